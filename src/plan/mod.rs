@@ -1,1 +1,12 @@
-//! (under construction)
+//! The plan: a rig resolved against the model descriptions of its FMUs.
+//!
+//! Pure: whatever is wrong with a rig is found here, before any FMU code is loaded. A plan is immutable, and complete:
+//! the runner needs neither the rig file nor a model description. It goes to the runner's process serialised.
+//!
+//! Names: a *task* has a clock, a core, a priority and set / activate / get. Model partitions are the first kind.
+
+#![forbid(unsafe_code)]
+
+pub mod model;
+
+pub use model::*;
