@@ -1,0 +1,208 @@
+//! Latency histograms: HdrHistogram's buckets, fixed bounds, nothing lost, nothing allocated while recording.
+//!
+//! * [`Recorder`] is the hot path: one writer, counters in shared memory, a handful of nanoseconds per value.
+//! * [`Histogram`] is what readers get: HdrHistogram's quantiles, and the exact minimum, maximum and mean beside them.
+//!
+//! Values are nanoseconds from 0 to an hour, in buckets of at most 1/128 of the value (two significant digits). Anything
+//! longer counts as an hour in the buckets; the exact maximum keeps the real value.
+
+use hdrhistogram::Histogram as Hdr;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// One hour: the largest value with a bucket of its own.
+pub const HIGHEST: u64 = 3_600_000_000_000;
+/// Significant decimal digits.
+const DIGITS: u8 = 2;
+/// Half of the sub-buckets of a bucket, as a power of two (256 sub-buckets give two digits).
+const HALF_MAGNITUDE: u32 = 7;
+/// Number of counters.
+const COUNTERS: usize = 36 << HALF_MAGNITUDE;
+const COUNT: usize = 0;
+const SUM: usize = 1;
+const MIN: usize = 2;
+const MAX: usize = 3;
+const HEADER: usize = 4;
+
+/// Words of memory that one histogram takes.
+pub const WORDS: usize = HEADER + COUNTERS;
+
+/// The counter of a value: its bucket's power of two, then linearly within.
+fn index(value: u64) -> usize {
+    let value = value.min(HIGHEST);
+    let bucket = 63 - HALF_MAGNITUDE - (value | (2 << HALF_MAGNITUDE) - 1).leading_zeros();
+    let sub_bucket = (value >> bucket) as usize;
+    ((bucket as usize + 1) << HALF_MAGNITUDE) + sub_bucket - (1 << HALF_MAGNITUDE)
+}
+
+/// The largest value that shares the counter `index`.
+fn highest_at(index: usize) -> u64 {
+    let bucket = (index >> HALF_MAGNITUDE).saturating_sub(1);
+    let sub_bucket = index - (bucket << HALF_MAGNITUDE);
+    ((sub_bucket as u64 + 1) << bucket) - 1
+}
+
+/// The writing end: exactly one thread records at a time.
+#[derive(Clone, Copy)]
+pub struct Recorder<'a> {
+    words: &'a [AtomicU64],
+}
+
+impl<'a> Recorder<'a> {
+    /// A histogram in `words`, which are [`WORDS`] many and zero at first.
+    ///
+    /// # Panics
+    /// When there are fewer words.
+    pub fn new(words: &'a [AtomicU64]) -> Self {
+        Recorder { words: &words[..WORDS] }
+    }
+
+    /// Counts one value. Plain loads and stores: there is one writer, and readers only need each word whole.
+    pub fn record(&self, nanos: i64) {
+        let value = nanos.max(0) as u64;
+        let count = self.words[COUNT].load(Relaxed);
+        if count == 0 || value < self.words[MIN].load(Relaxed) {
+            self.words[MIN].store(value, Relaxed);
+        }
+        if value > self.words[MAX].load(Relaxed) {
+            self.words[MAX].store(value, Relaxed);
+        }
+        self.add(SUM, value);
+        self.add(HEADER + index(value), 1);
+        self.add(COUNT, 1);
+    }
+
+    fn add(&self, word: usize, amount: u64) {
+        let word = &self.words[word];
+        word.store(word.load(Relaxed).wrapping_add(amount), Relaxed);
+    }
+
+    /// What was recorded up to now. The quantiles come from the counters alone, so a reader beside a writer never sees
+    /// more values than were recorded.
+    pub fn read(&self) -> Histogram {
+        let mut histogram = Histogram::default();
+        for (index, word) in self.words[HEADER..].iter().enumerate() {
+            let count = word.load(Relaxed);
+            if count > 0 {
+                histogram.buckets.record_n(highest_at(index).min(HIGHEST), count).expect("within the bounds");
+            }
+        }
+        if !histogram.buckets.is_empty() {
+            histogram.min = self.words[MIN].load(Relaxed);
+            histogram.max = self.words[MAX].load(Relaxed);
+            histogram.sum = self.words[SUM].load(Relaxed);
+        }
+        histogram
+    }
+}
+
+/// Recorded values, nanoseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    buckets: Hdr<u64>,
+    min: u64,
+    max: u64,
+    sum: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        let buckets = Hdr::new_with_bounds(1, HIGHEST, DIGITS).expect("valid bounds");
+        Histogram { buckets, min: 0, max: 0, sum: 0 }
+    }
+}
+
+impl Histogram {
+    /// A histogram of these values.
+    pub fn of(values: impl IntoIterator<Item = u64>) -> Histogram {
+        let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
+        let recorder = Recorder::new(&words);
+        for value in values {
+            recorder.record(value as i64);
+        }
+        recorder.read()
+    }
+
+    /// How many values.
+    pub fn count(&self) -> u64 {
+        self.buckets.len()
+    }
+
+    /// The exact smallest value; 0 when there is none.
+    pub fn min(&self) -> u64 {
+        self.min
+    }
+
+    /// The exact largest value.
+    pub fn max(&self) -> u64 {
+        self.max
+    }
+
+    /// The exact mean.
+    pub fn mean(&self) -> f64 {
+        if self.count() == 0 { 0.0 } else { self.sum as f64 / self.count() as f64 }
+    }
+
+    /// The value below or at which this share (0 to 1) of all values lies; never beyond the exact maximum.
+    pub fn quantile(&self, share: f64) -> u64 {
+        if self.count() == 0 { 0 } else { self.buckets.value_at_quantile(share).clamp(self.min, self.max) }
+    }
+
+    /// The buckets, for formats that HdrHistogram defines.
+    pub fn buckets(&self) -> &Hdr<u64> {
+        &self.buckets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_buckets_are_hdrhistograms() {
+        let hdr = Histogram::default().buckets;
+        assert_eq!(hdr.distinct_values(), COUNTERS);
+        for value in (0..4096).chain((12..42).flat_map(|p| [(1 << p) - 1, 1 << p, (1 << p) + 1])) {
+            let value = value.min(HIGHEST);
+            assert_eq!(highest_at(index(value)), hdr.highest_equivalent(value), "{value}");
+            if value > 0 {
+                let other = highest_at(index(value - 1)) == highest_at(index(value));
+                assert_eq!(other, hdr.equivalent(value - 1, value), "{value}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_histogram_stays_below_64_kib() {
+        assert!(WORDS * 8 <= 64 * 1024);
+    }
+
+    #[test]
+    fn nothing_is_lost_beyond_the_bounds() {
+        let histogram = Histogram::of([0, 1, 2 * HIGHEST]);
+        assert_eq!((histogram.count(), histogram.min(), histogram.max()), (3, 0, 2 * HIGHEST));
+    }
+
+    #[test]
+    fn a_negative_latency_counts_as_zero() {
+        let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
+        Recorder::new(&words).record(-5);
+        let histogram = Recorder::new(&words).read();
+        assert_eq!((histogram.count(), histogram.min(), histogram.max()), (1, 0, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn quantiles_are_within_one_percent(mut values in proptest::collection::vec(1u64..10_000_000_000, 1..300)) {
+            let histogram = Histogram::of(values.iter().copied());
+            values.sort_unstable();
+            for share in [0.5, 0.9, 0.99] {
+                let rank = ((share * values.len() as f64).ceil() as usize).max(1) - 1;
+                let exact = values[rank] as f64;
+                prop_assert!((histogram.quantile(share) as f64 - exact).abs() <= exact * 0.01 + 1.0);
+            }
+            prop_assert_eq!(histogram.count(), values.len() as u64);
+            prop_assert_eq!(histogram.max(), *values.last().unwrap());
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! A finished run as data. Everything that the report shows is in here.
+
+use crate::fmu::description::IntervalVariability;
+use crate::plan::Mode;
+use crate::priority::{FifoPriority, FmiPriority};
+use crate::record::histogram::Histogram;
+
+/// A finished run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Name of the rig.
+    pub rig: String,
+    /// Version of vecud.
+    pub version: String,
+    /// Who drove time.
+    pub mode: Mode,
+    /// When it started: RFC 3339, UTC.
+    pub started: String,
+    /// Simulation time reached, s.
+    pub start_time: f64,
+    /// Simulation time at which it ended, s.
+    pub end_time: f64,
+    /// Wall-clock time of the run itself, s.
+    pub wall_seconds: f64,
+    /// How it ended.
+    pub end: End,
+    /// What went wrong, most important first; empty when all is well.
+    pub problems: Vec<Problem>,
+    /// What the user should know although nothing went wrong.
+    pub notes: Vec<String>,
+    /// The machine.
+    pub host: Host,
+    /// The instances, in rig order.
+    pub fmus: Vec<FmuResult>,
+    /// The clocks, in merged order.
+    pub clocks: Vec<ClockResult>,
+    /// Samples that could not be recorded.
+    pub samples_dropped: u64,
+    /// Log messages that could not be kept.
+    pub log_dropped: u64,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// At its stop time.
+    StopTime,
+    /// By SIGINT or SIGTERM.
+    Signal,
+    /// By a failure.
+    Failure,
+}
+
+/// Something that went wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What it means for the exit code.
+    pub severity: Severity,
+    /// One sentence naming culprit, place and way out.
+    pub message: String,
+}
+
+/// What a problem means for the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The run failed: exit code 1.
+    Failure,
+    /// A limit was exceeded: exit code 3.
+    Limit,
+    /// Worth knowing; the verdict stays "pass".
+    Warning,
+}
+
+/// How threads were scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheduling {
+    /// `SCHED_FIFO`.
+    Fifo,
+    /// Without real-time privileges (design S8).
+    Cooperative,
+    /// Virtual time.
+    Virtual,
+}
+
+/// Facts about the machine.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// `uname -r -v`.
+    pub kernel: String,
+    /// The kernel is a PREEMPT_RT one.
+    pub preempt_rt: bool,
+    /// How threads were scheduled.
+    pub scheduling: Scheduling,
+    /// All memory was locked.
+    pub memory_locked: bool,
+    /// `/dev/cpu_dma_latency` was held at 0.
+    pub dma_latency_held: bool,
+    /// Model name of the processor.
+    pub cpu_model: String,
+    /// Cores online.
+    pub cpus_online: usize,
+    /// Cores isolated from the scheduler.
+    pub isolated_cpus: Vec<usize>,
+    /// Further facts as name and value, in display order.
+    pub facts: Vec<(String, String)>,
+}
+
+/// How an instance ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FmuStatus {
+    /// `fmi3Terminate` and `fmi3FreeInstance` were called.
+    Terminated,
+    /// It returned fmi3Error or fmi3Discard.
+    Error,
+    /// It returned fmi3Fatal.
+    Fatal,
+    /// It did nothing wrong but could not end in the regular way.
+    Aborted,
+    /// Its code crashed, exited or hung.
+    Crashed,
+}
+
+/// What is known of one instance at the end.
+#[derive(Clone, Debug)]
+pub struct FmuResult {
+    /// Name in the rig.
+    pub name: String,
+    /// What the user named.
+    pub path: String,
+    /// How it ended.
+    pub status: FmuStatus,
+    /// The preemption lock.
+    pub lock: LockResult,
+    /// Its last log messages, oldest first.
+    pub log: Vec<String>,
+}
+
+/// The preemption lock of an instance.
+#[derive(Clone, Debug, Default)]
+pub struct LockResult {
+    /// Outermost acquisitions.
+    pub acquisitions: u64,
+    /// Locks taken again by their owner.
+    pub nested: u64,
+    /// Still held when a partition returned.
+    pub leaked: u64,
+    /// Unlocks without a lock.
+    pub unbalanced: u64,
+    /// From lock to unlock.
+    pub hold: Histogram,
+    /// From asking for it to having it, when somebody else had it.
+    pub wait: Histogram,
+}
+
+/// What is known of one input clock at the end.
+#[derive(Clone, Debug)]
+pub struct ClockResult {
+    /// Name of the instance in the rig.
+    pub fmu: String,
+    /// Name of the clock.
+    pub clock: String,
+    /// Its kind.
+    pub kind: IntervalVariability,
+    /// Interval of a periodic clock, s.
+    pub interval_s: Option<f64>,
+    /// What activates it, for people: `every 10 ms`, `plant.crank_tooth`.
+    pub activated_by: String,
+    /// As in the XML.
+    pub fmi_priority: FmiPriority,
+    /// The thread's; `None` when it did not run under SCHED_FIFO.
+    pub fifo_priority: Option<FifoPriority>,
+    /// Its core.
+    pub cpu: usize,
+    /// Name of its thread.
+    pub thread: String,
+    /// Activations that ran.
+    pub activations: u64,
+    /// Releases (periodic) or ticks (others, full queue) that found the clock still busy.
+    pub overruns: u64,
+    /// Releases left out.
+    pub skipped: u64,
+    /// Ticks at the time of one pending or activated.
+    pub coalesced: u64,
+    /// Ticks that came too late for their time.
+    pub retimed: u64,
+    /// Pending ticks thrown away because the run was stopped.
+    pub discarded: u64,
+    /// Limits of the rig, ns.
+    pub max_latency: Option<u64>,
+    /// Release → first instruction after the sleep.
+    pub wakeup_latency: Histogram,
+    /// Release → first FMI call.
+    pub start_latency: Histogram,
+    /// Change of the start interval against the release interval.
+    pub start_jitter: Histogram,
+    /// First FMI call → last get done, less preemption.
+    pub execution: Histogram,
+    /// Release → last get done.
+    pub response: Histogram,
+}
