@@ -29,7 +29,7 @@ pub const WORDS: usize = HEADER + COUNTERS;
 /// The counter of a value: its bucket's power of two, then linearly within.
 fn index(value: u64) -> usize {
     let value = value.min(HIGHEST);
-    let bucket = 63 - HALF_MAGNITUDE - (value | (2 << HALF_MAGNITUDE) - 1).leading_zeros();
+    let bucket = 63 - HALF_MAGNITUDE - (value | ((2 << HALF_MAGNITUDE) - 1)).leading_zeros();
     let sub_bucket = (value >> bucket) as usize;
     ((bucket as usize + 1) << HALF_MAGNITUDE) + sub_bucket - (1 << HALF_MAGNITUDE)
 }
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn one_histogram_stays_below_64_kib() {
-        assert!(WORDS * 8 <= 64 * 1024);
+        const { assert!(WORDS * 8 <= 64 * 1024) };
     }
 
     #[test]
