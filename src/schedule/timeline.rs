@@ -1,0 +1,335 @@
+//! The releases of one task.
+//!
+//! Guarantees (design S1–S3, S12):
+//! * activation times strictly increase;
+//! * a periodic clock stays on its grid, whatever happens: a late start never changes an activation time;
+//! * a tick at the time of one pending or activated is coalesced, one that is earlier than the last activation is
+//!   activated at the time of its dispatch, and pending ones are taken in the order of their times;
+//! * no allocation after [`Timeline::new`].
+
+use crate::plan::Release;
+use crate::time::{Fraction, Instant, Nanos};
+
+/// Ticks that may wait per clock (design S9).
+pub const QUEUE: usize = 16;
+
+/// What became of a tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tick {
+    /// It waits for its activation.
+    Queued,
+    /// There is an activation with exactly this time already.
+    Coalesced,
+    /// [`QUEUE`] others wait already.
+    Full,
+}
+
+/// An activation that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// `activationTime`.
+    pub time: Instant,
+    /// When it was dispatched, for those that something else released; `None`: `time` itself is the release.
+    pub dispatched: Option<Nanos>,
+    /// Its tick came too late for its own time.
+    pub retimed: bool,
+}
+
+/// A release that was left out because the activation before it had not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// The activation time that it would have had.
+    pub time: Instant,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    time: Instant,
+    dispatched: Nanos,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    /// `origin + k · interval`, next is `k`.
+    Grid { origin: Instant, interval: Fraction, k: u64, next: Instant },
+    /// A list, next is the index.
+    List { times: Vec<Instant>, next: usize },
+    /// A deadline, when armed.
+    Countdown { armed: Option<Waiting> },
+    /// Nothing but ticks.
+    Ticks,
+}
+
+/// The releases of one task: what comes next, and what becomes of ticks.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    source: Source,
+    waiting: Vec<Waiting>,
+    last: Option<Instant>,
+    stop: Option<Instant>,
+}
+
+impl Timeline {
+    /// The timeline of a task in a run over [start, stop).
+    pub fn new(release: &Release, start: Instant, stop: Option<Instant>) -> Timeline {
+        let source = match release {
+            Release::Periodic { shift, interval } => {
+                let origin = start.after(*shift);
+                Source::Grid { origin, interval: *interval, k: 0, next: origin }
+            }
+            Release::At(times) => Source::List { times: times.clone(), next: 0 },
+            Release::Countdown => Source::Countdown { armed: None },
+            Release::Triggered { .. } | Release::Never => Source::Ticks,
+        };
+        Timeline { source, waiting: Vec::with_capacity(QUEUE), last: None, stop }
+    }
+
+    /// The time of the next activation, as far as it is known; only times before the stop of the run.
+    pub fn next(&self) -> Option<Instant> {
+        let own = match &self.source {
+            Source::Grid { next, .. } => Some(*next),
+            Source::List { times, next } => times.get(*next).copied(),
+            Source::Countdown { armed } => armed.map(|waiting| waiting.time),
+            Source::Ticks => None,
+        };
+        let tick = self.waiting.first().map(|waiting| waiting.time);
+        let next = match (own, tick) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        next.filter(|time| self.stop.is_none_or(|stop| *time < stop))
+    }
+
+    /// Takes the next activation off the timeline. `now` is the wall clock as simulation time: what an activation whose
+    /// tick came too late gets as its time.
+    pub fn take(&mut self, now: Instant) -> Option<Due> {
+        let time = self.next()?;
+        if self.waiting.first().is_some_and(|waiting| waiting.time == time) {
+            let waiting = self.waiting.remove(0);
+            return Some(self.activate(waiting, now));
+        }
+        let due = match &mut self.source {
+            Source::Grid { origin, interval, k, next } => {
+                *k += 1;
+                *next = origin.after_many(*interval, *k);
+                Due { time, dispatched: None, retimed: false }
+            }
+            Source::List { next, .. } => {
+                *next += 1;
+                Due { time, dispatched: None, retimed: false }
+            }
+            Source::Countdown { armed } => {
+                let waiting = armed.take().expect("next() found it");
+                return Some(self.activate(waiting, now));
+            }
+            Source::Ticks => unreachable!("next() found nothing but ticks"),
+        };
+        self.last = Some(due.time);
+        Some(due)
+    }
+
+    fn activate(&mut self, waiting: Waiting, now: Instant) -> Due {
+        let retimed = self.last.is_some_and(|last| waiting.time <= last);
+        let time = if retimed { self.later_than_last(now) } else { waiting.time };
+        self.last = Some(time);
+        Due { time, dispatched: Some(waiting.dispatched), retimed }
+    }
+
+    /// `now`, or a nanosecond after the last activation if that is later.
+    fn later_than_last(&self, now: Instant) -> Instant {
+        const NANOSECOND: u64 = 1_000_000_000;
+        let nanosecond = Fraction::new(1, NANOSECOND).expect("a constant");
+        self.last.map_or(now, |last| now.max(last.after(nanosecond)))
+    }
+
+    /// A tick at `time`, dispatched at `dispatched`.
+    pub fn tick(&mut self, time: Instant, dispatched: Nanos) -> Tick {
+        if self.last == Some(time) || self.waiting.iter().any(|waiting| waiting.time == time) {
+            return Tick::Coalesced;
+        }
+        if self.waiting.len() == QUEUE {
+            return Tick::Full;
+        }
+        let place = self.waiting.partition_point(|waiting| waiting.time < time);
+        self.waiting.insert(place, Waiting { time, dispatched });
+        Tick::Queued
+    }
+
+    /// A countdown clock is armed to tick at `time`; what was armed before is forgotten. Coalesced when the clock was
+    /// activated at exactly that time.
+    pub fn arm(&mut self, time: Instant, dispatched: Nanos) -> Tick {
+        let Source::Countdown { armed } = &mut self.source else { return Tick::Queued };
+        if self.last == Some(time) {
+            *armed = None;
+            return Tick::Coalesced;
+        }
+        *armed = Some(Waiting { time, dispatched });
+        Tick::Queued
+    }
+
+    /// Leaves out the next release of a periodic clock if it is at or before `now`, since the activation before it ran
+    /// until then; to be called until it returns `None`. Other clocks queue and never skip.
+    pub fn skip(&mut self, now: Instant) -> Option<Skipped> {
+        let stop = self.stop;
+        let Source::Grid { origin, interval, k, next } = &mut self.source else { return None };
+        let time = *next;
+        if time > now || stop.is_some_and(|stop| time >= stop) {
+            return None;
+        }
+        *k += 1;
+        *next = origin.after_many(*interval, *k);
+        self.last = Some(time);
+        Some(Skipped { time })
+    }
+
+    /// Throws away what waits and tells how much it was: ticks, and an armed countdown.
+    pub fn discard(&mut self) -> u64 {
+        let armed = match &mut self.source {
+            Source::Countdown { armed } => u64::from(armed.take().is_some()),
+            _ => 0,
+        };
+        let ticks = self.waiting.len() as u64;
+        self.waiting.clear();
+        ticks + armed
+    }
+
+    /// Ticks that wait.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(seconds: f64) -> Instant {
+        Instant::from_f64(seconds).unwrap()
+    }
+
+    fn periodic(interval: &str, shift: &str, stop: f64) -> Timeline {
+        let release =
+            Release::Periodic { shift: Fraction::parse(shift).unwrap(), interval: Fraction::parse(interval).unwrap() };
+        Timeline::new(&release, Instant::ZERO, Some(at(stop)))
+    }
+
+    fn ticked() -> Timeline {
+        Timeline::new(&Release::Never, Instant::ZERO, Some(at(1000.0)))
+    }
+
+    #[test]
+    fn a_grid_starts_at_its_shift_and_ends_before_the_stop() {
+        let mut timeline = periodic("0.01", "0.003", 0.033);
+        let times: Vec<f64> = std::iter::from_fn(|| timeline.take(Instant::ZERO)).map(|d| d.time.seconds()).collect();
+        assert_eq!(times, [0.003, 0.013, 0.023]);
+    }
+
+    #[test]
+    fn a_late_activation_keeps_its_time_and_the_grid_skips() {
+        let mut timeline = periodic("0.01", "0", 1.0);
+        assert_eq!(timeline.take(at(0.025)).unwrap().time, at(0.0));
+        let skipped: Vec<Skipped> = std::iter::from_fn(|| timeline.skip(at(0.025))).collect();
+        assert_eq!(skipped, [Skipped { time: at(0.01) }, Skipped { time: at(0.02) }]);
+        assert_eq!(timeline.next(), Some(at(0.03)));
+    }
+
+    #[test]
+    fn equal_ticks_are_coalesced_pending_or_activated() {
+        let mut timeline = ticked();
+        assert_eq!(timeline.tick(at(1.0), Nanos(0)), Tick::Queued);
+        assert_eq!(timeline.tick(at(1.0), Nanos(0)), Tick::Coalesced);
+        timeline.take(at(1.0));
+        assert_eq!(timeline.tick(at(1.0), Nanos(0)), Tick::Coalesced);
+    }
+
+    #[test]
+    fn pending_ticks_are_taken_in_the_order_of_their_times() {
+        let mut timeline = ticked();
+        for time in [3.0, 1.0, 2.0] {
+            timeline.tick(at(time), Nanos(0));
+        }
+        let times: Vec<f64> = std::iter::from_fn(|| timeline.take(at(9.0))).map(|d| d.time.seconds()).collect();
+        assert_eq!(times, [1.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    fn a_tick_that_is_too_late_gets_the_time_of_its_dispatch() {
+        let mut timeline = ticked();
+        timeline.tick(at(2.0), Nanos(0));
+        timeline.take(at(2.0));
+        timeline.tick(at(1.0), Nanos(0));
+        let due = timeline.take(at(2.5)).unwrap();
+        assert_eq!((due.time, due.retimed), (at(2.5), true));
+        timeline.tick(at(1.5), Nanos(0));
+        assert!(timeline.take(at(2.5)).unwrap().time > at(2.5), "strictly increasing even at one instant");
+    }
+
+    #[test]
+    fn the_seventeenth_tick_is_refused() {
+        let mut timeline = ticked();
+        for k in 0..QUEUE {
+            assert_eq!(timeline.tick(at(k as f64), Nanos(0)), Tick::Queued);
+        }
+        assert_eq!(timeline.tick(at(99.0), Nanos(0)), Tick::Full);
+    }
+
+    #[test]
+    fn arming_again_replaces_the_deadline() {
+        let mut timeline = Timeline::new(&Release::Countdown, Instant::ZERO, Some(at(10.0)));
+        timeline.arm(at(3.0), Nanos(0));
+        timeline.arm(at(2.0), Nanos(0));
+        assert_eq!(timeline.next(), Some(at(2.0)));
+        assert_eq!(timeline.take(at(2.0)).unwrap().time, at(2.0));
+        assert_eq!(timeline.next(), None);
+        assert_eq!(timeline.arm(at(2.0), Nanos(0)), Tick::Coalesced);
+    }
+
+    #[test]
+    fn what_lies_at_or_after_the_stop_never_comes() {
+        let mut timeline = Timeline::new(&Release::Countdown, Instant::ZERO, Some(at(10.0)));
+        timeline.arm(at(10.0), Nanos(0));
+        assert_eq!(timeline.next(), None);
+        let mut timeline = Timeline::new(&Release::At(vec![at(9.0), at(10.0)]), Instant::ZERO, Some(at(10.0)));
+        assert!(timeline.take(at(9.0)).is_some());
+        assert!(timeline.take(at(10.0)).is_none());
+    }
+
+    proptest! {
+        /// S3, whatever the ticks and however late they come.
+        #[test]
+        fn activation_times_strictly_increase(ticks in proptest::collection::vec((0u64..50, 0u64..3), 1..100)) {
+            let mut timeline = ticked();
+            let mut last = None;
+            let mut now = 0;
+            for (time, take) in ticks {
+                timeline.tick(at(time as f64), Nanos(0));
+                for _ in 0..take {
+                    now += 1;
+                    if let Some(due) = timeline.take(at(now as f64)) {
+                        prop_assert!(last.is_none_or(|last| due.time > last));
+                        last = Some(due.time);
+                    }
+                }
+            }
+        }
+
+        /// Every tick is accounted for: activated, coalesced, refused or still waiting.
+        #[test]
+        fn no_tick_is_lost(ticks in proptest::collection::vec((0u64..40, any::<bool>()), 1..200)) {
+            let mut timeline = ticked();
+            let (mut activated, mut coalesced, mut full) = (0, 0, 0);
+            for (k, (time, take)) in ticks.iter().enumerate() {
+                match timeline.tick(at(*time as f64), Nanos(0)) {
+                    Tick::Queued => (),
+                    Tick::Coalesced => coalesced += 1,
+                    Tick::Full => full += 1,
+                }
+                if *take && timeline.take(at(k as f64)).is_some() {
+                    activated += 1;
+                }
+            }
+            prop_assert_eq!(ticks.len(), activated + coalesced + full + timeline.waiting());
+        }
+    }
+}
