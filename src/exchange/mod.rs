@@ -1,1 +1,12 @@
-//! (under construction)
+//! Values on their way between partitions: never torn, never blocking, no allocation after the start.
+//!
+//! Everything travels as 64-bit words (see [`word`]), so this folder needs no unsafe code.
+
+#![forbid(unsafe_code)]
+
+mod latest;
+mod tick_queue;
+pub mod word;
+
+pub use latest::Latest;
+pub use tick_queue::{TickQueue, TickStamp};

@@ -1,0 +1,133 @@
+//! Ticks on their way to the task that they trigger: one producer at a time, one consumer, bounded.
+//!
+//! The producer is whoever runs the clock-update callback of the instance that owns the output clock; the preemption lock
+//! of that instance keeps producers apart. The consumer is the triggered task's thread. What does not fit is refused, so
+//! no tick is lost silently (design S9).
+//!
+//! Memory ordering: the producer writes a slot, then releases `written`; the consumer acquires it, reads, then releases
+//! `read`. Both counters are sequentially consistent, since a third thread decides from several queues whether anything
+//! is still under way.
+
+use crate::schedule::QUEUE;
+use crate::time::{Instant, Nanos};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const WIDTH: usize = 4;
+
+/// A tick and when it was dispatched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TickStamp {
+    /// Time of the tick.
+    pub time: Instant,
+    /// Wall clock of the dispatch.
+    pub dispatched: Nanos,
+}
+
+impl TickStamp {
+    /// As words.
+    pub fn to_words(self) -> [u64; WIDTH] {
+        let [a, b, c] = self.time.to_words();
+        [a, b, c, self.dispatched.0 as u64]
+    }
+
+    /// The inverse of [`TickStamp::to_words`].
+    pub fn from_words(words: [u64; WIDTH]) -> TickStamp {
+        let [a, b, c, dispatched] = words;
+        TickStamp { time: Instant::from_words([a, b, c]), dispatched: Nanos(dispatched as i64) }
+    }
+}
+
+/// A queue of ticks that holds [`QUEUE`] of them.
+#[derive(Debug)]
+pub struct TickQueue {
+    written: AtomicU64,
+    read: AtomicU64,
+    slots: [[AtomicU64; WIDTH]; QUEUE],
+}
+
+impl Default for TickQueue {
+    fn default() -> Self {
+        let slots = std::array::from_fn(|_| std::array::from_fn(|_| AtomicU64::new(0)));
+        TickQueue { written: AtomicU64::new(0), read: AtomicU64::new(0), slots }
+    }
+}
+
+impl TickQueue {
+    /// Appends a tick; `false` when the queue is full.
+    pub fn push(&self, tick: TickStamp) -> bool {
+        let written = self.written.load(Ordering::Relaxed);
+        if written - self.read.load(Ordering::SeqCst) == QUEUE as u64 {
+            return false;
+        }
+        for (place, word) in self.slots[written as usize % QUEUE].iter().zip(tick.to_words()) {
+            place.store(word, Ordering::Relaxed);
+        }
+        self.written.store(written + 1, Ordering::SeqCst);
+        true
+    }
+
+    /// Takes the oldest tick.
+    pub fn pop(&self) -> Option<TickStamp> {
+        let read = self.read.load(Ordering::Relaxed);
+        if self.written.load(Ordering::SeqCst) == read {
+            return None;
+        }
+        let slot = &self.slots[read as usize % QUEUE];
+        let tick = TickStamp::from_words(std::array::from_fn(|i| slot[i].load(Ordering::Relaxed)));
+        self.read.store(read + 1, Ordering::SeqCst);
+        Some(tick)
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.read.load(Ordering::SeqCst) == self.written.load(Ordering::SeqCst)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tick(k: i64) -> TickStamp {
+        TickStamp { time: Instant::from_nanos(Nanos(k)), dispatched: Nanos(-k) }
+    }
+
+    #[test]
+    fn first_in_first_out_and_bounded() {
+        let queue = TickQueue::default();
+        for round in 0..3 {
+            for k in 0..QUEUE as i64 {
+                assert!(queue.push(tick(100 * round + k)));
+            }
+            assert!(!queue.push(tick(99)), "the seventeenth is refused");
+            for k in 0..QUEUE as i64 {
+                assert_eq!(queue.pop(), Some(tick(100 * round + k)));
+            }
+            assert!(queue.pop().is_none() && queue.is_empty());
+        }
+    }
+
+    #[test]
+    fn every_tick_that_was_accepted_arrives_in_order() {
+        let queue = TickQueue::default();
+        let count = if cfg!(miri) { 100 } else { 100_000 };
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for k in 0..count {
+                    while !queue.push(tick(k)) {
+                        std::hint::spin_loop();
+                    }
+                }
+            });
+            for k in 0..count {
+                loop {
+                    if let Some(got) = queue.pop() {
+                        assert_eq!(got, tick(k));
+                        break;
+                    }
+                    std::hint::spin_loop();
+                }
+            }
+        });
+    }
+}
