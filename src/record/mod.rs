@@ -1,4 +1,13 @@
-//! What a run leaves behind while it runs: histograms, counters, log lines and samples in memory that the runner and the
-//! supervisor share, and the files made of them.
+//! What a run leaves behind while it runs, in memory that the runner and the supervisor share, and the files made of it.
+//!
+//! The runner writes, the supervisor reads; the memory outlives the runner, so a crash of FMU code loses nothing. All of
+//! it is 64-bit atomic words: counters and histograms ([`board`]), samples of recorded variables ([`samples`]), log lines
+//! ([`log`]). [`signals`] puts samples in order and writes them down.
 
+#![forbid(unsafe_code)]
+
+pub mod board;
 pub mod histogram;
+pub mod log;
+pub mod samples;
+pub mod signals;

@@ -1,0 +1,401 @@
+//! The layout of the shared memory: both processes derive it from the plan.
+//!
+//! Every word has one writer at a time (the thread of its task, or the runner's main thread) unless said otherwise, so
+//! plain loads and stores suffice; readers need each word whole, not several words at one instant.
+
+use super::histogram;
+use super::log::LogRing;
+use super::samples::SampleRing;
+use crate::plan::{FmuId, Plan, Release, SignalId, TaskId};
+use crate::time::Instant;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+
+/// Words of the whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Global {
+    /// [`Phase`] of the runner.
+    Phase,
+    /// Written by the supervisor: 1 asks for an end.
+    StopRequest,
+    /// Increases when the supervisor wants the runner to look.
+    Doorbell,
+    /// 1 + index of the FMU that the main thread is calling, 0 none.
+    MainFmu,
+    /// The function that the main thread is calling, as [`crate::ffi`] numbers them, plus one; 0 none.
+    MainFunction,
+    /// CLOCK_MONOTONIC of the simulation's start, ns.
+    Start,
+    /// All activations before this simulation time (ns from the start) are complete; their samples are in the rings.
+    Complete,
+    /// Simulation time reached, ns from the start.
+    Reached,
+    /// [`crate::report::Scheduling`] as a number: 1 fifo, 2 cooperative, 3 virtual.
+    Scheduling,
+    /// Memory is locked.
+    MemoryLocked,
+    /// `/dev/cpu_dma_latency` is held at 0.
+    DmaLatency,
+    /// Signal number of a crash; 0 none.
+    CrashSignal,
+    /// 1 + index of the task on whose thread the crash happened; 0 none.
+    CrashTask,
+    /// Process that sent the signal, when it was sent.
+    CrashSender,
+    /// FMU code called `exit`: 1.
+    ExitCalled,
+    /// 1 + index of a task that did not return in time.
+    HungTask,
+    /// `lockPreemption` and its kind called on threads that are not ours.
+    ForeignCalls,
+    /// A callback of ours panicked (our defect).
+    Panicked,
+    /// CLOCK_MONOTONIC at the end of the simulation, ns.
+    Ended,
+    /// Number of words; keep last.
+    Count,
+}
+
+/// What the runner is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u64)]
+pub enum Phase {
+    /// Not started, or loading libraries.
+    Loading = 0,
+    /// Instantiating and initialising FMUs.
+    Initialising = 1,
+    /// Activations happen.
+    Running = 2,
+    /// No new release; waiting for activations, terminating and freeing FMUs.
+    Stopping = 3,
+    /// All done.
+    Done = 4,
+    /// The runner has given up; its reason is in the log.
+    Refused = 5,
+}
+
+impl Phase {
+    fn from_word(word: u64) -> Phase {
+        match word {
+            1 => Phase::Initialising,
+            2 => Phase::Running,
+            3 => Phase::Stopping,
+            4 => Phase::Done,
+            5 => Phase::Refused,
+            _ => Phase::Loading,
+        }
+    }
+}
+
+/// Words of an instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum FmuWord {
+    /// 0 alive, 1 terminated and freed, 2 freed without Terminate, 3 left alone (fatal or hung).
+    End,
+    /// Status of its first failure (2 discard, 3 error, 4 fatal), 0 none; claimed by compare-and-swap.
+    FailureStatus,
+    /// Function of that failure, plus one.
+    FailureFunction,
+    /// 1 + index of the task; 0 when it was no partition.
+    FailureTask,
+    /// Activation time of that failure, three words.
+    FailureTime,
+    /// (continued)
+    FailureTime1,
+    /// (continued)
+    FailureTime2,
+    /// The failure's words are complete.
+    FailureKnown,
+    /// Calls that returned fmi3Warning.
+    Warnings,
+    /// Outermost acquisitions of the preemption lock by the FMU.
+    LockAcquisitions,
+    /// Locks by a thread that held the lock already.
+    LockNested,
+    /// Locks still held when a partition returned.
+    LockLeaked,
+    /// Unlocks without a lock.
+    LockUnbalanced,
+    /// Clock updates from inside fmi3GetClock or fmi3GetInterval*.
+    NestedUpdates,
+    /// Callbacks from threads that are not ours, or for another instance.
+    ForeignCalls,
+    /// Number of words; keep last.
+    Count,
+}
+
+/// Words of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum TaskWord {
+    /// Activations that ran.
+    Activations,
+    /// Releases that found the clock busy, ticks that found a full queue.
+    Overruns,
+    /// Releases left out.
+    Skipped,
+    /// Ticks at the time of one pending or activated.
+    Coalesced,
+    /// Ticks that came too late.
+    Retimed,
+    /// Pending ticks thrown away.
+    Discarded,
+    /// 1 + the FMI function that the task is in; 0: not in FMU code.
+    Function,
+    /// Activation time of the current or last activation, three words.
+    Time,
+    /// (continued)
+    Time1,
+    /// (continued)
+    Time2,
+    /// An activation is under way.
+    Active,
+    /// Wall clock of the current activation's first FMI call, ns.
+    StartedAt,
+    /// Kernel's id of the thread.
+    Tid,
+    /// Activations on another core than planned.
+    WrongCore,
+    /// Set by the watchdog: it took longer than `max_execution` and lost its priority.
+    Demoted,
+    /// Samples that found the ring full.
+    SamplesDropped,
+    /// Number of words; keep last.
+    Count,
+}
+
+/// Histograms of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Metric {
+    /// Release → first instruction after the sleep.
+    Wakeup,
+    /// Release → first FMI call.
+    Start,
+    /// Change of start intervals against release intervals.
+    Jitter,
+    /// First FMI call → last get done, less preemption.
+    Execution,
+    /// Release → last get done.
+    Response,
+    /// Number of histograms; keep last.
+    Count,
+}
+
+const LOG_WORDS: usize = super::log::WORDS;
+const FMU_HISTOGRAMS: usize = 2;
+const FMU_WORDS: usize = FmuWord::Count as usize + FMU_HISTOGRAMS * histogram::WORDS;
+const TASK_WORDS: usize = TaskWord::Count as usize + Metric::Count as usize * histogram::WORDS;
+
+/// Where everything lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    fmus: usize,
+    /// Per task: first word of its sample ring, records, values per record.
+    rings: Vec<(usize, usize, usize)>,
+    tasks: usize,
+    log: usize,
+    /// Two words per signal: whether a value was read during initialisation, and that value.
+    initial: usize,
+    total: usize,
+}
+
+impl Layout {
+    /// The layout for a plan.
+    pub fn of(plan: &Plan) -> Layout {
+        let fmus = Global::Count as usize;
+        let tasks = fmus + plan.fmus.len() * FMU_WORDS;
+        let log = tasks + plan.tasks.len() * TASK_WORDS;
+        let initial = log + LOG_WORDS;
+        let mut next = initial + 2 * plan.signals.len();
+        let rings = plan
+            .tasks
+            .iter()
+            .map(|task| {
+                let values = task.recorded().count();
+                let records = if values == 0 { 0 } else { records(&task.release, values) };
+                let ring = (next, records, values);
+                next += SampleRing::words(records, values);
+                ring
+            })
+            .collect();
+        Layout { fmus, tasks, log, initial, rings, total: next }
+    }
+
+    /// Size of the shared memory.
+    pub fn words(&self) -> usize {
+        self.total
+    }
+}
+
+/// Room for two seconds of samples, at least 64 and at most half a mebibyte of them.
+fn records(release: &Release, values: usize) -> usize {
+    const AT_MOST: usize = (1 << 19) / 8;
+    let wanted = match release {
+        Release::Periodic { interval, .. } => (2.0 / interval.seconds()).ceil() as usize,
+        _ => 4096,
+    };
+    wanted.clamp(64, (AT_MOST / SampleRing::words(1, values)).max(64)).next_power_of_two()
+}
+
+/// The shared memory, seen through its layout.
+#[derive(Clone, Copy)]
+pub struct Board<'a> {
+    words: &'a [AtomicU64],
+    layout: &'a Layout,
+}
+
+impl<'a> Board<'a> {
+    /// The board in `words`.
+    ///
+    /// # Panics
+    /// When there are fewer words than the layout needs.
+    pub fn new(words: &'a [AtomicU64], layout: &'a Layout) -> Board<'a> {
+        assert!(words.len() >= layout.total, "the shared memory is too small for the plan");
+        Board { words, layout }
+    }
+
+    /// A word of the run.
+    pub fn global(&self, word: Global) -> &'a AtomicU64 {
+        &self.words[word as usize]
+    }
+
+    /// What the runner is doing.
+    pub fn phase(&self) -> Phase {
+        Phase::from_word(self.global(Global::Phase).load(SeqCst))
+    }
+
+    /// The runner enters a phase.
+    pub fn set_phase(&self, phase: Phase) {
+        self.global(Global::Phase).store(phase as u64, SeqCst);
+    }
+
+    /// The words of an instance.
+    pub fn fmu(&self, fmu: FmuId) -> FmuCells<'a> {
+        let start = self.layout.fmus + fmu.0 * FMU_WORDS;
+        FmuCells { words: &self.words[start..start + FMU_WORDS] }
+    }
+
+    /// The words of a task.
+    pub fn task(&self, task: TaskId) -> TaskCells<'a> {
+        let start = self.layout.tasks + task.0 * TASK_WORDS;
+        TaskCells { words: &self.words[start..start + TASK_WORDS] }
+    }
+
+    /// The log.
+    pub fn log(&self) -> LogRing<'a> {
+        LogRing::new(&self.words[self.layout.log..self.layout.log + LOG_WORDS])
+    }
+
+    /// Notes a value that was read during initialisation.
+    pub fn set_initial(&self, signal: SignalId, value: u64) {
+        let at = self.layout.initial + 2 * signal.0;
+        self.words[at + 1].store(value, Relaxed);
+        self.words[at].store(1, SeqCst);
+    }
+
+    /// The value that was read during initialisation, if one was.
+    pub fn initial(&self, signal: SignalId) -> Option<u64> {
+        let at = self.layout.initial + 2 * signal.0;
+        (self.words[at].load(SeqCst) == 1).then(|| self.words[at + 1].load(Relaxed))
+    }
+
+    /// The samples of a task.
+    pub fn samples(&self, task: TaskId) -> SampleRing<'a> {
+        let (start, records, values) = self.layout.rings[task.0];
+        SampleRing::new(&self.words[start..start + SampleRing::words(records, values)], records, values)
+    }
+}
+
+/// The words of an instance.
+#[derive(Clone, Copy)]
+pub struct FmuCells<'a> {
+    words: &'a [AtomicU64],
+}
+
+impl<'a> FmuCells<'a> {
+    /// One of them.
+    pub fn word(&self, word: FmuWord) -> &'a AtomicU64 {
+        &self.words[word as usize]
+    }
+
+    /// Adds to a counter that several threads write.
+    pub fn count(&self, word: FmuWord, amount: u64) {
+        self.word(word).fetch_add(amount, Relaxed);
+    }
+
+    /// Lock hold times.
+    pub fn hold(&self) -> histogram::Recorder<'a> {
+        histogram::Recorder::new(&self.words[FmuWord::Count as usize..])
+    }
+
+    /// Lock wait times.
+    pub fn wait(&self) -> histogram::Recorder<'a> {
+        histogram::Recorder::new(&self.words[FmuWord::Count as usize + histogram::WORDS..])
+    }
+
+    /// Notes a failure, if it is the first one of this instance.
+    pub fn fail(&self, status: u64, function: u64, task: Option<TaskId>, time: Instant) {
+        if self.word(FmuWord::FailureStatus).compare_exchange(0, status, SeqCst, SeqCst).is_ok() {
+            self.word(FmuWord::FailureFunction).store(function + 1, Relaxed);
+            self.word(FmuWord::FailureTask).store(task.map_or(0, |task| task.0 as u64 + 1), Relaxed);
+            for (place, word) in [FmuWord::FailureTime, FmuWord::FailureTime1, FmuWord::FailureTime2]
+                .into_iter()
+                .zip(time.to_words())
+            {
+                self.word(place).store(word, Relaxed);
+            }
+            self.word(FmuWord::FailureKnown).store(1, SeqCst);
+        }
+    }
+}
+
+/// The words of a task.
+#[derive(Clone, Copy)]
+pub struct TaskCells<'a> {
+    words: &'a [AtomicU64],
+}
+
+impl<'a> TaskCells<'a> {
+    /// One of them.
+    pub fn word(&self, word: TaskWord) -> &'a AtomicU64 {
+        &self.words[word as usize]
+    }
+
+    /// Its value.
+    pub fn get(&self, word: TaskWord) -> u64 {
+        self.word(word).load(Relaxed)
+    }
+
+    /// Adds to a counter; its task's thread only.
+    pub fn count(&self, word: TaskWord, amount: u64) {
+        let word = self.word(word);
+        word.store(word.load(Relaxed) + amount, Relaxed);
+    }
+
+    /// One of its histograms.
+    pub fn histogram(&self, metric: Metric) -> histogram::Recorder<'a> {
+        let start = TaskWord::Count as usize + metric as usize * histogram::WORDS;
+        histogram::Recorder::new(&self.words[start..start + histogram::WORDS])
+    }
+
+    /// The activation time of the current or last activation.
+    pub fn time(&self) -> Instant {
+        Instant::from_words([self.get(TaskWord::Time), self.get(TaskWord::Time1), self.get(TaskWord::Time2)])
+    }
+
+    /// Sets it.
+    pub fn set_time(&self, time: Instant) {
+        for (place, word) in [TaskWord::Time, TaskWord::Time1, TaskWord::Time2].into_iter().zip(time.to_words()) {
+            self.word(place).store(word, Relaxed);
+        }
+    }
+}
+
+impl crate::plan::TaskPlan {
+    /// The columns that an activation of this task records, in the order of its sample: what it sets, then what it reads.
+    pub fn recorded(&self) -> impl Iterator<Item = crate::plan::SignalId> {
+        self.set.iter().chain(&self.get).flat_map(|batch| &batch.items).flat_map(|item| item.signals.iter().copied())
+    }
+}

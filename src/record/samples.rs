@@ -1,0 +1,113 @@
+//! Samples of recorded variables: one ring per task, one producer, one consumer.
+//!
+//! A record is what one activation computed: its order, its activation time, and the values as words. What does not fit is
+//! refused; the producer counts it.
+
+use crate::time::Instant;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const HEADER: usize = 2;
+const RECORD_HEADER: usize = 4;
+
+/// One record, as the consumer sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// Orders records of one activation time: when they were completed.
+    pub order: u64,
+    /// Activation time.
+    pub time: Instant,
+    /// The task's recorded values as words.
+    pub values: Vec<u64>,
+}
+
+/// A ring of records in shared words.
+#[derive(Clone, Copy)]
+pub struct SampleRing<'a> {
+    words: &'a [AtomicU64],
+    records: usize,
+    values: usize,
+}
+
+impl<'a> SampleRing<'a> {
+    /// Words that a ring takes.
+    pub fn words(records: usize, values: usize) -> usize {
+        HEADER + records * (RECORD_HEADER + values)
+    }
+
+    /// The ring in `words`, zero at first.
+    pub fn new(words: &'a [AtomicU64], records: usize, values: usize) -> SampleRing<'a> {
+        SampleRing { words, records, values }
+    }
+
+    fn record(&self, number: u64) -> &'a [AtomicU64] {
+        let width = RECORD_HEADER + self.values;
+        let start = HEADER + (number as usize % self.records) * width;
+        &self.words[start..start + width]
+    }
+
+    /// Whether this task records nothing.
+    pub fn is_unused(&self) -> bool {
+        self.records == 0
+    }
+
+    /// Whether a record would be refused now.
+    pub fn is_full(&self) -> bool {
+        let [written, read] = [&self.words[0], &self.words[1]];
+        written.load(Ordering::Relaxed) - read.load(Ordering::Acquire) == self.records as u64
+    }
+
+    /// Appends a record; `false` when the ring is full.
+    pub fn push(&self, order: u64, time: Instant, values: impl Iterator<Item = u64>) -> bool {
+        if self.is_full() {
+            return false;
+        }
+        let written = self.words[0].load(Ordering::Relaxed);
+        let record = self.record(written);
+        let [a, b, c] = time.to_words();
+        for (place, word) in record.iter().zip([order, a, b, c].into_iter().chain(values)) {
+            place.store(word, Ordering::Relaxed);
+        }
+        self.words[0].store(written + 1, Ordering::Release);
+        true
+    }
+
+    /// Takes the oldest record.
+    pub fn pop(&self) -> Option<Sample> {
+        if self.is_unused() {
+            return None;
+        }
+        let read = self.words[1].load(Ordering::Relaxed);
+        if self.words[0].load(Ordering::Acquire) == read {
+            return None;
+        }
+        let record = self.record(read);
+        let word = |i: usize| record[i].load(Ordering::Relaxed);
+        let sample = Sample {
+            order: word(0),
+            time: Instant::from_words([word(1), word(2), word(3)]),
+            values: (RECORD_HEADER..RECORD_HEADER + self.values).map(word).collect(),
+        };
+        self.words[1].store(read + 1, Ordering::Release);
+        Some(sample)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_come_out_as_they_went_in_and_a_full_ring_refuses() {
+        let words: Vec<AtomicU64> = (0..SampleRing::words(2, 3)).map(|_| AtomicU64::new(0)).collect();
+        let ring = SampleRing::new(&words, 2, 3);
+        for round in 0..5 {
+            let time = Instant::from_f64(0.1 * round as f64).unwrap();
+            assert!(ring.push(round, time, [round, 2, 3].into_iter()));
+            assert!(ring.push(round, time, [4, 5, 6].into_iter()));
+            assert!(!ring.push(round, time, [0, 0, 0].into_iter()));
+            assert_eq!(ring.pop(), Some(Sample { order: round, time, values: vec![round, 2, 3] }));
+            assert_eq!(ring.pop().unwrap().values, [4, 5, 6]);
+            assert_eq!(ring.pop(), None);
+        }
+    }
+}
