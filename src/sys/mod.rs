@@ -1,1 +1,25 @@
-//! (under construction)
+//! What the host asks of Linux: scheduling, memory, sleep, time stamps and the preemption lock.
+//!
+//! This folder and `ffi` are the only places with unsafe code; every block argues why it holds. `sys` knows nothing of
+//! rigs, plans or FMUs: priorities are plain numbers of `SCHED_FIFO` (1 to 99, larger is higher), levels are plain
+//! indices (0 is the highest), instants are nanoseconds of `CLOCK_MONOTONIC`.
+//!
+//! - [`preemption`]: the lock between the partitions of one instance, on [`pi`], the priority-inheriting word.
+//! - [`scheduling`], [`affinity`], [`memory`], [`latency`], [`thread`]: what makes a thread a real-time thread.
+//! - [`wake`]: the one sleep of a partition thread; [`cycles`]: time stamps; [`float_control`]: MXCSR and friends.
+//! - [`shared_memory`]: the pages that runner and supervisor both map.
+
+pub mod affinity;
+pub mod cycles;
+pub mod error;
+pub mod float_control;
+pub mod latency;
+pub mod memory;
+pub mod pi;
+pub mod preemption;
+pub mod scheduling;
+pub mod shared_memory;
+pub mod thread;
+pub mod wake;
+
+pub use error::SysError;

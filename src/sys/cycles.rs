@@ -1,0 +1,220 @@
+//! Time stamps for measuring: a cycle counter where it is trustworthy, else `CLOCK_MONOTONIC`.
+//!
+//! [`ticks`] is monotone on one core and costs a few nanoseconds; what a tick is, [`Scale`] says, which is calibrated
+//! once against `CLOCK_MONOTONIC`. Differences are exact to the calibration's error (some parts per million): right for
+//! durations up to seconds. Instants that must agree with sleeps come from [`monotonic_now`](super::wake::monotonic_now)
+//! or from [`Scale::instant`] of a recent anchor, not from a scale that was calibrated an hour ago.
+//!
+//! - x86-64: the TSC, when CPUID calls it invariant and the kernel itself keeps time by it (directly or as kvm-clock).
+//! - aarch64: the virtual counter, which is constant by architecture.
+//! - elsewhere, or when in doubt: `clock_gettime`.
+
+use super::wake::monotonic_now;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Where [`ticks`] come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Source {
+    /// The processor's own counter.
+    Counter = 1,
+    /// `clock_gettime(CLOCK_MONOTONIC)`: a tick is a nanosecond.
+    Monotonic = 2,
+}
+
+/// 0: not yet looked. Detection always finds the same, so racing threads agree; relaxed is enough for a lone byte.
+static SOURCE: AtomicU8 = AtomicU8::new(0);
+
+/// A time stamp. Only differences have a meaning; [`Scale`] turns them into nanoseconds.
+#[inline]
+pub fn ticks() -> u64 {
+    if SOURCE.load(Ordering::Relaxed) == Source::Counter as u8 {
+        return counter();
+    }
+    slow_ticks()
+}
+
+#[cold]
+fn slow_ticks() -> u64 {
+    match source() {
+        Source::Counter => counter(),
+        Source::Monotonic => monotonic_now() as u64,
+    }
+}
+
+/// Where ticks come from on this machine; looks once.
+pub fn source() -> Source {
+    match SOURCE.load(Ordering::Relaxed) {
+        1 => Source::Counter,
+        2 => Source::Monotonic,
+        _ => {
+            let found = if counter_is_trustworthy() {
+                Source::Counter
+            } else {
+                Source::Monotonic
+            };
+            SOURCE.store(found as u8, Ordering::Relaxed);
+            found
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn counter() -> u64 {
+    // SAFETY: RDTSC exists on every x86-64 processor and touches no memory; Linux lets user code execute it unless a
+    // process asked otherwise (PR_SET_TSC), in which case `counter_is_trustworthy` is not reached with a TSC clock.
+    unsafe { std::arch::x86_64::_rdtsc() }
+}
+
+#[cfg(target_arch = "aarch64")]
+#[inline]
+fn counter() -> u64 {
+    let value: u64;
+    // SAFETY: reads a counter register that Linux enables for user code; no memory, no flags.
+    unsafe {
+        std::arch::asm!("mrs {}, cntvct_el0", out(reg) value, options(nomem, nostack, preserves_flags))
+    };
+    value
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[inline]
+fn counter() -> u64 {
+    monotonic_now() as u64
+}
+
+#[cfg(target_arch = "x86_64")]
+fn counter_is_trustworthy() -> bool {
+    use std::arch::x86_64::__cpuid;
+    const ADVANCED_POWER: u32 = 0x8000_0007;
+    const INVARIANT_TSC: u32 = 1 << 8;
+    let has_leaf = __cpuid(0x8000_0000).eax >= ADVANCED_POWER;
+    let invariant = has_leaf && __cpuid(ADVANCED_POWER).edx & INVARIANT_TSC != 0;
+    invariant && kernel_keeps_time_by_tsc()
+}
+
+#[cfg(target_arch = "x86_64")]
+fn kernel_keeps_time_by_tsc() -> bool {
+    let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    // Each of these is computed from the TSC; `hpet` or `acpi_pm` mean that the kernel has given up on it.
+    std::fs::read_to_string(path).is_ok_and(|name| {
+        matches!(
+            name.trim(),
+            "tsc" | "tsc-early" | "kvm-clock" | "hyperv_clocksource_tsc_page"
+        )
+    })
+}
+
+#[cfg(target_arch = "aarch64")]
+fn counter_is_trustworthy() -> bool {
+    true
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn counter_is_trustworthy() -> bool {
+    false
+}
+
+/// How many nanoseconds a tick is: `ticks × multiplier ÷ 2³²`, plus one pair of instants that belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scale {
+    multiplier: u64,
+    anchor_ticks: u64,
+    anchor_nanos: i64,
+}
+
+const SHIFT: u32 = 32;
+
+impl Scale {
+    /// Measures for `nanos` of wall-clock time, sleeping; 20 ms give about 5 parts per million. Returns at once where
+    /// ticks are nanoseconds.
+    pub fn calibrate(nanos: i64) -> Self {
+        if source() == Source::Monotonic {
+            return Scale {
+                multiplier: 1 << SHIFT,
+                anchor_ticks: 0,
+                anchor_nanos: 0,
+            };
+        }
+        let first = pair();
+        std::thread::sleep(std::time::Duration::from_nanos(nanos.max(1_000_000) as u64));
+        let last = pair();
+        let elapsed = (last.1 - first.1) as u128;
+        let ticks = u128::from(last.0.wrapping_sub(first.0)).max(1);
+        Scale {
+            multiplier: ((elapsed << SHIFT) / ticks) as u64,
+            anchor_ticks: last.0,
+            anchor_nanos: last.1,
+        }
+    }
+
+    /// A difference of ticks in nanoseconds.
+    #[inline]
+    pub fn nanos(&self, ticks: u64) -> u64 {
+        ((u128::from(ticks) * u128::from(self.multiplier)) >> SHIFT) as u64
+    }
+
+    /// The instant of a time stamp, in nanoseconds of `CLOCK_MONOTONIC`; drifts away from the anchor by the
+    /// calibration's error and by what NTP does to the clock.
+    #[inline]
+    pub fn instant(&self, stamp: u64) -> i64 {
+        let since = stamp.wrapping_sub(self.anchor_ticks) as i64;
+        let nanos = (i128::from(since) * i128::from(self.multiplier)) >> SHIFT;
+        self.anchor_nanos + nanos as i64
+    }
+
+    /// The same scale with an anchor of now.
+    pub fn anchored_now(mut self) -> Self {
+        if source() == Source::Counter {
+            (self.anchor_ticks, self.anchor_nanos) = pair();
+        }
+        self
+    }
+}
+
+/// A time stamp and the instant it was taken at: the tightest of some tries, so that a preemption in the middle of one
+/// does not spoil the pair.
+fn pair() -> (u64, i64) {
+    (0..16)
+        .map(|_| {
+            let before = ticks();
+            let nanos = monotonic_now();
+            let after = ticks();
+            let width = after.wrapping_sub(before);
+            (width, before.wrapping_add(width / 2), nanos)
+        })
+        .min_by_key(|(width, _, _)| *width)
+        .map(|(_, stamp, nanos)| (stamp, nanos))
+        .expect("sixteen tries")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_agree_with_the_clock() {
+        let scale = Scale::calibrate(20_000_000);
+        let (ticks_before, before) = pair();
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        let (ticks_after, after) = pair();
+        let measured = scale.nanos(ticks_after - ticks_before) as i64;
+        let error = (measured - (after - before)).abs();
+        assert!(error < 30_000, "{error} ns off in 30 ms");
+        assert!((scale.anchored_now().instant(ticks()) - monotonic_now()).abs() < 50_000_000);
+    }
+
+    #[test]
+    fn instants_before_the_anchor_are_earlier() {
+        let scale = Scale {
+            multiplier: (1 << SHIFT) / 2,
+            anchor_ticks: 1_000,
+            anchor_nanos: 5_000,
+        };
+        assert_eq!(scale.nanos(10), 5);
+        assert_eq!(scale.instant(1_010), 5_005);
+        assert_eq!(scale.instant(990), 4_995);
+        assert_eq!(scale.nanos(u64::MAX), u64::MAX / 2);
+    }
+}

@@ -1,0 +1,62 @@
+//! One error for everything that Linux can refuse: what was tried, why it failed, what to do about it.
+
+use std::fmt;
+
+/// A request to the operating system that was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SysError {
+    /// What was tried, as a phrase: `set SCHED_FIFO priority 80`.
+    pub what: String,
+    /// The error number, or 0 when the refusal is not a system call's.
+    pub errno: i32,
+    /// What the user can do; empty when nothing is known.
+    pub fix: &'static str,
+}
+
+impl SysError {
+    /// An error with the number that a system call returned.
+    pub fn new(what: impl Into<String>, errno: i32, fix: &'static str) -> Self {
+        SysError {
+            what: what.into(),
+            errno,
+            fix,
+        }
+    }
+
+    /// An error with the calling thread's `errno`.
+    pub fn last(what: impl Into<String>, fix: &'static str) -> Self {
+        let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
+        SysError::new(what, errno, fix)
+    }
+}
+
+impl fmt::Display for SysError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot {}", self.what)?;
+        if self.errno != 0 {
+            let error = std::io::Error::from_raw_os_error(self.errno);
+            write!(f, ": {error}")?;
+        }
+        if !self.fix.is_empty() {
+            write!(f, "; {}", self.fix)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for SysError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_what_why_and_how_to_fix() {
+        let error = SysError::new("lock memory", libc::ENOMEM, "raise LimitMEMLOCK");
+        let text = error.to_string();
+        assert!(text.starts_with("cannot lock memory: "), "{text}");
+        assert!(text.contains("os error 12"), "{text}");
+        assert!(text.ends_with("; raise LimitMEMLOCK"), "{text}");
+        assert_eq!(SysError::new("do it", 0, "").to_string(), "cannot do it");
+    }
+}

@@ -1,0 +1,202 @@
+//! Scheduling policy and priority of threads, set and read back.
+//!
+//! Partition threads run under `SCHED_FIFO` with `SCHED_RESET_ON_FORK`, so that a thread that FMU code creates does not
+//! inherit the priority. The flag cannot be set through thread-priority (nor through pthreads portably), so setting goes
+//! by `sched_setscheduler`; the range of priorities and the reading back of the own policy come from thread-priority.
+
+use super::SysError;
+use super::thread::current_tid;
+use thread_priority::{RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy};
+
+/// What a user can do about a refused real-time priority.
+pub const PRIVILEGE_FIX: &str = "run as root, or `sudo setcap cap_sys_nice,cap_ipc_lock=ep <vecud>`, or `rtprio 99` in \
+     /etc/security/limits.d, or LimitRTPRIO=99 and AmbientCapabilities=CAP_SYS_NICE in the systemd unit";
+
+/// What a user can do when the process has the privilege and the kernel still refuses.
+pub const CGROUP_FIX: &str = "the process has the privilege, so its cgroup has no real-time time (RT_GROUP_SCHED): give \
+     it some in cpu.rt_runtime_us, or start from the root cgroup";
+
+/// A scheduling policy as read back from the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// `SCHED_OTHER`, the ordinary one.
+    Other,
+    /// `SCHED_FIFO`.
+    Fifo,
+    /// Any other, by its number.
+    Else(i32),
+}
+
+/// What the kernel says about a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scheduling {
+    /// The policy.
+    pub policy: Policy,
+    /// The static priority; 0 outside the real-time policies.
+    pub priority: u8,
+    /// Whether children fall back to `SCHED_OTHER`.
+    pub reset_on_fork: bool,
+}
+
+/// The priorities that `SCHED_FIFO` has here: 1 to 99 on Linux.
+pub fn fifo_range() -> std::ops::RangeInclusive<u8> {
+    let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
+    let bound = |value: Result<i32, _>, otherwise| value.map_or(otherwise, |v: i32| v as u8);
+    bound(ThreadPriority::min_value_for_policy(policy), 1)
+        ..=bound(ThreadPriority::max_value_for_policy(policy), 99)
+}
+
+/// Gives the thread `tid` (0: the calling one) the policy `SCHED_FIFO | SCHED_RESET_ON_FORK`. The error is the number
+/// alone, so that a real-time thread may ask without allocating.
+pub(super) fn set_fifo_errno(tid: u32, priority: u8) -> Result<(), i32> {
+    set_scheduler(
+        tid,
+        libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK,
+        i32::from(priority),
+    )
+}
+
+/// Gives the thread `tid` (0: the calling one) the policy `SCHED_OTHER`; never allocates.
+pub(super) fn set_other_errno(tid: u32) -> Result<(), i32> {
+    match set_scheduler(tid, libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK, 0) {
+        // Clearing or keeping the flag is not the point of a demotion; one of the two is always permitted.
+        Err(libc::EPERM) => set_scheduler(tid, libc::SCHED_OTHER, 0),
+        result => result,
+    }
+}
+
+fn set_scheduler(tid: u32, policy: i32, priority: i32) -> Result<(), i32> {
+    let parameter = libc::sched_param {
+        sched_priority: priority,
+    };
+    // SAFETY: sched_setscheduler reads one sched_param, which lives across the call, and writes no memory of ours. The
+    // raw system call, since musl's wrapper refuses to work on single threads.
+    let result = unsafe { libc::syscall(libc::SYS_sched_setscheduler, tid, policy, &parameter) };
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(std::io::Error::last_os_error()
+            .raw_os_error()
+            .unwrap_or(libc::EINVAL))
+    }
+}
+
+/// Makes the calling thread a `SCHED_FIFO` thread (with `SCHED_RESET_ON_FORK`) and reads back that it is.
+pub fn set_fifo(priority: u8) -> Result<(), SysError> {
+    set_fifo_of(0, priority)
+}
+
+/// Makes the thread `tid` of this process a `SCHED_FIFO` thread and reads back that it is.
+pub fn set_fifo_of(tid: u32, priority: u8) -> Result<(), SysError> {
+    let what = || format!("set SCHED_FIFO priority {priority}");
+    if !fifo_range().contains(&priority) {
+        return Err(SysError::new(
+            what(),
+            libc::EINVAL,
+            "priorities are 1 to 99",
+        ));
+    }
+    set_fifo_errno(tid, priority).map_err(|errno| SysError::new(what(), errno, fix_for(errno)))?;
+    let now = scheduling_of(tid)?;
+    if (now.policy, now.priority) == (Policy::Fifo, priority) {
+        Ok(())
+    } else {
+        let what = format!("keep SCHED_FIFO priority {priority}: reads back as {now:?}");
+        Err(SysError::new(
+            what,
+            0,
+            "another program changes this one's scheduling",
+        ))
+    }
+}
+
+/// Demotes the thread `tid` (0: the calling one) to `SCHED_OTHER`.
+pub fn demote(tid: u32) -> Result<(), SysError> {
+    set_other_errno(tid)
+        .map_err(|errno| SysError::new(format!("demote thread {tid} to SCHED_OTHER"), errno, ""))
+}
+
+/// Policy and priority of the calling thread.
+pub fn scheduling() -> Result<Scheduling, SysError> {
+    scheduling_of(0)
+}
+
+/// Policy and priority of the thread `tid` (0: the calling one).
+pub fn scheduling_of(tid: u32) -> Result<Scheduling, SysError> {
+    let tid = if tid == 0 { current_tid() } else { tid };
+    let what = || format!("read the scheduling policy of thread {tid}");
+    let mut parameter = libc::sched_param { sched_priority: 0 };
+    // SAFETY: sched_getscheduler takes a number and touches no memory.
+    let policy = unsafe { libc::syscall(libc::SYS_sched_getscheduler, tid) };
+    // SAFETY: sched_getparam writes one sched_param, which is ours and lives across the call.
+    let result = unsafe { libc::syscall(libc::SYS_sched_getparam, tid, &mut parameter) };
+    if policy < 0 || result < 0 {
+        return Err(SysError::last(what(), ""));
+    }
+    let policy = policy as i32;
+    Ok(Scheduling {
+        policy: match policy & !libc::SCHED_RESET_ON_FORK {
+            libc::SCHED_OTHER => Policy::Other,
+            libc::SCHED_FIFO => Policy::Fifo,
+            other => Policy::Else(other),
+        },
+        priority: parameter.sched_priority as u8,
+        reset_on_fork: policy & libc::SCHED_RESET_ON_FORK != 0,
+    })
+}
+
+/// Whether a thread of this process can become a `SCHED_FIFO` thread of that priority, found out by doing it in a
+/// thread that ends at once: capabilities, limits and cgroups all have a say, and only the kernel knows the sum.
+pub fn probe_fifo(priority: u8) -> Result<(), SysError> {
+    super::thread::spawn("probe-fifo", 64 * 1024, move || set_fifo(priority))?
+        .join()
+        .unwrap_or_else(|_| Err(SysError::new("probe SCHED_FIFO", 0, "")))
+}
+
+fn fix_for(errno: i32) -> &'static str {
+    let privileged = rustix::process::geteuid().is_root();
+    match errno {
+        libc::EPERM if privileged => CGROUP_FIX,
+        libc::EPERM => PRIVILEGE_FIX,
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_becomes_fifo_and_is_demoted_again() {
+        if let Err(error) = probe_fifo(5) {
+            eprintln!("SKIPPED: a_thread_becomes_fifo_and_is_demoted_again: {error}");
+            return;
+        }
+        std::thread::spawn(|| {
+            set_fifo(5).unwrap();
+            let expected = Scheduling {
+                policy: Policy::Fifo,
+                priority: 5,
+                reset_on_fork: true,
+            };
+            assert_eq!(scheduling().unwrap(), expected);
+            let child = std::thread::spawn(|| scheduling().unwrap()).join().unwrap();
+            assert_eq!(child.policy, Policy::Other);
+            let tid = current_tid();
+            std::thread::spawn(move || demote(tid).unwrap())
+                .join()
+                .unwrap();
+            assert_eq!(scheduling().unwrap().policy, Policy::Other);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn impossible_priorities_are_refused_before_the_kernel_is_asked() {
+        assert_eq!(fifo_range(), 1..=99);
+        let error = set_fifo(100).unwrap_err();
+        assert!(error.to_string().contains("1 to 99"), "{error}");
+        assert_eq!(set_fifo(0).unwrap_err().errno, libc::EINVAL);
+    }
+}

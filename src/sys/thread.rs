@@ -1,0 +1,111 @@
+//! Threads with a stack of their own size, a name, and no signals.
+
+use super::SysError;
+use std::cell::Cell;
+use std::thread::JoinHandle;
+
+/// The kernel keeps 15 bytes of a thread's name.
+pub const NAME_BYTES: usize = 15;
+
+/// The calling thread's id, asked of the kernel once per thread.
+pub fn current_tid() -> u32 {
+    thread_local!(static TID: Cell<u32> = const { Cell::new(0) });
+    TID.with(|tid| {
+        if tid.get() == 0 {
+            tid.set(rustix::thread::gettid().as_raw_nonzero().get() as u32);
+        }
+        tid.get()
+    })
+}
+
+/// Starts a thread with `stack_bytes` of stack and at most [`NAME_BYTES`] bytes of `name` as its name.
+pub fn spawn<T: Send + 'static>(
+    name: &str,
+    stack_bytes: usize,
+    body: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>, SysError> {
+    std::thread::Builder::new()
+        .name(short_name(name).to_owned())
+        .stack_size(stack_bytes)
+        .spawn(body)
+        .map_err(|error| {
+            SysError::new(
+                format!("start thread `{name}` with a stack of {stack_bytes} bytes"),
+                error.raw_os_error().unwrap_or(0),
+                "check `ulimit -u` and, with locked memory, `ulimit -l`",
+            )
+        })
+}
+
+/// Names the calling thread; longer names are cut to [`NAME_BYTES`] bytes, between characters.
+pub fn set_name(name: &str) -> Result<(), SysError> {
+    let mut bytes: Vec<u8> = short_name(name).bytes().filter(|b| *b != 0).collect();
+    bytes.push(0);
+    let name = std::ffi::CStr::from_bytes_with_nul(&bytes).expect("one NUL, at the end");
+    rustix::thread::set_name(name)
+        .map_err(|e| SysError::new("name the thread", e.raw_os_error(), ""))
+}
+
+/// `name`, cut to what the kernel keeps, never inside a character.
+pub fn short_name(name: &str) -> &str {
+    let mut end = name.len().min(NAME_BYTES);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    &name[..end]
+}
+
+/// Blocks every signal in the calling thread, so that none ever runs a handler on a partition's time.
+///
+/// Signals that a thread raises itself by a fault (SIGSEGV and its kind) still end the process: the kernel forces them.
+pub fn block_signals() -> Result<(), SysError> {
+    use nix::sys::signal::{SigSet, SigmaskHow};
+    SigSet::all()
+        .thread_swap_mask(SigmaskHow::SIG_BLOCK)
+        .map(drop)
+        .map_err(|e| SysError::new("block signals", e as i32, ""))
+}
+
+/// Sets the calling thread's timer slack to 1 ns, so that its sleeps end on time. Before it becomes `SCHED_FIFO`.
+pub fn minimize_timer_slack() -> Result<(), SysError> {
+    // SAFETY: PR_SET_TIMERSLACK takes a number, touches no memory of ours and concerns the calling thread only.
+    let result = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(SysError::last("set the timer slack to 1 ns", ""))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_cut_between_characters() {
+        assert_eq!(short_name("ecu.task_10ms"), "ecu.task_10ms");
+        assert_eq!(short_name("a_long_name.of_a_clock"), "a_long_name.of_");
+        assert_eq!(short_name("vierzehn_byte_ä"), "vierzehn_byte_");
+    }
+
+    #[test]
+    fn a_thread_gets_its_name_stack_slack_and_mask() {
+        let thread = spawn("tests.of_threads_x", 256 * 1024, || {
+            set_name("renamed.with_too_many_bytes").unwrap();
+            minimize_timer_slack().unwrap();
+            block_signals().unwrap();
+            let tid = current_tid();
+            assert_eq!(tid, current_tid());
+            let status = std::fs::read_to_string(format!("/proc/self/task/{tid}/status")).unwrap();
+            // SAFETY: PR_GET_TIMERSLACK takes and changes nothing.
+            let slack = unsafe { libc::prctl(libc::PR_GET_TIMERSLACK) };
+            (status, slack)
+        })
+        .unwrap();
+        let (status, slack) = thread.join().unwrap();
+        assert!(status.contains("Name:\trenamed.with_to\n"), "{status}");
+        let blocked = status.lines().find_map(|l| l.strip_prefix("SigBlk:\t"));
+        assert!(blocked.unwrap().starts_with("ffffff"), "{status}");
+        assert_eq!(slack, 1);
+    }
+}

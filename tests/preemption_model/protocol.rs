@@ -1,0 +1,479 @@
+//! The lock's protocol as a machine of single atomic steps, its known-wrong variants, and FMU code that does its worst.
+
+use crate::kernel::{Machine, NOBODY, Status, THREADS};
+
+const WORD: u8 = 0;
+const fn token(level: u8) -> u8 {
+    1 + level
+}
+
+/// What an entry does about a lock that is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Gate {
+    None,
+    /// Take it and give it back, once.
+    Once,
+    /// The same again until it is found free.
+    UntilFree,
+}
+
+/// When a locking thread looks for active higher levels, to raise itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Raise {
+    Never,
+    BeforeTaking,
+    AfterTaking,
+}
+
+/// A mechanism: the right one, or one that lacks a part.
+#[derive(Clone, Copy, Debug)]
+pub struct Mechanism {
+    pub gate: Gate,
+    pub token: bool,
+    pub bitmap: bool,
+    /// Look at the bitmap again after setting the own bit.
+    pub recheck: bool,
+    pub raise: Raise,
+    /// Wake higher pending targets in the entry.
+    pub help: bool,
+    /// The gate and the recheck look at a flag that says "inside a section" instead of at the word.
+    pub section_flag: bool,
+}
+
+/// What the threads are and what their FMU code may do.
+#[derive(Clone, Copy, Debug)]
+pub struct Scene {
+    /// The level of each thread; 0 is the highest.
+    pub levels: &'static [u8],
+    /// How often each thread is released; 0 for the target of ticks.
+    pub releases: &'static [u8],
+    /// Locked sections plus sleeps that an activation may have.
+    pub budget: &'static [u8],
+    pub may_sleep: bool,
+    pub may_sleep_locked: bool,
+    /// The thread that ticks release.
+    pub target: Option<u8>,
+    pub steal: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum At {
+    Idle,
+    Token,
+    Gate,
+    GateTake,
+    GateGive,
+    Help,
+    Look,
+    HigherTake(u8),
+    HigherGive(u8),
+    Set,
+    Recheck,
+    Clear,
+    /// FMU code outside a locked section.
+    Fmu,
+    LookThenTake,
+    RaiseThenTake,
+    Take,
+    TakenThenLook,
+    RaiseTaken,
+    /// FMU code inside a locked section.
+    Section,
+    Give,
+    Restore,
+    Wake,
+    Leave,
+    TokenGive,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct State {
+    pub machine: Machine,
+    pub at: [At; THREADS],
+    budget: [u8; THREADS],
+    releases: [u8; THREADS],
+    /// Between the return of lock and the call of unlock, as FMU code sees it.
+    pub inside: [bool; THREADS],
+    /// Has started and not yet left.
+    started: [bool; THREADS],
+    active: u8,
+    flag: u8,
+    /// The target's queued ticks: marked, not yet started for.
+    pending: bool,
+    /// Raised a tick and has not yet woken the target.
+    owes_wake: [bool; THREADS],
+}
+
+/// What must never happen.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Violation {
+    StartsInsideLockedSection,
+    GoesOnInsideLockedSection,
+    InterleavesWithEqual,
+    StartsInsideHigher,
+    StartsBeforeHigherTarget,
+    RunsAbovePriority,
+    HigherWaitsForLower,
+    Deadlock,
+    LostTick,
+    Livelock,
+}
+
+/// A step: who, and what was done, for the trace.
+pub type Label = (u8, &'static str);
+
+pub struct Model {
+    pub mechanism: Mechanism,
+    pub scene: Scene,
+}
+
+impl Model {
+    fn threads(&self) -> impl Iterator<Item = u8> + use<> {
+        0..self.scene.levels.len() as u8
+    }
+
+    pub fn start(&self) -> State {
+        let per = |values: &[u8]| std::array::from_fn(|t| values.get(t).copied().unwrap_or(0));
+        let base = std::array::from_fn(|t| 10 - self.scene.levels.get(t).copied().unwrap_or(9));
+        State {
+            machine: Machine::new(base, self.scene.steal),
+            at: [At::Idle; THREADS],
+            budget: [0; THREADS],
+            releases: per(self.scene.releases),
+            inside: [false; THREADS],
+            started: [false; THREADS],
+            active: 0,
+            flag: NOBODY,
+            pending: false,
+            owes_wake: [false; THREADS],
+        }
+    }
+
+    /// Every state that can follow, with the violations that the step was.
+    pub fn successors(&self, state: &State, found: &mut Vec<(State, Label, Option<Violation>)>) {
+        for thread in self.threads() {
+            let t = thread as usize;
+            if state.machine.status[t] == Status::Idle && state.releases[t] > 0 {
+                let mut next = *state;
+                next.releases[t] -= 1;
+                self.release(&mut next, thread);
+                next.machine.end_step();
+                found.push((next, (thread, "is released"), None));
+            }
+            if state.machine.status[t] == Status::Sleeping {
+                let mut next = *state;
+                next.machine.make_ready(thread);
+                next.machine.end_step();
+                found.push((next, (thread, "wakes up"), None));
+            }
+        }
+        let Some(me) = state.machine.running() else {
+            if found.is_empty() {
+                let blocked = |t: u8| matches!(state.machine.status[t as usize], Status::Blocked(_));
+                let stuck = self.threads().any(blocked).then_some(Violation::Deadlock);
+                let lost = state.pending.then_some(Violation::LostTick);
+                if let Some(violation) = stuck.or(lost) {
+                    found.push((*state, (NOBODY, "nobody can run"), Some(violation)));
+                }
+            }
+            return;
+        };
+        match state.at[me as usize] {
+            At::Fmu => self.fmu_steps(state, me, found),
+            At::Section => self.section_steps(state, me, found),
+            _ => {
+                let (next, label, violation) = self.protocol_step(state, me);
+                found.push((next, (me, label), violation));
+            }
+        }
+    }
+
+    /// The running thread's next step, if it is the protocol's and not FMU code's.
+    pub fn protocol_successor(&self, state: &State) -> Option<State> {
+        let me = state.machine.running()?;
+        let fmu = matches!(state.at[me as usize], At::Fmu | At::Section);
+        (!fmu).then(|| self.protocol_step(state, me).0)
+    }
+
+    fn release(&self, state: &mut State, thread: u8) {
+        state.machine.make_ready(thread);
+        state.at[thread as usize] = if self.mechanism.token { At::Token } else { At::Gate };
+    }
+
+    fn fmu_steps(&self, state: &State, me: u8, found: &mut Vec<(State, Label, Option<Violation>)>) {
+        let m = me as usize;
+        let violation = self.judge_running(state, me);
+        let mut choose = |label, change: &dyn Fn(&mut State)| {
+            let mut next = *state;
+            next.machine.begin_step(me);
+            change(&mut next);
+            next.machine.end_step();
+            found.push((next, (me, label), violation));
+        };
+        choose("returns", &|s| s.at[m] = At::Leave);
+        if state.budget[m] == 0 {
+            return;
+        }
+        choose("calls lock", &|s| {
+            s.budget[m] -= 1;
+            s.at[m] = match self.mechanism.raise {
+                Raise::BeforeTaking => At::LookThenTake,
+                _ => At::Take,
+            };
+        });
+        if self.scene.may_sleep {
+            choose("sleeps", &|s| {
+                s.budget[m] -= 1;
+                s.machine.stop(me, Status::Sleeping);
+            });
+        }
+    }
+
+    fn section_steps(&self, state: &State, me: u8, found: &mut Vec<(State, Label, Option<Violation>)>) {
+        let m = me as usize;
+        let violation = self.judge_running(state, me);
+        let mut choose = |label, change: &dyn Fn(&mut State)| {
+            let mut next = *state;
+            next.machine.begin_step(me);
+            change(&mut next);
+            next.machine.end_step();
+            found.push((next, (me, label), violation));
+        };
+        choose("calls unlock", &|s| {
+            s.inside[m] = false;
+            s.at[m] = At::Give;
+        });
+        if self.scene.target.is_some_and(|t| t != me) && !state.pending {
+            choose("ticks", &|s| {
+                s.pending = true;
+                s.owes_wake[m] = true;
+            });
+        }
+        if self.scene.may_sleep_locked && state.budget[m] > 0 {
+            choose("sleeps inside", &|s| {
+                s.budget[m] -= 1;
+                s.machine.stop(me, Status::Sleeping);
+            });
+        }
+    }
+
+    /// What is wrong about FMU code of `me` running now.
+    fn judge_running(&self, state: &State, me: u8) -> Option<Violation> {
+        let others = || self.threads().filter(|t| *t != me);
+        // When the holder itself sleeps inside its section, who is active already cannot be stopped.
+        let inside = |t: &u8| state.inside[*t as usize] && state.machine.status[*t as usize] != Status::Sleeping;
+        if others().any(|t| inside(&t)) && !self.scene.may_sleep_locked {
+            return Some(Violation::GoesOnInsideLockedSection);
+        }
+        if !state.inside[me as usize] {
+            if state.machine.effective(me) != state.machine.base[me as usize] {
+                return Some(Violation::RunsAbovePriority);
+            }
+            let higher = |t: &u8| state.machine.base[*t as usize] > state.machine.base[me as usize];
+            if others().filter(higher).any(|t| state.machine.waits_for(t) == Some(me)) {
+                return Some(Violation::HigherWaitsForLower);
+            }
+        }
+        None
+    }
+
+    fn judge_start(&self, state: &State, me: u8) -> Option<Violation> {
+        let level = |t: u8| self.scene.levels[t as usize];
+        let started = |t: &u8| *t != me && state.started[*t as usize];
+        if self.threads().any(|t| t != me && state.inside[t as usize]) {
+            return Some(Violation::StartsInsideLockedSection);
+        }
+        if self.threads().filter(started).any(|t| level(t) == level(me)) {
+            return Some(Violation::InterleavesWithEqual);
+        }
+        if self.threads().filter(started).any(|t| level(t) < level(me)) {
+            return Some(Violation::StartsInsideHigher);
+        }
+        let target = self.scene.target.filter(|t| *t != me && level(*t) < level(me));
+        (state.pending && target.is_some()).then_some(Violation::StartsBeforeHigherTarget)
+    }
+
+    fn is_locked_by_another(&self, state: &State, me: u8) -> bool {
+        if self.mechanism.section_flag {
+            state.flag != NOBODY && state.flag != me
+        } else {
+            state.machine.is_taken_by_another(me, WORD)
+        }
+    }
+
+    fn protocol_step(&self, state: &State, me: u8) -> (State, &'static str, Option<Violation>) {
+        let m = me as usize;
+        let level = self.scene.levels[m];
+        let above = state.active & ((1 << level) - 1);
+        let after_gate = if self.mechanism.help { At::Help } else { At::Look };
+        let mut next = *state;
+        next.machine.begin_step(me);
+        let mut violation = None;
+        let label = match state.at[m] {
+            At::Token => {
+                next.at[m] = At::Gate;
+                next.machine.take(me, token(level));
+                "takes its level's token"
+            }
+            At::Gate => {
+                let stop = self.mechanism.gate != Gate::None && self.is_locked_by_another(state, me);
+                next.at[m] = if stop { At::GateTake } else { after_gate };
+                "looks at the word"
+            }
+            At::GateTake => {
+                next.at[m] = At::GateGive;
+                next.machine.take(me, WORD);
+                "takes the word at the gate"
+            }
+            At::GateGive => {
+                next.at[m] = match self.mechanism.gate {
+                    Gate::UntilFree => At::Gate,
+                    _ => after_gate,
+                };
+                next.machine.give(me, WORD);
+                "gives the word back at the gate"
+            }
+            At::Help => {
+                next.at[m] = At::Look;
+                if let Some(target) = self.scene.target
+                    && target != me
+                    && self.scene.levels[target as usize] < level
+                {
+                    self.wake_target(&mut next, target);
+                }
+                "helps"
+            }
+            At::Look if !self.mechanism.bitmap => {
+                violation = self.begin(&mut next, me);
+                "starts"
+            }
+            At::Look if above != 0 => {
+                next.at[m] = At::HigherTake(above.ilog2() as u8);
+                "sees a higher level"
+            }
+            At::Look => {
+                next.at[m] = At::Set;
+                "sees no higher level"
+            }
+            At::HigherTake(higher) => {
+                next.at[m] = At::HigherGive(higher);
+                next.machine.take(me, token(higher));
+                "takes the higher token"
+            }
+            At::HigherGive(higher) => {
+                next.at[m] = At::Gate;
+                next.machine.give(me, token(higher));
+                "gives the higher token back"
+            }
+            At::Set => {
+                next.active |= 1 << level;
+                if self.mechanism.recheck {
+                    next.at[m] = At::Recheck;
+                } else {
+                    violation = self.begin(&mut next, me);
+                }
+                "sets its bit"
+            }
+            At::Recheck => {
+                let locked = self.mechanism.section_flag && self.is_locked_by_another(state, me);
+                if above != 0 || locked {
+                    next.at[m] = At::Clear;
+                } else {
+                    violation = self.begin(&mut next, me);
+                }
+                "looks again"
+            }
+            At::Clear => {
+                next.active &= !(1 << level);
+                next.at[m] = At::Gate;
+                "clears its bit and begins again"
+            }
+            At::LookThenTake => {
+                next.at[m] = if above != 0 { At::RaiseThenTake } else { At::Take };
+                "looks for higher levels before taking"
+            }
+            At::RaiseThenTake => {
+                next.machine.raised[m] = 10;
+                next.at[m] = At::Take;
+                "raises itself"
+            }
+            At::Take => {
+                next.at[m] = At::TakenThenLook;
+                next.machine.take(me, WORD);
+                "takes the word"
+            }
+            At::TakenThenLook => {
+                next.flag = me;
+                if self.mechanism.raise == Raise::AfterTaking && above != 0 {
+                    next.at[m] = At::RaiseTaken;
+                } else {
+                    next.at[m] = At::Section;
+                    next.inside[m] = true;
+                }
+                "has the word"
+            }
+            At::RaiseTaken => {
+                next.machine.raised[m] = 10;
+                next.at[m] = At::Section;
+                next.inside[m] = true;
+                "raises itself, has the word"
+            }
+            At::Give => {
+                next.flag = NOBODY;
+                next.at[m] = At::Restore;
+                next.machine.give(me, WORD);
+                "gives the word back"
+            }
+            At::Restore => {
+                next.machine.raised[m] = 0;
+                next.at[m] = if state.owes_wake[m] { At::Wake } else { At::Fmu };
+                "has its own priority"
+            }
+            At::Wake => {
+                next.owes_wake[m] = false;
+                next.at[m] = At::Fmu;
+                if let Some(target) = self.scene.target {
+                    self.wake_target(&mut next, target);
+                }
+                "wakes the target"
+            }
+            At::Leave => {
+                next.active &= !(1 << level);
+                next.started[m] = false;
+                next.at[m] = At::TokenGive;
+                "leaves"
+            }
+            At::TokenGive => {
+                if self.mechanism.token {
+                    next.machine.give(me, token(level));
+                }
+                next.at[m] = At::Idle;
+                next.machine.stop(me, Status::Idle);
+                if self.scene.target == Some(me) && state.pending {
+                    self.release(&mut next, me);
+                }
+                "is done"
+            }
+            At::Idle | At::Fmu | At::Section => unreachable!("not the protocol's"),
+        };
+        next.machine.end_step();
+        (next, label, violation)
+    }
+
+    fn begin(&self, next: &mut State, me: u8) -> Option<Violation> {
+        let violation = self.judge_start(next, me);
+        next.at[me as usize] = At::Fmu;
+        next.started[me as usize] = true;
+        next.budget[me as usize] = self.scene.budget[me as usize];
+        if self.scene.target == Some(me) {
+            next.pending = false;
+        }
+        violation
+    }
+
+    fn wake_target(&self, next: &mut State, target: u8) {
+        if next.pending && next.machine.status[target as usize] == Status::Idle {
+            self.release(next, target);
+        }
+    }
+}
