@@ -1,0 +1,299 @@
+//! Values of one type that cross the boundary in one call: what a partition sets before, or gets after, an activation.
+//!
+//! Everything is allocated when the batch is made. Items can be left out at first (inputs for which nobody has computed a
+//! value yet); the enabled ones always lie at the front of both arrays, so that a call hands over two plain slices.
+
+use super::function::Function;
+use super::shared::{Cause, Shared};
+use super::status::{Failure, Outcome};
+use super::types::{RawBool, RawReference};
+use super::values::for_each_number;
+use crate::fmu::description::{ValueReference, VariableType};
+use std::ops::Range;
+
+macro_rules! define_store {
+    (() $($variant:ident $type:ident $get:ident $Get:ident $set:ident $Set:ident;)*) => {
+        /// Values as C sees them. Booleans are bytes: an FMU may write any.
+        #[derive(Clone, Debug)]
+        enum Store {
+            $($variant(Vec<$type>),)*
+            Boolean(Vec<RawBool>),
+        }
+
+        impl Store {
+            fn new(variable_type: VariableType, elements: usize) -> Option<Store> {
+                Some(match variable_type {
+                    $(VariableType::$variant => Store::$variant(vec![$type::default(); elements]),)*
+                    VariableType::Enumeration => Store::Int64(vec![0; elements]),
+                    VariableType::Boolean => Store::Boolean(vec![0; elements]),
+                    VariableType::String | VariableType::Binary | VariableType::Clock => return None,
+                })
+            }
+
+            #[inline]
+            fn word(&self, at: usize) -> u64 {
+                match self {
+                    $(Store::$variant(v) => Word::to_word(v[at]),)*
+                    Store::Boolean(v) => u64::from(v[at] != 0),
+                }
+            }
+
+            #[inline]
+            fn set_word(&mut self, at: usize, word: u64) {
+                match self {
+                    $(Store::$variant(v) => v[at] = Word::from_word(word),)*
+                    Store::Boolean(v) => v[at] = RawBool::from(word != 0),
+                }
+            }
+
+            fn rotate_right(&mut self, range: Range<usize>, by: usize) {
+                match self {
+                    $(Store::$variant(v) => v[range].rotate_right(by),)*
+                    Store::Boolean(v) => v[range].rotate_right(by),
+                }
+            }
+        }
+
+        impl Shared {
+            /// Sets what is enabled in the batch, in one call; in none when nothing is.
+            #[inline]
+            pub(super) fn set_batch(&self, batch: &Batch, cause: Cause) -> Result<Outcome, Failure> {
+                let (references, elements) = (batch.enabled_references(), batch.enabled_elements);
+                if references.is_empty() {
+                    return Ok(Outcome::Ok);
+                }
+                match &batch.store {
+                    $(Store::$variant(v) => {
+                        let v = &v[..elements];
+                        self.call(Function::$Set, cause, |f, i| {
+                            // SAFETY: as many references and values as said, alive until the call returns.
+                            unsafe { (f.$set)(i, references.as_ptr(), references.len(), v.as_ptr(), v.len()) }
+                        })
+                    })*
+                    Store::Boolean(v) => {
+                        let v = &v[..elements];
+                        self.call(Function::SetBoolean, cause, |f, i| {
+                            // SAFETY: as above; the bytes are 0 or 1, for that is all that `set_word` and
+                            // `get_batch` leave behind.
+                            unsafe { (f.set_boolean)(i, references.as_ptr(), references.len(), v.as_ptr(), v.len()) }
+                        })
+                    }
+                }
+            }
+
+            /// Gets what is enabled in the batch, in one call; in none when nothing is.
+            #[inline]
+            pub(super) fn get_batch(&self, batch: &mut Batch, cause: Cause) -> Result<Outcome, Failure> {
+                let elements = batch.enabled_elements;
+                let references = &batch.references[..batch.enabled_items];
+                if references.is_empty() {
+                    return Ok(Outcome::Ok);
+                }
+                match &mut batch.store {
+                    $(Store::$variant(v) => {
+                        let v = &mut v[..elements];
+                        self.call(Function::$Get, cause, |f, i| {
+                            // SAFETY: as many references and as much room as said, alive until the call returns; any
+                            // bits that the FMU writes are a value of this type.
+                            unsafe { (f.$get)(i, references.as_ptr(), references.len(), v.as_mut_ptr(), v.len()) }
+                        })
+                    })*
+                    Store::Boolean(v) => {
+                        let v = &mut v[..elements];
+                        let outcome = self.call(Function::GetBoolean, cause, |f, i| {
+                            // SAFETY: as above; bytes, of which any value is fine.
+                            unsafe { (f.get_boolean)(i, references.as_ptr(), references.len(), v.as_mut_ptr(), v.len()) }
+                        });
+                        normalise(v);
+                        outcome
+                    }
+                }
+            }
+        }
+    };
+}
+for_each_number!(define_store!());
+
+/// Makes true of every byte but 0, so that no other byte gets from one FMU into another.
+pub(super) fn normalise(bytes: &mut [RawBool]) {
+    for byte in bytes {
+        *byte = RawBool::from(*byte != 0);
+    }
+}
+
+/// A value as 64 bits.
+trait Word: Copy {
+    fn to_word(self) -> u64;
+    fn from_word(word: u64) -> Self;
+}
+macro_rules! integers {
+    ($($type:ident via $wide:ident)*) => { $(
+        impl Word for $type {
+            #[inline]
+            fn to_word(self) -> u64 { $wide::from(self) as u64 }
+            #[inline]
+            fn from_word(word: u64) -> $type { word as $type }
+        }
+    )* };
+}
+integers!(i8 via i64 i16 via i64 i32 via i64 i64 via i64 u8 via u64 u16 via u64 u32 via u64 u64 via u64);
+impl Word for f32 {
+    #[inline]
+    fn to_word(self) -> u64 {
+        u64::from(self.to_bits())
+    }
+    #[inline]
+    fn from_word(word: u64) -> f32 {
+        f32::from_bits(word as u32)
+    }
+}
+impl Word for f64 {
+    #[inline]
+    fn to_word(self) -> u64 {
+        self.to_bits()
+    }
+    #[inline]
+    fn from_word(word: u64) -> f64 {
+        f64::from_bits(word)
+    }
+}
+
+/// Variables of one type, with room for their values.
+///
+/// An *item* is one variable, with one element or, for arrays, more. Elements are numbered through all items in the order
+/// in which these were given. As *words*, floats are their bits (`f32` zero-extended), integers are sign-extended to 64
+/// bits, booleans are 0 or 1.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    variable_type: VariableType,
+    store: Store,
+    /// Value references, enabled items first.
+    references: Vec<RawReference>,
+    enabled_items: usize,
+    enabled_elements: usize,
+    items: Vec<Item>,
+    /// Element number → place in the store.
+    places: Vec<u32>,
+}
+
+/// Where an item is. Enabled ones never move again.
+#[derive(Clone, Debug)]
+struct Item {
+    /// Its first element's number.
+    first: usize,
+    elements: usize,
+    /// Its first element's place in the store.
+    place: usize,
+    /// Its place among the references.
+    reference: usize,
+}
+
+impl Batch {
+    /// A batch whose items are all enabled: the usual one for getting.
+    ///
+    /// # Panics
+    /// For strings, binaries and clocks, which do not cross the boundary this way.
+    pub fn new(variable_type: VariableType, variables: Vec<(ValueReference, usize)>) -> Batch {
+        let mut batch = Batch::awaiting(variable_type, variables);
+        batch.enabled_items = batch.items.len();
+        batch.enabled_elements = batch.places.len();
+        batch
+    }
+
+    /// A batch whose items are all left out until they are [enabled](Batch::enable): for inputs that have no value yet.
+    ///
+    /// # Panics
+    /// As [`Batch::new`].
+    pub fn awaiting(variable_type: VariableType, variables: Vec<(ValueReference, usize)>) -> Batch {
+        let mut first = 0;
+        let mut items = Vec::with_capacity(variables.len());
+        for (number, &(_, elements)) in variables.iter().enumerate() {
+            items.push(Item { first, elements, place: first, reference: number });
+            first += elements;
+        }
+        let elements = u32::try_from(first).expect("a batch has at most 2^32 elements");
+        Batch {
+            variable_type,
+            store: Store::new(variable_type, first)
+                .unwrap_or_else(|| panic!("no batch can be made of variables of type {variable_type:?}")),
+            references: variables.iter().map(|(reference, _)| reference.0).collect(),
+            enabled_items: 0,
+            enabled_elements: 0,
+            items,
+            places: (0..elements).collect(),
+        }
+    }
+
+    /// Takes an item in, for good. Does not allocate; takes time in proportion to the batch the first time.
+    pub fn enable(&mut self, item: usize) {
+        if self.is_enabled(item) {
+            return;
+        }
+        // Rotate the item to the front of those that are left out, which shifts them behind it.
+        let Item { elements, place, reference, .. } = self.items[item];
+        self.references[self.enabled_items..=reference].rotate_right(1);
+        self.store.rotate_right(self.enabled_elements..place + elements, elements);
+        for (number, other) in self.items.iter_mut().enumerate() {
+            if number == item {
+                (other.place, other.reference) = (self.enabled_elements, self.enabled_items);
+            } else if (self.enabled_items..reference).contains(&other.reference) {
+                other.place += elements;
+                other.reference += 1;
+            } else {
+                continue;
+            }
+            for element in 0..other.elements {
+                self.places[other.first + element] = (other.place + element) as u32;
+            }
+        }
+        self.enabled_items += 1;
+        self.enabled_elements += elements;
+    }
+
+    /// Whether an item takes part.
+    pub fn is_enabled(&self, item: usize) -> bool {
+        self.items[item].reference < self.enabled_items
+    }
+
+    /// The type of all its variables.
+    pub fn variable_type(&self) -> VariableType {
+        self.variable_type
+    }
+
+    /// Number of items.
+    pub fn items(&self) -> usize {
+        self.items.len()
+    }
+
+    /// The elements of an item.
+    pub fn elements(&self, item: usize) -> Range<usize> {
+        let Item { first, elements, .. } = self.items[item];
+        first..first + elements
+    }
+
+    /// Number of elements of all items.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// An element's value; of an item that is left out as well.
+    #[inline]
+    pub fn word(&self, element: usize) -> u64 {
+        self.store.word(self.places[element] as usize)
+    }
+
+    /// Changes an element's value; of an item that is left out as well. Integers are truncated to their type.
+    #[inline]
+    pub fn set_word(&mut self, element: usize, word: u64) {
+        self.store.set_word(self.places[element] as usize, word);
+    }
+
+    fn enabled_references(&self) -> &[RawReference] {
+        &self.references[..self.enabled_items]
+    }
+}

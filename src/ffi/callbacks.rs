@@ -1,0 +1,128 @@
+//! The functions that C calls. All of them enter through [`enter_host`].
+//!
+//! No panic gets across into C: one is caught, noted in [`host_panicked`], and the callback returns as if nothing were.
+//! Callbacks may come on any thread, nested, and on behalf of an FMU that passes nonsense: NULL is survived everywhere.
+//! What cannot be attributed to an instance is counted in [`foreign_calls`].
+
+use super::environment::{Environment, ForeignCall};
+use super::fp;
+use super::function::Function;
+use super::status::Status;
+use super::thread::{inside, thread_host};
+use super::types::{RawEnvironment, RawStatus, RawString};
+use std::ffi::CStr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Callbacks that came on threads without a [`super::ThreadHost`], or without an instance environment.
+static FOREIGN_CALLS: AtomicU64 = AtomicU64::new(0);
+/// A host panicked inside a callback.
+static HOST_PANICKED: AtomicBool = AtomicBool::new(false);
+
+/// How many callbacks of this process came from where none is allowed: on a thread that runs no partition, or (log, clock
+/// update) without the instance environment.
+pub fn foreign_calls() -> u64 {
+    FOREIGN_CALLS.load(Ordering::Relaxed)
+}
+
+/// Whether a host panicked inside a callback. The state of such a host is not to be relied on; end the run.
+pub fn host_panicked() -> bool {
+    HOST_PANICKED.load(Ordering::Relaxed)
+}
+
+fn count_foreign_call() {
+    FOREIGN_CALLS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// The one way from C into Rust: nothing unwinds out of it, and Rust code runs under the default floating-point control
+/// word although the FMU may have set another, which it finds again.
+#[inline]
+fn enter_host(work: impl FnOnce()) {
+    let control = fp::default_fp_control();
+    // AssertUnwindSafe: hosts that panicked are marked as not to be relied on.
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(work)) {
+        HOST_PANICKED.store(true, Ordering::Relaxed);
+        // Dropping a payload runs foreign code that may panic in turn.
+        std::mem::forget(payload);
+    }
+    fp::restore(control);
+}
+
+/// The environment that C hands back.
+///
+/// # Safety
+/// `raw` is null or what was given as `fmi3InstanceEnvironment` to an instance of a library that is still loaded.
+unsafe fn environment<'a>(raw: RawEnvironment) -> Option<&'a Environment> {
+    // SAFETY: by contract null or the address of an `Environment` that its `Library` keeps until it is unloaded; only
+    // shared references to it exist.
+    unsafe { raw.cast::<Environment>().as_ref() }
+}
+
+/// The bytes of a C string, if there is one.
+///
+/// # Safety
+/// `raw` is null or points to a NUL-terminated string that stays unchanged for `'a`.
+unsafe fn bytes<'a>(raw: RawString) -> Option<&'a [u8]> {
+    // SAFETY: not null; the rest is this function's contract.
+    (!raw.is_null()).then(|| unsafe { CStr::from_ptr(raw) }.to_bytes())
+}
+
+/// `fmi3LogMessageCallback`
+pub(super) unsafe extern "C" fn log_message(
+    raw: RawEnvironment,
+    status: RawStatus,
+    category: RawString,
+    message: RawString,
+) {
+    enter_host(|| {
+        // SAFETY: called by FMU code, which by the standard hands back the environment it was given, and runs only
+        // while its library is loaded.
+        let Some(environment) = (unsafe { environment(raw) }) else { return count_foreign_call() };
+        // SAFETY: by the standard C strings that live until this callback returns; hosts only borrow them.
+        let (category, message) = unsafe { (bytes(category), bytes(message)) };
+        environment.host().log(Status::from_raw(status).unwrap_or(Status::Error), category, message.unwrap_or(b""));
+    });
+}
+
+/// `fmi3ClockUpdateCallback`
+pub(super) unsafe extern "C" fn clock_update(raw: RawEnvironment) {
+    enter_host(|| {
+        // SAFETY: as in `log_message`.
+        let Some(environment) = (unsafe { environment(raw) }) else { return count_foreign_call() };
+        let inside = inside();
+        let refused = if !std::ptr::eq(inside.environment, environment) {
+            ForeignCall::ClockUpdateOutsideCall
+        } else if reads_clocks(inside.function) {
+            ForeignCall::ClockUpdateInsideGetClock
+        } else if !environment.in_clock_activation() {
+            ForeignCall::ClockUpdateOutsideClockActivation
+        } else if let Some(thread) = thread_host() {
+            return thread.clock_update();
+        } else {
+            ForeignCall::ClockUpdateWithoutThreadHost
+        };
+        count_foreign_call();
+        environment.host().foreign_call(refused);
+    });
+}
+
+/// `fmi3LockPreemptionCallback`
+pub(super) unsafe extern "C" fn lock_preemption() {
+    enter_host(|| match thread_host() {
+        Some(thread) => thread.lock_preemption(),
+        None => count_foreign_call(),
+    });
+}
+
+/// `fmi3UnlockPreemptionCallback`
+pub(super) unsafe extern "C" fn unlock_preemption() {
+    enter_host(|| match thread_host() {
+        Some(thread) => thread.unlock_preemption(),
+        None => count_foreign_call(),
+    });
+}
+
+/// The functions that a clock update calls, so that a clock update from inside them would have no end.
+pub(super) fn reads_clocks(function: Function) -> bool {
+    matches!(function, Function::GetClock | Function::GetIntervalDecimal | Function::GetIntervalFraction)
+}

@@ -1,0 +1,84 @@
+//! What stands behind `fmi3InstanceEnvironment`: the importer's side of one instance.
+
+use super::status::Status;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+/// What one instance may ask of its importer, from any thread, real-time ones included.
+///
+/// Lives until the FMU's [`super::Library`] is dropped (longer after `fmi3Fatal`), since FMU code may call late.
+pub trait InstanceHost: Send + Sync {
+    /// The FMU logs. What is lent dies with the call; neither slice is necessarily UTF-8. An unknown status comes as
+    /// [`Status::Error`].
+    fn log(&self, status: Status, category: Option<&[u8]>, message: &[u8]);
+    /// The FMU called back where it may not; the call had no effect.
+    fn foreign_call(&self, what: ForeignCall);
+}
+
+/// A callback that an FMU made where it may not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ForeignCall {
+    /// `clockUpdate` on a thread that is not inside a call to this instance.
+    ClockUpdateOutsideCall,
+    /// `clockUpdate` inside `fmi3GetClock` or `fmi3GetInterval*`, which would never end.
+    ClockUpdateInsideGetClock,
+    /// `clockUpdate` before Clock Activation Mode, or after its end.
+    ClockUpdateOutsideClockActivation,
+    /// `clockUpdate` on a thread without a [`super::ThreadHost`].
+    ClockUpdateWithoutThreadHost,
+}
+
+/// Whether an instance may be called. Only ever gets worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Health {
+    /// It may.
+    Healthy = 0,
+    /// A call returned Discard or Error (or the importer said so): only `fmi3FreeInstance` is left.
+    Failed = 1,
+    /// This or another instance of the FMU answered Fatal: nothing may be called.
+    Fatal = 2,
+    /// `fmi3FreeInstance` was called.
+    Freed = 3,
+}
+
+/// The importer's side of one instance; its address is the `fmi3InstanceEnvironment`.
+pub(super) struct Environment {
+    host: Arc<dyn InstanceHost>,
+    health: AtomicU8,
+    /// `fmi3ExitInitializationMode` succeeded and `fmi3Terminate` was not called yet.
+    clock_activation: AtomicBool,
+}
+
+impl Environment {
+    pub(super) fn new(host: Arc<dyn InstanceHost>) -> Environment {
+        Environment { host, health: AtomicU8::new(Health::Healthy as u8), clock_activation: AtomicBool::new(false) }
+    }
+
+    pub(super) fn host(&self) -> &dyn InstanceHost {
+        &*self.host
+    }
+
+    #[inline]
+    pub(super) fn health(&self) -> Health {
+        match self.health.load(Ordering::Acquire) {
+            0 => Health::Healthy,
+            1 => Health::Failed,
+            2 => Health::Fatal,
+            _ => Health::Freed,
+        }
+    }
+
+    pub(super) fn worsen(&self, to: Health) {
+        self.health.fetch_max(to as u8, Ordering::AcqRel);
+    }
+
+    #[inline]
+    pub(super) fn in_clock_activation(&self) -> bool {
+        self.clock_activation.load(Ordering::Acquire)
+    }
+
+    pub(super) fn set_clock_activation(&self, on: bool) {
+        self.clock_activation.store(on, Ordering::Release);
+    }
+}

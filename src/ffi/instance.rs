@@ -1,0 +1,247 @@
+//! An instance from birth to Clock Activation Mode. Its state is its type, so a call out of order does not compile:
+//!
+//! ```text
+//! Instantiated ──► Initialization ──► ClockActivation ──► (InstanceControl, Partitions)
+//!      │ ▲
+//!      ▼ │
+//! Configuration
+//! ```
+//!
+//! A transition that fails consumes the instance and ends it as the standard wants it: FreeInstance after Discard or Error,
+//! nothing at all after Fatal. So does dropping it.
+
+use super::callbacks;
+use super::environment::{Environment, Health, InstanceHost};
+use super::function::Function;
+use super::functions::Functions;
+use super::interval::{Interval, Qualifier};
+use super::library::Library;
+use super::partition::{InstanceControl, Partitions};
+use super::shared::{Cause, Shared};
+use super::status::{Failure, Outcome, Status};
+use super::thread::Visit;
+use super::types::{RawBool, RawInstance, RawStatus, RawString};
+use crate::fmu::description::{ValueReference, Values, VariableType};
+use std::cell::Cell;
+use std::ffi::CString;
+use std::marker::PhantomData;
+use std::ptr;
+use std::sync::Arc;
+
+/// State: made, not initialised. Start values can be set.
+#[derive(Debug)]
+pub enum Instantiated {}
+/// State: structural parameters can be set.
+#[derive(Debug)]
+pub enum Configuration {}
+/// State: being initialised. Values and clock intervals can be set and read.
+#[derive(Debug)]
+pub enum Initialization {}
+/// State: model partitions can be activated.
+#[derive(Debug)]
+pub enum ClockActivation {}
+
+/// An instance of an FMU, in the state `S`. `Send`, not `Sync`: one thread at a time.
+pub struct Instance<S> {
+    shared: Arc<Shared>,
+    state: PhantomData<(S, Cell<()>)>,
+}
+
+impl Library {
+    /// `fmi3InstantiateScheduledExecution`. When the FMU returns NULL, `host` has its log messages.
+    ///
+    /// `resource_path` ends with a separator; `None` when the FMU has no resources. A name or token with a NUL in it is
+    /// refused.
+    pub fn instantiate_scheduled_execution(
+        self: &Arc<Library>,
+        name: &str,
+        token: &str,
+        resource_path: Option<&str>,
+        logging_on: bool,
+        host: Arc<dyn InstanceHost>,
+    ) -> Result<Instance<Instantiated>, Failure> {
+        let function = Function::InstantiateScheduledExecution;
+        let failure = |status, refused| Failure { function, status, clock: None, time: None, refused };
+        if self.is_fatal() {
+            return Err(failure(Status::Fatal, true));
+        }
+        let c_string = |text: &str| CString::new(text).map_err(|_| failure(Status::Discard, true));
+        let (name, token) = (c_string(name)?, c_string(token)?);
+        let resource_path = resource_path.map(c_string).transpose()?;
+        let environment = Arc::new(Environment::new(host));
+        self.keep(environment.clone());
+        let raw_environment = Arc::as_ptr(&environment).cast_mut().cast();
+        let visit = Visit::begin(&*environment, function);
+        // SAFETY: the strings are NUL-terminated and live until the call returns; the environment lives until the library
+        // is unloaded (`keep`), and the callbacks for ever; no instance of this FMU was fatal.
+        let raw = unsafe {
+            (self.functions().instantiate_scheduled_execution)(
+                name.as_ptr(),
+                token.as_ptr(),
+                resource_path.as_ref().map_or(ptr::null(), |path| path.as_ptr()),
+                RawBool::from(false),
+                RawBool::from(logging_on),
+                raw_environment,
+                Some(callbacks::log_message),
+                Some(callbacks::clock_update),
+                Some(callbacks::lock_preemption),
+                Some(callbacks::unlock_preemption),
+            )
+        };
+        visit.end(if raw.is_null() { Status::Error } else { Status::Ok });
+        if raw.is_null() {
+            return Err(failure(Status::Error, false));
+        }
+        Ok(Instance::new(Shared::new(raw, environment, self.clone()).into()))
+    }
+}
+
+impl<S> Instance<S> {
+    fn new(shared: Arc<Shared>) -> Instance<S> {
+        Instance { shared, state: PhantomData }
+    }
+
+    /// `fmi3SetDebugLogging`. No category means all of them.
+    pub fn set_debug_logging(&self, on: bool, categories: &[&str]) -> Result<Outcome, Failure> {
+        // A category with a NUL in it names none.
+        let owned: Vec<CString> = categories.iter().filter_map(|c| CString::new(*c).ok()).collect();
+        let pointers: Vec<RawString> = owned.iter().map(|c| c.as_ptr()).collect();
+        self.shared.call(Function::SetDebugLogging, Cause::default(), |f, i| {
+            // SAFETY: as many NUL-terminated strings as said, alive until the call returns.
+            unsafe { (f.set_debug_logging)(i, on.into(), pointers.len(), pointers.as_ptr()) }
+        })
+    }
+
+    /// Whether the instance may still be called.
+    pub fn health(&self) -> Health {
+        self.shared.health()
+    }
+
+    /// Treats the instance as if a call had returned `fmi3Error`: nothing but `fmi3FreeInstance` will be called.
+    pub fn fail(&self) {
+        self.shared.fail(Status::Error);
+    }
+
+    /// Goes on in state `T` if the call that leads there succeeds, else ends the instance.
+    fn enter<T>(
+        self,
+        function: Function,
+        c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
+    ) -> Result<Instance<T>, Failure> {
+        let _ = self.shared.call(function, Cause::default(), c)?;
+        Ok(Instance::new(self.shared))
+    }
+}
+
+impl Instance<Instantiated> {
+    /// `fmi3EnterConfigurationMode`, to set structural parameters. Only for FMUs that have any.
+    pub fn enter_configuration_mode(self) -> Result<Instance<Configuration>, Failure> {
+        // SAFETY: the instance is alive and in state Instantiated.
+        self.enter(Function::EnterConfigurationMode, |f, i| unsafe { (f.enter_configuration_mode)(i) })
+    }
+
+    /// `fmi3EnterInitializationMode`. A stop time only when the run really has one: the FMU may refuse to go beyond it.
+    pub fn enter_initialization_mode(
+        self,
+        start: f64,
+        stop: Option<f64>,
+        tolerance: Option<f64>,
+    ) -> Result<Instance<Initialization>, Failure> {
+        let (has_tolerance, has_stop) = (tolerance.is_some().into(), stop.is_some().into());
+        let (tolerance, stop) = (tolerance.unwrap_or(0.0), stop.unwrap_or(0.0));
+        self.enter(Function::EnterInitializationMode, |f, i| {
+            // SAFETY: the instance is alive and in state Instantiated.
+            unsafe { (f.enter_initialization_mode)(i, has_tolerance, tolerance, start, has_stop, stop) }
+        })
+    }
+}
+
+impl Instance<Configuration> {
+    /// `fmi3ExitConfigurationMode`.
+    pub fn exit_configuration_mode(self) -> Result<Instance<Instantiated>, Failure> {
+        // SAFETY: the instance is alive and in Configuration Mode.
+        self.enter(Function::ExitConfigurationMode, |f, i| unsafe { (f.exit_configuration_mode)(i) })
+    }
+}
+
+impl Instance<Initialization> {
+    /// `fmi3ExitInitializationMode`.
+    pub fn exit_initialization_mode(self) -> Result<Instance<ClockActivation>, Failure> {
+        let ready: Instance<ClockActivation> =
+            // SAFETY: the instance is alive and in Initialization Mode.
+            self.enter(Function::ExitInitializationMode, |f, i| unsafe { (f.exit_initialization_mode)(i) })?;
+        ready.shared.environment.set_clock_activation(true);
+        Ok(ready)
+    }
+
+    /// `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal` of one clock.
+    pub fn get_interval(&self, clock: ValueReference, fraction: bool) -> Result<(Interval, Qualifier), Failure> {
+        self.shared.get_interval(clock, fraction, Cause { clock: Some(clock), time: None })
+    }
+
+    /// `fmi3SetInterval*` of one clock.
+    pub fn set_interval(&self, clock: ValueReference, interval: Interval) -> Result<Outcome, Failure> {
+        self.shared.set_interval(clock, interval, Cause { clock: Some(clock), time: None })
+    }
+
+    /// `fmi3GetShiftFraction` or `fmi3GetShiftDecimal` of one clock.
+    pub fn get_shift(&self, clock: ValueReference, fraction: bool) -> Result<Interval, Failure> {
+        self.shared.get_shift(clock, fraction)
+    }
+
+    /// `fmi3SetShift*` of one clock.
+    pub fn set_shift(&self, clock: ValueReference, shift: Interval) -> Result<Outcome, Failure> {
+        self.shared.set_shift(clock, shift)
+    }
+}
+
+impl Instance<ClockActivation> {
+    /// Splits the instance into what ends it and what its partitions are made from.
+    ///
+    /// # Contract
+    /// From here on several threads call the same instance. Scheduled Execution allows that under preemption, not in
+    /// parallel: the caller sees to it that all threads with partitions of this instance run on one core by fixed
+    /// priority, or otherwise take turns (design, S6 to S8). No memory of Rust's depends on it, but the FMU's does.
+    pub fn into_parts(self) -> (InstanceControl, Partitions) {
+        (InstanceControl::new(self.shared.clone()), Partitions::new(self.shared))
+    }
+}
+
+/// States in which variables can be set.
+pub trait Settable: private::Sealed {}
+impl Settable for Instantiated {}
+impl Settable for Configuration {}
+impl Settable for Initialization {}
+
+mod private {
+    pub trait Sealed {}
+    impl Sealed for super::Instantiated {}
+    impl Sealed for super::Configuration {}
+    impl Sealed for super::Initialization {}
+}
+
+impl<S: Settable> Instance<S> {
+    /// Sets one variable: all its elements, in row-major order. Enumerations are `Int64`.
+    ///
+    /// Refused when the values are not of that type, for clocks, and for strings with a NUL in them.
+    pub fn set_values(
+        &self,
+        reference: ValueReference,
+        variable_type: VariableType,
+        values: &Values,
+    ) -> Result<Outcome, Failure> {
+        self.shared.set_values(reference, variable_type, values)
+    }
+
+    /// Reads one variable with that many elements. Strings that are not UTF-8 are made so; NULL is empty.
+    ///
+    /// A warning is told by [`super::ThreadHost::returned`] and the log only. Refused for clocks.
+    pub fn get_values(
+        &self,
+        reference: ValueReference,
+        variable_type: VariableType,
+        elements: usize,
+    ) -> Result<Values, Failure> {
+        self.shared.get_values(reference, variable_type, elements)
+    }
+}

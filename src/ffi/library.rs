@@ -1,0 +1,184 @@
+//! The code of one FMU: a shared library with its function table.
+//!
+//! The library stays loaded for as long as anything can call into it: every instance holds it, and after `fmi3Fatal` (no
+//! function may be called any more, and who knows what still runs in there) it is never unloaded.
+//!
+//! Loading an FMU means trusting it: its code runs inside this process, already while it is loaded.
+
+use super::environment::Environment;
+use super::fp;
+use super::function::Function;
+use super::functions::Functions;
+use libloading::os::unix;
+use std::ffi::CStr;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A loaded FMU binary.
+pub struct Library {
+    functions: Functions,
+    version: String,
+    /// One instance answered `fmi3Fatal`: none may be called.
+    fatal: AtomicBool,
+    /// The environments handed to instances. C may hold on to their addresses beyond `fmi3FreeInstance` (a thread of the
+    /// FMU that logs late), so they live as long as the code that could use them.
+    environments: Mutex<Vec<Arc<Environment>>>,
+    /// Beside the pointers that it yielded; absent for tables filled by hand.
+    handle: Option<unix::Library>,
+}
+
+impl Library {
+    /// Loads the shared library of an FMU with Scheduled Execution: all symbols bound now, none visible to others.
+    pub fn load(path: &Path) -> Result<Library, LoadError> {
+        let failed = |reason: LoadErrorKind| LoadError { path: path.to_path_buf(), kind: reason };
+        // A name without a slash would be searched for in the system's directories.
+        let absolute = std::path::absolute(path).map_err(|e| failed(LoadErrorKind::Open(e.to_string())))?;
+        // SAFETY: runs the library's initialisers. That they are sound is the trust that loading an FMU is; nothing of
+        // ours is lent to them.
+        let opened = unsafe { unix::Library::open(Some(&absolute), unix::RTLD_NOW | unix::RTLD_LOCAL) };
+        // An initialiser of a library built with -ffast-math changes the floating-point control word of this thread.
+        fp::default_fp_control();
+        let handle = opened.map_err(|e| failed(LoadErrorKind::Open(words_of(&e))))?;
+        let symbol = |function: Function| {
+            // SAFETY: only the address is taken; nothing is read through the pointer type named here.
+            let found = unsafe { handle.get::<*mut std::ffi::c_void>(function.name()) };
+            found.map_or(std::ptr::null_mut(), |symbol| symbol.as_raw_ptr())
+        };
+        // SAFETY: the addresses come from the symbols of these names in an FMU binary, whose signatures the standard
+        // fixes; `handle` moves into the same value as the table, so they stay mapped.
+        let functions = unsafe { Functions::resolve(symbol) }.map_err(|f| failed(LoadErrorKind::MissingSymbols(f)))?;
+        let library = Library::assemble(functions, Some(handle));
+        if !is_released(&library.version) {
+            return Err(failed(LoadErrorKind::Version(library.version.clone())));
+        }
+        Ok(library)
+    }
+
+    /// An FMU whose functions were put together by hand. Its version is not checked.
+    pub fn from_functions(functions: Functions) -> Library {
+        Library::assemble(functions, None)
+    }
+
+    fn assemble(functions: Functions, handle: Option<unix::Library>) -> Library {
+        fp::default_fp_control();
+        // SAFETY: `fmi3GetVersion` has no arguments, may always be called, and returns NULL (wrongly) or a string that
+        // lives as long as the library, which is still loaded here; it is copied at once.
+        let version = unsafe {
+            let raw = (functions.get_version)();
+            if raw.is_null() { String::new() } else { CStr::from_ptr(raw).to_string_lossy().into_owned() }
+        };
+        Library { functions, version, fatal: AtomicBool::new(false), environments: Mutex::default(), handle }
+    }
+
+    /// What `fmi3GetVersion` says.
+    pub fn version(&self) -> String {
+        self.version.clone()
+    }
+
+    /// Whether some instance answered `fmi3Fatal`, so that no instance of this FMU may be called.
+    pub fn is_fatal(&self) -> bool {
+        self.fatal.load(Ordering::Acquire)
+    }
+
+    pub(super) fn set_fatal(&self) {
+        self.fatal.store(true, Ordering::Release);
+    }
+
+    pub(super) fn functions(&self) -> &Functions {
+        &self.functions
+    }
+
+    /// Keeps an environment alive as long as the code that may call back with it.
+    pub(super) fn keep(&self, environment: Arc<Environment>) {
+        self.environments.lock().unwrap_or_else(PoisonError::into_inner).push(environment);
+    }
+}
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        if *self.fatal.get_mut() {
+            // Never dlclose after a Fatal: leave the code mapped, and what it may call back with alive.
+            std::mem::forget(self.handle.take());
+            std::mem::forget(std::mem::take(self.environments.get_mut().unwrap_or_else(PoisonError::into_inner)));
+        }
+    }
+}
+
+impl fmt::Debug for Library {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Library").field("version", &self.version).field("fatal", &self.is_fatal()).finish()
+    }
+}
+
+/// 3.0 and its patch releases; the alphas before it have other signatures under the same names.
+fn is_released(version: &str) -> bool {
+    version.starts_with("3.0") && !version.starts_with("3.0-alpha")
+}
+
+/// dlopen's own words, which `libloading` keeps one level down.
+fn words_of(error: &libloading::Error) -> String {
+    match error {
+        libloading::Error::DlOpen { source } => source.to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// Why a shared library is no FMU that can run here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadError {
+    /// Which library.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub kind: LoadErrorKind,
+}
+
+/// What is wrong with a shared library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadErrorKind {
+    /// It cannot be opened; dlopen's words.
+    Open(String),
+    /// It does not export all that Scheduled Execution needs.
+    MissingSymbols(Vec<Function>),
+    /// It speaks another version of FMI.
+    Version(String),
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.kind {
+            LoadErrorKind::Open(words) => {
+                write!(f, "{path}: cannot be loaded: {words}")?;
+                // Of the library itself dlopen says its path first; anything else is something that it depends on.
+                let of_dependency = ["cannot open shared object file", "symbol", "version `"];
+                if self.path.exists() && of_dependency.iter().any(|sign| words.contains(sign)) {
+                    write!(
+                        f,
+                        "\n  The FMU needs something that is not installed here; its documentation/ folder \
+                         (externalDependencies) may say what."
+                    )?;
+                }
+                Ok(())
+            }
+            LoadErrorKind::MissingSymbols(missing) => {
+                let names: Vec<&str> = missing.iter().map(|f| f.name()).collect();
+                let (count, s) = (names.len(), if names.len() == 1 { "" } else { "s" });
+                write!(
+                    f,
+                    "{path}: {count} function{s} missing that Scheduled Execution (FMI 3.0) needs: {}",
+                    names.join(", ")
+                )
+            }
+            LoadErrorKind::Version(version) if version.is_empty() => {
+                write!(f, "{path}: fmi3GetVersion returns no version")
+            }
+            LoadErrorKind::Version(version) => {
+                write!(f, "{path}: fmi3GetVersion says \"{version}\"; only FMI 3.0 (released) can run")
+            }
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}

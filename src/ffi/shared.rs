@@ -1,0 +1,127 @@
+//! One instance behind all its handles: the pointer, the rules of when it may be called, its end.
+
+use super::environment::{Environment, Health};
+use super::function::Function;
+use super::functions::Functions;
+use super::library::Library;
+use super::status::{Failure, Outcome, Status};
+use super::thread::Visit;
+use super::types::{RawInstance, RawStatus};
+use crate::fmu::description::ValueReference;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+/// For whom a call is made, so that a failure can name it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Cause {
+    pub(super) clock: Option<ValueReference>,
+    pub(super) time: Option<f64>,
+}
+
+/// An `fmi3Instance`. Rust never looks behind the pointer.
+struct Handle(RawInstance);
+
+// SAFETY: the pointer is only handed back to the FMU. Which threads may do that when is decided by the handles: `Instance`,
+// `Partition` and what they lend are `Send` but not `Sync`, and FMI demands no thread affinity, so moving them is fine.
+unsafe impl Send for Handle {}
+// SAFETY: a `Handle` is shared by the partitions of one instance, each of which calls C from its own thread. Scheduled
+// Execution is defined for that: partitions preempt each other in the midst of calls. It wants them on one core by priority,
+// not in parallel; that is the contract of `Instance::into_parts`, and no Rust memory depends on it.
+unsafe impl Sync for Handle {}
+
+/// What all handles of an instance share. Dropping the last of them ends the instance.
+pub(super) struct Shared {
+    handle: Handle,
+    pub(super) environment: Arc<Environment>,
+    pub(super) library: Arc<Library>,
+    /// Partitions handed out and not dropped.
+    pub(super) partitions: AtomicUsize,
+}
+
+impl Shared {
+    pub(super) fn new(raw: RawInstance, environment: Arc<Environment>, library: Arc<Library>) -> Shared {
+        Shared { handle: Handle(raw), environment, library, partitions: AtomicUsize::new(0) }
+    }
+
+    /// Whether the instance may be called.
+    #[inline]
+    pub(super) fn health(&self) -> Health {
+        match self.environment.health() {
+            Health::Freed => Health::Freed,
+            _ if self.library.is_fatal() => Health::Fatal,
+            health => health,
+        }
+    }
+
+    /// Calls a function that returns a status, unless the instance is beyond being called, and draws the consequences.
+    #[inline]
+    pub(super) fn call(
+        &self,
+        function: Function,
+        cause: Cause,
+        c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
+    ) -> Result<Outcome, Failure> {
+        if self.health() != Health::Healthy {
+            return Err(self.refusal(function, cause));
+        }
+        let visit = Visit::begin(&*self.environment, function);
+        let raw = c(self.library.functions(), self.handle.0);
+        let status = Status::from_raw(raw).unwrap_or(Status::Error);
+        // Before the host hears of it, so that whatever it does next is refused.
+        if status > Status::Warning {
+            self.fail(status);
+        }
+        visit.end(status);
+        match status {
+            Status::Ok => Ok(Outcome::Ok),
+            Status::Warning => Ok(Outcome::Warning),
+            _ => Err(Failure { function, status, clock: cause.clock, time: cause.time, refused: false }),
+        }
+    }
+
+    /// What is said instead of calling.
+    #[cold]
+    pub(super) fn refusal(&self, function: Function, cause: Cause) -> Failure {
+        let status = if self.health() == Health::Fatal { Status::Fatal } else { Status::Error };
+        Failure { function, status, clock: cause.clock, time: cause.time, refused: true }
+    }
+
+    /// No more calls but, unless fatal, `fmi3FreeInstance`.
+    #[cold]
+    pub(super) fn fail(&self, status: Status) {
+        if status == Status::Fatal {
+            self.library.set_fatal();
+            self.environment.worsen(Health::Fatal);
+        } else {
+            self.environment.worsen(Health::Failed);
+        }
+    }
+
+    /// Ends the instance as far as it may be: Terminate when healthy and initialised, FreeInstance unless fatal.
+    /// The caller sees to it that no call is under way.
+    pub(super) fn finish(&self) -> Result<Outcome, Failure> {
+        let mut result = Ok(Outcome::Ok);
+        if self.health() == Health::Healthy && self.environment.in_clock_activation() {
+            // SAFETY: the instance is alive, healthy, initialised, and nothing else is calling it.
+            result = self.call(Function::Terminate, Cause::default(), |f, i| unsafe { (f.terminate)(i) });
+        }
+        self.environment.set_clock_activation(false);
+        if self.health() < Health::Fatal {
+            self.environment.worsen(Health::Freed);
+            let visit = Visit::begin(&*self.environment, Function::FreeInstance);
+            // SAFETY: the instance is alive, not fatal, nothing else is calling it, and nothing will: it counts as
+            // freed from the line above on, so this happens once.
+            unsafe { (self.library.functions().free_instance)(self.handle.0) };
+            visit.end(Status::Ok);
+        }
+        result
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // No handle is left, so no call is under way (calls borrow handles). What Terminate says here nobody asked for;
+        // the log has it.
+        let _ = self.finish();
+    }
+}

@@ -1,0 +1,98 @@
+//! What an FMI call came to: the status it returned, and the failure that ends an instance.
+
+use super::function::Function;
+use crate::fmu::description::ValueReference;
+use std::ffi::c_int;
+use std::fmt;
+
+/// `fmi3Status`, in the standard's order of severity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(i32)]
+pub enum Status {
+    /// All well.
+    Ok = 0,
+    /// Something is not quite right, the results are defined.
+    Warning = 1,
+    /// The call was refused; in Scheduled Execution as final as an error.
+    Discard = 2,
+    /// The instance cannot go on.
+    Error = 3,
+    /// No instance of this FMU can go on, nor be touched.
+    Fatal = 4,
+}
+
+impl Status {
+    /// A status as C hands it over; `None` when it is none of the five.
+    pub fn from_raw(raw: c_int) -> Option<Status> {
+        Some(match raw {
+            0 => Status::Ok,
+            1 => Status::Warning,
+            2 => Status::Discard,
+            3 => Status::Error,
+            4 => Status::Fatal,
+            _ => return None,
+        })
+    }
+
+    /// The standard's name, such as `fmi3Discard`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Ok => "fmi3OK",
+            Status::Warning => "fmi3Warning",
+            Status::Discard => "fmi3Discard",
+            Status::Error => "fmi3Error",
+            Status::Fatal => "fmi3Fatal",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How a call went well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "a warning wants to be told"]
+pub enum Outcome {
+    /// `fmi3OK`.
+    Ok,
+    /// `fmi3Warning`: results are defined, and somebody should read the log.
+    Warning,
+}
+
+/// A call that did not go well, or was not made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Failure {
+    /// Which function.
+    pub function: Function,
+    /// What it returned (an unknown status counts as [`Status::Error`]); when `refused`, what the instance failed with.
+    pub status: Status,
+    /// The clock whose partition was at work.
+    pub clock: Option<ValueReference>,
+    /// The activation time.
+    pub time: Option<f64>,
+    /// C was not called: the instance had failed before, is gone, or the call is not allowed here. A consequence, not
+    /// a cause.
+    pub refused: bool,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.function)?;
+        if let Some(clock) = self.clock {
+            write!(f, " for the clock with value reference {}", clock.0)?;
+        }
+        if let Some(time) = self.time {
+            write!(f, " at {time} s")?;
+        }
+        match (self.refused, self.function) {
+            (true, _) => write!(f, " was not called: the instance is in no state for it ({})", self.status),
+            (false, Function::InstantiateScheduledExecution) => write!(f, " returned NULL"),
+            (false, _) => write!(f, " returned {}", self.status),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}

@@ -1,0 +1,53 @@
+//! The C types of the released dialect, as they cross the boundary.
+//!
+//! `fmi3Boolean` and `fmi3Clock` are C's `bool`. A Rust `bool` that holds neither 0 nor 1 is undefined behaviour, and an
+//! FMU writes what it likes, so both are bytes here: 0 or 1 when we write, `!= 0` when we read. `fmi3Status` and
+//! `fmi3IntervalQualifier` are plain integers for the same reason.
+
+use std::ffi::{c_char, c_int, c_void};
+
+/// `fmi3Instance`.
+pub type RawInstance = *mut c_void;
+/// `fmi3InstanceEnvironment`.
+pub type RawEnvironment = *mut c_void;
+/// `fmi3FMUState`.
+pub type RawState = *mut c_void;
+/// `fmi3ValueReference`.
+pub type RawReference = u32;
+/// `fmi3Boolean` and `fmi3Clock`: a byte, 0 or not.
+pub type RawBool = u8;
+/// `fmi3String`.
+pub type RawString = *const c_char;
+/// `fmi3Binary`.
+pub type RawBinary = *const u8;
+/// `fmi3Status`, unchecked.
+pub type RawStatus = c_int;
+/// `fmi3IntervalQualifier`, unchecked.
+pub type RawQualifier = c_int;
+
+/// `fmi3LogMessageCallback`.
+pub type LogMessage = unsafe extern "C" fn(RawEnvironment, RawStatus, RawString, RawString);
+/// `fmi3ClockUpdateCallback`.
+pub type ClockUpdateCallback = unsafe extern "C" fn(RawEnvironment);
+/// `fmi3LockPreemptionCallback` and `fmi3UnlockPreemptionCallback`.
+pub type PreemptionCallback = unsafe extern "C" fn();
+/// `fmi3IntermediateUpdateCallback`.
+pub type IntermediateUpdate =
+    unsafe extern "C" fn(RawEnvironment, f64, RawBool, RawBool, RawBool, RawBool, *mut RawBool, *mut f64);
+
+/// What [`super::Functions::refusing`] answers with, by return type.
+pub(super) trait Refusal {
+    const REFUSED: Self;
+}
+impl Refusal for RawStatus {
+    const REFUSED: RawStatus = 3; // fmi3Error
+}
+impl Refusal for RawInstance {
+    const REFUSED: RawInstance = std::ptr::null_mut();
+}
+impl Refusal for RawString {
+    const REFUSED: RawString = c"3.0".as_ptr();
+}
+impl Refusal for () {
+    const REFUSED: () = ();
+}
