@@ -91,8 +91,11 @@ static void tick(struct tracer *fmu, struct activation *activation, uint32_t out
     if (output_clock == OUT_HIGH && fmu->counts[HIGH] > high_before) atomic_fetch_add(&fmu->high_inside, 1);
 }
 
+/* Under the lock: an interval counts from the activation time of the partition in whose clock update it is read, so no
+ * other partition's update may come between. */
 static void arm(struct tracer *fmu, struct activation *activation)
 {
+    lock(fmu, activation);
     fmu->armed_at = activation->time;
     fmu->armed_interval = fmu->settings.arm_interval;
     fmu->armed_once = true;
@@ -100,6 +103,7 @@ static void arm(struct tracer *fmu, struct activation *activation)
                                                    .vr = DELAYED, .time = fmu->armed_interval, .status = -1});
     fmu->arm_pending = true;
     update(fmu, activation);
+    unlock(fmu, activation);
 }
 
 /* ---- The partition ---- */
