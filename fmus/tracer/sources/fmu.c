@@ -169,7 +169,7 @@ fmi3Status fmi3EnterInitializationMode(fmi3Instance instance, fmi3Boolean tolera
 {
     (void)toleranceDefined, (void)tolerance, (void)stopTimeDefined, (void)stopTime;
     struct tracer *fmu = instance;
-    fmu->start_time = fmu->time = startTime;
+    fmu->base.start_time = fmu->time = startTime;
     return move(fmu, TRACE_ENTER_INIT, startTime, FMU_INSTANTIATED, FMU_INITIALIZATION, FAIL_ENTER_INIT);
 }
 

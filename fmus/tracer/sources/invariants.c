@@ -64,9 +64,9 @@ static uint32_t clocks_not_below(unsigned priority)
 static bool on_grid(const struct tracer *fmu, uint32_t clock, double time)
 {
     double period_ms = clock_infos[clock].period_ms;
-    double k = round((time - fmu->start_time) * 1000.0 / period_ms);
-    if (fmu->start_time == 0.0) return k >= 0 && time == k * period_ms / 1000.0;
-    return k >= 0 && fabs(time - (fmu->start_time + k * period_ms / 1000.0)) < 1e-9;
+    double k = round((time - fmu->base.start_time) * 1000.0 / period_ms);
+    if (fmu->base.start_time == 0.0) return k >= 0 && time == k * period_ms / 1000.0;
+    return k >= 0 && fabs(time - (fmu->base.start_time + k * period_ms / 1000.0)) < 1e-9;
 }
 
 static void check_time(struct tracer *fmu, const struct activation *activation)

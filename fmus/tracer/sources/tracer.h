@@ -132,7 +132,6 @@ struct tracer {
     /* Outputs. */
     _Atomic uint64_t counts[CLOCKS]; /* activations of input clocks; ticks of output clocks */
     double times[CLOCKS];    /* last activation time of each input clock */
-    double start_time;
     bool sleeps; /* some partition is asked to sleep */
     _Atomic uint64_t activations, violations, violation_kinds, resumed_early, high_inside;
     _Atomic double time;
