@@ -12,7 +12,7 @@
  *   - crank_isr, which nobody interrupts and which cannot begin inside a locked section, needs no lock.
  *
  * The throttle acts through the manifold, so it is slow; the spark acts at once, but has little authority. Idle control
- * uses both: a PI controller asks the throttle for torque, a proportional one takes quick corrections from the spark. */
+ * uses both: a PID controller asks the throttle for torque, a proportional one takes quick corrections from the spark. */
 
 #include "fmi3_model.h"
 #include <math.h>
@@ -53,9 +53,11 @@ static const double minimal_spark_advance = 0.0, maximal_spark_advance = 25.0;
 
 /* Idle controller. */
 static const double period_10ms = 0.01;
-static const double throttle_gain = 0.15;  /* N m/rpm */
-static const double reset_time = 0.8;     /* s */
-static const double spark_gain = 0.08;     /* degrees/rpm */
+static const double throttle_gain = 0.3;   /* N m/rpm */
+static const double reset_time = 0.8;      /* s */
+static const double damping = 0.05;        /* N m/(rpm/s), against acceleration */
+static const double rate_filter = 0.3;     /* share of the new value, per 10 ms */
+static const double spark_gain = 0.2;      /* degrees/rpm */
 static const double minimal_torque = 5.0, maximal_torque = 110.0; /* N m, that idle control may ask for */
 static const double pedal_torque = 150.0;  /* N m with the pedal down */
 static const double warm_up_speed = 3.0;   /* rpm more per kelvin below warm */
@@ -73,7 +75,7 @@ struct shared {
     double fuel_mass;          /* mg per stroke */
     double injection_duration; /* s */
     /* task_10ms -> task_100ms */
-    double torque_request, loop_speed;
+    double torque_request, loop_speed, reference_speed;
     /* task_100ms -> task_10ms */
     double idle_offset; /* rpm: warm-up */
 };
@@ -113,7 +115,9 @@ struct ecu {
     unsigned position;              /* on the wheel, once synchronous */
 
     /* Of task_10ms alone. */
-    double integral; /* N m */
+    double integral;   /* N m */
+    double loop_speed; /* rpm, of the last activation; 0 before the first */
+    double rate;       /* rpm/s, filtered */
 
     /* Of task_100ms alone. */
     double previous_speed;
@@ -160,8 +164,6 @@ static double clamp(double value, double low, double high)
 {
     return fmin(fmax(value, low), high);
 }
-
-static double losses(double speed);
 
 void model_set_start_values(void *instance)
 {
@@ -268,7 +270,7 @@ static void injection(struct ecu *ecu)
 static double losses(double speed)
 {
     double omega = speed * pi / 30.0;
-    return 23.5 + 0.02 * omega + 1.2e-4 * omega * omega;
+    return 25.5 + 0.02 * omega + 1.2e-4 * omega * omega;
 }
 
 /* Which opening of the throttle lets the engine draw the air for this torque? The inverse of the flow model. */
@@ -281,11 +283,19 @@ static double throttle_for_torque(double torque, double speed)
     return acos(cosine) * 2.0 / pi;
 }
 
-/* The PI controller of idle speed, on top of a feed-forward. Anti-windup: while the request is at its limit, the
+/* The D part acts on the speed, not on the error: a new target gives no kick. */
+static void filter_rate(struct ecu *ecu, double speed)
+{
+    double rate = ecu->loop_speed > 0.0 ? (speed - ecu->loop_speed) / period_10ms : 0.0;
+    ecu->rate += rate_filter * (rate - ecu->rate);
+    ecu->loop_speed = speed;
+}
+
+/* The PID controller of idle speed, on top of a feed-forward. Anti-windup: while the request is at its limit, the
  * integral moves only if that leads away from the limit. */
 static double idle_torque(struct ecu *ecu, double error, double feed_forward)
 {
-    double wanted = feed_forward + throttle_gain * error + ecu->integral;
+    double wanted = feed_forward + throttle_gain * error - damping * ecu->rate + ecu->integral;
     double limited = clamp(wanted, minimal_torque, maximal_torque);
     bool windup = (wanted > limited && error > 0.0) || (wanted < limited && error < 0.0);
     if (!windup) ecu->integral += throttle_gain / reset_time * error * period_10ms;
@@ -300,6 +310,7 @@ static void task_10ms(struct ecu *ecu, double time)
     fmu_unlock(ecu);
     if (!synchronous || time - tooth_time > stall_time) speed = ecu->speed; /* the other sensor, until teeth can be read */
 
+    filter_rate(ecu, speed);
     ecu->target_speed = ecu->idle_speed + offset;
     ecu->speed_error = ecu->target_speed - speed;
     double idle = idle_torque(ecu, ecu->speed_error, losses(ecu->target_speed));
@@ -314,6 +325,7 @@ static void task_10ms(struct ecu *ecu, double time)
     fmu_lock(ecu);
     ecu->shared.torque_request = torque;
     ecu->shared.loop_speed = speed;
+    ecu->shared.reference_speed = ecu->speed;
     fmu_unlock(ecu);
 }
 
@@ -350,7 +362,7 @@ static void task_100ms(struct ecu *ecu)
 {
     fmu_lock(ecu); /* a snapshot: everything below may be interrupted */
     double fuel_mass = ecu->shared.fuel_mass, speed = ecu->shared.loop_speed, torque = ecu->shared.torque_request;
-    double reference = ecu->speed;
+    double reference = ecu->shared.reference_speed;
     bool synchronous = ecu->shared.synchronous;
     fmu_unlock(ecu);
 
