@@ -1,0 +1,205 @@
+/* The test FMU `tracer`: notes every call that it gets, checks what an importer owes it while it runs, and misbehaves
+ * on request.
+ *
+ *   fmu.c         the life of an instance, and its clocks
+ *   variables.c   one table of all variables; set and get
+ *   partitions.c  what a partition does: burn time, sleep, lock, tick
+ *   invariants.c  the checks; each breach is counted by kind
+ *   failures.c    errors, hangs and crashes on request
+ *   trace.c       the list of events
+ *
+ * Partitions of one instance preempt each other at any instruction, so everything that two of them touch is atomic. */
+
+#ifndef tracer_h
+#define tracer_h
+
+#include "fmi3_base.h"
+#include "trace.h"
+#include <pthread.h>
+
+/* ---- Clocks. The numbers are their value references. ---- */
+
+enum clock_vr {
+    NO_CLOCK = 0,
+    FAST = 1,
+    EQUAL_A = 2,
+    EQUAL_B = 3,
+    SLOW = 4,
+    HIGH = 5,
+    LOW = 6,
+    DELAYED = 7,
+    OUT_HIGH = 8,
+    OUT_LOW = 9,
+};
+#define FIRST_INPUT_CLOCK FAST
+#define LAST_INPUT_CLOCK DELAYED
+#define CLOCKS 10
+#define ALL_CLOCKS(clock) (uint32_t clock = FIRST_INPUT_CLOCK; clock <= LAST_INPUT_CLOCK; clock++)
+
+struct clock_info {
+    const char *name;
+    unsigned priority;
+    unsigned period_ms; /* 0: not periodic */
+};
+extern const struct clock_info clock_infos[CLOCKS];
+
+/* ---- Breaches that the FMU notices itself; the numbers are bits of the output `violation_kinds`. ---- */
+
+enum violation {
+    ENTERED_INSIDE = 0,     /* a partition began inside one of equal or higher priority */
+    WENT_ON_INSIDE = 1,     /* a partition went on while one of higher priority was active and not asleep */
+    ENTERED_LOCKED = 2,     /* a partition began inside a locked section */
+    WENT_ON_LOCKED = 3,     /* a partition went on inside a locked section of another */
+    LOCK_NOT_EXCLUSIVE = 4, /* lockPreemption returned although another thread held the lock */
+    TIME_NOT_INCREASING = 5,
+    OFF_GRID = 6,           /* a periodic clock's activation time is not the double nearest to k * period */
+    GET_AFTER_SET = 7,      /* no activation in between */
+    FOREIGN_ACCESS = 8,     /* a variable was set or read by a task of another clock */
+    GET_CLOCK_REENTERED = 9,
+    OUTSIDE_UPDATE = 10,    /* fmi3GetClock, or fmi3GetInterval*, outside of a clock update (and of initialization) */
+    UPDATE_INCOMPLETE = 11, /* a clock update without reading all output clocks and countdown intervals */
+    CALL_AFTER_END = 12,    /* a call after fmi3Terminate, or after an error */
+    WRONG_STATE = 13,       /* a call that the state does not allow, before the end */
+    WRONG_DELAY = 14,       /* `delayed` is activated at another time than asked for */
+    TORN_ARRAY = 15,        /* expect_uniform_array, and the elements of in_array differ */
+    FLOATING_POINT_MODE = 16 /* a call begins with control words that another FMU has left behind */
+};
+
+/* ---- Variables ---- */
+
+#define ARRAY_LENGTH 64
+#define TEXT_SIZE 256
+#define BINARY_SIZE 64
+#define PATH_SIZE 4096
+
+struct text {
+    char bytes[TEXT_SIZE];
+};
+
+struct blob {
+    size_t size;
+    uint8_t bytes[BINARY_SIZE];
+};
+
+/* The variables of one direction: each output repeats the input of the same name. */
+struct values {
+    double f64, array[ARRAY_LENGTH];
+    int32_t i32;
+    bool boolean;
+    float f32;
+    int8_t i8;
+    uint8_t u8;
+    int16_t i16;
+    uint16_t u16;
+    uint32_t u32;
+    int64_t i64;
+    uint64_t u64;
+    int64_t choice;
+    struct text text;
+    struct blob blob;
+};
+
+/* What the partition of one clock does. "Every n" counts its activations; 0 is never. Times are microseconds: of
+ * processor time for "burn" and "lock", of wall-clock time for "sleep". */
+struct partition_settings {
+    int32_t burn_us;
+    int32_t lock_every, lock_us, lock_sleep_us;
+    int32_t sleep_every, sleep_us;
+    int32_t tick_high_every, tick_low_every;
+    bool lock_nested, tick_in_lock;
+};
+
+struct settings {
+    char trace_file[PATH_SIZE];
+    int32_t trace_capacity;
+    bool lock_in_get_clock, update_in_get_clock, count_up, expect_uniform_array;
+    int32_t arm_every, log_every;
+    double arm_interval;
+    int32_t fail_kind, fail_clock, fail_at, fail_function;
+    struct partition_settings partition[CLOCKS];
+};
+
+/* ---- An instance ---- */
+
+struct tracer {
+    struct fmu_base base; /* first: see fmi3_base.h */
+    struct tracer *next;  /* all instances of the process, for the flush at exit */
+    struct trace trace;
+
+    struct settings settings;
+    struct values in, out;
+
+    /* Outputs. */
+    _Atomic uint64_t counts[CLOCKS]; /* activations of input clocks; ticks of output clocks */
+    double times[CLOCKS];    /* last activation time of each input clock */
+    bool sleeps; /* some partition is asked to sleep */
+    _Atomic uint64_t activations, violations, violation_kinds, resumed_early, high_inside;
+    _Atomic double time;
+
+    /* Ticks and the countdown, until the importer asks. */
+    atomic_bool ticked[CLOCKS];
+    atomic_bool arm_pending;
+    bool armed_once;
+    double armed_at, armed_interval, delayed_due;
+
+    /* What the checks look at. */
+    _Atomic uint32_t active, asleep; /* bit per clock */
+    _Atomic uintptr_t holder;        /* pthread_self of the thread between lock and unlock */
+    int lock_depth;                  /* of the holder */
+    _Atomic uintptr_t task[CLOCKS];  /* thread of the last activation */
+    _Atomic uintptr_t setter[CLOCKS]; /* thread that has set and not yet activated, or 0 */
+    bool activated[CLOCKS];
+    _Atomic int inside_update, inside_get_clock;
+    _Atomic uint64_t reads[CLOCKS]; /* of output clocks and of the countdown interval */
+    _Atomic int calls[16];          /* per enum fail_function */
+};
+
+/* One activation, as its partition's code passes it around. */
+struct activation {
+    uint32_t clock;
+    double time;
+    uint64_t number;   /* 1 for the first */
+    uint32_t reported; /* bit per violation: each at most once per activation */
+};
+
+/* variables.c */
+void variables_reset(struct tracer *fmu);
+void variables_compute(struct tracer *fmu, uint32_t clock, uint64_t number);
+
+/* partitions.c */
+void partition_run(struct tracer *fmu, struct activation *activation);
+void lock(struct tracer *fmu, struct activation *activation);
+void unlock(struct tracer *fmu, struct activation *activation);
+
+/* invariants.c */
+void violated(struct tracer *fmu, uint32_t clock, enum violation kind);
+void check_call(struct tracer *fmu);
+void check_entry(struct tracer *fmu, struct activation *activation);
+void check_point(struct tracer *fmu, struct activation *activation);
+void check_access(struct tracer *fmu, uint32_t clock, bool setting);
+
+/* failures.c. The numbers are those of the parameters fail_kind and fail_function. */
+enum fail_function {
+    FAIL_ACTIVATE = 0,
+    FAIL_INSTANTIATE = 1, /* by the instance's name only: parameters come later */
+    FAIL_ENTER_INIT = 2,
+    FAIL_EXIT_INIT = 3,
+    FAIL_SET = 4,
+    FAIL_GET = 5,
+    FAIL_GET_CLOCK = 6,
+    FAIL_GET_INTERVAL = 7,
+    FAIL_TERMINATE = 8,
+};
+fmi3Status fail_in_function(struct tracer *fmu, enum fail_function function);
+fmi3Status fail_in_activation(struct tracer *fmu, const struct activation *activation);
+bool fail_by_name(const char *instance_name);
+
+/* fmu.c */
+void flush(struct tracer *fmu, const char *reason);
+
+static inline uintptr_t this_thread(void)
+{
+    return (uintptr_t)pthread_self();
+}
+
+#endif
