@@ -8,12 +8,13 @@
 //! - The library stays beside everything that was packed with it, so dependencies by `$ORIGIN` resolve.
 #![forbid(unsafe_code)]
 
+mod directory;
 mod error;
 mod names;
 mod unzip;
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 pub use crate::fmu::cache::Cache;
@@ -21,6 +22,7 @@ pub use error::{ArchiveError, EntryProblem};
 
 use crate::fmu::cache::Key;
 use crate::fmu::{build, platform};
+use directory::read_error;
 use unzip::Limits;
 
 /// Part of the cache's keys: increased when the same archive would be unpacked differently.
@@ -188,11 +190,4 @@ fn unpack(path: &Path, cache: &Cache, limits: &Limits) -> Result<PathBuf, Archiv
             false => Err(ArchiveError::Changed(path.to_path_buf())),
         }
     })
-}
-
-fn read_error(path: &Path, source: io::Error) -> ArchiveError {
-    ArchiveError::Read {
-        path: path.to_path_buf(),
-        source,
-    }
 }

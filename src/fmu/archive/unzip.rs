@@ -5,18 +5,15 @@
 //! choice. Nothing is cleaned up here: the folder belongs to the cache, which removes it when this fails.
 #![forbid(unsafe_code)]
 
-use std::cell::Cell;
-use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
-use zip::read::{ArchiveOffset, Config};
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
+use super::directory::{self, damaged, read_error};
 use super::error::{ArchiveError, EntryProblem};
 use super::names::{self, Kind, Layout};
 
@@ -68,7 +65,7 @@ pub(super) fn unpack(
     cache: &Path,
     limits: &Limits,
 ) -> Result<(), ArchiveError> {
-    let mut zip = open(file, origin, limits)?;
+    let mut zip = directory::read(file, origin, limits)?;
     let plan = plan(&mut zip, file, origin, limits)?;
     let total = check_totals(&plan, file, origin, limits)?;
     refuse_overlaps(&mut zip, &plan, origin)?;
@@ -91,69 +88,11 @@ pub(super) fn unpack(
     Ok(())
 }
 
-pub(super) fn is_disk_full(error: &io::Error) -> bool {
+fn is_disk_full(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
     )
-}
-
-/// Reads the archive's directory, and no more of the file than a sensible directory has.
-fn open<'f>(
-    file: &'f File,
-    origin: &Path,
-    limits: &Limits,
-) -> Result<ZipArchive<Metered<&'f File>>, ArchiveError> {
-    let mut head = Vec::new();
-    let mut from_start = file;
-    from_start
-        .rewind()
-        .and_then(|()| from_start.take(4).read_to_end(&mut head))
-        .map_err(|source| read_error(origin, source))?;
-    // An archive begins with a local header, or, if it has no entries, with the end record.
-    if head != b"PK\x03\x04" && head != b"PK\x05\x06" {
-        return Err(ArchiveError::NotAZip(origin.to_path_buf()));
-    }
-    let left = Rc::new(Cell::new(Some(limits.directory)));
-    let metered = Metered {
-        inner: BufReader::new(file),
-        left: Rc::clone(&left),
-    };
-    let config = Config {
-        archive_offset: ArchiveOffset::Known(0),
-    };
-    let zip = ZipArchive::with_config(config, metered).map_err(|error| {
-        if left.get() == Some(0) {
-            return damaged(origin, "its directory is longer than any FMU's");
-        }
-        match error {
-            ZipError::Io(source) if source.kind() != io::ErrorKind::UnexpectedEof => {
-                read_error(origin, source)
-            }
-            ZipError::InvalidArchive(_) if !has_end_record(file) => {
-                ArchiveError::Truncated(origin.to_path_buf())
-            }
-            other => damaged(origin, other),
-        }
-    })?;
-    left.set(None);
-    if zip.len() > limits.entries {
-        return Err(ArchiveError::TooManyEntries {
-            archive: origin.to_path_buf(),
-            limit: limits.entries,
-        });
-    }
-    Ok(zip)
-}
-
-/// Whether the record that ends an archive is anywhere in the file's last 64 KiB.
-fn has_end_record(mut file: &File) -> bool {
-    let mut tail = Vec::new();
-    let read = file.seek(SeekFrom::End(0)).and_then(|length| {
-        file.seek(SeekFrom::Start(length.saturating_sub((1 << 16) + 22)))?;
-        file.read_to_end(&mut tail)
-    });
-    read.is_ok() && tail.windows(4).any(|bytes| bytes == b"PK\x05\x06")
 }
 
 /// Checks every entry as the directory states it.
@@ -164,7 +103,8 @@ fn plan<R: Read + Seek>(
     limits: &Limits,
 ) -> Result<Vec<Planned>, ArchiveError> {
     if zip.has_duplicate_names() {
-        let name = repeated_name(file, zip.central_directory_start()).unwrap_or_else(|| "?".into());
+        let name = directory::repeated_name(file, zip.central_directory_start())
+            .unwrap_or_else(|| "?".into());
         return Err(refused(origin, &name, EntryProblem::Duplicate));
     }
     let mut layout = Layout::default();
@@ -345,29 +285,6 @@ fn read_problem(error: &io::Error, stated: u64, written: u64) -> EntryProblem {
     }
 }
 
-/// The first name that the directory states twice. The zip crate keeps only the last of such entries, so this reads
-/// the directory itself: headers of 46 bytes, with the lengths of what follows at 28, 30 and 32.
-fn repeated_name(file: &File, start: u64) -> Option<String> {
-    let mut reader = BufReader::new(file);
-    reader.seek(SeekFrom::Start(start)).ok()?;
-    let mut seen = HashSet::new();
-    loop {
-        let mut header = [0; 46];
-        reader.read_exact(&mut header).ok()?;
-        let length = |at: usize| usize::from(u16::from_le_bytes([header[at], header[at + 1]]));
-        let mut rest = vec![0; length(28) + length(30) + length(32)];
-        reader.read_exact(&mut rest).ok()?;
-        rest.truncate(length(28));
-        let name = String::from_utf8_lossy(&rest).into_owned();
-        if !header.starts_with(b"PK\x01\x02") {
-            return None;
-        }
-        if !seen.insert(name.clone()) {
-            return Some(name);
-        }
-    }
-}
-
 fn entry_error(origin: &Path, name: &str, error: ZipError) -> ArchiveError {
     match error {
         ZipError::Io(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
@@ -383,44 +300,5 @@ fn refused(origin: &Path, name: &str, problem: EntryProblem) -> ArchiveError {
         archive: origin.to_path_buf(),
         entry: name.to_owned(),
         problem,
-    }
-}
-
-fn damaged(origin: &Path, detail: impl ToString) -> ArchiveError {
-    ArchiveError::Damaged {
-        archive: origin.to_path_buf(),
-        detail: detail.to_string(),
-    }
-}
-
-fn read_error(path: &Path, source: io::Error) -> ArchiveError {
-    ArchiveError::Read {
-        path: path.to_path_buf(),
-        source,
-    }
-}
-
-/// A reader that fails once it has given out `left` bytes; `None` lifts the limit.
-struct Metered<R> {
-    inner: BufReader<R>,
-    left: Rc<Cell<Option<u64>>>,
-}
-
-impl<R: Read> Read for Metered<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let got = self.inner.read(buffer)?;
-        if let Some(left) = self.left.get() {
-            self.left.set(Some(left.saturating_sub(got as u64)));
-            if left < got as u64 {
-                return Err(io::Error::other("read too much"));
-            }
-        }
-        Ok(got)
-    }
-}
-
-impl<R: Read + Seek> Seek for Metered<R> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.inner.seek(to)
     }
 }
