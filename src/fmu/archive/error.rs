@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use crate::fmu::build::BuildError;
 use crate::fmu::cache::CacheError;
+use crate::fmu::platform;
 
 /// Why an FMU cannot be opened or has no library for this machine.
 #[derive(Debug)]
@@ -96,8 +97,6 @@ pub enum ArchiveError {
         origin: PathBuf,
         /// The library's name.
         library: String,
-        /// The platforms that would do, best first.
-        wanted: Vec<String>,
         /// The folders below `binaries`.
         found: Vec<String>,
         /// Folders of this platform that hold libraries of other names.
@@ -110,7 +109,7 @@ pub enum ArchiveError {
         /// The FMU.
         origin: PathBuf,
         /// Why.
-        source: BuildError,
+        source: Box<BuildError>,
     },
 }
 
@@ -318,7 +317,6 @@ impl fmt::Display for ArchiveError {
             NoLibrary {
                 origin,
                 library,
-                wanted,
                 found,
                 others,
             } => {
@@ -326,7 +324,7 @@ impl fmt::Display for ArchiveError {
                     f,
                     "{}: no {library} for this machine ({})",
                     origin.display(),
-                    wanted.join(", ")
+                    platform::of_this_machine().join(", ")
                 )?;
                 if !others.is_empty() {
                     write!(f, "; its platform's folder has {}", others.join(", "))?;
@@ -355,7 +353,7 @@ impl std::error::Error for ArchiveError {
         match self {
             ArchiveError::Read { source, .. } => Some(source),
             ArchiveError::Cache(error) => Some(error),
-            ArchiveError::Build { source, .. } => Some(source),
+            ArchiveError::Build { source, .. } => Some(source.as_ref()),
             _ => None,
         }
     }

@@ -135,7 +135,7 @@ impl Unpacked {
                 },
                 false => ArchiveError::Build {
                     origin: self.origin.clone(),
-                    source,
+                    source: Box::new(source),
                 },
             });
         }
@@ -143,7 +143,6 @@ impl Unpacked {
         Err(ArchiveError::NoLibrary {
             origin: self.origin.clone(),
             library: file,
-            wanted: platform::of_this_machine(),
             found,
             others,
         })
