@@ -90,13 +90,13 @@ pub fn build(sources: &Path, model_identifier: &str, cache: &Cache) -> Result<Pa
         model_identifier,
         description::parse(&description, model_identifier)?,
     )?;
-    let key = plan.key(&description)?;
+    let key = plan.key()?;
     let file = format!("{model_identifier}.so");
     let entry = format!("lib-v{FORMAT}-{key}");
     let files = cache.get_or_make(&entry, |target| {
         plan.make(target, &file)?;
         // What was compiled must be what was hashed.
-        match plan.key(&description)? == key {
+        match plan.key()? == key {
             true => Ok(()),
             false => Err(BuildError::Changed),
         }
@@ -217,12 +217,11 @@ impl Plan<'_> {
         })
     }
 
-    fn key(&self, description: &str) -> Result<String, BuildError> {
+    fn key(&self) -> Result<String, BuildError> {
         let mut key = Key::new();
         key.add("format", FORMAT);
         key.add("model identifier", self.model_identifier);
         key.add("platform", &platform::of_this_machine()[0]);
-        key.add("description", description);
         for (name, text) in HEADERS {
             key.add(name, text);
         }
