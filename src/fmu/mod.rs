@@ -2,4 +2,6 @@
 
 pub mod archive;
 pub mod build;
+pub mod cache;
 pub mod description;
+pub mod platform;

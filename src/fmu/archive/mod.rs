@@ -1,0 +1,192 @@
+//! An FMU as a set of files: `.fmu` archives and unpacked folders.
+//!
+//! What it guarantees:
+//! - An archive is unpacked into its own folder of the [`Cache`], named by the SHA-256 of its bytes, complete or not at
+//!   all, and usable by several runs at once. Nothing outside of that folder is written, whatever the archive holds;
+//!   whatever is refused leaves nothing behind.
+//! - A folder that the user names is used where it is and never written to. Links in it are the user's own affair.
+//! - The library stays beside everything that was packed with it, so dependencies by `$ORIGIN` resolve.
+#![forbid(unsafe_code)]
+
+mod directory;
+mod error;
+mod names;
+mod unzip;
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+pub use crate::fmu::cache::Cache;
+pub use error::{ArchiveError, EntryProblem};
+
+use crate::fmu::cache::Key;
+use crate::fmu::{build, platform};
+use directory::read_error;
+use unzip::Limits;
+
+/// Part of the cache's keys: increased when the same archive would be unpacked differently.
+const FORMAT: u32 = 1;
+/// Longer descriptions than this (some 500,000 variables) are refused.
+const LONGEST_DESCRIPTION: u64 = 256 << 20;
+
+/// An FMU whose files lie in a folder that nobody changes while it is used.
+#[derive(Debug, Clone)]
+pub struct Unpacked {
+    /// The folder that holds `modelDescription.xml`; an absolute path.
+    pub root: PathBuf,
+    /// What the user named.
+    pub origin: PathBuf,
+}
+
+impl Unpacked {
+    /// Opens a `.fmu` file, unpacking it into `cache` unless it is there already, or the folder of an unpacked FMU.
+    pub fn open(path: &Path, cache: &Cache) -> Result<Unpacked, ArchiveError> {
+        Unpacked::open_within(path, cache, &Limits::default())
+    }
+
+    fn open_within(path: &Path, cache: &Cache, limits: &Limits) -> Result<Unpacked, ArchiveError> {
+        let kind = fs::metadata(path).map_err(|source| read_error(path, source))?;
+        let root = if kind.is_dir() {
+            let root = fs::canonicalize(path).map_err(|source| read_error(path, source))?;
+            if !root.join("modelDescription.xml").is_file() {
+                return Err(ArchiveError::NoModelDescription {
+                    origin: path.to_path_buf(),
+                    elsewhere: None,
+                });
+            }
+            root
+        } else if kind.is_file() {
+            unpack(path, cache, limits)?
+        } else {
+            return Err(ArchiveError::NotAFile(path.to_path_buf()));
+        };
+        if root.to_str().is_none() {
+            return Err(ArchiveError::PathNotUtf8(root));
+        }
+        Ok(Unpacked {
+            root,
+            origin: path.to_path_buf(),
+        })
+    }
+
+    /// The text of `modelDescription.xml`, without a byte-order mark.
+    pub fn model_description(&self) -> Result<String, ArchiveError> {
+        let path = self.root.join("modelDescription.xml");
+        let refuse = |detail| ArchiveError::ModelDescription {
+            origin: self.origin.clone(),
+            detail,
+        };
+        let mut bytes = Vec::new();
+        File::open(&path)
+            .and_then(|file| file.take(LONGEST_DESCRIPTION + 1).read_to_end(&mut bytes))
+            .map_err(|source| read_error(&path, source))?;
+        if bytes.len() as u64 > LONGEST_DESCRIPTION {
+            return Err(refuse("longer than 256 MiB, which no FMU needs".into()));
+        }
+        if bytes.starts_with(&[0xEF, 0xBB, 0xBF]) {
+            bytes.drain(..3);
+        }
+        String::from_utf8(bytes).map_err(|error| {
+            let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
+            refuse(format!(
+                "line {line}: not UTF-8, the encoding that FMI requires; convert the file (iconv -t UTF-8)"
+            ))
+        })
+    }
+
+    /// The absolute path of the FMU's resources with a final `/`, or `None` when it has none.
+    pub fn resources(&self) -> Option<String> {
+        let folder = self.root.join("resources");
+        // `open` has made sure that the path is UTF-8.
+        let text = folder.to_str().filter(|_| folder.is_dir())?;
+        Some(format!("{text}/"))
+    }
+
+    /// The shared library `model_identifier` for this machine: the FMU's own binary where it lies, else one that is
+    /// built from the FMU's sources and kept in `cache`.
+    pub fn library(&self, model_identifier: &str, cache: &Cache) -> Result<PathBuf, ArchiveError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if model_identifier.is_empty() || !model_identifier.chars().all(plain) {
+            return Err(ArchiveError::ModelIdentifier {
+                origin: self.origin.clone(),
+                identifier: model_identifier.to_owned(),
+            });
+        }
+        let file = format!("{model_identifier}.so");
+        let found = self.platforms();
+        let ours = found.iter().filter(|tuple| platform::rank(tuple).is_some());
+        for tuple in ours.clone() {
+            let library = self.root.join("binaries").join(tuple).join(&file);
+            if library.is_file() {
+                return Ok(library);
+            }
+        }
+        let sources = self.root.join("sources");
+        if sources.is_dir() {
+            return build::build(&sources, model_identifier, cache).map_err(|source| match source
+                .disk_full()
+            {
+                true => ArchiveError::DiskFull {
+                    origin: self.origin.clone(),
+                    cache: cache.folder().to_path_buf(),
+                    needed: None,
+                },
+                false => ArchiveError::Build {
+                    origin: self.origin.clone(),
+                    source: Box::new(source),
+                },
+            });
+        }
+        let others = ours.flat_map(|tuple| self.libraries(tuple)).collect();
+        Err(ArchiveError::NoLibrary {
+            origin: self.origin.clone(),
+            library: file,
+            found,
+            others,
+        })
+    }
+
+    /// The folders below `binaries`, those of this machine first, best first.
+    fn platforms(&self) -> Vec<String> {
+        let mut names: Vec<String> = names_in(&self.root.join("binaries"), |path| path.is_dir());
+        names.sort_by_cached_key(|name| (platform::rank(name).unwrap_or(usize::MAX), name.clone()));
+        names
+    }
+
+    fn libraries(&self, tuple: &str) -> Vec<String> {
+        let is_library = |path: &Path| path.extension().is_some_and(|end| end == "so");
+        names_in(&self.root.join("binaries").join(tuple), is_library)
+    }
+}
+
+/// Sorted names of what is in a folder; none if there is no folder.
+fn names_in(folder: &Path, wanted: impl Fn(&Path) -> bool) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .filter(|entry| wanted(&entry.path()))
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// The folder of the cache that holds the archive's files.
+fn unpack(path: &Path, cache: &Cache, limits: &Limits) -> Result<PathBuf, ArchiveError> {
+    let failed = |source| read_error(path, source);
+    let file = File::open(path).map_err(failed)?;
+    let before = file.metadata().map_err(failed)?;
+    let mut key = Key::new();
+    key.add_content(&file).map_err(failed)?;
+    let name = format!("fmu-v{FORMAT}-{}", key.finish());
+    cache.get_or_make(&name, |target| {
+        unzip::unpack(&file, path, target, cache.folder(), limits)?;
+        let after = file.metadata().map_err(failed)?;
+        let same = (before.len(), before.modified().ok()) == (after.len(), after.modified().ok());
+        match same {
+            true => Ok(()),
+            false => Err(ArchiveError::Changed(path.to_path_buf())),
+        }
+    })
+}

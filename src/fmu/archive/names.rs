@@ -1,0 +1,162 @@
+//! Which entry names may become files.
+//!
+//! A name that passes is a plain relative path: every component is an ordinary file name, so joining it to a folder
+//! that holds no links stays inside that folder. [`Layout`] adds that no two entries meet at one place.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use super::error::EntryProblem;
+
+/// Linux' limit for one component of a path.
+const LONGEST_COMPONENT: usize = 255;
+/// Leaves room for the cache's own folders below Linux' limit of 4096 for a path.
+const LONGEST_NAME: usize = 2048;
+
+/// What an entry becomes on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Folder,
+}
+
+/// The components of an entry's name, or why it must not be unpacked. `.` and doubled slashes mean nothing and go.
+pub(super) fn components(name: &str) -> Result<Vec<&str>, EntryProblem> {
+    if name.contains('\0') {
+        return Err(EntryProblem::Nul);
+    }
+    if name.contains('\\') {
+        return Err(EntryProblem::Backslash);
+    }
+    if name.starts_with('/') {
+        return Err(EntryProblem::Absolute);
+    }
+    let drive = name.as_bytes();
+    if drive.len() >= 2 && drive[0].is_ascii_alphabetic() && drive[1] == b':' {
+        return Err(EntryProblem::DriveLetter);
+    }
+    if name.contains(char::is_control) {
+        return Err(EntryProblem::ControlCharacter);
+    }
+    let parts: Vec<&str> = name
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
+        .collect();
+    if parts.contains(&"..") {
+        return Err(EntryProblem::Outside);
+    }
+    if name.len() > LONGEST_NAME || parts.iter().any(|part| part.len() > LONGEST_COMPONENT) {
+        return Err(EntryProblem::NameTooLong);
+    }
+    Ok(parts)
+}
+
+/// The places that entries have taken so far.
+#[derive(Default)]
+pub(super) struct Layout {
+    /// `true` where an entry named the place itself, `false` for a folder that only other entries imply.
+    taken: HashMap<PathBuf, (Kind, bool)>,
+}
+
+impl Layout {
+    /// Takes the place of an entry and of the folders above it.
+    pub(super) fn add(&mut self, parts: &[&str], kind: Kind) -> Result<PathBuf, EntryProblem> {
+        let Some((last, above)) = parts.split_last() else {
+            // "./": the root itself.
+            return match kind {
+                Kind::Folder => Ok(PathBuf::new()),
+                Kind::File => Err(EntryProblem::NoName),
+            };
+        };
+        let mut path = PathBuf::new();
+        for part in above {
+            path.push(part);
+            if !self.taken.contains_key(&path) {
+                self.taken.insert(path.clone(), (Kind::Folder, false));
+            } else if self.taken[&path].0 == Kind::File {
+                return Err(EntryProblem::FileAsFolder);
+            }
+        }
+        path.push(last);
+        match (self.taken.get(&path), kind) {
+            (None | Some((Kind::Folder, false)), Kind::Folder) | (None, Kind::File) => {
+                self.taken.insert(path.clone(), (kind, true));
+                Ok(path)
+            }
+            (Some((Kind::Folder, true)), Kind::Folder) | (Some((Kind::File, _)), Kind::File) => {
+                Err(EntryProblem::Duplicate)
+            }
+            (Some(_), _) => Err(EntryProblem::FileAsFolder),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_names_pass() {
+        assert_eq!(components("a/b c/ü.txt").unwrap(), ["a", "b c", "ü.txt"]);
+        assert_eq!(components("./a//b/").unwrap(), ["a", "b"]);
+        assert_eq!(components("a/..b/c..").unwrap(), ["a", "..b", "c.."]);
+    }
+
+    #[test]
+    fn names_that_leave_the_target_do_not() {
+        for name in ["../x", "../../x", "a/../b", "a/..", "..", "./../x"] {
+            assert_eq!(components(name), Err(EntryProblem::Outside), "{name}");
+        }
+        for name in ["/etc/passwd", "//x", "/"] {
+            assert_eq!(components(name), Err(EntryProblem::Absolute), "{name}");
+        }
+        for name in ["a\\b", "..\\x", "\\x", "C:\\x"] {
+            assert_eq!(components(name), Err(EntryProblem::Backslash), "{name}");
+        }
+        for name in ["C:/x", "c:x", "Z:"] {
+            assert_eq!(components(name), Err(EntryProblem::DriveLetter), "{name}");
+        }
+        assert_eq!(components("a\0b"), Err(EntryProblem::Nul));
+        assert_eq!(components("a\nb"), Err(EntryProblem::ControlCharacter));
+    }
+
+    #[test]
+    fn names_that_linux_cannot_hold_do_not() {
+        assert!(components(&"x".repeat(255)).is_ok());
+        let long = components(&"x".repeat(256)).map(|_| ());
+        assert_eq!(long, Err(EntryProblem::NameTooLong));
+        let deep = components(&"x/".repeat(1100)).map(|_| ());
+        assert_eq!(deep, Err(EntryProblem::NameTooLong));
+    }
+
+    #[test]
+    fn one_place_holds_one_entry() {
+        let mut layout = Layout::default();
+        layout.add(&["a", "b"], Kind::File).unwrap();
+        layout.add(&["A", "b"], Kind::File).unwrap();
+        layout.add(&["a"], Kind::Folder).unwrap();
+        let again =
+            |layout: &mut Layout, parts: &[&str], kind| layout.add(parts, kind).unwrap_err();
+        assert_eq!(
+            again(&mut layout, &["a", "b"], Kind::File),
+            EntryProblem::Duplicate
+        );
+        assert_eq!(
+            again(&mut layout, &["a"], Kind::Folder),
+            EntryProblem::Duplicate
+        );
+        assert_eq!(
+            again(&mut layout, &["a"], Kind::File),
+            EntryProblem::FileAsFolder
+        );
+        assert_eq!(
+            again(&mut layout, &["a", "b"], Kind::Folder),
+            EntryProblem::FileAsFolder
+        );
+        assert_eq!(
+            again(&mut layout, &["a", "b", "c"], Kind::File),
+            EntryProblem::FileAsFolder
+        );
+        assert_eq!(again(&mut layout, &[], Kind::File), EntryProblem::NoName);
+    }
+}

@@ -1,0 +1,193 @@
+//! Running the system's compilers: `$CC` or `cc`, `$CXX` or `c++`, or the one that a source file set names.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::error::BuildError;
+use super::language::Language;
+
+/// What is shown of a compiler's words.
+const LONGEST_OUTPUT: u64 = 8 << 10;
+
+/// A compiler's command: program and leading arguments (`CC="ccache gcc"`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Compiler {
+    command: Vec<OsString>,
+    language: &'static str,
+}
+
+impl Compiler {
+    /// The compiler that `named` asks for, else the system's for `language`.
+    pub fn choose(named: Option<&str>, language: Language) -> Compiler {
+        let (variable, usual) = if language.cpp {
+            ("CXX", "c++")
+        } else {
+            ("CC", "cc")
+        };
+        Compiler {
+            command: command(named, std::env::var(variable).ok().as_deref(), usual),
+            language: language.name(),
+        }
+    }
+
+    /// What the compiler calls itself, with its version: part of the cache's key.
+    pub fn identity(&self) -> Result<Vec<u8>, BuildError> {
+        let output = self
+            .command()
+            .arg("--version")
+            .stdin(Stdio::null())
+            .output();
+        Ok(output.map_err(|e| self.not_started(e))?.stdout)
+    }
+
+    /// Runs the compiler with `arguments` in `folder`; `what` is the file that errors are about. Returns the command and
+    /// what the compiler said, for the log.
+    pub fn run(
+        &self,
+        what: &str,
+        arguments: &[OsString],
+        folder: &Path,
+    ) -> Result<String, BuildError> {
+        let words = folder.join("words");
+        let failed = |source| BuildError::File {
+            path: words.clone(),
+            source,
+        };
+        // To a file rather than a pipe: no amount of errors fills the memory.
+        let out = File::create(&words).map_err(failed)?;
+        let err = out.try_clone().map_err(failed)?;
+        let status = self
+            .command()
+            .args(arguments)
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(out)
+            .stderr(err)
+            .status()
+            .map_err(|e| self.not_started(e))?;
+        let output = head(&words).map_err(failed)?;
+        let _ = fs::remove_file(&words);
+        let command = self.command.iter().chain(arguments).map(|a| quoted(a));
+        let command = command.collect::<Vec<_>>().join(" ");
+        if status.success() {
+            return Ok(format!("{command}\n{output}"));
+        }
+        Err(BuildError::Compiler {
+            what: what.to_owned(),
+            command,
+            status: status.to_string(),
+            output,
+        })
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.command[0]);
+        command.args(&self.command[1..]);
+        command
+    }
+
+    fn not_started(&self, source: io::Error) -> BuildError {
+        let command = self.command[0].to_string_lossy().into_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound => BuildError::NoCompiler {
+                command,
+                language: self.language,
+            },
+            _ => BuildError::File {
+                path: command.into(),
+                source,
+            },
+        }
+    }
+}
+
+fn command(named: Option<&str>, environment: Option<&str>, usual: &str) -> Vec<OsString> {
+    if let Some(named) = named {
+        return vec![named.into()];
+    }
+    let words = environment
+        .unwrap_or("")
+        .split_whitespace()
+        .map(OsString::from);
+    let words: Vec<OsString> = words.collect();
+    if words.is_empty() {
+        vec![usual.into()]
+    } else {
+        words
+    }
+}
+
+/// The beginning of a compiler's output: the first errors are those that count.
+fn head(path: &Path) -> io::Result<String> {
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let mut bytes = Vec::new();
+    file.take(LONGEST_OUTPUT).read_to_end(&mut bytes)?;
+    let mut text = String::from_utf8_lossy(&bytes).into_owned();
+    if length > LONGEST_OUTPUT {
+        let _ = write!(text, "\n... ({} more bytes)", length - LONGEST_OUTPUT);
+    }
+    Ok(text)
+}
+
+/// An argument as one would type it.
+fn quoted(argument: &OsStr) -> String {
+    let text = argument.to_string_lossy();
+    let plain = |c: char| c.is_alphanumeric() || "-_=+./,:%@".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text.into_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_may_name_a_command_with_arguments() {
+        assert_eq!(command(None, Some("ccache gcc"), "cc"), ["ccache", "gcc"]);
+        assert_eq!(command(None, Some(" "), "cc"), ["cc"]);
+        assert_eq!(command(None, None, "cc"), ["cc"]);
+        assert_eq!(command(Some("clang"), Some("gcc"), "cc"), ["clang"]);
+    }
+
+    #[test]
+    fn a_compiler_that_is_missing_is_named_with_its_package() {
+        let missing = Compiler {
+            command: vec!["no-such-compiler-here".into()],
+            language: "C++",
+        };
+        let words = missing.identity().unwrap_err().to_string();
+        assert!(
+            words.contains("`no-such-compiler-here` is not installed"),
+            "{words}"
+        );
+        assert!(words.contains("apt install g++"), "{words}");
+        assert!(words.contains("CXX"), "{words}");
+    }
+
+    #[test]
+    fn arguments_are_shown_as_they_are_typed() {
+        assert_eq!(quoted(OsStr::new("-DX=1")), "-DX=1");
+        assert_eq!(quoted(OsStr::new("a b'c")), r"'a b'\''c'");
+    }
+
+    #[test]
+    fn long_output_is_cut_at_its_head() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("words");
+        fs::write(&path, format!("first{}", "x".repeat(9000))).unwrap();
+        let text = head(&path).unwrap();
+        assert!(text.starts_with("first"));
+        assert!(
+            text.ends_with("\n... (813 more bytes)"),
+            "{}",
+            &text[8190..]
+        );
+    }
+}

@@ -1,0 +1,312 @@
+//! `buildDescription.xml` → the one build configuration for this machine. Pure: text in, value out.
+//!
+//! Paths come out relative to the FMU's root and are known not to leave it. Definitions come out as they are handed to
+//! the compiler: required ones always, optional ones with a value (the default among their options) with that value,
+//! optional ones without a value not at all.
+
+use std::path::{Component, Path, PathBuf};
+
+use roxmltree::{Document, Node, ParsingOptions};
+
+use super::error::BuildError;
+use super::language::Language;
+use crate::fmu::platform;
+
+/// How to build one library.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Configuration {
+    pub platform: Option<String>,
+    pub sets: Vec<SourceFileSet>,
+    pub libraries: Vec<Library>,
+}
+
+/// Files that are compiled alike.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SourceFileSet {
+    /// `None`: by each file's extension.
+    pub language: Option<Language>,
+    pub compiler: Option<String>,
+    pub options: Vec<String>,
+    pub sources: Vec<Source>,
+    /// `NAME` or `NAME=VALUE`.
+    pub definitions: Vec<String>,
+    pub includes: Vec<PathBuf>,
+}
+
+/// A file to compile, and where the description names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Source {
+    pub path: PathBuf,
+    pub at: (u32, u32),
+}
+
+/// A library to link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Library {
+    pub name: String,
+    /// Found by the linker; otherwise contained in the FMU's `binaries`.
+    pub external: bool,
+    pub at: (u32, u32),
+}
+
+/// Chooses and reads the configuration that builds `model_identifier` on this machine.
+pub(super) fn parse(text: &str, model_identifier: &str) -> Result<Configuration, BuildError> {
+    let options = ParsingOptions {
+        allow_dtd: false,
+        ..ParsingOptions::default()
+    };
+    let document = Document::parse_with_options(text, options).map_err(|error| {
+        let place = error.pos();
+        BuildError::Description {
+            at: Some((place.row, place.col)),
+            detail: error.to_string(),
+        }
+    })?;
+    let root = document.root_element();
+    if root.tag_name().name() != "fmiBuildDescription" {
+        let found = root.tag_name().name();
+        return Err(wrong(
+            root,
+            format!("<fmiBuildDescription> expected, <{found}> found"),
+        ));
+    }
+    let mut best: Option<(usize, Node)> = None;
+    let mut seen = Vec::new();
+    for node in elements(root, "BuildConfiguration") {
+        let identifier = required(node, "modelIdentifier")?;
+        let tuple = node.attribute("platform");
+        seen.push(format!(
+            "{identifier} for {}",
+            tuple.unwrap_or("any platform")
+        ));
+        let rank = match tuple {
+            None => usize::MAX,
+            Some(tuple) => match platform::rank(tuple) {
+                Some(rank) => rank,
+                None => continue,
+            },
+        };
+        if identifier == model_identifier && best.is_none_or(|(so_far, _)| rank < so_far) {
+            best = Some((rank, node));
+        }
+    }
+    let Some((_, node)) = best else {
+        let seen = match seen.is_empty() {
+            true => "none".to_owned(),
+            false => seen.join(", "),
+        };
+        let detail = format!(
+            "no BuildConfiguration for {model_identifier} on {}; there is {seen}",
+            platform::of_this_machine()[0]
+        );
+        return Err(wrong(root, detail));
+    };
+    configuration(node)
+}
+
+fn configuration(node: Node) -> Result<Configuration, BuildError> {
+    let sets = elements(node, "SourceFileSet").map(source_file_set);
+    let sets: Vec<SourceFileSet> = sets.collect::<Result<_, _>>()?;
+    if sets.iter().all(|set| set.sources.is_empty()) {
+        return Err(wrong(node, "this BuildConfiguration has no SourceFile"));
+    }
+    let libraries = elements(node, "Library").map(library);
+    Ok(Configuration {
+        platform: node.attribute("platform").map(str::to_owned),
+        sets,
+        libraries: libraries.collect::<Result<_, _>>()?,
+    })
+}
+
+fn source_file_set(node: Node) -> Result<SourceFileSet, BuildError> {
+    let language = match node.attribute("language").map(str::trim) {
+        None | Some("") => None,
+        Some(name) => Some(Language::parse(name).ok_or_else(|| {
+            wrong(
+                node,
+                format!(
+                    "language {name:?} is not known; C and C++ and their versions are (C99, C++11)"
+                ),
+            )
+        })?),
+    };
+    let compiler = node
+        .attribute("compiler")
+        .map(str::trim)
+        .filter(|c| !c.is_empty());
+    if let Some(name) = compiler.filter(|name| !is_known_compiler(name)) {
+        let detail = format!(
+            "compiler {name:?} is not known; on Linux gcc and clang and their C++ names are"
+        );
+        return Err(wrong(node, detail));
+    }
+    let options = node.attribute("compilerOptions").unwrap_or("");
+    let options =
+        split_options(options).ok_or_else(|| wrong(node, "compilerOptions has an open quote"))?;
+    let mut sources = Vec::new();
+    for file in elements(node, "SourceFile") {
+        sources.push(Source {
+            path: inside(file)?,
+            at: place(file),
+        });
+    }
+    let mut definitions = Vec::new();
+    for item in elements(node, "PreprocessorDefinition") {
+        definitions.extend(definition(item)?);
+    }
+    Ok(SourceFileSet {
+        language,
+        compiler: compiler.map(str::to_owned),
+        options,
+        sources,
+        definitions,
+        includes: elements(node, "IncludeDirectory")
+            .map(inside)
+            .collect::<Result<_, _>>()?,
+    })
+}
+
+fn definition(node: Node) -> Result<Option<String>, BuildError> {
+    let name = required(node, "name")?;
+    let optional = boolean(node, "optional")?;
+    let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if !starts_well || name.contains(['=', '\n', '\0']) {
+        return Err(wrong(node, format!("{name:?} is no name of a macro")));
+    }
+    let choices: Vec<&str> = elements(node, "Option")
+        .map(|o| required(o, "value"))
+        .collect::<Result<_, _>>()?;
+    let value = match node.attribute("value") {
+        Some(value) if !choices.is_empty() && !choices.contains(&value) => {
+            let detail = format!(
+                "{name} is {value:?}, which is none of its options ({})",
+                choices.join(", ")
+            );
+            return Err(wrong(node, detail));
+        }
+        Some(value) => Some(value),
+        None if optional => return Ok(None),
+        None => choices.first().copied(),
+    };
+    Ok(Some(match value {
+        Some(value) => format!("{name}={value}"),
+        None => name.to_owned(),
+    }))
+}
+
+fn library(node: Node) -> Result<Library, BuildError> {
+    let name = required(node, "name")?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_.+-".contains(c);
+    if name.starts_with(['-', '.']) || !name.chars().all(plain) {
+        return Err(wrong(node, format!("{name:?} is no name of a library")));
+    }
+    Ok(Library {
+        name: name.to_owned(),
+        external: boolean(node, "external")?,
+        at: place(node),
+    })
+}
+
+/// The path that `name` gives, relative to `sources`, as one relative to the FMU's root.
+fn inside(node: Node) -> Result<PathBuf, BuildError> {
+    let name = required(node, "name")?;
+    if name.contains('\\') {
+        return Err(wrong(
+            node,
+            format!("{name:?} has a backslash; paths are separated by `/`"),
+        ));
+    }
+    let mut path = PathBuf::from("sources");
+    for part in Path::new(name).components() {
+        let stays = match part {
+            Component::Normal(part) => {
+                path.push(part);
+                true
+            }
+            Component::CurDir => true,
+            Component::ParentDir => path.pop(),
+            Component::RootDir | Component::Prefix(_) => false,
+        };
+        if !stays {
+            let detail = format!("{name:?} is outside of the FMU; paths are relative to sources/");
+            return Err(wrong(node, detail));
+        }
+    }
+    Ok(path)
+}
+
+/// gcc and clang, with a target before and a version after: `aarch64-linux-gnu-g++-12`.
+fn is_known_compiler(name: &str) -> bool {
+    const KNOWN: [&str; 8] = ["cc", "c++", "gcc", "g++", "clang", "clang++", "icx", "icpx"];
+    let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let base = base.strip_suffix('-').unwrap_or(base);
+    let base = base.rsplit('-').next().unwrap_or(base);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_+-.".contains(c);
+    KNOWN.contains(&base) && !name.starts_with('-') && name.chars().all(plain)
+}
+
+/// Splits as a shell would: blanks separate, quotes and backslashes hold together. `None`: a quote is open.
+pub(super) fn split_options(text: &str) -> Option<Vec<String>> {
+    let mut options = Vec::new();
+    let mut current: Option<String> = None;
+    let mut quote = None;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            ('\\', None | Some('"')) => current.get_or_insert_default().extend(chars.next()),
+            (c, Some(_)) => current.get_or_insert_default().push(c),
+            ('"' | '\'', None) => {
+                quote = Some(c);
+                current.get_or_insert_default();
+            }
+            (c, None) if c.is_whitespace() => options.extend(current.take()),
+            (c, None) => current.get_or_insert_default().push(c),
+        }
+    }
+    options.extend(current);
+    quote.is_none().then_some(options)
+}
+
+fn elements<'a, 'i>(node: Node<'a, 'i>, name: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
+    node.children()
+        .filter(move |child| child.is_element() && child.tag_name().name() == name)
+}
+
+fn required<'a>(node: Node<'a, '_>, name: &str) -> Result<&'a str, BuildError> {
+    let missing = || {
+        wrong(
+            node,
+            format!("<{}> lacks its {name}", node.tag_name().name()),
+        )
+    };
+    node.attribute(name)
+        .filter(|value| !value.is_empty())
+        .ok_or_else(missing)
+}
+
+fn boolean(node: Node, name: &str) -> Result<bool, BuildError> {
+    match node.attribute(name).map(str::trim) {
+        None | Some("false" | "0") => Ok(false),
+        Some("true" | "1") => Ok(true),
+        Some(other) => Err(wrong(
+            node,
+            format!("{name} is {other:?} instead of true or false"),
+        )),
+    }
+}
+
+fn place(node: Node) -> (u32, u32) {
+    let place = node.document().text_pos_at(node.range().start);
+    (place.row, place.col)
+}
+
+fn wrong(node: Node, detail: impl Into<String>) -> BuildError {
+    BuildError::Description {
+        at: Some(place(node)),
+        detail: detail.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

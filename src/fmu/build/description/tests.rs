@@ -1,0 +1,205 @@
+use super::*;
+
+fn document(content: &str) -> String {
+    format!("<fmiBuildDescription fmiVersion=\"3.0\">\n{content}\n</fmiBuildDescription>")
+}
+
+fn one(set: &str) -> Result<Configuration, String> {
+    let text = document(&format!(
+        "<BuildConfiguration modelIdentifier=\"m\">{set}</BuildConfiguration>"
+    ));
+    parse(&text, "m").map_err(|e| e.to_string())
+}
+
+fn set(attributes: &str, content: &str) -> Result<SourceFileSet, String> {
+    let source = "<SourceFile name=\"a.c\"/>";
+    one(&format!(
+        "<SourceFileSet {attributes}>{source}{content}</SourceFileSet>"
+    ))
+    .map(|mut c| c.sets.remove(0))
+}
+
+#[test]
+fn the_configuration_of_this_platform_is_chosen() {
+    let tuple = format!("{}-linux", std::env::consts::ARCH);
+    let configuration = |id: &str, platform: &str, file: &str| {
+        format!(
+            "<BuildConfiguration modelIdentifier=\"{id}\"{platform}>\
+             <SourceFileSet><SourceFile name=\"{file}\"/></SourceFileSet></BuildConfiguration>"
+        )
+    };
+    let any = configuration("m", "", "any.c");
+    let ours = configuration("m", &format!(" platform=\"{tuple}\""), "ours.c");
+    let variant = configuration("m", &format!(" platform=\"{tuple}-gnu\""), "variant.c");
+    let windows = configuration("m", " platform=\"x86_64-windows\"", "windows.c");
+    let other = configuration("n", "", "other.c");
+    let chosen = |parts: &[&String]| {
+        let parts: Vec<&str> = parts.iter().map(|part| part.as_str()).collect();
+        let found = parse(&document(&parts.concat()), "m").unwrap();
+        assert_eq!(found.sets.len(), 1);
+        found.sets[0].sources[0].path.clone()
+    };
+    assert_eq!(
+        chosen(&[&windows, &any, &ours, &variant]),
+        Path::new("sources/ours.c")
+    );
+    assert_eq!(
+        chosen(&[&any, &variant, &windows]),
+        Path::new("sources/variant.c")
+    );
+    assert_eq!(
+        chosen(&[&other, &windows, &any]),
+        Path::new("sources/any.c")
+    );
+    let none = parse(&document(&(windows + &other)), "m")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        none.contains("m for x86_64-windows, n for any platform"),
+        "{none}"
+    );
+}
+
+#[test]
+fn the_standards_second_example_reads_completely() {
+    let found = one(
+        "<SourceFileSet language=\"C99\"><SourceFile name=\"fmi3Functions.c\"/></SourceFileSet>\
+         <SourceFileSet language=\"C++11\" compiler=\"clang++\" compilerOptions=\"-fno-rtti\">\
+           <SourceFile name=\"logging/src/logger.c\"/>\
+           <PreprocessorDefinition name=\"FMI_VERSION\" value=\"3\"/>\
+           <PreprocessorDefinition name=\"LOG_TO_FILE\" optional=\"true\"/>\
+           <PreprocessorDefinition name=\"LOG_LEVEL\" value=\"0\" optional=\"true\">\
+             <Option value=\"0\"/><Option value=\"1\"/></PreprocessorDefinition>\
+           <IncludeDirectory name=\"logging/include\"/>\
+         </SourceFileSet>\
+         <Library name=\"hdf5\" version=\"&gt;=1.8\" external=\"true\"/><Library name=\"libm.a\"/>",
+    )
+    .unwrap();
+    assert_eq!(found.sets.len(), 2);
+    let cpp = &found.sets[1];
+    assert_eq!(cpp.language, Language::parse("C++11"));
+    assert_eq!(cpp.compiler.as_deref(), Some("clang++"));
+    assert_eq!(cpp.options, ["-fno-rtti"]);
+    assert_eq!(cpp.definitions, ["FMI_VERSION=3", "LOG_LEVEL=0"]);
+    assert_eq!(cpp.includes, [Path::new("sources/logging/include")]);
+    let libraries: Vec<_> = found
+        .libraries
+        .iter()
+        .map(|l| (l.name.as_str(), l.external))
+        .collect();
+    assert_eq!(libraries, [("hdf5", true), ("libm.a", false)]);
+}
+
+#[test]
+fn errors_have_line_and_column() {
+    let text = document("<BuildConfiguration/>");
+    let error = parse(&text, "m").unwrap_err().to_string();
+    assert!(
+        error.contains("buildDescription.xml:2:1: <BuildConfiguration> lacks its modelIdentifier"),
+        "{error}"
+    );
+    let malformed = parse("<a>\n<b></a>", "m").unwrap_err().to_string();
+    assert!(malformed.contains("buildDescription.xml:2:"), "{malformed}");
+    let entity = parse("<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>", "m")
+        .unwrap_err()
+        .to_string();
+    assert!(entity.contains("DTD"), "{entity}");
+    let other = parse("<fmiModelDescription/>", "m")
+        .unwrap_err()
+        .to_string();
+    assert!(other.contains("<fmiBuildDescription> expected"), "{other}");
+}
+
+#[test]
+fn values_that_make_no_sense_are_refused() {
+    for (attributes, content, words) in [
+        (
+            "language=\"Fortran\"",
+            "",
+            "language \"Fortran\" is not known",
+        ),
+        ("compiler=\"cl\"", "", "compiler \"cl\" is not known"),
+        (
+            "compiler=\"/bin/gcc\"",
+            "",
+            "compiler \"/bin/gcc\" is not known",
+        ),
+        ("compilerOptions=\"-DX='\"", "", "open quote"),
+        (
+            "",
+            "<PreprocessorDefinition name=\"-x\"/>",
+            "no name of a macro",
+        ),
+        (
+            "",
+            "<PreprocessorDefinition name=\"A=B\"/>",
+            "no name of a macro",
+        ),
+        (
+            "",
+            "<PreprocessorDefinition name=\"A\" optional=\"ja\"/>",
+            "instead of true or false",
+        ),
+        (
+            "",
+            "<PreprocessorDefinition name=\"A\" value=\"3\"><Option value=\"1\"/></PreprocessorDefinition>",
+            "none of its options (1)",
+        ),
+        ("", "<SourceFile name=\"src\\b.c\"/>", "backslash"),
+        ("", "<SourceFile/>", "<SourceFile> lacks its name"),
+    ] {
+        let error = set(attributes, content).unwrap_err();
+        assert!(error.contains(words), "{words:?} is not in: {error}");
+    }
+    let library =
+        one("<SourceFileSet><SourceFile name=\"a.c\"/></SourceFileSet><Library name=\"../l.a\"/>");
+    assert!(library.unwrap_err().contains("no name of a library"));
+    assert!(
+        one("<SourceFileSet/>")
+            .unwrap_err()
+            .contains("no SourceFile")
+    );
+    assert!(one("").unwrap_err().contains("no SourceFile"));
+}
+
+#[test]
+fn paths_may_leave_sources_but_not_the_fmu() {
+    let include = |name: &str| {
+        set("", &format!("<IncludeDirectory name=\"{name}\"/>")).map(|s| s.includes[0].clone())
+    };
+    assert_eq!(include("../extra/h").unwrap(), Path::new("extra/h"));
+    assert_eq!(include("a/../b/./c").unwrap(), Path::new("sources/b/c"));
+    assert_eq!(include("..").unwrap(), Path::new(""));
+    assert!(include("../..").is_err());
+    assert!(include("a/../../../b").is_err());
+}
+
+#[test]
+fn compilers_are_known_with_target_and_version() {
+    for name in [
+        "gcc",
+        "g++-12",
+        "clang++",
+        "aarch64-linux-gnu-gcc",
+        "x86_64-linux-gnu-g++-12",
+        "clang-15",
+        "c++",
+    ] {
+        assert!(is_known_compiler(name), "{name}");
+    }
+    for name in ["rm", "gcc -x", "./gcc", "-gcc", "", "cl", "gcc;rm"] {
+        assert!(!is_known_compiler(name), "{name}");
+    }
+}
+
+#[test]
+fn options_are_split_as_a_shell_would() {
+    let split = |text| split_options(text).unwrap();
+    assert_eq!(split(" -O3\t-Wall\n"), ["-O3", "-Wall"]);
+    assert_eq!(
+        split(r#"-DA="b c" '-D X' -DY=\"z\" """#),
+        ["-DA=b c", "-D X", "-DY=\"z\"", ""]
+    );
+    assert!(split("").is_empty());
+    assert_eq!(split_options("'a"), None);
+}

@@ -1,0 +1,371 @@
+//! Source FMUs: `sources/buildDescription.xml` and the system's compiler → a shared library.
+//!
+//! What it guarantees:
+//! - The library is kept in the cache under a hash of everything that it was made from: sources, build description, our
+//!   FMI headers, the compilers' identities, options. Nothing is built twice, and nothing stale is used.
+//! - Compilers run without a shell, in a temporary folder of the cache. The FMU's own folder is only read.
+//! - Exactly one build configuration is used, and all of it.
+#![forbid(unsafe_code)]
+
+mod compiler;
+mod description;
+mod error;
+mod inputs;
+mod language;
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+pub use error::BuildError;
+
+use crate::fmu::cache::{Cache, Key};
+use crate::fmu::platform;
+use compiler::Compiler;
+use description::{Configuration, Library, SourceFileSet};
+use language::Language;
+
+/// The FMI headers that sources may include and that FMUs do not bring along.
+pub const HEADERS: [(&str, &str); 3] = [
+    (
+        "fmi3PlatformTypes.h",
+        include_str!("../headers/fmi3PlatformTypes.h"),
+    ),
+    (
+        "fmi3FunctionTypes.h",
+        include_str!("../headers/fmi3FunctionTypes.h"),
+    ),
+    (
+        "fmi3Functions.h",
+        include_str!("../headers/fmi3Functions.h"),
+    ),
+];
+
+/// Part of the cache's keys: increased when the same inputs would be built differently.
+const FORMAT: &str = "1";
+const LONGEST_DESCRIPTION: u64 = 16 << 20;
+
+/// Before a set's own options, so that those win. Contraction is off so that every processor computes the same.
+const COMPILE: [&str; 6] = [
+    "-fPIC",
+    "-O2",
+    "-g",
+    "-fvisibility=hidden",
+    "-ffp-contract=off",
+    // In a shared library the functions keep their plain names, whatever prefix the sources set for static linking.
+    "-DFMI3_OVERRIDE_FUNCTION_PREFIX",
+];
+const LINK: [&str; 3] = ["-shared", "-Wl,-rpath,$ORIGIN", "-Wl,-z,defs"];
+/// What the compilers also read.
+const ENVIRONMENT: [&str; 4] = [
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "CPLUS_INCLUDE_PATH",
+    "LIBRARY_PATH",
+];
+
+/// Everything that is settled before a compiler runs.
+struct Plan<'a> {
+    /// The FMU's folder.
+    root: &'a Path,
+    model_identifier: &'a str,
+    configuration: Configuration,
+    /// Per source file set, in order.
+    compilers: Vec<Compiler>,
+    linker: Compiler,
+    /// As the linker takes them.
+    libraries: Vec<OsString>,
+    /// The folder of `binaries` whose shared libraries the new one needs beside it.
+    beside: Option<PathBuf>,
+}
+
+/// Builds the library of `model_identifier` from the folder `sources` of an FMU for this machine, or finds it in
+/// `cache`. The path's last component is `<model_identifier>.so`.
+pub fn build(sources: &Path, model_identifier: &str, cache: &Cache) -> Result<PathBuf, BuildError> {
+    let description = read_description(sources)?;
+    let plan = plan(
+        sources,
+        model_identifier,
+        description::parse(&description, model_identifier)?,
+    )?;
+    let key = plan.key()?;
+    let file = format!("{model_identifier}.so");
+    let entry = format!("lib-v{FORMAT}-{key}");
+    let files = cache.get_or_make(&entry, |target| {
+        plan.make(target, &file)?;
+        // What was compiled must be what was hashed.
+        match plan.key()? == key {
+            true => Ok(()),
+            false => Err(BuildError::Changed),
+        }
+    })?;
+    Ok(files.join(file))
+}
+
+fn read_description(sources: &Path) -> Result<String, BuildError> {
+    let path = sources.join("buildDescription.xml");
+    let failed = |source| file_error(&path, source);
+    let file = match fs::File::open(&path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            return Err(BuildError::NoBuildDescription);
+        }
+        other => other.map_err(failed)?,
+    };
+    let mut text = String::new();
+    file.take(LONGEST_DESCRIPTION)
+        .read_to_string(&mut text)
+        .map_err(failed)?;
+    Ok(text
+        .strip_prefix('\u{feff}')
+        .map(str::to_owned)
+        .unwrap_or(text))
+}
+
+fn plan<'a>(
+    sources: &'a Path,
+    model_identifier: &'a str,
+    configuration: Configuration,
+) -> Result<Plan<'a>, BuildError> {
+    let root = sources.parent().unwrap_or(sources);
+    let all = configuration.sets.iter().flat_map(|set| &set.sources);
+    if let Some(missing) = all
+        .clone()
+        .find(|source| !root.join(&source.path).is_file())
+    {
+        return Err(BuildError::Description {
+            at: Some(missing.at),
+            detail: format!("{} does not exist in the FMU", missing.path.display()),
+        });
+    }
+    let choose = |set: &SourceFileSet| Compiler::choose(set.compiler.as_deref(), set_language(set));
+    let compilers: Vec<Compiler> = configuration.sets.iter().map(choose).collect();
+    // C++ objects need the C++ compiler's libraries, which only a C++ driver links.
+    let cpp = configuration.sets.iter().find(|set| set_language(set).cpp);
+    let named = |set: &SourceFileSet| set.compiler.clone();
+    let linker = match cpp {
+        Some(set) => {
+            let driver = named(set).filter(|name| name.contains("++") || name.contains("icpx"));
+            Compiler::choose(driver.as_deref(), set_language(set))
+        }
+        None => compilers[0].clone(),
+    };
+    let mut plan = Plan {
+        root,
+        model_identifier,
+        configuration,
+        compilers,
+        linker,
+        libraries: Vec::new(),
+        beside: None,
+    };
+    plan.find_libraries()?;
+    Ok(plan)
+}
+
+/// C++ as soon as one file is.
+fn set_language(set: &SourceFileSet) -> Language {
+    let by_file = |cpp| Language { cpp, version: None };
+    let any_cpp = set
+        .sources
+        .iter()
+        .any(|source| Language::of_file(&source.path).cpp);
+    set.language.unwrap_or(by_file(any_cpp))
+}
+
+impl Plan<'_> {
+    fn find_libraries(&mut self) -> Result<(), BuildError> {
+        for library in &self.configuration.libraries {
+            if library.external {
+                let is_file_name = library.name.ends_with(".a") || library.name.contains(".so");
+                let colon = if is_file_name { ":" } else { "" };
+                self.libraries
+                    .push(format!("-l{colon}{}", library.name).into());
+                continue;
+            }
+            let path = self.contained(library)?;
+            if path.extension().is_none_or(|extension| extension != "a") {
+                self.beside = path.parent().map(Path::to_path_buf);
+            }
+            self.libraries.push(path.into());
+        }
+        Ok(())
+    }
+
+    /// The file of a library that the FMU contains, in the folder of its configuration's platform or of this machine.
+    fn contained(&self, library: &Library) -> Result<PathBuf, BuildError> {
+        let name = &library.name;
+        let names = [
+            name.clone(),
+            format!("lib{name}.a"),
+            format!("lib{name}.so"),
+            format!("{name}.a"),
+            format!("{name}.so"),
+        ];
+        let mut tuples: Vec<String> = self.configuration.platform.iter().cloned().collect();
+        tuples.extend(platform::of_this_machine());
+        for tuple in &tuples {
+            let folder = self.root.join("binaries").join(tuple);
+            if let Some(path) = names.iter().map(|n| folder.join(n)).find(|p| p.is_file()) {
+                return Ok(path);
+            }
+        }
+        Err(BuildError::Description {
+            at: Some(library.at),
+            detail: format!("library {name} is not in binaries/{} of the FMU", tuples[0]),
+        })
+    }
+
+    fn key(&self) -> Result<String, BuildError> {
+        let mut key = Key::new();
+        key.add("format", FORMAT);
+        key.add("model identifier", self.model_identifier);
+        key.add("platform", &platform::of_this_machine()[0]);
+        for (name, text) in HEADERS {
+            key.add(name, text);
+        }
+        for flag in COMPILE.iter().chain(&LINK) {
+            key.add("flag", flag);
+        }
+        for name in ENVIRONMENT {
+            let value = std::env::var_os(name).unwrap_or_default();
+            key.add(name, value.as_encoded_bytes());
+        }
+        let mut known: Vec<&Compiler> = Vec::new();
+        for compiler in self.compilers.iter().chain([&self.linker]) {
+            if !known.contains(&compiler) {
+                known.push(compiler);
+                key.add("compiler", compiler.identity()?);
+            }
+        }
+        let mut roots = BTreeSet::from([self.root.join("sources")]);
+        for set in &self.configuration.sets {
+            roots.extend(
+                set.sources
+                    .iter()
+                    .map(|source| self.root.join(&source.path)),
+            );
+            roots.extend(set.includes.iter().map(|path| self.root.join(path)));
+        }
+        let libraries = self.libraries.iter().map(PathBuf::from);
+        roots.extend(libraries.filter(|path| path.is_absolute()));
+        roots.extend(self.beside.clone());
+        inputs::add_files(&mut key, self.root, &roots)?;
+        Ok(key.finish())
+    }
+
+    /// Compiles and links into the folder `target`, which then holds the library, what it needs beside it, and a log.
+    fn make(&self, target: &Path, file: &str) -> Result<(), BuildError> {
+        let work = tempfile::Builder::new()
+            .prefix("work-")
+            .tempdir_in(target)
+            .map_err(|e| file_error(target, e))?;
+        for (name, text) in HEADERS {
+            let path = work.path().join(name);
+            fs::write(&path, text).map_err(|e| file_error(&path, e))?;
+        }
+        let mut log = String::new();
+        let mut objects: Vec<OsString> = Vec::new();
+        for (set, compiler) in self.configuration.sets.iter().zip(&self.compilers) {
+            for source in &set.sources {
+                let object = work.path().join(format!("{}.o", objects.len()));
+                let arguments = self.compile_arguments(set, &source.path, work.path(), &object);
+                let name = source.path.display().to_string();
+                log += &compiler.run(&name, &arguments, work.path())?;
+                objects.push(object.into());
+            }
+        }
+        if let Some(folder) = &self.beside {
+            copy_files(folder, target)?;
+        }
+        let library = target.join(file);
+        // A binary of the same name that was copied along is not what gets built here.
+        let _ = fs::remove_file(&library);
+        let mut arguments: Vec<OsString> = LINK.iter().map(OsString::from).collect();
+        let set_options = self.configuration.sets.iter().flat_map(|set| &set.options);
+        arguments.extend(
+            set_options
+                .filter(|option| concerns_linker(option))
+                .map(OsString::from),
+        );
+        arguments.push(format!("-Wl,-soname,{file}").into());
+        arguments.extend(["-o".into(), library.into()]);
+        arguments.extend(objects);
+        arguments.push("-Wl,--start-group".into());
+        arguments.extend(self.libraries.iter().cloned());
+        arguments.push("-Wl,--end-group".into());
+        arguments.extend(["-lm", "-ldl", "-pthread"].map(OsString::from));
+        log += &self.linker.run(file, &arguments, work.path())?;
+        let path = target.join("build.log");
+        fs::write(&path, log).map_err(|e| file_error(&path, e))?;
+        work.close().map_err(|e| file_error(target, e))
+    }
+
+    fn compile_arguments(
+        &self,
+        set: &SourceFileSet,
+        source: &Path,
+        headers: &Path,
+        object: &Path,
+    ) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = COMPILE.iter().map(OsString::from).collect();
+        let mut include = |path: PathBuf| {
+            arguments.push("-I".into());
+            arguments.push(path.into());
+        };
+        for folder in &set.includes {
+            include(self.root.join(folder));
+        }
+        include(headers.to_path_buf());
+        include(self.root.join("sources"));
+        arguments.extend(
+            set.definitions
+                .iter()
+                .map(|d| OsString::from(format!("-D{d}"))),
+        );
+        // The language before the set's options, so that a version given there wins.
+        let is_assembly = source.extension().is_some_and(|e| e == "s" || e == "S");
+        if !is_assembly {
+            let language = set.language.unwrap_or(Language::of_file(source));
+            arguments.extend(language.options().into_iter().map(OsString::from));
+        }
+        arguments.extend(set.options.iter().map(OsString::from));
+        arguments.extend(["-c".into(), self.root.join(source).into()]);
+        arguments.extend(["-o".into(), object.into()]);
+        arguments
+    }
+}
+
+/// Options that must be given to the linker too. Not `-ffast-math`: it would change the floating-point control word of
+/// every thread in the process.
+fn concerns_linker(option: &str) -> bool {
+    const PREFIXES: [&str; 7] = [
+        "-fopenmp",
+        "-fsanitize",
+        "-flto",
+        "-fprofile",
+        "-m",
+        "-stdlib=",
+        "-pthread",
+    ];
+    PREFIXES.iter().any(|prefix| option.starts_with(prefix))
+}
+
+/// Copies the plain files of one folder.
+fn copy_files(from: &Path, to: &Path) -> Result<(), BuildError> {
+    for entry in fs::read_dir(from).map_err(|e| file_error(from, e))? {
+        let path = entry.map_err(|e| file_error(from, e))?.path();
+        if let Some(name) = path.file_name().filter(|_| path.is_file()) {
+            fs::copy(&path, to.join(name)).map_err(|e| file_error(&path, e))?;
+        }
+    }
+    Ok(())
+}
+
+fn file_error(path: &Path, source: std::io::Error) -> BuildError {
+    BuildError::File {
+        path: path.to_path_buf(),
+        source,
+    }
+}

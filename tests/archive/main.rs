@@ -1,0 +1,7 @@
+//! FMUs as files: unpacking, the cache, libraries, source builds.
+
+mod bad_input;
+mod bench;
+mod builds;
+mod raw_zip;
+mod unpacking;
