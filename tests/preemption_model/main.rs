@@ -21,7 +21,6 @@ const RIGHT: Mechanism = Mechanism {
     section_flag: false,
 };
 
-
 /// Multiply and rotate: the states are many and trusted, the default hasher takes half of the time.
 #[derive(Default)]
 struct Mix(u64);
@@ -189,11 +188,94 @@ const SCENES: [(&str, Scene); 5] = [
 
 #[test]
 fn survey() {
-    for steal in [false, true] {
-        for (name, scene) in SCENES {
-            let start = std::time::Instant::now();
-            let found = explore(RIGHT, Scene { steal, ..scene });
-            print(&format!("{name} steal={steal} {:?}", start.elapsed()), &found);
+    for (what, m) in [
+        (
+            "flag",
+            Mechanism {
+                section_flag: true,
+                ..RIGHT
+            },
+        ),
+        (
+            "before",
+            Mechanism {
+                raise: Raise::BeforeTaking,
+                ..RIGHT
+            },
+        ),
+        (
+            "never",
+            Mechanism {
+                raise: Raise::Never,
+                ..RIGHT
+            },
+        ),
+        (
+            "norecheck",
+            Mechanism {
+                recheck: false,
+                ..RIGHT
+            },
+        ),
+        (
+            "nohelp",
+            Mechanism {
+                help: false,
+                ..RIGHT
+            },
+        ),
+        (
+            "until",
+            Mechanism {
+                gate: Gate::UntilFree,
+                ..RIGHT
+            },
+        ),
+        (
+            "untilflag",
+            Mechanism {
+                gate: Gate::UntilFree,
+                section_flag: true,
+                ..RIGHT
+            },
+        ),
+        (
+            "plain",
+            Mechanism {
+                gate: Gate::None,
+                token: false,
+                bitmap: false,
+                recheck: false,
+                ..RIGHT
+            },
+        ),
+        (
+            "gate",
+            Mechanism {
+                token: false,
+                bitmap: false,
+                recheck: false,
+                ..RIGHT
+            },
+        ),
+        (
+            "gate+token",
+            Mechanism {
+                bitmap: false,
+                recheck: false,
+                ..RIGHT
+            },
+        ),
+    ] {
+        for steal in [false, true] {
+            for (name, scene) in SCENES {
+                let start = std::time::Instant::now();
+                let found = explore(m, Scene { steal, ..scene });
+                print(
+                    &format!("{what} {name} steal={steal} {:?}", start.elapsed()),
+                    &found,
+                );
+            }
         }
     }
 }

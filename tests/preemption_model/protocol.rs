@@ -169,7 +169,8 @@ impl Model {
         }
         let Some(me) = state.machine.running() else {
             if found.is_empty() {
-                let blocked = |t: u8| matches!(state.machine.status[t as usize], Status::Blocked(_));
+                let blocked =
+                    |t: u8| matches!(state.machine.status[t as usize], Status::Blocked(_));
                 let stuck = self.threads().any(blocked).then_some(Violation::Deadlock);
                 let lost = state.pending.then_some(Violation::LostTick);
                 if let Some(violation) = stuck.or(lost) {
@@ -197,7 +198,11 @@ impl Model {
 
     fn release(&self, state: &mut State, thread: u8) {
         state.machine.make_ready(thread);
-        state.at[thread as usize] = if self.mechanism.token { At::Token } else { At::Gate };
+        state.at[thread as usize] = if self.mechanism.token {
+            At::Token
+        } else {
+            At::Gate
+        };
     }
 
     fn fmu_steps(&self, state: &State, me: u8, found: &mut Vec<(State, Label, Option<Violation>)>) {
@@ -229,7 +234,12 @@ impl Model {
         }
     }
 
-    fn section_steps(&self, state: &State, me: u8, found: &mut Vec<(State, Label, Option<Violation>)>) {
+    fn section_steps(
+        &self,
+        state: &State,
+        me: u8,
+        found: &mut Vec<(State, Label, Option<Violation>)>,
+    ) {
         let m = me as usize;
         let violation = self.judge_running(state, me);
         let mut choose = |label, change: &dyn Fn(&mut State)| {
@@ -261,7 +271,9 @@ impl Model {
     fn judge_running(&self, state: &State, me: u8) -> Option<Violation> {
         let others = || self.threads().filter(|t| *t != me);
         // When the holder itself sleeps inside its section, who is active already cannot be stopped.
-        let inside = |t: &u8| state.inside[*t as usize] && state.machine.status[*t as usize] != Status::Sleeping;
+        let inside = |t: &u8| {
+            state.inside[*t as usize] && state.machine.status[*t as usize] != Status::Sleeping
+        };
         if others().any(|t| inside(&t)) && !self.scene.may_sleep_locked {
             return Some(Violation::GoesOnInsideLockedSection);
         }
@@ -270,7 +282,10 @@ impl Model {
                 return Some(Violation::RunsAbovePriority);
             }
             let higher = |t: &u8| state.machine.base[*t as usize] > state.machine.base[me as usize];
-            if others().filter(higher).any(|t| state.machine.waits_for(t) == Some(me)) {
+            if others()
+                .filter(higher)
+                .any(|t| state.machine.waits_for(t) == Some(me))
+            {
                 return Some(Violation::HigherWaitsForLower);
             }
         }
@@ -283,13 +298,20 @@ impl Model {
         if self.threads().any(|t| t != me && state.inside[t as usize]) {
             return Some(Violation::StartsInsideLockedSection);
         }
-        if self.threads().filter(started).any(|t| level(t) == level(me)) {
+        if self
+            .threads()
+            .filter(started)
+            .any(|t| level(t) == level(me))
+        {
             return Some(Violation::InterleavesWithEqual);
         }
         if self.threads().filter(started).any(|t| level(t) < level(me)) {
             return Some(Violation::StartsInsideHigher);
         }
-        let target = self.scene.target.filter(|t| *t != me && level(*t) < level(me));
+        let target = self
+            .scene
+            .target
+            .filter(|t| *t != me && level(*t) < level(me));
         (state.pending && target.is_some()).then_some(Violation::StartsBeforeHigherTarget)
     }
 
@@ -305,7 +327,11 @@ impl Model {
         let m = me as usize;
         let level = self.scene.levels[m];
         let above = state.active & ((1 << level) - 1);
-        let after_gate = if self.mechanism.help { At::Help } else { At::Look };
+        let after_gate = if self.mechanism.help {
+            At::Help
+        } else {
+            At::Look
+        };
         let mut next = *state;
         next.machine.begin_step(me);
         let mut violation = None;
@@ -316,7 +342,8 @@ impl Model {
                 "takes its level's token"
             }
             At::Gate => {
-                let stop = self.mechanism.gate != Gate::None && self.is_locked_by_another(state, me);
+                let stop =
+                    self.mechanism.gate != Gate::None && self.is_locked_by_another(state, me);
                 next.at[m] = if stop { At::GateTake } else { after_gate };
                 "looks at the word"
             }
@@ -389,7 +416,11 @@ impl Model {
                 "clears its bit and begins again"
             }
             At::LookThenTake => {
-                next.at[m] = if above != 0 { At::RaiseThenTake } else { At::Take };
+                next.at[m] = if above != 0 {
+                    At::RaiseThenTake
+                } else {
+                    At::Take
+                };
                 "looks for higher levels before taking"
             }
             At::RaiseThenTake => {
@@ -426,7 +457,11 @@ impl Model {
             }
             At::Restore => {
                 next.machine.raised[m] = 0;
-                next.at[m] = if state.owes_wake[m] { At::Wake } else { At::Fmu };
+                next.at[m] = if state.owes_wake[m] {
+                    At::Wake
+                } else {
+                    At::Fmu
+                };
                 "has its own priority"
             }
             At::Wake => {
