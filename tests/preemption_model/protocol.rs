@@ -36,7 +36,7 @@ pub struct Mechanism {
     pub raise: Raise,
     /// Wake higher pending targets in the entry.
     pub help: bool,
-    /// The gate and the recheck look at a flag that says "inside a section" instead of at the word.
+    /// Gate and recheck look at a flag that says "inside a section"; without it the gate looks at the word.
     pub section_flag: bool,
 }
 
@@ -68,6 +68,7 @@ pub enum At {
     HigherTake(u8),
     HigherGive(u8),
     Set,
+    RecheckFlag,
     Recheck,
     Clear,
     /// FMU code outside a locked section.
@@ -75,10 +76,12 @@ pub enum At {
     LookThenTake,
     RaiseThenTake,
     Take,
+    SetFlag,
     TakenThenLook,
     RaiseTaken,
     /// FMU code inside a locked section.
     Section,
+    ClearFlag,
     Give,
     Restore,
     Wake,
@@ -251,7 +254,11 @@ impl Model {
         };
         choose("calls unlock", &|s| {
             s.inside[m] = false;
-            s.at[m] = At::Give;
+            s.at[m] = if self.mechanism.section_flag {
+                At::ClearFlag
+            } else {
+                At::Give
+            };
         });
         if self.scene.target.is_some_and(|t| t != me) && !state.pending {
             choose("ticks", &|s| {
@@ -345,7 +352,7 @@ impl Model {
                 let stop =
                     self.mechanism.gate != Gate::None && self.is_locked_by_another(state, me);
                 next.at[m] = if stop { At::GateTake } else { after_gate };
-                "looks at the word"
+                "looks for a section"
             }
             At::GateTake => {
                 next.at[m] = At::GateGive;
@@ -395,20 +402,28 @@ impl Model {
             At::Set => {
                 next.active |= 1 << level;
                 if self.mechanism.recheck {
-                    next.at[m] = At::Recheck;
+                    next.at[m] = if self.mechanism.section_flag {
+                        At::RecheckFlag
+                    } else {
+                        At::Recheck
+                    };
                 } else {
                     violation = self.begin(&mut next, me);
                 }
                 "sets its bit"
             }
+            At::RecheckFlag => {
+                let locked = self.is_locked_by_another(state, me);
+                next.at[m] = if locked { At::Clear } else { At::Recheck };
+                "looks for a section again"
+            }
             At::Recheck => {
-                let locked = self.mechanism.section_flag && self.is_locked_by_another(state, me);
-                if above != 0 || locked {
+                if above != 0 {
                     next.at[m] = At::Clear;
                 } else {
                     violation = self.begin(&mut next, me);
                 }
-                "looks again"
+                "looks for higher levels again"
             }
             At::Clear => {
                 next.active &= !(1 << level);
@@ -429,28 +444,40 @@ impl Model {
                 "raises itself"
             }
             At::Take => {
-                next.at[m] = At::TakenThenLook;
+                next.at[m] = if self.mechanism.section_flag {
+                    At::SetFlag
+                } else {
+                    At::TakenThenLook
+                };
                 next.machine.take(me, WORD);
                 "takes the word"
             }
-            At::TakenThenLook => {
+            At::SetFlag => {
                 next.flag = me;
+                next.at[m] = At::TakenThenLook;
+                "has the word, sets the section"
+            }
+            At::TakenThenLook => {
                 if self.mechanism.raise == Raise::AfterTaking && above != 0 {
                     next.at[m] = At::RaiseTaken;
                 } else {
                     next.at[m] = At::Section;
                     next.inside[m] = true;
                 }
-                "has the word"
+                "looks for higher levels, is inside"
             }
             At::RaiseTaken => {
                 next.machine.raised[m] = 10;
                 next.at[m] = At::Section;
                 next.inside[m] = true;
-                "raises itself, has the word"
+                "raises itself, is inside"
+            }
+            At::ClearFlag => {
+                next.flag = NOBODY;
+                next.at[m] = At::Give;
+                "clears the section"
             }
             At::Give => {
-                next.flag = NOBODY;
                 next.at[m] = At::Restore;
                 next.machine.give(me, WORD);
                 "gives the word back"
