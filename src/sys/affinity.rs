@@ -1,1 +1,109 @@
-//! skeleton
+//! Which cores there are, which of them are set apart for real time, and on which one a thread runs.
+//!
+//! Pinning is core_affinity's. Listing is not: its list is the affinity mask of the calling thread, which leaves out
+//! isolated cores exactly when they matter.
+
+use super::SysError;
+use nix::sched::{CpuSet, sched_getaffinity};
+use nix::unistd::Pid;
+use std::collections::BTreeSet;
+
+/// Binds the calling thread to one core and reads back that it is.
+pub fn pin_to(cpu: usize) -> Result<(), SysError> {
+    const FIX: &str = "`nproc --all` and the process's cpuset say which cores it may use";
+    let what = || format!("pin a thread to core {cpu}");
+    if cpu >= CpuSet::count() {
+        return Err(SysError::new(what(), libc::EINVAL, FIX));
+    }
+    if !core_affinity::set_for_current(core_affinity::CoreId { id: cpu }) {
+        return Err(SysError::last(what(), FIX));
+    }
+    let now = allowed_cpus()?;
+    if now == BTreeSet::from([cpu]) {
+        Ok(())
+    } else {
+        Err(SysError::new(
+            format!("{}: reads back as {now:?}", what()),
+            0,
+            FIX,
+        ))
+    }
+}
+
+/// The cores that the calling thread may run on.
+pub fn allowed_cpus() -> Result<BTreeSet<usize>, SysError> {
+    allowed_cpus_of(0)
+}
+
+/// The cores that the thread `tid` (0: the calling one) may run on.
+pub fn allowed_cpus_of(tid: u32) -> Result<BTreeSet<usize>, SysError> {
+    let set = sched_getaffinity(Pid::from_raw(tid as i32))
+        .map_err(|e| SysError::new("read the affinity mask", e as i32, ""))?;
+    Ok((0..CpuSet::count())
+        .filter(|cpu| set.is_set(*cpu).unwrap_or(false))
+        .collect())
+}
+
+/// The cores that exist and are switched on.
+pub fn online_cpus() -> BTreeSet<usize> {
+    read_list("/sys/devices/system/cpu/online")
+}
+
+/// The cores that the kernel keeps ordinary threads away from: by `isolcpus=` or by an isolated cpuset partition.
+pub fn isolated_cpus() -> BTreeSet<usize> {
+    let mut cpus = read_list("/sys/devices/system/cpu/isolated");
+    cpus.extend(read_list("/sys/fs/cgroup/cpuset.cpus.isolated"));
+    cpus
+}
+
+/// The core that the calling thread runs on, without a system call.
+#[inline]
+pub fn current_cpu() -> usize {
+    rustix::thread::sched_getcpu()
+}
+
+fn read_list(path: &str) -> BTreeSet<usize> {
+    std::fs::read_to_string(path).map_or_else(|_| BTreeSet::new(), |list| parse_list(&list))
+}
+
+/// The kernel's notation: `0-3,8`. What is no number is left out.
+fn parse_list(list: &str) -> BTreeSet<usize> {
+    list.trim()
+        .split(',')
+        .filter_map(|part| {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            Some(first.parse::<usize>().ok()?..=last.parse::<usize>().ok()?)
+        })
+        .flatten()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_lists_are_read() {
+        assert_eq!(parse_list("0-2,5\n"), BTreeSet::from([0, 1, 2, 5]));
+        assert_eq!(parse_list("\n"), BTreeSet::new());
+        assert_eq!(parse_list("3"), BTreeSet::from([3]));
+        assert!(!online_cpus().is_empty());
+    }
+
+    #[test]
+    fn a_thread_is_pinned_and_runs_there() {
+        let last = *allowed_cpus().unwrap().last().unwrap();
+        std::thread::spawn(move || {
+            pin_to(last).unwrap();
+            assert_eq!(current_cpu(), last);
+        })
+        .join()
+        .unwrap();
+        assert!(
+            pin_to(100_000)
+                .unwrap_err()
+                .to_string()
+                .contains("core 100000")
+        );
+    }
+}

@@ -1,1 +1,161 @@
-//! skeleton
+//! Memory that is there when a real-time thread wants it: locked, touched in advance, never given back.
+//!
+//! Order: [`keep_heap`] before threads are made; [`lock_all`]; then, on each partition thread before its first
+//! activation, [`prefault_arena`] and [`prefault_stack`].
+
+use super::SysError;
+use nix::sys::mman::{MlockAllFlags, mlockall};
+use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
+use std::hint::black_box;
+
+/// The smallest page: touching at this distance touches every page, whatever its size.
+const PAGE: usize = 4096;
+
+/// The size of a page of memory.
+pub fn page_size() -> usize {
+    // SAFETY: sysconf takes a number and touches no memory.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size).unwrap_or(PAGE)
+}
+
+/// What a user can do about memory that cannot be locked.
+pub const MEMLOCK_FIX: &str = "`ulimit -l unlimited`, or `memlock unlimited` in /etc/security/limits.d, or \
+     LimitMEMLOCK=infinity in the systemd unit, or CAP_IPC_LOCK";
+
+/// Locks all pages that the process has and will have.
+///
+/// Refused when `RLIMIT_MEMLOCK` is finite and counts: locking would succeed, and some later allocation or thread would
+/// fail instead, at a worse time. (Root and CAP_IPC_LOCK are exempt from the limit.)
+pub fn lock_all() -> Result<(), SysError> {
+    const WHAT: &str = "lock memory";
+    let (limit, _) = getrlimit(Resource::RLIMIT_MEMLOCK)
+        .map_err(|e| SysError::new("read RLIMIT_MEMLOCK", e as i32, MEMLOCK_FIX))?;
+    if limit != RLIM_INFINITY && !may_exceed_limit() {
+        let what = format!("{WHAT}: the limit is {} KiB", limit / 1024);
+        return Err(SysError::new(what, libc::EPERM, MEMLOCK_FIX));
+    }
+    mlockall(MlockAllFlags::MCL_CURRENT | MlockAllFlags::MCL_FUTURE)
+        .map_err(|e| SysError::new(WHAT, e as i32, MEMLOCK_FIX))
+}
+
+fn may_exceed_limit() -> bool {
+    use rustix::thread::{CapabilitySet, capabilities};
+    capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::IPC_LOCK))
+}
+
+/// Tells the allocator to keep what it has (no trimming, no mappings of its own for large blocks) and to have an arena
+/// for each of `threads` partition threads and the others: with a shared arena a high-priority thread that allocates
+/// waits for a low one, without priority inheritance.
+pub fn keep_heap(threads: usize) -> Result<(), SysError> {
+    imp::keep_heap(threads)
+}
+
+#[cfg(target_env = "gnu")]
+mod imp {
+    use super::SysError;
+
+    pub(super) fn keep_heap(threads: usize) -> Result<(), SysError> {
+        let arenas = i32::try_from(threads + 8).unwrap_or(i32::MAX);
+        // M_TRIM_THRESHOLD is -1 (= never) as an unsigned size; M_ARENA_TEST lets the limit count from the first arena.
+        for (option, value, name) in [
+            (libc::M_TRIM_THRESHOLD, -1, "M_TRIM_THRESHOLD"),
+            (libc::M_MMAP_MAX, 0, "M_MMAP_MAX"),
+            (libc::M_ARENA_TEST, arenas, "M_ARENA_TEST"),
+            (libc::M_ARENA_MAX, arenas, "M_ARENA_MAX"),
+        ] {
+            // SAFETY: mallopt takes two numbers and locks the allocator's own state; any thread may call it.
+            if unsafe { libc::mallopt(option, value) } != 1 {
+                return Err(SysError::new(
+                    format!("set malloc option {name} to {value}"),
+                    0,
+                    "",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(not(target_env = "gnu"))]
+mod imp {
+    use super::SysError;
+
+    /// Other allocators have no such options.
+    pub(super) fn keep_heap(_: usize) -> Result<(), SysError> {
+        Ok(())
+    }
+}
+
+/// Touches the next `bytes` of the calling thread's stack, so that no page of it faults later. Leave some 16 KiB of the
+/// stack's size to what is in use already; more than the stack has is an overflow, which ends the process.
+pub fn prefault_stack(bytes: usize) {
+    const CHUNK: usize = 2 * PAGE;
+    touch_chunk(bytes.div_ceil(CHUNK));
+
+    // One frame holds one chunk, so the recursion walks down the stack whatever its size.
+    #[inline(never)]
+    fn touch_chunk(left: usize) {
+        let mut chunk = [0_u8; CHUNK];
+        black_box(&mut chunk);
+        if left > 1 {
+            touch_chunk(left - 1);
+        }
+        // After the call, so that it is no tail call that would reuse the frame.
+        black_box(&mut chunk);
+    }
+}
+
+/// Makes the calling thread attach to an arena of the allocator and touches `bytes` of it, which stay with the arena.
+pub fn prefault_arena(bytes: usize) {
+    // Blocks below the size from which allocators map (128 KiB), all alive at once, so that the arena grows by that
+    // much; a block too many at the end keeps the top of the heap from being cut off where trimming is not disabled.
+    const BLOCK: usize = 32 * 1024;
+    let mut blocks: Vec<Vec<u8>> = Vec::with_capacity(bytes.div_ceil(BLOCK));
+    for _ in 0..bytes.div_ceil(BLOCK) {
+        let mut block = vec![0_u8; BLOCK];
+        for page in block.chunks_mut(PAGE) {
+            page[0] = 1;
+        }
+        blocks.push(black_box(block));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::resource::{UsageWho, getrusage};
+
+    fn faults() -> i64 {
+        getrusage(UsageWho::RUSAGE_THREAD)
+            .unwrap()
+            .minor_page_faults()
+    }
+
+    #[inline(never)]
+    fn use_stack() -> u8 {
+        let mut block = [0_u8; 160 * 1024];
+        for byte in block.iter_mut().step_by(PAGE) {
+            *byte = 1;
+        }
+        black_box(&block)[3]
+    }
+
+    #[test]
+    fn a_prefaulted_stack_and_heap_fault_no_more() {
+        keep_heap(4).unwrap();
+        std::thread::Builder::new()
+            .stack_size(512 * 1024)
+            .spawn(|| {
+                prefault_stack(384 * 1024);
+                prefault_arena(256 * 1024);
+                black_box(vec![1_u8; 64 * 1024]);
+                let before = faults();
+                use_stack();
+                black_box(vec![1_u8; 128 * 1024]);
+                assert!(faults() - before <= 1, "{} faults", faults() - before);
+            })
+            .unwrap()
+            .join()
+            .unwrap();
+    }
+}

@@ -1,1 +1,188 @@
-//! skeleton
+//! Memory that two processes see: an anonymous file (`memfd_create`), mapped shared by both.
+//!
+//! One process [creates](SharedMemory::create) it and hands the descriptor on (by fork and exec, or over a socket), the
+//! other [opens](SharedMemory::open) it. The content is seen as atomic words only, so what one process does to it while
+//! the other looks is at worst a surprising number, never undefined behaviour; what the words mean is the users'
+//! protocol. The file is sealed against shrinking and growing, so that no access can fail for want of a page.
+//!
+//! A word can be slept on ([`SharedMemory::wait`]), in the manner of [`WakeWord`](super::wake::WakeWord) but between
+//! processes.
+
+use super::SysError;
+use super::memory::page_size;
+use super::wake::{self, Wakening};
+use rustix::fs::{
+    MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, ftruncate, memfd_create,
+};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::thread::futex;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
+
+/// A shared mapping. See the [module](self).
+#[derive(Debug)]
+pub struct SharedMemory {
+    start: NonNull<AtomicU64>,
+    words: usize,
+    file: OwnedFd,
+}
+
+// SAFETY: the mapping belongs to the process, not to a thread, lives as long as the value, and is accessed through
+// atomics only.
+unsafe impl Send for SharedMemory {}
+// SAFETY: as above; `&SharedMemory` gives out nothing but `&[AtomicU64]` and the descriptor.
+unsafe impl Sync for SharedMemory {}
+
+impl SharedMemory {
+    /// A new one of at least `bytes` (rounded up to whole pages), zeroed. `name` appears in `/proc/<pid>/maps`.
+    ///
+    /// The descriptor is closed on exec; a child that shall have it must be given a duplicate.
+    pub fn create(name: &str, bytes: usize) -> Result<Self, SysError> {
+        let error = |e: rustix::io::Errno| {
+            let what = format!("create shared memory `{name}` of {bytes} bytes");
+            SysError::new(what, e.raw_os_error(), "")
+        };
+        let page = page_size();
+        let length = bytes.max(1).next_multiple_of(page);
+        let file =
+            memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).map_err(error)?;
+        ftruncate(&file, length as u64).map_err(error)?;
+        fcntl_add_seals(&file, SEALS).map_err(error)?;
+        Self::map(file, length).map_err(error)
+    }
+
+    /// The one that another process has created, by its descriptor.
+    pub fn open(file: OwnedFd) -> Result<Self, SysError> {
+        const WHAT: &str = "open shared memory";
+        let error = |e: rustix::io::Errno| SysError::new(WHAT, e.raw_os_error(), "");
+        if !fcntl_get_seals(&file).map_err(error)?.contains(SEALS) {
+            return Err(SysError::new(
+                format!("{WHAT}: its size is not sealed"),
+                0,
+                "",
+            ));
+        }
+        let length = usize::try_from(fstat(&file).map_err(error)?.st_size).unwrap_or(0);
+        Self::map(file, length).map_err(error)
+    }
+
+    fn map(file: OwnedFd, length: usize) -> Result<Self, rustix::io::Errno> {
+        // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing that exists.
+        let start = unsafe {
+            mmap(
+                std::ptr::null_mut(),
+                length,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::SHARED,
+                &file,
+                0,
+            )?
+        };
+        Ok(SharedMemory {
+            start: NonNull::new(start.cast()).ok_or(rustix::io::Errno::NOMEM)?,
+            words: length / size_of::<AtomicU64>(),
+            file,
+        })
+    }
+
+    /// The whole content.
+    pub fn words(&self) -> &[AtomicU64] {
+        // SAFETY: the mapping has `words` times eight bytes, page-aligned, readable and writable, and stays while `self`
+        // does. The file is sealed, so every page exists. Any bit pattern is an AtomicU64; other processes change them
+        // by atomics of the same size (this is the only way in).
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.words) }
+    }
+
+    /// Maps every page now, writing to none of them a value that it did not have.
+    pub fn prefault(&self) {
+        let words_of_page = page_size() / size_of::<AtomicU64>();
+        for word in self.words().iter().step_by(words_of_page) {
+            // A write fault is what has to be over; adding nothing is a write.
+            word.fetch_add(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Sleeps while the low half of `word` is `expected`, at most until `deadline` (`CLOCK_MONOTONIC`, ns). The word may
+    /// be changed by any process that has the memory.
+    pub fn wait(&self, word: usize, expected: u32, deadline: Option<i64>) -> Wakening {
+        wake::wait(
+            self.low_half(word),
+            futex::Flags::empty(),
+            expected,
+            deadline,
+        )
+    }
+
+    /// Wakes everybody who sleeps on `word`; change its low half first.
+    pub fn wake(&self, word: usize) {
+        wake::wake(self.low_half(word), futex::Flags::empty(), i32::MAX as u32);
+    }
+
+    fn low_half(&self, word: usize) -> &AtomicU32 {
+        let halves: *const AtomicU32 = (&raw const self.words()[word]).cast();
+        let low = usize::from(cfg!(target_endian = "big"));
+        // SAFETY: inside an AtomicU64 of the mapping (the index was checked), aligned, alive as long as `self`. The
+        // kernel compares and we load it as 32 bits while others write 64: a mixed-size race of atomics, which the
+        // hardware that Linux runs on defines, and whose result is one of the values that the half has had.
+        unsafe { &*halves.add(low) }
+    }
+
+    /// The descriptor, to hand on.
+    pub fn file(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+impl Drop for SharedMemory {
+    fn drop(&mut self) {
+        let length = self.words * size_of::<AtomicU64>();
+        // SAFETY: our own mapping, whole, and no reference into it outlives `self`. An error leaves it mapped: harmless.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), length) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn two_mappings_see_the_same_words() {
+        let ours = SharedMemory::create("vecud-test", 5000).unwrap();
+        ours.prefault();
+        let theirs = SharedMemory::open(ours.file().try_clone_to_owned().unwrap()).unwrap();
+        assert_eq!(theirs.words().len(), 1024);
+        ours.words()[1023].store(7, Ordering::Release);
+        assert_eq!(theirs.words()[1023].load(Ordering::Acquire), 7);
+        assert!(
+            ours.words()[..1023]
+                .iter()
+                .all(|w| w.load(Ordering::Relaxed) == 0)
+        );
+    }
+
+    #[test]
+    fn a_sleeper_in_the_other_mapping_is_woken() {
+        let ours = SharedMemory::create("vecud-test", 8).unwrap();
+        let theirs = SharedMemory::open(ours.file().try_clone_to_owned().unwrap()).unwrap();
+        let theirs = Arc::new(theirs);
+        let sleeper = std::thread::spawn(move || theirs.wait(3, 0, None));
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        ours.words()[3].store(1, Ordering::Release);
+        ours.wake(3);
+        assert_eq!(sleeper.join().unwrap(), Wakening::Woken);
+        assert_eq!(ours.wait(3, 0, None), Wakening::Woken);
+        assert_eq!(ours.wait(4, 0, Some(1)), Wakening::TimedOut);
+    }
+
+    #[test]
+    fn a_file_of_variable_size_is_refused() {
+        let file = memfd_create("vecud-test", MemfdFlags::ALLOW_SEALING).unwrap();
+        ftruncate(&file, 4096).unwrap();
+        let error = SharedMemory::open(file).unwrap_err();
+        assert!(error.to_string().contains("not sealed"), "{error}");
+    }
+}

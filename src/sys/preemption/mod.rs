@@ -6,25 +6,33 @@
 //!
 //! # State
 //! - the *word*: a priority-inheriting word ([`PiWord`]), held between `lock` and `unlock`;
+//! - the *section*: the thread id of the holder, from its possession of the word until just before it gives it back, else
+//!   0. The word alone does not say that: it also belongs for a moment to those who only wait at the gate, and from the
+//!   hand-over on to a waiter that has not run yet;
 //! - a *token* per priority level, another such word, held by a partition from its entry to its leave: partitions of
 //!   equal priority exclude each other, blocked ones included;
 //! - a *bitmap* of active levels: who has entered and not yet left. Level 0 is the highest.
 //!
 //! # Protocol
 //! *Enter*, before the first FMI call of an activation: take the own level's token; then
-//! 1. if the word is taken by somebody else, take it and give it back, once. Never until it is free: of two that wait
-//!    here each hands it to the other, for ever. Then help: wake the higher pending targets of this core.
+//! 1. (the gate) if somebody else is inside a section, take the word and give it back, once: the own priority is lent to
+//!    the holder. Never until the *word* is free: each of two that wait here would hand it to the other, for ever.
+//!    Then help: wake the higher pending targets of this core.
 //! 2. if a higher level is active (it sleeps inside FMU code, else it would be running), take and give back the token of
-//!    the nearest one: the own priority is lent to it and ends when it leaves. Again from 1.
-//! 3. set the own bit. If a higher bit is there now (it came between 2 and 3 and sleeps), clear the own one and start
-//!    again from 1.
+//!    the nearest one: the own priority is lent to it until it leaves. Again from 1.
+//! 3. set the own bit. If a higher bit is there now, or a section (they came between 1 and 3 and sleep), clear the own
+//!    bit and start again from 1.
 //!
 //! *Leave*, after the last FMI call: clear the bit, give the token back.
 //!
-//! *Lock*: take the word; **then** look at the bitmap. A higher level that is active now sleeps inside FMU code and
+//! *Lock*: take the word; set the section; **then** look at the bitmap. A higher level that is active now sleeps inside FMU code and
 //! would go on inside the locked section when it wakes, so the holder raises itself to the instance's highest priority
 //! until the unlock. Looking before taking the word is not enough: while the lock is waited for, a higher partition can
-//! become active and fall asleep (`tests/preemption_model.rs` shows how). This costs two system calls, in that case only.
+//! become active and fall asleep. This costs two system calls, in that case only.
+//!
+//! *Unlock*: clear the section, give the word back, take the own priority again.
+//!
+//! `tests/preemption_model` explores all of this, and shows for each part what goes wrong without it.
 //!
 //! What it cannot do: stop a partition that is already active when the holder itself sleeps inside its locked section.
 //!
@@ -34,20 +42,26 @@
 //!
 //! # Ownership and memory ordering
 //! The callbacks of an FMU have no arguments, so the calling thread's own [`Partition`] is the context; it is neither
-//! `Send` nor `Sync`. Words acquire and release. Setting the own bit and reading the others is a store followed by a
-//! load of another location, so the bitmap is sequentially consistent; on one core this is for the compiler only, and
-//! without `SCHED_FIFO` (threads that run in turns or on several cores) it keeps enter free of deadlock.
+//! `Send` nor `Sync`. Words acquire and release. Enter sets a bit and then reads the section and the other bits, lock sets
+//! the section and then reads the bits: stores followed by loads of other locations. On one core a thread sees all that
+//! the threads before it did, in program order, so a compiler fence between the section and the bits is all it takes.
+//! The bitmap is sequentially consistent on top of that, at no cost, as it is changed by read-modify-write.
+//!
+//! Without `SCHED_FIFO` (threads that run in turns, or on several cores) it is still a recursive mutex, equal levels still
+//! exclude each other, and nothing deadlocks; but a section does not keep others from going on. A host without
+//! real-time privileges must itself let one partition of an instance run at a time.
 
-use super::SysError;
+mod partition;
+#[cfg(test)]
+mod tests;
+
+pub use partition::{Counts, Demotion, Partition};
+
 use super::cycles::ticks;
 use super::pi::PiWord;
 use super::scheduling;
-use super::thread::current_tid;
-use std::cell::Cell;
 use std::fmt;
-use std::marker::PhantomData;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, compiler_fence};
 
 /// More levels than `SCHED_FIFO` has priorities; levels of one instance never share a priority.
 pub const MAX_LEVELS: usize = 128;
@@ -113,128 +127,15 @@ pub struct Leak {
     pub held: u64,
 }
 
-/// What one partition did with the lock, since it was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Outermost locks.
-    pub acquisitions: u64,
-    /// Those that had to wait.
-    pub contended: u64,
-    /// Locks by a thread that held the lock already.
-    pub nested: u64,
-    /// Unlocks without a lock.
-    pub not_held: u64,
-    /// Locks that were still held at the end of an activation.
-    pub leaked: u64,
-    /// Locked sections that ran at the ceiling because a higher partition slept inside FMU code.
-    pub raised: u64,
-    /// Sections for which the kernel refused that.
-    pub raise_refused: u64,
-}
-
 /// The preemption lock of one instance. See the [module](self).
 #[derive(Debug)]
 pub struct PreemptionLock {
     word: PiWord,
+    section: AtomicU32,
     active: [AtomicU64; MAX_LEVELS / BITS],
     tokens: Box<[PiWord]>,
     /// The highest `SCHED_FIFO` priority of the instance; 0 without real-time scheduling.
     ceiling: u8,
-}
-
-/// One thread's part in a [`PreemptionLock`]: made on the thread that uses it.
-#[derive(Debug)]
-pub struct Partition {
-    tid: u32,
-    level: Option<usize>,
-    priority: u8,
-    demoted: Arc<AtomicBool>,
-    entered: Cell<bool>,
-    depth: Cell<u32>,
-    since: Cell<u64>,
-    raised: Cell<bool>,
-    counts: Cell<Counts>,
-    /// The thread id is the owner's in the words: another thread must not act under it.
-    on_its_thread: PhantomData<*const ()>,
-}
-
-impl Partition {
-    /// The calling thread as the partition of a level. `priority` is its `SCHED_FIFO` priority, `None` when it is an
-    /// ordinary thread.
-    pub fn new(level: usize, priority: Option<u8>) -> Self {
-        Partition::make(Some(level), priority)
-    }
-
-    /// The calling thread as somebody who calls the FMU but is no partition: during initialisation and at the end.
-    pub fn outside() -> Self {
-        Partition::make(None, None)
-    }
-
-    fn make(level: Option<usize>, priority: Option<u8>) -> Self {
-        Partition {
-            tid: current_tid(),
-            level,
-            priority: priority.unwrap_or(0),
-            demoted: Arc::new(AtomicBool::new(false)),
-            entered: Cell::new(false),
-            depth: Cell::new(0),
-            since: Cell::new(0),
-            raised: Cell::new(false),
-            counts: Cell::new(Counts::default()),
-            on_its_thread: PhantomData,
-        }
-    }
-
-    /// How often the lock is held by this thread, 0 when it is not.
-    pub fn depth(&self) -> u32 {
-        self.depth.get()
-    }
-
-    /// The level that it enters at.
-    pub fn level(&self) -> Option<usize> {
-        self.level
-    }
-
-    /// What it has done so far.
-    pub fn counts(&self) -> Counts {
-        self.counts.get()
-    }
-
-    /// What a watchdog needs to take this thread's priority away for good.
-    pub fn demotion(&self) -> Demotion {
-        Demotion {
-            tid: self.tid,
-            demoted: Arc::clone(&self.demoted),
-        }
-    }
-
-    #[inline]
-    fn count(&self, change: impl FnOnce(&mut Counts)) {
-        let mut counts = self.counts.get();
-        change(&mut counts);
-        self.counts.set(counts);
-    }
-}
-
-/// Takes a partition's real-time priority away, from another thread, so that the lock does not give it back.
-#[derive(Clone, Debug)]
-pub struct Demotion {
-    tid: u32,
-    demoted: Arc<AtomicBool>,
-}
-
-impl Demotion {
-    /// Makes the partition's thread an ordinary one. It stays one, also when it is inside a locked section at the
-    /// ceiling; waiters still lend it their priority.
-    pub fn demote(&self) -> Result<(), SysError> {
-        self.demoted.store(true, Ordering::SeqCst);
-        scheduling::demote(self.tid)
-    }
-
-    /// Whether [`demote`](Self::demote) was called.
-    pub fn is_demoted(&self) -> bool {
-        self.demoted.load(Ordering::SeqCst)
-    }
 }
 
 impl PreemptionLock {
@@ -247,6 +148,7 @@ impl PreemptionLock {
         PiWord::supported().map_err(|_| LockError::NoPriorityInheritance)?;
         Ok(PreemptionLock {
             word: PiWord::new(),
+            section: AtomicU32::new(0),
             active: [const { AtomicU64::new(0) }; MAX_LEVELS / BITS],
             tokens: (0..levels).map(|_| PiWord::new()).collect(),
             ceiling: ceiling.unwrap_or(0),
@@ -268,6 +170,8 @@ impl PreemptionLock {
     #[inline]
     pub fn enter(&self, me: &Partition, mut help: impl FnMut()) -> u32 {
         let Some(level) = me.level else { return 0 };
+        // FMU code may have leaked the lock in a call outside of any activation.
+        self.release_leaked(me);
         let token = &self.tokens[level];
         let (word, bit) = (&self.active[level / BITS], 1 << (level % BITS));
         assert!(
@@ -276,7 +180,7 @@ impl PreemptionLock {
         );
         let mut waits = u32::from(token.lock(me.tid));
         loop {
-            if self.is_locked_by_another(me) {
+            if self.is_inside_section() {
                 waits += 1;
                 self.word.lock(me.tid);
                 self.word.unlock(me.tid);
@@ -289,7 +193,8 @@ impl PreemptionLock {
                 continue;
             }
             word.fetch_or(bit, Ordering::SeqCst);
-            if self.nearest_active_above(level).is_none() {
+            // The section first: whoever comes between the two looks is active then, since only a higher one can come.
+            if !self.is_inside_section() && self.nearest_active_above(level).is_none() {
                 return waits;
             }
             word.fetch_and(!bit, Ordering::SeqCst);
@@ -323,6 +228,8 @@ impl PreemptionLock {
         } else {
             Some(self.lock_contended(me))
         };
+        self.section.store(me.tid, Ordering::Release);
+        compiler_fence(Ordering::SeqCst);
         if me
             .level
             .is_some_and(|level| self.nearest_active_above(level).is_some())
@@ -377,6 +284,7 @@ impl PreemptionLock {
     fn release(&self, me: &Partition) -> u64 {
         let held = ticks().wrapping_sub(me.since.get());
         me.depth.set(0);
+        self.section.store(0, Ordering::Release);
         self.word.unlock(me.tid);
         if me.raised.get() {
             self.restore(me);
@@ -415,10 +323,10 @@ impl PreemptionLock {
         }
     }
 
+    /// Somebody is inside a locked section; when an entry asks, it is somebody else.
     #[inline]
-    fn is_locked_by_another(&self, me: &Partition) -> bool {
-        let owner = self.word.owner();
-        owner != 0 && owner != me.tid
+    fn is_inside_section(&self) -> bool {
+        self.section.load(Ordering::SeqCst) != 0
     }
 
     /// The lowest of the active levels that are higher than `level`.

@@ -1,0 +1,122 @@
+//! Who takes part in a preemption lock: one thread, what it holds, and what it has done so far.
+
+use crate::sys::thread::current_tid;
+use crate::sys::{SysError, scheduling};
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What one partition did with the lock, since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Outermost locks.
+    pub acquisitions: u64,
+    /// Those that had to wait.
+    pub contended: u64,
+    /// Locks by a thread that held the lock already.
+    pub nested: u64,
+    /// Unlocks without a lock.
+    pub not_held: u64,
+    /// Locks that were still held at the end of an activation.
+    pub leaked: u64,
+    /// Locked sections that ran at the ceiling because a higher partition slept inside FMU code.
+    pub raised: u64,
+    /// Sections for which the kernel refused that.
+    pub raise_refused: u64,
+}
+
+/// One thread's part in a [`PreemptionLock`](super::PreemptionLock): made on the thread that uses it.
+#[derive(Debug)]
+pub struct Partition {
+    pub(super) tid: u32,
+    pub(super) level: Option<usize>,
+    pub(super) priority: u8,
+    pub(super) demoted: Arc<AtomicBool>,
+    pub(super) entered: Cell<bool>,
+    pub(super) depth: Cell<u32>,
+    pub(super) since: Cell<u64>,
+    pub(super) raised: Cell<bool>,
+    counts: Cell<Counts>,
+    /// The thread id is the owner's in the words: another thread must not act under it.
+    on_its_thread: PhantomData<*const ()>,
+}
+
+impl Partition {
+    /// The calling thread as the partition of a level. `priority` is its `SCHED_FIFO` priority, `None` when it is an
+    /// ordinary thread.
+    pub fn new(level: usize, priority: Option<u8>) -> Self {
+        Partition::make(Some(level), priority)
+    }
+
+    /// The calling thread as somebody who calls the FMU but is no partition: during initialisation and at the end.
+    pub fn outside() -> Self {
+        Partition::make(None, None)
+    }
+
+    fn make(level: Option<usize>, priority: Option<u8>) -> Self {
+        Partition {
+            tid: current_tid(),
+            level,
+            priority: priority.unwrap_or(0),
+            demoted: Arc::new(AtomicBool::new(false)),
+            entered: Cell::new(false),
+            depth: Cell::new(0),
+            since: Cell::new(0),
+            raised: Cell::new(false),
+            counts: Cell::new(Counts::default()),
+            on_its_thread: PhantomData,
+        }
+    }
+
+    /// How often the lock is held by this thread, 0 when it is not.
+    pub fn depth(&self) -> u32 {
+        self.depth.get()
+    }
+
+    /// The level that it enters at.
+    pub fn level(&self) -> Option<usize> {
+        self.level
+    }
+
+    /// What it has done so far.
+    pub fn counts(&self) -> Counts {
+        self.counts.get()
+    }
+
+    /// What a watchdog needs to take this thread's priority away for good.
+    pub fn demotion(&self) -> Demotion {
+        Demotion {
+            tid: self.tid,
+            demoted: Arc::clone(&self.demoted),
+        }
+    }
+
+    #[inline]
+    pub(super) fn count(&self, change: impl FnOnce(&mut Counts)) {
+        let mut counts = self.counts.get();
+        change(&mut counts);
+        self.counts.set(counts);
+    }
+}
+
+/// Takes a partition's real-time priority away, from another thread, so that the lock does not give it back.
+#[derive(Clone, Debug)]
+pub struct Demotion {
+    tid: u32,
+    demoted: Arc<AtomicBool>,
+}
+
+impl Demotion {
+    /// Makes the partition's thread an ordinary one. It stays one, also when it is inside a locked section at the
+    /// ceiling; waiters still lend it their priority.
+    pub fn demote(&self) -> Result<(), SysError> {
+        self.demoted.store(true, Ordering::SeqCst);
+        scheduling::demote(self.tid)
+    }
+
+    /// Whether [`demote`](Self::demote) was called.
+    pub fn is_demoted(&self) -> bool {
+        self.demoted.load(Ordering::SeqCst)
+    }
+}

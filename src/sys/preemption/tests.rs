@@ -1,0 +1,126 @@
+//! The lock's bookkeeping, thread by thread. Its promises are shown by `tests/preemption_model` and `preemption_real`.
+
+use super::*;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+fn lock(levels: usize) -> PreemptionLock {
+    PreemptionLock::new(levels, None).unwrap()
+}
+
+#[test]
+fn nested_locks_are_one_section() {
+    let (lock, me) = (lock(1), Partition::new(0, None));
+    lock.enter(&me, || {});
+    assert_eq!(lock.lock(&me), Locked::Outermost { waited: None });
+    assert_eq!(lock.lock(&me), Locked::Nested);
+    assert_eq!(me.depth(), 2);
+    assert_eq!(lock.unlock(&me), Unlocked::Nested);
+    assert!(matches!(lock.unlock(&me), Unlocked::Outermost { .. }));
+    assert_eq!(lock.leave(&me), None);
+    let counts = me.counts();
+    assert_eq!((counts.acquisitions, counts.nested), (1, 1));
+    assert_eq!(lock.word.owner(), 0);
+}
+
+#[test]
+fn an_unlock_without_a_lock_has_no_effect_and_is_counted() {
+    let (lock, me) = (lock(1), Partition::new(0, None));
+    assert_eq!(lock.unlock(&me), Unlocked::NotHeld);
+    lock.lock(&me);
+    lock.unlock(&me);
+    assert_eq!(lock.unlock(&me), Unlocked::NotHeld);
+    assert_eq!(me.counts().not_held, 2);
+    assert_eq!(lock.lock(&me), Locked::Outermost { waited: None });
+    lock.unlock(&me);
+}
+
+#[test]
+fn a_leaked_lock_is_released_and_counted() {
+    let (lock, me) = (lock(2), Partition::new(1, None));
+    lock.enter(&me, || {});
+    lock.lock(&me);
+    lock.lock(&me);
+    let leak = lock.leave(&me).expect("a leak");
+    assert_eq!((leak.depth, me.depth(), me.counts().leaked), (2, 0, 1));
+    assert_eq!(lock.word.owner(), 0);
+    assert_eq!(lock.section.load(Ordering::SeqCst), 0);
+    assert_eq!(lock.leave(&me), None);
+}
+
+#[test]
+fn somebody_outside_locks_as_well_but_never_enters() {
+    let (lock, me) = (lock(0), Partition::outside());
+    assert_eq!(lock.enter(&me, || panic!("not called")), 0);
+    assert_eq!(lock.lock(&me), Locked::Outermost { waited: None });
+    assert_eq!(lock.release_leaked(&me).map(|l| l.depth), Some(1));
+    assert_eq!(lock.leave(&me), None);
+}
+
+#[test]
+fn many_levels_have_room_and_too_many_are_refused() {
+    let lock = PreemptionLock::new(MAX_LEVELS, Some(80)).unwrap();
+    assert_eq!(lock.levels(), 128);
+    let me = Partition::new(100, None);
+    assert_eq!(lock.enter(&me, || {}), 0);
+    assert_eq!(lock.nearest_active_above(101), Some(100));
+    assert_eq!(lock.nearest_active_above(127), Some(100));
+    assert_eq!(lock.nearest_active_above(100), None);
+    assert_eq!(lock.nearest_active_above(20), None);
+    lock.active[0].store(1 << 63 | 1 << 3, Ordering::SeqCst);
+    assert_eq!(lock.nearest_active_above(100), Some(63));
+    assert_eq!(lock.nearest_active_above(64), Some(63));
+    assert_eq!(lock.nearest_active_above(63), Some(3));
+    assert_eq!(lock.nearest_active_above(3), None);
+    assert_eq!(lock.nearest_active_above(0), None);
+    lock.active[0].store(0, Ordering::SeqCst);
+    lock.leave(&me);
+    assert_eq!(lock.nearest_active_above(127), None);
+    let error = PreemptionLock::new(129, None).unwrap_err();
+    assert_eq!(error, LockError::TooManyLevels(129));
+    assert!(error.to_string().contains("129 priority levels"));
+}
+
+#[test]
+#[should_panic(expected = "enters again")]
+fn entering_twice_is_a_bug() {
+    let (lock, me) = (lock(1), Partition::new(0, None));
+    lock.enter(&me, || {});
+    lock.enter(&me, || {});
+}
+
+/// Ordinary threads on any core: no promise about going on, but equal levels exclude each other, an entry waits for a
+/// section and for a higher level, and nobody is stuck.
+#[test]
+fn ordinary_threads_make_progress_and_equals_exclude_each_other() {
+    let lock = Arc::new(lock(3));
+    let inside = Arc::new([const { AtomicUsize::new(0) }; 3]);
+    let threads: Vec<_> = [0, 1, 1, 2, 2]
+        .into_iter()
+        .map(|level| {
+            let (lock, inside) = (Arc::clone(&lock), Arc::clone(&inside));
+            std::thread::spawn(move || {
+                let me = Partition::new(level, None);
+                let mut helped = 0_u32;
+                for round in 0..500 {
+                    lock.enter(&me, || helped += 1);
+                    assert_eq!(inside[level].fetch_add(1, Ordering::SeqCst), 0);
+                    lock.lock(&me);
+                    std::hint::spin_loop();
+                    lock.unlock(&me);
+                    if round % 50 == 0 {
+                        std::thread::sleep(std::time::Duration::from_micros(50));
+                    }
+                    inside[level].fetch_sub(1, Ordering::SeqCst);
+                    lock.leave(&me);
+                }
+                assert!(helped >= 500);
+                me.counts()
+            })
+        })
+        .collect();
+    for thread in threads {
+        assert_eq!(thread.join().unwrap().acquisitions, 500);
+    }
+    assert_eq!(lock.nearest_active_above(2), None);
+}
