@@ -20,8 +20,9 @@ fn every_description_of_the_corpus_is_parsed_or_refused_with_a_place() {
                 parsed += 1;
                 assert!(found.fmi_version.starts_with("3.0"), "{name}");
                 for variable in &found.variables {
-                    assert_eq!(found.variable(&variable.name), Some(variable), "{name}");
-                    assert_eq!(found.by_reference(variable.value_reference), Some(variable), "{name}");
+                    let place = Some(variable.line);
+                    assert_eq!(found.variable(&variable.name).map(|v| v.line), place, "{name}");
+                    assert_eq!(found.by_reference(variable.value_reference).map(|v| v.line), place, "{name}");
                 }
                 for warning in &found.warnings {
                     eprintln!("warning {name}: {warning}");

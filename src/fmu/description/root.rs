@@ -83,6 +83,11 @@ pub(super) fn read(root: Element<'_>) -> Result<ModelDescription, DescriptionErr
             attribute.choice(&[("flat", NamingConvention::Flat), ("structured", NamingConvention::Structured)])?
         }
     };
+    let model_name = root.required("modelName")?.value.to_owned();
+    let instantiation_token = match (root.attribute("instantiationToken"), root.attribute("guid")) {
+        (None, Some(guid)) => return Err(guid.error("is of FMI 2.0; FMI 3.0 needs the attribute `instantiationToken`")),
+        _ => root.required("instantiationToken")?.value.to_owned(),
+    };
     let sections = Sections::read(root)?;
     let model_exchange = sections.map("ModelExchange", interface::model_exchange)?;
     let co_simulation = sections.map("CoSimulation", interface::co_simulation)?;
@@ -108,8 +113,8 @@ pub(super) fn read(root: Element<'_>) -> Result<ModelDescription, DescriptionErr
     Ok(ModelDescription {
         dialect: Dialect::Released,
         fmi_version: version.to_owned(),
-        model_name: root.required("modelName")?.value.to_owned(),
-        instantiation_token: root.required("instantiationToken")?.value.to_owned(),
+        model_name,
+        instantiation_token,
         description: root.text("description"),
         author: root.text("author"),
         version: root.text("version"),

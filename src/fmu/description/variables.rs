@@ -280,20 +280,26 @@ fn dimension(element: Element<'_>) -> Result<Dimension, DescriptionError> {
     }
 }
 
-/// Whether there is a start value exactly where the standard wants one (2.4.7.4, `start`).
+/// Whether there is a start value where the standard wants one (2.4.7.4, `start`). One that it does not want is only a
+/// warning, except for the independent variable: tools do write it for calculated variables.
 fn check_start(element: Element<'_>, variable: &Variable) -> Result<(), DescriptionError> {
     if variable.variable_type == VariableType::Clock {
         return Ok(());
     }
     let wanted = matches!(variable.initial, Some(Initial::Exact | Initial::Approx));
-    match (&variable.start, wanted) {
-        (None, true) => Err(element.error(format!("{}: a start value is missing", element.label()))),
-        (Some(_), false) => {
-            let why = match variable.causality {
-                Causality::Independent => "the independent variable",
-                _ => "a variable with initial calculated",
-            };
-            Err(element.error(format!("{}: {why} has no start value", element.label())))
+    match &variable.start {
+        // LS-BUS networks leave it out.
+        None if wanted && variable.variable_type == VariableType::Binary && variable.causality == Causality::Input => {
+            element.warn(format!("{}: a start value is missing", element.label()));
+            Ok(())
+        }
+        None if wanted => Err(element.error(format!("{}: a start value is missing", element.label()))),
+        Some(_) if variable.causality == Causality::Independent => {
+            Err(element.error(format!("{}: the independent variable has no start value", element.label())))
+        }
+        Some(_) if !wanted => {
+            element.warn(format!("{}: a start value, although `initial` is calculated", element.label()));
+            Ok(())
         }
         _ => Ok(()),
     }
