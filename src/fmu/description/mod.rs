@@ -28,8 +28,9 @@ pub use model::*;
 ///
 /// Never panics, whatever the text; its time grows linearly with the text's length.
 pub fn parse(xml: &str) -> Result<ModelDescription, DescriptionError> {
-    let document = xml::document(xml)?;
-    let source = xml::Source::new(&document);
+    let places = xml::Places::new(xml);
+    let document = xml::document(&places)?;
+    let source = xml::Source::new(places, &document);
     let mut description = root::read(source.root())?;
     description.warnings = source.into_warnings();
     Ok(description)

@@ -1,7 +1,9 @@
 //! The root element, its sections and its short lists (FMI 3.0, 2.4.1, 2.4.5, 2.4.6).
 
 use super::index::Index;
-use super::model::{DefaultExperiment, DescriptionError, Dialect, LogCategory, ModelDescription, ModelStructure};
+use super::model::{
+    Causality, DefaultExperiment, DescriptionError, Dialect, LogCategory, ModelDescription, ModelStructure,
+};
 use super::model::{NamingConvention, Variable};
 use super::types::Types;
 use super::units::Units;
@@ -167,6 +169,9 @@ fn read_variables<'a>(
 ) -> Result<(Vec<Variable>, Index), DescriptionError> {
     let (variables, elements) = variables::read(list, types, units)?;
     let index = references::check(&variables, &elements, types)?;
+    if !variables.iter().any(|variable| variable.causality == Causality::Independent) {
+        list.warn("<ModelVariables>: no variable has the causality independent");
+    }
     Ok((variables, index))
 }
 

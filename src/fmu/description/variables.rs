@@ -35,8 +35,9 @@ pub(super) fn read<'a>(
     types: &Types<'a>,
     units: &Units,
 ) -> Result<(Vec<Variable>, Vec<Element<'a>>), DescriptionError> {
-    let mut variables = Vec::new();
-    let mut elements = Vec::new();
+    let count = list.children().count();
+    let mut variables = Vec::with_capacity(count);
+    let mut elements = Vec::with_capacity(count);
     for element in list.children() {
         match types::variable_type(element.name()) {
             Some(variable_type) => {

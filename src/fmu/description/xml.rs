@@ -15,8 +15,8 @@ const NODES_LIMIT: u32 = 8_000_000;
 const WARNINGS_LIMIT: usize = 100;
 
 /// Parses the text; what is not well-formed, or has a DTD, is an error.
-pub(super) fn document(text: &str) -> Result<Document<'_>, DescriptionError> {
-    let places = Places::new(text);
+pub(super) fn document<'a>(places: &Places<'a>) -> Result<Document<'a>, DescriptionError> {
+    let text = places.text;
     guard::check(text).map_err(|(at, message)| places.error(at, message))?;
     let options = ParsingOptions { allow_dtd: false, nodes_limit: NODES_LIMIT, ..ParsingOptions::default() };
     Document::parse_with_options(text, options).map_err(|error| {
@@ -40,16 +40,18 @@ pub(super) fn document(text: &str) -> Result<Document<'_>, DescriptionError> {
     })
 }
 
-/// Where the lines of a text begin, so that a place costs a binary search and not a scan.
-struct Places<'a> {
+/// A text and where its lines begin, so that a place costs a binary search and not a scan.
+pub(super) struct Places<'a> {
     text: &'a str,
     starts: Vec<usize>,
 }
 
 impl<'a> Places<'a> {
-    fn new(text: &'a str) -> Places<'a> {
-        let newlines = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1);
-        Places { text, starts: std::iter::once(0).chain(newlines).collect() }
+    pub(super) fn new(text: &'a str) -> Places<'a> {
+        let mut starts = Vec::with_capacity(text.len() / 64 + 1);
+        starts.push(0);
+        starts.extend(text.match_indices('\n').map(|(at, _)| at + 1));
+        Places { text, starts }
     }
 
     fn line(&self, at: usize) -> u32 {
@@ -73,10 +75,10 @@ pub(super) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    pub(super) fn new(document: &'a Document<'a>) -> Source<'a> {
+    pub(super) fn new(places: Places<'a>, document: &'a Document<'a>) -> Source<'a> {
         Source {
             document,
-            places: Places::new(document.input_text()),
+            places,
             namespace: document.root_element().tag_name().namespace(),
             warnings: RefCell::default(),
         }
