@@ -69,19 +69,31 @@ pub(super) struct Shared {
     pub(super) max_size: Option<u64>,
 }
 
+/// A text that every variable of a type copies, so that it must not be long: a large text in one type and many variables
+/// of it would fill the memory.
+fn inheritable(element: Element<'_>, name: &str) -> Result<Option<String>, DescriptionError> {
+    const LIMIT: usize = 1000;
+    match element.attribute(name) {
+        Some(attribute) if attribute.value.len() > LIMIT => {
+            Err(attribute.error(format!("is longer than {LIMIT} characters")))
+        }
+        attribute => Ok(attribute.map(|attribute| attribute.value.to_owned())),
+    }
+}
+
 impl Shared {
     pub(super) fn read(element: Element<'_>, variable_type: VariableType) -> Result<Shared, DescriptionError> {
         let mut shared = Shared::default();
         match variable_type {
             VariableType::Boolean | VariableType::String | VariableType::Clock => return Ok(shared),
             VariableType::Binary => {
-                shared.mime_type = element.text("mimeType");
+                shared.mime_type = inheritable(element, "mimeType")?;
                 shared.max_size = element.scalar("maxSize")?;
                 return Ok(shared);
             }
             _ => {}
         }
-        shared.quantity = element.text("quantity");
+        shared.quantity = inheritable(element, "quantity")?;
         if let Some(min) = element.attribute("min") {
             shared.min = values::single(min, variable_type)?;
         }
@@ -89,8 +101,8 @@ impl Shared {
             shared.max = values::single(max, variable_type)?;
         }
         if is_float(variable_type) {
-            shared.unit = element.text("unit");
-            shared.display_unit = element.text("displayUnit");
+            shared.unit = inheritable(element, "unit")?;
+            shared.display_unit = inheritable(element, "displayUnit")?;
             shared.relative_quantity = element.scalar("relativeQuantity")?;
             shared.unbounded = element.scalar("unbounded")?;
             shared.nominal = match variable_type {
@@ -138,6 +150,7 @@ pub(super) struct Types<'a> {
     pub(super) list: Vec<TypeDefinition>,
     by_name: HashMap<&'a str, usize>,
     clocks: HashMap<&'a str, clocks::Written<'a>>,
+    items: HashMap<&'a str, HashSet<i64>>,
 }
 
 impl<'a> Types<'a> {
@@ -159,6 +172,9 @@ impl<'a> Types<'a> {
                 let written = clocks::Written::read(element)?;
                 definition.clock = Some(written.clock(None)?);
                 types.clocks.insert(name, written);
+            }
+            if variable_type == VariableType::Enumeration {
+                types.items.insert(name, definition.items.iter().map(|item| item.value).collect());
             }
             types.list.push(definition);
         }
@@ -184,6 +200,11 @@ impl<'a> Types<'a> {
 
     pub(super) fn get(&self, name: &str) -> Option<&TypeDefinition> {
         self.by_name.get(name).map(|&index| &self.list[index])
+    }
+
+    /// The values that an `<EnumerationType>` has.
+    pub(super) fn items(&self, name: &str) -> Option<&HashSet<i64>> {
+        self.items.get(name)
     }
 
     /// The clock attributes of a `<ClockType>` as written.

@@ -2,16 +2,16 @@
 
 use super::model::{BaseUnit, DescriptionError, DisplayUnit, Unit};
 use super::xml::Element;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// In the order of [`BaseUnit::exponents`].
 const SI: [&str; 8] = ["kg", "m", "s", "A", "K", "mol", "cd", "rad"];
 
-/// The units with an index by name.
+/// The units, and the names of their display units by their own.
 #[derive(Default)]
 pub(super) struct Units {
     pub(super) list: Vec<Unit>,
-    by_name: HashMap<String, usize>,
+    by_name: HashMap<String, HashSet<String>>,
 }
 
 impl Units {
@@ -23,7 +23,8 @@ impl Units {
                 continue;
             }
             let unit = unit(element)?;
-            if units.by_name.insert(unit.name.clone(), units.list.len()).is_some() {
+            let displays: HashSet<String> = unit.display_units.iter().map(|display| display.name.clone()).collect();
+            if units.by_name.insert(unit.name.clone(), displays).is_some() {
                 return Err(element.error(format!("{}: a unit with this name exists already", element.label())));
             }
             units.list.push(unit);
@@ -33,20 +34,15 @@ impl Units {
 
     /// Warns if a unit or display unit that an element uses is not defined: nothing is computed with it.
     pub(super) fn check(&self, element: Element<'_>, unit: Option<&str>, display_unit: Option<&str>) {
-        let defined = unit.and_then(|unit| self.by_name.get(unit)).map(|&index| &self.list[index]);
-        if let (Some(unit), None) = (unit, defined) {
+        let displays = unit.and_then(|unit| self.by_name.get(unit));
+        if let (Some(unit), None) = (unit, displays) {
             element.warn(format!("{}: unit {unit:?} is not defined", element.label()));
         }
         let Some(display_unit) = display_unit else { return };
-        match (unit, defined) {
+        match (unit, displays) {
             (None, _) => element.warn(format!("{}: displayUnit {display_unit:?} without a unit", element.label())),
-            (_, Some(unit)) if !unit.display_units.iter().any(|display| display.name == display_unit) => {
-                element.warn(format!(
-                    "{}: displayUnit {display_unit:?} is not defined for unit {:?}",
-                    element.label(),
-                    unit.name
-                ));
-            }
+            (Some(unit), Some(displays)) if !displays.contains(display_unit) => element
+                .warn(format!("{}: displayUnit {display_unit:?} is not defined for unit {unit:?}", element.label())),
             _ => {}
         }
     }
@@ -55,13 +51,14 @@ impl Units {
 fn unit(element: Element<'_>) -> Result<Unit, DescriptionError> {
     element.warn_of_unknown_attributes(&[&["name"]]);
     let mut unit = Unit { name: element.unique_name()?.to_owned(), base: None, display_units: Vec::new() };
+    let mut names = HashSet::new();
     for child in element.children() {
         match child.name() {
             "BaseUnit" if unit.base.is_some() => return Err(child.error("<BaseUnit> is given twice")),
             "BaseUnit" => unit.base = Some(base_unit(child)?),
             "DisplayUnit" => {
                 let display = display_unit(child)?;
-                if unit.display_units.iter().any(|other| other.name == display.name) {
+                if !names.insert(display.name.clone()) {
                     return Err(child.error(format!("{}: given twice for this unit", child.label())));
                 }
                 unit.display_units.push(display);

@@ -131,8 +131,8 @@ fn variable<'a>(
     };
     check_start(element, &variable)?;
     if let (Some(definition), Some(Values::Int64(start))) = (declared, &variable.start)
-        && let Some(value) = start.iter().find(|&value| !definition.items.iter().any(|item| item.value == *value))
-        && variable_type == VariableType::Enumeration
+        && let Some(items) = types.items(&definition.name)
+        && let Some(value) = start.iter().find(|&value| !items.contains(value))
     {
         element.warn(format!("{}: start {value} is no item of {:?}", element.label(), definition.name));
     }
