@@ -7,11 +7,7 @@
 
 /// The tuples of this machine, best first: `x86_64-linux`, `x86_64-linux-gnu`, `x86_64-linux-elf`.
 pub fn of_this_machine() -> Vec<String> {
-    let own_abi = if cfg!(target_env = "musl") {
-        "musl"
-    } else {
-        "gnu"
-    };
+    let own_abi = if cfg!(target_env = "musl") { "musl" } else { "gnu" };
     let mut tuples = Vec::new();
     for arch in arch_names(std::env::consts::ARCH) {
         tuples.push(format!("{arch}-linux"));
@@ -64,11 +60,7 @@ mod tests {
         for tuple in ["darwin", "windows", "linux-android", "linux-", "linuxgnu"] {
             assert_eq!(rank(&format!("{arch}-{tuple}")), None, "{tuple}");
         }
-        let foreign = if arch == "aarch64" {
-            "x86_64"
-        } else {
-            "aarch64"
-        };
+        let foreign = if arch == "aarch64" { "x86_64" } else { "aarch64" };
         assert_eq!(rank(&format!("{foreign}-linux")), None);
     }
 

@@ -109,14 +109,16 @@ pub enum FmuWord {
     FailureKnown,
     /// Calls that returned fmi3Warning.
     Warnings,
-    /// Outermost acquisitions of the preemption lock by the FMU.
+    /// As [`TaskWord::LockAcquisitions`], for calls that are no activations.
     LockAcquisitions,
-    /// Locks by a thread that held the lock already.
+    /// As [`TaskWord::LockNested`].
     LockNested,
-    /// Locks still held when a partition returned.
+    /// As [`TaskWord::LockLeaked`].
     LockLeaked,
-    /// Unlocks without a lock.
+    /// As [`TaskWord::LockUnbalanced`].
     LockUnbalanced,
+    /// Intervals that no clock can have.
+    IllegalIntervals,
     /// Clock updates from inside fmi3GetClock or fmi3GetInterval*.
     NestedUpdates,
     /// Callbacks from threads that are not ours, or for another instance.
@@ -161,6 +163,16 @@ pub enum TaskWord {
     Demoted,
     /// Samples that found the ring full.
     SamplesDropped,
+    /// Outermost acquisitions of the preemption lock by FMU code on this thread.
+    LockAcquisitions,
+    /// Locks by FMU code that held the lock already.
+    LockNested,
+    /// Locks still held when the partition returned.
+    LockLeaked,
+    /// Unlocks without a lock.
+    LockUnbalanced,
+    /// Calls that returned fmi3Warning.
+    Warnings,
     /// Number of words; keep last.
     Count,
 }
@@ -179,6 +191,10 @@ pub enum Metric {
     Execution,
     /// Release → last get done.
     Response,
+    /// Preemption lock: from having it to giving it back.
+    LockHold,
+    /// Preemption lock: from asking for it to having it, when somebody else had it.
+    LockWait,
     /// Number of histograms; keep last.
     Count,
 }
@@ -325,12 +341,12 @@ impl<'a> FmuCells<'a> {
         self.word(word).fetch_add(amount, Relaxed);
     }
 
-    /// Lock hold times.
+    /// Lock hold times outside of activations.
     pub fn hold(&self) -> histogram::Recorder<'a> {
         histogram::Recorder::new(&self.words[FmuWord::Count as usize..])
     }
 
-    /// Lock wait times.
+    /// Lock wait times outside of activations.
     pub fn wait(&self) -> histogram::Recorder<'a> {
         histogram::Recorder::new(&self.words[FmuWord::Count as usize + histogram::WORDS..])
     }
@@ -340,9 +356,8 @@ impl<'a> FmuCells<'a> {
         if self.word(FmuWord::FailureStatus).compare_exchange(0, status, SeqCst, SeqCst).is_ok() {
             self.word(FmuWord::FailureFunction).store(function + 1, Relaxed);
             self.word(FmuWord::FailureTask).store(task.map_or(0, |task| task.0 as u64 + 1), Relaxed);
-            for (place, word) in [FmuWord::FailureTime, FmuWord::FailureTime1, FmuWord::FailureTime2]
-                .into_iter()
-                .zip(time.to_words())
+            for (place, word) in
+                [FmuWord::FailureTime, FmuWord::FailureTime1, FmuWord::FailureTime2].into_iter().zip(time.to_words())
             {
                 self.word(place).store(word, Relaxed);
             }
@@ -372,6 +387,11 @@ impl<'a> TaskCells<'a> {
     pub fn count(&self, word: TaskWord, amount: u64) {
         let word = self.word(word);
         word.store(word.load(Relaxed) + amount, Relaxed);
+    }
+
+    /// Adds to a counter that other threads write as well.
+    pub fn count_shared(&self, word: TaskWord, amount: u64) {
+        self.word(word).fetch_add(amount, Relaxed);
     }
 
     /// One of its histograms.

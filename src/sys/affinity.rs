@@ -22,11 +22,7 @@ pub fn pin_to(cpu: usize) -> Result<(), SysError> {
     if now == BTreeSet::from([cpu]) {
         Ok(())
     } else {
-        Err(SysError::new(
-            format!("{}: reads back as {now:?}", what()),
-            0,
-            FIX,
-        ))
+        Err(SysError::new(format!("{}: reads back as {now:?}", what()), 0, FIX))
     }
 }
 
@@ -39,9 +35,7 @@ pub fn allowed_cpus() -> Result<BTreeSet<usize>, SysError> {
 pub fn allowed_cpus_of(tid: u32) -> Result<BTreeSet<usize>, SysError> {
     let set = sched_getaffinity(Pid::from_raw(tid as i32))
         .map_err(|e| SysError::new("read the affinity mask", e as i32, ""))?;
-    Ok((0..CpuSet::count())
-        .filter(|cpu| set.is_set(*cpu).unwrap_or(false))
-        .collect())
+    Ok((0..CpuSet::count()).filter(|cpu| set.is_set(*cpu).unwrap_or(false)).collect())
 }
 
 /// The cores that exist and are switched on.
@@ -99,11 +93,6 @@ mod tests {
         })
         .join()
         .unwrap();
-        assert!(
-            pin_to(100_000)
-                .unwrap_err()
-                .to_string()
-                .contains("core 100000")
-        );
+        assert!(pin_to(100_000).unwrap_err().to_string().contains("core 100000"));
     }
 }

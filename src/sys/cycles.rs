@@ -48,11 +48,7 @@ pub fn source() -> Source {
         1 => Source::Counter,
         2 => Source::Monotonic,
         _ => {
-            let found = if counter_is_trustworthy() {
-                Source::Counter
-            } else {
-                Source::Monotonic
-            };
+            let found = if counter_is_trustworthy() { Source::Counter } else { Source::Monotonic };
             SOURCE.store(found as u8, Ordering::Relaxed);
             found
         }
@@ -72,9 +68,7 @@ fn counter() -> u64 {
 fn counter() -> u64 {
     let value: u64;
     // SAFETY: reads a counter register that Linux enables for user code; no memory, no flags.
-    unsafe {
-        std::arch::asm!("mrs {}, cntvct_el0", out(reg) value, options(nomem, nostack, preserves_flags))
-    };
+    unsafe { std::arch::asm!("mrs {}, cntvct_el0", out(reg) value, options(nomem, nostack, preserves_flags)) };
     value
 }
 
@@ -98,12 +92,8 @@ fn counter_is_trustworthy() -> bool {
 fn kernel_keeps_time_by_tsc() -> bool {
     let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     // Each of these is computed from the TSC; `hpet` or `acpi_pm` mean that the kernel has given up on it.
-    std::fs::read_to_string(path).is_ok_and(|name| {
-        matches!(
-            name.trim(),
-            "tsc" | "tsc-early" | "kvm-clock" | "hyperv_clocksource_tsc_page"
-        )
-    })
+    std::fs::read_to_string(path)
+        .is_ok_and(|name| matches!(name.trim(), "tsc" | "tsc-early" | "kvm-clock" | "hyperv_clocksource_tsc_page"))
 }
 
 #[cfg(target_arch = "aarch64")]
@@ -131,22 +121,14 @@ impl Scale {
     /// ticks are nanoseconds.
     pub fn calibrate(nanos: i64) -> Self {
         if source() == Source::Monotonic {
-            return Scale {
-                multiplier: 1 << SHIFT,
-                anchor_ticks: 0,
-                anchor_nanos: 0,
-            };
+            return Scale { multiplier: 1 << SHIFT, anchor_ticks: 0, anchor_nanos: 0 };
         }
         let first = pair();
         std::thread::sleep(std::time::Duration::from_nanos(nanos.max(1_000_000) as u64));
         let last = pair();
         let elapsed = (last.1 - first.1) as u128;
         let ticks = u128::from(last.0.wrapping_sub(first.0)).max(1);
-        Scale {
-            multiplier: ((elapsed << SHIFT) / ticks) as u64,
-            anchor_ticks: last.0,
-            anchor_nanos: last.1,
-        }
+        Scale { multiplier: ((elapsed << SHIFT) / ticks) as u64, anchor_ticks: last.0, anchor_nanos: last.1 }
     }
 
     /// A difference of ticks in nanoseconds.
@@ -207,11 +189,7 @@ mod tests {
 
     #[test]
     fn instants_before_the_anchor_are_earlier() {
-        let scale = Scale {
-            multiplier: (1 << SHIFT) / 2,
-            anchor_ticks: 1_000,
-            anchor_nanos: 5_000,
-        };
+        let scale = Scale { multiplier: (1 << SHIFT) / 2, anchor_ticks: 1_000, anchor_nanos: 5_000 };
         assert_eq!(scale.nanos(10), 5);
         assert_eq!(scale.instant(1_010), 5_005);
         assert_eq!(scale.instant(990), 4_995);

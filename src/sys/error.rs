@@ -16,11 +16,7 @@ pub struct SysError {
 impl SysError {
     /// An error with the number that a system call returned.
     pub fn new(what: impl Into<String>, errno: i32, fix: &'static str) -> Self {
-        SysError {
-            what: what.into(),
-            errno,
-            fix,
-        }
+        SysError { what: what.into(), errno, fix }
     }
 
     /// An error with the calling thread's `errno`.

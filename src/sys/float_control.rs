@@ -66,9 +66,7 @@ mod imp {
         unsafe { asm!("mrs {}, fpcr", out(reg) control, options(nomem, nostack, preserves_flags)) };
         if control != 0 {
             // SAFETY: zero is the architecture's and Linux's default, which Rust assumes; no memory.
-            unsafe {
-                asm!("msr fpcr, {}", in(reg) 0_u64, options(nomem, nostack, preserves_flags))
-            };
+            unsafe { asm!("msr fpcr, {}", in(reg) 0_u64, options(nomem, nostack, preserves_flags)) };
         }
         control != 0
     }

@@ -21,10 +21,7 @@ impl CpuDmaLatency {
             let what = format!("hold {}", Self::PATH);
             SysError::new(what, e.raw_os_error().unwrap_or(0), FIX)
         };
-        let mut file = OpenOptions::new()
-            .write(true)
-            .open(Self::PATH)
-            .map_err(error)?;
+        let mut file = OpenOptions::new().write(true).open(Self::PATH).map_err(error)?;
         file.write_all(&0_i32.to_ne_bytes()).map_err(error)?;
         Ok(CpuDmaLatency { _open: file })
     }
@@ -38,10 +35,7 @@ mod tests {
     fn held_or_refused_with_a_fix() {
         match CpuDmaLatency::hold() {
             Ok(held) => drop(held),
-            Err(error) => assert!(
-                error.to_string().contains("/dev/cpu_dma_latency"),
-                "{error}"
-            ),
+            Err(error) => assert!(error.to_string().contains("/dev/cpu_dma_latency"), "{error}"),
         }
     }
 }

@@ -28,8 +28,8 @@ pub const MEMLOCK_FIX: &str = "`ulimit -l unlimited`, or `memlock unlimited` in 
 /// fail instead, at a worse time. (Root and CAP_IPC_LOCK are exempt from the limit.)
 pub fn lock_all() -> Result<(), SysError> {
     const WHAT: &str = "lock memory";
-    let (limit, _) = getrlimit(Resource::RLIMIT_MEMLOCK)
-        .map_err(|e| SysError::new("read RLIMIT_MEMLOCK", e as i32, MEMLOCK_FIX))?;
+    let (limit, _) =
+        getrlimit(Resource::RLIMIT_MEMLOCK).map_err(|e| SysError::new("read RLIMIT_MEMLOCK", e as i32, MEMLOCK_FIX))?;
     if limit != RLIM_INFINITY && !may_exceed_limit() {
         let what = format!("{WHAT}: the limit is {} KiB", limit / 1024);
         return Err(SysError::new(what, libc::EPERM, MEMLOCK_FIX));
@@ -65,11 +65,7 @@ mod imp {
         ] {
             // SAFETY: mallopt takes two numbers and locks the allocator's own state; any thread may call it.
             if unsafe { libc::mallopt(option, value) } != 1 {
-                return Err(SysError::new(
-                    format!("set malloc option {name} to {value}"),
-                    0,
-                    "",
-                ));
+                return Err(SysError::new(format!("set malloc option {name} to {value}"), 0, ""));
             }
         }
         Ok(())
@@ -126,9 +122,7 @@ mod tests {
     use nix::sys::resource::{UsageWho, getrusage};
 
     fn faults() -> i64 {
-        getrusage(UsageWho::RUSAGE_THREAD)
-            .unwrap()
-            .minor_page_faults()
+        getrusage(UsageWho::RUSAGE_THREAD).unwrap().minor_page_faults()
     }
 
     #[inline(never)]

@@ -10,6 +10,7 @@
 //! - [`shared_memory`]: the pages that runner and supervisor both map.
 
 pub mod affinity;
+pub mod crash;
 pub mod cycles;
 pub mod error;
 pub mod float_control;
@@ -17,6 +18,7 @@ pub mod latency;
 pub mod memory;
 pub mod pi;
 pub mod preemption;
+pub mod process;
 pub mod scheduling;
 pub mod shared_memory;
 pub mod thread;

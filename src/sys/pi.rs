@@ -32,9 +32,7 @@ impl PiWord {
     /// Takes the word if it is free. `tid` is the calling thread's id.
     #[inline]
     pub fn try_lock(&self, tid: u32) -> bool {
-        self.0
-            .compare_exchange(0, tid, Ordering::Acquire, Ordering::Relaxed)
-            .is_ok()
+        self.0.compare_exchange(0, tid, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     /// Takes the word, waiting as long as it must. True when it was contended, that is, when the kernel was asked.
@@ -60,12 +58,7 @@ impl PiWord {
                 Err(Errno::SRCH) => {
                     let left = self.0.load(Ordering::Relaxed);
                     let dead = left & OWNER != tid;
-                    if dead
-                        && self
-                            .0
-                            .compare_exchange(left, tid, Ordering::Acquire, Ordering::Relaxed)
-                            .is_ok()
-                    {
+                    if dead && self.0.compare_exchange(left, tid, Ordering::Acquire, Ordering::Relaxed).is_ok() {
                         return;
                     }
                 }
@@ -80,11 +73,7 @@ impl PiWord {
     /// When the calling thread does not own the word.
     #[inline]
     pub fn unlock(&self, tid: u32) {
-        if self
-            .0
-            .compare_exchange(tid, 0, Ordering::Release, Ordering::Relaxed)
-            .is_err()
-        {
+        if self.0.compare_exchange(tid, 0, Ordering::Release, Ordering::Relaxed).is_err() {
             self.unlock_slowly();
         }
     }
@@ -161,9 +150,7 @@ mod tests {
     fn a_word_whose_owner_has_ended_is_taken_over() {
         let word = Arc::new(PiWord::new());
         let theirs = Arc::clone(&word);
-        std::thread::spawn(move || theirs.lock(current_tid()))
-            .join()
-            .unwrap();
+        std::thread::spawn(move || theirs.lock(current_tid())).join().unwrap();
         let tid = current_tid();
         assert!(word.lock(tid));
         assert_eq!(word.owner(), tid);

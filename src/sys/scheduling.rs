@@ -42,18 +42,13 @@ pub struct Scheduling {
 pub fn fifo_range() -> std::ops::RangeInclusive<u8> {
     let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
     let bound = |value: Result<i32, _>, otherwise| value.map_or(otherwise, |v: i32| v as u8);
-    bound(ThreadPriority::min_value_for_policy(policy), 1)
-        ..=bound(ThreadPriority::max_value_for_policy(policy), 99)
+    bound(ThreadPriority::min_value_for_policy(policy), 1)..=bound(ThreadPriority::max_value_for_policy(policy), 99)
 }
 
 /// Gives the thread `tid` (0: the calling one) the policy `SCHED_FIFO | SCHED_RESET_ON_FORK`. The error is the number
 /// alone, so that a real-time thread may ask without allocating.
 pub(super) fn set_fifo_errno(tid: u32, priority: u8) -> Result<(), i32> {
-    set_scheduler(
-        tid,
-        libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK,
-        i32::from(priority),
-    )
+    set_scheduler(tid, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, i32::from(priority))
 }
 
 /// Gives the thread `tid` (0: the calling one) the policy `SCHED_OTHER`; never allocates.
@@ -66,19 +61,11 @@ pub(super) fn set_other_errno(tid: u32) -> Result<(), i32> {
 }
 
 fn set_scheduler(tid: u32, policy: i32, priority: i32) -> Result<(), i32> {
-    let parameter = libc::sched_param {
-        sched_priority: priority,
-    };
+    let parameter = libc::sched_param { sched_priority: priority };
     // SAFETY: sched_setscheduler reads one sched_param, which lives across the call, and writes no memory of ours. The
     // raw system call, since musl's wrapper refuses to work on single threads.
     let result = unsafe { libc::syscall(libc::SYS_sched_setscheduler, tid, policy, &parameter) };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(std::io::Error::last_os_error()
-            .raw_os_error()
-            .unwrap_or(libc::EINVAL))
-    }
+    if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EINVAL)) }
 }
 
 /// Makes the calling thread a `SCHED_FIFO` thread (with `SCHED_RESET_ON_FORK`) and reads back that it is.
@@ -90,11 +77,7 @@ pub fn set_fifo(priority: u8) -> Result<(), SysError> {
 pub fn set_fifo_of(tid: u32, priority: u8) -> Result<(), SysError> {
     let what = || format!("set SCHED_FIFO priority {priority}");
     if !fifo_range().contains(&priority) {
-        return Err(SysError::new(
-            what(),
-            libc::EINVAL,
-            "priorities are 1 to 99",
-        ));
+        return Err(SysError::new(what(), libc::EINVAL, "priorities are 1 to 99"));
     }
     set_fifo_errno(tid, priority).map_err(|errno| SysError::new(what(), errno, fix_for(errno)))?;
     let now = scheduling_of(tid)?;
@@ -102,18 +85,13 @@ pub fn set_fifo_of(tid: u32, priority: u8) -> Result<(), SysError> {
         Ok(())
     } else {
         let what = format!("keep SCHED_FIFO priority {priority}: reads back as {now:?}");
-        Err(SysError::new(
-            what,
-            0,
-            "another program changes this one's scheduling",
-        ))
+        Err(SysError::new(what, 0, "another program changes this one's scheduling"))
     }
 }
 
 /// Demotes the thread `tid` (0: the calling one) to `SCHED_OTHER`.
 pub fn demote(tid: u32) -> Result<(), SysError> {
-    set_other_errno(tid)
-        .map_err(|errno| SysError::new(format!("demote thread {tid} to SCHED_OTHER"), errno, ""))
+    set_other_errno(tid).map_err(|errno| SysError::new(format!("demote thread {tid} to SCHED_OTHER"), errno, ""))
 }
 
 /// Policy and priority of the calling thread.
@@ -174,18 +152,12 @@ mod tests {
         }
         std::thread::spawn(|| {
             set_fifo(5).unwrap();
-            let expected = Scheduling {
-                policy: Policy::Fifo,
-                priority: 5,
-                reset_on_fork: true,
-            };
+            let expected = Scheduling { policy: Policy::Fifo, priority: 5, reset_on_fork: true };
             assert_eq!(scheduling().unwrap(), expected);
             let child = std::thread::spawn(|| scheduling().unwrap()).join().unwrap();
             assert_eq!(child.policy, Policy::Other);
             let tid = current_tid();
-            std::thread::spawn(move || demote(tid).unwrap())
-                .join()
-                .unwrap();
+            std::thread::spawn(move || demote(tid).unwrap()).join().unwrap();
             assert_eq!(scheduling().unwrap().policy, Policy::Other);
         })
         .join()

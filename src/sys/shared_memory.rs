@@ -11,9 +11,7 @@
 use super::SysError;
 use super::memory::page_size;
 use super::wake::{self, Wakening};
-use rustix::fs::{
-    MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, ftruncate, memfd_create,
-};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::thread::futex;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -47,8 +45,7 @@ impl SharedMemory {
         };
         let page = page_size();
         let length = bytes.max(1).next_multiple_of(page);
-        let file =
-            memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).map_err(error)?;
+        let file = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).map_err(error)?;
         ftruncate(&file, length as u64).map_err(error)?;
         fcntl_add_seals(&file, SEALS).map_err(error)?;
         Self::map(file, length).map_err(error)
@@ -59,11 +56,7 @@ impl SharedMemory {
         const WHAT: &str = "open shared memory";
         let error = |e: rustix::io::Errno| SysError::new(WHAT, e.raw_os_error(), "");
         if !fcntl_get_seals(&file).map_err(error)?.contains(SEALS) {
-            return Err(SysError::new(
-                format!("{WHAT}: its size is not sealed"),
-                0,
-                "",
-            ));
+            return Err(SysError::new(format!("{WHAT}: its size is not sealed"), 0, ""));
         }
         let length = usize::try_from(fstat(&file).map_err(error)?.st_size).unwrap_or(0);
         Self::map(file, length).map_err(error)
@@ -72,14 +65,7 @@ impl SharedMemory {
     fn map(file: OwnedFd, length: usize) -> Result<Self, rustix::io::Errno> {
         // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing that exists.
         let start = unsafe {
-            mmap(
-                std::ptr::null_mut(),
-                length,
-                ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::SHARED,
-                &file,
-                0,
-            )?
+            mmap(std::ptr::null_mut(), length, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, &file, 0)?
         };
         Ok(SharedMemory {
             start: NonNull::new(start.cast()).ok_or(rustix::io::Errno::NOMEM)?,
@@ -108,12 +94,7 @@ impl SharedMemory {
     /// Sleeps while the low half of `word` is `expected`, at most until `deadline` (`CLOCK_MONOTONIC`, ns). The word may
     /// be changed by any process that has the memory.
     pub fn wait(&self, word: usize, expected: u32, deadline: Option<i64>) -> Wakening {
-        wake::wait(
-            self.low_half(word),
-            futex::Flags::empty(),
-            expected,
-            deadline,
-        )
+        wake::wait(self.low_half(word), futex::Flags::empty(), expected, deadline)
     }
 
     /// Wakes everybody who sleeps on `word`; change its low half first.
@@ -157,11 +138,7 @@ mod tests {
         assert_eq!(theirs.words().len(), 1024);
         ours.words()[1023].store(7, Ordering::Release);
         assert_eq!(theirs.words()[1023].load(Ordering::Acquire), 7);
-        assert!(
-            ours.words()[..1023]
-                .iter()
-                .all(|w| w.load(Ordering::Relaxed) == 0)
-        );
+        assert!(ours.words()[..1023].iter().all(|w| w.load(Ordering::Relaxed) == 0));
     }
 
     #[test]

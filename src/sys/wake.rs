@@ -73,12 +73,7 @@ pub fn monotonic_now() -> i64 {
 
 /// A sleep on `word`, shared between processes or private as `flags` say.
 #[inline]
-pub(super) fn wait(
-    word: &AtomicU32,
-    flags: Flags,
-    expected: u32,
-    deadline: Option<i64>,
-) -> Wakening {
+pub(super) fn wait(word: &AtomicU32, flags: Flags, expected: u32, deadline: Option<i64>) -> Wakening {
     let deadline = deadline.map(timespec);
     loop {
         match futex::wait_bitset(word, flags, expected, deadline.as_ref(), NonZeroU32::MAX) {
@@ -108,10 +103,7 @@ pub(super) fn wake(word: &AtomicU32, flags: Flags, count: u32) {
 
 fn timespec(nanos: i64) -> Timespec {
     let nanos = nanos.max(0);
-    Timespec {
-        tv_sec: nanos / 1_000_000_000,
-        tv_nsec: nanos % 1_000_000_000,
-    }
+    Timespec { tv_sec: nanos / 1_000_000_000, tv_nsec: nanos % 1_000_000_000 }
 }
 
 #[cfg(test)]

@@ -40,10 +40,7 @@ fn no_model_description() {
     bench.refuses(&[stored("a.txt", "a")], &["no modelDescription.xml"]);
     bench.refuses(&[], &["no modelDescription.xml"]);
     let deeper = stored("engine/modelDescription.xml", "<x/>");
-    bench.refuses(
-        &[deeper],
-        &["\"engine/modelDescription.xml\"", "pack its contents"],
-    );
+    bench.refuses(&[deeper], &["\"engine/modelDescription.xml\"", "pack its contents"]);
     let folder = stored("modelDescription.xml/", "");
     bench.refuses(&[folder], &["no modelDescription.xml"]);
 }
@@ -52,10 +49,7 @@ fn no_model_description() {
 fn names_that_point_elsewhere() {
     let bench = Bench::new();
     for (name, words) in [
-        (
-            "../../x",
-            "points outside of the archive; the file may be malicious",
-        ),
+        ("../../x", "points outside of the archive; the file may be malicious"),
         ("resources/../../x", "points outside"),
         ("/tmp/vecud-absolute", "absolute name"),
         ("resources\\x", "backslash"),
@@ -66,14 +60,8 @@ fn names_that_point_elsewhere() {
         let quoted = format!("entry {name:?}");
         bench.refuses(&[description(), stored(name, "x")], &[words, &quoted]);
     }
-    bench.refuses(
-        &[description(), stored("x".repeat(300), "x")],
-        &["too long"],
-    );
-    bench.refuses(
-        &[description(), stored("d/".repeat(2000), "")],
-        &["too long"],
-    );
+    bench.refuses(&[description(), stored("x".repeat(300), "x")], &["too long"]);
+    bench.refuses(&[description(), stored("d/".repeat(2000), "")], &["too long"]);
     bench.refuses(&[description(), stored("", "x")], &["without a name"]);
 }
 
@@ -87,10 +75,7 @@ fn links_and_devices() {
         (0o010_644, "pipe"),
         (0o140_644, "socket"),
     ] {
-        let entry = Entry {
-            mode,
-            ..stored("resources/x", "/etc/passwd")
-        };
+        let entry = Entry { mode, ..stored("resources/x", "/etc/passwd") };
         bench.refuses(&[description(), entry], &["entry \"resources/x\"", words]);
     }
 }
@@ -103,68 +88,33 @@ fn two_entries_at_one_place() {
     let spelled = [description(), stored("b/a", "1"), stored("b/./a", "2")];
     bench.refuses(&spelled, &["entry \"b/./a\" occurs twice"]);
     let nested = [description(), stored("a", "1"), stored("a/b", "2")];
-    bench.refuses(
-        &nested,
-        &["entry \"a/b\" is used as a file and as a folder"],
-    );
+    bench.refuses(&nested, &["entry \"a/b\" is used as a file and as a folder"]);
     let covered = [description(), stored("a/b", "1"), stored("a", "2")];
     bench.refuses(&covered, &["entry \"a\" is used as a file and as a folder"]);
-    bench
-        .open(&[description(), stored("a", "1"), stored("A", "2")])
-        .unwrap();
+    bench.open(&[description(), stored("a", "1"), stored("A", "2")]).unwrap();
 }
 
 #[test]
 fn encryption_and_foreign_methods() {
     let bench = Bench::new();
-    let secret = Entry {
-        flags: 0x801,
-        ..stored("a", "x")
-    };
+    let secret = Entry { flags: 0x801, ..stored("a", "x") };
     bench.refuses(&[description(), secret], &["entry \"a\" is encrypted"]);
     for method in [12, 14, 93, 9999] {
-        let entry = Entry {
-            method,
-            ..stored("a", "x")
-        };
-        bench.refuses(
-            &[description(), entry],
-            &["entry \"a\" is compressed by", "deflate"],
-        );
+        let entry = Entry { method, ..stored("a", "x") };
+        bench.refuses(&[description(), entry], &["entry \"a\" is compressed by", "deflate"]);
     }
 }
 
 #[test]
 fn wrong_checksums_and_sizes() {
     let bench = Bench::new();
-    let crc = Entry {
-        crc: 1,
-        ..stored("a", "x")
-    };
-    bench.refuses(
-        &[description(), crc],
-        &["entry \"a\" does not match its checksum"],
-    );
-    let short = Entry {
-        size: 9,
-        ..stored("a", "four")
-    };
-    bench.refuses(
-        &[description(), short],
-        &["entry \"a\" holds 4 bytes instead of the 9"],
-    );
-    let long = Entry {
-        size: 3,
-        ..stored("a", "four")
-    };
-    bench.refuses(
-        &[description(), long],
-        &["entry \"a\" holds more than the 3 bytes"],
-    );
-    let noise = Entry {
-        method: 8,
-        ..stored("a", [0xFF; 100])
-    };
+    let crc = Entry { crc: 1, ..stored("a", "x") };
+    bench.refuses(&[description(), crc], &["entry \"a\" does not match its checksum"]);
+    let short = Entry { size: 9, ..stored("a", "four") };
+    bench.refuses(&[description(), short], &["entry \"a\" holds 4 bytes instead of the 9"]);
+    let long = Entry { size: 3, ..stored("a", "four") };
+    bench.refuses(&[description(), long], &["entry \"a\" holds more than the 3 bytes"]);
+    let noise = Entry { method: 8, ..stored("a", [0xFF; 100]) };
     bench.refuses(&[description(), noise], &["entry \"a\" cannot be unpacked"]);
 }
 
@@ -173,61 +123,30 @@ fn ten_gibibytes_of_zeros_in_one_mebibyte() {
     let bench = Bench::new();
     let start = Instant::now();
     // Said openly; said falsely; said in pieces; the same bytes many times over.
-    let open = Entry {
-        size: 10 << 30,
-        ..zeros("a", 1 << 20)
-    };
-    bench.refuses(
-        &[description(), open],
-        &["entry \"a\" is 10 GiB when unpacked"],
-    );
-    let lie = Entry {
-        size: 100,
-        ..zeros("a", 1 << 20)
-    };
-    bench.refuses(
-        &[description(), lie],
-        &["entry \"a\" holds more than the 100 bytes"],
-    );
-    let pieces: Vec<Entry> = (0..10)
-        .map(|i| Entry {
-            size: 1 << 30,
-            ..zeros(&format!("p{i}"), 100 << 10)
-        })
-        .collect();
+    let open = Entry { size: 10 << 30, ..zeros("a", 1 << 20) };
+    bench.refuses(&[description(), open], &["entry \"a\" is 10 GiB when unpacked"]);
+    let lie = Entry { size: 100, ..zeros("a", 1 << 20) };
+    bench.refuses(&[description(), lie], &["entry \"a\" holds more than the 100 bytes"]);
+    let pieces: Vec<Entry> = (0..10).map(|i| Entry { size: 1 << 30, ..zeros(&format!("p{i}"), 100 << 10) }).collect();
     let with_description = [vec![description()], pieces].concat();
     bench.refuses(&with_description, &["10 GiB when unpacked", "ZIP bomb"]);
-    let shared = Entry {
-        shares: Some(1),
-        ..zeros("b", 1 << 10)
-    };
-    bench.refuses(
-        &[description(), zeros("a", 1 << 10), shared],
-        &["shares its bytes"],
-    );
-    assert!(
-        start.elapsed() < Duration::from_secs(20),
-        "{:?}",
-        start.elapsed()
-    );
+    let shared = Entry { shares: Some(1), ..zeros("b", 1 << 10) };
+    bench.refuses(&[description(), zeros("a", 1 << 10), shared], &["shares its bytes"]);
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 
 #[test]
 fn a_ratio_that_no_model_has() {
     let bench = Bench::new();
     // 2.6 MiB that honestly become 410 MiB.
-    bench.refuses(
-        &[description(), zeros("a", 2_600 << 10)],
-        &["when unpacked", "ZIP bomb"],
-    );
+    bench.refuses(&[description(), zeros("a", 2_600 << 10)], &["when unpacked", "ZIP bomb"]);
 }
 
 #[test]
 fn more_entries_than_any_fmu_has() {
     // The end record holds 16 bits; ZIP64 archives of more are made by the zip crate.
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    let options =
-        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
     for i in 0..100_001 {
         writer.start_file(format!("{i}"), options).unwrap();
     }
@@ -238,21 +157,12 @@ fn more_entries_than_any_fmu_has() {
 #[test]
 fn paths_that_are_no_fmu() {
     let bench = Bench::new();
-    let missing = Unpacked::open(&bench.path("none.fmu"), &bench.cache)
-        .unwrap_err()
-        .to_string();
+    let missing = Unpacked::open(&bench.path("none.fmu"), &bench.cache).unwrap_err().to_string();
     assert!(missing.contains("none.fmu: No such file"), "{missing}");
     fs::create_dir(bench.path("folder")).unwrap();
-    let empty = Unpacked::open(&bench.path("folder"), &bench.cache)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        empty.contains("folder: not an FMU (no modelDescription.xml)"),
-        "{empty}"
-    );
-    let device = Unpacked::open("/dev/null".as_ref(), &bench.cache)
-        .unwrap_err()
-        .to_string();
+    let empty = Unpacked::open(&bench.path("folder"), &bench.cache).unwrap_err().to_string();
+    assert!(empty.contains("folder: not an FMU (no modelDescription.xml)"), "{empty}");
+    let device = Unpacked::open("/dev/null".as_ref(), &bench.cache).unwrap_err().to_string();
     assert!(device.contains("/dev/null: neither"), "{device}");
     assert!(bench.in_cache().is_empty());
 }
@@ -262,9 +172,7 @@ fn a_cache_that_cannot_be_made_says_what_to_set() {
     let bench = Bench::new();
     let fmu = bench.write("good.fmu", archive(&[description()]));
     let file = bench.write("file", "");
-    let error = Unpacked::open(&fmu, &Cache::at(file.join("cache")))
-        .unwrap_err()
-        .to_string();
+    let error = Unpacked::open(&fmu, &Cache::at(file.join("cache"))).unwrap_err().to_string();
     assert!(error.contains("VECUD_CACHE"), "{error}");
 }
 
@@ -278,10 +186,7 @@ fn on_a_small_disk(options: &str) {
     );
     let output = std::process::Command::new("unshare")
         .args(["-rm", "sh", "-c", &script])
-        .args([
-            disk.as_os_str(),
-            std::env::current_exe().unwrap().as_os_str(),
-        ])
+        .args([disk.as_os_str(), std::env::current_exe().unwrap().as_os_str()])
         .env("VECUD_TEST_DISK", &disk)
         .output();
     let skipped = match &output {
@@ -290,10 +195,7 @@ fn on_a_small_disk(options: &str) {
     };
     if skipped {
         use std::io::Write;
-        let _ = writeln!(
-            std::io::stderr(),
-            "SKIPPED disk-full test: this user may not mount a small file system"
-        );
+        let _ = writeln!(std::io::stderr(), "SKIPPED disk-full test: this user may not mount a small file system");
         return;
     }
     let output = output.unwrap();

@@ -54,10 +54,7 @@ impl Bench {
 
     #[track_caller]
     pub fn refuses_bytes(&self, bytes: &[u8], words: &[&str]) {
-        let error = self
-            .open_bytes(bytes)
-            .expect_err("it must be refused")
-            .to_string();
+        let error = self.open_bytes(bytes).expect_err("it must be refused").to_string();
         for word in words.iter().chain(&["bad.fmu: "]) {
             assert!(error.contains(word), "{word:?} is not in: {error}");
         }
@@ -87,8 +84,7 @@ pub fn call(library: &Path, name: &str) -> i32 {
     // `int f(void)`.
     unsafe {
         let library = libloading::Library::new(library).unwrap();
-        let function: libloading::Symbol<unsafe extern "C" fn() -> i32> =
-            library.get(name.as_bytes()).unwrap();
+        let function: libloading::Symbol<unsafe extern "C" fn() -> i32> = library.get(name.as_bytes()).unwrap();
         function()
     }
 }

@@ -33,9 +33,7 @@ fn fmu(bench: &Bench, content: &str, files: &[(&str, &str)]) -> Unpacked {
 
 fn result(bench: &Bench, content: &str, files: &[(&str, &str)]) -> Result<i32, String> {
     let library = fmu(bench, content, files).library("m", &bench.cache);
-    library
-        .map(|path| call(&path, "answer"))
-        .map_err(|e| e.to_string())
+    library.map(|path| call(&path, "answer")).map_err(|e| e.to_string())
 }
 
 /// The build fails with these words and leaves nothing in the cache.
@@ -88,11 +86,7 @@ fn headers_that_are_only_included_count_as_sources() {
 fn an_archive_with_sources_is_built() {
     let bench = Bench::new();
     let set = configuration("<SourceFileSet><SourceFile name=\"m.c\"/></SourceFileSet>");
-    let entries = [
-        description(),
-        stored("sources/buildDescription.xml", set),
-        stored("sources/m.c", answer("3")),
-    ];
+    let entries = [description(), stored("sources/buildDescription.xml", set), stored("sources/m.c", answer("3"))];
     let path = bench.write("m.fmu", archive(&entries));
     let fmu = Unpacked::open(&path, &bench.cache).unwrap();
     assert_eq!(call(&fmu.library("m", &bench.cache).unwrap(), "answer"), 3);
@@ -131,9 +125,7 @@ fn our_headers_are_found_and_functions_have_plain_names() {
     // SAFETY: loading a library without initialisers; the symbol is looked up, not called.
     let exported = unsafe {
         let library = libloading::Library::new(&library).unwrap();
-        library
-            .get::<unsafe extern "C" fn()>(b"fmi3GetVersion")
-            .is_ok()
+        library.get::<unsafe extern "C" fn()>(b"fmi3GetVersion").is_ok()
     };
     assert!(exported);
 }
@@ -153,10 +145,7 @@ fn definitions_are_passed_as_the_description_says() {
         "#ifndef OFF\n#define OFF 50000\n#endif\n{}",
         answer("FLAG + VALUE + LEVEL + FIRST + OFF + sizeof TEXT * 1000000")
     );
-    assert_eq!(
-        result(&Bench::new(), set, &[("sources/m.c", &source)]),
-        Ok(6_054_321)
-    );
+    assert_eq!(result(&Bench::new(), set, &[("sources/m.c", &source)]), Ok(6_054_321));
 }
 
 #[test]
@@ -164,10 +153,7 @@ fn options_and_include_directories_are_per_set() {
     let content = "<SourceFileSet compilerOptions=\"-DX=1 -DY='2'\"><SourceFile name=\"a.c\"/>\
         <IncludeDirectory name=\"one\"/><IncludeDirectory name=\"not there\"/></SourceFileSet>\
         <SourceFileSet><SourceFile name=\"sub dir/b.c\"/><IncludeDirectory name=\"./two/../two\"/></SourceFileSet>";
-    let a = format!(
-        "#include <n.h>\nint b(void);\n{}",
-        answer("X + 10 * Y + 100 * N + b()")
-    );
+    let a = format!("#include <n.h>\nint b(void);\n{}", answer("X + 10 * Y + 100 * N + b()"));
     let b = "#include <n.h>\n#ifdef X\n#error X of another set\n#endif\nint b(void) { return 1000 * N; }\n";
     let files = [
         ("sources/a.c", a.as_str()),
@@ -182,20 +168,10 @@ fn options_and_include_directories_are_per_set() {
 fn sets_of_two_languages_are_linked_together() {
     let content = "<SourceFileSet language=\"C99\"><SourceFile name=\"a.c\"/></SourceFileSet>\
         <SourceFileSet language=\"C++11\"><SourceFile name=\"b.c\"/></SourceFileSet>";
-    let a = format!(
-        "#if __STDC_VERSION__ != 199901L\n#error not C99\n#endif\nint b(void);\n{}",
-        answer("b()")
-    );
+    let a = format!("#if __STDC_VERSION__ != 199901L\n#error not C99\n#endif\nint b(void);\n{}", answer("b()"));
     let b = "#include <string>\n#if __cplusplus != 201103L\n#error not C++11\n#endif\n\
         extern \"C\" int b(void) { try { throw std::string(5, 'x'); } catch (std::string& s) { return s.size(); } }\n";
-    assert_eq!(
-        result(
-            &Bench::new(),
-            content,
-            &[("sources/a.c", &a), ("sources/b.c", b)]
-        ),
-        Ok(5)
-    );
+    assert_eq!(result(&Bench::new(), content, &[("sources/a.c", &a), ("sources/b.c", b)]), Ok(5));
 }
 
 #[test]
@@ -206,22 +182,15 @@ fn contained_libraries_are_linked() {
     let object = bench.path("l.o");
     fs::create_dir_all(bench.path(&folder)).unwrap();
     let run = |command: &mut Command| assert!(command.status().unwrap().success());
-    run(Command::new("cc")
-        .args(["-c", "-fPIC", "-o"])
-        .args([&object, &source]));
-    run(Command::new("ar")
-        .arg("rc")
-        .args([bench.path(&folder).join("libl.a"), object]));
+    run(Command::new("cc").args(["-c", "-fPIC", "-o"]).args([&object, &source]));
+    run(Command::new("ar").arg("rc").args([bench.path(&folder).join("libl.a"), object]));
     let shared = bench.write("s.c", "int shared(void) { return 100; }");
     run(Command::new("cc")
         .args(["-shared", "-fPIC", "-Wl,-soname,libs.so", "-o"])
         .args([bench.path(&folder).join("libs.so"), shared]));
     let set = "<SourceFileSet><SourceFile name=\"m.c\"/></SourceFileSet>\
         <Library name=\"libl.a\"/><Library name=\"s\"/><Library name=\"m\" external=\"true\"/>";
-    let source = format!(
-        "int contained(void); int shared(void);\n{}",
-        answer("contained() + shared()")
-    );
+    let source = format!("int contained(void); int shared(void);\n{}", answer("contained() + shared()"));
     let fmu = fmu(&bench, set, &[("sources/m.c", &source)]);
     let library = fmu.library("m", &bench.cache).unwrap();
     // The shared one travels with the new library.
@@ -234,24 +203,12 @@ fn the_compilers_words_are_shown() {
     let set = "<SourceFileSet><SourceFile name=\"m.c\"/></SourceFileSet>";
     fails(
         set,
-        &[(
-            "sources/m.c",
-            "int answer(void) {\n  return no_such_variable;\n}\n",
-        )],
-        &[
-            "sources/m.c does not build",
-            "m.c:2:",
-            "no_such_variable",
-            "command: ",
-            " -c ",
-        ],
+        &[("sources/m.c", "int answer(void) {\n  return no_such_variable;\n}\n")],
+        &["sources/m.c does not build", "m.c:2:", "no_such_variable", "command: ", " -c "],
     );
     fails(
         set,
-        &[(
-            "sources/m.c",
-            &format!("int gone(void);\n{}", answer("gone()")),
-        )],
+        &[("sources/m.c", &format!("int gone(void);\n{}", answer("gone()")))],
         &["m.so does not build", "undefined reference", "gone"],
     );
     fails(
@@ -267,11 +224,7 @@ fn a_compiler_that_is_not_installed_is_named() {
     // A version that no machine has.
     let set = "<SourceFileSet compiler=\"gcc-1.0\"><SourceFile name=\"m.c\"/></SourceFileSet>";
     let files = [("sources/m.c", answer("1"))];
-    fails(
-        set,
-        &[(files[0].0, &files[0].1)],
-        &["`gcc-1.0` is not installed", "apt install gcc"],
-    );
+    fails(set, &[(files[0].0, &files[0].1)], &["`gcc-1.0` is not installed", "apt install gcc"]);
 }
 
 #[test]
@@ -279,26 +232,11 @@ fn descriptions_that_ask_for_the_impossible() {
     let m = ("sources/m.c", "");
     let place = "sources/buildDescription.xml:4:";
     for (content, words) in [
-        (
-            "<SourceFileSet><SourceFile name=\"gone.c\"/></SourceFileSet>",
-            "sources/gone.c does not exist",
-        ),
-        (
-            "<SourceFileSet><SourceFile name=\"../../x.c\"/></SourceFileSet>",
-            "outside of the FMU",
-        ),
-        (
-            "<SourceFileSet><SourceFile name=\"/etc/passwd\"/></SourceFileSet>",
-            "outside of the FMU",
-        ),
-        (
-            "<SourceFileSet><SourceFile name=\"m.c\"/><IncludeDirectory name=\"../..\"/></SourceFileSet>",
-            "outside",
-        ),
-        (
-            "<SourceFileSet><SourceFile name=\"m.c\"/></SourceFileSet><Library name=\"l\"/>",
-            "library l is not in",
-        ),
+        ("<SourceFileSet><SourceFile name=\"gone.c\"/></SourceFileSet>", "sources/gone.c does not exist"),
+        ("<SourceFileSet><SourceFile name=\"../../x.c\"/></SourceFileSet>", "outside of the FMU"),
+        ("<SourceFileSet><SourceFile name=\"/etc/passwd\"/></SourceFileSet>", "outside of the FMU"),
+        ("<SourceFileSet><SourceFile name=\"m.c\"/><IncludeDirectory name=\"../..\"/></SourceFileSet>", "outside"),
+        ("<SourceFileSet><SourceFile name=\"m.c\"/></SourceFileSet><Library name=\"l\"/>", "library l is not in"),
     ] {
         fails(content, &[m], &[words, place]);
     }
@@ -309,9 +247,6 @@ fn sources_without_a_description() {
     let bench = Bench::new();
     let fmu = unpacked(&bench, &[("sources/m.c", "")]);
     let error = fmu.library("m", &bench.cache).unwrap_err().to_string();
-    assert!(
-        error.contains("sources/ has no buildDescription.xml"),
-        "{error}"
-    );
+    assert!(error.contains("sources/ has no buildDescription.xml"), "{error}");
     assert!(bench.in_cache().is_empty());
 }

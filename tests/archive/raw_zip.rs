@@ -32,12 +32,7 @@ pub fn stored(name: impl AsRef<[u8]>, data: impl AsRef<[u8]>) -> Entry {
 /// `compressed` bytes of deflate that become 158 times as many zeros.
 pub fn zeros(name: &str, compressed: usize) -> Entry {
     let (data, size) = deflated_zeros(compressed);
-    Entry {
-        method: 8,
-        size,
-        crc: 0,
-        ..stored(name, data)
-    }
+    Entry { method: 8, size, crc: 0, ..stored(name, data) }
 }
 
 /// A good `modelDescription.xml`.
@@ -119,17 +114,11 @@ fn deflated_zeros(length: usize) -> (Vec<u8>, u64) {
         size += 258;
     }
     code(0, 7);
-    let byte = |bits: &[bool]| {
-        bits.iter()
-            .rev()
-            .fold(0, |byte, bit| byte << 1 | u8::from(*bit))
-    };
+    let byte = |bits: &[bool]| bits.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit));
     (bits.chunks(8).map(byte).collect(), size)
 }
 
 fn crc32(data: &[u8]) -> u32 {
     let step = |crc: u32, _| (crc >> 1) ^ (0xEDB8_8320 & (crc & 1).wrapping_neg());
-    !data
-        .iter()
-        .fold(!0, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))
+    !data.iter().fold(!0, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))
 }

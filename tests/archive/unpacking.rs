@@ -18,9 +18,7 @@ use crate::raw_zip::{Entry, archive, description, stored};
 fn deflated_and_stored_entries_come_out_as_they_went_in() {
     let text = "<a/>\n".repeat(10_000);
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    writer
-        .add_directory("resources/empty", SimpleFileOptions::default())
-        .unwrap();
+    writer.add_directory("resources/empty", SimpleFileOptions::default()).unwrap();
     for (name, method) in [
         ("modelDescription.xml", zip::CompressionMethod::Deflated),
         ("resources/deep/er/b", zip::CompressionMethod::Stored),
@@ -30,14 +28,9 @@ fn deflated_and_stored_entries_come_out_as_they_went_in() {
         writer.write_all(text.as_bytes()).unwrap();
     }
     let bench = Bench::new();
-    let fmu = bench
-        .open_bytes(&writer.finish().unwrap().into_inner())
-        .unwrap();
+    let fmu = bench.open_bytes(&writer.finish().unwrap().into_inner()).unwrap();
     assert_eq!(fmu.model_description().unwrap(), text);
-    assert_eq!(
-        fs::read_to_string(fmu.root.join("resources/deep/er/b")).unwrap(),
-        text
-    );
+    assert_eq!(fs::read_to_string(fmu.root.join("resources/deep/er/b")).unwrap(), text);
     assert!(fmu.root.join("resources/empty").is_dir());
     assert_eq!(fmu.origin, bench.path("bad.fmu"));
 }
@@ -45,21 +38,12 @@ fn deflated_and_stored_entries_come_out_as_they_went_in() {
 #[test]
 fn modes_are_ours() {
     let bench = Bench::new();
-    let entry = |name, mode| Entry {
-        mode,
-        ..stored(name, "x")
-    };
+    let entry = |name, mode| Entry { mode, ..stored(name, "x") };
     let modes = [("set-id", 0o106_777), ("secret", 0o100_000), ("none", 0)];
     let mut entries = vec![description()];
     entries.extend(modes.map(|(name, mode)| entry(name, mode)));
     let fmu = bench.open(&entries).unwrap();
-    let mode = |name| {
-        fs::metadata(fmu.root.join(name))
-            .unwrap()
-            .permissions()
-            .mode()
-            & 0o7777
-    };
+    let mode = |name| fs::metadata(fmu.root.join(name)).unwrap().permissions().mode() & 0o7777;
     assert_eq!(mode("set-id") & 0o7700, 0o700);
     assert_eq!(mode("secret") & 0o7700, 0o600);
     assert_eq!(mode("none") & 0o7700, 0o600);
@@ -154,17 +138,12 @@ fn resources_have_an_absolute_path_that_ends_in_a_slash() {
     fs::write(path.join("modelDescription.xml"), "<x/>").unwrap();
     let fmu = Unpacked::open(&path, &bench.cache).unwrap();
     let resources = fmu.resources().unwrap();
-    assert!(
-        resources.starts_with('/') && resources.ends_with("/größe 日本/resources/"),
-        "{resources}"
-    );
+    assert!(resources.starts_with('/') && resources.ends_with("/größe 日本/resources/"), "{resources}");
     assert!(Path::new(&resources).is_dir());
     fs::remove_dir(path.join("resources")).unwrap();
     assert_eq!(fmu.resources(), None);
 
-    let zipped = bench
-        .open(&[description(), stored("resources/Kennfeld größe.csv", "1")])
-        .unwrap();
+    let zipped = bench.open(&[description(), stored("resources/Kennfeld größe.csv", "1")]).unwrap();
     let table = zipped.resources().unwrap() + "Kennfeld größe.csv";
     assert_eq!(fs::read_to_string(table).unwrap(), "1");
 }
@@ -173,9 +152,7 @@ fn resources_have_an_absolute_path_that_ends_in_a_slash() {
 fn a_path_that_c_code_cannot_have_is_refused() {
     use std::os::unix::ffi::OsStrExt;
     let bench = Bench::new();
-    let path = bench
-        .path("x")
-        .with_file_name(std::ffi::OsStr::from_bytes(b"gr\xf6\xdfe"));
+    let path = bench.path("x").with_file_name(std::ffi::OsStr::from_bytes(b"gr\xf6\xdfe"));
     fs::create_dir(&path).unwrap();
     fs::write(path.join("modelDescription.xml"), "<x/>").unwrap();
     let error = Unpacked::open(&path, &bench.cache).unwrap_err().to_string();
@@ -186,17 +163,12 @@ fn a_path_that_c_code_cannot_have_is_refused() {
 fn the_model_description_is_text() {
     let bench = Bench::new();
     let text = |content: &[u8]| {
-        let fmu = bench
-            .open(&[stored("modelDescription.xml", content)])
-            .unwrap();
+        let fmu = bench.open(&[stored("modelDescription.xml", content)]).unwrap();
         fmu.model_description().map_err(|e| e.to_string())
     };
     assert_eq!(text("\u{feff}<ä/>".as_bytes()).unwrap(), "<ä/>");
     let latin = text(b"<a>\n\xe4</a>").unwrap_err();
-    assert!(
-        latin.contains("bad.fmu: modelDescription.xml: line 2: not UTF-8"),
-        "{latin}"
-    );
+    assert!(latin.contains("bad.fmu: modelDescription.xml: line 2: not UTF-8"), "{latin}");
 }
 
 #[test]
@@ -204,10 +176,7 @@ fn a_folder_is_used_where_it_is() {
     let bench = Bench::new();
     let library = format!("binaries/{}/m.so", tuple());
     let fmu = unpacked(&bench, &[(&library, "ELF")]);
-    assert_eq!(
-        fmu.library("m", &bench.cache).unwrap(),
-        fmu.root.join(&library)
-    );
+    assert_eq!(fmu.library("m", &bench.cache).unwrap(), fmu.root.join(&library));
     assert!(bench.in_cache().is_empty());
 }
 
@@ -228,18 +197,9 @@ fn the_plain_platform_is_preferred_and_variants_will_do() {
 fn no_library_lists_the_platforms_that_there_are() {
     let bench = Bench::new();
     let other = format!("binaries/{}/other.so", tuple());
-    let fmu = unpacked(
-        &bench,
-        &[("binaries/x86_64-windows/m.dll", ""), (&other, "")],
-    );
+    let fmu = unpacked(&bench, &[("binaries/x86_64-windows/m.dll", ""), (&other, "")]);
     let error = fmu.library("m", &bench.cache).unwrap_err().to_string();
-    for words in [
-        "no m.so",
-        "x86_64-windows",
-        &tuple(),
-        "other.so",
-        "no sources",
-    ] {
+    for words in ["no m.so", "x86_64-windows", &tuple(), "other.so", "no sources"] {
         assert!(error.contains(words), "{words:?} is not in: {error}");
     }
     fs::remove_dir_all(fmu.root.join("binaries")).unwrap();
@@ -252,14 +212,8 @@ fn a_model_identifier_is_no_path() {
     let bench = Bench::new();
     let fmu = unpacked(&bench, &[("evil.so", "")]);
     for identifier in ["", "../evil", "../../evil", "a/b", "a.b", "ä", "a b", "a\0"] {
-        let error = fmu
-            .library(identifier, &bench.cache)
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.contains(&format!("modelIdentifier {identifier:?}")),
-            "{error}"
-        );
+        let error = fmu.library(identifier, &bench.cache).unwrap_err().to_string();
+        assert!(error.contains(&format!("modelIdentifier {identifier:?}")), "{error}");
     }
 }
 
@@ -267,16 +221,9 @@ fn a_model_identifier_is_no_path() {
 fn libraries_find_their_neighbours_by_origin() {
     let bench = Bench::new();
     let helper = bench.write("helper.c", "int helper(void) { return 42; }");
-    let model = bench.write(
-        "model.c",
-        "int helper(void); int answer(void) { return helper(); }",
-    );
+    let model = bench.write("model.c", "int helper(void); int answer(void) { return helper(); }");
     let cc = |arguments: &[&str]| {
-        let status = Command::new("cc")
-            .args(["-shared", "-fPIC"])
-            .args(arguments)
-            .status()
-            .unwrap();
+        let status = Command::new("cc").args(["-shared", "-fPIC"]).args(arguments).status().unwrap();
         assert!(status.success());
     };
     let (helper_so, model_so) = (bench.path("libhelper.so"), bench.path("m.so"));
@@ -291,17 +238,8 @@ fn libraries_find_their_neighbours_by_origin() {
         folder.to_str().unwrap(),
         "-lhelper",
     ]);
-    let entry = |name: &str, path: &Path| {
-        stored(
-            format!("binaries/{}/{name}", tuple()),
-            fs::read(path).unwrap(),
-        )
-    };
-    let entries = [
-        description(),
-        entry("libhelper.so", &helper_so),
-        entry("m.so", &model_so),
-    ];
+    let entry = |name: &str, path: &Path| stored(format!("binaries/{}/{name}", tuple()), fs::read(path).unwrap());
+    let entries = [description(), entry("libhelper.so", &helper_so), entry("m.so", &model_so)];
     fs::remove_file(helper_so).unwrap();
     let fmu = bench.open(&entries).unwrap();
     assert_eq!(call(&fmu.library("m", &bench.cache).unwrap(), "answer"), 42);

@@ -34,9 +34,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    pub const EMPTY: Queue = Queue {
-        threads: [NOBODY; THREADS],
-    };
+    pub const EMPTY: Queue = Queue { threads: [NOBODY; THREADS] };
 
     pub fn iter(&self) -> impl Iterator<Item = u8> + '_ {
         self.threads.iter().copied().take_while(|t| *t != NOBODY)
@@ -83,11 +81,7 @@ pub struct Machine {
 
 impl Machine {
     pub fn new(base: [u8; THREADS], steal: bool) -> Self {
-        let word = Word {
-            owner: NOBODY,
-            granted: false,
-            waiters: Queue::EMPTY,
-        };
+        let word = Word { owner: NOBODY, granted: false, waiters: Queue::EMPTY };
         Machine {
             status: [Status::Idle; THREADS],
             base,

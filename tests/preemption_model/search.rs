@@ -53,14 +53,9 @@ pub fn explore(mechanism: Mechanism, scene: Scene, until: Option<Violation>) -> 
         model.successors(&states[at], &mut found);
         for (next, label, violation) in &found {
             if let Some(violation) = violation {
-                violations
-                    .entry(*violation)
-                    .or_insert_with(|| trace(&origins, at, *label));
+                violations.entry(*violation).or_insert_with(|| trace(&origins, at, *label));
                 if until == Some(*violation) {
-                    return Found {
-                        states: states.len(),
-                        violations,
-                    };
+                    return Found { states: states.len(), violations };
                 }
                 continue;
             }
@@ -76,10 +71,7 @@ pub fn explore(mechanism: Mechanism, scene: Scene, until: Option<Violation>) -> 
         let label = (NOBODY, "the protocol goes round for ever");
         violations.insert(Violation::Livelock, trace(&origins, last, label));
     }
-    Found {
-        states: states.len(),
-        violations,
-    }
+    Found { states: states.len(), violations }
 }
 
 /// A state from which the running threads take protocol steps for ever, though nothing happens around them.

@@ -32,33 +32,21 @@ pub(super) fn read<'f>(
         return Err(ArchiveError::NotAZip(origin.to_path_buf()));
     }
     let left = Rc::new(Cell::new(Some(limits.directory)));
-    let metered = Metered {
-        inner: BufReader::new(file),
-        left: Rc::clone(&left),
-    };
-    let config = Config {
-        archive_offset: ArchiveOffset::Known(0),
-    };
+    let metered = Metered { inner: BufReader::new(file), left: Rc::clone(&left) };
+    let config = Config { archive_offset: ArchiveOffset::Known(0) };
     let zip = ZipArchive::with_config(config, metered).map_err(|error| {
         if left.get() == Some(0) {
             return damaged(origin, "its directory is longer than any FMU's");
         }
         match error {
-            ZipError::Io(source) if source.kind() != io::ErrorKind::UnexpectedEof => {
-                read_error(origin, source)
-            }
-            ZipError::InvalidArchive(_) if !has_end_record(file) => {
-                ArchiveError::Truncated(origin.to_path_buf())
-            }
+            ZipError::Io(source) if source.kind() != io::ErrorKind::UnexpectedEof => read_error(origin, source),
+            ZipError::InvalidArchive(_) if !has_end_record(file) => ArchiveError::Truncated(origin.to_path_buf()),
             other => damaged(origin, other),
         }
     })?;
     left.set(None);
     if zip.len() > limits.entries {
-        return Err(ArchiveError::TooManyEntries {
-            archive: origin.to_path_buf(),
-            limit: limits.entries,
-        });
+        return Err(ArchiveError::TooManyEntries { archive: origin.to_path_buf(), limit: limits.entries });
     }
     Ok(zip)
 }
@@ -70,10 +58,7 @@ fn has_end_record(mut file: &File) -> bool {
         file.seek(SeekFrom::Start(length.saturating_sub((1 << 16) + 22)))?;
         file.read_to_end(&mut tail)
     });
-    read.is_ok()
-        && tail
-            .windows(22)
-            .any(|bytes| bytes.starts_with(b"PK\x05\x06"))
+    read.is_ok() && tail.windows(22).any(|bytes| bytes.starts_with(b"PK\x05\x06"))
 }
 
 /// The first name that the directory states twice. The zip crate keeps only the last of such entries, so this reads
@@ -125,17 +110,11 @@ impl<R: Read + Seek> Seek for Metered<R> {
 }
 
 pub(super) fn damaged(origin: &Path, detail: impl ToString) -> ArchiveError {
-    ArchiveError::Damaged {
-        archive: origin.to_path_buf(),
-        detail: detail.to_string(),
-    }
+    ArchiveError::Damaged { archive: origin.to_path_buf(), detail: detail.to_string() }
 }
 
 pub(super) fn read_error(path: &Path, source: io::Error) -> ArchiveError {
-    ArchiveError::Read {
-        path: path.to_path_buf(),
-        source,
-    }
+    ArchiveError::Read { path: path.to_path_buf(), source }
 }
 
 #[cfg(test)]
@@ -154,10 +133,7 @@ mod tests {
         }
         let file = writer.finish().unwrap();
         let read_within = |directory| {
-            let limits = Limits {
-                directory,
-                ..Limits::default()
-            };
+            let limits = Limits { directory, ..Limits::default() };
             read(&file, Path::new("x.fmu"), &limits).map(|zip| zip.len())
         };
         // 200 headers of some 250 bytes; the search for the end record reads up to 64 KiB more.

@@ -158,19 +158,10 @@ impl fmt::Display for EntryProblem {
             Nul => write!(f, "has a NUL byte in its name; {MALICIOUS}"),
             ControlCharacter => write!(f, "has a control character in its name; {MALICIOUS}"),
             NoName => write!(f, "is a file without a name; {MALICIOUS}"),
-            NameTooLong => write!(
-                f,
-                "has a name that is too long for the file system; {AGAIN} with shorter names"
-            ),
-            Link => write!(
-                f,
-                "is a link, which FMUs must not hold; export the FMU with copies of linked files"
-            ),
+            NameTooLong => write!(f, "has a name that is too long for the file system; {AGAIN} with shorter names"),
+            Link => write!(f, "is a link, which FMUs must not hold; export the FMU with copies of linked files"),
             Special(kind) => write!(f, "is a {kind}, not a file or folder; {MALICIOUS}"),
-            Duplicate => write!(
-                f,
-                "occurs twice, so it is unclear which one counts; {AGAIN}"
-            ),
+            Duplicate => write!(f, "occurs twice, so it is unclear which one counts; {AGAIN}"),
             FileAsFolder => write!(f, "is used as a file and as a folder; {MALICIOUS}"),
             Encrypted => write!(f, "is encrypted; ask for the FMU without a password"),
             Method(method) => write!(
@@ -184,17 +175,10 @@ impl fmt::Display for EntryProblem {
                 Bytes(*limit)
             ),
             LargerThanStated { stated } => {
-                write!(
-                    f,
-                    "holds more than the {} that it states; {MALICIOUS}",
-                    Bytes(*stated)
-                )
+                write!(f, "holds more than the {} that it states; {MALICIOUS}", Bytes(*stated))
             }
             SmallerThanStated { stated, size } => {
-                write!(
-                    f,
-                    "holds {size} bytes instead of the {stated} that it states; {AGAIN}"
-                )
+                write!(f, "holds {size} bytes instead of the {stated} that it states; {AGAIN}")
             }
             Checksum => write!(f, "does not match its checksum (CRC-32); {AGAIN}"),
             CutOff => write!(f, "is cut off; {AGAIN}"),
@@ -216,38 +200,18 @@ impl fmt::Display for ArchiveError {
                 path.display()
             ),
             Truncated(path) => {
-                write!(
-                    f,
-                    "{}: the ZIP archive is cut off (its directory is missing); {AGAIN}",
-                    path.display()
-                )
+                write!(f, "{}: the ZIP archive is cut off (its directory is missing); {AGAIN}", path.display())
             }
             Damaged { archive, detail } => {
-                write!(
-                    f,
-                    "{}: the ZIP archive is damaged: {detail}; {AGAIN}",
-                    archive.display()
-                )
+                write!(f, "{}: the ZIP archive is damaged: {detail}; {AGAIN}", archive.display())
             }
-            Entry {
-                archive,
-                entry,
-                problem,
-            } => {
+            Entry { archive, entry, problem } => {
                 write!(f, "{}: entry {entry:?} {problem}", archive.display())
             }
             TooManyEntries { archive, limit } => {
-                write!(
-                    f,
-                    "{}: more than {limit} entries; {MALICIOUS}",
-                    archive.display()
-                )
+                write!(f, "{}: more than {limit} entries; {MALICIOUS}", archive.display())
             }
-            TooLarge {
-                archive,
-                size,
-                limit,
-            } => write!(
+            TooLarge { archive, size, limit } => write!(
                 f,
                 "{}: {} when unpacked, and no more than {} are accepted for its length; {MALICIOUS} (a ZIP bomb); if you \
                  trust it, unpack it yourself and give the folder",
@@ -256,45 +220,19 @@ impl fmt::Display for ArchiveError {
                 Bytes(*limit)
             ),
             Changed(path) => {
-                write!(
-                    f,
-                    "{}: changed while it was being read; try again when it is written",
-                    path.display()
-                )
+                write!(f, "{}: changed while it was being read; try again when it is written", path.display())
             }
-            DiskFull {
-                origin,
-                cache,
-                needed,
-            } => {
-                write!(
-                    f,
-                    "{}: no space left in {}",
-                    origin.display(),
-                    cache.display()
-                )?;
+            DiskFull { origin, cache, needed } => {
+                write!(f, "{}: no space left in {}", origin.display(), cache.display())?;
                 if let Some(needed) = needed {
                     write!(f, " ({} needed)", Bytes(*needed))?;
                 }
-                write!(
-                    f,
-                    "; free some, or set VECUD_CACHE to a folder on another disk"
-                )
+                write!(f, "; free some, or set VECUD_CACHE to a folder on another disk")
             }
-            NoModelDescription {
-                origin,
-                elsewhere: None,
-            } => {
-                write!(
-                    f,
-                    "{}: not an FMU (no modelDescription.xml)",
-                    origin.display()
-                )
+            NoModelDescription { origin, elsewhere: None } => {
+                write!(f, "{}: not an FMU (no modelDescription.xml)", origin.display())
             }
-            NoModelDescription {
-                origin,
-                elsewhere: Some(place),
-            } => write!(
+            NoModelDescription { origin, elsewhere: Some(place) } => write!(
                 f,
                 "{}: not an FMU (no modelDescription.xml); there is {place:?}, so the folder above was packed: pack its \
                  contents instead",
@@ -314,12 +252,7 @@ impl fmt::Display for ArchiveError {
                  exported again",
                 origin.display()
             ),
-            NoLibrary {
-                origin,
-                library,
-                found,
-                others,
-            } => {
+            NoLibrary { origin, library, found, others } => {
                 write!(
                     f,
                     "{}: no {library} for this machine ({})",
@@ -330,10 +263,7 @@ impl fmt::Display for ArchiveError {
                     write!(f, "; its platform's folder has {}", others.join(", "))?;
                 }
                 match found.as_slice() {
-                    [] => write!(
-                        f,
-                        "; the FMU has neither binaries nor sources; ask for one that has"
-                    ),
+                    [] => write!(f, "; the FMU has neither binaries nor sources; ask for one that has"),
                     found => write!(
                         f,
                         "; the FMU has binaries for {} and no sources; ask for one with a binary for this machine or with \
@@ -381,11 +311,6 @@ impl fmt::Display for Bytes {
             unit += 1;
         }
         let text = format!("{value:.1}");
-        write!(
-            f,
-            "{} {}",
-            text.strip_suffix(".0").unwrap_or(&text),
-            UNITS[unit]
-        )
+        write!(f, "{} {}", text.strip_suffix(".0").unwrap_or(&text), UNITS[unit])
     }
 }

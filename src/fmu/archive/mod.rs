@@ -50,10 +50,7 @@ impl Unpacked {
         let root = if kind.is_dir() {
             let root = fs::canonicalize(path).map_err(|source| read_error(path, source))?;
             if !root.join("modelDescription.xml").is_file() {
-                return Err(ArchiveError::NoModelDescription {
-                    origin: path.to_path_buf(),
-                    elsewhere: None,
-                });
+                return Err(ArchiveError::NoModelDescription { origin: path.to_path_buf(), elsewhere: None });
             }
             root
         } else if kind.is_file() {
@@ -64,19 +61,13 @@ impl Unpacked {
         if root.to_str().is_none() {
             return Err(ArchiveError::PathNotUtf8(root));
         }
-        Ok(Unpacked {
-            root,
-            origin: path.to_path_buf(),
-        })
+        Ok(Unpacked { root, origin: path.to_path_buf() })
     }
 
     /// The text of `modelDescription.xml`, without a byte-order mark.
     pub fn model_description(&self) -> Result<String, ArchiveError> {
         let path = self.root.join("modelDescription.xml");
-        let refuse = |detail| ArchiveError::ModelDescription {
-            origin: self.origin.clone(),
-            detail,
-        };
+        let refuse = |detail| ArchiveError::ModelDescription { origin: self.origin.clone(), detail };
         let mut bytes = Vec::new();
         File::open(&path)
             .and_then(|file| file.take(LONGEST_DESCRIPTION + 1).read_to_end(&mut bytes))
@@ -90,9 +81,7 @@ impl Unpacked {
         String::from_utf8(bytes).map_err(|error| {
             let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
             let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
-            refuse(format!(
-                "line {line}: not UTF-8, the encoding that FMI requires; convert the file (iconv -t UTF-8)"
-            ))
+            refuse(format!("line {line}: not UTF-8, the encoding that FMI requires; convert the file (iconv -t UTF-8)"))
         })
     }
 
@@ -125,27 +114,17 @@ impl Unpacked {
         }
         let sources = self.root.join("sources");
         if sources.is_dir() {
-            return build::build(&sources, model_identifier, cache).map_err(|source| match source
-                .disk_full()
-            {
+            return build::build(&sources, model_identifier, cache).map_err(|source| match source.disk_full() {
                 true => ArchiveError::DiskFull {
                     origin: self.origin.clone(),
                     cache: cache.folder().to_path_buf(),
                     needed: None,
                 },
-                false => ArchiveError::Build {
-                    origin: self.origin.clone(),
-                    source: Box::new(source),
-                },
+                false => ArchiveError::Build { origin: self.origin.clone(), source: Box::new(source) },
             });
         }
         let others = ours.flat_map(|tuple| self.libraries(tuple)).collect();
-        Err(ArchiveError::NoLibrary {
-            origin: self.origin.clone(),
-            library: file,
-            found,
-            others,
-        })
+        Err(ArchiveError::NoLibrary { origin: self.origin.clone(), library: file, found, others })
     }
 
     /// The folders below `binaries`, those of this machine first, best first.

@@ -38,10 +38,7 @@ pub(super) fn components(name: &str) -> Result<Vec<&str>, EntryProblem> {
     if name.contains(char::is_control) {
         return Err(EntryProblem::ControlCharacter);
     }
-    let parts: Vec<&str> = name
-        .split('/')
-        .filter(|part| !part.is_empty() && *part != ".")
-        .collect();
+    let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     if parts.contains(&"..") {
         return Err(EntryProblem::Outside);
     }
@@ -135,28 +132,12 @@ mod tests {
         layout.add(&["a", "b"], Kind::File).unwrap();
         layout.add(&["A", "b"], Kind::File).unwrap();
         layout.add(&["a"], Kind::Folder).unwrap();
-        let again =
-            |layout: &mut Layout, parts: &[&str], kind| layout.add(parts, kind).unwrap_err();
-        assert_eq!(
-            again(&mut layout, &["a", "b"], Kind::File),
-            EntryProblem::Duplicate
-        );
-        assert_eq!(
-            again(&mut layout, &["a"], Kind::Folder),
-            EntryProblem::Duplicate
-        );
-        assert_eq!(
-            again(&mut layout, &["a"], Kind::File),
-            EntryProblem::FileAsFolder
-        );
-        assert_eq!(
-            again(&mut layout, &["a", "b"], Kind::Folder),
-            EntryProblem::FileAsFolder
-        );
-        assert_eq!(
-            again(&mut layout, &["a", "b", "c"], Kind::File),
-            EntryProblem::FileAsFolder
-        );
+        let again = |layout: &mut Layout, parts: &[&str], kind| layout.add(parts, kind).unwrap_err();
+        assert_eq!(again(&mut layout, &["a", "b"], Kind::File), EntryProblem::Duplicate);
+        assert_eq!(again(&mut layout, &["a"], Kind::Folder), EntryProblem::Duplicate);
+        assert_eq!(again(&mut layout, &["a"], Kind::File), EntryProblem::FileAsFolder);
+        assert_eq!(again(&mut layout, &["a", "b"], Kind::Folder), EntryProblem::FileAsFolder);
+        assert_eq!(again(&mut layout, &["a", "b", "c"], Kind::File), EntryProblem::FileAsFolder);
         assert_eq!(again(&mut layout, &[], Kind::File), EntryProblem::NoName);
     }
 }

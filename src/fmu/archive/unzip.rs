@@ -69,11 +69,7 @@ pub(super) fn unpack(
     let plan = plan(&mut zip, file, origin, limits)?;
     let total = check_totals(&plan, file, origin, limits)?;
     refuse_overlaps(&mut zip, &plan, origin)?;
-    let full = |needed| ArchiveError::DiskFull {
-        origin: origin.to_path_buf(),
-        cache: cache.to_path_buf(),
-        needed,
-    };
+    let full = |needed| ArchiveError::DiskFull { origin: origin.to_path_buf(), cache: cache.to_path_buf(), needed };
     if let Ok(disk) = rustix::fs::statvfs(target)
         && disk.f_bavail.saturating_mul(disk.f_frsize) < total
     {
@@ -89,10 +85,7 @@ pub(super) fn unpack(
 }
 
 fn is_disk_full(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
-    )
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 /// Checks every entry as the directory states it.
@@ -103,8 +96,7 @@ fn plan<R: Read + Seek>(
     limits: &Limits,
 ) -> Result<Vec<Planned>, ArchiveError> {
     if zip.has_duplicate_names() {
-        let name = directory::repeated_name(file, zip.central_directory_start())
-            .unwrap_or_else(|| "?".into());
+        let name = directory::repeated_name(file, zip.central_directory_start()).unwrap_or_else(|| "?".into());
         return Err(refused(origin, &name, EntryProblem::Duplicate));
     }
     let mut layout = Layout::default();
@@ -130,20 +122,11 @@ fn plan<R: Read + Seek>(
             let limit = limits.entry_size;
             return Err(refuse(EntryProblem::TooLarge { size, limit }));
         }
-        plan.push(Planned {
-            index,
-            executable: mode & 0o111 != 0,
-            path,
-            kind,
-            size,
-            name,
-        });
+        plan.push(Planned { index, executable: mode & 0o111 != 0, path, kind, size, name });
     }
-    let has =
-        |entry: &Planned, path: &str| entry.kind == Kind::File && entry.path == Path::new(path);
+    let has = |entry: &Planned, path: &str| entry.kind == Kind::File && entry.path == Path::new(path);
     if !plan.iter().any(|entry| has(entry, "modelDescription.xml")) {
-        let is_below =
-            |e: &&Planned| e.kind == Kind::File && e.path.ends_with("modelDescription.xml");
+        let is_below = |e: &&Planned| e.kind == Kind::File && e.path.ends_with("modelDescription.xml");
         return Err(ArchiveError::NoModelDescription {
             origin: origin.to_path_buf(),
             elsewhere: plan.iter().find(is_below).map(|entry| entry.name.clone()),
@@ -168,24 +151,13 @@ fn kind_of(mode: u32, named_as_folder: bool) -> Result<Kind, EntryProblem> {
 }
 
 /// The sum of what the entries state, if that is acceptable.
-fn check_totals(
-    plan: &[Planned],
-    file: &File,
-    origin: &Path,
-    limits: &Limits,
-) -> Result<u64, ArchiveError> {
+fn check_totals(plan: &[Planned], file: &File, origin: &Path, limits: &Limits) -> Result<u64, ArchiveError> {
     let length = file.metadata().map_err(|e| read_error(origin, e))?.len();
     let by_ratio = length.saturating_mul(limits.ratio).max(limits.free_size);
     let limit = by_ratio.min(limits.total_size);
-    let total = plan
-        .iter()
-        .fold(0u64, |sum, entry| sum.saturating_add(entry.size));
+    let total = plan.iter().fold(0u64, |sum, entry| sum.saturating_add(entry.size));
     if total > limit {
-        return Err(ArchiveError::TooLarge {
-            archive: origin.to_path_buf(),
-            size: total,
-            limit,
-        });
+        return Err(ArchiveError::TooLarge { archive: origin.to_path_buf(), size: total, limit });
     }
     Ok(total)
 }
@@ -201,10 +173,7 @@ fn refuse_overlaps<R: Read + Seek>(
     for entry in plan {
         let refuse = |error| entry_error(origin, &entry.name, error);
         let raw = zip.by_index_raw(entry.index).map_err(refuse)?;
-        let end = raw
-            .data_start()
-            .unwrap_or(0)
-            .saturating_add(raw.compressed_size());
+        let end = raw.data_start().unwrap_or(0).saturating_add(raw.compressed_size());
         if end > end_of_data {
             return Err(refused(origin, &entry.name, EntryProblem::CutOff));
         }
@@ -224,10 +193,7 @@ fn write_entry<R: Read + Seek>(
     target: &Path,
 ) -> Result<(), ArchiveError> {
     let path = target.join(&entry.path);
-    let failed = |source| ArchiveError::Read {
-        path: path.clone(),
-        source,
-    };
+    let failed = |source| ArchiveError::Read { path: path.clone(), source };
     if entry.kind == Kind::Folder {
         return fs::create_dir_all(&path).map_err(failed);
     }
@@ -241,9 +207,7 @@ fn write_entry<R: Read + Seek>(
         .open(&path)
         .map_err(failed)?;
     let refuse = |problem| refused(origin, &entry.name, problem);
-    let mut data = zip
-        .by_index(entry.index)
-        .map_err(|error| entry_error(origin, &entry.name, error))?;
+    let mut data = zip.by_index(entry.index).map_err(|error| entry_error(origin, &entry.name, error))?;
     let mut buffer = vec![0; 64 << 10];
     let mut written = 0u64;
     loop {
@@ -254,9 +218,7 @@ fn write_entry<R: Read + Seek>(
             Err(error) => return Err(refuse(read_problem(&error, entry.size, written))),
         };
         if written + got > entry.size {
-            return Err(refuse(EntryProblem::LargerThanStated {
-                stated: entry.size,
-            }));
+            return Err(refuse(EntryProblem::LargerThanStated { stated: entry.size }));
         }
         out.write_all(&buffer[..got as usize]).map_err(failed)?;
         written += got;
@@ -273,32 +235,21 @@ fn read_problem(error: &io::Error, stated: u64, written: u64) -> EntryProblem {
     let words = error.to_string();
     match error.kind() {
         io::ErrorKind::UnexpectedEof => EntryProblem::CutOff,
-        _ if words.contains("larger than its declared") => {
-            EntryProblem::LargerThanStated { stated }
-        }
+        _ if words.contains("larger than its declared") => EntryProblem::LargerThanStated { stated },
         _ if words.contains("checksum") && written == stated => EntryProblem::Checksum,
-        _ if words.contains("checksum") => EntryProblem::SmallerThanStated {
-            stated,
-            size: written,
-        },
+        _ if words.contains("checksum") => EntryProblem::SmallerThanStated { stated, size: written },
         _ => EntryProblem::Corrupt(words),
     }
 }
 
 fn entry_error(origin: &Path, name: &str, error: ZipError) -> ArchiveError {
     match error {
-        ZipError::Io(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
-            refused(origin, name, EntryProblem::CutOff)
-        }
+        ZipError::Io(e) if e.kind() == io::ErrorKind::UnexpectedEof => refused(origin, name, EntryProblem::CutOff),
         ZipError::Io(source) => read_error(origin, source),
         other => refused(origin, name, EntryProblem::Corrupt(other.to_string())),
     }
 }
 
 fn refused(origin: &Path, name: &str, problem: EntryProblem) -> ArchiveError {
-    ArchiveError::Entry {
-        archive: origin.to_path_buf(),
-        entry: name.to_owned(),
-        problem,
-    }
+    ArchiveError::Entry { archive: origin.to_path_buf(), entry: name.to_owned(), problem }
 }

@@ -23,40 +23,21 @@ pub(super) struct Compiler {
 impl Compiler {
     /// The compiler that `named` asks for, else the system's for `language`.
     pub fn choose(named: Option<&str>, language: Language) -> Compiler {
-        let (variable, usual) = if language.cpp {
-            ("CXX", "c++")
-        } else {
-            ("CC", "cc")
-        };
-        Compiler {
-            command: command(named, std::env::var(variable).ok().as_deref(), usual),
-            language: language.name(),
-        }
+        let (variable, usual) = if language.cpp { ("CXX", "c++") } else { ("CC", "cc") };
+        Compiler { command: command(named, std::env::var(variable).ok().as_deref(), usual), language: language.name() }
     }
 
     /// What the compiler calls itself, with its version: part of the cache's key.
     pub fn identity(&self) -> Result<Vec<u8>, BuildError> {
-        let output = self
-            .command()
-            .arg("--version")
-            .stdin(Stdio::null())
-            .output();
+        let output = self.command().arg("--version").stdin(Stdio::null()).output();
         Ok(output.map_err(|e| self.not_started(e))?.stdout)
     }
 
     /// Runs the compiler with `arguments` in `folder`; `what` is the file that errors are about. Returns the command and
     /// what the compiler said, for the log.
-    pub fn run(
-        &self,
-        what: &str,
-        arguments: &[OsString],
-        folder: &Path,
-    ) -> Result<String, BuildError> {
+    pub fn run(&self, what: &str, arguments: &[OsString], folder: &Path) -> Result<String, BuildError> {
         let words = folder.join("words");
-        let failed = |source| BuildError::File {
-            path: words.clone(),
-            source,
-        };
+        let failed = |source| BuildError::File { path: words.clone(), source };
         // To a file rather than a pipe: no amount of errors fills the memory.
         let out = File::create(&words).map_err(failed)?;
         let err = out.try_clone().map_err(failed)?;
@@ -76,12 +57,7 @@ impl Compiler {
         if status.success() {
             return Ok(format!("{command}\n{output}"));
         }
-        Err(BuildError::Compiler {
-            what: what.to_owned(),
-            command,
-            status: status.to_string(),
-            output,
-        })
+        Err(BuildError::Compiler { what: what.to_owned(), command, status: status.to_string(), output })
     }
 
     fn command(&self) -> Command {
@@ -93,14 +69,8 @@ impl Compiler {
     fn not_started(&self, source: io::Error) -> BuildError {
         let command = self.command[0].to_string_lossy().into_owned();
         match source.kind() {
-            io::ErrorKind::NotFound => BuildError::NoCompiler {
-                command,
-                language: self.language,
-            },
-            _ => BuildError::File {
-                path: command.into(),
-                source,
-            },
+            io::ErrorKind::NotFound => BuildError::NoCompiler { command, language: self.language },
+            _ => BuildError::File { path: command.into(), source },
         }
     }
 }
@@ -109,16 +79,9 @@ fn command(named: Option<&str>, environment: Option<&str>, usual: &str) -> Vec<O
     if let Some(named) = named {
         return vec![named.into()];
     }
-    let words = environment
-        .unwrap_or("")
-        .split_whitespace()
-        .map(OsString::from);
+    let words = environment.unwrap_or("").split_whitespace().map(OsString::from);
     let words: Vec<OsString> = words.collect();
-    if words.is_empty() {
-        vec![usual.into()]
-    } else {
-        words
-    }
+    if words.is_empty() { vec![usual.into()] } else { words }
 }
 
 /// The beginning of a compiler's output: the first errors are those that count.
@@ -158,15 +121,9 @@ mod tests {
 
     #[test]
     fn a_compiler_that_is_missing_is_named_with_its_package() {
-        let missing = Compiler {
-            command: vec!["no-such-compiler-here".into()],
-            language: "C++",
-        };
+        let missing = Compiler { command: vec!["no-such-compiler-here".into()], language: "C++" };
         let words = missing.identity().unwrap_err().to_string();
-        assert!(
-            words.contains("`no-such-compiler-here` is not installed"),
-            "{words}"
-        );
+        assert!(words.contains("`no-such-compiler-here` is not installed"), "{words}");
         assert!(words.contains("apt install g++"), "{words}");
         assert!(words.contains("CXX"), "{words}");
     }
@@ -184,10 +141,6 @@ mod tests {
         fs::write(&path, format!("first{}", "x".repeat(9000))).unwrap();
         let text = head(&path).unwrap();
         assert!(text.starts_with("first"));
-        assert!(
-            text.ends_with("\n... (813 more bytes)"),
-            "{}",
-            &text[8190..]
-        );
+        assert!(text.ends_with("\n... (813 more bytes)"), "{}", &text[8190..]);
     }
 }

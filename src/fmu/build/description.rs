@@ -51,34 +51,22 @@ pub(super) struct Library {
 
 /// Chooses and reads the configuration that builds `model_identifier` on this machine.
 pub(super) fn parse(text: &str, model_identifier: &str) -> Result<Configuration, BuildError> {
-    let options = ParsingOptions {
-        allow_dtd: false,
-        ..ParsingOptions::default()
-    };
+    let options = ParsingOptions { allow_dtd: false, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| {
         let place = error.pos();
-        BuildError::Description {
-            at: Some((place.row, place.col)),
-            detail: error.to_string(),
-        }
+        BuildError::Description { at: Some((place.row, place.col)), detail: error.to_string() }
     })?;
     let root = document.root_element();
     if root.tag_name().name() != "fmiBuildDescription" {
         let found = root.tag_name().name();
-        return Err(wrong(
-            root,
-            format!("<fmiBuildDescription> expected, <{found}> found"),
-        ));
+        return Err(wrong(root, format!("<fmiBuildDescription> expected, <{found}> found")));
     }
     let mut best: Option<(usize, Node)> = None;
     let mut seen = Vec::new();
     for node in elements(root, "BuildConfiguration") {
         let identifier = required(node, "modelIdentifier")?;
         let tuple = node.attribute("platform");
-        seen.push(format!(
-            "{identifier} for {}",
-            tuple.unwrap_or("any platform")
-        ));
+        seen.push(format!("{identifier} for {}", tuple.unwrap_or("any platform")));
         let rank = match tuple {
             None => usize::MAX,
             Some(tuple) => match platform::rank(tuple) {
@@ -122,33 +110,19 @@ fn source_file_set(node: Node) -> Result<SourceFileSet, BuildError> {
     let language = match node.attribute("language").map(str::trim) {
         None | Some("") => None,
         Some(name) => Some(Language::parse(name).ok_or_else(|| {
-            wrong(
-                node,
-                format!(
-                    "language {name:?} is not known; C and C++ and their versions are (C99, C++11)"
-                ),
-            )
+            wrong(node, format!("language {name:?} is not known; C and C++ and their versions are (C99, C++11)"))
         })?),
     };
-    let compiler = node
-        .attribute("compiler")
-        .map(str::trim)
-        .filter(|c| !c.is_empty());
+    let compiler = node.attribute("compiler").map(str::trim).filter(|c| !c.is_empty());
     if let Some(name) = compiler.filter(|name| !is_known_compiler(name)) {
-        let detail = format!(
-            "compiler {name:?} is not known; on Linux gcc and clang and their C++ names are"
-        );
+        let detail = format!("compiler {name:?} is not known; on Linux gcc and clang and their C++ names are");
         return Err(wrong(node, detail));
     }
     let options = node.attribute("compilerOptions").unwrap_or("");
-    let options =
-        split_options(options).ok_or_else(|| wrong(node, "compilerOptions has an open quote"))?;
+    let options = split_options(options).ok_or_else(|| wrong(node, "compilerOptions has an open quote"))?;
     let mut sources = Vec::new();
     for file in elements(node, "SourceFile") {
-        sources.push(Source {
-            path: inside(file)?,
-            at: place(file),
-        });
+        sources.push(Source { path: inside(file)?, at: place(file) });
     }
     let mut definitions = Vec::new();
     for item in elements(node, "PreprocessorDefinition") {
@@ -160,9 +134,7 @@ fn source_file_set(node: Node) -> Result<SourceFileSet, BuildError> {
         options,
         sources,
         definitions,
-        includes: elements(node, "IncludeDirectory")
-            .map(inside)
-            .collect::<Result<_, _>>()?,
+        includes: elements(node, "IncludeDirectory").map(inside).collect::<Result<_, _>>()?,
     })
 }
 
@@ -173,15 +145,10 @@ fn definition(node: Node) -> Result<Option<String>, BuildError> {
     if !starts_well || name.contains(['=', '\n', '\0']) {
         return Err(wrong(node, format!("{name:?} is no name of a macro")));
     }
-    let choices: Vec<&str> = elements(node, "Option")
-        .map(|o| required(o, "value"))
-        .collect::<Result<_, _>>()?;
+    let choices: Vec<&str> = elements(node, "Option").map(|o| required(o, "value")).collect::<Result<_, _>>()?;
     let value = match node.attribute("value") {
         Some(value) if !choices.is_empty() && !choices.contains(&value) => {
-            let detail = format!(
-                "{name} is {value:?}, which is none of its options ({})",
-                choices.join(", ")
-            );
+            let detail = format!("{name} is {value:?}, which is none of its options ({})", choices.join(", "));
             return Err(wrong(node, detail));
         }
         Some(value) => Some(value),
@@ -200,21 +167,14 @@ fn library(node: Node) -> Result<Library, BuildError> {
     if name.starts_with(['-', '.']) || !name.chars().all(plain) {
         return Err(wrong(node, format!("{name:?} is no name of a library")));
     }
-    Ok(Library {
-        name: name.to_owned(),
-        external: boolean(node, "external")?,
-        at: place(node),
-    })
+    Ok(Library { name: name.to_owned(), external: boolean(node, "external")?, at: place(node) })
 }
 
 /// The path that `name` gives, relative to `sources`, as one relative to the FMU's root.
 fn inside(node: Node) -> Result<PathBuf, BuildError> {
     let name = required(node, "name")?;
     if name.contains('\\') {
-        return Err(wrong(
-            node,
-            format!("{name:?} has a backslash; paths are separated by `/`"),
-        ));
+        return Err(wrong(node, format!("{name:?} has a backslash; paths are separated by `/`")));
     }
     let mut path = PathBuf::from("sources");
     for part in Path::new(name).components() {
@@ -269,30 +229,19 @@ pub(super) fn split_options(text: &str) -> Option<Vec<String>> {
 }
 
 fn elements<'a, 'i>(node: Node<'a, 'i>, name: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
-    node.children()
-        .filter(move |child| child.is_element() && child.tag_name().name() == name)
+    node.children().filter(move |child| child.is_element() && child.tag_name().name() == name)
 }
 
 fn required<'a>(node: Node<'a, '_>, name: &str) -> Result<&'a str, BuildError> {
-    let missing = || {
-        wrong(
-            node,
-            format!("<{}> lacks its {name}", node.tag_name().name()),
-        )
-    };
-    node.attribute(name)
-        .filter(|value| !value.is_empty())
-        .ok_or_else(missing)
+    let missing = || wrong(node, format!("<{}> lacks its {name}", node.tag_name().name()));
+    node.attribute(name).filter(|value| !value.is_empty()).ok_or_else(missing)
 }
 
 fn boolean(node: Node, name: &str) -> Result<bool, BuildError> {
     match node.attribute(name).map(str::trim) {
         None | Some("false" | "0") => Ok(false),
         Some("true" | "1") => Ok(true),
-        Some(other) => Err(wrong(
-            node,
-            format!("{name} is {other:?} instead of true or false"),
-        )),
+        Some(other) => Err(wrong(node, format!("{name} is {other:?} instead of true or false"))),
     }
 }
 
@@ -302,10 +251,7 @@ fn place(node: Node) -> (u32, u32) {
 }
 
 fn wrong(node: Node, detail: impl Into<String>) -> BuildError {
-    BuildError::Description {
-        at: Some(place(node)),
-        detail: detail.into(),
-    }
+    BuildError::Description { at: Some(place(node)), detail: detail.into() }
 }
 
 #[cfg(test)]

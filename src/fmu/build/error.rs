@@ -55,10 +55,7 @@ impl BuildError {
     pub fn disk_full(&self) -> bool {
         match self {
             BuildError::File { source, .. } => {
-                matches!(
-                    source.kind(),
-                    io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
-                )
+                matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
             }
             BuildError::Compiler { output, .. } => output.contains("No space left on device"),
             _ => false,
@@ -74,10 +71,7 @@ impl fmt::Display for BuildError {
                 "no binary for this machine, and sources/ has no buildDescription.xml that says how to build one; ask for \
                  an FMU with either"
             ),
-            BuildError::Description {
-                at: Some((line, column)),
-                detail,
-            } => {
+            BuildError::Description { at: Some((line, column)), detail } => {
                 write!(f, "sources/buildDescription.xml:{line}:{column}: {detail}")
             }
             BuildError::Description { at: None, detail } => {
@@ -95,12 +89,7 @@ impl fmt::Display for BuildError {
                      Ubuntu: apt install {debian}; Fedora: dnf install {fedora}), or set {variable} to yours"
                 )
             }
-            BuildError::Compiler {
-                what,
-                command,
-                status,
-                output,
-            } => write!(
+            BuildError::Compiler { what, command, status, output } => write!(
                 f,
                 "{what} does not build ({status}); the compiler says:\n{}\ncommand: {command}",
                 output.trim_end()

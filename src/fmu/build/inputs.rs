@@ -13,11 +13,7 @@ const MOST_FILES: usize = 100_000;
 const DEEPEST: usize = 64;
 
 /// Adds to `key` every file in the folders (and single files) `roots`, by its path relative to `base` and its content.
-pub(super) fn add_files(
-    key: &mut Key,
-    base: &Path,
-    roots: &BTreeSet<PathBuf>,
-) -> Result<(), BuildError> {
+pub(super) fn add_files(key: &mut Key, base: &Path, roots: &BTreeSet<PathBuf>) -> Result<(), BuildError> {
     let mut files = BTreeSet::new();
     for root in roots {
         collect(root, 0, &mut files)?;
@@ -48,9 +44,7 @@ fn collect(path: &Path, depth: usize, files: &mut BTreeSet<PathBuf>) -> Result<(
         }
     } else if kind.is_dir() {
         if depth > DEEPEST {
-            return Err(failed(io::Error::other(
-                "folders are nested too deep; do links form a ring?",
-            )));
+            return Err(failed(io::Error::other("folders are nested too deep; do links form a ring?")));
         }
         for entry in fs::read_dir(path).map_err(failed)? {
             collect(&entry.map_err(failed)?.path(), depth + 1, files)?;
@@ -60,8 +54,5 @@ fn collect(path: &Path, depth: usize, files: &mut BTreeSet<PathBuf>) -> Result<(
 }
 
 fn file_error(path: &Path, source: io::Error) -> BuildError {
-    BuildError::File {
-        path: path.to_path_buf(),
-        source,
-    }
+    BuildError::File { path: path.to_path_buf(), source }
 }

@@ -39,10 +39,7 @@ impl Language {
     /// What a file's extension says.
     pub fn of_file(path: &Path) -> Language {
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
-        Language {
-            cpp: matches!(extension, "cpp" | "cc" | "cxx" | "c++" | "C"),
-            version: None,
-        }
+        Language { cpp: matches!(extension, "cpp" | "cc" | "cxx" | "c++" | "C"), version: None }
     }
 
     pub fn name(self) -> &'static str {
@@ -52,16 +49,9 @@ impl Language {
     /// The options that make the compiler take any file as this language. GNU's dialects hold the strict ones and
     /// POSIX, which FMUs use without asking for it.
     pub fn options(self) -> Vec<String> {
-        let (kind, dialect) = if self.cpp {
-            ("c++", "gnu++")
-        } else {
-            ("c", "gnu")
-        };
+        let (kind, dialect) = if self.cpp { ("c++", "gnu++") } else { ("c", "gnu") };
         let mut options = vec!["-x".to_owned(), kind.to_owned()];
-        options.extend(
-            self.version
-                .map(|version| format!("-std={dialect}{version}")),
-        );
+        options.extend(self.version.map(|version| format!("-std={dialect}{version}")));
         options
     }
 }

@@ -29,18 +29,9 @@ use language::Language;
 
 /// The FMI headers that sources may include and that FMUs do not bring along.
 pub const HEADERS: [(&str, &str); 3] = [
-    (
-        "fmi3PlatformTypes.h",
-        include_str!("../headers/fmi3PlatformTypes.h"),
-    ),
-    (
-        "fmi3FunctionTypes.h",
-        include_str!("../headers/fmi3FunctionTypes.h"),
-    ),
-    (
-        "fmi3Functions.h",
-        include_str!("../headers/fmi3Functions.h"),
-    ),
+    ("fmi3PlatformTypes.h", include_str!("../headers/fmi3PlatformTypes.h")),
+    ("fmi3FunctionTypes.h", include_str!("../headers/fmi3FunctionTypes.h")),
+    ("fmi3Functions.h", include_str!("../headers/fmi3Functions.h")),
 ];
 
 /// Part of the cache's keys: increased when the same inputs would be built differently.
@@ -59,12 +50,7 @@ const COMPILE: [&str; 6] = [
 ];
 const LINK: [&str; 3] = ["-shared", "-Wl,-rpath,$ORIGIN", "-Wl,-z,defs"];
 /// What the compilers also read.
-const ENVIRONMENT: [&str; 4] = [
-    "CPATH",
-    "C_INCLUDE_PATH",
-    "CPLUS_INCLUDE_PATH",
-    "LIBRARY_PATH",
-];
+const ENVIRONMENT: [&str; 4] = ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH"];
 
 /// Everything that is settled before a compiler runs.
 struct Plan<'a> {
@@ -85,11 +71,7 @@ struct Plan<'a> {
 /// `cache`. The path's last component is `<model_identifier>.so`.
 pub fn build(sources: &Path, model_identifier: &str, cache: &Cache) -> Result<PathBuf, BuildError> {
     let description = read_description(sources)?;
-    let plan = plan(
-        sources,
-        model_identifier,
-        description::parse(&description, model_identifier)?,
-    )?;
+    let plan = plan(sources, model_identifier, description::parse(&description, model_identifier)?)?;
     let key = plan.key()?;
     let file = format!("{model_identifier}.so");
     let entry = format!("lib-v{FORMAT}-{key}");
@@ -114,13 +96,8 @@ fn read_description(sources: &Path) -> Result<String, BuildError> {
         other => other.map_err(failed)?,
     };
     let mut text = String::new();
-    file.take(LONGEST_DESCRIPTION)
-        .read_to_string(&mut text)
-        .map_err(failed)?;
-    Ok(text
-        .strip_prefix('\u{feff}')
-        .map(str::to_owned)
-        .unwrap_or(text))
+    file.take(LONGEST_DESCRIPTION).read_to_string(&mut text).map_err(failed)?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
 fn plan<'a>(
@@ -130,10 +107,7 @@ fn plan<'a>(
 ) -> Result<Plan<'a>, BuildError> {
     let root = sources.parent().unwrap_or(sources);
     let all = configuration.sets.iter().flat_map(|set| &set.sources);
-    if let Some(missing) = all
-        .clone()
-        .find(|source| !root.join(&source.path).is_file())
-    {
+    if let Some(missing) = all.clone().find(|source| !root.join(&source.path).is_file()) {
         return Err(BuildError::Description {
             at: Some(missing.at),
             detail: format!("{} does not exist in the FMU", missing.path.display()),
@@ -151,15 +125,8 @@ fn plan<'a>(
         }
         None => compilers[0].clone(),
     };
-    let mut plan = Plan {
-        root,
-        model_identifier,
-        configuration,
-        compilers,
-        linker,
-        libraries: Vec::new(),
-        beside: None,
-    };
+    let mut plan =
+        Plan { root, model_identifier, configuration, compilers, linker, libraries: Vec::new(), beside: None };
     plan.find_libraries()?;
     Ok(plan)
 }
@@ -167,10 +134,7 @@ fn plan<'a>(
 /// C++ as soon as one file is.
 fn set_language(set: &SourceFileSet) -> Language {
     let by_file = |cpp| Language { cpp, version: None };
-    let any_cpp = set
-        .sources
-        .iter()
-        .any(|source| Language::of_file(&source.path).cpp);
+    let any_cpp = set.sources.iter().any(|source| Language::of_file(&source.path).cpp);
     set.language.unwrap_or(by_file(any_cpp))
 }
 
@@ -180,8 +144,7 @@ impl Plan<'_> {
             if library.external {
                 let is_file_name = library.name.ends_with(".a") || library.name.contains(".so");
                 let colon = if is_file_name { ":" } else { "" };
-                self.libraries
-                    .push(format!("-l{colon}{}", library.name).into());
+                self.libraries.push(format!("-l{colon}{}", library.name).into());
                 continue;
             }
             let path = self.contained(library)?;
@@ -196,13 +159,8 @@ impl Plan<'_> {
     /// The file of a library that the FMU contains, in the folder of its configuration's platform or of this machine.
     fn contained(&self, library: &Library) -> Result<PathBuf, BuildError> {
         let name = &library.name;
-        let names = [
-            name.clone(),
-            format!("lib{name}.a"),
-            format!("lib{name}.so"),
-            format!("{name}.a"),
-            format!("{name}.so"),
-        ];
+        let names =
+            [name.clone(), format!("lib{name}.a"), format!("lib{name}.so"), format!("{name}.a"), format!("{name}.so")];
         let mut tuples: Vec<String> = self.configuration.platform.iter().cloned().collect();
         tuples.extend(platform::of_this_machine());
         for tuple in &tuples {
@@ -241,11 +199,7 @@ impl Plan<'_> {
         }
         let mut roots = BTreeSet::from([self.root.join("sources")]);
         for set in &self.configuration.sets {
-            roots.extend(
-                set.sources
-                    .iter()
-                    .map(|source| self.root.join(&source.path)),
-            );
+            roots.extend(set.sources.iter().map(|source| self.root.join(&source.path)));
             roots.extend(set.includes.iter().map(|path| self.root.join(path)));
         }
         let libraries = self.libraries.iter().map(PathBuf::from);
@@ -257,10 +211,7 @@ impl Plan<'_> {
 
     /// Compiles and links into the folder `target`, which then holds the library, what it needs beside it, and a log.
     fn make(&self, target: &Path, file: &str) -> Result<(), BuildError> {
-        let work = tempfile::Builder::new()
-            .prefix("work-")
-            .tempdir_in(target)
-            .map_err(|e| file_error(target, e))?;
+        let work = tempfile::Builder::new().prefix("work-").tempdir_in(target).map_err(|e| file_error(target, e))?;
         for (name, text) in HEADERS {
             let path = work.path().join(name);
             fs::write(&path, text).map_err(|e| file_error(&path, e))?;
@@ -284,11 +235,7 @@ impl Plan<'_> {
         let _ = fs::remove_file(&library);
         let mut arguments: Vec<OsString> = LINK.iter().map(OsString::from).collect();
         let set_options = self.configuration.sets.iter().flat_map(|set| &set.options);
-        arguments.extend(
-            set_options
-                .filter(|option| concerns_linker(option))
-                .map(OsString::from),
-        );
+        arguments.extend(set_options.filter(|option| concerns_linker(option)).map(OsString::from));
         arguments.push(format!("-Wl,-soname,{file}").into());
         arguments.extend(["-o".into(), library.into()]);
         arguments.extend(objects);
@@ -302,13 +249,7 @@ impl Plan<'_> {
         work.close().map_err(|e| file_error(target, e))
     }
 
-    fn compile_arguments(
-        &self,
-        set: &SourceFileSet,
-        source: &Path,
-        headers: &Path,
-        object: &Path,
-    ) -> Vec<OsString> {
+    fn compile_arguments(&self, set: &SourceFileSet, source: &Path, headers: &Path, object: &Path) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = COMPILE.iter().map(OsString::from).collect();
         let mut include = |path: PathBuf| {
             arguments.push("-I".into());
@@ -319,11 +260,7 @@ impl Plan<'_> {
         }
         include(headers.to_path_buf());
         include(self.root.join("sources"));
-        arguments.extend(
-            set.definitions
-                .iter()
-                .map(|d| OsString::from(format!("-D{d}"))),
-        );
+        arguments.extend(set.definitions.iter().map(|d| OsString::from(format!("-D{d}"))));
         // The language before the set's options, so that a version given there wins.
         let is_assembly = source.extension().is_some_and(|e| e == "s" || e == "S");
         if !is_assembly {
@@ -340,15 +277,7 @@ impl Plan<'_> {
 /// Options that must be given to the linker too. Not `-ffast-math`: it would change the floating-point control word of
 /// every thread in the process.
 fn concerns_linker(option: &str) -> bool {
-    const PREFIXES: [&str; 7] = [
-        "-fopenmp",
-        "-fsanitize",
-        "-flto",
-        "-fprofile",
-        "-m",
-        "-stdlib=",
-        "-pthread",
-    ];
+    const PREFIXES: [&str; 7] = ["-fopenmp", "-fsanitize", "-flto", "-fprofile", "-m", "-stdlib=", "-pthread"];
     PREFIXES.iter().any(|prefix| option.starts_with(prefix))
 }
 
@@ -364,8 +293,5 @@ fn copy_files(from: &Path, to: &Path) -> Result<(), BuildError> {
 }
 
 fn file_error(path: &Path, source: std::io::Error) -> BuildError {
-    BuildError::File {
-        path: path.to_path_buf(),
-        source,
-    }
+    BuildError::File { path: path.to_path_buf(), source }
 }

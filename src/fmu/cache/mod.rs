@@ -54,9 +54,7 @@ impl Cache {
     /// A cache in `folder`, which is made when something is first put there.
     pub fn at(folder: impl Into<PathBuf>) -> Cache {
         let folder = folder.into();
-        Cache {
-            folder: std::path::absolute(&folder).unwrap_or(folder),
-        }
+        Cache { folder: std::path::absolute(&folder).unwrap_or(folder) }
     }
 
     /// Where the cache is.
@@ -86,8 +84,7 @@ impl Cache {
         let files = temporary.path().join(FILES);
         fs::create_dir(&files).map_err(|e| CacheError::new("cannot make folder", &files, e))?;
         make(&files)?;
-        write_list(temporary.path())
-            .map_err(|e| CacheError::new("cannot write", &temporary.path().join(LIST), e))?;
+        write_list(temporary.path()).map_err(|e| CacheError::new("cannot write", &temporary.path().join(LIST), e))?;
         publish(temporary, &entry)?;
         Ok(entry.join(FILES))
     }
@@ -98,19 +95,12 @@ impl Cache {
             return;
         };
         for entry in entries.flatten() {
-            if !entry
-                .file_name()
-                .as_encoded_bytes()
-                .starts_with(TEMPORARY.as_bytes())
-            {
+            if !entry.file_name().as_encoded_bytes().starts_with(TEMPORARY.as_bytes()) {
                 continue;
             }
             let modified = entry.metadata().and_then(|m| m.modified());
-            let old = modified.is_ok_and(|time| {
-                SystemTime::now()
-                    .duration_since(time)
-                    .is_ok_and(|age| age > LEFTOVER_AGE)
-            });
+            let old =
+                modified.is_ok_and(|time| SystemTime::now().duration_since(time).is_ok_and(|age| age > LEFTOVER_AGE));
             if old && lock(&entry.path()).is_some() {
                 let _ = fs::remove_dir_all(entry.path());
             }
@@ -157,11 +147,7 @@ fn publish_plainly(temporary: tempfile::TempDir, entry: &Path) -> Result<(), Cac
             Err(e) => return Err(CacheError::new("cannot move into place", entry, e)),
         }
     }
-    Err(CacheError::new(
-        "cannot move into place",
-        entry,
-        io::ErrorKind::AlreadyExists.into(),
-    ))
+    Err(CacheError::new("cannot move into place", entry, io::ErrorKind::AlreadyExists.into()))
 }
 
 /// An exclusive lock on a folder, or `None` when somebody holds it.
@@ -214,19 +200,12 @@ fn is_complete(entry: &Path) -> bool {
 }
 
 fn make_private_folder(folder: &Path) -> io::Result<()> {
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// The folder of the user's cache, given the environment.
 fn choose(env: impl Fn(&str) -> Option<OsString>, temp: &Path) -> io::Result<PathBuf> {
-    let set = |name| {
-        env(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
+    let set = |name| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(named) = set("VECUD_CACHE") {
         return Ok(named);
     }
@@ -237,9 +216,7 @@ fn choose(env: impl Fn(&str) -> Option<OsString>, temp: &Path) -> io::Result<Pat
     for base in usual.into_iter().flatten() {
         let folder = base.join("vecud");
         let may = Access::WRITE_OK | Access::EXEC_OK;
-        if make_private_folder(&folder).is_ok()
-            && rustix::fs::accessat(CWD, &folder, may, AtFlags::EACCESS).is_ok()
-        {
+        if make_private_folder(&folder).is_ok() && rustix::fs::accessat(CWD, &folder, may, AtFlags::EACCESS).is_ok() {
             return Ok(folder);
         }
     }
@@ -262,26 +239,14 @@ fn choose(env: impl Fn(&str) -> Option<OsString>, temp: &Path) -> io::Result<Pat
 
 impl CacheError {
     pub(crate) fn new(doing: &'static str, path: &Path, source: io::Error) -> CacheError {
-        CacheError {
-            path: path.to_path_buf(),
-            doing,
-            source,
-        }
+        CacheError { path: path.to_path_buf(), doing, source }
     }
 }
 
 impl fmt::Display for CacheError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let CacheError {
-            path,
-            doing,
-            source,
-        } = self;
-        write!(
-            f,
-            "{}: {doing}: {source}; set VECUD_CACHE to a folder that you may write to",
-            path.display()
-        )
+        let CacheError { path, doing, source } = self;
+        write!(f, "{}: {doing}: {source}; set VECUD_CACHE to a folder that you may write to", path.display())
     }
 }
 

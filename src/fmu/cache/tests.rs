@@ -16,27 +16,13 @@ fn the_users_cache_follows_the_environment() {
     let base = tempfile::tempdir().unwrap();
     let path = |name: &str| base.path().join(name);
     let (own, xdg, home) = (path("own"), path("xdg"), path("home"));
-    let all = [
-        ("VECUD_CACHE", own.as_path()),
-        ("XDG_CACHE_HOME", &xdg),
-        ("HOME", &home),
-    ];
+    let all = [("VECUD_CACHE", own.as_path()), ("XDG_CACHE_HOME", &xdg), ("HOME", &home)];
     assert_eq!(chosen(&all, base.path()).unwrap(), own);
     assert_eq!(chosen(&all[1..], base.path()).unwrap(), xdg.join("vecud"));
-    assert_eq!(
-        chosen(&all[2..], base.path()).unwrap(),
-        home.join(".cache/vecud")
-    );
+    assert_eq!(chosen(&all[2..], base.path()).unwrap(), home.join(".cache/vecud"));
     // Empty and relative values count as absent.
-    let odd = [
-        ("VECUD_CACHE", Path::new("")),
-        ("XDG_CACHE_HOME", Path::new("rel")),
-        all[2],
-    ];
-    assert_eq!(
-        chosen(&odd, base.path()).unwrap(),
-        home.join(".cache/vecud")
-    );
+    let odd = [("VECUD_CACHE", Path::new("")), ("XDG_CACHE_HOME", Path::new("rel")), all[2]];
+    assert_eq!(chosen(&odd, base.path()).unwrap(), home.join(".cache/vecud"));
 }
 
 #[test]
@@ -82,10 +68,7 @@ fn the_first_of_two_makers_wins() {
         cache.get_or_make("x", |target| make(target, "first"))?;
         make(target, "second")
     });
-    assert_eq!(
-        fs::read_to_string(files.unwrap().join("f")).unwrap(),
-        "first"
-    );
+    assert_eq!(fs::read_to_string(files.unwrap().join("f")).unwrap(), "first");
     assert_eq!(fs::read_dir(base.path()).unwrap().count(), 1);
 }
 

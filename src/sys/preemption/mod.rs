@@ -79,10 +79,9 @@ pub enum LockError {
 impl fmt::Display for LockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LockError::TooManyLevels(levels) => write!(
-                f,
-                "an instance has {levels} priority levels, the preemption lock has room for {MAX_LEVELS}"
-            ),
+            LockError::TooManyLevels(levels) => {
+                write!(f, "an instance has {levels} priority levels, the preemption lock has room for {MAX_LEVELS}")
+            }
             LockError::NoPriorityInheritance => f.write_str(
                 "this kernel has no priority-inheriting futexes (CONFIG_FUTEX_PI), which the preemption lock needs",
             ),
@@ -174,10 +173,7 @@ impl PreemptionLock {
         self.release_leaked(me);
         let token = &self.tokens[level];
         let (word, bit) = (&self.active[level / BITS], 1 << (level % BITS));
-        assert!(
-            !me.entered.replace(true),
-            "a partition that has entered enters again"
-        );
+        assert!(!me.entered.replace(true), "a partition that has entered enters again");
         let mut waits = u32::from(token.lock(me.tid));
         loop {
             if self.is_inside_section() {
@@ -223,17 +219,10 @@ impl PreemptionLock {
             me.count(|c| c.nested += 1);
             return Locked::Nested;
         }
-        let waited = if self.word.try_lock(me.tid) {
-            None
-        } else {
-            Some(self.lock_contended(me))
-        };
+        let waited = if self.word.try_lock(me.tid) { None } else { Some(self.lock_contended(me)) };
         self.section.store(me.tid, Ordering::Release);
         compiler_fence(Ordering::SeqCst);
-        if me
-            .level
-            .is_some_and(|level| self.nearest_active_above(level).is_some())
-        {
+        if me.level.is_some_and(|level| self.nearest_active_above(level).is_some()) {
             self.raise(me);
         }
         me.count(|c| c.acquisitions += 1);
@@ -257,9 +246,7 @@ impl PreemptionLock {
                 me.count(|c| c.not_held += 1);
                 Unlocked::NotHeld
             }
-            1 => Unlocked::Outermost {
-                held: self.release(me),
-            },
+            1 => Unlocked::Outermost { held: self.release(me) },
             depth => {
                 me.depth.set(depth - 1);
                 Unlocked::Nested
@@ -314,8 +301,7 @@ impl PreemptionLock {
     #[cold]
     fn restore(&self, me: &Partition) {
         me.raised.set(false);
-        if !me.demoted.load(Ordering::SeqCst) && scheduling::set_fifo_errno(0, me.priority).is_err()
-        {
+        if !me.demoted.load(Ordering::SeqCst) && scheduling::set_fifo_errno(0, me.priority).is_err() {
             me.count(|c| c.raise_refused += 1);
         }
         if me.demoted.load(Ordering::SeqCst) {

@@ -86,10 +86,7 @@ impl Partition {
 
     /// What a watchdog needs to take this thread's priority away for good.
     pub fn demotion(&self) -> Demotion {
-        Demotion {
-            tid: self.tid,
-            demoted: Arc::clone(&self.demoted),
-        }
+        Demotion { tid: self.tid, demoted: Arc::clone(&self.demoted) }
     }
 
     #[inline]

@@ -5,18 +5,13 @@ fn document(content: &str) -> String {
 }
 
 fn one(set: &str) -> Result<Configuration, String> {
-    let text = document(&format!(
-        "<BuildConfiguration modelIdentifier=\"m\">{set}</BuildConfiguration>"
-    ));
+    let text = document(&format!("<BuildConfiguration modelIdentifier=\"m\">{set}</BuildConfiguration>"));
     parse(&text, "m").map_err(|e| e.to_string())
 }
 
 fn set(attributes: &str, content: &str) -> Result<SourceFileSet, String> {
     let source = "<SourceFile name=\"a.c\"/>";
-    one(&format!(
-        "<SourceFileSet {attributes}>{source}{content}</SourceFileSet>"
-    ))
-    .map(|mut c| c.sets.remove(0))
+    one(&format!("<SourceFileSet {attributes}>{source}{content}</SourceFileSet>")).map(|mut c| c.sets.remove(0))
 }
 
 #[test]
@@ -39,31 +34,16 @@ fn the_configuration_of_this_platform_is_chosen() {
         assert_eq!(found.sets.len(), 1);
         found.sets[0].sources[0].path.clone()
     };
-    assert_eq!(
-        chosen(&[&windows, &any, &ours, &variant]),
-        Path::new("sources/ours.c")
-    );
-    assert_eq!(
-        chosen(&[&any, &variant, &windows]),
-        Path::new("sources/variant.c")
-    );
-    assert_eq!(
-        chosen(&[&other, &windows, &any]),
-        Path::new("sources/any.c")
-    );
-    let none = parse(&document(&(windows + &other)), "m")
-        .unwrap_err()
-        .to_string();
-    assert!(
-        none.contains("m for x86_64-windows, n for any platform"),
-        "{none}"
-    );
+    assert_eq!(chosen(&[&windows, &any, &ours, &variant]), Path::new("sources/ours.c"));
+    assert_eq!(chosen(&[&any, &variant, &windows]), Path::new("sources/variant.c"));
+    assert_eq!(chosen(&[&other, &windows, &any]), Path::new("sources/any.c"));
+    let none = parse(&document(&(windows + &other)), "m").unwrap_err().to_string();
+    assert!(none.contains("m for x86_64-windows, n for any platform"), "{none}");
 }
 
 #[test]
 fn the_standards_second_example_reads_completely() {
-    let found = one(
-        "<SourceFileSet language=\"C99\"><SourceFile name=\"fmi3Functions.c\"/></SourceFileSet>\
+    let found = one("<SourceFileSet language=\"C99\"><SourceFile name=\"fmi3Functions.c\"/></SourceFileSet>\
          <SourceFileSet language=\"C++11\" compiler=\"clang++\" compilerOptions=\"-fno-rtti\">\
            <SourceFile name=\"logging/src/logger.c\"/>\
            <PreprocessorDefinition name=\"FMI_VERSION\" value=\"3\"/>\
@@ -72,8 +52,7 @@ fn the_standards_second_example_reads_completely() {
              <Option value=\"0\"/><Option value=\"1\"/></PreprocessorDefinition>\
            <IncludeDirectory name=\"logging/include\"/>\
          </SourceFileSet>\
-         <Library name=\"hdf5\" version=\"&gt;=1.8\" external=\"true\"/><Library name=\"libm.a\"/>",
-    )
+         <Library name=\"hdf5\" version=\"&gt;=1.8\" external=\"true\"/><Library name=\"libm.a\"/>")
     .unwrap();
     assert_eq!(found.sets.len(), 2);
     let cpp = &found.sets[1];
@@ -82,11 +61,7 @@ fn the_standards_second_example_reads_completely() {
     assert_eq!(cpp.options, ["-fno-rtti"]);
     assert_eq!(cpp.definitions, ["FMI_VERSION=3", "LOG_LEVEL=0"]);
     assert_eq!(cpp.includes, [Path::new("sources/logging/include")]);
-    let libraries: Vec<_> = found
-        .libraries
-        .iter()
-        .map(|l| (l.name.as_str(), l.external))
-        .collect();
+    let libraries: Vec<_> = found.libraries.iter().map(|l| (l.name.as_str(), l.external)).collect();
     assert_eq!(libraries, [("hdf5", true), ("libm.a", false)]);
 }
 
@@ -94,52 +69,25 @@ fn the_standards_second_example_reads_completely() {
 fn errors_have_line_and_column() {
     let text = document("<BuildConfiguration/>");
     let error = parse(&text, "m").unwrap_err().to_string();
-    assert!(
-        error.contains("buildDescription.xml:2:1: <BuildConfiguration> lacks its modelIdentifier"),
-        "{error}"
-    );
+    assert!(error.contains("buildDescription.xml:2:1: <BuildConfiguration> lacks its modelIdentifier"), "{error}");
     let malformed = parse("<a>\n<b></a>", "m").unwrap_err().to_string();
     assert!(malformed.contains("buildDescription.xml:2:"), "{malformed}");
-    let entity = parse("<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>", "m")
-        .unwrap_err()
-        .to_string();
+    let entity = parse("<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>", "m").unwrap_err().to_string();
     assert!(entity.contains("DTD"), "{entity}");
-    let other = parse("<fmiModelDescription/>", "m")
-        .unwrap_err()
-        .to_string();
+    let other = parse("<fmiModelDescription/>", "m").unwrap_err().to_string();
     assert!(other.contains("<fmiBuildDescription> expected"), "{other}");
 }
 
 #[test]
 fn values_that_make_no_sense_are_refused() {
     for (attributes, content, words) in [
-        (
-            "language=\"Fortran\"",
-            "",
-            "language \"Fortran\" is not known",
-        ),
+        ("language=\"Fortran\"", "", "language \"Fortran\" is not known"),
         ("compiler=\"cl\"", "", "compiler \"cl\" is not known"),
-        (
-            "compiler=\"/bin/gcc\"",
-            "",
-            "compiler \"/bin/gcc\" is not known",
-        ),
+        ("compiler=\"/bin/gcc\"", "", "compiler \"/bin/gcc\" is not known"),
         ("compilerOptions=\"-DX='\"", "", "open quote"),
-        (
-            "",
-            "<PreprocessorDefinition name=\"-x\"/>",
-            "no name of a macro",
-        ),
-        (
-            "",
-            "<PreprocessorDefinition name=\"A=B\"/>",
-            "no name of a macro",
-        ),
-        (
-            "",
-            "<PreprocessorDefinition name=\"A\" optional=\"ja\"/>",
-            "instead of true or false",
-        ),
+        ("", "<PreprocessorDefinition name=\"-x\"/>", "no name of a macro"),
+        ("", "<PreprocessorDefinition name=\"A=B\"/>", "no name of a macro"),
+        ("", "<PreprocessorDefinition name=\"A\" optional=\"ja\"/>", "instead of true or false"),
         (
             "",
             "<PreprocessorDefinition name=\"A\" value=\"3\"><Option value=\"1\"/></PreprocessorDefinition>",
@@ -151,22 +99,15 @@ fn values_that_make_no_sense_are_refused() {
         let error = set(attributes, content).unwrap_err();
         assert!(error.contains(words), "{words:?} is not in: {error}");
     }
-    let library =
-        one("<SourceFileSet><SourceFile name=\"a.c\"/></SourceFileSet><Library name=\"../l.a\"/>");
+    let library = one("<SourceFileSet><SourceFile name=\"a.c\"/></SourceFileSet><Library name=\"../l.a\"/>");
     assert!(library.unwrap_err().contains("no name of a library"));
-    assert!(
-        one("<SourceFileSet/>")
-            .unwrap_err()
-            .contains("no SourceFile")
-    );
+    assert!(one("<SourceFileSet/>").unwrap_err().contains("no SourceFile"));
     assert!(one("").unwrap_err().contains("no SourceFile"));
 }
 
 #[test]
 fn paths_may_leave_sources_but_not_the_fmu() {
-    let include = |name: &str| {
-        set("", &format!("<IncludeDirectory name=\"{name}\"/>")).map(|s| s.includes[0].clone())
-    };
+    let include = |name: &str| set("", &format!("<IncludeDirectory name=\"{name}\"/>")).map(|s| s.includes[0].clone());
     assert_eq!(include("../extra/h").unwrap(), Path::new("extra/h"));
     assert_eq!(include("a/../b/./c").unwrap(), Path::new("sources/b/c"));
     assert_eq!(include("..").unwrap(), Path::new(""));
@@ -176,15 +117,7 @@ fn paths_may_leave_sources_but_not_the_fmu() {
 
 #[test]
 fn compilers_are_known_with_target_and_version() {
-    for name in [
-        "gcc",
-        "g++-12",
-        "clang++",
-        "aarch64-linux-gnu-gcc",
-        "x86_64-linux-gnu-g++-12",
-        "clang-15",
-        "c++",
-    ] {
+    for name in ["gcc", "g++-12", "clang++", "aarch64-linux-gnu-gcc", "x86_64-linux-gnu-g++-12", "clang-15", "c++"] {
         assert!(is_known_compiler(name), "{name}");
     }
     for name in ["rm", "gcc -x", "./gcc", "-gcc", "", "cl", "gcc;rm"] {
@@ -196,10 +129,7 @@ fn compilers_are_known_with_target_and_version() {
 fn options_are_split_as_a_shell_would() {
     let split = |text| split_options(text).unwrap();
     assert_eq!(split(" -O3\t-Wall\n"), ["-O3", "-Wall"]);
-    assert_eq!(
-        split(r#"-DA="b c" '-D X' -DY=\"z\" """#),
-        ["-DA=b c", "-D X", "-DY=\"z\"", ""]
-    );
+    assert_eq!(split(r#"-DA="b c" '-D X' -DY=\"z\" """#), ["-DA=b c", "-D X", "-DY=\"z\"", ""]);
     assert!(split("").is_empty());
     assert_eq!(split_options("'a"), None);
 }

@@ -1,0 +1,269 @@
+//! Real time: one thread per task (design S6, S12, S17, S18).
+//!
+//! A partition thread sleeps until the next release that its timeline knows, or until somebody has ticked it; runs the
+//! activation inside the preemption gate; records; skips what it has missed. From its second activation on it allocates
+//! nothing, faults no page, logs nothing, and makes one system call per uncontended periodic activation: the sleep.
+
+use super::activation::Activation;
+use super::thread_host::{Dispatch, PartitionHost};
+use super::world::{Ending, World};
+use crate::exchange::TickStamp;
+use crate::ffi::set_thread_host;
+use crate::plan::{IntervalVariability, TaskId};
+use crate::record::board::{Metric, TaskCells, TaskWord};
+use crate::report::Scheduling;
+use crate::schedule::{Due, Tick, Timeline};
+use crate::sys::affinity::{self, current_cpu};
+use crate::sys::preemption::Partition as LockMember;
+use crate::sys::wake::{Wakening, monotonic_now};
+use crate::sys::{memory, scheduling, thread};
+use crate::time::{Instant, Nanos};
+use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::mpsc::Sender;
+
+/// What every partition thread touches of its stack and heap before the start.
+const HEAP: usize = 256 * 1024;
+
+/// A partition thread's ingredients.
+pub struct PartitionThread {
+    /// What all threads share.
+    pub world: &'static World,
+    /// Which task.
+    pub task: TaskId,
+    /// Its model partition and buffers.
+    pub activation: Activation,
+    /// A deadline from initialisation, for countdown clocks.
+    pub armed: Option<Instant>,
+    /// Told once: whether the thread is set up.
+    pub ready: Sender<Result<LockDemotion, String>>,
+}
+
+/// What a watchdog needs of a thread.
+pub struct LockDemotion {
+    /// Which task.
+    pub task: TaskId,
+    /// Takes its priority.
+    pub demotion: crate::sys::preemption::Demotion,
+}
+
+/// Figures of the activation before, for the jitter.
+struct Previous {
+    release: i64,
+    start: i64,
+}
+
+impl PartitionThread {
+    /// The body of the thread; gives the activation back when the run ends.
+    pub fn run(mut self) -> Activation {
+        let (world, task) = (self.world, self.task);
+        let plan = &world.plan.tasks[task.0];
+        let fifo = world.scheduling == Scheduling::Fifo;
+        let member = LockMember::new(plan.level, fifo.then_some(plan.fifo.get()));
+        world.board.task(task).word(TaskWord::Tid).store(u64::from(thread::current_tid()), Relaxed);
+        crate::sys::crash::label_thread(task.0 as u64 + 1);
+        let set_up = self.set_up(fifo).map(|()| LockDemotion { task, demotion: member.demotion() });
+        let failed = set_up.is_err();
+        let _ = self.ready.send(set_up);
+        if !failed {
+            // For ever: FMU code may call back as long as this thread lives, and the process ends with the run.
+            let host: &'static PartitionHost =
+                Box::leak(Box::new(PartitionHost::new(world, plan.fmu, member, Dispatch::Threads)));
+            set_thread_host(Some(host));
+            let mut timeline = Timeline::new(&plan.release, world.plan.start, world.plan.stop);
+            if let Some(time) = self.armed {
+                timeline.arm(time, Nanos(0));
+            }
+            self.serve(host, timeline);
+            set_thread_host(None);
+        }
+        world.tasks[task.0].next.store(i64::MAX, SeqCst);
+        world.instances[plan.fmu.0].turns.announce(task.0, i64::MAX);
+        world.tasks[task.0].finished.store(true, SeqCst);
+        self.activation
+    }
+
+    fn set_up(&self, fifo: bool) -> Result<(), String> {
+        let plan = &self.world.plan.tasks[self.task.0];
+        let place = |error: crate::sys::SysError| format!("thread {}: {error}", plan.thread);
+        thread::block_signals().map_err(place)?;
+        thread::minimize_timer_slack().map_err(place)?;
+        memory::prefault_arena(HEAP);
+        memory::prefault_stack(self.world.plan.host.stack_kib * 1024 * 3 / 4);
+        affinity::pin_to(plan.cpu).map_err(place)?;
+        if fifo {
+            scheduling::set_fifo(plan.fifo.get()).map_err(place)?;
+        }
+        Ok(())
+    }
+
+    fn serve(&mut self, host: &'static PartitionHost, mut timeline: Timeline) {
+        let (world, task) = (self.world, self.task);
+        let plan = &world.plan.tasks[task.0];
+        let (state, cells) = (&world.tasks[task.0], world.board.task(task));
+        let turns = &world.instances[plan.fmu.0].turns;
+        let cooperative = world.scheduling == Scheduling::Cooperative;
+        let mut previous: Option<Previous> = None;
+        self.wait_for_start();
+        let mut now = monotonic_now();
+        loop {
+            let seen = state.wake.value();
+            // Not idle, and next unknown, before the mail is taken: `World::complete` must not miss it in between.
+            if state.has_mail() {
+                state.idle.store(false, SeqCst);
+                state.next.store(i64::MIN, SeqCst);
+                world.noticed(task);
+                take_mail(world, task, &mut timeline, &cells);
+            }
+            let leave = world.ending() == Ending::Discard || world.instances[plan.fmu.0].failed.load(SeqCst);
+            if leave {
+                while state.has_mail() {
+                    take_mail(world, task, &mut timeline, &cells);
+                    cells.count(TaskWord::Discarded, timeline.discard());
+                }
+                cells.count(TaskWord::Discarded, timeline.discard());
+                return;
+            }
+            let Some(next) = timeline.next() else {
+                state.next.store(i64::MAX, SeqCst);
+                state.idle.store(true, SeqCst);
+                if world.ending() == Ending::Finished {
+                    return;
+                }
+                if cooperative {
+                    turns.announce(task.0, i64::MAX);
+                }
+                state.wake.wait_until(seen, None);
+                now = monotonic_now();
+                continue;
+            };
+            state.next.store(next.nanos().0, SeqCst);
+            let release = world.wall(next).0;
+            if cooperative {
+                turns.announce(task.0, release);
+            }
+            if now < release {
+                let wakening = state.wake.wait_until(seen, Some(release));
+                now = monotonic_now();
+                if wakening == Wakening::Woken {
+                    continue;
+                }
+            }
+            let due = timeline.take(world.simulation(Nanos(now))).expect("there is a next one");
+            state.idle.store(false, SeqCst);
+            state.next.store(due.time.nanos().0, SeqCst);
+            now = self.activate(host, due, now, &mut previous);
+            while let Some(skipped) = timeline.skip(world.simulation(Nanos(now))) {
+                cells.count_shared(TaskWord::Overruns, 1);
+                cells.count(TaskWord::Skipped, 1);
+                let late = now - world.wall(skipped.time).0;
+                for metric in [Metric::Wakeup, Metric::Start, Metric::Response] {
+                    cells.histogram(metric).record(late);
+                }
+            }
+        }
+    }
+
+    /// Sleeps until the common start instant is known; the first release is on or after it.
+    fn wait_for_start(&self) {
+        let state = &self.world.tasks[self.task.0];
+        loop {
+            let seen = state.wake.value();
+            if self.world.start().0 != 0 || self.world.ending() != Ending::No {
+                return;
+            }
+            state.wake.wait_until(seen, None);
+        }
+    }
+
+    /// Runs one activation; returns the wall clock at its end.
+    fn activate(&mut self, host: &PartitionHost, due: Due, woken: i64, previous: &mut Option<Previous>) -> i64 {
+        let (world, task) = (self.world, self.task);
+        let plan = &world.plan.tasks[task.0];
+        let (instance, cells) = (&world.instances[plan.fmu.0], world.board.task(task));
+        let cooperative = world.scheduling == Scheduling::Cooperative;
+        let core = &world.cores[world.tasks[task.0].core];
+        if cooperative {
+            instance.turns.take(task.0, monotonic_now);
+        } else {
+            instance.lock.enter(host.member(), || world.help(task));
+        }
+        // The instance may have failed while this one waited.
+        if instance.failed.load(SeqCst) {
+            self.leave(host, cooperative);
+            cells.count(TaskWord::Discarded, 1);
+            return monotonic_now();
+        }
+        let executed_before = core.executed.load(Relaxed);
+        host.begin(task, due.time);
+        let start = monotonic_now();
+        cells.word(TaskWord::StartedAt).store(start as u64, Relaxed);
+        if current_cpu() != plan.cpu {
+            cells.count(TaskWord::WrongCore, 1);
+        }
+        let result = self.activation.run(world, host, due.time);
+        let end = monotonic_now();
+        host.end();
+        let meanwhile = core.executed.load(Relaxed) - executed_before;
+        let execution = (end - start - meanwhile).max(0);
+        core.executed.fetch_add(execution, Relaxed);
+        self.leave(host, cooperative);
+
+        let release = match due.dispatched {
+            None => world.wall(due.time).0,
+            Some(at) if plan.kind == IntervalVariability::Countdown && !due.retimed => at.0.max(world.wall(due.time).0),
+            Some(at) => at.0,
+        };
+        cells.count(TaskWord::Activations, 1);
+        cells.count(TaskWord::Retimed, u64::from(due.retimed));
+        cells.histogram(Metric::Wakeup).record(woken - release);
+        cells.histogram(Metric::Start).record(start - release);
+        cells.histogram(Metric::Execution).record(execution);
+        cells.histogram(Metric::Response).record(end - release);
+        if let Some(previous) = previous {
+            let jitter = (start - previous.start) - (release - previous.release);
+            cells.histogram(Metric::Jitter).record(jitter.abs());
+        }
+        *previous = Some(Previous { release, start });
+        match result {
+            Ok(()) => {
+                if !self.activation.sample(world, end as u64, due.time) {
+                    cells.count(TaskWord::SamplesDropped, 1);
+                }
+            }
+            Err(failure) => {
+                self.activation.fail();
+                host.fail(&failure);
+            }
+        }
+        monotonic_now()
+    }
+
+    fn leave(&self, host: &PartitionHost, cooperative: bool) {
+        let instance = &self.world.instances[host.fmu().0];
+        if cooperative {
+            instance.turns.give_back();
+        } else {
+            instance.lock.leave(host.member());
+        }
+    }
+}
+
+/// Moves ticks and a new deadline from other threads to the timeline.
+fn take_mail(world: &World, task: TaskId, timeline: &mut Timeline, cells: &TaskCells) {
+    let state = &world.tasks[task.0];
+    if state.armed.version() != state.armed_seen.load(Relaxed) {
+        let mut words = [0; 4];
+        let version = state.armed.read(|i, word| words[i] = word);
+        state.armed_seen.store(version, SeqCst);
+        let stamp = TickStamp::from_words(words);
+        if timeline.arm(stamp.time, stamp.dispatched) == Tick::Coalesced {
+            cells.count(TaskWord::Coalesced, 1);
+        }
+    }
+    while timeline.waiting() < crate::schedule::QUEUE {
+        let Some(stamp) = state.ticks.pop() else { return };
+        if timeline.tick(stamp.time, stamp.dispatched) == Tick::Coalesced {
+            cells.count(TaskWord::Coalesced, 1);
+        }
+    }
+}

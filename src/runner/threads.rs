@@ -1,0 +1,118 @@
+//! Starts the partition threads at one instant, watches over the run, and joins them (design S14).
+
+use super::activation::Activation;
+use super::realtime::PartitionThread;
+use super::watchdog::Watchdog;
+use super::world::{Ending, World};
+use crate::plan::TaskId;
+use crate::record::board::{Global, Phase};
+use crate::sys::wake::monotonic_now;
+use crate::sys::{crash, thread};
+use crate::time::{Instant, Nanos};
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How often the main thread looks.
+const LOOK: Duration = Duration::from_millis(2);
+/// Starts fall on whole multiples of this on CLOCK_MONOTONIC (design S18), ns.
+const START_GRID: i64 = 10_000_000;
+
+/// Runs the plan in real time. Gives the activations back, or `None` when the threads could not be set up or one did not
+/// return in time; then no instance may be touched any more.
+pub fn run(
+    world: &'static World,
+    activations: Vec<Activation>,
+    armed: &[Option<Instant>],
+    say: &dyn Fn(u8, &str),
+) -> Option<Vec<Activation>> {
+    let (ready, is_ready) = channel();
+    let mut threads = Vec::new();
+    let mut problems = Vec::new();
+    for (index, activation) in activations.into_iter().enumerate() {
+        let task = TaskId(index);
+        let plan = &world.plan.tasks[index];
+        let body = PartitionThread { world, task, activation, armed: armed[index], ready: ready.clone() };
+        match thread::spawn(&plan.thread, world.plan.host.stack_kib * 1024, move || body.run()) {
+            Ok(thread) => threads.push(thread),
+            Err(error) => problems.push(error.to_string()),
+        }
+    }
+    let mut demotions = Vec::new();
+    for _ in &threads {
+        match is_ready.recv() {
+            Ok(Ok(demotion)) => demotions.push(demotion),
+            Ok(Err(problem)) => problems.push(problem),
+            Err(_) => break,
+        }
+    }
+    for problem in &problems {
+        say(3, problem);
+    }
+    if !problems.is_empty() {
+        world.end(Ending::Discard);
+        let _ = join(world, threads);
+        return None;
+    }
+    let watchdog = Watchdog::start(world, demotions, say);
+    world.set_start(Nanos((monotonic_now() / START_GRID + 4) * START_GRID));
+    world.board.set_phase(Phase::Running);
+    for task in &world.tasks {
+        task.wake.wake();
+    }
+    watch(world);
+    world.board.set_phase(Phase::Stopping);
+    let activations = join(world, threads);
+    world.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
+    drop(watchdog);
+    activations
+}
+
+/// Until the run is to end: by its stop time, a request, or a failure.
+fn watch(world: &World) {
+    let stop = world.plan.stop.map(|stop| world.wall(stop).0);
+    let [complete, reached] = [Global::Complete, Global::Reached].map(|word| world.board.global(word));
+    loop {
+        if let Some(time) = world.complete() {
+            complete.fetch_max(time.max(0) as u64, SeqCst);
+        }
+        let now = monotonic_now();
+        let time = world.simulation(Nanos(now));
+        reached.store(world.plan.stop.map_or(time, |stop| stop.min(time)).nanos().0.max(0) as u64, SeqCst);
+        if world.ending() != Ending::No {
+            return;
+        }
+        if world.board.global(Global::StopRequest).load(SeqCst) != 0 {
+            world.end(Ending::Discard);
+            return;
+        }
+        if world.tasks.iter().all(|task| task.finished.load(SeqCst)) {
+            return;
+        }
+        // Activations released and ticks raised before the stop time still run.
+        if stop.is_some_and(|stop| now >= stop) && world.is_quiet() {
+            world.end(Ending::Finished);
+            return;
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// Waits for all threads, at most as long as the rig allows after a request to stop.
+fn join(world: &World, threads: Vec<JoinHandle<Activation>>) -> Option<Vec<Activation>> {
+    let deadline = monotonic_now().saturating_add(world.plan.shutdown_timeout.0);
+    let hangs = || world.tasks.iter().position(|task| !task.finished.load(SeqCst));
+    let exist = threads.len() == world.tasks.len();
+    while exist && hangs().is_some() && monotonic_now() < deadline {
+        std::thread::sleep(LOOK);
+    }
+    if let Some(task) = hangs().filter(|_| exist) {
+        world.board.global(Global::HungTask).store(task as u64 + 1, SeqCst);
+        world.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
+        crash::expect_exit();
+        // Whatever the thread does in there, no instance can be ended while it does it.
+        crash::exit_now(1);
+    }
+    threads.into_iter().map(|thread| thread.join().ok()).collect()
+}

@@ -1,0 +1,98 @@
+//! A thread that takes the priority of a partition that runs for too long (design S17).
+//!
+//! It runs on a core without partitions, or above the band when there is none, and compares the processor time that an
+//! activation has used with the clock's `max_execution`.
+
+use super::realtime::LockDemotion;
+use super::world::World;
+use crate::record::board::TaskWord;
+use crate::report::Scheduling;
+use crate::sys::{affinity, scheduling, thread};
+use crate::time::Nanos;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The running watchdog; dropping it stops it.
+pub struct Watchdog {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Watched {
+    demotion: LockDemotion,
+    limit: Nanos,
+    /// The activation that is being watched, by its start, and the processor time at which it was first seen.
+    seen: Option<(u64, i64)>,
+}
+
+impl Watchdog {
+    /// Starts it if any clock has a limit.
+    pub fn start(world: &'static World, demotions: Vec<LockDemotion>, say: &dyn Fn(u8, &str)) -> Watchdog {
+        let stop = Arc::new(AtomicBool::new(false));
+        let watched: Vec<Watched> = demotions
+            .into_iter()
+            .filter_map(|demotion| {
+                let limit = world.plan.tasks[demotion.task.0].limits.max_execution?;
+                Some(Watched { demotion, limit, seen: None })
+            })
+            .collect();
+        let mut watchdog = Watchdog { stop: stop.clone(), thread: None };
+        if watched.is_empty() || world.scheduling != Scheduling::Fifo {
+            return watchdog;
+        }
+        match thread::spawn("vecud.watchdog", 256 * 1024, move || watch(world, watched, &stop)) {
+            Ok(thread) => watchdog.thread = Some(thread),
+            Err(error) => say(1, &format!("no partition is watched: {error}")),
+        }
+        watchdog
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        self.stop.store(true, SeqCst);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn watch(world: &World, mut watched: Vec<Watched>, stop: &AtomicBool) {
+    let in_use: Vec<usize> = world.plan.tasks.iter().map(|task| task.cpu).collect();
+    let free = affinity::allowed_cpus().ok().and_then(|cpus| cpus.into_iter().find(|cpu| !in_use.contains(cpu)));
+    match free {
+        Some(cpu) => drop(affinity::pin_to(cpu)),
+        None => {
+            let above = (world.plan.host.fifo_band.1.get() + 1).min(99);
+            drop(scheduling::set_fifo(above));
+        }
+    }
+    let shortest = watched.iter().map(|watched| watched.limit.0).min().unwrap_or(0);
+    let period = Duration::from_nanos((shortest / 4).clamp(1_000_000, 50_000_000) as u64);
+    while !stop.load(SeqCst) {
+        std::thread::sleep(period);
+        for watched in &mut watched {
+            look(world, watched);
+        }
+    }
+}
+
+fn look(world: &World, watched: &mut Watched) {
+    let cells = world.board.task(watched.demotion.task);
+    if cells.get(TaskWord::Active) == 0 || watched.demotion.demotion.is_demoted() {
+        watched.seen = None;
+        return;
+    }
+    let started = cells.word(TaskWord::StartedAt).load(Relaxed);
+    let Ok(used) = thread::cpu_time(cells.get(TaskWord::Tid) as u32) else { return };
+    match watched.seen {
+        Some((activation, before)) if activation == started => {
+            if used - before > watched.limit.0 && watched.demotion.demotion.demote().is_ok() {
+                cells.word(TaskWord::Demoted).store(1, SeqCst);
+            }
+        }
+        _ => watched.seen = Some((started, used)),
+    }
+}

@@ -1,0 +1,314 @@
+//! What the threads of a run share: built before the first of them starts, never moved or resized afterwards.
+
+use crate::exchange::{Latest, TickQueue, TickStamp};
+use crate::ffi::ClockUpdate;
+use crate::plan::{FmuId, OnError, Plan, TaskId};
+use crate::record::board::{Board, FmuWord, Global, TaskWord};
+use crate::report::Scheduling;
+use crate::sys::cycles::Scale;
+use crate::sys::preemption::PreemptionLock;
+use crate::sys::wake::WakeWord;
+use crate::time::{Fraction, Instant, Nanos};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+
+use super::cooperative::Turns;
+
+/// Why partition threads leave their loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Ending {
+    /// They do not.
+    No = 0,
+    /// The stop time has come and everything before it is done.
+    Finished = 1,
+    /// A signal or an error: pending activations are thrown away.
+    Discard = 2,
+}
+
+/// Everything that is shared.
+pub struct World {
+    /// The plan.
+    pub plan: Plan,
+    /// The memory shared with the supervisor.
+    pub board: Board<'static>,
+    /// Per instance.
+    pub instances: Vec<InstanceState>,
+    /// Per task.
+    pub tasks: Vec<TaskState>,
+    /// Per connection: its newest value.
+    pub cells: Vec<Latest>,
+    /// Per core in use.
+    pub cores: Vec<CoreState>,
+    /// Ticks and deadlines handed over since the start. Changes whenever work moves from one task to another, so that
+    /// whoever looks at several tasks can tell whether it missed something in between.
+    pub dispatches: AtomicU64,
+    /// How partitions are scheduled.
+    pub scheduling: Scheduling,
+    /// Converts time stamp differences of the lock.
+    pub scale: Scale,
+    ending: AtomicU64,
+    start: AtomicI64,
+}
+
+/// One instance.
+pub struct InstanceState {
+    /// Its preemption lock.
+    pub lock: PreemptionLock,
+    /// Who may run next, without real-time scheduling.
+    pub turns: Turns,
+    /// Reads its clocks during updates; set when it is initialised.
+    pub updates: OnceLock<ClockUpdate>,
+    /// No activation may start any more.
+    pub failed: AtomicBool,
+}
+
+/// One task.
+pub struct TaskState {
+    /// What its thread sleeps on.
+    pub wake: WakeWord,
+    /// Ticks for it.
+    pub ticks: TickQueue,
+    /// The deadline of a countdown clock, newest version (a [`TickStamp`] as words).
+    pub armed: Latest,
+    /// The newest version of `armed` that its thread has seen.
+    pub armed_seen: AtomicU64,
+    /// Its thread has nothing to do before [`TaskState::next`].
+    pub idle: AtomicBool,
+    /// Simulation time of its current or next activation, ns; `i64::MAX`: none is known.
+    pub next: AtomicI64,
+    /// Its thread has left its loop.
+    pub finished: AtomicBool,
+    /// Index into [`World::cores`].
+    pub core: usize,
+    /// Its place among the tasks of its core, most urgent first.
+    pub place: usize,
+}
+
+impl TaskState {
+    /// Whether somebody has handed it work that its thread has not taken yet.
+    pub fn has_mail(&self) -> bool {
+        !self.ticks.is_empty() || self.armed.version() != self.armed_seen.load(SeqCst)
+    }
+}
+
+/// One core in use.
+#[derive(Debug)]
+pub struct CoreState {
+    /// Its tasks, most urgent first.
+    pub tasks: Vec<TaskId>,
+    /// A bit per place: ticks were queued for that task and its thread has not noticed yet.
+    pub pending: Vec<AtomicU64>,
+    /// Time that partitions have executed here, ns.
+    pub executed: AtomicI64,
+}
+
+impl World {
+    /// The world of a plan, before anything is loaded.
+    pub fn new(plan: Plan, board: Board<'static>, scheduling: Scheduling, scale: Scale) -> Result<World, String> {
+        let mut cores: Vec<(usize, Vec<TaskId>)> = Vec::new();
+        let mut places = Vec::new();
+        for (index, task) in plan.tasks.iter().enumerate() {
+            let core = cores.iter().position(|(cpu, _)| *cpu == task.cpu).unwrap_or_else(|| {
+                cores.push((task.cpu, Vec::new()));
+                cores.len() - 1
+            });
+            places.push((core, cores[core].1.len()));
+            cores[core].1.push(TaskId(index));
+        }
+        let tasks = places
+            .into_iter()
+            .map(|(core, place)| TaskState {
+                wake: WakeWord::new(),
+                ticks: TickQueue::default(),
+                armed: Latest::new(4),
+                armed_seen: AtomicU64::new(0),
+                idle: AtomicBool::new(false),
+                next: AtomicI64::new(plan.start.nanos().0),
+                finished: AtomicBool::new(false),
+                core,
+                place,
+            })
+            .collect();
+        let fifo = scheduling == Scheduling::Fifo;
+        let instances = (0..plan.fmus.len())
+            .map(|index| {
+                let own = plan.tasks.iter().filter(|task| task.fmu == FmuId(index));
+                let ceiling = own.map(|task| task.fifo.get()).max().filter(|_| fifo);
+                let lock = PreemptionLock::new(plan.fmus[index].levels, ceiling)
+                    .map_err(|error| format!("fmu `{}`: {error}", plan.fmus[index].name))?;
+                Ok(InstanceState {
+                    lock,
+                    turns: Turns::new(plan.tasks.len()),
+                    updates: OnceLock::new(),
+                    failed: AtomicBool::new(false),
+                })
+            })
+            .collect::<Result<_, String>>()?;
+        let cells = plan.connections.iter().map(|connection| Latest::new(connection.elements)).collect();
+        let cores = cores
+            .into_iter()
+            .map(|(_, tasks)| CoreState {
+                pending: (0..tasks.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+                tasks,
+                executed: AtomicI64::new(0),
+            })
+            .collect();
+        Ok(World {
+            plan,
+            board,
+            instances,
+            tasks,
+            cells,
+            cores,
+            dispatches: AtomicU64::new(0),
+            scheduling,
+            scale,
+            ending: AtomicU64::new(Ending::No as u64),
+            start: AtomicI64::new(0),
+        })
+    }
+
+    /// Fixes the common start instant, CLOCK_MONOTONIC.
+    pub fn set_start(&self, at: Nanos) {
+        self.start.store(at.0, SeqCst);
+        self.board.global(Global::Start).store(at.0 as u64, SeqCst);
+    }
+
+    /// The common start instant; 0 while it is not known.
+    pub fn start(&self) -> Nanos {
+        Nanos(self.start.load(SeqCst))
+    }
+
+    /// The wall clock of a simulation time, to the nanosecond.
+    pub fn wall(&self, time: Instant) -> Nanos {
+        Nanos(self.start.load(Relaxed)).plus(time.nanos().minus(self.plan.start.nanos()))
+    }
+
+    /// The simulation time of a wall clock.
+    pub fn simulation(&self, wall: Nanos) -> Instant {
+        let since = wall.minus(Nanos(self.start.load(Relaxed)));
+        if since.0 >= 0 {
+            let since = Fraction::new(since.0 as u64, 1_000_000_000).expect("whole nanoseconds");
+            self.plan.start.after(since)
+        } else {
+            Instant::from_nanos(self.plan.start.nanos().plus(since))
+        }
+    }
+
+    /// Whether threads are to leave.
+    pub fn ending(&self) -> Ending {
+        match self.ending.load(SeqCst) {
+            0 => Ending::No,
+            1 => Ending::Finished,
+            _ => Ending::Discard,
+        }
+    }
+
+    /// Makes all partition threads leave; a discard overrides a regular end.
+    pub fn end(&self, ending: Ending) {
+        self.ending.fetch_max(ending as u64, SeqCst);
+        for task in &self.tasks {
+            task.wake.wake();
+        }
+    }
+
+    /// An instance has failed: none of its partitions starts any more (design S13).
+    pub fn instance_failed(&self, fmu: FmuId) {
+        if self.instances[fmu.0].failed.swap(true, SeqCst) {
+            return;
+        }
+        if self.plan.on_error == OnError::Stop {
+            self.end(Ending::Discard);
+            return;
+        }
+        for (task, state) in self.plan.tasks.iter().zip(&self.tasks) {
+            if task.fmu == fmu {
+                state.wake.wake();
+            }
+        }
+    }
+
+    /// Hands a tick to a task's thread. `false`: its queue is full, which is an overrun. The caller wakes the thread.
+    pub fn tick(&self, target: TaskId, stamp: TickStamp) -> bool {
+        let state = &self.tasks[target.0];
+        if !state.ticks.push(stamp) {
+            self.board.task(target).count_shared(TaskWord::Overruns, 1);
+            return false;
+        }
+        self.dispatched(state);
+        true
+    }
+
+    /// Arms a countdown clock. The caller wakes the thread.
+    pub fn arm(&self, target: TaskId, stamp: TickStamp) {
+        let words = stamp.to_words();
+        let state = &self.tasks[target.0];
+        state.armed.write(|i| words[i]);
+        self.dispatched(state);
+    }
+
+    fn dispatched(&self, state: &TaskState) {
+        self.dispatches.fetch_add(1, SeqCst);
+        self.cores[state.core].pending[state.place / 64].fetch_or(1 << (state.place % 64), SeqCst);
+        state.wake.mark();
+    }
+
+    /// Wakes the tasks of this core that are more urgent than `task` and have ticks that they have not noticed (design
+    /// S9): no middle partition slips in before a higher one whose waker was preempted before it could wake it.
+    pub fn help(&self, task: TaskId) {
+        let state = &self.tasks[task.0];
+        let core = &self.cores[state.core];
+        for (index, word) in core.pending[..=state.place / 64].iter().enumerate() {
+            let mut higher = word.load(SeqCst);
+            if index == state.place / 64 {
+                higher &= (1 << (state.place % 64)) - 1;
+            }
+            while higher != 0 {
+                let place = index * 64 + higher.trailing_zeros() as usize;
+                higher &= higher - 1;
+                self.tasks[core.tasks[place].0].wake.wake_marked();
+            }
+        }
+    }
+
+    /// The thread of `task` has noticed its ticks.
+    pub fn noticed(&self, task: TaskId) {
+        let state = &self.tasks[task.0];
+        let word = &self.cores[state.core].pending[state.place / 64];
+        let bit = 1 << (state.place % 64);
+        if word.load(Relaxed) & bit != 0 {
+            word.fetch_and(!bit, SeqCst);
+        }
+    }
+
+    /// A time up to which every activation is complete and recorded: nothing before it can happen any more. `None` when
+    /// work was moving while this looked.
+    pub fn complete(&self) -> Option<i64> {
+        let before = self.dispatches.load(SeqCst);
+        let mut complete = i64::MAX;
+        for task in &self.tasks {
+            // The mail first: a task takes its mail only after it has said that it is not idle.
+            if task.has_mail() {
+                return None;
+            }
+            complete = complete.min(task.next.load(SeqCst));
+        }
+        (self.dispatches.load(SeqCst) == before).then_some(complete)
+    }
+
+    /// Whether every task has done what there is before the stop time.
+    pub fn is_quiet(&self) -> bool {
+        let before = self.dispatches.load(SeqCst);
+        let quiet = self.tasks.iter().all(|task| {
+            task.finished.load(SeqCst)
+                || (!task.has_mail() && task.idle.load(SeqCst) && task.next.load(SeqCst) == i64::MAX)
+        });
+        quiet && self.dispatches.load(SeqCst) == before
+    }
+
+    /// Counts something about an instance that may come from any thread.
+    pub fn count(&self, fmu: FmuId, word: FmuWord) {
+        self.board.fmu(fmu).count(word, 1);
+    }
+}

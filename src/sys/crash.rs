@@ -1,0 +1,107 @@
+//! Last words of a process whose foreign code crashes or calls `exit`.
+//!
+//! A handler for the signals of faults notes, in memory that outlives the process, which signal came on which thread, and
+//! then lets it take its usual course (a core dump stays possible). A second hook notes that `exit` was called.
+//!
+//! Threads say what they are by a label of their own, so that the note names the culprit.
+
+use super::SysError;
+use std::cell::Cell;
+use std::ffi::c_int;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+
+/// Where the last words go.
+#[derive(Clone, Copy, Debug)]
+pub struct LastWords {
+    /// The signal; 0 while there was none.
+    pub signal: &'static AtomicU64,
+    /// Label of the thread it came on.
+    pub label: &'static AtomicU64,
+    /// Process that sent it, 0 when it was a fault.
+    pub sender: &'static AtomicU64,
+    /// Set to 1 when `exit` was called without [`expect_exit`].
+    pub exit: &'static AtomicU64,
+}
+
+/// The signals of faults.
+pub const FAULTS: [c_int; 6] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT, libc::SIGSYS];
+
+static WORDS: OnceLock<LastWords> = OnceLock::new();
+static EXIT_IS_EXPECTED: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    static LABEL: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Says what the calling thread is; 0 is nothing in particular.
+pub fn label_thread(label: u64) {
+    LABEL.set(label);
+}
+
+/// From here on a call of `exit` is ours.
+pub fn expect_exit() {
+    EXIT_IS_EXPECTED.store(true, SeqCst);
+}
+
+/// Installs the handlers, once per process; later calls change nothing.
+pub fn install(words: LastWords) -> Result<(), SysError> {
+    if WORDS.set(words).is_err() {
+        return Ok(());
+    }
+    // SAFETY: an all-zero sigaction is a valid one (default action, empty mask); each field that matters is set below.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = on_fault as *const () as usize;
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESETHAND | libc::SA_NODEFER;
+    for signal in FAULTS {
+        // SAFETY: the handler is async-signal-safe (it stores to atomics and reads a constant-initialised thread-local),
+        // and the old action is not wanted.
+        if unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) } != 0 {
+            return Err(SysError::last(format!("install a handler for signal {signal}"), ""));
+        }
+    }
+    // SAFETY: the hook takes nothing and returns nothing, as atexit wants, and lives as long as the program.
+    unsafe { libc::atexit(on_exit) };
+    Ok(())
+}
+
+extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
+    if let Some(words) = WORDS.get() {
+        // SAFETY: the kernel hands a valid siginfo to a handler that was installed with SA_SIGINFO.
+        let (code, sender) = unsafe { ((*info).si_code, (*info).si_pid()) };
+        let sent = code <= 0; // SI_USER, SI_TKILL, SI_QUEUE and their kind; faults have positive codes
+        if words.signal.compare_exchange(0, signal as u64, SeqCst, SeqCst).is_ok() {
+            words.label.store(LABEL.get(), SeqCst);
+            words.sender.store(if sent && signal != libc::SIGABRT { sender as u64 } else { 0 }, SeqCst);
+        }
+    }
+    // The default action is back (SA_RESETHAND). A fault repeats itself on return; one that was sent does not.
+    // SAFETY: raise is async-signal-safe.
+    unsafe { libc::raise(signal) };
+}
+
+extern "C" fn on_exit() {
+    if EXIT_IS_EXPECTED.load(SeqCst) {
+        return;
+    }
+    if let Some(words) = WORDS.get() {
+        words.label.store(LABEL.get(), SeqCst);
+        words.exit.store(1, SeqCst);
+    }
+}
+
+/// Ends the process at once: no destructor of ours or of anybody's runs, so a thread that hangs cannot hold it up.
+pub fn exit_now(code: i32) -> ! {
+    // SAFETY: _exit takes a number and does not return.
+    unsafe { libc::_exit(code) }
+}
+
+/// Asks the kernel to send `signal` to this process when the one that started it ends.
+pub fn follow_parent(signal: c_int) -> Result<(), SysError> {
+    // SAFETY: PR_SET_PDEATHSIG takes a number and touches no memory of ours.
+    if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, signal as libc::c_ulong, 0, 0, 0) } == 0 {
+        Ok(())
+    } else {
+        Err(SysError::last("follow the parent process", ""))
+    }
+}
