@@ -1,1 +1,3 @@
-//! (under construction)
+//! Values between partitions.
+
+pub mod word;

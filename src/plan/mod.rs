@@ -8,5 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod model;
+mod order;
+mod priorities;
 
 pub use model::*;
