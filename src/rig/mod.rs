@@ -17,4 +17,5 @@ mod tables;
 pub use model::*;
 pub use nearest::{nearest, suggestion};
 pub use parse::parse;
+pub(crate) use problem::write_lines;
 pub use problem::{Problem, RigError};
