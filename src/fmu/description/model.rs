@@ -1,5 +1,6 @@
 //! The types of a model description. Names are the standard's (FMI 3.0, 2.4).
 
+use super::index::Index;
 use crate::priority::FmiPriority;
 use crate::time::Fraction;
 use serde::{Deserialize, Serialize};
@@ -9,14 +10,15 @@ use serde::{Deserialize, Serialize};
 pub struct ValueReference(pub u32);
 
 /// The two dialects of FMI 3.0 (design section 1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Dialect {
     /// FMI 3.0, 3.0.1, 3.0.2.
+    #[default]
     Released,
 }
 
 /// A whole `modelDescription.xml`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelDescription {
     /// Which text of the standard it follows.
     pub dialect: Dialect,
@@ -62,6 +64,9 @@ pub struct ModelDescription {
     pub structure: ModelStructure,
     /// What was tolerated although the standard does not allow or define it, with line and column.
     pub warnings: Vec<String>,
+    /// For [`ModelDescription::variable`] and [`ModelDescription::by_reference`]; `Index::default()` where a description
+    /// is put together by hand.
+    pub index: Index,
 }
 
 /// How variable names are built.
@@ -364,7 +369,7 @@ pub struct Variable {
     pub causality: Causality,
     /// Default: continuous for floats, else discrete; fixed for parameters.
     pub variability: Variability,
-    /// By the standard's table where not written; `None` for inputs and the independent variable.
+    /// By the standard's table where not written (inputs: exact); `None` for clocks and the independent variable.
     pub initial: Option<Initial>,
     /// `canHandleMultipleSetPerTimeInstant`.
     pub can_handle_multiple_set_per_time_instant: bool,
@@ -402,7 +407,7 @@ pub struct Variable {
     pub derivative: Option<ValueReference>,
     /// `reinit`.
     pub reinit: bool,
-    /// `mimeType` of binaries.
+    /// `mimeType` of binaries, with its default `application/octet-stream`.
     pub mime_type: Option<String>,
     /// `maxSize` of binaries, bytes.
     pub max_size: Option<u64>,
@@ -535,12 +540,12 @@ impl std::error::Error for DescriptionError {}
 impl ModelDescription {
     /// The variable with this name or alias.
     pub fn variable(&self, name: &str) -> Option<&Variable> {
-        self.variables.iter().find(|v| v.name == name || v.aliases.iter().any(|a| a.name == name))
+        self.index.find_name(&self.variables, name)
     }
 
     /// The variable with this value reference.
     pub fn by_reference(&self, reference: ValueReference) -> Option<&Variable> {
-        self.variables.iter().find(|v| v.value_reference == reference)
+        self.index.find_reference(&self.variables, reference)
     }
 
     /// Number of elements of a variable while its structural parameters have their start values; 1 for a scalar.
@@ -557,6 +562,6 @@ impl ModelDescription {
                     }
                 }
             })
-            .product()
+            .fold(1, u64::saturating_mul)
     }
 }

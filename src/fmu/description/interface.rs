@@ -1,0 +1,85 @@
+//! `<ModelExchange>`, `<CoSimulation>`, `<ScheduledExecution>`: identifiers and capability flags (FMI 3.0, 2.4.2, 3.4,
+//! 4.4, 5.4). A model identifier has only letters, digits and underscores, so it is safe in a path.
+
+use super::model::{CoSimulation, DescriptionError, InterfaceType, ModelExchange};
+use super::xml::Element;
+
+const COMMON: [&str; 8] = [
+    "modelIdentifier",
+    "needsExecutionTool",
+    "canBeInstantiatedOnlyOncePerProcess",
+    "canGetAndSetFMUState",
+    "canSerializeFMUState",
+    "providesDirectionalDerivatives",
+    "providesAdjointDerivatives",
+    "providesPerElementDependencies",
+];
+
+fn common(element: Element<'_>, more: &[&str]) -> Result<InterfaceType, DescriptionError> {
+    element.warn_of_unknown_attributes(&[&COMMON, more]);
+    for child in element.children().filter(|child| child.name() != "Annotations") {
+        child.warn_unknown(element);
+    }
+    let identifier = element.required("modelIdentifier")?;
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if identifier.value.is_empty() || !identifier.value.chars().all(is_word) {
+        return Err(identifier.error("may have only letters, digits and underscores, at least one"));
+    }
+    let mut common = InterfaceType {
+        model_identifier: identifier.value.to_owned(),
+        needs_execution_tool: element.flag("needsExecutionTool")?,
+        can_be_instantiated_only_once_per_process: element.flag("canBeInstantiatedOnlyOncePerProcess")?,
+        can_get_and_set_fmu_state: element.flag("canGetAndSetFMUState")?,
+        can_serialize_fmu_state: element.flag("canSerializeFMUState")?,
+        provides_directional_derivatives: element.flag("providesDirectionalDerivatives")?,
+        provides_adjoint_derivatives: element.flag("providesAdjointDerivatives")?,
+        provides_per_element_dependencies: element.flag("providesPerElementDependencies")?,
+    };
+    if common.can_serialize_fmu_state && !common.can_get_and_set_fmu_state {
+        if let Some(flag) = element.attribute("canGetAndSetFMUState") {
+            flag.warn("contradicts canSerializeFMUState, which implies it: taken as true");
+        }
+        common.can_get_and_set_fmu_state = true;
+    }
+    Ok(common)
+}
+
+pub(super) fn model_exchange(element: Element<'_>) -> Result<ModelExchange, DescriptionError> {
+    Ok(ModelExchange {
+        common: common(element, &["needsCompletedIntegratorStep", "providesEvaluateDiscreteStates"])?,
+        needs_completed_integrator_step: element.flag("needsCompletedIntegratorStep")?,
+        provides_evaluate_discrete_states: element.flag("providesEvaluateDiscreteStates")?,
+    })
+}
+
+pub(super) fn co_simulation(element: Element<'_>) -> Result<CoSimulation, DescriptionError> {
+    const MORE: [&str; 9] = [
+        "canHandleVariableCommunicationStepSize",
+        "fixedInternalStepSize",
+        "maxOutputDerivativeOrder",
+        "recommendedIntermediateInputSmoothness",
+        "providesIntermediateUpdate",
+        "mightReturnEarlyFromDoStep",
+        "canReturnEarlyAfterIntermediateUpdate",
+        "hasEventMode",
+        "providesEvaluateDiscreteStates",
+    ];
+    Ok(CoSimulation {
+        common: common(element, &MORE)?,
+        max_output_derivative_order: element.scalar("maxOutputDerivativeOrder")?.unwrap_or(0),
+        provides_intermediate_update: element.flag("providesIntermediateUpdate")?,
+        might_return_early_from_do_step: element.flag("mightReturnEarlyFromDoStep")?,
+        can_return_early_after_intermediate_update: element.flag("canReturnEarlyAfterIntermediateUpdate")?,
+        can_handle_variable_communication_step_size: element.flag("canHandleVariableCommunicationStepSize")?,
+        fixed_internal_step_size: element.scalar("fixedInternalStepSize")?,
+        recommended_intermediate_input_smoothness: element
+            .scalar("recommendedIntermediateInputSmoothness")?
+            .unwrap_or(0),
+        has_event_mode: element.flag("hasEventMode")?,
+        provides_evaluate_discrete_states: element.flag("providesEvaluateDiscreteStates")?,
+    })
+}
+
+pub(super) fn scheduled_execution(element: Element<'_>) -> Result<InterfaceType, DescriptionError> {
+    common(element, &[])
+}

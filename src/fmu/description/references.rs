@@ -1,0 +1,200 @@
+//! What variables say of each other: names, value references, clocks, dimensions, derivatives, previous values
+//! (FMI 3.0, 2.4.7). One pass, every look-up by hash.
+
+use super::index::Index;
+use super::model::{
+    Causality, DescriptionError, Dimension, ValueReference, Values, Variability, Variable, VariableType,
+};
+use super::rules::is_float;
+use super::types::Types;
+use super::xml::{Attribute, Element};
+use std::collections::HashSet;
+
+/// The variables, their elements and the index over them.
+struct All<'a> {
+    variables: &'a [Variable],
+    elements: &'a [Element<'a>],
+    index: &'a Index,
+}
+
+/// Checks all variables and returns their index.
+pub(super) fn check(
+    variables: &[Variable],
+    elements: &[Element<'_>],
+    types: &Types<'_>,
+) -> Result<Index, DescriptionError> {
+    let index = unique(variables, elements)?;
+    let all = All { variables, elements, index: &index };
+    let mut independent: Option<&Variable> = None;
+    let mut previous = HashSet::new();
+    for (variable, &element) in variables.iter().zip(elements) {
+        if types.get(&variable.name).is_some() {
+            element.warn(format!("{}: a type has the same name", element.label()));
+        }
+        if variable.causality == Causality::Independent
+            && let Some(first) = independent.replace(variable)
+        {
+            return Err(element.error(format!(
+                "{}: the independent variable is {:?} (line {}) already",
+                element.label(),
+                first.name,
+                first.line
+            )));
+        }
+        all.check_clocks(variable, element)?;
+        all.check_dimensions(variable, element)?;
+        all.check_derivative(variable, element)?;
+        all.check_previous(variable, element, &mut previous)?;
+    }
+    Ok(index)
+}
+
+fn unique(variables: &[Variable], elements: &[Element<'_>]) -> Result<Index, DescriptionError> {
+    let mut index = Index::with_capacity(variables.len());
+    for (position, (variable, element)) in variables.iter().zip(elements).enumerate() {
+        if let Some(other) = index.insert_reference(variable.value_reference, position) {
+            let attribute = element.required("valueReference")?;
+            let (name, line) = (&variables[other].name, variables[other].line);
+            return Err(attribute.error(format!("is the value reference of {name:?} (line {line}) already")));
+        }
+        let aliases = variable.aliases.iter().map(|alias| &alias.name);
+        for (number, name) in std::iter::once(&variable.name).chain(aliases).enumerate() {
+            if let Some(other) = index.insert_name(name, position) {
+                let line = variables[other].line;
+                let alias = || element.children().filter(|child| child.name() == "Alias").nth(number - 1);
+                let culprit = if number == 0 { *element } else { alias().unwrap_or(*element) };
+                let message = format!("{}: the name is taken by line {line} already", culprit.label());
+                return Err(culprit.required("name").map_or_else(
+                    |_| culprit.error(message.clone()),
+                    |name| DescriptionError { message: message.clone(), ..name.error("") },
+                ));
+            }
+        }
+    }
+    Ok(index)
+}
+
+impl<'a> All<'a> {
+    fn get(&self, reference: ValueReference) -> Option<(&'a Variable, Element<'a>)> {
+        let position = self.index.by_reference(reference)?;
+        Some((&self.variables[position], self.elements[position]))
+    }
+
+    fn target(
+        &self,
+        element: Element<'_>,
+        attribute: &str,
+        reference: ValueReference,
+    ) -> Result<&'a Variable, DescriptionError> {
+        let missing =
+            |attribute: Attribute<'_>| attribute.error(format!("names {}, which no variable has", reference.0));
+        match self.get(reference) {
+            Some((variable, _)) => Ok(variable),
+            None => Err(element.required(attribute).map_or_else(|error| error, missing)),
+        }
+    }
+
+    fn check_clocks(&self, variable: &Variable, element: Element<'_>) -> Result<(), DescriptionError> {
+        for &reference in &variable.clocks {
+            let clock = self.target(element, "clocks", reference)?;
+            if clock.variable_type != VariableType::Clock {
+                let attribute = element.required("clocks")?;
+                return Err(attribute.error(format!("names {:?} (line {}), which is no clock", clock.name, clock.line)));
+            }
+            if reference == variable.value_reference {
+                element.warn(format!("{}: a clock that belongs to itself", element.label()));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_dimensions(&self, variable: &Variable, element: Element<'_>) -> Result<(), DescriptionError> {
+        let mut product = Some(1u64);
+        let mut children = element.children().filter(|child| child.name() == "Dimension");
+        for dimension in &variable.dimensions {
+            let child = children.next().unwrap_or(element);
+            let length = match dimension {
+                Dimension::Fixed(length) => *length,
+                Dimension::Structural(reference) => {
+                    let target = self.target(child, "valueReference", *reference)?;
+                    length(target).map_err(|why| {
+                        let name = &target.name;
+                        child.error(format!("{}: its dimension {name:?} {why}", element.label()))
+                    })?
+                }
+            };
+            product = product.and_then(|product| product.checked_mul(length));
+        }
+        let Some(elements) = product else {
+            return Err(element.error(format!("{}: more elements than memory has addresses", element.label())));
+        };
+        match variable.start.as_ref().map(Values::len) {
+            Some(given) if given != 1 && given as u64 != elements => {
+                let message = match elements {
+                    1 => format!("{}: {given} start values for one value", element.label()),
+                    _ => format!("{}: {given} start values for {elements} elements", element.label()),
+                };
+                match element.attribute("start") {
+                    Some(attribute) => Err(DescriptionError { message, ..attribute.error("") }),
+                    None => Err(element.error(message)),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_derivative(&self, variable: &Variable, element: Element<'_>) -> Result<(), DescriptionError> {
+        let Some(reference) = variable.derivative else { return Ok(()) };
+        let state = self.target(element, "derivative", reference)?;
+        if !is_float(state.variable_type) {
+            let attribute = element.required("derivative")?;
+            return Err(attribute.error(format!("names {:?}, which is no Float64 or Float32", state.name)));
+        }
+        Ok(())
+    }
+
+    fn check_previous(
+        &self,
+        variable: &Variable,
+        element: Element<'_>,
+        seen: &mut HashSet<ValueReference>,
+    ) -> Result<(), DescriptionError> {
+        let Some(reference) = variable.previous else { return Ok(()) };
+        let attribute = element.required("previous")?;
+        let target = self.target(element, "previous", reference)?;
+        if reference == variable.value_reference {
+            return Err(attribute.error("names the variable itself"));
+        }
+        if target.variable_type != variable.variable_type {
+            return Err(attribute.error(format!("names {:?}, which is of another type", target.name)));
+        }
+        if !seen.insert(reference) {
+            attribute.warn("is the `previous` of another variable too");
+        }
+        if variable.clocks.is_empty() {
+            attribute.warn("belongs only to variables with `clocks`");
+        }
+        if variable.variability != Variability::Discrete || target.variability != Variability::Discrete {
+            attribute.warn("joins variables that are not both discrete");
+        }
+        if target.causality == Causality::Input {
+            attribute.warn("names an input");
+        }
+        Ok(())
+    }
+}
+
+/// The initial length that a variable gives to a dimension, or why it cannot.
+fn length(target: &Variable) -> Result<u64, &'static str> {
+    if target.causality != Causality::StructuralParameter && target.variability != Variability::Constant {
+        return Err("is neither a structuralParameter nor constant");
+    }
+    match &target.start {
+        _ if target.variable_type != VariableType::UInt64 => Err("is no UInt64"),
+        Some(Values::UInt64(values)) if values.len() == 1 && target.dimensions.is_empty() => match values[0] {
+            0 => Err("has the start value 0"),
+            length => Ok(length),
+        },
+        _ => Err("has no single start value"),
+    }
+}

@@ -1,0 +1,215 @@
+//! The root element, its sections and its short lists (FMI 3.0, 2.4.1, 2.4.5, 2.4.6).
+
+use super::index::Index;
+use super::model::{
+    Causality, DefaultExperiment, DescriptionError, Dialect, LogCategory, ModelDescription, ModelStructure,
+};
+use super::model::{NamingConvention, Variable};
+use super::types::Types;
+use super::units::Units;
+use super::xml::{Attribute, Element};
+use super::{interface, references, structure, variables};
+use std::collections::HashSet;
+
+const ATTRIBUTES: [&str; 11] = [
+    "fmiVersion",
+    "modelName",
+    "instantiationToken",
+    "description",
+    "author",
+    "version",
+    "copyright",
+    "license",
+    "generationTool",
+    "generationDateAndTime",
+    "variableNamingConvention",
+];
+
+const SECTIONS: [&str; 9] = [
+    "ModelExchange",
+    "CoSimulation",
+    "ScheduledExecution",
+    "UnitDefinitions",
+    "TypeDefinitions",
+    "LogCategories",
+    "DefaultExperiment",
+    "ModelVariables",
+    "ModelStructure",
+];
+
+/// The first element of each name.
+struct Sections<'a>(Vec<Element<'a>>);
+
+impl<'a> Sections<'a> {
+    fn read(root: Element<'a>) -> Result<Sections<'a>, DescriptionError> {
+        let mut sections: Vec<Element<'a>> = Vec::new();
+        for element in root.children() {
+            match element.name() {
+                name if SECTIONS.contains(&name) => {
+                    if let Some(first) = sections.iter().find(|other| other.name() == name) {
+                        return Err(element.error(format!("<{name}> is given twice (first in line {})", first.line())));
+                    }
+                    sections.push(element);
+                }
+                // Vendors' data, and what a later minor version may add.
+                "Annotations" | "VendorAnnotations" | "Terminals" => {}
+                _ => element.warn_unknown(root),
+            }
+        }
+        Ok(Sections(sections))
+    }
+
+    fn get(&self, name: &str) -> Option<Element<'a>> {
+        self.0.iter().find(|element| element.name() == name).copied()
+    }
+
+    fn map<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(Element<'a>) -> Result<T, DescriptionError>,
+    ) -> Result<Option<T>, DescriptionError> {
+        self.get(name).map(read).transpose()
+    }
+}
+
+/// Everything but the warnings, which the source keeps.
+pub(super) fn read(root: Element<'_>) -> Result<ModelDescription, DescriptionError> {
+    if root.name() != "fmiModelDescription" {
+        return Err(root.error(format!("the root element is <{}>, not <fmiModelDescription>", root.name())));
+    }
+    let version = version(root.required("fmiVersion")?)?;
+    root.warn_of_unknown_attributes(&[&ATTRIBUTES]);
+    let naming = match root.attribute("variableNamingConvention") {
+        None => NamingConvention::default(),
+        Some(attribute) => {
+            attribute.choice(&[("flat", NamingConvention::Flat), ("structured", NamingConvention::Structured)])?
+        }
+    };
+    let model_name = root.required("modelName")?.value.to_owned();
+    let instantiation_token = match (root.attribute("instantiationToken"), root.attribute("guid")) {
+        (None, Some(guid)) => return Err(guid.error("is of FMI 2.0; FMI 3.0 needs the attribute `instantiationToken`")),
+        _ => root.required("instantiationToken")?.value.to_owned(),
+    };
+    let sections = Sections::read(root)?;
+    let model_exchange = sections.map("ModelExchange", interface::model_exchange)?;
+    let co_simulation = sections.map("CoSimulation", interface::co_simulation)?;
+    let scheduled_execution = sections.map("ScheduledExecution", interface::scheduled_execution)?;
+    if model_exchange.is_none() && co_simulation.is_none() && scheduled_execution.is_none() {
+        return Err(root.error("has none of <ModelExchange>, <CoSimulation>, <ScheduledExecution>"));
+    }
+    let units = sections.map("UnitDefinitions", Units::read)?.unwrap_or_default();
+    let types = sections.map("TypeDefinitions", |list| Types::read(list, &units))?.unwrap_or_default();
+    let log_categories = sections.map("LogCategories", log_categories)?.unwrap_or_default();
+    let default_experiment = sections.map("DefaultExperiment", default_experiment)?.unwrap_or_default();
+    let Some(list) = sections.get("ModelVariables") else {
+        return Err(root.error("has no <ModelVariables>"));
+    };
+    let (variables, index) = read_variables(list, &types, &units)?;
+    let structure = match sections.get("ModelStructure") {
+        Some(list) => structure::read(list, &variables, &index)?,
+        None => {
+            root.warn("has no <ModelStructure>");
+            ModelStructure::default()
+        }
+    };
+    Ok(ModelDescription {
+        dialect: Dialect::Released,
+        fmi_version: version.to_owned(),
+        model_name,
+        instantiation_token,
+        description: root.text("description"),
+        author: root.text("author"),
+        version: root.text("version"),
+        copyright: root.text("copyright"),
+        license: root.text("license"),
+        generation_tool: root.text("generationTool"),
+        generation_date_and_time: root.text("generationDateAndTime"),
+        naming,
+        model_exchange,
+        co_simulation,
+        scheduled_execution,
+        units: units.list,
+        types: types.list,
+        log_categories,
+        default_experiment,
+        variables,
+        structure,
+        warnings: Vec::new(),
+        index,
+    })
+}
+
+/// `fmiVersion`, if this build can host it.
+fn version(attribute: Attribute<'_>) -> Result<&str, DescriptionError> {
+    let version = attribute.value.trim_ascii();
+    let (numbers, suffix) = match version.split_once('-') {
+        Some((numbers, suffix)) => (numbers, Some(suffix)),
+        None => (version, None),
+    };
+    let numbers: Vec<&str> = numbers.split('.').collect();
+    let are_numbers = numbers.iter().all(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    match numbers[..] {
+        ["3", "0"] | ["3", "0", _] if are_numbers && suffix != Some("") => {
+            if suffix.is_some() {
+                attribute.warn("is a pre-release of FMI 3.0; its FMUs may not fit the released C interface");
+            }
+            Ok(version)
+        }
+        ["1" | "2", _] | ["1" | "2", _, _] if are_numbers => {
+            Err(attribute.error("is not supported by this build of vecud (FMI 3.0 only)"))
+        }
+        _ => Err(attribute.error("is no version of FMI that this build of vecud supports (FMI 3.0 only)")),
+    }
+}
+
+fn read_variables<'a>(
+    list: Element<'a>,
+    types: &Types<'a>,
+    units: &Units,
+) -> Result<(Vec<Variable>, Index), DescriptionError> {
+    let (variables, elements) = variables::read(list, types, units)?;
+    let index = references::check(&variables, &elements, types)?;
+    if !variables.iter().any(|variable| variable.causality == Causality::Independent) {
+        list.warn("<ModelVariables>: no variable has the causality independent");
+    }
+    Ok((variables, index))
+}
+
+fn log_categories(list: Element<'_>) -> Result<Vec<LogCategory>, DescriptionError> {
+    let mut names = HashSet::new();
+    let mut categories = Vec::new();
+    for element in list.children() {
+        match element.name() {
+            "Category" => {
+                element.warn_of_unknown_attributes(&[&["name", "description"]]);
+                let name = element.unique_name()?;
+                if names.insert(name) {
+                    let description = element.text("description");
+                    categories.push(LogCategory { name: name.to_owned(), description });
+                } else {
+                    element.warn(format!("{}: given twice", element.label()));
+                }
+            }
+            "Annotations" => {}
+            _ => element.warn_unknown(list),
+        }
+    }
+    Ok(categories)
+}
+
+fn default_experiment(element: Element<'_>) -> Result<DefaultExperiment, DescriptionError> {
+    element.warn_of_unknown_attributes(&[&["startTime", "stopTime", "tolerance", "stepSize"]]);
+    let finite = |name: &str| match element.scalar::<f64>(name)? {
+        Some(value) if !value.is_finite() => {
+            element.warn(format!("{}: {name} is not finite and ignored", element.label()));
+            Ok(None)
+        }
+        value => Ok(value),
+    };
+    Ok(DefaultExperiment {
+        start_time: finite("startTime")?,
+        stop_time: finite("stopTime")?,
+        tolerance: finite("tolerance")?,
+        step_size: finite("stepSize")?,
+    })
+}

@@ -1,0 +1,131 @@
+//! `<ModelStructure>` (FMI 3.0, 2.4.8): ordered lists of outputs, states, unknowns and what they depend on.
+//!
+//! Guarantees: every value reference in it is a variable's; `dependenciesKind` is as long as `dependencies`; an absent
+//! list stays apart from an empty one. What only other tools would mind is a warning.
+
+use super::index::Index;
+use super::model::{Causality, Dependency, DependencyKind, DescriptionError, ModelStructure, Unknown, ValueReference};
+use super::model::{Variability, Variable};
+use super::rules::is_float;
+use super::xml::Element;
+use std::collections::HashSet;
+
+const KINDS: [(&str, DependencyKind); 5] = [
+    ("dependent", DependencyKind::Dependent),
+    ("constant", DependencyKind::Constant),
+    ("fixed", DependencyKind::Fixed),
+    ("tunable", DependencyKind::Tunable),
+    ("discrete", DependencyKind::Discrete),
+];
+
+pub(super) fn read(
+    list: Element<'_>,
+    variables: &[Variable],
+    index: &Index,
+) -> Result<ModelStructure, DescriptionError> {
+    let mut structure = ModelStructure::default();
+    let mut seen: [HashSet<ValueReference>; 5] = Default::default();
+    for element in list.children() {
+        let (number, target) = match element.name() {
+            "Output" => (0, &mut structure.outputs),
+            "ContinuousStateDerivative" => (1, &mut structure.continuous_state_derivatives),
+            "ClockedState" => (2, &mut structure.clocked_states),
+            "InitialUnknown" => (3, &mut structure.initial_unknowns),
+            "EventIndicator" => (4, &mut structure.event_indicators),
+            "Derivative" => {
+                return Err(element.error(
+                    "<Derivative> belongs to the draft of FMI 3.0, which is not supported yet \
+                     (released: <ContinuousStateDerivative>)",
+                ));
+            }
+            "Annotations" => continue,
+            _ => {
+                element.warn_unknown(list);
+                continue;
+            }
+        };
+        let (unknown, variable) = unknown(element, variables, index)?;
+        if !seen[number].insert(unknown.value_reference) {
+            element.warn(format!("{} lists {:?} twice", element.label(), variable.name));
+        }
+        check(element, &unknown, variable)?;
+        target.push(unknown);
+    }
+    for variable in variables {
+        if variable.causality == Causality::Output && !seen[0].contains(&variable.value_reference) {
+            list.warn(format!("<ModelStructure>: output {:?} (line {}) is not listed", variable.name, variable.line));
+        }
+    }
+    Ok(structure)
+}
+
+fn unknown<'v>(
+    element: Element<'_>,
+    variables: &'v [Variable],
+    index: &Index,
+) -> Result<(Unknown, &'v Variable), DescriptionError> {
+    element.warn_of_unknown_attributes(&[&["valueReference", "dependencies", "dependenciesKind"]]);
+    let attribute = element.required("valueReference")?;
+    let value_reference = attribute.scalar()?;
+    let position = index.by_reference(value_reference).ok_or_else(|| attribute.error("is no variable's"))?;
+    let kinds = element.attribute("dependenciesKind");
+    let dependencies = match element.attribute("dependencies") {
+        None => match kinds {
+            Some(kinds) => return Err(kinds.error("needs the attribute `dependencies`")),
+            None => None,
+        },
+        Some(attribute) => {
+            let references: Vec<ValueReference> = attribute.list()?;
+            if let Some(wrong) = references.iter().find(|&&reference| index.by_reference(reference).is_none()) {
+                return Err(attribute.error(format!("names {}, which no variable has", wrong.0)));
+            }
+            let kinds = match kinds {
+                None => vec![DependencyKind::Dependent; references.len()],
+                Some(kinds) => {
+                    let words = kinds.value.split_ascii_whitespace();
+                    let kind = |word: &str| KINDS.iter().find(|(name, _)| *name == word).map(|(_, kind)| *kind);
+                    let list: Option<Vec<DependencyKind>> = words.map(kind).collect();
+                    let list = list.ok_or_else(|| {
+                        kinds.error("has an item that is none of dependent, constant, fixed, tunable, discrete")
+                    })?;
+                    if list.len() != references.len() {
+                        let (a, b) = (list.len(), references.len());
+                        return Err(kinds.error(format!("has {a} items, but `dependencies` has {b}")));
+                    }
+                    list
+                }
+            };
+            Some(references.into_iter().zip(kinds).map(|(on, kind)| Dependency { on, kind }).collect())
+        }
+    };
+    Ok((Unknown { value_reference, dependencies }, &variables[position]))
+}
+
+fn check(element: Element<'_>, unknown: &Unknown, variable: &Variable) -> Result<(), DescriptionError> {
+    let name = &variable.name;
+    match element.name() {
+        "Output" if variable.causality != Causality::Output => {
+            element.warn(format!("<Output> lists {name:?}, which is no output"));
+        }
+        "ContinuousStateDerivative" if variable.derivative.is_none() => {
+            return Err(element.error(format!(
+                "<ContinuousStateDerivative> lists {name:?} (line {}), which has no attribute `derivative`",
+                variable.line
+            )));
+        }
+        "ClockedState" if variable.previous.is_none() => {
+            element.warn(format!("<ClockedState> lists {name:?}, which has no attribute `previous`"));
+        }
+        "EventIndicator" if variable.variability != Variability::Continuous || !is_float(variable.variable_type) => {
+            element.warn(format!("<EventIndicator> lists {name:?}, which is no continuous number"));
+        }
+        "InitialUnknown" => {
+            let odd = |d: &Dependency| !matches!(d.kind, DependencyKind::Dependent | DependencyKind::Constant);
+            if unknown.dependencies.iter().flatten().any(odd) {
+                element.warn(format!("<InitialUnknown> {name:?}: dependencies are only dependent or constant here"));
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! `<UnitDefinitions>` (FMI 3.0, 2.4.3). Names are unique; conversions are finite and can be inverted.
+
+use super::model::{BaseUnit, DescriptionError, DisplayUnit, Unit};
+use super::xml::Element;
+use std::collections::{HashMap, HashSet};
+
+/// In the order of [`BaseUnit::exponents`].
+const SI: [&str; 8] = ["kg", "m", "s", "A", "K", "mol", "cd", "rad"];
+
+/// The units, and the names of their display units by their own.
+#[derive(Default)]
+pub(super) struct Units {
+    pub(super) list: Vec<Unit>,
+    by_name: HashMap<String, HashSet<String>>,
+}
+
+impl Units {
+    pub(super) fn read(definitions: Element<'_>) -> Result<Units, DescriptionError> {
+        let mut units = Units::default();
+        for element in definitions.children() {
+            if element.name() != "Unit" {
+                element.warn_unknown(definitions);
+                continue;
+            }
+            let unit = unit(element)?;
+            let displays: HashSet<String> = unit.display_units.iter().map(|display| display.name.clone()).collect();
+            if units.by_name.insert(unit.name.clone(), displays).is_some() {
+                return Err(element.error(format!("{}: a unit with this name exists already", element.label())));
+            }
+            units.list.push(unit);
+        }
+        Ok(units)
+    }
+
+    /// Warns if a unit or display unit that an element uses is not defined: nothing is computed with it.
+    pub(super) fn check(&self, element: Element<'_>, unit: Option<&str>, display_unit: Option<&str>) {
+        let displays = unit.and_then(|unit| self.by_name.get(unit));
+        if let (Some(unit), None) = (unit, displays) {
+            element.warn(format!("{}: unit {unit:?} is not defined", element.label()));
+        }
+        let Some(display_unit) = display_unit else { return };
+        match (unit, displays) {
+            (None, _) => element.warn(format!("{}: displayUnit {display_unit:?} without a unit", element.label())),
+            (Some(unit), Some(displays)) if !displays.contains(display_unit) => element
+                .warn(format!("{}: displayUnit {display_unit:?} is not defined for unit {unit:?}", element.label())),
+            _ => {}
+        }
+    }
+}
+
+fn unit(element: Element<'_>) -> Result<Unit, DescriptionError> {
+    element.warn_of_unknown_attributes(&[&["name"]]);
+    let mut unit = Unit { name: element.unique_name()?.to_owned(), base: None, display_units: Vec::new() };
+    let mut names = HashSet::new();
+    for child in element.children() {
+        match child.name() {
+            "BaseUnit" if unit.base.is_some() => return Err(child.error("<BaseUnit> is given twice")),
+            "BaseUnit" => unit.base = Some(base_unit(child)?),
+            "DisplayUnit" => {
+                let display = display_unit(child)?;
+                if !names.insert(display.name.clone()) {
+                    return Err(child.error(format!("{}: given twice for this unit", child.label())));
+                }
+                unit.display_units.push(display);
+            }
+            "Annotations" => {}
+            _ => child.warn_unknown(element),
+        }
+    }
+    Ok(unit)
+}
+
+fn base_unit(element: Element<'_>) -> Result<BaseUnit, DescriptionError> {
+    element.warn_of_unknown_attributes(&[&SI, &["factor", "offset"]]);
+    let mut exponents = [0; 8];
+    for (exponent, name) in exponents.iter_mut().zip(SI) {
+        *exponent = element.scalar(name)?.unwrap_or(0);
+    }
+    let (factor, offset) = factor_and_offset(element)?;
+    Ok(BaseUnit { exponents, factor, offset })
+}
+
+fn display_unit(element: Element<'_>) -> Result<DisplayUnit, DescriptionError> {
+    element.warn_of_unknown_attributes(&[&["name", "factor", "offset", "inverse"]]);
+    let name = element.unique_name()?.to_owned();
+    let (factor, offset) = factor_and_offset(element)?;
+    let inverse = element.flag("inverse")?;
+    if inverse && offset != 0.0 {
+        element.warn(format!("{}: an inverse display unit has no offset", element.label()));
+    }
+    Ok(DisplayUnit { name, factor, offset, inverse })
+}
+
+fn factor_and_offset(element: Element<'_>) -> Result<(f64, f64), DescriptionError> {
+    let factor: f64 = element.scalar("factor")?.unwrap_or(1.0);
+    let offset: f64 = element.scalar("offset")?.unwrap_or(0.0);
+    if factor == 0.0 || !factor.is_finite() || !offset.is_finite() {
+        return Err(element.error(format!("{}: factor must be finite and not 0, offset finite", element.label())));
+    }
+    Ok((factor, offset))
+}

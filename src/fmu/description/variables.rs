@@ -1,0 +1,307 @@
+//! `<ModelVariables>` (FMI 3.0, 2.4.7): each element by itself. What one variable says of another is checked in
+//! [`super::references`].
+//!
+//! Guarantees: the type's attributes are read and range-checked, defaults filled in (variability and `initial` by the
+//! tables in [`super::rules`]), the declared type's attributes inherited; combinations that the tables do not allow are
+//! errors.
+
+use super::clocks;
+use super::model::{Alias, Causality, Clock, DescriptionError, Dimension, Initial, ValueReference};
+use super::model::{Values, Variability, Variable, VariableType};
+use super::rules;
+use super::types::{self, Shared, Types};
+use super::units::Units;
+use super::values;
+use super::xml::Element;
+
+const COMMON: [&str; 7] = [
+    "name",
+    "valueReference",
+    "description",
+    "causality",
+    "variability",
+    "canHandleMultipleSetPerTimeInstant",
+    "declaredType",
+];
+/// Not for clocks, which are neither arrays nor initialised.
+const VALUED: [&str; 3] = ["intermediateUpdate", "previous", "initial"];
+const FLOAT: [&str; 2] = ["derivative", "reinit"];
+/// Attributes of the dialect before the release (requirements 1.22).
+const DRAFT: [&str; 6] = ["clockType", "triggeredBy", "periodic", "strict", "clockReference", "clockElementIndex"];
+
+/// Reads all variables; the second list holds the element of each.
+pub(super) fn read<'a>(
+    list: Element<'a>,
+    types: &Types<'a>,
+    units: &Units,
+) -> Result<(Vec<Variable>, Vec<Element<'a>>), DescriptionError> {
+    let count = list.children().count();
+    let mut variables = Vec::with_capacity(count);
+    let mut elements = Vec::with_capacity(count);
+    for element in list.children() {
+        match types::variable_type(element.name()) {
+            Some(variable_type) => {
+                variables.push(variable(element, variable_type, types, units)?);
+                elements.push(element);
+            }
+            None if element.name() == "Annotations" => {}
+            None => element.warn_unknown(list),
+        }
+    }
+    Ok((variables, elements))
+}
+
+fn check_attributes(element: Element<'_>, variable_type: VariableType) -> Result<(), DescriptionError> {
+    let is_clock = variable_type == VariableType::Clock;
+    let none: &[&str] = &[];
+    let valued = if is_clock { none } else { &VALUED };
+    let float = if rules::is_float(variable_type) { &FLOAT } else { none };
+    let has_list = !matches!(variable_type, VariableType::Clock | VariableType::String | VariableType::Binary);
+    let start: &[&str] = if has_list { &["start", "clocks"] } else { &["clocks"] };
+    let known = [&COMMON[..], start, types::attribute_names(variable_type), valued, float];
+    for attribute in element.attributes().filter(|attribute| !attribute.is_one_of(&known)) {
+        if DRAFT.contains(&attribute.name()) {
+            return Err(attribute.error("belongs to the draft of FMI 3.0, which is not supported yet"));
+        }
+        attribute.warn("is unknown and ignored");
+    }
+    Ok(())
+}
+
+fn variable<'a>(
+    element: Element<'a>,
+    variable_type: VariableType,
+    types: &Types<'a>,
+    units: &Units,
+) -> Result<Variable, DescriptionError> {
+    check_attributes(element, variable_type)?;
+    let name = element.unique_name()?;
+    let value_reference = element.required("valueReference")?.scalar()?;
+    let declared = types.declared(element, variable_type)?;
+    let (causality, variability, initial) = classification(element, variable_type)?;
+
+    let written = Shared::read(element, variable_type)?;
+    written.check(element, units);
+    let shared = match declared {
+        Some(declared) => written.or(declared),
+        None => written,
+    };
+    let clock = match variable_type {
+        VariableType::Clock => Some(clock(element, types, declared.map(|d| d.name.as_str()), causality)?),
+        VariableType::Enumeration if declared.is_none() => {
+            return Err(element.error(format!("{}: attribute `declaredType` is missing", element.label())));
+        }
+        _ => None,
+    };
+    let Children { dimensions, start, aliases } = children(element, variable_type, units, shared.unit.as_deref())?;
+    if causality == Causality::StructuralParameter && !dimensions.is_empty() {
+        return Err(element.error(format!("{}: a structuralParameter has no <Dimension>", element.label())));
+    }
+    let is_binary = variable_type == VariableType::Binary;
+    let variable = Variable {
+        name: name.to_owned(),
+        value_reference,
+        variable_type,
+        description: element.text("description"),
+        causality,
+        variability,
+        initial,
+        can_handle_multiple_set_per_time_instant: element.scalar("canHandleMultipleSetPerTimeInstant")?.unwrap_or(true),
+        intermediate_update: element.flag("intermediateUpdate")?,
+        previous: element.scalar("previous")?,
+        clocks: clock_list(element, variability)?,
+        dimensions,
+        declared_type: declared.map(|declared| declared.name.clone()),
+        start,
+        aliases,
+        quantity: shared.quantity,
+        unit: shared.unit,
+        display_unit: shared.display_unit,
+        relative_quantity: shared.relative_quantity.unwrap_or(false),
+        unbounded: shared.unbounded.unwrap_or(false),
+        min: shared.min,
+        max: shared.max,
+        nominal: shared.nominal,
+        derivative: element.scalar("derivative")?,
+        reinit: element.flag("reinit")?,
+        mime_type: shared.mime_type.or_else(|| is_binary.then(|| "application/octet-stream".to_owned())),
+        max_size: shared.max_size,
+        clock,
+        line: element.line(),
+    };
+    check_start(element, &variable)?;
+    if let (Some(definition), Some(Values::Int64(start))) = (declared, &variable.start)
+        && let Some(items) = types.items(&definition.name)
+        && let Some(value) = start.iter().find(|&value| !items.contains(value))
+    {
+        element.warn(format!("{}: start {value} is no item of {:?}", element.label(), definition.name));
+    }
+    Ok(variable)
+}
+
+/// `causality`, `variability` and `initial` with their defaults, if the standard's tables allow them together.
+fn classification(
+    element: Element<'_>,
+    variable_type: VariableType,
+) -> Result<(Causality, Variability, Option<Initial>), DescriptionError> {
+    let causality = match element.attribute("causality") {
+        Some(attribute) => attribute.choice(&rules::CAUSALITIES)?,
+        None => Causality::Local,
+    };
+    let variability = match element.attribute("variability") {
+        Some(attribute) => attribute.choice(&rules::VARIABILITIES)?,
+        None => rules::default_variability(causality, variable_type),
+    };
+    let is_clock = variable_type == VariableType::Clock;
+    let words = (rules::word(&rules::CAUSALITIES, causality), rules::word(&rules::VARIABILITIES, variability));
+    let refuse = |why: &str| {
+        let message = format!("{}: causality {} with variability {}: {why}", element.label(), words.0, words.1);
+        match element.attribute("variability").or(element.attribute("causality")) {
+            Some(attribute) => DescriptionError { message, ..attribute.error("") },
+            None => element.error(message),
+        }
+    };
+    if is_clock && !matches!(causality, Causality::Input | Causality::Output | Causality::Local) {
+        return Err(refuse("a clock is input, output or local"));
+    }
+    if is_clock && variability != Variability::Discrete {
+        return Err(refuse("a clock is discrete"));
+    }
+    if causality == Causality::Independent && !rules::is_float(variable_type) {
+        return Err(refuse("the independent variable is a Float64 or Float32"));
+    }
+    if let Some(why) = rules::objection(causality, variability) {
+        return Err(refuse(why));
+    }
+    if variability == Variability::Continuous && !rules::is_float(variable_type) {
+        return Err(refuse("only Float64 and Float32 are continuous"));
+    }
+    if is_clock {
+        return Ok((causality, variability, None));
+    }
+    let allowed = rules::initials(causality, variability);
+    let initial = match element.attribute("initial") {
+        None => allowed.first().copied(),
+        Some(attribute) => {
+            let initial = attribute.choice(&rules::INITIALS)?;
+            if !allowed.contains(&initial) {
+                let allowed: Vec<&str> = allowed.iter().map(|&other| rules::word(&rules::INITIALS, other)).collect();
+                let allowed = if allowed.is_empty() { "none".to_owned() } else { allowed.join(" or ") };
+                return Err(attribute.error(format!(
+                    "does not go with causality {} and variability {}, which allow {allowed}",
+                    words.0, words.1
+                )));
+            }
+            Some(initial)
+        }
+    };
+    Ok((causality, variability, initial))
+}
+
+fn clock<'a>(
+    element: Element<'a>,
+    types: &Types<'a>,
+    declared: Option<&str>,
+    causality: Causality,
+) -> Result<Clock, DescriptionError> {
+    let declared = declared.and_then(|name| types.clock(name));
+    clocks::Written::read(element)?.or(declared).clock(Some(causality))
+}
+
+fn clock_list(element: Element<'_>, variability: Variability) -> Result<Vec<ValueReference>, DescriptionError> {
+    let Some(attribute) = element.attribute("clocks") else { return Ok(Vec::new()) };
+    let clocks = attribute.list()?;
+    if clocks.is_empty() {
+        attribute.warn("names no clock");
+    } else if !matches!(variability, Variability::Discrete | Variability::Tunable) {
+        attribute.warn("belongs only to discrete and tunable variables");
+    }
+    Ok(clocks)
+}
+
+#[derive(Default)]
+struct Children {
+    dimensions: Vec<Dimension>,
+    start: Option<Values>,
+    aliases: Vec<Alias>,
+}
+
+fn children(
+    element: Element<'_>,
+    variable_type: VariableType,
+    units: &Units,
+    unit: Option<&str>,
+) -> Result<Children, DescriptionError> {
+    let mut result = Children::default();
+    if let Some(attribute) = element.attribute("start") {
+        result.start = values::list(attribute, variable_type)?;
+    }
+    for child in element.children() {
+        match (child.name(), variable_type) {
+            ("Dimension", VariableType::Clock) => return Err(child.error("a clock is not an array")),
+            ("Dimension", _) => result.dimensions.push(dimension(child)?),
+            ("Start", VariableType::String) => {
+                child.warn_of_unknown_attributes(&[&["value"]]);
+                let Values::String(values) = result.start.get_or_insert(Values::String(Vec::new())) else { continue };
+                values.push(child.text("value").unwrap_or_default());
+            }
+            ("Start", VariableType::Binary) => {
+                child.warn_of_unknown_attributes(&[&["value"]]);
+                let Values::Binary(values) = result.start.get_or_insert(Values::Binary(Vec::new())) else { continue };
+                values.push(values::binary(child)?);
+            }
+            ("Alias", _) => {
+                child.warn_of_unknown_attributes(&[&["name", "description", "displayUnit"]]);
+                let alias = Alias {
+                    name: child.unique_name()?.to_owned(),
+                    description: child.text("description"),
+                    display_unit: child.text("displayUnit"),
+                };
+                if alias.display_unit.is_some() {
+                    units.check(child, unit, alias.display_unit.as_deref());
+                }
+                result.aliases.push(alias);
+            }
+            ("Annotations", _) => {}
+            _ => child.warn_unknown(element),
+        }
+    }
+    Ok(result)
+}
+
+fn dimension(element: Element<'_>) -> Result<Dimension, DescriptionError> {
+    element.warn_of_unknown_attributes(&[&["start", "valueReference"]]);
+    match (element.attribute("start"), element.attribute("valueReference")) {
+        (Some(start), None) => match start.scalar()? {
+            0 => Err(start.error("must be greater than 0")),
+            length => Ok(Dimension::Fixed(length)),
+        },
+        (None, Some(reference)) => Ok(Dimension::Structural(reference.scalar()?)),
+        _ => Err(element.error("<Dimension> needs either `start` or `valueReference`, not both")),
+    }
+}
+
+/// Whether there is a start value where the standard wants one (2.4.7.4, `start`). One that it does not want is only a
+/// warning, except for the independent variable: tools do write it for calculated variables.
+fn check_start(element: Element<'_>, variable: &Variable) -> Result<(), DescriptionError> {
+    if variable.variable_type == VariableType::Clock {
+        return Ok(());
+    }
+    let wanted = matches!(variable.initial, Some(Initial::Exact | Initial::Approx));
+    match &variable.start {
+        // LS-BUS networks leave it out.
+        None if wanted && variable.variable_type == VariableType::Binary && variable.causality == Causality::Input => {
+            element.warn(format!("{}: a start value is missing", element.label()));
+            Ok(())
+        }
+        None if wanted => Err(element.error(format!("{}: a start value is missing", element.label()))),
+        Some(_) if variable.causality == Causality::Independent => {
+            Err(element.error(format!("{}: the independent variable has no start value", element.label())))
+        }
+        Some(_) if !wanted => {
+            element.warn(format!("{}: a start value, although `initial` is calculated", element.label()));
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}

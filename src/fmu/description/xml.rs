@@ -1,0 +1,260 @@
+//! XML with places: every element and attribute knows its line and column (1-based, in characters).
+//!
+//! Guarantees: no DTD is ever read, so no entity can expand or name a file; a text that would make the parser slow or
+//! hungry (see [`guard`]) is refused first; names in foreign namespaces are not mistaken for ours.
+
+use super::guard;
+use super::model::DescriptionError;
+use super::values::Scalar;
+use roxmltree::{Document, Error, Node, ParsingOptions};
+use std::cell::RefCell;
+
+/// More nodes than this are refused: elements, and the white space between them.
+const NODES_LIMIT: u32 = 8_000_000;
+/// Warnings kept; more of them are only counted.
+const WARNINGS_LIMIT: usize = 100;
+
+/// Parses the text; what is not well-formed, or has a DTD, is an error.
+pub(super) fn document<'a>(places: &Places<'a>) -> Result<Document<'a>, DescriptionError> {
+    let text = places.text;
+    guard::check(text).map_err(|(at, message)| places.error(at, message))?;
+    let options = ParsingOptions { allow_dtd: false, nodes_limit: NODES_LIMIT, ..ParsingOptions::default() };
+    Document::parse_with_options(text, options).map_err(|error| {
+        let end = text.trim_end().len();
+        match error {
+            Error::DtdDetected => places.error(guard::after_prolog(text), "contains a DTD, which is refused"),
+            Error::NodesLimitReached => places.error(0, format!("has more than {NODES_LIMIT} XML nodes")),
+            Error::UnexpectedEndOfStream | Error::UnclosedRootNode | Error::NoRootNode => {
+                places.error(end, format!("malformed XML: {error}, but the text ends here"))
+            }
+            other => {
+                let position = other.pos();
+                let message = other.to_string().replace(&format!(" at {position}"), "");
+                DescriptionError {
+                    line: position.row,
+                    column: position.col,
+                    message: format!("malformed XML: {message}"),
+                }
+            }
+        }
+    })
+}
+
+/// A text and where its lines begin, so that a place costs a binary search and not a scan.
+pub(super) struct Places<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Places<'a> {
+    pub(super) fn new(text: &'a str) -> Places<'a> {
+        let mut starts = Vec::with_capacity(text.len() / 64 + 1);
+        starts.push(0);
+        starts.extend(text.match_indices('\n').map(|(at, _)| at + 1));
+        Places { text, starts }
+    }
+
+    fn line(&self, at: usize) -> u32 {
+        self.starts.partition_point(|&start| start <= at) as u32
+    }
+
+    fn error(&self, at: usize, message: impl Into<String>) -> DescriptionError {
+        let line = self.line(at);
+        let start = self.starts[line as usize - 1];
+        let column = self.text.get(start..at).unwrap_or("").chars().filter(|&c| c != '\u{feff}').count() as u32 + 1;
+        DescriptionError { line, column, message: message.into() }
+    }
+}
+
+/// The document with what every element needs to know of it; collects warnings.
+pub(super) struct Source<'a> {
+    document: &'a Document<'a>,
+    places: Places<'a>,
+    namespace: Option<&'a str>,
+    warnings: RefCell<(Vec<String>, usize)>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(places: Places<'a>, document: &'a Document<'a>) -> Source<'a> {
+        Source {
+            document,
+            places,
+            namespace: document.root_element().tag_name().namespace(),
+            warnings: RefCell::default(),
+        }
+    }
+
+    pub(super) fn root(&'a self) -> Element<'a> {
+        Element { node: self.document.root_element(), source: self }
+    }
+
+    fn warn(&self, at: usize, message: String) {
+        let mut warnings = self.warnings.borrow_mut();
+        if warnings.0.len() < WARNINGS_LIMIT {
+            warnings.0.push(self.places.error(at, message).to_string());
+        } else {
+            warnings.1 += 1;
+        }
+    }
+
+    /// All warnings so far, each with its place.
+    pub(super) fn into_warnings(self) -> Vec<String> {
+        let (mut warnings, more) = self.warnings.into_inner();
+        if more > 0 {
+            warnings.push(format!("modelDescription.xml: {more} more warnings"));
+        }
+        warnings
+    }
+}
+
+/// An element of our namespace.
+#[derive(Clone, Copy)]
+pub(super) struct Element<'a> {
+    node: Node<'a, 'a>,
+    source: &'a Source<'a>,
+}
+
+/// An attribute as written.
+#[derive(Clone, Copy)]
+pub(super) struct Attribute<'a> {
+    element: Element<'a>,
+    name: &'a str,
+    at: usize,
+    /// Its value; white space is normalised as XML says.
+    pub(super) value: &'a str,
+}
+
+impl<'a> Element<'a> {
+    pub(super) fn name(self) -> &'a str {
+        self.node.tag_name().name()
+    }
+
+    /// For messages: `<Float64> "speed"`.
+    pub(super) fn label(self) -> String {
+        match self.node.attribute("name") {
+            Some(name) => format!("<{}> {name:?}", self.name()),
+            None => format!("<{}>", self.name()),
+        }
+    }
+
+    pub(super) fn line(self) -> u32 {
+        self.source.places.line(self.node.range().start)
+    }
+
+    pub(super) fn error(self, message: impl Into<String>) -> DescriptionError {
+        self.source.places.error(self.node.range().start, message)
+    }
+
+    pub(super) fn warn(self, message: impl Into<String>) {
+        self.source.warn(self.node.range().start, message.into());
+    }
+
+    /// Child elements in document order.
+    pub(super) fn children(self) -> impl Iterator<Item = Element<'a>> {
+        let ours = move |node: &Node| node.is_element() && node.tag_name().namespace() == self.source.namespace;
+        self.node.children().filter(ours).map(move |node| Element { node, source: self.source })
+    }
+
+    /// The attributes without a namespace.
+    pub(super) fn attributes(self) -> impl Iterator<Item = Attribute<'a>> {
+        self.node.attributes().filter(|attribute| attribute.namespace().is_none()).map(move |attribute| Attribute {
+            element: self,
+            name: attribute.name(),
+            at: attribute.range().start,
+            value: attribute.value(),
+        })
+    }
+
+    /// An attribute, if it is written.
+    pub(super) fn attribute(self, name: &str) -> Option<Attribute<'a>> {
+        self.attributes().find(|attribute| attribute.name == name)
+    }
+
+    pub(super) fn required(self, name: &str) -> Result<Attribute<'a>, DescriptionError> {
+        self.attribute(name).ok_or_else(|| self.error(format!("{}: attribute `{name}` is missing", self.label())))
+    }
+
+    /// A text, owned.
+    pub(super) fn text(self, name: &str) -> Option<String> {
+        self.attribute(name).map(|attribute| attribute.value.to_owned())
+    }
+
+    /// `name`, which is required and not empty.
+    pub(super) fn unique_name(self) -> Result<&'a str, DescriptionError> {
+        let name = self.required("name")?;
+        if name.value.is_empty() { Err(name.error("is empty")) } else { Ok(name.value) }
+    }
+
+    /// A number or boolean.
+    pub(super) fn scalar<T: Scalar>(self, name: &str) -> Result<Option<T>, DescriptionError> {
+        self.attribute(name).map(Attribute::scalar).transpose()
+    }
+
+    /// A boolean that is false where it is not written.
+    pub(super) fn flag(self, name: &str) -> Result<bool, DescriptionError> {
+        Ok(self.scalar(name)?.unwrap_or(false))
+    }
+
+    /// Warns of every attribute that is in none of the lists.
+    pub(super) fn warn_of_unknown_attributes(self, known: &[&[&str]]) {
+        for attribute in self.attributes().filter(|attribute| !attribute.is_one_of(known)) {
+            attribute.warn("is unknown and ignored");
+        }
+    }
+
+    /// Warns of an element that nothing here expects.
+    pub(super) fn warn_unknown(self, inside: Element<'_>) {
+        self.warn(format!("<{}> is unknown inside {} and ignored", self.name(), inside.label()));
+    }
+}
+
+impl<'a> Attribute<'a> {
+    pub(super) fn name(self) -> &'a str {
+        self.name
+    }
+
+    pub(super) fn is_one_of(self, lists: &[&[&str]]) -> bool {
+        lists.iter().any(|list| list.contains(&self.name))
+    }
+
+    fn message(self, what: &str) -> String {
+        const SHOWN: usize = 60;
+        let value = match self.value.char_indices().nth(SHOWN) {
+            Some((end, _)) => format!("{}…", &self.value[..end]),
+            None => self.value.to_owned(),
+        };
+        format!("{}: {}={value:?} {what}", self.element.label(), self.name)
+    }
+
+    /// An error here: `<element> "name": attribute="value" ` and the message.
+    pub(super) fn error(self, what: impl AsRef<str>) -> DescriptionError {
+        self.element.source.places.error(self.at, self.message(what.as_ref()))
+    }
+
+    pub(super) fn warn(self, what: impl AsRef<str>) {
+        self.element.source.warn(self.at, self.message(what.as_ref()));
+    }
+
+    pub(super) fn scalar<T: Scalar>(self) -> Result<T, DescriptionError> {
+        T::read(self.value.trim_ascii()).ok_or_else(|| self.error(format!("is not {}", T::WHAT)))
+    }
+
+    /// A white-space separated list.
+    pub(super) fn list<T: Scalar>(self) -> Result<Vec<T>, DescriptionError> {
+        let item = |item: &str| {
+            T::read(item).ok_or_else(|| self.error(format!("has an item {item:?} that is not {}", T::WHAT)))
+        };
+        self.value.split_ascii_whitespace().map(item).collect()
+    }
+
+    /// One of a few words.
+    pub(super) fn choice<T: Copy>(self, words: &[(&str, T)]) -> Result<T, DescriptionError> {
+        match words.iter().find(|(word, _)| *word == self.value.trim_ascii()) {
+            Some((_, value)) => Ok(*value),
+            None => {
+                let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+                Err(self.error(format!("is none of {}", words.join(", "))))
+            }
+        }
+    }
+}
