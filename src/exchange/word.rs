@@ -1,1 +1,138 @@
-//! (under construction)
+//! One 64-bit word per scalar value, whatever its type.
+//!
+//! * `Float64`: its bits. `Float32`: its bits, zero-extended.
+//! * Signed integers and enumerations: sign-extended. Unsigned integers: zero-extended.
+//! * Booleans and clocks: 0 or 1.
+//!
+//! Strings and binaries have no words. Pure; a word does not know its type, so [`write`] is told.
+
+#![forbid(unsafe_code)]
+
+use crate::fmu::description::{Values, VariableType};
+use std::fmt;
+
+/// The words of all elements; `None` for strings and binaries.
+pub fn words(values: &Values) -> Option<Vec<u64>> {
+    /// Sign-extends signed integers, zero-extends unsigned ones.
+    fn signed<T: Copy + Into<i64>>(values: &[T]) -> Vec<u64> {
+        values.iter().map(|&v| v.into() as u64).collect()
+    }
+    fn unsigned<T: Copy + Into<u64>>(values: &[T]) -> Vec<u64> {
+        values.iter().map(|&v| v.into()).collect()
+    }
+    Some(match values {
+        Values::Float32(v) => v.iter().map(|v| u64::from(v.to_bits())).collect(),
+        Values::Float64(v) => v.iter().map(|v| v.to_bits()).collect(),
+        Values::Int8(v) => signed(v),
+        Values::Int16(v) => signed(v),
+        Values::Int32(v) => signed(v),
+        Values::Int64(v) => signed(v),
+        Values::UInt8(v) => unsigned(v),
+        Values::UInt16(v) => unsigned(v),
+        Values::UInt32(v) => unsigned(v),
+        Values::UInt64(v) => unsigned(v),
+        Values::Boolean(v) | Values::Clock(v) => unsigned(v),
+        Values::String(_) | Values::Binary(_) => return None,
+    })
+}
+
+/// The inverse of [`words`]; `None` for strings and binaries. Bits beyond the type are ignored.
+pub fn values(words: &[u64], variable_type: VariableType) -> Option<Values> {
+    fn all<T>(words: &[u64], convert: impl Fn(u64) -> T) -> Vec<T> {
+        words.iter().map(|&word| convert(word)).collect()
+    }
+    Some(match variable_type {
+        VariableType::Float32 => Values::Float32(all(words, |w| f32::from_bits(w as u32))),
+        VariableType::Float64 => Values::Float64(all(words, f64::from_bits)),
+        VariableType::Int8 => Values::Int8(all(words, |w| w as i8)),
+        VariableType::UInt8 => Values::UInt8(all(words, |w| w as u8)),
+        VariableType::Int16 => Values::Int16(all(words, |w| w as i16)),
+        VariableType::UInt16 => Values::UInt16(all(words, |w| w as u16)),
+        VariableType::Int32 => Values::Int32(all(words, |w| w as i32)),
+        VariableType::UInt32 => Values::UInt32(all(words, |w| w as u32)),
+        VariableType::Int64 | VariableType::Enumeration => Values::Int64(all(words, |w| w as i64)),
+        VariableType::UInt64 => Values::UInt64(words.to_vec()),
+        VariableType::Boolean => Values::Boolean(all(words, |w| w != 0)),
+        VariableType::Clock => Values::Clock(all(words, |w| w != 0)),
+        VariableType::String | VariableType::Binary => return None,
+    })
+}
+
+/// Writes a word as `signals.csv` shows it: floats by the shortest decimal that reads back exactly, integers plain,
+/// booleans 0 or 1. Allocates nothing.
+pub fn write(out: &mut impl fmt::Write, word: u64, variable_type: VariableType) -> fmt::Result {
+    match variable_type {
+        // `{:?}` and not `{}`: it changes to an exponent where that is shorter (1e300).
+        VariableType::Float32 => write!(out, "{:?}", f32::from_bits(word as u32)),
+        VariableType::Float64 => write!(out, "{:?}", f64::from_bits(word)),
+        VariableType::Int8
+        | VariableType::Int16
+        | VariableType::Int32
+        | VariableType::Int64
+        | VariableType::Enumeration => write!(out, "{}", word as i64),
+        VariableType::Boolean | VariableType::Clock => write!(out, "{}", u8::from(word != 0)),
+        VariableType::UInt8 | VariableType::UInt16 | VariableType::UInt32 | VariableType::UInt64 => {
+            write!(out, "{word}")
+        }
+        VariableType::String | VariableType::Binary => Ok(()),
+    }
+}
+
+/// [`write()`] into a new string.
+pub fn text(word: u64, variable_type: VariableType) -> String {
+    let mut out = String::new();
+    // Writing to a `String` cannot fail.
+    let _ = write(&mut out, word, variable_type);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn signs_are_kept_through_all_widths() {
+        assert_eq!(words(&Values::Int8(vec![-1])), Some(vec![u64::MAX]));
+        assert_eq!(words(&Values::UInt8(vec![255])), Some(vec![255]));
+        assert_eq!(text(u64::MAX, VariableType::Int8), "-1");
+        assert_eq!(text(u64::MAX, VariableType::UInt64), "18446744073709551615");
+        assert_eq!(text(i64::MIN as u64, VariableType::Enumeration), "-9223372036854775808");
+        assert_eq!(text(1, VariableType::Boolean), "1");
+    }
+
+    #[test]
+    fn a_float32_is_not_shown_with_the_digits_of_a_float64() {
+        let word = words(&Values::Float32(vec![0.1])).unwrap()[0];
+        assert_eq!(text(word, VariableType::Float32), "0.1");
+    }
+
+    #[test]
+    fn strings_have_no_words() {
+        assert_eq!(words(&Values::String(vec!["x".to_owned()])), None);
+        assert_eq!(values(&[1], VariableType::Binary), None);
+    }
+
+    #[test]
+    fn words_and_values_are_inverse() {
+        let all = [
+            (Values::Float32(vec![-0.0, 1.5e-40]), VariableType::Float32),
+            (Values::Int16(vec![i16::MIN, 7]), VariableType::Int16),
+            (Values::UInt32(vec![u32::MAX]), VariableType::UInt32),
+            (Values::Int64(vec![-3]), VariableType::Enumeration),
+            (Values::Boolean(vec![true, false]), VariableType::Boolean),
+        ];
+        for (original, variable_type) in all {
+            assert_eq!(values(&words(&original).unwrap(), variable_type), Some(original));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_float64_reads_back_exactly(bits in any::<u64>()) {
+            let shown = text(bits, VariableType::Float64);
+            let back: f64 = shown.parse().unwrap();
+            prop_assert!(back.to_bits() == bits || f64::from_bits(bits).is_nan() && back.is_nan());
+        }
+    }
+}

@@ -7,6 +7,23 @@
 
 #![forbid(unsafe_code)]
 
+mod batches;
+mod build;
+mod clocks;
+mod connections;
+mod cores;
+mod findings;
+mod glob;
+mod initial;
 pub mod model;
+mod names;
+mod order;
+mod priorities;
+mod record;
+mod start_values;
+mod triggers;
+pub(crate) mod words;
 
+use build::Timetable;
+pub use build::{FmuInput, HostFacts, PlanError, build};
 pub use model::*;

@@ -6,6 +6,8 @@ use crate::time::{Fraction, Instant, Nanos};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
+pub use crate::rig::{Limits, Mode, OnError, OnWarning, Overrun, Timing, TriggerTime};
+
 /// Index into [`Plan::fmus`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FmuId(pub usize);
@@ -21,15 +23,6 @@ pub struct ConnectionId(pub usize);
 /// Index into [`Plan::signals`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SignalId(pub usize);
-
-/// Who drives time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Mode {
-    /// The wall clock; one thread per task.
-    RealTime,
-    /// The schedule itself, as fast as possible, in one thread (design S15).
-    Virtual,
-}
 
 /// Everything that a run needs to know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,6 +45,9 @@ pub struct Plan {
     pub host: HostPlan,
     /// The instances, in rig order.
     pub fmus: Vec<FmuPlan>,
+    /// All instances in the order in which their initial outputs are read: an [`FmuPlan::initial_writes`] never takes
+    /// its value from a later instance, nor from its own.
+    pub initial_order: Vec<FmuId>,
     /// All tasks in merged order: most urgent first; ties in virtual time are broken by this order.
     pub tasks: Vec<TaskPlan>,
     /// All variable connections.
@@ -62,24 +58,6 @@ pub struct Plan {
     pub initial_order: Vec<FmuId>,
     /// What the user should know although the rig is valid.
     pub notes: Vec<String>,
-}
-
-/// What happens to the rig when one FMU fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum OnError {
-    /// The whole run ends.
-    Stop,
-    /// The other FMUs go on.
-    Continue,
-}
-
-/// Activation time of a triggered clock (design S4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum TriggerTime {
-    /// The activation time of the partition that ticked.
-    Source,
-    /// The wall clock.
-    Now,
 }
 
 /// How the runner's process is set up.
@@ -93,17 +71,6 @@ pub struct HostPlan {
     pub spin: Nanos,
     /// Stack of a partition thread, KiB.
     pub stack_kib: usize,
-}
-
-/// What to do when an FMU returns `fmi3Warning`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum OnWarning {
-    /// Nothing.
-    Ignore,
-    /// Count it and show the FMU's messages.
-    Log,
-    /// Treat it like `fmi3Error`.
-    Error,
 }
 
 /// One instance.
@@ -191,13 +158,6 @@ pub enum Release {
     Never,
 }
 
-/// What to do with a release whose predecessor still runs (design S12).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Overrun {
-    /// Leave it out, stay on the grid.
-    Skip,
-}
-
 /// A task: the model partition of one input clock.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskPlan {
@@ -235,17 +195,6 @@ pub struct TaskPlan {
     pub get: Vec<Batch>,
 }
 
-/// Limits from the rig; none by default.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Limits {
-    /// On start latency: exit code 3 when exceeded.
-    pub max_latency: Option<Nanos>,
-    /// Beyond: demoted by the watchdog, exit code 1.
-    pub max_execution: Option<Nanos>,
-    /// Exit code 3 when exceeded.
-    pub max_overruns: Option<u64>,
-}
-
 /// Variables of one type that travel in one FMI call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Batch {
@@ -268,13 +217,6 @@ pub struct BatchItem {
     pub connections: Vec<ConnectionId>,
     /// Recorded as these columns (one per element).
     pub signals: Vec<SignalId>,
-}
-
-/// When a consumer sees a new value (design S11).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Timing {
-    /// As soon as the producer has returned.
-    Immediate,
 }
 
 /// One variable feeding one or more inputs: a producer's cell.

@@ -1,1 +1,21 @@
-//! (under construction)
+//! The rig file: TOML as text in, a [`Rig`] out.
+//!
+//! Pure and strict: a key that is not known is an error, and so is a value that this version cannot honour; nothing is
+//! read and then ignored. All problems of a file are reported at once, each with line and column and, where a name is
+//! close to a known one, with that name. Whether the FMUs fit the rig is not known here: that is `plan`'s work.
+
+#![forbid(unsafe_code)]
+
+mod document;
+mod model;
+mod nearest;
+mod parse;
+mod problem;
+mod start;
+mod tables;
+
+pub use model::*;
+pub use nearest::{nearest, suggestion};
+pub use parse::parse;
+pub(crate) use problem::write_lines;
+pub use problem::{Problem, RigError};

@@ -1,0 +1,338 @@
+//! From a rig and its model descriptions to the plan.
+
+use super::batches;
+use super::clocks::{self, Draft};
+use super::connections::{self, Link};
+use super::findings::{Findings, Unit};
+use super::priorities::{Class, Merged, merge};
+use super::start_values::{self, Starts};
+use super::triggers::{self, Output};
+use super::{
+    ConnectionPlan, FmuId, FmuPlan, HostPlan, OutputClock, Plan, Release, TaskId, TaskPlan, Timing, cores, initial,
+    names, record,
+};
+use crate::fmu::description::{IntervalVariability, ModelDescription};
+use crate::rig::{Problem, Rig};
+use crate::time::Instant;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::PathBuf;
+
+/// An FMU as opening it gave it, at the same index as in [`Rig::fmus`].
+#[derive(Clone, Debug)]
+pub struct FmuInput<'a> {
+    /// What its `modelDescription.xml` says.
+    pub description: &'a ModelDescription,
+    /// The shared library.
+    pub library: PathBuf,
+    /// `resourcePath`; `None` when the FMU has none.
+    pub resources: Option<String>,
+    /// What the user named.
+    pub path: PathBuf,
+}
+
+/// What a plan has to know of the machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostFacts {
+    /// The process's affinity mask.
+    pub allowed_cpus: Vec<usize>,
+    /// Cores that the kernel keeps free of other work and that this process may use, though its mask hides them.
+    pub isolated_cpus: Vec<usize>,
+}
+
+impl HostFacts {
+    /// Allowed or isolated, sorted.
+    pub(super) fn usable(&self) -> Vec<usize> {
+        let all: BTreeSet<usize> = self.allowed_cpus.iter().chain(&self.isolated_cpus).copied().collect();
+        all.into_iter().collect()
+    }
+}
+
+/// Start and stop of a run.
+pub(super) struct Timetable {
+    pub start: Instant,
+    pub stop: Option<Instant>,
+}
+
+/// Why there is no plan: everything that is wrong, each with its place. Displayed one per line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanError {
+    /// Never empty.
+    pub problems: Vec<Problem>,
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        crate::rig::write_lines(&self.problems, f)
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+/// Resolves a rig. `fmus` has one entry for each of the rig's FMUs, in the same order.
+///
+/// # Panics
+///
+/// When it has another number of entries.
+pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, PlanError> {
+    assert_eq!(rig.fmus.len(), fmus.len(), "one input for each FMU of the rig");
+    let mut findings = Findings::new(rig);
+    let units: Vec<Unit> = rig.fmus.iter().zip(fmus).map(|(rig, input)| Unit::new(rig, input)).collect();
+    check_interfaces(&units, &mut findings);
+    let times = clocks::timetable(rig, &units, &mut findings);
+    let cpus = cores::assign(rig, &units, host, &mut findings);
+    let mut drafts = clocks::drafts(rig, &units, &mut findings);
+    let mut outputs = triggers::outputs(&units, &drafts);
+    triggers::connect(&rig.triggers, &units, &mut drafts, &mut outputs, &times, &mut findings);
+    let links = connections::resolve(rig, &units, &mut findings);
+    let starts: Vec<Starts> = units.iter().map(|unit| start_values::resolve(unit, &mut findings)).collect();
+    let columns = record::columns(rig, &units, &starts, &mut findings);
+    let wanted = batches::wanted(&units, &links, &columns);
+    let classes = classes(&drafts, &cpus);
+    let feeds = feeds(&classes, &drafts, &units, &links);
+    let merged = match merge(&classes, &feeds, rig.host.fifo_priorities.value) {
+        Ok(merged) => merged,
+        Err(narrow) => {
+            let (low, high) = rig.host.fifo_priorities.value;
+            let message = format!(
+                "{} needs {} priority levels, but fifo_priorities = [{}, {}] has {}",
+                units[narrow.fmu].name(),
+                narrow.needed,
+                low.get(),
+                high.get(),
+                high.get() - low.get() + 1
+            );
+            findings.rig(rig.host.fifo_priorities.place, message);
+            Merged { order: Vec::new(), disordered: Vec::new() }
+        }
+    };
+    for cpu in &merged.disordered {
+        findings.note(format!(
+            "fifo_priorities is so narrow that on core {cpu} a partition may run above one of another FMU that has a \
+             shorter period"
+        ));
+    }
+    let initial = initial::plan(&units, &wanted, &links, &columns, &mut findings);
+    if !findings.problems.is_empty() {
+        let mut problems = findings.problems;
+        problems.sort();
+        problems.dedup();
+        return Err(PlanError { problems });
+    }
+    let sorted = Sorted::new(&classes, &merged, drafts.len());
+    let tasks = tasks(&sorted, &merged, &classes, &drafts, &units, |draft| {
+        batches::of_task(&units, draft, &wanted[draft.fmu], &links, &columns)
+    });
+    let fmus = (0..units.len())
+        .map(|fmu| FmuPlan {
+            start_values: starts[fmu].values().cloned().collect(),
+            initial_reads: initial.reads[fmu].clone(),
+            initial_writes: initial.writes[fmu].clone(),
+            ..fmu_plan(&units[fmu], fmu, cpus[fmu], &outputs[fmu], &sorted, &tasks)
+        })
+        .collect();
+    Ok(Plan {
+        rig: rig.name.clone(),
+        mode: rig.mode,
+        start: times.start,
+        stop: times.stop,
+        on_error: rig.on_error,
+        trigger_time: rig.trigger_time,
+        shutdown_timeout: rig.shutdown_timeout,
+        host: HostPlan {
+            fifo_band: rig.host.fifo_priorities.value,
+            lock_memory: rig.host.lock_memory,
+            spin: rig.host.spin,
+            stack_kib: rig.host.stack_kib,
+        },
+        fmus,
+        initial_order: initial.order.into_iter().map(FmuId).collect(),
+        tasks,
+        connections: connection_plans(rig, &units, &links),
+        signals: columns.signals,
+        notes: findings.notes,
+    })
+}
+
+/// Scheduled Execution is there, usable, and instantiated no more often than it allows.
+fn check_interfaces(units: &[Unit], findings: &mut Findings) {
+    for (i, unit) in units.iter().enumerate() {
+        let description = unit.input.description;
+        let place = unit.rig.path.place;
+        for warning in &description.warnings {
+            findings.note(format!("{}: {warning}", unit.name()));
+        }
+        let Some(interface) = &description.scheduled_execution else {
+            let others = [
+                ("Co-Simulation", description.co_simulation.is_some()),
+                ("Model Exchange", description.model_exchange.is_some()),
+            ];
+            let others: Vec<&str> = others.iter().filter(|(_, offered)| *offered).map(|(name, _)| *name).collect();
+            let offer = if others.is_empty() { "no interface at all".to_owned() } else { others.join(" and ") };
+            let path = unit.input.path.display();
+            findings.rig(place, format!("{path} has no Scheduled Execution interface (it offers {offer})"));
+            continue;
+        };
+        if interface.needs_execution_tool {
+            let path = unit.input.path.display();
+            findings.rig(place, format!("{path} needs the tool that made it to run (needsExecutionTool)"));
+        }
+        let twin = units[..i].iter().find(|other| other.input.library == unit.input.library);
+        if let (true, Some(twin)) = (interface.can_be_instantiated_only_once_per_process, twin) {
+            let message = format!(
+                "{} and {} are the same FMU, which can be instantiated only once per process",
+                twin.name(),
+                unit.name()
+            );
+            findings.rig(place, message);
+        }
+    }
+}
+
+/// FMUs in rig order, most urgent class first.
+fn classes(drafts: &[Draft], cpus: &[usize]) -> Vec<Class> {
+    let mut sorted: Vec<usize> = (0..drafts.len()).collect();
+    sorted.sort_by_key(|&d| (drafts[d].fmu, drafts[d].priority.most_urgent_first()));
+    let equal = |&a: &usize, &b: &usize| drafts[a].fmu == drafts[b].fmu && drafts[a].priority == drafts[b].priority;
+    let class = |members: &[usize]| {
+        let fmu = drafts[members[0]].fmu;
+        let period = members.iter().filter_map(|&d| drafts[d].period()).min();
+        Class { fmu, cpu: cpus[fmu], period, members: members.to_vec() }
+    };
+    sorted.chunk_by(equal).map(class).collect()
+}
+
+/// Which class produces what which class consumes.
+fn feeds(classes: &[Class], drafts: &[Draft], units: &[Unit], links: &[Link]) -> Vec<(usize, usize)> {
+    let mut feeds = BTreeSet::new();
+    for link in links {
+        let (source, target) = (link.source, link.target);
+        let in_class = |(fmu, variable): (usize, usize), touches: &dyn Fn(&Unit, &Draft, usize) -> bool| {
+            let touching = |c: &usize| {
+                classes[*c].fmu == fmu
+                    && classes[*c].members.iter().any(|&d| touches(&units[fmu], &drafts[d], variable))
+            };
+            (0..classes.len()).filter(touching).collect::<Vec<usize>>()
+        };
+        let producers = in_class(source, &|unit, draft, i| batches::gets(unit, draft, &unit.variables()[i]));
+        let consumers = in_class(target, &|unit, draft, i| batches::sets(unit, draft, &unit.variables()[i]));
+        feeds.extend(producers.iter().flat_map(|&p| consumers.iter().map(move |&c| (p, c))));
+    }
+    feeds.into_iter().collect()
+}
+
+/// Drafts in their final order.
+struct Sorted {
+    /// Drafts, most urgent first.
+    drafts: Vec<usize>,
+    /// By draft: its place above.
+    id_of: Vec<TaskId>,
+}
+
+impl Sorted {
+    fn new(classes: &[Class], merged: &Merged, count: usize) -> Sorted {
+        let drafts: Vec<usize> =
+            merged.order.iter().flat_map(|placed| classes[placed.class].members.iter().copied()).collect();
+        let mut id_of = vec![TaskId(0); count];
+        for (id, &draft) in drafts.iter().enumerate() {
+            id_of[draft] = TaskId(id);
+        }
+        Sorted { drafts, id_of }
+    }
+
+    /// Ids of these drafts, most urgent first.
+    fn ids(&self, drafts: &[usize]) -> Vec<TaskId> {
+        let mut ids: Vec<TaskId> = drafts.iter().map(|&d| self.id_of[d]).collect();
+        ids.sort_unstable();
+        ids
+    }
+}
+
+fn tasks(
+    sorted: &Sorted,
+    merged: &Merged,
+    classes: &[Class],
+    drafts: &[Draft],
+    units: &[Unit],
+    batches: impl Fn(&Draft) -> (Vec<super::Batch>, Vec<super::Batch>),
+) -> Vec<TaskPlan> {
+    let clock = |d: usize| &units[drafts[d].fmu].variables()[drafts[d].variable];
+    let threads = names::threads(sorted.drafts.iter().map(|&d| (units[drafts[d].fmu].name(), clock(d).name.as_str())));
+    let mut threads = threads.into_iter();
+    let mut tasks = Vec::with_capacity(drafts.len());
+    for placed in &merged.order {
+        let class = &classes[placed.class];
+        let level = classes[..placed.class].iter().filter(|other| other.fmu == class.fmu).count();
+        for &d in &class.members {
+            let (draft, variable) = (&drafts[d], clock(d));
+            let (set, get) = batches(draft);
+            tasks.push(TaskPlan {
+                fmu: FmuId(draft.fmu),
+                clock: variable.name.clone(),
+                reference: variable.value_reference,
+                kind: variable.clock.as_ref().map_or(IntervalVariability::Triggered, |c| c.interval_variability),
+                release: draft.release.clone(),
+                write_interval: draft.write_interval,
+                supports_fraction: variable.clock.as_ref().is_some_and(|c| c.supports_fraction),
+                fmi_priority: draft.priority,
+                level,
+                fifo: placed.fifo,
+                cpu: class.cpu,
+                thread: threads.next().unwrap_or_default(),
+                overrun: draft.overrun,
+                limits: draft.limits,
+                set,
+                get,
+            });
+        }
+    }
+    tasks
+}
+
+/// Everything but the values that are set and read before the run.
+fn fmu_plan(unit: &Unit, fmu: usize, cpu: usize, outputs: &[Output], sorted: &Sorted, tasks: &[TaskPlan]) -> FmuPlan {
+    let own = |&id: &TaskId| tasks[id.0].fmu == FmuId(fmu);
+    let ids = || (0..tasks.len()).map(TaskId).filter(own);
+    let output = |output: &Output| {
+        let v = &unit.variables()[output.variable];
+        OutputClock {
+            reference: v.value_reference,
+            name: v.name.clone(),
+            ticked_by: sorted.ids(&output.ticked_by),
+            targets: sorted.ids(&output.targets),
+        }
+    };
+    FmuPlan {
+        name: unit.name().to_owned(),
+        path: unit.input.path.clone(),
+        library: unit.input.library.clone(),
+        resources: unit.input.resources.clone(),
+        token: unit.input.description.instantiation_token.clone(),
+        cpu,
+        on_warning: unit.rig.on_warning,
+        log_categories: unit.input.description.log_categories.iter().map(|category| category.name.clone()).collect(),
+        start_values: Vec::new(),
+        initial_reads: Vec::new(),
+        initial_writes: Vec::new(),
+        output_clocks: outputs.iter().map(output).collect(),
+        countdowns: ids().filter(|id| tasks[id.0].release == Release::Countdown).collect(),
+        levels: ids().map(|id| tasks[id.0].level + 1).max().unwrap_or(0),
+    }
+}
+
+fn connection_plans(rig: &Rig, units: &[Unit], links: &[Link]) -> Vec<ConnectionPlan> {
+    let full = |(fmu, index): (usize, usize)| format!("{}.{}", units[fmu].name(), units[fmu].variables()[index].name);
+    // Every connection of the rig has its link, or there would be no plan.
+    let timing = rig.connects.iter().map(|connect| connect.timing).chain(std::iter::repeat(Timing::Immediate));
+    links
+        .iter()
+        .zip(timing)
+        .map(|(link, timing)| ConnectionPlan {
+            from: full(link.source),
+            to: full(link.target),
+            timing,
+            variable_type: units[link.source.0].variables()[link.source.1].variable_type,
+            elements: link.elements,
+        })
+        .collect()
+}

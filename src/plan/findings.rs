@@ -1,0 +1,107 @@
+//! What `build` finds on its way, and the FMUs it looks at.
+
+use super::FmuInput;
+use crate::fmu::description::{ValueReference, Variable};
+use crate::rig::{Place, Problem, Rig, RigFmu, suggestion};
+use std::collections::HashMap;
+
+/// Problems and notes so far. Problems do not stop the search for further ones.
+pub(super) struct Findings<'a> {
+    rig: &'a Rig,
+    pub(super) problems: Vec<Problem>,
+    pub(super) notes: Vec<String>,
+}
+
+impl<'a> Findings<'a> {
+    pub(super) fn new(rig: &'a Rig) -> Findings<'a> {
+        Findings { rig, problems: Vec::new(), notes: Vec::new() }
+    }
+
+    /// A problem that the rig file has.
+    pub(super) fn rig(&mut self, place: Place, message: impl Into<String>) {
+        self.problems.push(Problem::new(&self.rig.file, place, message));
+    }
+
+    /// A problem that a model description has.
+    pub(super) fn xml(&mut self, unit: &Unit, variable: &Variable, message: impl Into<String>) {
+        let file = unit.input.path.join("modelDescription.xml");
+        let place = Place { line: variable.line, column: 0 };
+        self.problems.push(Problem::new(&file, place, message));
+    }
+
+    /// Something to know although nothing is wrong.
+    pub(super) fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
+    }
+}
+
+/// One FMU of the rig with what its description says, indexed.
+pub(super) struct Unit<'a> {
+    pub(super) rig: &'a RigFmu,
+    pub(super) input: &'a FmuInput<'a>,
+    by_name: HashMap<&'a str, usize>,
+    by_reference: HashMap<ValueReference, usize>,
+}
+
+impl<'a> Unit<'a> {
+    pub(super) fn new(rig: &'a RigFmu, input: &'a FmuInput<'a>) -> Unit<'a> {
+        let variables = &input.description.variables;
+        let mut by_name = HashMap::with_capacity(variables.len());
+        let mut by_reference = HashMap::with_capacity(variables.len());
+        for (i, variable) in variables.iter().enumerate() {
+            by_name.insert(variable.name.as_str(), i);
+            by_reference.insert(variable.value_reference, i);
+            for alias in &variable.aliases {
+                by_name.entry(alias.name.as_str()).or_insert(i);
+            }
+        }
+        Unit { rig, input, by_name, by_reference }
+    }
+
+    /// Its name in the rig.
+    pub(super) fn name(&self) -> &'a str {
+        &self.rig.name.value
+    }
+
+    pub(super) fn variables(&self) -> &'a [Variable] {
+        &self.input.description.variables
+    }
+
+    /// Index of the variable with this name or alias.
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    /// Index of the variable with this value reference.
+    pub(super) fn find_reference(&self, reference: ValueReference) -> Option<usize> {
+        self.by_reference.get(&reference).copied()
+    }
+
+    /// Number of elements with the start values of structural parameters; 1 for a scalar.
+    pub(super) fn elements(&self, variable: &Variable) -> usize {
+        self.shape(variable).iter().try_fold(1usize, |product, &n| product.checked_mul(n)).unwrap_or(usize::MAX)
+    }
+
+    /// Length of each dimension; empty for a scalar.
+    pub(super) fn shape(&self, variable: &Variable) -> Vec<usize> {
+        use crate::fmu::description::{Dimension, Values};
+        let length = |dimension: &Dimension| match dimension {
+            Dimension::Fixed(n) => *n,
+            Dimension::Structural(reference) => {
+                match self.find_reference(*reference).and_then(|i| self.variables()[i].start.as_ref()) {
+                    Some(Values::UInt64(v)) => v.first().copied().unwrap_or(0),
+                    _ => 0,
+                }
+            }
+        };
+        variable.dimensions.iter().map(|dimension| usize::try_from(length(dimension)).unwrap_or(usize::MAX)).collect()
+    }
+
+    /// "did you mean" among the variables (and aliases) that fit.
+    pub(super) fn suggest(&self, written: &str, fits: impl Fn(&Variable) -> bool) -> String {
+        let names = self.variables().iter().filter(|v| fits(v)).flat_map(|variable| {
+            std::iter::once(variable.name.as_str()).chain(variable.aliases.iter().map(|alias| alias.name.as_str()))
+        });
+        suggestion(written, names)
+    }
+}

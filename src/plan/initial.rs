@@ -1,0 +1,74 @@
+//! Initialization Mode: whose outputs are read first, and which inputs get them (design S11).
+
+use super::Batch;
+use super::batches::{self, Wanted};
+use super::connections::Link;
+use super::findings::{Findings, Unit};
+use super::order::constrained;
+use super::record::Columns;
+use crate::fmu::description::{Causality, Variability, Variable};
+
+/// What happens in Initialization Mode.
+pub(super) struct Initial {
+    /// FMUs, producers first.
+    pub order: Vec<usize>,
+    /// By FMU: inputs to set.
+    pub writes: Vec<Vec<Batch>>,
+    /// By FMU: outputs to read, after the inputs are set.
+    pub reads: Vec<Vec<Batch>>,
+}
+
+/// Works it out. Where FMUs feed each other in a circle, the input that closes it keeps its own start value.
+pub(super) fn plan(
+    units: &[Unit],
+    wanted: &[Wanted],
+    links: &[Link],
+    columns: &Columns,
+    findings: &mut Findings,
+) -> Initial {
+    let variable = |(fmu, index): (usize, usize)| &units[fmu].variables()[index];
+    let carries = |link: &&Link| readable(variable(link.source)) && variable(link.target).clocks.is_empty();
+    let initial: Vec<&Link> = links.iter().filter(carries).collect();
+    let edges: Vec<(usize, usize)> =
+        initial.iter().map(|link| (link.source.0, link.target.0)).filter(|(a, b)| a != b).collect();
+    let order = constrained(units.len(), &[], &edges);
+    let place = |fmu: usize| order.iter().position(|&other| other == fmu);
+    let mut written = vec![Vec::new(); units.len()];
+    for link in initial {
+        let full = |(fmu, index): (usize, usize)| format!("{}.{}", units[fmu].name(), variable((fmu, index)).name);
+        if place(link.source.0) < place(link.target.0) {
+            written[link.target.0].push(link.target.1);
+        } else {
+            findings.note(format!(
+                "{} starts with its own start value: it gets {} only when that is first computed after initialisation, \
+                 because the FMUs feed each other in a circle",
+                full(link.target),
+                full(link.source)
+            ));
+        }
+    }
+    let (mut writes, mut reads) = (Vec::new(), Vec::new());
+    for (fmu, unit) in units.iter().enumerate() {
+        written[fmu].sort_unstable();
+        let feeds = |i: usize| links.iter().any(|link| link.source == (fmu, i));
+        let is_read = |&i: &usize| {
+            let v = &unit.variables()[i];
+            let given = v.variability == Variability::Constant
+                || matches!(v.causality, Causality::Parameter | Causality::StructuralParameter);
+            match v.causality {
+                // Recorded: its start value is not what it starts with.
+                Causality::Input => written[fmu].contains(&i),
+                _ => readable(v) && (feeds(i) || !given),
+            }
+        };
+        let read: Vec<usize> = wanted[fmu].read.iter().copied().filter(is_read).collect();
+        writes.push(batches::written(units, fmu, written[fmu].iter().copied(), links));
+        reads.push(batches::read(units, fmu, read, links, columns));
+    }
+    Initial { order, writes, reads }
+}
+
+/// Whether a variable has a value in Initialization Mode that belongs to no clock.
+fn readable(v: &Variable) -> bool {
+    v.clocks.is_empty() && v.initial.is_some()
+}

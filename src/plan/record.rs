@@ -1,0 +1,130 @@
+//! What is recorded: patterns become columns, in rig order, then document order.
+
+use super::findings::{Findings, Unit};
+use super::glob::matches;
+use super::start_values::Starts;
+use super::{SignalId, SignalPlan};
+use crate::exchange::word;
+use crate::fmu::description::{Causality, Variable, VariableType};
+use crate::rig::{At, Rig, suggestion};
+use std::collections::HashMap;
+
+/// Columns that a recording may have.
+pub(super) const COLUMNS: usize = 4096;
+
+/// The columns, and which of them belong to which variable (index of the FMU, index of the variable).
+pub(super) struct Columns {
+    pub signals: Vec<SignalPlan>,
+    pub of: HashMap<(usize, usize), Vec<SignalId>>,
+}
+
+/// Expands the rig's patterns.
+pub(super) fn columns(rig: &Rig, units: &[Unit], starts: &[Starts], findings: &mut Findings) -> Columns {
+    let mut columns = Columns { signals: Vec::new(), of: HashMap::new() };
+    let patterns = rig.record.as_ref().map(|record| record.signals.as_slice()).unwrap_or_default();
+    let mut used = vec![Use::Nothing; patterns.len()];
+    let mut total = 0usize;
+    for (fmu, unit) in units.iter().enumerate() {
+        for (index, v) in unit.variables().iter().enumerate() {
+            let Some(name) = chosen_name(unit, v, patterns, &mut used) else { continue };
+            let elements = unit.elements(v);
+            total = total.saturating_add(elements);
+            if total > COLUMNS {
+                continue;
+            }
+            let values = starts[fmu].get(&index).map(|start| &start.values).or(v.start.as_ref());
+            let words = values.and_then(word::words).unwrap_or_default();
+            let ids = (0..elements).map(|i| SignalId(columns.signals.len() + i)).collect();
+            let shape = unit.shape(v);
+            columns.signals.extend((0..elements).map(|element| SignalPlan {
+                name: format!("{name}{}", position(element, &shape)),
+                variable_type: v.variable_type,
+                // A single value fills an array.
+                start: words.get(element).or(if words.len() == 1 { words.first() } else { None }).copied(),
+            }));
+            columns.of.insert((fmu, index), ids);
+        }
+    }
+    for (pattern, used) in patterns.iter().zip(used) {
+        report(pattern, used, units, findings);
+    }
+    if total > COLUMNS {
+        let message = format!("{total} columns would be recorded, but {COLUMNS} are possible");
+        match patterns.first() {
+            Some(pattern) if pattern.place.line > 0 => {
+                findings.rig(pattern.place, format!("{message}: name fewer signals"));
+            }
+            _ => findings.note(format!("{message}: the first {} are", columns.signals.len())),
+        }
+    }
+    columns
+}
+
+/// What a pattern has matched.
+#[derive(Clone, Copy, PartialEq)]
+enum Use {
+    Nothing,
+    OnlyUnrecordable,
+    Something,
+}
+
+/// The name under which some pattern wants the variable: its own, else an alias.
+fn chosen_name(unit: &Unit, v: &Variable, patterns: &[At<String>], used: &mut [Use]) -> Option<String> {
+    let recordable = recordable(v);
+    let mut chosen = None;
+    for name in std::iter::once(&v.name).chain(v.aliases.iter().map(|alias| &alias.name)) {
+        if patterns.is_empty() {
+            break;
+        }
+        let full = format!("{}.{name}", unit.name());
+        for (pattern, used) in patterns.iter().zip(used.iter_mut()) {
+            if matches(&pattern.value, &full) {
+                if recordable {
+                    *used = Use::Something;
+                    chosen.get_or_insert_with(|| full.clone());
+                } else if *used == Use::Nothing {
+                    *used = Use::OnlyUnrecordable;
+                }
+            }
+        }
+    }
+    chosen
+}
+
+fn recordable(v: &Variable) -> bool {
+    !matches!(v.variable_type, VariableType::Clock | VariableType::String | VariableType::Binary)
+        && v.causality != Causality::Independent
+}
+
+fn report(pattern: &At<String>, used: Use, units: &[Unit], findings: &mut Findings) {
+    match used {
+        Use::Something => {}
+        Use::OnlyUnrecordable => findings.note(format!(
+            "the pattern \"{}\" matches only clocks, strings, binaries or the time, which are not recorded",
+            pattern.value
+        )),
+        // `vecud run FILE.fmu` asks for everything, and an FMU may have nothing.
+        Use::Nothing if pattern.place.line == 0 => {}
+        Use::Nothing => {
+            let names: Vec<String> = units
+                .iter()
+                .flat_map(|unit| unit.variables().iter().filter(|v| recordable(v)).map(|v| (unit.name(), &v.name)))
+                .map(|(fmu, name)| format!("{fmu}.{name}"))
+                .collect();
+            let hint = suggestion(&pattern.value, names.iter().map(String::as_str));
+            findings.rig(pattern.place, format!("no variable matches \"{}\"{hint}", pattern.value));
+        }
+    }
+}
+
+/// `[2,1]` for an element of an array, 1-based; nothing for a scalar.
+fn position(element: usize, shape: &[usize]) -> String {
+    let mut rest = element;
+    let mut indices = Vec::with_capacity(shape.len());
+    for &length in shape.iter().rev() {
+        indices.push(rest % length + 1);
+        rest /= length;
+    }
+    indices.reverse();
+    super::words::shape_text(&indices)
+}

@@ -1,0 +1,302 @@
+//! What a rig file says, before any FMU has been opened.
+
+use crate::priority::FifoPriority;
+use crate::time::{Fraction, Instant, Nanos};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Who drives time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Mode {
+    /// The wall clock; one thread per task.
+    RealTime,
+    /// The schedule itself, as fast as possible, in one thread (design S15).
+    Virtual,
+}
+
+/// What happens to the rig when one FMU fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OnError {
+    /// The whole run ends.
+    Stop,
+    /// The other FMUs go on.
+    Continue,
+}
+
+/// Activation time of a triggered clock (design S4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TriggerTime {
+    /// The activation time of the partition that ticked.
+    Source,
+    /// The wall clock.
+    Now,
+}
+
+/// What to do when an FMU returns `fmi3Warning`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OnWarning {
+    /// Nothing.
+    Ignore,
+    /// Count it and show the FMU's messages.
+    Log,
+    /// Treat it like `fmi3Error`.
+    Error,
+}
+
+/// What to do with a release whose predecessor still runs (design S12).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Overrun {
+    /// Leave it out, stay on the grid.
+    Skip,
+}
+
+/// Limits of one clock; none by default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Limits {
+    /// On start latency: exit code 3 when exceeded.
+    pub max_latency: Option<Nanos>,
+    /// Beyond: demoted by the watchdog, exit code 1.
+    pub max_execution: Option<Nanos>,
+    /// Exit code 3 when exceeded.
+    pub max_overruns: Option<u64>,
+}
+
+/// When a consumer sees a new value (design S11).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Timing {
+    /// As soon as the producer has returned.
+    Immediate,
+}
+
+/// A place in the rig file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Place {
+    /// 1-based; 0: not from the file (a command-line option, a default).
+    pub line: u32,
+    /// 1-based, in characters; 0: the whole line.
+    pub column: u32,
+}
+
+/// A value and where it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct At<T> {
+    /// The value.
+    pub value: T,
+    /// Where it is.
+    pub place: Place,
+}
+
+impl<T> At<T> {
+    /// A value that is written in no file.
+    pub fn unplaced(value: T) -> At<T> {
+        At { value, place: Place::default() }
+    }
+}
+
+/// `fmu.variable`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Name of the FMU in the rig.
+    pub fmu: String,
+    /// Name of the variable, which may contain dots.
+    pub variable: String,
+}
+
+impl std::fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.fmu, self.variable)
+    }
+}
+
+/// A rig file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rig {
+    /// For messages: the rig file, or the FMU of a rig made for it.
+    pub file: PathBuf,
+    /// `name`.
+    pub name: String,
+    /// `mode`.
+    pub mode: Mode,
+    /// `start_time`; `None`: zero, or the FMU's (see `experiment_of_fmu`).
+    pub start_time: Option<At<Instant>>,
+    /// `stop_time`; `None`: until stopped, or the FMU's.
+    pub stop_time: Option<At<Instant>>,
+    /// Times that are not given come from the (only) FMU's `<DefaultExperiment>`.
+    pub experiment_of_fmu: bool,
+    /// `overrun`.
+    pub overrun: Overrun,
+    /// `on_error`.
+    pub on_error: OnError,
+    /// `trigger_time`.
+    pub trigger_time: TriggerTime,
+    /// `shutdown_timeout`.
+    pub shutdown_timeout: Nanos,
+    /// `[host]`.
+    pub host: RigHost,
+    /// `[fmu.NAME]`, in the order of the file.
+    pub fmus: Vec<RigFmu>,
+    /// `[[connect]]`.
+    pub connects: Vec<RigConnect>,
+    /// `[[trigger]]`.
+    pub triggers: Vec<RigTrigger>,
+    /// `[record]`; `None`: nothing is recorded.
+    pub record: Option<RigRecord>,
+}
+
+/// `[host]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RigHost {
+    /// `fifo_priorities`: lowest and highest.
+    pub fifo_priorities: At<(FifoPriority, FifoPriority)>,
+    /// `cpus`; empty: chosen by the plan.
+    pub cpus: Vec<At<usize>>,
+    /// `lock_memory`.
+    pub lock_memory: bool,
+    /// `spin_us`.
+    pub spin: Nanos,
+    /// `stack_kib`.
+    pub stack_kib: usize,
+}
+
+impl Default for RigHost {
+    fn default() -> RigHost {
+        let priority = |value| FifoPriority::new(value).expect("51 and 89 are FIFO priorities");
+        RigHost {
+            fifo_priorities: At::unplaced((priority(51), priority(89))),
+            cpus: Vec::new(),
+            lock_memory: true,
+            spin: Nanos(0),
+            stack_kib: 256,
+        }
+    }
+}
+
+/// `[fmu.NAME]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RigFmu {
+    /// NAME: letters, digits, `_` and `-`; it becomes part of file names.
+    pub name: At<String>,
+    /// `path`, relative to the working directory.
+    pub path: At<PathBuf>,
+    /// `cpu`.
+    pub cpu: Option<At<usize>>,
+    /// `lenient`.
+    pub lenient: bool,
+    /// `on_warning`.
+    pub on_warning: OnWarning,
+    /// `start`: names and values, in the order of the file.
+    pub start: Vec<(At<String>, At<RigValue>)>,
+    /// `[fmu.NAME.clock.CLOCK]`.
+    pub clocks: Vec<RigClock>,
+}
+
+/// A start value as written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RigValue {
+    /// A TOML integer.
+    Integer(i64),
+    /// A TOML float.
+    Float(f64),
+    /// A TOML boolean.
+    Boolean(bool),
+    /// A TOML string.
+    String(String),
+    /// A TOML array, nested ones flattened in row-major order.
+    Array(Vec<At<RigValue>>),
+}
+
+/// `[fmu.NAME.clock.CLOCK]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RigClock {
+    /// CLOCK.
+    pub name: At<String>,
+    /// `interval`.
+    pub interval: Option<At<Fraction>>,
+    /// `overrun`; `None`: the rig's.
+    pub overrun: Option<Overrun>,
+    /// `max_latency_us`, `max_execution_us`, `max_overruns`.
+    pub limits: Limits,
+}
+
+/// `[[connect]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RigConnect {
+    /// `from`.
+    pub from: At<Endpoint>,
+    /// `to`.
+    pub to: At<Endpoint>,
+    /// `timing`.
+    pub timing: Timing,
+}
+
+/// `[[trigger]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RigTrigger {
+    /// `clock`.
+    pub clock: At<Endpoint>,
+    /// What ticks it.
+    pub source: TriggerSource,
+}
+
+/// What ticks a triggered clock.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TriggerSource {
+    /// `from`: an output clock.
+    OutputClock(At<Endpoint>),
+    /// `at`: strictly increasing simulation times.
+    Times(Vec<At<Instant>>),
+}
+
+/// `[record]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RigRecord {
+    /// `signals`: patterns over `fmu.variable`; default `["*"]`.
+    pub signals: Vec<At<String>>,
+}
+
+impl Rig {
+    /// The rig of `vecud run FILE.fmu`: that FMU alone, its default experiment, everything recorded.
+    pub fn for_fmu(path: &Path) -> Rig {
+        let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+        let name: String =
+            stem.chars().map(|c| if c.is_alphanumeric() || c == '_' || c == '-' { c } else { '_' }).collect();
+        let name = if name.is_empty() { "fmu".to_owned() } else { name };
+        Rig {
+            file: path.to_owned(),
+            name: name.clone(),
+            fmus: vec![RigFmu {
+                name: At::unplaced(name),
+                path: At::unplaced(path.to_owned()),
+                cpu: None,
+                lenient: false,
+                on_warning: OnWarning::Log,
+                start: Vec::new(),
+                clocks: Vec::new(),
+            }],
+            record: Some(RigRecord { signals: vec![At::unplaced("*".to_owned())] }),
+            experiment_of_fmu: true,
+            ..Rig::empty()
+        }
+    }
+
+    /// A rig without FMUs where everything has its default.
+    pub fn empty() -> Rig {
+        Rig {
+            file: PathBuf::new(),
+            name: String::new(),
+            mode: Mode::RealTime,
+            start_time: None,
+            stop_time: None,
+            experiment_of_fmu: false,
+            overrun: Overrun::Skip,
+            on_error: OnError::Stop,
+            trigger_time: TriggerTime::Source,
+            shutdown_timeout: Nanos::from_seconds(2.0),
+            host: RigHost::default(),
+            fmus: Vec::new(),
+            connects: Vec::new(),
+            triggers: Vec::new(),
+            record: None,
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! From the text to the [`Rig`]: the top level, `[rig]` and `[host]`.
+
+use super::document::{Document, Meaning, Section, elements, number};
+use super::tables;
+use super::{At, Mode, OnError, Overrun, Place, Problem, Rig, RigError, RigHost, TriggerTime};
+use crate::priority::FifoPriority;
+use crate::time::{Instant, Nanos};
+use std::path::Path;
+use toml_edit::Item;
+
+const TOP: &[&str] = &["rig", "host", "fmu", "connect", "trigger", "record"];
+const RIG: &[&str] =
+    &["name", "mode", "start_time", "stop_time", "overrun", "on_error", "trigger_time", "shutdown_timeout"];
+const HOST: &[&str] = &["fifo_priorities", "cpus", "lock_memory", "spin_us", "stack_kib"];
+
+/// Reads a rig file's text. `file` names it in messages and is what relative paths in it are relative to.
+pub fn parse(text: &str, file: &Path) -> Result<Rig, RigError> {
+    let document = Document::new(file, text);
+    let toml = match toml_edit::Document::parse(text) {
+        Ok(toml) => toml,
+        Err(error) => {
+            let message = error.message().trim_end().replace('\n', "; ");
+            return Err(RigError { problems: vec![Problem::new(file, document.place(error.span()), message)] });
+        }
+    };
+    let mut rig = Rig { file: file.to_owned(), ..Rig::empty() };
+    rig.name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let top = Section::new(&document, "the rig file", toml.as_table(), Place { line: 1, column: 1 }).only(TOP);
+    if let Some(section) = top.table("rig", "[rig]") {
+        read_rig(section.only(RIG), &mut rig);
+    }
+    if let Some(section) = top.table("host", "[host]") {
+        read_host(section.only(HOST), &mut rig.host);
+    }
+    tables::read(&top, file, &mut rig);
+    let problems = document.into_problems();
+    if problems.is_empty() { Ok(rig) } else { Err(RigError { problems }) }
+}
+
+fn read_rig(section: Section, rig: &mut Rig) {
+    use Meaning::{Is, NotYet};
+    if let Some(name) = section.string("name") {
+        if name.value.is_empty() || name.value.contains(['/', '\0']) || name.value.starts_with('.') {
+            let message = format!("name = \"{}\" cannot be the name of a folder", name.value);
+            section.document.problem(name.place, message);
+        }
+        rig.name = name.value.to_owned();
+    }
+    if let Some(mode) = section.choice("mode", &[("realtime", Is(Mode::RealTime)), ("virtual", Is(Mode::Virtual))]) {
+        rig.mode = mode;
+    }
+    rig.start_time = instant(&section, "start_time");
+    rig.stop_time = instant(&section, "stop_time");
+    if let Some(overrun) = overrun(&section) {
+        rig.overrun = overrun;
+    }
+    if let Some(on_error) =
+        section.choice("on_error", &[("stop", Is(OnError::Stop)), ("continue", Is(OnError::Continue))])
+    {
+        rig.on_error = on_error;
+    }
+    if let Some(time) =
+        section.choice("trigger_time", &[("source", Is(TriggerTime::Source)), ("now", Is(TriggerTime::Now))])
+    {
+        rig.trigger_time = time;
+    }
+    if let Some(timeout) = section.read("shutdown_timeout", "a number of seconds above 0", |item| {
+        number(item).filter(|&seconds| seconds > 0.0 && seconds <= 1e6)
+    }) {
+        rig.shutdown_timeout = Nanos::from_seconds(timeout.value);
+    }
+
+    fn overrun(section: &Section) -> Option<Overrun> {
+        section.choice("overrun", &[("skip", Is(Overrun::Skip)), ("queue", NotYet), ("stop", NotYet)])
+    }
+}
+
+fn read_host(section: Section, host: &mut RigHost) {
+    let band = |item: &Item| {
+        let array = item.as_array().filter(|array| array.len() == 2)?;
+        let priority = |i: usize| {
+            let value = array.get(i)?.as_integer()?;
+            FifoPriority::new(u8::try_from(value).ok()?)
+        };
+        let band = (priority(0)?, priority(1)?);
+        (band.0.get() <= band.1.get()).then_some(band)
+    };
+    if let Some(band) = section.read("fifo_priorities", "[lowest, highest] with both from 1 to 99", band) {
+        host.fifo_priorities = band;
+    }
+    for cpu in elements(&section, "cpus").unwrap_or_default() {
+        match cpu.value.as_integer().and_then(|i| usize::try_from(i).ok()) {
+            Some(value) => host.cpus.push(At { value, place: cpu.place }),
+            None => section.document.problem(cpu.place, "cpus must be a list of core numbers, as [2, 3]"),
+        }
+    }
+    if let Some(lock_memory) = section.boolean("lock_memory") {
+        host.lock_memory = lock_memory;
+    }
+    let micros = |item: &Item| number(item).filter(|us| (0.0..=1e6).contains(us));
+    if let Some(spin) = section.read("spin_us", "a number of microseconds", micros)
+        && spin.value > 0.0
+    {
+        section.not_yet(spin.place, "spin_us above 0");
+    }
+    let size =
+        |item: &Item| item.as_integer().and_then(|i| usize::try_from(i).ok()).filter(|i| (64..=65536).contains(i));
+    if let Some(stack) = section.read("stack_kib", "a whole number from 64 to 65536", size) {
+        host.stack_kib = stack.value;
+    }
+}
+
+/// A simulation time.
+pub(super) fn instant(section: &Section, key: &str) -> Option<At<Instant>> {
+    section.read(key, "a finite number of seconds", |item| number(item).and_then(Instant::from_f64))
+}

@@ -1,0 +1,60 @@
+//! `start = { … }`: names and values to set before initialisation.
+
+use super::document::{Section, describe};
+use super::{At, RigValue};
+use toml_edit::{TableLike, Value};
+
+/// All of them in the order of the file. A table inside stands for the dots of a structured name:
+/// `engine.speed = 1` and `"engine.speed" = 1` mean the same.
+pub(super) fn read(table: &Section) -> Vec<(At<String>, At<RigValue>)> {
+    let mut values = Vec::new();
+    read_level(table, "", &mut values);
+    values
+}
+
+fn read_level(section: &Section, prefix: &str, values: &mut Vec<(At<String>, At<RigValue>)>) {
+    for (key, item) in section.entries() {
+        let name = At { value: format!("{prefix}{}", key.value), place: key.place };
+        if let Some(table) = item.as_table_like() {
+            let table: &dyn TableLike = table;
+            let level = Section::new(section.document, "start", table, key.place);
+            read_level(&level, &format!("{}.", name.value), values);
+            continue;
+        }
+        let place = section.place_of(item);
+        match item.as_value().and_then(|value| convert(section, value)) {
+            Some(value) if values.iter().all(|(other, _)| other.value != name.value) => {
+                values.push((name, At { value, place }));
+            }
+            Some(_) => section.document.problem(name.place, format!("start value \"{}\" is given twice", name.value)),
+            None => {
+                let message = format!(
+                    "the start value of \"{}\" must be a number, a boolean, a string or a list of these, not {}",
+                    name.value,
+                    describe(item)
+                );
+                section.document.problem(place, message);
+            }
+        }
+    }
+}
+
+fn convert(section: &Section, value: &Value) -> Option<RigValue> {
+    Some(match value {
+        Value::Integer(i) => RigValue::Integer(*i.value()),
+        Value::Float(f) => RigValue::Float(*f.value()),
+        Value::Boolean(b) => RigValue::Boolean(*b.value()),
+        Value::String(s) => RigValue::String(s.value().clone()),
+        Value::Array(array) => {
+            let mut flat = Vec::new();
+            for element in array {
+                match convert(section, element)? {
+                    RigValue::Array(inner) => flat.extend(inner),
+                    value => flat.push(At { value, place: section.document.place(element.span()) }),
+                }
+            }
+            RigValue::Array(flat)
+        }
+        Value::Datetime(_) | Value::InlineTable(_) => return None,
+    })
+}
