@@ -54,8 +54,6 @@ pub struct Plan {
     pub connections: Vec<ConnectionPlan>,
     /// What is recorded, in column order.
     pub signals: Vec<SignalPlan>,
-    /// Producers before consumers, for the exchange in Initialization Mode.
-    pub initial_order: Vec<FmuId>,
     /// What the user should know although the rig is valid.
     pub notes: Vec<String>,
 }

@@ -10,7 +10,8 @@ use crate::ffi::{
     Failure, ForeignCall, Initialization, Instance, InstanceControl, InstanceHost, Instantiated, Interval, Library,
     Outcome, Partition, Qualifier, Status, set_thread_host,
 };
-use crate::plan::{self, FmuId, IntervalVariability, Release, TaskId};
+use crate::fmu::description::IntervalVariability;
+use crate::plan::{self, FmuId, Release, TaskId};
 use crate::record::board::{Board, FmuWord};
 use crate::sys::wake::monotonic_now;
 use crate::time::{Fraction, Instant};
