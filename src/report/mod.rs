@@ -1,7 +1,83 @@
 //! Recording → report: pure functions from a finished [`Run`] to the files that people and tools read.
+//!
+//! | function | file | for whom |
+//! |---|---|---|
+//! | [`json`] | `report.json` | scripts and CI; the fields of design section 4 |
+//! | [`html`] | `report.html` | people; one file, no network, no script |
+//! | [`hlog`] | `histograms.hlog` | HdrHistogram's log tools |
+//! | [`hgrm`] | `<fmu>.<clock>.<metric>.hgrm` | HdrHistogram's plotter |
+//! | [`live`], [`summary`] | the terminal | whoever waits for the run |
+//!
+//! No files, no clock: everything that a page says is in the [`Run`], so that a report can be rebuilt from a recording
+//! and compared byte for byte.
+//!
+//! ```
+//! use vecud::report;
+//!
+//! let run = report::sample(7);
+//! let page = report::html(&run);
+//! assert!(page.starts_with("<!doctype html>") && page.contains("ecu.task_10ms"));
+//! let json: serde_json::Value = serde_json::from_str(&report::json(&run)).unwrap();
+//! assert_eq!(json["clocks"][0]["start_latency"]["count"], 7_000);
+//! ```
 
 #![forbid(unsafe_code)]
 
+mod format;
+mod hgrm;
+mod hlog;
+mod html;
+mod json;
 mod run;
+mod sample;
+mod table;
 
+pub use hgrm::{hgrm, hgrms};
+pub use hlog::hlog;
+pub use html::html;
+pub use json::json;
 pub use run::*;
+pub use sample::sample;
+pub use table::{LiveHeader, LiveRow, Screen, live, summary};
+
+use crate::fmu::description::IntervalVariability;
+use crate::record::histogram::Histogram;
+
+/// Whether the run did what it should: it neither failed nor exceeded a limit of the rig.
+pub fn passed(run: &Run) -> bool {
+    run.end != End::Failure && run.problems.iter().all(|problem| problem.severity == Severity::Warning)
+}
+
+/// What is measured of each clock, under the names of `report.json`.
+fn metrics(clock: &ClockResult) -> [(&'static str, &Histogram); 5] {
+    [
+        ("wakeup_latency", &clock.wakeup_latency),
+        ("start_latency", &clock.start_latency),
+        ("start_jitter", &clock.start_jitter),
+        ("execution", &clock.execution),
+        ("response", &clock.response),
+    ]
+}
+
+/// A clock kind in the words of `modelDescription.xml`.
+fn kind(kind: IntervalVariability) -> &'static str {
+    match kind {
+        IntervalVariability::Constant => "constant",
+        IntervalVariability::Fixed => "fixed",
+        IntervalVariability::Tunable => "tunable",
+        IntervalVariability::Changing => "changing",
+        IntervalVariability::Countdown => "countdown",
+        IntervalVariability::Triggered => "triggered",
+    }
+}
+
+/// A status in the words of `report.json`.
+fn status(status: FmuStatus) -> &'static str {
+    match status {
+        FmuStatus::Terminated => "terminated",
+        FmuStatus::Error => "error",
+        FmuStatus::Fatal => "fatal",
+        FmuStatus::Aborted => "aborted",
+        FmuStatus::Crashed => "crashed",
+    }
+}

@@ -1,0 +1,63 @@
+//! `report.html`: one self-contained page. Problems first, then the machine, the figures, the details; each figure says
+//! in one sentence what it shows.
+//!
+//! No script and nothing from elsewhere: a policy in the page forbids both. Everything that came from an FMU, a rig or
+//! the machine is escaped.
+
+mod clocks;
+mod figure;
+mod fmus;
+mod head;
+mod histogram;
+mod latency;
+mod percentiles;
+mod svg;
+
+use super::Run;
+use super::format::plain;
+
+const STYLE: &str = include_str!("style.css");
+
+/// The run as a page.
+pub fn html(run: &Run) -> String {
+    let mut page = String::with_capacity(64 * 1024);
+    page += "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+    page += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+    page += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n";
+    page += "<meta name=\"color-scheme\" content=\"light dark\">\n";
+    page += &format!("<title>{} – vecud report</title>\n", escape(&run.rig));
+    page += &format!("<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n");
+    page += &head::head(run);
+    page += &clocks::tables(run);
+    page += &latency::figures(run);
+    page += &fmus::fmus(run);
+    page += &clocks::details(run);
+    page += &head::machine(run);
+    page += &latency::glossary(run);
+    page += &format!("</main>\n<footer>vecud {}</footer>\n</body>\n</html>\n", escape(&run.version));
+    page
+}
+
+/// Text as HTML, in content and in attributes.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in plain(text).chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// `fmu.clock` with the FMU's part in the background.
+fn name(fmu: &str, clock: &str) -> String {
+    format!("<span class=\"fmu\">{}.</span>{}", escape(fmu), escape(clock))
+}
+
+#[cfg(test)]
+mod tests;

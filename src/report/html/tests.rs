@@ -1,0 +1,145 @@
+use super::*;
+use crate::record::histogram::Histogram;
+use crate::report::{ClockResult, Problem, Scheduling, Severity, sample};
+
+/// No reference leaves the page, and no number is not one.
+fn is_sound(page: &str) {
+    for reference in ["http://", "https://", "src=", "url(", "@import", "<script", "href="] {
+        assert!(!page.contains(reference), "{reference}");
+    }
+    for svg in page.split("<svg").skip(1) {
+        let svg = svg.split("</svg>").next().unwrap();
+        for (name, value) in
+            svg.split('"').collect::<Vec<_>>().chunks(2).filter_map(|c| Some((*c.first()?, *c.get(1)?)))
+        {
+            let drawn =
+                [" d=", " x=", " y=", "viewBox=", "transform="].iter().any(|attribute| name.ends_with(attribute));
+            assert!(!drawn || !["NaN", "inf"].iter().any(|bad| value.contains(bad)), "{value}");
+        }
+    }
+    for tag in ["section", "table", "figure", "details", "svg", "dl", "ul", "article"] {
+        let (open, closed) = (page.matches(&format!("<{tag}")).count(), page.matches(&format!("</{tag}>")).count());
+        assert_eq!(open, closed, "{tag}");
+    }
+}
+
+/// The same histogram for everything that a clock measures.
+fn all(clock: &mut ClockResult, histogram: &Histogram) {
+    for own in [
+        &mut clock.wakeup_latency,
+        &mut clock.start_latency,
+        &mut clock.start_jitter,
+        &mut clock.execution,
+        &mut clock.response,
+    ] {
+        *own = histogram.clone();
+    }
+}
+
+#[test]
+fn a_page_needs_nothing_else() {
+    let page = html(&sample(1));
+    is_sound(&page);
+    assert!(page.contains("<h2>Passed</h2>") && page.contains("plant.</span>tooth"));
+    assert!(!page.contains("not real-time ready"));
+}
+
+#[test]
+fn odd_histograms_are_drawn_too() {
+    let huge = Histogram::of((0..1000).map(|i| i * 1_000_000_000_000));
+    let cases = [
+        Histogram::default(),
+        Histogram::of([0]),
+        Histogram::of([1]),
+        Histogram::of([7_777]),
+        Histogram::of(vec![12_000; 100_000]),
+        Histogram::of([i64::MAX as u64]),
+        Histogram::of((0..5000).map(|i| i % 7).chain([i64::MAX as u64])),
+        huge,
+    ];
+    for histogram in &cases {
+        for limit in [None, Some(0), Some(1), Some(50_000), Some(u64::MAX)] {
+            let mut run = sample(1);
+            for clock in &mut run.clocks {
+                all(clock, histogram);
+                clock.max_latency = limit;
+            }
+            is_sound(&html(&run));
+            run.clocks.truncate(1);
+            is_sound(&html(&run));
+        }
+    }
+}
+
+#[test]
+fn nothing_at_all_is_a_page_too() {
+    let mut run = sample(1);
+    (run.clocks, run.fmus, run.wall_seconds, run.end_time) = (vec![], vec![], f64::NAN, f64::INFINITY);
+    is_sound(&html(&run));
+    run.mode = crate::plan::Mode::Virtual;
+    is_sound(&html(&run));
+}
+
+#[test]
+fn names_and_messages_are_text() {
+    let evil = "<script>alert('x')</script>\"&";
+    let mut run = sample(1);
+    run.rig = evil.into();
+    run.problems = vec![Problem { severity: Severity::Failure, message: evil.into() }];
+    run.notes = vec![evil.into()];
+    run.version = evil.into();
+    run.started = evil.into();
+    run.host.kernel = evil.into();
+    run.host.cpu_model = evil.into();
+    run.host.facts = vec![(evil.into(), evil.into())];
+    for fmu in &mut run.fmus {
+        (fmu.name, fmu.path, fmu.log) = (evil.into(), evil.into(), vec![evil.into()]);
+    }
+    for clock in &mut run.clocks {
+        (clock.fmu, clock.clock, clock.thread, clock.activated_by) =
+            (evil.into(), evil.into(), evil.into(), evil.into());
+    }
+    let page = html(&run);
+    is_sound(&page);
+    assert!(page.contains("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot;&amp;"));
+    assert!(!page.contains(evil) && !page.contains("alert('x')"));
+}
+
+#[test]
+fn a_machine_that_is_not_ready_is_named() {
+    let mut run = sample(1);
+    (run.host.preempt_rt, run.host.scheduling) = (false, Scheduling::Cooperative);
+    let page = html(&run);
+    assert!(page.contains("The figures below are of a machine that is not real-time ready"));
+    assert!(page.contains("the kernel is not a PREEMPT_RT one") && page.contains("without real-time priorities"));
+}
+
+#[test]
+fn virtual_time_has_no_latency_and_says_why() {
+    let mut run = sample(1);
+    (run.mode, run.host.scheduling, run.host.preempt_rt) = (crate::plan::Mode::Virtual, Scheduling::Virtual, false);
+    let page = html(&run);
+    is_sound(&page);
+    assert!(page.contains("There are no latencies") && !page.contains("Wake-up latency"));
+    assert!(!page.contains("not real-time ready"));
+}
+
+#[test]
+fn a_clock_without_activations_says_so() {
+    let mut run = sample(1);
+    run.clocks[2].activations = 0;
+    all(&mut run.clocks[2], &Histogram::default());
+    let page = html(&run);
+    is_sound(&page);
+    assert!(page.contains("It was never activated."));
+}
+
+#[test]
+fn beyond_eight_clocks_the_shorter_ones_are_grey() {
+    let mut run = sample(1);
+    run.clocks = (0..40).map(|i| run.clocks[i % 7].clone()).collect();
+    let page = html(&run);
+    is_sound(&page);
+    assert!(page.contains("32 further clocks with shorter maxima"));
+    assert!(page.len() < 2 << 20, "{}", page.len());
+}

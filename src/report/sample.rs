@@ -1,0 +1,138 @@
+//! A made-up run, for examples and tests.
+
+use super::{ClockResult, End, FmuResult, FmuStatus, Host, LockResult, Run, Scheduling};
+use crate::fmu::description::IntervalVariability::{self, Constant, Countdown, Triggered};
+use crate::plan::Mode;
+use crate::priority::{FifoPriority, FmiPriority};
+use crate::record::histogram::Histogram;
+
+/// A made-up but plausible run of the engine example: ten seconds of real time on a PREEMPT_RT machine, without
+/// problems. The same seed gives the same run.
+pub fn sample(seed: u64) -> Run {
+    let mut random = Random(seed);
+    let clocks = vec![
+        clock(&mut random, "ecu", "crank_isr", Triggered, None, 0, 89, 7_000, 4_000),
+        clock(&mut random, "ecu", "injection", Countdown, None, 1, 88, 7_000, 3_000),
+        clock(&mut random, "plant", "tooth", Countdown, None, 0, 87, 7_000, 2_500),
+        clock(&mut random, "plant", "step", Constant, Some(0.001), 1, 86, 10_000, 38_000),
+        clock(&mut random, "ecu", "task_1ms", Constant, Some(0.001), 2, 85, 10_000, 21_000),
+        clock(&mut random, "ecu", "task_10ms", Constant, Some(0.01), 3, 84, 1_000, 160_000),
+        clock(&mut random, "ecu", "task_100ms", Constant, Some(0.1), 4, 83, 100, 900_000),
+    ];
+    Run {
+        rig: "engine".into(),
+        version: "0.1.0".into(),
+        mode: Mode::RealTime,
+        started: "2026-03-01T09:30:00Z".into(),
+        start_time: 0.0,
+        end_time: 10.0,
+        wall_seconds: 10.002,
+        end: End::StopTime,
+        problems: vec![],
+        notes: vec![],
+        host: host(),
+        fmus: vec![fmu(&mut random, "ecu"), fmu(&mut random, "plant")],
+        clocks,
+        samples_dropped: 0,
+        log_dropped: 0,
+    }
+}
+
+fn host() -> Host {
+    Host {
+        kernel: "6.12.9-rt4 #1 SMP PREEMPT_RT".into(),
+        preempt_rt: true,
+        scheduling: Scheduling::Fifo,
+        memory_locked: true,
+        dma_latency_held: true,
+        cpu_model: "Example CPU at 3.20 GHz".into(),
+        cpus_online: 4,
+        isolated_cpus: vec![2, 3],
+        facts: vec![("Clock source".into(), "tsc".into()), ("Frequency governor".into(), "performance".into())],
+    }
+}
+
+fn fmu(random: &mut Random, name: &str) -> FmuResult {
+    let hold = Histogram::of((0..9_000).map(|_| random.latency(700, 400)));
+    let wait = Histogram::of((0..40).map(|_| random.latency(3_000, 2_000)));
+    FmuResult {
+        name: name.into(),
+        path: format!("../fmus/engine_{name}"),
+        status: FmuStatus::Terminated,
+        lock: LockResult { acquisitions: hold.count(), nested: 120, leaked: 0, unbalanced: 0, hold, wait },
+        log: vec![format!("[info] {name}: initialised"), format!("[info] {name}: terminated")],
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "a table of made-up clocks")]
+fn clock(
+    random: &mut Random,
+    fmu: &str,
+    clock: &str,
+    kind: IntervalVariability,
+    interval_s: Option<f64>,
+    fmi: u32,
+    fifo: u8,
+    activations: u64,
+    work: u64,
+) -> ClockResult {
+    let mut values = [const { Vec::new() }; 5];
+    for _ in 0..activations {
+        let wakeup = random.latency(2_400, 1_200);
+        let start = wakeup + random.latency(350, 120) + u64::from(89 - fifo) * random.latency(100, 900);
+        let execution = random.latency(work, work / 12);
+        let jitter = start.abs_diff(values[1].last().copied().unwrap_or(start));
+        let response = start + execution + random.latency(200, 300);
+        for (list, value) in values.iter_mut().zip([wakeup, start, jitter, execution, response]) {
+            list.push(value);
+        }
+    }
+    let [wakeup_latency, start_latency, start_jitter, execution, response] = values.map(Histogram::of);
+    ClockResult {
+        fmu: fmu.into(),
+        clock: clock.into(),
+        kind,
+        interval_s,
+        activated_by: match (interval_s, kind) {
+            (Some(seconds), _) => format!("every {} ms", seconds * 1000.0),
+            (None, Triggered) => "plant.crank_tooth".into(),
+            (None, _) => "its own countdown".into(),
+        },
+        fmi_priority: FmiPriority(fmi),
+        fifo_priority: FifoPriority::new(fifo),
+        cpu: 2,
+        thread: format!("{fmu}.{clock}").chars().take(15).collect(),
+        activations,
+        overruns: 0,
+        skipped: 0,
+        coalesced: 0,
+        retimed: 0,
+        discarded: 0,
+        max_latency: (clock == "task_1ms").then_some(60_000),
+        wakeup_latency,
+        start_latency,
+        start_jitter,
+        execution,
+        response,
+    }
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Something that takes `typical` when nothing disturbs it, and now and then much longer.
+    fn latency(&mut self, typical: u64, spread: u64) -> u64 {
+        let bell = (0..6).map(|_| self.uniform()).sum::<f64>() / 6.0;
+        let tail = -(1.0 - self.uniform()).ln();
+        let disturbed = if self.uniform() < 0.01 { 3.0 * tail } else { 0.25 * tail };
+        (typical as f64 + spread as f64 * (bell + disturbed)) as u64
+    }
+}

@@ -1,0 +1,309 @@
+//! The table on the terminal: while a run lasts, and at its end.
+//!
+//! Text only; the caller moves the cursor. No line is longer than the screen is wide and [`live`] gives no more lines
+//! than fit, so that the caller can go up by as many lines as it printed. Escape codes are used only when asked for, and
+//! none comes through from a name.
+
+use super::format::{count, duration, plain, plural, seconds};
+use super::{Run, Scheduling, Severity, passed};
+use crate::plan::Mode;
+use crate::record::histogram::Histogram;
+
+/// Where the table is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Screen {
+    /// Characters per line.
+    pub columns: usize,
+    /// Lines that [`live`] may use.
+    pub lines: usize,
+    /// Whether escape codes for colours may be used.
+    pub color: bool,
+}
+
+/// What stands above the table.
+#[derive(Clone, Debug)]
+pub struct LiveHeader<'a> {
+    /// Name of the rig.
+    pub rig: &'a str,
+    /// Simulation time since the start, s.
+    pub elapsed: f64,
+    /// Its length, s, when it has one.
+    pub stop: Option<f64>,
+    /// How threads are scheduled.
+    pub scheduling: Scheduling,
+    /// The kernel is a PREEMPT_RT one.
+    pub preempt_rt: bool,
+}
+
+/// One clock.
+#[derive(Clone, Debug)]
+pub struct LiveRow {
+    /// `<fmu>.<clock>`.
+    pub name: String,
+    /// Activations that ran.
+    pub activations: u64,
+    /// See design S12.
+    pub overruns: u64,
+    /// Wake-up latency.
+    pub wakeup: Histogram,
+    /// Execution.
+    pub execution: Histogram,
+}
+
+/// The table of a run that goes on: each line ends in a line feed, the rows are shown in the order given and the last
+/// ones are left out when the screen is too low.
+pub fn live(header: &LiveHeader, rows: &[LiveRow], screen: Screen) -> String {
+    let time = match header.stop {
+        Some(stop) => format!("{:.1} s of {}", header.elapsed, seconds(stop)),
+        None => format!("{:.1} s", header.elapsed),
+    };
+    let (scheduling, style) = scheduling(header.scheduling, header.preempt_rt);
+    let rig = plain(header.rig);
+    let wanted = rig.chars().count() + time.len() + scheduling.chars().count() + 6;
+    let mut lines = vec![match wanted <= screen.columns {
+        true => format!("{}   {time}   {}", BOLD.on(&rig, screen), style.on(scheduling, screen)),
+        false => BOLD.on(&cut(&format!("{time}   {rig}"), screen.columns), screen),
+    }];
+    let fit = screen.lines.saturating_sub(3);
+    let shown = if rows.len() > fit { fit.saturating_sub(1) } else { rows.len() };
+    lines.extend(table(&rows[..shown], rows, screen));
+    if shown < rows.len() {
+        let rest = plural((rows.len() - shown) as u64, "more clock");
+        lines.push(DIM.on(&cut(&format!("… {rest}"), screen.columns), screen));
+    }
+    lines.truncate(screen.lines.max(1));
+    lines.join("\n") + "\n"
+}
+
+/// What is said when a run is over: the same table, problems, and where the report is.
+pub fn summary(run: &Run, report: &str, screen: Screen) -> String {
+    let rows: Vec<LiveRow> = run
+        .clocks
+        .iter()
+        .map(|clock| LiveRow {
+            name: format!("{}.{}", clock.fmu, clock.clock),
+            activations: clock.activations,
+            overruns: clock.overruns,
+            wakeup: if run.mode == Mode::Virtual { Histogram::default() } else { clock.wakeup_latency.clone() },
+            execution: clock.execution.clone(),
+        })
+        .collect();
+    let mut lines = Vec::new();
+    if !rows.is_empty() {
+        lines.extend(table(&rows, &rows, screen));
+        lines.push(String::new());
+    }
+    for problem in &run.problems {
+        let (style, word) = match problem.severity {
+            Severity::Failure => (RED, "failure"),
+            Severity::Limit => (RED, "limit exceeded"),
+            Severity::Warning => (YELLOW, "warning"),
+        };
+        lines.push(format!("{}: {}", style.on(word, screen), plain(&problem.message)));
+    }
+    lines.extend(run.notes.iter().map(|note| format!("{}: {}", DIM.on("note", screen), plain(note))));
+    let span = seconds(run.end_time - run.start_time);
+    let took = seconds(run.wall_seconds);
+    let (style, verdict) = if passed(run) { (GREEN, "passed") } else { (RED, "failed") };
+    let (scheduling, _) = scheduling(run.host.scheduling, run.host.preempt_rt);
+    let rig = plain(&run.rig);
+    lines.push(format!("{} {}: {span} simulated in {took}, {scheduling}", rig, style.on(verdict, screen)));
+    lines.push(format!("report: {}", plain(report)));
+    lines.join("\n") + "\n"
+}
+
+fn scheduling(scheduling: Scheduling, preempt_rt: bool) -> (&'static str, Style) {
+    match (scheduling, preempt_rt) {
+        (Scheduling::Fifo, true) => ("SCHED_FIFO, PREEMPT_RT kernel", GREEN),
+        (Scheduling::Fifo, false) => ("SCHED_FIFO, but no PREEMPT_RT kernel", YELLOW),
+        (Scheduling::Cooperative, _) => ("cooperative: no real-time privileges", YELLOW),
+        (Scheduling::Virtual, _) => ("virtual time", DIM),
+    }
+}
+
+/// Columns after the name: title, width, and when to leave it out on a narrow screen (largest first, 0 never).
+const COLUMNS: [(&str, usize, u8); 7] = [
+    ("activations", 12, 0),
+    ("overruns", 9, 0),
+    ("p50", 9, 3),
+    ("p99", 8, 2),
+    ("max", 8, 0),
+    ("p50", 9, 4),
+    ("max", 8, 1),
+];
+const SHORTEST_NAME: usize = 14;
+
+/// Two lines of header and a line per row. Widths are those that suit `all` rows.
+fn table(rows: &[LiveRow], all: &[LiveRow], screen: Screen) -> Vec<String> {
+    let longest = all.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max(5);
+    let mut omitted = u8::MAX;
+    let width = |omitted: u8| -> usize { COLUMNS.iter().filter(|c| c.2 < omitted).map(|c| c.1).sum() };
+    while omitted > 1 && longest.min(SHORTEST_NAME) + width(omitted) > screen.columns {
+        omitted = COLUMNS.iter().map(|column| column.2).filter(|&rank| rank < omitted).max().unwrap_or(0);
+    }
+    let name_width = longest.min(screen.columns.saturating_sub(width(omitted)));
+    let kept = |column: usize| COLUMNS[column].2 < omitted;
+
+    // The longest title of a group that fits over its columns.
+    let group = |columns: std::ops::Range<usize>, titles: &[&str]| -> String {
+        let width: usize = columns.filter(|&column| kept(column)).map(|column| COLUMNS[column].1).sum();
+        let title = titles.iter().find(|title| title.len() < width).unwrap_or(&"");
+        format!("{title:>width$}")
+    };
+    let groups = format!(
+        "{:name_width$}{}{}{}",
+        "",
+        group(0..2, &[]),
+        group(2..5, &["wake-up latency", "wake-up"]),
+        group(5..7, &["execution", "exec"])
+    );
+    let mut titles = format!("{:name_width$}", cut("clock", name_width));
+    for (title, width, _) in COLUMNS.iter().filter(|column| column.2 < omitted) {
+        titles += &format!("{title:>width$}");
+    }
+    let mut lines =
+        vec![DIM.on(&cut(groups.trim_end(), screen.columns), screen), DIM.on(&cut(&titles, screen.columns), screen)];
+    for row in rows {
+        let values = |histogram: &Histogram, share: Option<f64>| match (histogram.count(), share) {
+            (0, _) => "–".to_owned(),
+            (_, Some(share)) => duration(histogram.quantile(share)),
+            (_, None) => duration(histogram.max()),
+        };
+        let cells = [
+            count(row.activations),
+            count(row.overruns),
+            values(&row.wakeup, Some(0.5)),
+            values(&row.wakeup, Some(0.99)),
+            values(&row.wakeup, None),
+            values(&row.execution, Some(0.5)),
+            values(&row.execution, None),
+        ];
+        let mut line = format!("{:name_width$}", cut(&plain(&row.name), name_width));
+        for (column, cell) in cells.iter().enumerate().filter(|(column, _)| kept(*column)) {
+            let cell = format!("{cell:>width$}", width = COLUMNS[column].1);
+            line += &if column == 1 && row.overruns > 0 { RED.on(&cell, screen) } else { cell };
+        }
+        lines.push(if screen.color { line } else { cut(&line, screen.columns) });
+    }
+    lines
+}
+
+/// At most `width` characters; what is cut off shows as an ellipsis.
+fn cut(text: &str, width: usize) -> String {
+    match text.chars().count() <= width {
+        true => text.to_owned(),
+        false if width == 0 => String::new(),
+        false => text.chars().take(width - 1).chain(['…']).collect(),
+    }
+}
+
+/// An escape code.
+#[derive(Clone, Copy)]
+struct Style(&'static str);
+
+const BOLD: Style = Style("1");
+const DIM: Style = Style("2");
+const RED: Style = Style("31");
+const GREEN: Style = Style("32");
+const YELLOW: Style = Style("33");
+
+impl Style {
+    fn on(self, text: &str, screen: Screen) -> String {
+        if screen.color { format!("\x1b[{}m{text}\x1b[0m", self.0) } else { text.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Problem, sample};
+    use super::*;
+
+    const WIDE: Screen = Screen { columns: 120, lines: 40, color: false };
+
+    fn rows() -> Vec<LiveRow> {
+        let clocks = sample(1).clocks.into_iter();
+        clocks
+            .map(|clock| LiveRow {
+                name: format!("{}.{}", clock.fmu, clock.clock),
+                activations: clock.activations,
+                overruns: clock.overruns,
+                wakeup: clock.wakeup_latency,
+                execution: clock.execution,
+            })
+            .collect()
+    }
+
+    fn header() -> LiveHeader<'static> {
+        LiveHeader { rig: "engine", elapsed: 3.21, stop: Some(10.0), scheduling: Scheduling::Fifo, preempt_rt: true }
+    }
+
+    #[test]
+    fn everything_is_there_when_there_is_room() {
+        let text = live(&header(), &rows(), WIDE);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "engine   3.2 s of 10 s   SCHED_FIFO, PREEMPT_RT kernel");
+        assert!(lines[1].contains("wake-up latency") && lines[1].ends_with("execution"));
+        assert_eq!(
+            lines[2].split_whitespace().collect::<Vec<_>>().join(" "),
+            "clock activations overruns p50 p99 max p50 max"
+        );
+        assert_eq!(lines.len(), 3 + 7);
+        assert!(lines[3].starts_with("ecu.crank_isr") && lines[3].contains("7,000") && lines[3].contains("µs"));
+    }
+
+    #[test]
+    fn no_line_is_too_long_and_there_are_not_too_many() {
+        let mut rows = rows();
+        rows[1].name = "a_very_long_name".repeat(20);
+        for columns in 0..130 {
+            for lines in [1, 2, 3, 4, 5, 24] {
+                let text = live(&header(), &rows, Screen { columns, lines, color: false });
+                assert!(text.lines().count() <= lines, "{columns}×{lines}\n{text}");
+                if columns >= 40 {
+                    assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}×{lines}\n{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_low_screen_says_what_it_leaves_out() {
+        let text = live(&header(), &rows(), Screen { columns: 100, lines: 8, color: false });
+        assert!(text.ends_with("… 3 more clocks\n"), "{text}");
+    }
+
+    #[test]
+    fn colours_only_when_asked_for() {
+        let mut rows = rows();
+        (rows[0].overruns, rows[0].name) = (2, "\x1b[2Jx".into());
+        assert!(!live(&header(), &rows, WIDE).contains('\x1b'));
+        let coloured = live(&header(), &rows, Screen { color: true, ..WIDE });
+        assert!(coloured.contains("\x1b[31m") && !coloured.contains("\x1b[2J"));
+    }
+
+    #[test]
+    fn a_clock_that_has_not_run_has_dashes() {
+        let row = LiveRow {
+            name: "ecu.slow".into(),
+            activations: 0,
+            overruns: 0,
+            wakeup: Histogram::default(),
+            execution: Histogram::default(),
+        };
+        assert_eq!(live(&header(), &[row], WIDE).matches('–').count(), 5);
+    }
+
+    #[test]
+    fn the_summary_ends_with_the_report() {
+        let mut run = sample(1);
+        assert!(summary(&run, "out/report.html", WIDE).ends_with(
+            "engine passed: 10 s simulated in 10.002 s, SCHED_FIFO, PREEMPT_RT kernel\nreport: out/report.html\n"
+        ));
+        run.problems = vec![Problem { severity: Severity::Limit, message: "ecu.task_1ms started late".into() }];
+        let text = summary(&run, "out/report.html", WIDE);
+        assert!(
+            text.contains("limit exceeded: ecu.task_1ms started late\n") && text.contains("engine failed"),
+            "{text}"
+        );
+    }
+}
