@@ -26,9 +26,6 @@ const COMMON: [&str; 7] = [
 /// Not for clocks, which are neither arrays nor initialised.
 const VALUED: [&str; 3] = ["intermediateUpdate", "previous", "initial"];
 const FLOAT: [&str; 2] = ["derivative", "reinit"];
-/// Attributes of the dialect before the release (requirements 1.22).
-const DRAFT: [&str; 6] = ["clockType", "triggeredBy", "periodic", "strict", "clockReference", "clockElementIndex"];
-
 /// Reads all variables; the second list holds the element of each.
 pub(super) fn read<'a>(
     list: Element<'a>,
@@ -60,9 +57,7 @@ fn check_attributes(element: Element<'_>, variable_type: VariableType) -> Result
     let start: &[&str] = if has_list { &["start", "clocks"] } else { &["clocks"] };
     let known = [&COMMON[..], start, types::attribute_names(variable_type), valued, float];
     for attribute in element.attributes().filter(|attribute| !attribute.is_one_of(&known)) {
-        if DRAFT.contains(&attribute.name()) {
-            return Err(attribute.error("belongs to the draft of FMI 3.0, which is not supported yet"));
-        }
+        clocks::refuse_draft(attribute)?;
         attribute.warn("is unknown and ignored");
     }
     Ok(())
