@@ -301,7 +301,7 @@ impl Instant {
         let shift = shift.clamp(0, magnitude.leading_zeros() as i32) as u32;
         let scaled = magnitude << shift;
         let quotient = scaled / u128::from(self.resolution);
-        let sticky = u128::from(scaled % u128::from(self.resolution) != 0);
+        let sticky = u128::from(!scaled.is_multiple_of(u128::from(self.resolution)));
         let value = (quotient | sticky) as f64 * 2f64.powi(-(shift as i32));
         if numerator < 0 { -value } else { value }
     }
