@@ -95,10 +95,14 @@ fn read_one<'a>(
         return Err(element.error(format!("{}: a structuralParameter has no <Dimension>", element.label())));
     }
     let is_binary = variable_type == VariableType::Binary;
-    let derivative = element.scalar("derivative")?;
-    let reinit = element.flag("reinit")?;
-    let previous = element.scalar("previous")?;
-    let intermediate_update = element.flag("intermediateUpdate")?;
+    let (derivative, reinit) = match rules::is_float(variable_type) {
+        true => (element.scalar("derivative")?, element.flag("reinit")?),
+        false => (None, false),
+    };
+    let (previous, intermediate_update) = match variable_type {
+        VariableType::Clock => (None, false),
+        _ => (element.scalar("previous")?, element.flag("intermediateUpdate")?),
+    };
     let can_handle_multiple_set_per_time_instant =
         element.scalar("canHandleMultipleSetPerTimeInstant")?.unwrap_or(true);
     let clocks = clock_list(element, variability)?;
