@@ -108,7 +108,7 @@ fn clock(
         coalesced: 0,
         retimed: 0,
         discarded: 0,
-        max_latency: (clock == "task_1ms").then_some(60_000),
+        max_latency: (clock == "task_1ms").then_some(100_000),
         wakeup_latency,
         start_latency,
         start_jitter,
@@ -123,9 +123,9 @@ struct Random(u64);
 impl Random {
     fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// Something that takes `typical` when nothing disturbs it, and now and then much longer.

@@ -3,7 +3,7 @@
 use super::figure::{Series, figure};
 use super::histogram::histogram;
 use super::svg::Frame;
-use super::{escape, name};
+use super::{breakable, escape, name};
 use crate::plan::Mode;
 use crate::record::histogram::Histogram;
 use crate::report::format::{count, micros, seconds, short_duration};
@@ -39,7 +39,7 @@ fn activations(run: &Run) -> String {
             "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"n first\">{}</td><td class=\"n\">{fifo}</td>\
              <td class=\"n first\">{}</td><td class=\"n first\">{}</td>{}{}{}{}</tr>\n",
             name(&clock.fmu, &clock.clock),
-            escape(&clock.activated_by),
+            breakable(&clock.activated_by),
             clock.fmi_priority.0,
             clock.cpu,
             count(clock.activations),
@@ -154,10 +154,11 @@ pub fn details(run: &Run) -> String {
 
 fn detail(clock: &ClockResult, mode: Mode, open: &str) -> String {
     let mut facts = vec![format!("{} clock", kind(clock.kind))];
-    if !clock.activated_by.is_empty() {
-        facts.push(format!("activated by: {}", escape(&clock.activated_by)));
+    match clock.interval_s {
+        Some(interval) => facts.push(format!("activated every {}", interval_text(interval))),
+        None if clock.activated_by.is_empty() => {}
+        None => facts.push(format!("activated by {}", escape(&clock.activated_by))),
     }
-    facts.extend(clock.interval_s.map(|interval| format!("interval {}", interval_text(interval))));
     if mode == Mode::RealTime {
         facts.push(format!("thread <code>{}</code> on core {}", escape(&clock.thread), clock.cpu));
     }
@@ -221,8 +222,10 @@ pub fn numbers(rows: &[(&str, &Histogram)]) -> String {
 /// Latency and duration of one clock, side by side.
 fn drawings(clock: &ClockResult, mode: Mode) -> String {
     let pair = |title: &str, sentence: &str, lines: [(&str, &Histogram, Option<u64>); 2]| -> String {
-        let series =
-            Series::list(lines.into_iter().map(|(name, histogram, limit)| (name.to_owned(), histogram, limit)));
+        let lines = lines.into_iter().enumerate().filter(|(_, (_, histogram, _))| histogram.count() > 0);
+        let series: Vec<_> = lines
+            .map(|(style, (name, histogram, limit))| Series { name: name.to_owned(), style, histogram, limit })
+            .collect();
         match series.is_empty() {
             true => String::new(),
             false => figure(title, sentence, &histogram(&series, Frame::SMALL), &series),
@@ -233,10 +236,13 @@ fn drawings(clock: &ClockResult, mode: Mode) -> String {
     }
     let latency = pair(
         "How late it started",
-        "",
+        "From the release to the wake-up of the thread, and to the first FMI call.",
         [("wake-up", &clock.wakeup_latency, None), ("start", &clock.start_latency, clock.max_latency)],
     );
-    let duration =
-        pair("How long it took", "", [("execution", &clock.execution, None), ("response", &clock.response, None)]);
+    let duration = pair(
+        "How long it took",
+        "From the first FMI call (execution) or the release (response) to the last output read.",
+        [("execution", &clock.execution, None), ("response", &clock.response, None)],
+    );
     format!("<div class=\"pair\">\n{latency}{duration}</div>\n")
 }

@@ -1,7 +1,7 @@
 //! A figure: title, sentence, drawing, what is not in the drawing, and a legend with the maximum of each line.
 
-use super::escape;
 use super::svg::{class, marker};
+use super::{breakable, escape};
 use crate::record::histogram::Histogram;
 use crate::report::format::{duration, plural, short_duration};
 
@@ -10,6 +10,7 @@ pub const COLOURS: usize = 8;
 
 /// One line of a figure.
 pub struct Series<'a> {
+    /// As it is, not as HTML.
     pub name: String,
     /// Index of its colour, dashes and mark; from [`COLOURS`] on grey.
     pub style: usize,
@@ -17,24 +18,14 @@ pub struct Series<'a> {
     pub limit: Option<u64>,
 }
 
-impl<'a> Series<'a> {
-    /// The lines of a figure. Histograms without values are left out; when there are more than colours, those with the
-    /// longest maxima get one.
-    pub fn list(clocks: impl Iterator<Item = (String, &'a Histogram, Option<u64>)>) -> Vec<Series<'a>> {
-        let clocks: Vec<_> = clocks.filter(|(_, histogram, _)| histogram.count() > 0).collect();
-        let mut order: Vec<usize> = (0..clocks.len()).collect();
-        order.sort_by_key(|&i| std::cmp::Reverse(clocks[i].1.max()));
-        let mut coloured: Vec<usize> = order.into_iter().take(COLOURS).collect();
-        coloured.sort_unstable();
-        let styled = clocks.into_iter().enumerate().map(|(i, (name, histogram, limit))| {
-            let style = coloured.iter().position(|&c| c == i).unwrap_or(COLOURS);
-            Series { name, style, histogram, limit }
-        });
-        let mut series: Vec<_> = styled.collect();
-        // Grey ones first, so that the others are drawn over them.
-        series.sort_by_key(|series| series.style < COLOURS);
-        series
-    }
+/// Which style each of so many lines has: its own for the [`COLOURS`] that reach furthest, grey for the others. In all
+/// figures of a page a clock has the same one.
+pub fn styles(furthest: &[u64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..furthest.len()).collect();
+    order.sort_by_key(|&line| std::cmp::Reverse(furthest[line]));
+    let mut coloured: Vec<usize> = order.into_iter().take(COLOURS).collect();
+    coloured.sort_unstable();
+    (0..furthest.len()).map(|line| coloured.iter().position(|&other| other == line).unwrap_or(COLOURS)).collect()
 }
 
 /// A drawing, and sentences on what it leaves out.
@@ -47,13 +38,14 @@ pub struct Drawing {
 pub fn figure(title: &str, sentence: &str, drawing: &Drawing, series: &[Series]) -> String {
     let notes: String = drawing.notes.iter().map(|note| format!("<p class=\"note\">{}</p>\n", escape(note))).collect();
     let items: String = series.iter().filter(|series| series.style < COLOURS).map(item).collect();
-    let others = series.iter().filter(|series| series.style >= COLOURS).count() as u64;
-    let others = match others {
-        0 => String::new(),
-        n => format!(
-            "<li class=\"others\">{}<span>{} with shorter maxima</span></li>\n",
+    let others: Vec<_> = series.iter().filter(|series| series.style >= COLOURS).collect();
+    let others = match others.iter().map(|series| series.histogram.max()).max() {
+        None => String::new(),
+        Some(max) => format!(
+            "<li class=\"others\">{}<span>{}</span><b>max {}</b></li>\n",
             key(COLOURS),
-            plural(n, "further clock")
+            plural(others.len() as u64, "further clock"),
+            duration(max)
         ),
     };
     format!(
@@ -68,7 +60,7 @@ fn item(series: &Series) -> String {
         Some(limit) => format!(", limit {}", short_duration(limit)),
         None => String::new(),
     };
-    let (key, name, max) = (key(series.style), escape(&series.name), duration(series.histogram.max()));
+    let (key, name, max) = (key(series.style), breakable(&series.name), duration(series.histogram.max()));
     format!("<li class=\"k{}\">{key}<span>{name}</span><b>max {max}{limit}</b></li>\n", series.style)
 }
 

@@ -56,8 +56,8 @@ fn lock(fmu: &FmuResult) -> String {
     };
     let table = numbers(&[("Held", &lock.hold), ("Waited for", &lock.wait)]);
     let explanation = match lock.wait.count() {
-        0 => "µs. Nobody ever had to wait for it.".to_owned(),
-        n => format!("µs. Waiting counts only when somebody else had it: {}.", plural(n, "time")),
+        0 => "Times in µs. Nobody ever had to wait for it.".to_owned(),
+        n => format!("Times in µs. Waiting counts only when somebody else had it: {}.", plural(n, "time")),
     };
     let facts = facts.join("; ");
     format!("<h4>Preemption lock</h4>\n<p>{facts}.</p>\n{faults}{table}<p class=\"note\">{explanation}</p>\n")

@@ -1,6 +1,6 @@
 //! The top of the page: verdict, problems, whether the machine was fit, the figures in short; and the machine's facts.
 
-use super::escape;
+use super::{breakable, escape};
 use crate::plan::Mode;
 use crate::record::histogram::Histogram;
 use crate::report::format::{cores, count, duration, plural, seconds};
@@ -108,9 +108,9 @@ fn notes(run: &Run) -> String {
 fn tiles(run: &Run) -> String {
     let activations: u64 = run.clocks.iter().map(|clock| clock.activations).sum();
     let overruns: u64 = run.clocks.iter().map(|clock| clock.overruns).sum();
-    let of = format!("of {}", plural(run.clocks.len() as u64, "clock"));
+    let of = format!("in {}", plural(run.clocks.len() as u64, "clock"));
     let busy = match overruns {
-        0 => "no activation was late for its predecessor".to_owned(),
+        0 => "each activation was done before the next".to_owned(),
         _ => {
             let worst = run.clocks.iter().max_by_key(|clock| clock.overruns);
             worst.map(|clock| format!("most: {}.{}", clock.fmu, clock.clock)).unwrap_or_default()
@@ -141,7 +141,7 @@ fn worst<'a>(run: &'a Run, title: &str, histogram: impl Fn(&'a ClockResult) -> &
 }
 
 fn tile(title: &str, value: &str, below: &str) -> String {
-    format!("<div><p>{title}</p><strong>{value}</strong><small>{}</small></div>\n", escape(below))
+    format!("<div><p>{title}</p><strong>{value}</strong><small>{}</small></div>\n", breakable(below))
 }
 
 /// The machine's facts.
@@ -150,7 +150,7 @@ pub fn machine(run: &Run) -> String {
     let real_time = run.mode == Mode::RealTime;
     let yes_no = |yes: bool| if yes { "yes" } else { "no" };
     let scheduling = match host.scheduling {
-        Scheduling::Fifo => "SCHED_FIFO, one thread per input clock",
+        Scheduling::Fifo => "SCHED_FIFO",
         Scheduling::Cooperative => "cooperative, without real-time privileges",
         Scheduling::Virtual => "virtual time, one thread",
     };
@@ -162,7 +162,7 @@ pub fn machine(run: &Run) -> String {
         ("PREEMPT_RT", yes_no(host.preempt_rt).into(), Some(host.preempt_rt)),
         ("Scheduling", scheduling.into(), Some(host.scheduling == Scheduling::Fifo)),
         ("Memory locked", yes_no(host.memory_locked).into(), Some(host.memory_locked)),
-        ("CPU idle states held shallow", yes_no(host.dma_latency_held).into(), Some(host.dma_latency_held)),
+        ("Deep idle prevented", yes_no(host.dma_latency_held).into(), Some(host.dma_latency_held)),
         ("Processor", or_unknown(&host.cpu_model), None),
         ("Cores online", host.cpus_online.to_string(), None),
         ("Isolated cores", isolated, Some(!host.isolated_cpus.is_empty())),

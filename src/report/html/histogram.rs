@@ -7,14 +7,16 @@ use super::svg::{Frame, Scale, class, count_ticks, duration_ticks, marker};
 use crate::record::histogram::Histogram;
 use crate::report::format::{duration, plural, short_duration};
 
-/// Most steps of a line.
-const STEPS: u64 = 128;
+/// A step is at least that wide in the drawing.
+const STEP: f64 = 4.9;
 /// The axis shows everything up to this multiple of what is usual; beyond it, only the usual.
-const OUTLIER: f64 = 2.5;
+const OUTLIER: f64 = 6.0;
+/// A limit is drawn when the axis becomes at most this much longer by it.
+const NEAR: f64 = 2.5;
 
 /// Draws the step histogram.
 pub fn histogram(series: &[Series], frame: Frame) -> Drawing {
-    let bins = Bins::for_series(series);
+    let bins = Bins::for_series(series, frame);
     let counts: Vec<Vec<u64>> = series.iter().map(|series| bins.counts(series.histogram)).collect();
     let highest = counts.iter().flatten().copied().max().unwrap_or(0).max(1);
     let top = 10f64.powf((highest as f64 * 1.3).log10().ceil());
@@ -25,7 +27,7 @@ pub fn histogram(series: &[Series], frame: Frame) -> Drawing {
         .map(|(share, label)| (share, label, String::new()))
         .collect();
     let most = ((frame.height - frame.top - frame.bottom) / 26.0) as usize;
-    let mut out = frame.x_axis(&x_ticks, "");
+    let mut out = frame.x_axis(&x_ticks);
     out += &frame.y_axis(&count_ticks(top, ys, most), "number of values");
     let mut notes = Vec::new();
     limits(series, &bins, frame, xs, &mut out, &mut notes);
@@ -83,16 +85,17 @@ struct Bins {
 }
 
 impl Bins {
-    fn for_series(series: &[Series]) -> Bins {
+    fn for_series(series: &[Series], frame: Frame) -> Bins {
         let max = series.iter().map(|series| series.histogram.max()).max().unwrap_or(0) as f64;
         let usual = series.iter().map(|series| usual(series.histogram)).max().unwrap_or(0) as f64;
-        let shown = if max <= usual * OUTLIER { max } else { usual * 1.5 };
+        let shown = if max <= usual * OUTLIER { max } else { usual * 2.0 };
         // A limit that is near belongs into the picture.
         let limit = series.iter().filter_map(|series| series.limit).max().unwrap_or(0) as f64;
-        let shown = if limit <= shown * OUTLIER { shown.max(limit * 1.06) } else { shown };
+        let shown = if limit <= shown * NEAR { shown.max(limit * 1.06) } else { shown };
         let shown = (shown as u64).clamp(1000, 1 << 60) + 1;
         let mut width = 1;
-        while shown / width >= STEPS {
+        let most = (frame.width / STEP) as u64;
+        while shown / width >= most {
             width *= 2;
         }
         Bins { width, number: shown.div_ceil(width) }
@@ -126,19 +129,20 @@ fn usual(histogram: &Histogram) -> u64 {
     }
 }
 
+/// The outline of the steps. Where nothing was counted there is no line, so that the tails stay readable.
 fn steps(counts: &[u64], bins: &Bins, frame: Frame, xs: Scale, ys: Scale) -> String {
-    let first = counts.iter().position(|&count| count > 0).unwrap_or(0);
-    let last = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
     let x = |bin: usize| frame.x(xs.share(bin as f64 * bins.width as f64));
-    let mut path = format!("M{:.1} {:.1}", x(first), frame.y(0.0));
+    let y = |count: u64| frame.y(ys.share(count as f64));
+    let mut path = String::new();
     let mut level = 0;
-    for (bin, &count) in counts.iter().enumerate().take(last).skip(first) {
-        if count != level {
-            path += &format!("H{:.1}V{:.1}", x(bin), frame.y(ys.share(count as f64)));
-            level = count;
+    for (bin, count) in counts.iter().copied().chain([0]).enumerate() {
+        match (level, count) {
+            (before, now) if before == now => {}
+            (0, now) => path += &format!("M{:.1} {:.1}V{:.1}", x(bin), y(0), y(now)),
+            (_, now) => path += &format!("H{:.1}V{:.1}", x(bin), y(now)),
         }
+        level = count;
     }
-    path += &format!("H{:.1}V{:.1}", x(last), frame.y(0.0));
     path
 }
 
@@ -155,24 +159,28 @@ mod tests {
         let mut values: Vec<u64> = (0..10_000).map(|i| 2_000 + i % 5_000).collect();
         values.extend([5_200_000, 5_100_000, 900_000]);
         let histogram = Histogram::of(values);
-        let bins = Bins::for_series(&series(&histogram, None));
+        let bins = Bins::for_series(&series(&histogram, None), Frame::LARGE);
         assert_eq!(bins.beyond(&histogram), 3);
         assert!((7_000..20_000).contains(&bins.end()), "{}", bins.end());
         let drawing = super::histogram(&series(&histogram, None), Frame::LARGE);
-        assert!(drawing.svg.contains("3 values beyond 10.6 µs, up to 5.20 ms"), "{}", drawing.svg);
+        assert!(
+            drawing.svg.contains("3 values beyond 1") && drawing.svg.contains(" µs, up to 5.20 ms"),
+            "{}",
+            drawing.svg
+        );
     }
 
     #[test]
     fn without_outliers_everything_is_shown() {
         let histogram = Histogram::of((0..10_000).map(|i| i * 3));
-        assert_eq!(Bins::for_series(&series(&histogram, None)).beyond(&histogram), 0);
+        assert_eq!(Bins::for_series(&series(&histogram, None), Frame::LARGE).beyond(&histogram), 0);
     }
 
     #[test]
     fn steps_are_made_of_whole_buckets() {
         for max in [1_000, 33_333, 70_000, 1_000_000, 123_456_789] {
             let histogram = Histogram::of([max]);
-            let bins = Bins::for_series(&series(&histogram, None));
+            let bins = Bins::for_series(&series(&histogram, None), Frame::LARGE);
             let buckets = histogram.buckets();
             for edge in (0..bins.number).map(|bin| bin * bins.width) {
                 assert_eq!(buckets.lowest_equivalent(edge), edge, "{max}");

@@ -1,6 +1,6 @@
 //! The figures over all clocks, and what their words mean.
 
-use super::figure::{Series, figure};
+use super::figure::{COLOURS, Series, figure, styles};
 use super::histogram::histogram;
 use super::percentiles::percentiles;
 use super::svg::Frame;
@@ -34,7 +34,7 @@ pub fn figures(run: &Run) -> String {
         out += &figure(
             "Start latency, percentiles",
             "How rare a start latency is: at 99.9 % only one activation in 1,000 began later than the line says.",
-            &percentiles(&start, Frame::LARGE),
+            &percentiles(&start, Frame::LARGE.with_two_lines()),
             &start,
         );
     }
@@ -49,20 +49,28 @@ pub fn figures(run: &Run) -> String {
         out += &figure(
             "Wake-up latency, percentiles",
             "How rare a wake-up latency is.",
-            &percentiles(&wakeup, Frame::LARGE),
+            &percentiles(&wakeup, Frame::LARGE.with_two_lines()),
             &wakeup,
         );
     }
     out + "</section>\n"
 }
 
+/// A line for each clock that has values; grey ones first, so that the others are drawn over them.
 fn series<'a>(
     run: &'a Run,
     histogram: impl Fn(&'a ClockResult) -> &'a Histogram,
     limit: impl Fn(&'a ClockResult) -> Option<u64>,
 ) -> Vec<Series<'a>> {
-    let clocks = run.clocks.iter();
-    Series::list(clocks.map(|clock| (format!("{}.{}", clock.fmu, clock.clock), histogram(clock), limit(clock))))
+    let furthest: Vec<u64> = run.clocks.iter().map(|clock| clock.start_latency.max()).collect();
+    let clocks = run.clocks.iter().zip(styles(&furthest)).filter(|(clock, _)| histogram(clock).count() > 0);
+    let lines = clocks.map(|(clock, style)| {
+        let name = format!("{}.{}", clock.fmu, clock.clock);
+        Series { name, style, histogram: histogram(clock), limit: limit(clock) }
+    });
+    let mut series: Vec<_> = lines.collect();
+    series.sort_by_key(|series| series.style < COLOURS);
+    series
 }
 
 const WORDS: [(&str, &str, bool); 13] = [

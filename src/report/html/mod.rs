@@ -28,11 +28,11 @@ pub fn html(run: &Run) -> String {
     page += &format!("<title>{} – vecud report</title>\n", escape(&run.rig));
     page += &format!("<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n");
     page += &head::head(run);
+    page += &head::machine(run);
     page += &clocks::tables(run);
     page += &latency::figures(run);
     page += &fmus::fmus(run);
     page += &clocks::details(run);
-    page += &head::machine(run);
     page += &latency::glossary(run);
     page += &format!("</main>\n<footer>vecud {}</footer>\n</body>\n</html>\n", escape(&run.version));
     page
@@ -56,7 +56,26 @@ fn escape(text: &str) -> String {
 
 /// `fmu.clock` with the FMU's part in the background.
 fn name(fmu: &str, clock: &str) -> String {
-    format!("<span class=\"fmu\">{}.</span>{}", escape(fmu), escape(clock))
+    format!("<span class=\"fmu\">{}.</span>{}", breakable(fmu), breakable(clock))
+}
+
+/// A name as HTML. A long one may be broken where its words end, or else anywhere.
+fn breakable(name: &str) -> String {
+    const WHOLE: usize = 16;
+    if name.chars().count() <= WHOLE {
+        return escape(name);
+    }
+    let mut out = String::new();
+    let mut unbroken = 0;
+    for c in name.chars() {
+        out += &escape(c.encode_utf8(&mut [0; 4]));
+        unbroken += 1;
+        if matches!(c, '_' | '.') || unbroken == WHOLE {
+            out += "<wbr>";
+            unbroken = 0;
+        }
+    }
+    out
 }
 
 #[cfg(test)]

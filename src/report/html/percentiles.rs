@@ -15,8 +15,8 @@ const NEAR: f64 = 2.5;
 /// Draws the percentile curve.
 pub fn percentiles(series: &[Series], frame: Frame) -> Drawing {
     let most = series.iter().map(|series| series.histogram.count()).max().unwrap_or(0).max(1) as f64;
-    let decades = most.log10().ceil().clamp(1.0, 19.0);
-    let xs = Scale::Log { min: 1.0, max: 10f64.powf(decades) };
+    let most = most.max(10.0);
+    let xs = Scale::Log { min: 1.0, max: most };
 
     let max = series.iter().map(|series| series.histogram.max()).max().unwrap_or(0).max(1000) as f64;
     let usual = series.iter().map(|series| series.histogram.quantile(0.99)).max().unwrap_or(0).max(1) as f64;
@@ -31,7 +31,7 @@ pub fn percentiles(series: &[Series], frame: Frame) -> Drawing {
         let most = if frame.height > 250.0 { 7 } else { 4 };
         (ys, duration_ticks(top, most, ys), "latency")
     };
-    let mut out = frame.x_axis(&x_ticks(decades, xs), "");
+    let mut out = frame.x_axis(&x_ticks(most, xs));
     out += &frame.y_axis(&y_ticks, title);
     for (i, &limit) in near.iter().enumerate() {
         let (y, left, right) = (frame.y(ys.share(limit as f64)), frame.x(0.0), frame.x(1.0));
@@ -67,8 +67,9 @@ fn limits(series: &[Series], top: f64) -> (Vec<u64>, Vec<u64>) {
 }
 
 /// 0 %, 90 %, 99 %, … and below each how rare that is.
-fn x_ticks(decades: f64, xs: Scale) -> Vec<(f64, String, String)> {
-    let ticks = (0..=decades as usize).map(|power| {
+fn x_ticks(most: f64, xs: Scale) -> Vec<(f64, String, String)> {
+    let decades = (most.log10() + 1e-9) as usize;
+    let ticks = (0..=decades).map(|power| {
         let label = match power {
             0 => "0 %".to_owned(),
             1 => "90 %".to_owned(),
@@ -81,7 +82,7 @@ fn x_ticks(decades: f64, xs: Scale) -> Vec<(f64, String, String)> {
         };
         (xs.share(10f64.powi(power as i32)), label, below)
     });
-    let every = (decades as usize).div_ceil(9);
+    let every = decades.div_ceil(9);
     ticks.step_by(every.max(1)).collect()
 }
 

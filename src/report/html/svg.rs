@@ -19,10 +19,15 @@ pub struct Frame {
 impl Frame {
     /// Across the page.
     pub const LARGE: Frame =
-        Frame { width: 960.0, height: 330.0, left: 64.0, right: 24.0, top: 26.0, bottom: 48.0, labels: 10 };
+        Frame { width: 960.0, height: 320.0, left: 64.0, right: 40.0, top: 26.0, bottom: 26.0, labels: 10 };
     /// Two in a row.
     pub const SMALL: Frame =
-        Frame { width: 470.0, height: 190.0, left: 58.0, right: 18.0, top: 22.0, bottom: 40.0, labels: 5 };
+        Frame { width: 470.0, height: 180.0, left: 58.0, right: 24.0, top: 26.0, bottom: 26.0, labels: 5 };
+
+    /// With room for a second line of labels on the x axis.
+    pub fn with_two_lines(self) -> Frame {
+        Frame { height: self.height + 16.0, bottom: self.bottom + 16.0, ..self }
+    }
 
     /// From a share of the plot's width to a coordinate.
     pub fn x(&self, share: f64) -> f64 {
@@ -40,8 +45,8 @@ impl Frame {
         format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">\n{content}</svg>\n")
     }
 
-    /// Labels, grid lines and title of the x axis. A label may have a second line.
-    pub fn x_axis(&self, ticks: &[(f64, String, String)], title: &str) -> String {
+    /// Labels and grid lines of the x axis. A label may have a second line.
+    pub fn x_axis(&self, ticks: &[(f64, String, String)]) -> String {
         let (top, bottom) = (self.y(1.0), self.y(0.0));
         let mut out = String::new();
         for (share, label, below) in ticks {
@@ -54,10 +59,6 @@ impl Frame {
         }
         let (left, right) = (self.x(0.0), self.x(1.0));
         let _ = writeln!(out, "<path class=\"axis\" d=\"M{left:.1} {bottom:.1}H{right:.1}\"/>");
-        if !title.is_empty() {
-            let y = bottom + 34.0;
-            let _ = writeln!(out, "<text class=\"end dim\" x=\"{right:.1}\" y=\"{y:.1}\">{title}</text>");
-        }
         out
     }
 

@@ -140,6 +140,6 @@ fn beyond_eight_clocks_the_shorter_ones_are_grey() {
     run.clocks = (0..40).map(|i| run.clocks[i % 7].clone()).collect();
     let page = html(&run);
     is_sound(&page);
-    assert!(page.contains("32 further clocks with shorter maxima"));
+    assert!(page.contains("32 further clocks<"));
     assert!(page.len() < 2 << 20, "{}", page.len());
 }
