@@ -1,1 +1,5 @@
-fn main() {}
+//! Arguments → library → exit code.
+
+fn main() -> std::process::ExitCode {
+    vecud::cli::main()
+}

@@ -122,6 +122,17 @@ impl Histogram {
         recorder.read()
     }
 
+    /// Adds another one's values.
+    pub fn add(&mut self, other: &Histogram) {
+        if other.count() == 0 {
+            return;
+        }
+        self.min = if self.count() == 0 { other.min } else { self.min.min(other.min) };
+        self.max = self.max.max(other.max);
+        self.sum += other.sum;
+        self.buckets.add(&other.buckets).expect("the same bounds");
+    }
+
     /// How many values.
     pub fn count(&self) -> u64 {
         self.buckets.len()

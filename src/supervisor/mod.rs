@@ -1,1 +1,18 @@
-//! (under construction)
+//! What the user started: prepares the runner, watches it, shows progress, and writes down what is left of the run.
+//!
+//! FMU code never runs in this process, so whatever it does, the recordings and the report are written.
+
+#![forbid(unsafe_code)]
+
+mod collect;
+mod error;
+mod files;
+mod machine;
+mod prepare;
+mod progress;
+mod recorder;
+mod watch;
+
+pub use error::Error;
+pub use prepare::{Options, Prepared, plan};
+pub use watch::{Finished, run};

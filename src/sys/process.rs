@@ -1,10 +1,12 @@
-//! What the runner's process inherits, and which signals it leaves to its parent.
+//! The two processes: how one starts the other and what it hands on, and who listens to which signal.
 
 use super::SysError;
 use nix::sys::signal::{SigHandler, Signal, signal};
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A file descriptor that the parent process has left open for us, by number; to be taken once.
 pub fn inherited(number: i32) -> io::Result<OwnedFd> {
@@ -32,4 +34,61 @@ pub fn leave_signals_to_the_supervisor() -> Result<(), SysError> {
             .map_err(|errno| SysError::new(format!("ignore {which}"), errno as i32, ""))?;
     }
     super::crash::follow_parent(libc::SIGKILL)
+}
+
+/// A file in memory with this content, positioned at its start.
+pub fn memory_file(name: &str, content: &[u8]) -> io::Result<OwnedFd> {
+    use std::io::{Seek, SeekFrom, Write};
+    let mut file = File::from(rustix::fs::memfd_create(name, rustix::fs::MemfdFlags::CLOEXEC)?);
+    file.write_all(content)?;
+    file.seek(SeekFrom::Start(0))?;
+    Ok(file.into())
+}
+
+/// Starts a program that finds `files[k]` as its descriptor `3 + k`.
+pub fn spawn_with(mut command: std::process::Command, files: &[BorrowedFd]) -> io::Result<std::process::Child> {
+    const FIRST: i32 = 3;
+    // Duplicates beyond the target numbers, so that moving one does not overwrite the next.
+    let beyond = FIRST + files.len() as i32;
+    let copies: Vec<OwnedFd> =
+        files.iter().map(|file| rustix::io::fcntl_dupfd_cloexec(file, beyond).map_err(io::Error::from)).collect::<Result<_, _>>()?;
+    let numbers: Vec<i32> = copies.iter().map(|copy| copy.as_raw_fd()).collect();
+    let place = move || {
+        for (number, target) in numbers.iter().zip(FIRST..) {
+            // SAFETY: dup2 is async-signal-safe; both are numbers, and the source is open until after the fork.
+            if unsafe { libc::dup2(*number, target) } < 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: the closure only calls dup2 and builds no more than an error code, so it may run between fork and exec.
+    unsafe { command.pre_exec(place) };
+    command.spawn()
+}
+
+static STOPS: AtomicU32 = AtomicU32::new(0);
+
+/// From here on SIGINT, SIGTERM and SIGHUP are counted instead of ending the process.
+pub fn count_stop_signals() -> Result<(), SysError> {
+    extern "C" fn count(_: libc::c_int) {
+        STOPS.fetch_add(1, Ordering::SeqCst);
+    }
+    for which in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        // SAFETY: the handler only adds to an atomic, which is async-signal-safe.
+        unsafe { signal(which, SigHandler::Handler(count)) }
+            .map_err(|errno| SysError::new(format!("handle {which}"), errno as i32, ""))?;
+    }
+    Ok(())
+}
+
+/// How many of these have come.
+pub fn stop_signals() -> u32 {
+    STOPS.load(Ordering::SeqCst)
+}
+
+/// Columns and lines of the terminal behind a descriptor; `None` when it is none.
+pub fn terminal_size(file: BorrowedFd) -> Option<(usize, usize)> {
+    let size = rustix::termios::tcgetwinsize(file).ok()?;
+    Some((usize::from(size.ws_col).max(20), usize::from(size.ws_row).max(5)))
 }

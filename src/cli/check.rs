@@ -1,0 +1,21 @@
+//! `vecud check`: the plan of a rig, without running it.
+
+use crate::supervisor::{self, Error, Options};
+use std::io::{Write, stdout};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// A rig file (TOML), an .fmu file, or the folder of an unpacked FMU
+    file: PathBuf,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
+    let prepared = supervisor::plan(&Options { file: arguments.file, ..Options::default() })?;
+    for warning in &prepared.warnings {
+        eprintln!("note: {warning}");
+    }
+    let _ = stdout().write_all(crate::plan::table::render(&prepared.plan).as_bytes());
+    Ok(ExitCode::SUCCESS)
+}

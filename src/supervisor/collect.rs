@@ -1,0 +1,409 @@
+//! Shared memory and exit status → [`Run`]: what was measured, how each instance ended, and what went wrong.
+
+use super::machine::Machine;
+use super::progress::scheduling;
+use super::recorder::Recorder;
+use super::watch::signal_name;
+use super::Prepared;
+use crate::ffi::{Function, Status};
+use crate::plan::{FmuId, Mode, Plan, Release, TaskId, TaskPlan};
+use crate::record::board::{Board, FmuWord, Global, Metric, Phase, TaskWord};
+use crate::record::histogram::Histogram;
+use crate::report::{
+    ClockResult, End, FmuResult, FmuStatus, Host, LockResult, Problem, Run, Scheduling, Severity,
+};
+use crate::time::{Instant, Nanos};
+use std::process::ExitStatus;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What is known besides the shared memory.
+pub struct Facts {
+    /// How the runner's process ended.
+    pub status: ExitStatus,
+    /// When the run began.
+    pub started: SystemTime,
+    /// Samples that came after their row.
+    pub late_samples: u64,
+    /// The machine.
+    pub machine: Machine,
+}
+
+/// Puts the run together.
+pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &Facts) -> Run {
+    let plan = &prepared.plan;
+    let global = |word: Global| board.global(word).load(SeqCst);
+    let scheduling = scheduling(board);
+    let clocks: Vec<ClockResult> = (0..plan.tasks.len()).map(|task| clock(plan, board, TaskId(task), scheduling)).collect();
+    let died = death(plan, board, facts);
+    let fmus: Vec<FmuResult> = (0..plan.fmus.len())
+        .map(|fmu| FmuResult {
+            name: plan.fmus[fmu].name.clone(),
+            path: plan.fmus[fmu].path.display().to_string(),
+            status: status(board, FmuId(fmu), died.as_ref()),
+            lock: lock(plan, board, FmuId(fmu)),
+            log: recorder.last_lines[fmu].iter().cloned().collect(),
+        })
+        .collect();
+    let mut problems = Vec::new();
+    let mut problem = |severity, message: String| problems.push(Problem { severity, message });
+    if let Some(died) = &died {
+        problem(Severity::Failure, died.message.clone());
+    }
+    for (index, fmu) in fmus.iter().enumerate() {
+        failures(plan, board, FmuId(index), fmu, &mut problem);
+    }
+    for (task, clock) in clocks.iter().enumerate() {
+        limits(&plan.tasks[task], clock, board.task(TaskId(task)).get(TaskWord::Demoted) == 1, &mut problem);
+    }
+    for message in &recorder.broken {
+        problem(Severity::Failure, message.clone());
+    }
+    for (status, line) in &recorder.host_lines {
+        match status {
+            0 => (),
+            1 => problem(Severity::Warning, line.trim_start_matches("vecud: warning: ").to_owned()),
+            _ => problem(Severity::Failure, line.trim_start_matches("vecud: error: ").to_owned()),
+        }
+    }
+    findings(plan, board, &fmus, &clocks, facts, &mut problem);
+    problems.sort_by_key(|problem| problem.severity);
+    let failed = problems.iter().any(|problem| problem.severity == Severity::Failure);
+    let stopped = global(Global::StopRequest) != 0;
+    let start = plan.start.nanos();
+    let (began, ended) = (global(Global::Start) as i64, global(Global::Ended) as i64);
+    let samples_dropped = (0..plan.tasks.len()).map(|task| board.task(TaskId(task)).get(TaskWord::SamplesDropped)).sum();
+    Run {
+        rig: plan.rig.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        mode: plan.mode,
+        started: rfc3339(facts.started),
+        start_time: plan.start.seconds(),
+        end_time: end_time(plan, Nanos(global(Global::Reached) as i64).0.max(start.0), failed || stopped),
+        wall_seconds: if began > 0 && ended > began { Nanos(ended - began).seconds() } else { 0.0 },
+        end: if failed { End::Failure } else if stopped { End::Signal } else { End::StopTime },
+        problems,
+        notes: plan.notes.iter().chain(&prepared.warnings).cloned().collect(),
+        host: Host {
+            kernel: facts.machine.kernel.clone(),
+            preempt_rt: facts.machine.preempt_rt,
+            scheduling,
+            memory_locked: global(Global::MemoryLocked) == 1,
+            dma_latency_held: global(Global::DmaLatency) == 1,
+            cpu_model: facts.machine.cpu_model.clone(),
+            cpus_online: facts.machine.cpus_online,
+            isolated_cpus: facts.machine.isolated_cpus.clone(),
+            facts: facts.machine.facts.clone(),
+        },
+        fmus,
+        clocks,
+        samples_dropped,
+        log_dropped: board.log().dropped(),
+    }
+}
+
+fn end_time(plan: &Plan, reached: i64, early: bool) -> f64 {
+    match plan.stop {
+        Some(stop) if !early => stop.seconds(),
+        _ => Nanos(reached).seconds(),
+    }
+}
+
+/// The runner's process did not leave of its own accord.
+struct Death {
+    culprit: Option<FmuId>,
+    message: String,
+}
+
+fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
+    let global = |word: Global| board.global(word).load(SeqCst);
+    if let Some(task) = global(Global::HungTask).checked_sub(1) {
+        let task = TaskId(task as usize);
+        let message = format!(
+            "{} and did not return within {} s after the end of the run (rig: shutdown_timeout); the FMU's code hangs",
+            at_work(plan, board, task),
+            plan.shutdown_timeout.seconds()
+        );
+        return Some(Death { culprit: Some(plan.tasks[task.0].fmu), message });
+    }
+    let signal = signal_name(facts.status);
+    let left_early = global(Global::ExitCalled) == 1 || (signal.is_none() && board.phase() < Phase::Done && facts.status.code() != Some(1));
+    if signal.is_none() && !left_early {
+        return None;
+    }
+    let how = match &signal {
+        Some(signal) => match global(Global::CrashSender) {
+            0 => format!("crashed ({signal})"),
+            sender => format!("was ended by {signal} from process {sender}"),
+        },
+        None => format!("called exit({})", facts.status.code().unwrap_or(0)),
+    };
+    let task = global(Global::CrashTask).checked_sub(1).map(|task| TaskId(task as usize)).or_else(|| running(plan, board));
+    Some(match task.filter(|task| task.0 < plan.tasks.len()) {
+        Some(task) => {
+            let (name, at_work) = (&plan.fmus[plan.tasks[task.0].fmu.0].name, at_work(plan, board, task));
+            Death { culprit: Some(plan.tasks[task.0].fmu), message: format!("fmu `{name}` {how}: {at_work}") }
+        }
+        None => match global(Global::MainFmu).checked_sub(1).map(|fmu| FmuId(fmu as usize)) {
+            Some(fmu) if board.phase() != Phase::Running => {
+                let function = function(global(Global::MainFunction)).map_or("between two calls", Function::name);
+                let message = format!("fmu `{}` {how}: in {function}", plan.fmus[fmu.0].name);
+                Death { culprit: Some(fmu), message }
+            }
+            _ => Death { culprit: None, message: format!("the runner {how} outside of FMU code; please report this") },
+        },
+    })
+}
+
+/// The task whose FMU code was running, or was running last.
+fn running(plan: &Plan, board: Board) -> Option<TaskId> {
+    let tasks = || (0..plan.tasks.len()).map(TaskId);
+    tasks().find(|task| board.task(*task).get(TaskWord::Function) != 0).or_else(|| {
+        tasks()
+            .filter(|task| board.phase() == Phase::Running && board.task(*task).get(TaskWord::StartedAt) > 0)
+            .max_by_key(|task| board.task(*task).get(TaskWord::StartedAt))
+    })
+}
+
+fn function(word: u64) -> Option<Function> {
+    word.checked_sub(1).and_then(|number| Function::from_u32(number as u32))
+}
+
+/// `clock task_10ms was in fmi3ActivateModelPartition at 0.25 s`.
+fn at_work(plan: &Plan, board: Board, task: TaskId) -> String {
+    let (cells, planned) = (board.task(task), &plan.tasks[task.0]);
+    let time = cells.time().seconds();
+    match function(cells.get(TaskWord::Function)) {
+        Some(function) => {
+            format!("clock {}.{} was in {function} at {time} s", plan.fmus[planned.fmu.0].name, planned.clock)
+        }
+        None => format!(
+            "no FMU code was running; last was clock {}.{} in {} at {time} s",
+            plan.fmus[planned.fmu.0].name,
+            planned.clock,
+            Function::ActivateModelPartition
+        ),
+    }
+}
+
+fn status(board: Board, fmu: FmuId, died: Option<&Death>) -> FmuStatus {
+    let words = board.fmu(fmu);
+    let get = |word: FmuWord| words.word(word).load(SeqCst);
+    if let Some(died) = died {
+        return if died.culprit.is_none_or(|culprit| culprit == fmu) { FmuStatus::Crashed } else { FmuStatus::Aborted };
+    }
+    match (get(FmuWord::FailureStatus), get(FmuWord::End)) {
+        (4, _) => FmuStatus::Fatal,
+        (1..=3, _) => FmuStatus::Error,
+        (_, 1) => FmuStatus::Terminated,
+        _ => FmuStatus::Aborted,
+    }
+}
+
+fn failures(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult, problem: &mut dyn FnMut(Severity, String)) {
+    let words = board.fmu(fmu);
+    let get = |word: FmuWord| words.word(word).load(SeqCst);
+    let Some(status) = Status::from_raw(get(FmuWord::FailureStatus) as i32).filter(|status| *status != Status::Ok) else {
+        return;
+    };
+    let function = function(get(FmuWord::FailureFunction)).map_or("a call", Function::name);
+    let place = get(FmuWord::FailureTask).checked_sub(1).map(|task| {
+        let time = [FmuWord::FailureTime, FmuWord::FailureTime1, FmuWord::FailureTime2].map(get);
+        format!(" for clock {} at {} s", plan.tasks[task as usize].clock, Instant::from_words(time).seconds())
+    });
+    let mut message = format!("fmu `{}`: {function} returned {status}{}", result.name, place.unwrap_or_default());
+    if status == Status::Warning {
+        message += ", and the rig says on_warning = \"error\"";
+    }
+    if result.log.is_empty() {
+        message += "; it logged nothing";
+    } else {
+        message += "; its last words:";
+        for line in result.log.iter().rev().take(5).rev() {
+            message += &format!("\n    {line}");
+        }
+    }
+    problem(Severity::Failure, message);
+}
+
+fn limits(plan: &TaskPlan, clock: &ClockResult, demoted: bool, problem: &mut dyn FnMut(Severity, String)) {
+    let name = format!("{}.{}", clock.fmu, clock.clock);
+    let micros = |nanos: u64| nanos as f64 / 1e3;
+    if let Some(limit) = plan.limits.max_latency.map(|limit| limit.0 as u64)
+        && clock.start_latency.max() > limit
+    {
+        let message = format!(
+            "clock {name}: start latency reached {} µs, the limit is {} µs (max_latency_us)",
+            micros(clock.start_latency.max()),
+            micros(limit)
+        );
+        problem(Severity::Limit, message);
+    }
+    if let Some(limit) = plan.limits.max_overruns
+        && clock.overruns > limit
+    {
+        problem(Severity::Limit, format!("clock {name}: {} overruns, the limit is {limit} (max_overruns)", clock.overruns));
+    }
+    if let Some(limit) = plan.limits.max_execution.map(|limit| limit.0 as u64)
+        && (demoted || clock.execution.max() > limit)
+    {
+        let action = if demoted { "; it was demoted to an ordinary thread" } else { "" };
+        let longest = micros(clock.execution.max());
+        let message =
+            format!("clock {name}: ran for longer than {} µs (max_execution_us), at most {longest} µs{action}", micros(limit));
+        problem(Severity::Failure, message);
+    }
+}
+
+/// What is not as it should be although the run succeeded.
+fn findings(
+    plan: &Plan,
+    board: Board,
+    fmus: &[FmuResult],
+    clocks: &[ClockResult],
+    facts: &Facts,
+    problem: &mut dyn FnMut(Severity, String),
+) {
+    let mut count = |number: u64, message: &dyn Fn(u64) -> String| {
+        if number > 0 {
+            problem(Severity::Warning, message(number));
+        }
+    };
+    for (index, clock) in clocks.iter().enumerate() {
+        let name = format!("clock {}.{}", clock.fmu, clock.clock);
+        let cells = board.task(TaskId(index));
+        count(clock.overruns, &|n| format!("{name}: {n} overruns (its activation before had not ended, or 16 ticks waited)"));
+        count(clock.retimed, &|n| format!("{name}: {n} ticks came too late for their own time and got that of their dispatch"));
+        count(cells.get(TaskWord::WrongCore), &|n| format!("{name}: {n} activations on another core than {}", clock.cpu));
+    }
+    for (index, fmu) in fmus.iter().enumerate() {
+        let name = format!("fmu `{}`", fmu.name);
+        let word = |word: FmuWord| board.fmu(FmuId(index)).word(word).load(SeqCst);
+        let own = plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
+        let warnings: u64 = own.map(|(task, _)| board.task(TaskId(task)).get(TaskWord::Warnings)).sum();
+        count(fmu.lock.leaked, &|n| format!("{name}: {n} times a partition returned with the preemption lock held; it was released"));
+        count(fmu.lock.unbalanced, &|n| format!("{name}: {n} calls of unlockPreemption without a lock"));
+        count(fmu.lock.nested, &|n| format!("{name}: {n} calls of lockPreemption while it held the lock already"));
+        count(warnings + word(FmuWord::Warnings), &|n| format!("{name}: {n} calls returned fmi3Warning (see run.log)"));
+        count(word(FmuWord::IllegalIntervals), &|n| format!("{name}: {n} intervals that no clock can have (negative, infinite or NaN) were ignored"));
+        count(word(FmuWord::NestedUpdates), &|n| format!("{name}: {n} clock updates from inside fmi3GetClock or fmi3GetInterval* were refused"));
+        count(word(FmuWord::ForeignCalls), &|n| format!("{name}: {n} clock updates from outside of a call were refused"));
+    }
+    count(board.global(Global::ForeignCalls).load(SeqCst), &|n| {
+        format!("{n} calls of lockPreemption or unlockPreemption came from threads that FMU code has made; they had no effect")
+    });
+    count(board.global(Global::Panicked).load(SeqCst), &|_| "a callback of vecud panicked; please report this".to_owned());
+    count(board.log().dropped(), &|n| format!("{n} log messages came faster than they could be kept"));
+    let dropped: u64 = (0..plan.tasks.len()).map(|task| board.task(TaskId(task)).get(TaskWord::SamplesDropped)).sum();
+    count(dropped, &|n| format!("{n} samples could not be recorded: signals.csv has gaps"));
+    count(facts.late_samples, &|n| format!("{n} samples came after their row was written; please report this"));
+}
+
+fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling) -> ClockResult {
+    let (planned, cells) = (&plan.tasks[task.0], board.task(task));
+    let fmu = &plan.fmus[planned.fmu.0];
+    let measured = |metric| match plan.mode {
+        Mode::RealTime => cells.histogram(metric).read(),
+        Mode::Virtual => Histogram::default(),
+    };
+    ClockResult {
+        fmu: fmu.name.clone(),
+        clock: planned.clock.clone(),
+        kind: planned.kind,
+        interval_s: match &planned.release {
+            Release::Periodic { interval, .. } => Some(interval.seconds()),
+            _ => None,
+        },
+        activated_by: activated_by(plan, &planned.release),
+        fmi_priority: planned.fmi_priority,
+        fifo_priority: (scheduling == Scheduling::Fifo).then_some(planned.fifo),
+        cpu: planned.cpu,
+        thread: planned.thread.clone(),
+        activations: cells.get(TaskWord::Activations),
+        overruns: cells.get(TaskWord::Overruns),
+        skipped: cells.get(TaskWord::Skipped),
+        coalesced: cells.get(TaskWord::Coalesced),
+        retimed: cells.get(TaskWord::Retimed),
+        discarded: cells.get(TaskWord::Discarded),
+        max_latency: planned.limits.max_latency.map(|limit| limit.0 as u64),
+        wakeup_latency: measured(Metric::Wakeup),
+        start_latency: measured(Metric::Start),
+        start_jitter: measured(Metric::Jitter),
+        execution: measured(Metric::Execution),
+        response: measured(Metric::Response),
+    }
+}
+
+fn activated_by(plan: &Plan, release: &Release) -> String {
+    match release {
+        Release::Periodic { interval, .. } => match interval.seconds() {
+            seconds if seconds >= 1.0 => format!("every {seconds} s"),
+            seconds if seconds >= 1e-3 => format!("every {} ms", Nanos::from_seconds(seconds).0 as f64 / 1e6),
+            seconds => format!("every {} µs", Nanos::from_seconds(seconds).0 as f64 / 1e3),
+        },
+        Release::Triggered { fmu, output_clock } => {
+            let fmu = &plan.fmus[fmu.0];
+            format!("{}.{}", fmu.name, fmu.output_clocks[*output_clock].name)
+        }
+        Release::At(times) => format!("{} times from the rig", times.len()),
+        Release::Countdown => "countdown".to_owned(),
+        Release::Never => "nothing".to_owned(),
+    }
+}
+
+fn lock(plan: &Plan, board: Board, fmu: FmuId) -> LockResult {
+    let words = board.fmu(fmu);
+    let get = |word: FmuWord| words.word(word).load(SeqCst);
+    let mut lock = LockResult {
+        acquisitions: get(FmuWord::LockAcquisitions),
+        nested: get(FmuWord::LockNested),
+        leaked: get(FmuWord::LockLeaked),
+        unbalanced: get(FmuWord::LockUnbalanced),
+        hold: words.hold().read(),
+        wait: words.wait().read(),
+    };
+    for (task, _) in plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == fmu) {
+        let cells = board.task(TaskId(task));
+        lock.acquisitions += cells.get(TaskWord::LockAcquisitions);
+        lock.nested += cells.get(TaskWord::LockNested);
+        lock.leaked += cells.get(TaskWord::LockLeaked);
+        lock.unbalanced += cells.get(TaskWord::LockUnbalanced);
+        lock.hold.add(&cells.histogram(Metric::LockHold).read());
+        lock.wait.add(&cells.histogram(Metric::LockWait).read());
+    }
+    lock
+}
+
+/// A point of time as RFC 3339 in UTC, to the second (proleptic Gregorian calendar).
+fn rfc3339(time: SystemTime) -> String {
+    let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Days since 0000-03-01, in eras of 400 years.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_399, "2000-02-28T23:59:59Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (1_795_132_800, "2026-11-20T00:00:00Z"),
+        ] {
+            assert_eq!(rfc3339(UNIX_EPOCH + Duration::from_secs(seconds)), text);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Drains the shared memory while the runner runs: samples go to `signals.csv`, log lines to `run.log` and to memory.
+
+use crate::fmu::description::{ModelDescription, ValueReference};
+use crate::plan::{Plan, SignalId, TaskId};
+use crate::record::board::{Board, Global};
+use crate::record::log::Line;
+use crate::record::signals::SignalWriter;
+use crate::time::{Instant, Nanos};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// Log lines that are kept per FMU for the report.
+const KEPT: usize = 20;
+
+/// Drains one run.
+pub struct Recorder<'a> {
+    plan: &'a Plan,
+    descriptions: &'a [ModelDescription],
+    board: Board<'a>,
+    log: Option<BufWriter<File>>,
+    signals: Option<SignalWriter<BufWriter<File>>>,
+    initial_known: bool,
+    /// The last lines of each FMU.
+    pub last_lines: Vec<VecDeque<String>>,
+    /// Lines of the host.
+    pub host_lines: Vec<(u8, String)>,
+    /// Why recording ended before the run, if it did.
+    pub broken: Vec<String>,
+}
+
+impl<'a> Recorder<'a> {
+    /// Keeps everything in memory until [`Recorder::open`].
+    pub fn new(plan: &'a Plan, descriptions: &'a [ModelDescription], board: Board<'a>) -> Self {
+        Recorder {
+            plan,
+            descriptions,
+            board,
+            log: None,
+            signals: None,
+            initial_known: false,
+            last_lines: vec![VecDeque::new(); plan.fmus.len()],
+            host_lines: Vec::new(),
+            broken: Vec::new(),
+        }
+    }
+
+    /// Starts the files in `out`: `run.log` is appended to, `signals.csv` begins anew if anything is recorded.
+    pub fn open(&mut self, out: &Path) {
+        match File::options().create(true).append(true).open(out.join("run.log")) {
+            Ok(file) => self.log = Some(BufWriter::new(file)),
+            Err(error) => self.broken.push(format!("run.log is not written: {error}")),
+        }
+        let file = File::create(out.join("signals.csv"));
+        match file.and_then(|file| SignalWriter::new(self.plan, BufWriter::with_capacity(1 << 16, file))) {
+            Ok(writer) => self.signals = Some(writer),
+            Err(error) => self.broken.push(format!("signals.csv is not written: {error}")),
+        }
+    }
+
+    /// Takes what there is. `after_the_end`: the runner is gone. Returns new lines of status 1 (warning) or worse.
+    pub fn drain(&mut self, after_the_end: bool) -> Vec<(u8, String)> {
+        let mut told = Vec::new();
+        while let Some(line) = self.board.log().pop(after_the_end) {
+            let text = self.text(&line);
+            if let Some(log) = &mut self.log {
+                let at = Nanos(line.at - self.board.global(Global::Start).load(SeqCst) as i64).seconds();
+                if let Err(error) = writeln!(log, "{at:.6} {text}") {
+                    self.broken.push(format!("run.log ends early: {error}"));
+                    self.log = None;
+                }
+            }
+            match line.fmu.and_then(|fmu| self.last_lines.get_mut(fmu)) {
+                Some(lines) => {
+                    lines.push_back(text.clone());
+                    if lines.len() > KEPT {
+                        lines.pop_front();
+                    }
+                }
+                None => self.host_lines.push((line.status, text.clone())),
+            }
+            if line.status > 0 {
+                told.push((line.status, text));
+            }
+        }
+        // Read before the samples: whatever is complete by now has its samples in the rings.
+        let complete = self.board.global(Global::Complete).load(SeqCst) as i64;
+        if let Err(error) = self.take_samples(complete, after_the_end) {
+            self.broken.push(format!("signals.csv ends early, the run goes on: {error}"));
+            self.signals = None;
+        }
+        told
+    }
+
+    fn take_samples(&mut self, complete: i64, after_the_end: bool) -> io::Result<()> {
+        let mut samples = Vec::new();
+        for task in (0..self.plan.tasks.len()).map(TaskId) {
+            while let Some(sample) = self.board.samples(task).pop() {
+                samples.push((task, sample));
+            }
+        }
+        let Some(writer) = &mut self.signals else { return Ok(()) };
+        if !self.initial_known && !samples.is_empty() {
+            self.initial_known = true;
+            for signal in (0..self.plan.signals.len()).map(SignalId) {
+                if let Some(value) = self.board.initial(signal) {
+                    writer.start_value(signal, value);
+                }
+            }
+        }
+        for (task, sample) in samples {
+            writer.add(task, sample);
+        }
+        if after_the_end {
+            return writer.finish();
+        }
+        writer.write_before(Instant::from_nanos(Nanos(complete)))?;
+        writer.flush()
+    }
+
+    /// Writes what is buffered and tells how many samples came too late for their row.
+    pub fn close(&mut self) -> u64 {
+        if let Some(Err(error)) = self.log.as_mut().map(Write::flush) {
+            self.broken.push(format!("run.log ends early: {error}"));
+        }
+        self.signals.as_ref().map_or(0, SignalWriter::late)
+    }
+
+    fn text(&self, line: &Line) -> String {
+        const STATUS: [&str; 5] = ["", "warning: ", "discard: ", "error: ", "fatal: "];
+        let status = STATUS.get(usize::from(line.status)).copied().unwrap_or("");
+        let cut = if line.cut { " … (cut)" } else { "" };
+        let Some(fmu) = line.fmu.filter(|fmu| *fmu < self.plan.fmus.len()) else {
+            return format!("vecud: {status}{}{cut}", line.message);
+        };
+        let category = if line.category.is_empty() { String::new() } else { format!("[{}] ", line.category) };
+        let message = expand(&line.message, |reference| {
+            let description = self.descriptions.get(fmu)?;
+            Some(description.by_reference(ValueReference(reference))?.name.as_str())
+        });
+        format!("{}: {category}{status}{message}{cut}", self.plan.fmus[fmu].name)
+    }
+}
+
+/// `#1365#` is the variable with that value reference, `##` a plain `#` (requirements LG-05).
+fn expand<'n>(message: &str, name: impl Fn(u32) -> Option<&'n str>) -> String {
+    let mut out = String::with_capacity(message.len());
+    let mut rest = message;
+    while let Some(start) = rest.find('#') {
+        out.push_str(&rest[..start]);
+        let after = &rest[start + 1..];
+        let Some(end) = after.find('#') else {
+            out.push('#');
+            rest = after;
+            continue;
+        };
+        let inside = &after[..end];
+        match (inside.is_empty(), inside.parse().ok().and_then(&name)) {
+            (true, _) => out.push('#'),
+            (false, Some(name)) => out.push_str(name),
+            (false, None) => {
+                // Not a reference: the first # stands for itself, the second may begin one.
+                out.push('#');
+                out.push_str(inside);
+                rest = &after[end..];
+                continue;
+            }
+        }
+        rest = &after[end + 1..];
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_become_names_and_double_signs_single_ones() {
+        let name = |reference| (reference == 1365).then_some("body.m");
+        let message = "#1365# must be larger than zero (used in IO channel ##4)";
+        assert_eq!(expand(message, name), "body.m must be larger than zero (used in IO channel #4)");
+        assert_eq!(expand("#7# and # and #x#1365#", name), "#7# and # and #xbody.m");
+        assert_eq!(expand("", name), "");
+    }
+}

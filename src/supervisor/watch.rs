@@ -1,0 +1,193 @@
+//! Starts the runner and stays with it until it is gone.
+
+use super::collect::{self, Facts};
+use super::files::Output;
+use super::machine;
+use super::progress::Progress;
+use super::recorder::Recorder;
+use super::{Error, Options, Prepared};
+use crate::record::board::{Board, Global, Layout, Phase};
+use crate::report::{Run, Severity};
+use crate::runner::{PLAN_FD, SHARED_MEMORY_FD};
+use crate::sys::process;
+use crate::sys::shared_memory::SharedMemory;
+use crate::sys::wake::monotonic_now;
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::{Duration, SystemTime};
+
+/// How often the supervisor looks.
+const LOOK: Duration = Duration::from_millis(20);
+/// What the runner may take, beyond the rig's `shutdown_timeout`, to end its FMUs after a request.
+const GRACE: i64 = 5_000_000_000;
+
+/// A run that came to an end, good or bad, and its report.
+#[derive(Debug)]
+pub struct Finished {
+    /// Everything that is known of it.
+    pub run: Run,
+    /// Where the files are.
+    pub out: PathBuf,
+}
+
+impl Finished {
+    /// 0 done, 1 failed, 3 a limit was exceeded.
+    pub fn exit_code(&self) -> u8 {
+        let has = |severity| self.run.problems.iter().any(|problem| problem.severity == severity);
+        match (has(Severity::Failure), has(Severity::Limit)) {
+            (true, _) => 1,
+            (false, true) => 3,
+            (false, false) => 0,
+        }
+    }
+}
+
+/// Runs a plan. An error means that there was no run and nothing is left behind.
+pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -> Result<Finished, Error> {
+    let plan = &prepared.plan;
+    let system = |error: &dyn std::fmt::Display| Error::System(error.to_string());
+    let layout = Layout::of(plan);
+    let shared = SharedMemory::create("vecud", layout.words() * 8).map_err(|e| system(&e))?;
+    let board = Board::new(shared.words(), &layout);
+    let bytes = postcard::to_stdvec(plan).map_err(|e| system(&e))?;
+    let plan_file = process::memory_file("vecud-plan", &bytes).map_err(|e| system(&e))?;
+    let out = options.out.clone().unwrap_or_else(|| Path::new("vecud-out").join(&plan.rig));
+    let output = Output::create(&out)?;
+    let log = out.join(format!(".run-{}.log", std::process::id()));
+    let child = File::create(&log).map_err(Error::file(&log)).and_then(|file| {
+        process::count_stop_signals().map_err(|e| system(&e))?;
+        let program = options.runner.clone().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
+        let mut command = Command::new(&program);
+        // What FMU code prints must neither mix with results nor ever block it: it goes to a file.
+        let copy = file.try_clone().map_err(Error::file(&log))?;
+        command.arg("runner").stdin(Stdio::null()).stdout(file).stderr(copy);
+        let files = [shared.file(), plan_file.as_fd()];
+        debug_assert_eq!((SHARED_MEMORY_FD, PLAN_FD), (3, 4));
+        process::spawn_with(command, &files)
+            .map_err(|error| Error::System(format!("cannot start the runner {}: {error}", program.display())))
+    });
+    let child = match child {
+        Ok(child) => child,
+        Err(error) => {
+            let _ = std::fs::remove_file(&log);
+            output.undo();
+            return Err(error);
+        }
+    };
+    let mut recorder = Recorder::new(plan, &prepared.descriptions, board);
+    let started = SystemTime::now();
+    let mut supervision = Supervision { options, prepared, board, output, log, recording: false, child, tell };
+    let status = supervision.watch(&mut recorder)?;
+    let Supervision { output, recording, log, .. } = supervision;
+    for line in recorder.drain(true).into_iter().filter(|_| recording) {
+        tell(&line.1);
+    }
+    if board.phase() == Phase::Refused || (!recording && status.code() == Some(2)) {
+        let printed = std::fs::read_to_string(&log).unwrap_or_default();
+        let _ = std::fs::remove_file(&log);
+        output.undo();
+        let lines = recorder.last_lines.iter().flatten().cloned();
+        let mut lines: Vec<String> = lines.chain(printed.lines().map(str::to_owned)).collect();
+        lines.extend(recorder.host_lines.iter().filter(|(status, _)| *status >= 3).map(|(_, text)| text.clone()));
+        return Err(Error::Refused(lines));
+    }
+    if !recording {
+        // It failed while it was initialised: that is a result, with a report.
+        begin(&output, &log, &mut recorder)?;
+        recorder.drain(true);
+    }
+    let late = recorder.close();
+    let cpus: Vec<usize> = plan.tasks.iter().map(|task| task.cpu).collect();
+    let facts = Facts { status, started, late_samples: late, machine: machine::look(&cpus) };
+    let mut run = collect::collect(prepared, board, &recorder, &facts);
+    if let Err(message) = output.write(&run) {
+        run.problems.push(crate::report::Problem {
+            severity: Severity::Failure,
+            message: format!("the report is incomplete: {message}"),
+        });
+    }
+    Ok(Finished { run, out })
+}
+
+/// The run begins: from here on there will be files.
+fn begin(output: &Output, log: &Path, recorder: &mut Recorder) -> Result<(), Error> {
+    output.clear()?;
+    let name = output.path().join("run.log");
+    std::fs::rename(log, &name).map_err(Error::file(&name))?;
+    recorder.open(output.path());
+    Ok(())
+}
+
+struct Supervision<'a> {
+    options: &'a Options,
+    prepared: &'a Prepared,
+    board: Board<'a>,
+    output: Output,
+    log: PathBuf,
+    recording: bool,
+    child: Child,
+    tell: &'a mut dyn FnMut(&str),
+}
+
+impl Supervision<'_> {
+    fn watch(&mut self, recorder: &mut Recorder) -> Result<ExitStatus, Error> {
+        let mut progress = Progress::new(&self.prepared.plan, self.options.quiet);
+        let mut deadline = None;
+        let mut told_before_start = Vec::new();
+        let status = loop {
+            let status = self.child.try_wait().map_err(|error| Error::System(error.to_string()))?;
+            if !self.recording && self.board.phase() >= Phase::Running && self.board.phase() != Phase::Refused {
+                if let Err(error) = begin(&self.output, &self.log, recorder) {
+                    let _ = self.child.kill();
+                    let _ = self.child.wait();
+                    let _ = std::fs::remove_file(&self.log);
+                    return Err(error);
+                }
+                self.recording = true;
+                told_before_start.drain(..).for_each(|line: String| (self.tell)(&line));
+            }
+            for (_, line) in recorder.drain(false) {
+                progress.clear();
+                if self.recording { (self.tell)(&line) } else { told_before_start.push(line) }
+            }
+            if let Some(status) = status {
+                break status;
+            }
+            self.pass_on_signals(&mut deadline);
+            if self.recording {
+                progress.draw(self.board);
+            }
+            std::thread::sleep(LOOK);
+        };
+        progress.clear();
+        if self.board.phase() != Phase::Refused {
+            told_before_start.drain(..).for_each(|line| (self.tell)(&line));
+        }
+        Ok(status)
+    }
+
+    /// SIGINT or SIGTERM ask the runner for an end; a second one, or too long a wait, ends it the hard way.
+    fn pass_on_signals(&mut self, deadline: &mut Option<i64>) {
+        let signals = process::stop_signals();
+        if signals == 0 {
+            return;
+        }
+        let request = self.board.global(Global::StopRequest);
+        if request.swap(1, SeqCst) == 0 {
+            *deadline = Some(monotonic_now() + self.prepared.plan.shutdown_timeout.0 + GRACE);
+        }
+        if signals > 1 || deadline.is_some_and(|deadline| monotonic_now() > deadline) {
+            let _ = self.child.kill();
+        }
+    }
+}
+
+/// The signal that ended a process, for people.
+pub(super) fn signal_name(status: ExitStatus) -> Option<String> {
+    let signal = nix::sys::signal::Signal::try_from(status.signal()?);
+    Some(signal.map_or_else(|_| format!("signal {}", status.signal().unwrap_or(0)), |signal| signal.to_string()))
+}
