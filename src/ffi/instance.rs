@@ -130,7 +130,7 @@ impl<S> Instance<S> {
         function: Function,
         c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
     ) -> Result<Instance<T>, Failure> {
-        let _ = self.shared.call(function, Cause::default(), c)?;
+        self.shared.call(function, Cause::default(), c)?;
         Ok(Instance::new(self.shared))
     }
 }

@@ -104,6 +104,8 @@ mod library;
 mod partition;
 mod shared;
 mod status;
+#[cfg(test)]
+mod tests;
 mod thread;
 pub mod types;
 mod values;

@@ -101,7 +101,6 @@ impl<'a> Setting<'a> {
 }
 
 /// After the activation: outputs can be read.
-#[must_use]
 pub struct Getting<'a> {
     partition: &'a mut Partition,
     time: f64,

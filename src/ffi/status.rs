@@ -54,7 +54,6 @@ impl fmt::Display for Status {
 
 /// How a call went well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "a warning wants to be told"]
 pub enum Outcome {
     /// `fmi3OK`.
     Ok,
