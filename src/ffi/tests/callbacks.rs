@@ -4,7 +4,6 @@ use super::stub::*;
 use crate::ffi::Function as F;
 use crate::ffi::*;
 use std::cell::{Cell, RefCell};
-use std::ptr;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Event {
@@ -57,16 +56,13 @@ fn hosted() -> (InstanceControl, Partition, std::sync::Arc<super::stub::Notes>) 
     running
 }
 
-// SAFETY (of all the closures below): they call what the stub was given, as a C FMU would, on the thread of the instance.
-
 #[test]
 fn a_clock_update_reads_the_clocks_of_its_instance() {
     let (control, mut partition, notes) = hosted();
     UPDATE.set(Some(control.clock_update()));
     during(F::ActivateModelPartition, |given| {
         next_get(&[0, 0xf0]);
-        // SAFETY: see above.
-        unsafe { (given.clock_update)(given.environment) }
+        given.update_clocks()
     });
     partition.begin().activate(1.0).unwrap();
     assert_eq!(READ.get(), Some(Ok(Outcome::Ok)));
@@ -89,8 +85,8 @@ fn a_clock_update_reads_the_clocks_of_its_instance() {
 fn a_clock_update_inside_get_clock_is_refused() {
     let (control, mut partition, notes) = hosted();
     UPDATE.set(Some(control.clock_update()));
-    during(F::ActivateModelPartition, |given| unsafe { (given.clock_update)(given.environment) });
-    during(F::GetClock, |given| unsafe { (given.clock_update)(given.environment) });
+    during(F::ActivateModelPartition, |given| given.update_clocks());
+    during(F::GetClock, |given| given.update_clocks());
     partition.begin().activate(1.0).unwrap();
     assert_eq!(calls(), [F::ActivateModelPartition, F::GetClock]);
     assert_eq!(*notes.foreign.lock().unwrap(), [ForeignCall::ClockUpdateInsideGetClock]);
@@ -102,13 +98,13 @@ fn a_clock_update_from_elsewhere_is_refused() {
     let (_control, mut partition, notes) = hosted();
     let first = given();
     // Between calls:
-    unsafe { (first.clock_update)(first.environment) };
+    first.update_clocks();
     // Before Clock Activation Mode:
     let (other, other_notes) = instance();
-    during(F::EnterInitializationMode, |given| unsafe { (given.clock_update)(given.environment) });
+    during(F::EnterInitializationMode, |given| given.update_clocks());
     let _other = other.enter_initialization_mode(0.0, None, None).unwrap();
     // Inside a call to another instance (the stub's `given` is now that of the other one):
-    during(F::ActivateModelPartition, |given| unsafe { (given.clock_update)(given.environment) });
+    during(F::ActivateModelPartition, |given| given.update_clocks());
     partition.begin().activate(0.0).unwrap();
     assert_eq!(*notes.foreign.lock().unwrap(), [ForeignCall::ClockUpdateOutsideCall]);
     let of_other = [ForeignCall::ClockUpdateOutsideClockActivation, ForeignCall::ClockUpdateOutsideCall];
@@ -122,8 +118,7 @@ fn after_an_error_callbacks_make_no_call() {
     UPDATE.set(Some(control.clock_update()));
     during(F::ActivateModelPartition, |given| {
         UPDATE.with_borrow(|u| u.as_ref().unwrap().fail());
-        // SAFETY: see above.
-        unsafe { (given.clock_update)(given.environment) }
+        given.update_clocks()
     });
     partition.begin().activate(1.0).unwrap();
     assert!(READ.get().unwrap().unwrap_err().refused);
@@ -134,10 +129,7 @@ fn after_an_error_callbacks_make_no_call() {
 #[test]
 fn preemption_locks_reach_the_host_of_the_thread() {
     let (_control, mut partition, _) = hosted();
-    during(F::ActivateModelPartition, |given| unsafe {
-        (given.lock)();
-        (given.unlock)();
-    });
+    during(F::ActivateModelPartition, Given::lock_and_unlock);
     partition.begin().activate(0.0).unwrap();
     assert_eq!(EVENTS.take()[1..3], [Event::Lock, Event::Unlock]);
 }
@@ -145,14 +137,8 @@ fn preemption_locks_reach_the_host_of_the_thread() {
 #[test]
 fn a_preemption_lock_on_a_foreign_thread_is_counted() {
     let _running = hosted();
-    let (lock, unlock) = (given().lock, given().unlock);
-    let before = foreign_calls();
-    std::thread::spawn(move || unsafe {
-        lock();
-        unlock();
-    })
-    .join()
-    .unwrap();
+    let (given, before) = (given(), foreign_calls());
+    std::thread::spawn(move || given.lock_and_unlock()).join().unwrap();
     assert!(foreign_calls() >= before + 2);
     assert_eq!(EVENTS.take(), []);
 }
@@ -162,12 +148,10 @@ fn null_is_survived_everywhere() {
     let (_instance, notes) = instance();
     let given = given();
     let before = foreign_calls();
-    unsafe {
-        (given.log)(given.environment, 1, ptr::null(), c"no category".as_ptr());
-        (given.log)(given.environment, 99, c"logAll".as_ptr(), ptr::null());
-        (given.log)(ptr::null_mut(), 0, ptr::null(), ptr::null());
-        (given.clock_update)(ptr::null_mut());
-    }
+    given.log(1, None, Some(c"no category"));
+    given.log(99, Some(c"logAll"), None);
+    given.without_environment().log(0, None, None);
+    given.without_environment().update_clocks();
     let logged =
         [(Status::Warning, None, "no category".to_owned()), (Status::Error, Some("logAll".to_owned()), String::new())];
     assert_eq!(*notes.logged.lock().unwrap(), logged);
@@ -177,9 +161,7 @@ fn null_is_survived_everywhere() {
 #[test]
 fn a_panic_in_a_callback_stays_there() {
     let (control, mut partition, _) = hosted();
-    during(F::ActivateModelPartition, |given| unsafe {
-        (given.log)(given.environment, 0, ptr::null(), c"panic".as_ptr());
-    });
+    during(F::ActivateModelPartition, |given| given.log(0, None, Some(c"panic")));
     assert!(partition.begin().activate(0.0).is_ok());
     assert!(host_panicked());
     assert_eq!(control.terminate(vec![partition]), Ok(Outcome::Ok));
@@ -190,8 +172,8 @@ fn logging_works_on_any_thread_and_beyond_the_end_of_the_instance() {
     let notes = std::sync::Arc::default();
     let library = library();
     drop(instantiate_in(&library, &notes).unwrap());
-    let (log, environment) = (given().log, given().environment as usize);
-    std::thread::spawn(move || unsafe { log(environment as *mut _, 0, ptr::null(), c"late".as_ptr()) }).join().unwrap();
+    let given = given();
+    std::thread::spawn(move || given.log(0, None, Some(c"late"))).join().unwrap();
     assert_eq!(notes.logged.lock().unwrap().len(), 1);
 }
 
@@ -213,8 +195,7 @@ fn every_call_starts_with_the_default_control_word() {
     during(F::ActivateModelPartition, |given| {
         assert_eq!(mxcsr(), 0x1f80);
         set_mxcsr(0x9fc0);
-        // SAFETY: see above.
-        unsafe { (given.lock)() };
+        given.lock_and_unlock();
         assert_eq!(mxcsr(), 0x9fc0);
     });
     partition.begin().activate(0.0).unwrap();

@@ -43,10 +43,7 @@ fn a_good_life_has_the_calls_of_the_standard_in_order() {
 #[test]
 fn null_instead_of_an_instance_is_a_failure_and_nothing_more_is_called() {
     answer(F::InstantiateScheduledExecution, 3);
-    during(F::InstantiateScheduledExecution, |given| {
-        // SAFETY: the environment that was given, C strings.
-        unsafe { (given.log)(given.environment, 3, c"logError".as_ptr(), c"wrong token".as_ptr()) }
-    });
+    during(F::InstantiateScheduledExecution, |given| given.log(3, Some(c"logError"), Some(c"wrong token")));
     let notes = Arc::default();
     let failed = instantiate_in(&library(), &notes).err();
     assert_eq!(failed, Some(failure(F::InstantiateScheduledExecution, Status::Error, false)));

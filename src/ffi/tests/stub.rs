@@ -6,7 +6,7 @@ use crate::ffi::*;
 use crate::fmu::description::ValueReference;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::sync::{Arc, Mutex};
 
 /// What the stub was given when it was instantiated.
@@ -18,6 +18,33 @@ pub struct Given {
     pub lock: PreemptionCallback,
     pub unlock: PreemptionCallback,
 }
+
+/// How a C FMU would call back. That each of these is safe to call with anything is what the tests are about.
+impl Given {
+    pub fn log(self, status: i32, category: Option<&CStr>, message: Option<&CStr>) {
+        let raw = |text: Option<&CStr>| text.map_or(std::ptr::null(), CStr::as_ptr);
+        // SAFETY: the environment is null or that of an instance whose library the test still holds; the strings are null
+        // or live until the call returns.
+        unsafe { (self.log)(self.environment, status, raw(category), raw(message)) }
+    }
+    pub fn update_clocks(self) {
+        // SAFETY: as above.
+        unsafe { (self.clock_update)(self.environment) }
+    }
+    pub fn lock_and_unlock(self) {
+        // SAFETY: has no arguments and may be called from anywhere.
+        unsafe { (self.lock)() };
+        // SAFETY: as above.
+        unsafe { (self.unlock)() };
+    }
+    /// As an FMU that forgot its environment.
+    pub fn without_environment(self) -> Given {
+        Given { environment: std::ptr::null_mut(), ..self }
+    }
+}
+
+// SAFETY: the environment is handed to C, which may call back on any thread; the callbacks are made for that.
+unsafe impl Send for Given {}
 
 /// The values of a set call, as bytes zero-extended to words.
 #[derive(Clone, Debug, Default, PartialEq)]
