@@ -92,7 +92,9 @@ impl ClockUpdate {
     #[inline]
     fn check(&self, function: Function) -> Result<(), Failure> {
         let inside = inside();
-        if std::ptr::eq(inside.environment, &*self.shared.environment) && !reads_clocks(inside.function) {
+        let environment = &*self.shared.environment;
+        let here = std::ptr::eq(inside.environment, environment) && environment.in_clock_activation();
+        if here && !reads_clocks(inside.function) {
             return Ok(());
         }
         Err(self.shared.refusal(function, Cause::default()))

@@ -1,14 +1,15 @@
 //! An instance from birth to Clock Activation Mode. Its state is its type, so a call out of order does not compile:
 //!
 //! ```text
-//! Instantiated ──► Initialization ──► ClockActivation ──► (InstanceControl, Partitions)
+//! Instantiated ──► Initialization ──► ClockActivation ──► (InstanceControl, Vec<Partition>)
 //!      │ ▲
 //!      ▼ │
 //! Configuration
 //! ```
 //!
 //! A transition that fails consumes the instance and ends it as the standard wants it: FreeInstance after Discard or Error,
-//! nothing at all after Fatal. So does dropping it.
+//! nothing at all after Fatal. So does dropping it. Warnings of transitions are told by the log and
+//! [`super::ThreadHost::returned`].
 
 use super::callbacks;
 use super::environment::{Environment, Health, InstanceHost};
@@ -16,13 +17,14 @@ use super::function::Function;
 use super::functions::Functions;
 use super::interval::{Interval, Qualifier};
 use super::library::Library;
-use super::partition::{InstanceControl, Partitions};
+use super::partition::{InstanceControl, Partition};
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome, Status};
 use super::thread::Visit;
 use super::types::{RawBool, RawInstance, RawStatus, RawString};
 use crate::fmu::description::{ValueReference, Values, VariableType};
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::ffi::CString;
 use std::marker::PhantomData;
 use std::ptr;
@@ -128,7 +130,7 @@ impl<S> Instance<S> {
         function: Function,
         c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
     ) -> Result<Instance<T>, Failure> {
-        let _ = self.shared.call(function, Cause::default(), c)?;
+        self.shared.call(function, Cause::default(), c)?;
         Ok(Instance::new(self.shared))
     }
 }
@@ -196,14 +198,20 @@ impl Instance<Initialization> {
 }
 
 impl Instance<ClockActivation> {
-    /// Splits the instance into what ends it and what its partitions are made from.
+    /// Splits the instance into what ends it and a model partition for each of these input clocks, in that order.
     ///
     /// # Contract
     /// From here on several threads call the same instance. Scheduled Execution allows that under preemption, not in
     /// parallel: the caller sees to it that all threads with partitions of this instance run on one core by fixed
     /// priority, or otherwise take turns (design, S6 to S8). No memory of Rust's depends on it, but the FMU's does.
-    pub fn into_parts(self) -> (InstanceControl, Partitions) {
-        (InstanceControl::new(self.shared.clone()), Partitions::new(self.shared))
+    ///
+    /// # Panics
+    /// If a clock is named twice: a partition is not activated inside itself.
+    pub fn into_parts(self, clocks: &[ValueReference]) -> (InstanceControl, Vec<Partition>) {
+        let distinct: HashSet<_> = clocks.iter().collect();
+        assert_eq!(distinct.len(), clocks.len(), "an input clock has one model partition");
+        let partitions = clocks.iter().map(|&clock| Partition::new(self.shared.clone(), clock)).collect();
+        (InstanceControl::new(self.shared), partitions)
     }
 }
 

@@ -49,7 +49,7 @@ impl Shared {
     ) -> Result<(Interval, Qualifier), Failure> {
         let (mut decimal, mut counter, mut resolution, mut qualifier) = (0.0, 0, 0, 0);
         let function = if fraction { Function::GetIntervalFraction } else { Function::GetIntervalDecimal };
-        let _ = self.call(function, cause, |f, i| {
+        self.call(function, cause, |f, i| {
             // SAFETY: one reference, and room for one of each value.
             unsafe {
                 if fraction {
@@ -89,7 +89,7 @@ impl Shared {
     pub(super) fn get_shift(&self, reference: ValueReference, fraction: bool) -> Result<Interval, Failure> {
         let (mut decimal, mut counter, mut resolution) = (0.0, 0, 0);
         let function = if fraction { Function::GetShiftFraction } else { Function::GetShiftDecimal };
-        let _ = self.call(function, Cause::default(), |f, i| {
+        self.call(function, Cause::default(), |f, i| {
             // SAFETY: one reference, and room for one of each value.
             unsafe {
                 if fraction {

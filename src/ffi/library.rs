@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A loaded FMU binary.
+/// A loaded FMU binary. One for each FMU, shared by all its instances: `fmi3Fatal` concerns all of them.
 pub struct Library {
     functions: Functions,
     version: String,
@@ -40,7 +40,7 @@ impl Library {
         let opened = unsafe { unix::Library::open(Some(&absolute), unix::RTLD_NOW | unix::RTLD_LOCAL) };
         // An initialiser of a library built with -ffast-math changes the floating-point control word of this thread.
         fp::default_fp_control();
-        let handle = opened.map_err(|e| failed(LoadErrorKind::Open(words_of(&e))))?;
+        let handle = opened.map_err(|e| failed(why_not_opened(&absolute, words_of(&e))))?;
         let symbol = |function: Function| {
             // SAFETY: only the address is taken; nothing is read through the pointer type named here.
             let found = unsafe { handle.get::<*mut std::ffi::c_void>(function.name()) };
@@ -125,6 +125,16 @@ fn words_of(error: &libloading::Error) -> String {
     }
 }
 
+/// Whether dlopen complains of the library itself or of what it needs.
+fn why_not_opened(path: &Path, words: String) -> LoadErrorKind {
+    let unresolved = ["cannot open shared object file", "undefined symbol", "version `"];
+    if path.is_file() && unresolved.iter().any(|sign| words.contains(sign)) {
+        LoadErrorKind::Dependency(words)
+    } else {
+        LoadErrorKind::Open(words)
+    }
+}
+
 /// Why a shared library is no FMU that can run here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadError {
@@ -139,6 +149,8 @@ pub struct LoadError {
 pub enum LoadErrorKind {
     /// It cannot be opened; dlopen's words.
     Open(String),
+    /// Something that it depends on is not there; dlopen's words.
+    Dependency(String),
     /// It does not export all that Scheduled Execution needs.
     MissingSymbols(Vec<Function>),
     /// It speaks another version of FMI.
@@ -149,19 +161,12 @@ impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         match &self.kind {
-            LoadErrorKind::Open(words) => {
-                write!(f, "{path}: cannot be loaded: {words}")?;
-                // Of the library itself dlopen says its path first; anything else is something that it depends on.
-                let of_dependency = ["cannot open shared object file", "symbol", "version `"];
-                if self.path.exists() && of_dependency.iter().any(|sign| words.contains(sign)) {
-                    write!(
-                        f,
-                        "\n  The FMU needs something that is not installed here; its documentation/ folder \
-                         (externalDependencies) may say what."
-                    )?;
-                }
-                Ok(())
-            }
+            LoadErrorKind::Open(words) => write!(f, "{path}: cannot be loaded: {words}"),
+            LoadErrorKind::Dependency(words) => write!(
+                f,
+                "{path}: cannot be loaded, since it needs something that is not installed here: {words}\n  \
+                 The FMU's documentation/ folder (externalDependencies) may say what to install."
+            ),
             LoadErrorKind::MissingSymbols(missing) => {
                 let names: Vec<&str> = missing.iter().map(|f| f.name()).collect();
                 let (count, s) = (names.len(), if names.len() == 1 { "" } else { "s" });

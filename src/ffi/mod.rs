@@ -14,8 +14,8 @@
 //! Library ──► Instance<Instantiated> ──► Instance<Initialization> ──► Instance<ClockActivation>
 //!                                                                            │ into_parts
 //!                     ┌──────────────────────────────────────────────────────┤
-//!              InstanceControl                                          Partitions ──► Partition, one per input clock
-//!        terminate (all partitions back)                                            begin ─ set ─ activate ─ get
+//!              InstanceControl                                   one Partition per input clock
+//!        terminate (all partitions back)                         begin ─ set ─ activate ─ get
 //! ```
 //!
 //! C calls back through `callbacks`, to the [`InstanceHost`] of the instance or the [`ThreadHost`] of the thread.
@@ -24,7 +24,7 @@
 //! ```compile_fail,E0599
 //! use vecud::ffi::{Instance, Instantiated};
 //! fn f(instance: Instance<Instantiated>) {
-//!     let _ = instance.into_parts();
+//!     let _ = instance.into_parts(&[]);
 //! }
 //! ```
 //! A state cannot be left twice:
@@ -83,11 +83,10 @@
 //! fn f(library: Arc<Library>, host: Arc<dyn InstanceHost>) -> Result<(), Failure> {
 //!     let instance = library.instantiate_scheduled_execution("ecu", "{token}", None, true, host)?;
 //!     let instance = instance.enter_initialization_mode(0.0, None, None)?.exit_initialization_mode()?;
-//!     let (control, mut partitions) = instance.into_parts();
-//!     let mut partition = partitions.partition(ValueReference(1001));
+//!     let (control, mut partitions) = instance.into_parts(&[ValueReference(1001)]);
 //!     let mut outputs = Batch::new(VariableType::Float64, vec![(ValueReference(1), 1)]);
-//!     let _ = partition.begin().activate(0.0)?.get(&mut outputs)?;
-//!     let _ = control.terminate(vec![partition]);
+//!     let _ = partitions[0].begin().activate(0.0)?.get(&mut outputs)?;
+//!     let _ = control.terminate(partitions);
 //!     Ok(())
 //! }
 //! ```
@@ -105,6 +104,8 @@ mod library;
 mod partition;
 mod shared;
 mod status;
+#[cfg(test)]
+mod tests;
 mod thread;
 pub mod types;
 mod values;
@@ -118,6 +119,6 @@ pub use functions::Functions;
 pub use instance::{ClockActivation, Configuration, Initialization, Instance, Instantiated, Settable};
 pub use interval::{Interval, Qualifier};
 pub use library::{Library, LoadError, LoadErrorKind};
-pub use partition::{Getting, InstanceControl, Partition, Partitions, Setting, TerminateError};
+pub use partition::{Getting, InstanceControl, Partition, Setting, TerminateError};
 pub use status::{Failure, Outcome, Status};
 pub use thread::{ThreadHost, current_function, set_thread_host, thread_host};

@@ -17,24 +17,6 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// What an instance's partitions are made from.
-pub struct Partitions {
-    shared: Arc<Shared>,
-}
-
-impl Partitions {
-    pub(super) fn new(shared: Arc<Shared>) -> Partitions {
-        Partitions { shared }
-    }
-
-    /// The model partition of an input clock. One of each clock, see the contract of
-    /// [`into_parts`](super::Instance::into_parts).
-    pub fn partition(&mut self, clock: ValueReference) -> Partition {
-        self.shared.partitions.fetch_add(1, Ordering::AcqRel);
-        Partition { shared: self.shared.clone(), clock, only_one_thread: PhantomData }
-    }
-}
-
 /// The model partition of one input clock: `Send`, so that it can move to its thread, not `Sync`, so that it stays there.
 pub struct Partition {
     shared: Arc<Shared>,
@@ -43,6 +25,11 @@ pub struct Partition {
 }
 
 impl Partition {
+    pub(super) fn new(shared: Arc<Shared>, clock: ValueReference) -> Partition {
+        shared.partitions.fetch_add(1, Ordering::AcqRel);
+        Partition { shared, clock, only_one_thread: PhantomData }
+    }
+
     /// Its input clock.
     pub fn clock(&self) -> ValueReference {
         self.clock
@@ -114,7 +101,6 @@ impl<'a> Setting<'a> {
 }
 
 /// After the activation: outputs can be read.
-#[must_use]
 pub struct Getting<'a> {
     partition: &'a mut Partition,
     time: f64,
@@ -180,7 +166,6 @@ impl InstanceControl {
         let missing = self.shared.partitions.load(Ordering::Acquire) - own;
         if missing > 0 {
             self.abandon();
-            partitions.into_iter().for_each(std::mem::forget);
             return Err(TerminateError::PartitionsMissing(missing));
         }
         self.shared.finish().map_err(TerminateError::Failed)

@@ -101,11 +101,12 @@ impl Shared {
     /// The caller sees to it that no call is under way.
     pub(super) fn finish(&self) -> Result<Outcome, Failure> {
         let mut result = Ok(Outcome::Ok);
-        if self.health() == Health::Healthy && self.environment.in_clock_activation() {
+        let initialised = self.environment.in_clock_activation();
+        self.environment.set_clock_activation(false);
+        if self.health() == Health::Healthy && initialised {
             // SAFETY: the instance is alive, healthy, initialised, and nothing else is calling it.
             result = self.call(Function::Terminate, Cause::default(), |f, i| unsafe { (f.terminate)(i) });
         }
-        self.environment.set_clock_activation(false);
         if self.health() < Health::Fatal {
             self.environment.worsen(Health::Freed);
             let visit = Visit::begin(&*self.environment, Function::FreeInstance);

@@ -54,7 +54,6 @@ impl fmt::Display for Status {
 
 /// How a call went well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "a warning wants to be told"]
 pub enum Outcome {
     /// `fmi3OK`.
     Ok,
@@ -67,14 +66,14 @@ pub enum Outcome {
 pub struct Failure {
     /// Which function.
     pub function: Function,
-    /// What it returned (an unknown status counts as [`Status::Error`]); when `refused`, what the instance failed with.
+    /// What it returned (an unknown status counts as [`Status::Error`]; NULL instead of an instance too). When
+    /// `refused`, why: Discard for values that C cannot take, Fatal after a Fatal, else Error.
     pub status: Status,
     /// The clock whose partition was at work.
     pub clock: Option<ValueReference>,
     /// The activation time.
     pub time: Option<f64>,
-    /// C was not called: the instance had failed before, is gone, or the call is not allowed here. A consequence, not
-    /// a cause.
+    /// C was not called. Unless the values were at fault, this is a consequence of an earlier failure, not a cause.
     pub refused: bool,
 }
 
@@ -87,10 +86,12 @@ impl fmt::Display for Failure {
         if let Some(time) = self.time {
             write!(f, " at {time} s")?;
         }
-        match (self.refused, self.function) {
-            (true, _) => write!(f, " was not called: the instance is in no state for it ({})", self.status),
-            (false, Function::InstantiateScheduledExecution) => write!(f, " returned NULL"),
-            (false, _) => write!(f, " returned {}", self.status),
+        match (self.refused, self.status) {
+            (true, Status::Discard) => write!(f, " was not called: these values cannot be handed to it"),
+            (true, Status::Fatal) => write!(f, " was not called: an instance of this FMU returned fmi3Fatal before"),
+            (true, _) => write!(f, " was not called: the instance has failed before, or is in no state for it"),
+            (false, _) if self.function == Function::InstantiateScheduledExecution => write!(f, " returned NULL"),
+            (false, status) => write!(f, " returned {status}"),
         }
     }
 }

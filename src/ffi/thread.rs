@@ -68,7 +68,6 @@ pub fn current_function() -> Option<Function> {
 /// One call into FMU code, from just before to just after. Calls nest, since callbacks may call back.
 pub(super) struct Visit {
     outer: Inside,
-    control: Option<fp::Control>,
     function: Function,
     host: Option<&'static dyn ThreadHost>,
 }
@@ -81,17 +80,15 @@ impl Visit {
             host.calling(function);
         }
         let outer = INSIDE.replace(Inside { environment, function });
-        Visit { outer, control: fp::default_fp_control(), function, host }
+        fp::default_fp_control();
+        Visit { outer, function, host }
     }
 
     #[inline]
     pub(super) fn end(self, status: Status) {
-        // Whatever the callee left behind is not for our own code.
+        // Whatever the callee left behind is not for our own code. (FMU code around this call, which is in a callback
+        // then, gets its own control word back when the callback returns.)
         fp::default_fp_control();
-        if !self.outer.environment.is_null() {
-            // On the way back into FMU code that had set a control word of its own.
-            fp::restore(self.control);
-        }
         INSIDE.set(self.outer);
         if let Some(host) = self.host {
             host.returned(self.function, status);

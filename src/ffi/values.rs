@@ -100,7 +100,7 @@ impl Shared {
                 match variable_type {
                     $(VariableType::$variant => {
                         let mut v = vec![$type::default(); elements];
-                        let _ = self.call(Function::$Get, Cause::default(), |f, i| {
+                        self.call(Function::$Get, Cause::default(), |f, i| {
                             // SAFETY: room for as many values as said, alive until the call returns; any bits that
                             // the FMU writes are a value of this type.
                             unsafe { (f.$get)(i, &reference.0, 1, v.as_mut_ptr(), v.len()) }
@@ -110,7 +110,7 @@ impl Shared {
                     VariableType::Enumeration => self.get_values(reference, VariableType::Int64, elements),
                     VariableType::Boolean => {
                         let mut v: Vec<RawBool> = vec![0; elements];
-                        let _ = self.call(Function::GetBoolean, Cause::default(), |f, i| {
+                        self.call(Function::GetBoolean, Cause::default(), |f, i| {
                             // SAFETY: as above; read as bytes.
                             unsafe { (f.get_boolean)(i, &reference.0, 1, v.as_mut_ptr(), v.len()) }
                         })?;
@@ -127,7 +127,7 @@ impl Shared {
 
     fn get_strings(&self, reference: ValueReference, elements: usize) -> Result<Vec<String>, Failure> {
         let mut pointers = vec![ptr::null(); elements];
-        let _ = self.call(Function::GetString, Cause::default(), |f, i| {
+        self.call(Function::GetString, Cause::default(), |f, i| {
             // SAFETY: room for as many pointers as said.
             unsafe { (f.get_string)(i, &reference.0, 1, pointers.as_mut_ptr(), pointers.len()) }
         })?;
@@ -142,7 +142,7 @@ impl Shared {
     fn get_binaries(&self, reference: ValueReference, elements: usize) -> Result<Vec<Vec<u8>>, Failure> {
         let mut sizes = vec![0; elements];
         let mut pointers = vec![ptr::null(); elements];
-        let _ = self.call(Function::GetBinary, Cause::default(), |f, i| {
+        self.call(Function::GetBinary, Cause::default(), |f, i| {
             // SAFETY: room for as many sizes and pointers as said.
             unsafe { (f.get_binary)(i, &reference.0, 1, sizes.as_mut_ptr(), pointers.as_mut_ptr(), elements) }
         })?;

@@ -1,0 +1,139 @@
+//! What a partition does at each activation allocates nothing on our side of the boundary (design, S17).
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::{Arc, OnceLock};
+use vecud::ffi::types::*;
+use vecud::ffi::{
+    Batch, ClockUpdate, ForeignCall, Function, Functions, InstanceHost, Library, Status, ThreadHost, set_thread_host,
+};
+use vecud::fmu::description::{ValueReference, VariableType};
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    static GIVEN: Cell<Option<(RawEnvironment, ClockUpdateCallback, PreemptionCallback, PreemptionCallback)>> =
+        const { Cell::new(None) };
+}
+
+struct Counting;
+// SAFETY: every call goes on to the system's allocator; counting touches a thread-local that allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller's contract is the same.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+unsafe extern "C" fn instantiate(
+    _: RawString,
+    _: RawString,
+    _: RawString,
+    _: RawBool,
+    _: RawBool,
+    environment: RawEnvironment,
+    _: Option<LogMessage>,
+    update: Option<ClockUpdateCallback>,
+    lock: Option<PreemptionCallback>,
+    unlock: Option<PreemptionCallback>,
+) -> RawInstance {
+    GIVEN.set(Some((environment, update.unwrap(), lock.unwrap(), unlock.unwrap())));
+    ptr::dangling_mut::<c_void>()
+}
+unsafe extern "C" fn enter(_: RawInstance, _: u8, _: f64, _: f64, _: u8, _: f64) -> RawStatus {
+    0
+}
+unsafe extern "C" fn plain(_: RawInstance) -> RawStatus {
+    0
+}
+unsafe extern "C" fn activate(_: RawInstance, _: u32, _: f64) -> RawStatus {
+    let (environment, update, lock, unlock) = GIVEN.get().unwrap();
+    // SAFETY: what was given to this instance, called within a call to it.
+    unsafe {
+        lock();
+        unlock();
+        update(environment);
+    }
+    0
+}
+unsafe extern "C" fn set(_: RawInstance, _: *const u32, _: usize, _: *const f64, _: usize) -> RawStatus {
+    0
+}
+unsafe extern "C" fn get(_: RawInstance, _: *const u32, _: usize, values: *mut u8, _: usize) -> RawStatus {
+    // SAFETY: there is room for one value at least.
+    unsafe { *values = 3 };
+    0
+}
+unsafe extern "C" fn clocks(_: RawInstance, _: *const u32, _: usize, _: *mut u8) -> RawStatus {
+    0
+}
+
+struct Host;
+impl InstanceHost for Host {
+    fn log(&self, _: Status, _: Option<&[u8]>, _: &[u8]) {}
+    fn foreign_call(&self, what: ForeignCall) {
+        panic!("{what:?}");
+    }
+}
+struct Thread(OnceLock<ClockUpdate>);
+static THREAD: Thread = Thread(OnceLock::new());
+impl ThreadHost for Thread {
+    fn clock_update(&self) {
+        self.0.get().unwrap().get_clocks(&[7, 8], &mut [0; 2]).unwrap();
+    }
+    fn lock_preemption(&self) {}
+    fn unlock_preemption(&self) {}
+    fn calling(&self, _: Function) {}
+    fn returned(&self, _: Function, _: Status) {}
+}
+
+#[test]
+fn an_activation_allocates_nothing() {
+    let functions = Functions {
+        instantiate_scheduled_execution: instantiate,
+        enter_initialization_mode: enter,
+        exit_initialization_mode: plain,
+        activate_model_partition: activate,
+        set_float64: set,
+        get_boolean: get,
+        get_clock: clocks,
+        ..Functions::refusing()
+    };
+    let library = Arc::new(Library::from_functions(functions));
+    let instance = library.instantiate_scheduled_execution("i", "t", None, false, Arc::new(Host)).unwrap();
+    let instance = instance.enter_initialization_mode(0.0, None, None).unwrap().exit_initialization_mode().unwrap();
+    let (control, mut partitions) = instance.into_parts(&[ValueReference(1)]);
+    assert!(THREAD.0.set(control.clock_update()).is_ok());
+    set_thread_host(Some(&THREAD));
+    let items = |n| (0..n).map(|i| (ValueReference(i), 2)).collect::<Vec<_>>();
+    let mut inputs = Batch::awaiting(VariableType::Float64, items(64));
+    let mut outputs = Batch::new(VariableType::Boolean, items(1));
+
+    let before = ALLOCATIONS.get();
+    let started = std::time::Instant::now();
+    let activations = 100_000u64;
+    for n in 0..activations {
+        inputs.enable((n as usize * 37) % 64);
+        inputs.set_word(5, n);
+        let mut setting = partitions[0].begin();
+        setting.set(&inputs).unwrap();
+        let mut getting = setting.activate(n as f64).unwrap();
+        getting.get(&mut outputs).unwrap();
+    }
+    let elapsed = started.elapsed();
+    assert_eq!(ALLOCATIONS.get(), before);
+    assert_eq!(outputs.word(0), 1);
+    println!(
+        "{} ns per set, activate (lock, unlock, clock update with fmi3GetClock), get",
+        elapsed.as_nanos() as u64 / activations
+    );
+}
