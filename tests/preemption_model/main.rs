@@ -60,11 +60,12 @@ const TICKS_BELOW: Scene = Scene {
     ..FOUR
 };
 
-/// FMU code that sleeps inside its locked section.
+/// FMU code that sleeps inside its locked section, and only there.
 const SLEEPS_LOCKED: Scene = Scene {
     levels: &[0, 1, 2, 3],
     releases: &[1, 1, 1, 1],
     budget: &[0, 0, 2, 2],
+    may_sleep: false,
     may_sleep_locked: true,
     ..FOUR
 };
@@ -142,6 +143,7 @@ fn the_mechanism_holds_in_larger_scenes() {
         assert_holds(
             name,
             Scene {
+                may_sleep: true,
                 budget,
                 releases,
                 ..scene
