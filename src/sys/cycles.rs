@@ -2,7 +2,7 @@
 //!
 //! [`ticks`] is monotone on one core and costs a few nanoseconds; what a tick is, [`Scale`] says, which is calibrated
 //! once against `CLOCK_MONOTONIC`. Differences are exact to the calibration's error (some parts per million): right for
-//! durations up to seconds. Instants that must agree with sleeps come from [`monotonic_now`](super::wake::monotonic_now)
+//! durations up to seconds. Instants that must agree with sleeps come from [`monotonic_now`]
 //! or from [`Scale::instant`] of a recent anchor, not from a scale that was calibrated an hour ago.
 //!
 //! - x86-64: the TSC, when CPUID calls it invariant and the kernel itself keeps time by it (directly or as kvm-clock).

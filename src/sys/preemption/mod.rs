@@ -25,10 +25,10 @@
 //!
 //! *Leave*, after the last FMI call: clear the bit, give the token back.
 //!
-//! *Lock*: take the word; set the section; **then** look at the bitmap. A higher level that is active now sleeps inside FMU code and
-//! would go on inside the locked section when it wakes, so the holder raises itself to the instance's highest priority
-//! until the unlock. Looking before taking the word is not enough: while the lock is waited for, a higher partition can
-//! become active and fall asleep. This costs two system calls, in that case only.
+//! *Lock*: take the word; set the section; **then** look at the bitmap. A higher level that is active now sleeps inside
+//! FMU code and would go on inside the section when it wakes, so the holder raises itself to the instance's highest
+//! priority until the unlock. Looking before taking the word is not enough: while the lock is waited for, a higher
+//! partition can become active and fall asleep. This costs two system calls, in that case only.
 //!
 //! *Unlock*: clear the section, give the word back, take the own priority again.
 //!
@@ -42,13 +42,13 @@
 //!
 //! # Ownership and memory ordering
 //! The callbacks of an FMU have no arguments, so the calling thread's own [`Partition`] is the context; it is neither
-//! `Send` nor `Sync`. Words acquire and release. Enter sets a bit and then reads the section and the other bits, lock sets
-//! the section and then reads the bits: stores followed by loads of other locations. On one core a thread sees all that
-//! the threads before it did, in program order, so a compiler fence between the section and the bits is all it takes.
-//! The bitmap is sequentially consistent on top of that, at no cost, as it is changed by read-modify-write.
+//! `Send` nor `Sync`. Words acquire and release. Enter sets a bit and then reads the section and the other bits, lock
+//! sets the section and then reads the bits: stores followed by loads of other locations. On one core a thread sees all
+//! that the threads before it did, in program order, so a compiler fence between the section and the bits is all it
+//! takes. The bitmap is sequentially consistent anyway, as it is changed by read-modify-write.
 //!
-//! Without `SCHED_FIFO` (threads that run in turns, or on several cores) it is still a recursive mutex, equal levels still
-//! exclude each other, and nothing deadlocks; but a section does not keep others from going on. A host without
+//! Without `SCHED_FIFO` (threads that run in turns, or on several cores) it is still a recursive mutex, equal levels
+//! still exclude each other, and nothing deadlocks; but a section does not keep others from going on. A host without
 //! real-time privileges must itself let one partition of an instance run at a time.
 
 mod partition;
