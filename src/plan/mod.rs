@@ -27,3 +27,6 @@ pub(crate) mod words;
 use build::Timetable;
 pub use build::{FmuInput, HostFacts, PlanError, build};
 pub use model::*;
+
+#[cfg(test)]
+mod tests;

@@ -36,6 +36,13 @@ pub(crate) fn causality_name(causality: Causality) -> &'static str {
     }
 }
 
+/// `an input`, `a parameter`.
+pub(crate) fn causality_with_article(causality: Causality) -> String {
+    let name = causality_name(causality);
+    let article = if name.starts_with(['i', 'o']) { "an" } else { "a" };
+    format!("{article} {name}")
+}
+
 /// `[3,2]`, or nothing for a scalar.
 pub(crate) fn shape_text(shape: &[usize]) -> String {
     if shape.is_empty() {
