@@ -1,1 +1,3 @@
-//! (under construction)
+//! One file per subcommand.
+
+pub mod inspect;

@@ -21,6 +21,7 @@ mod order;
 mod priorities;
 mod record;
 mod start_values;
+pub mod table;
 mod triggers;
 pub(crate) mod words;
 

@@ -1,6 +1,6 @@
 //! The standard's words for messages and tables.
 
-use crate::fmu::description::{Causality, VariableType};
+use crate::fmu::description::{Causality, IntervalVariability, VariableType};
 
 /// As the element is called.
 pub(crate) fn type_name(variable_type: VariableType) -> &'static str {
@@ -50,4 +50,16 @@ pub(crate) fn shape_text(shape: &[usize]) -> String {
     }
     let lengths: Vec<String> = shape.iter().map(usize::to_string).collect();
     format!("[{}]", lengths.join(","))
+}
+
+/// The kind of a clock.
+pub(crate) fn kind_name(kind: IntervalVariability) -> &'static str {
+    match kind {
+        IntervalVariability::Constant => "constant",
+        IntervalVariability::Fixed => "fixed",
+        IntervalVariability::Tunable => "tunable",
+        IntervalVariability::Changing => "changing",
+        IntervalVariability::Countdown => "countdown",
+        IntervalVariability::Triggered => "triggered",
+    }
 }

@@ -5,6 +5,7 @@ mod batches;
 mod record;
 mod schedule;
 mod start_values;
+mod table;
 
 use super::{FmuInput, HostFacts, Plan, build};
 use crate::fmu::description::{ModelDescription, parse};
