@@ -154,13 +154,19 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
     })
 }
 
+/// Warnings of one description that are worth a note in the plan.
+const WARNINGS: usize = 5;
+
 /// Scheduled Execution is there, usable, and instantiated no more often than it allows.
 fn check_interfaces(units: &[Unit], findings: &mut Findings) {
     for (i, unit) in units.iter().enumerate() {
         let description = unit.input.description;
         let place = unit.rig.path.place;
-        for warning in &description.warnings {
+        for warning in description.warnings.iter().take(WARNINGS) {
             findings.note(format!("{}: {warning}", unit.name()));
+        }
+        if let Some(more @ 1..) = description.warnings.len().checked_sub(WARNINGS) {
+            findings.note(format!("{}: {more} more of this kind; vecud inspect shows them", unit.name()));
         }
         let Some(interface) = &description.scheduled_execution else {
             let others = [

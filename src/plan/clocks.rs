@@ -1,6 +1,7 @@
 //! Input clocks and what activates them: drafts of the tasks, before they are sorted.
 
 use super::findings::{Findings, Unit};
+use super::words::kind_name;
 use super::{Release, Timetable};
 use crate::fmu::description::{Causality, Clock, IntervalVariability, Variable};
 use crate::priority::FmiPriority;
@@ -61,18 +62,6 @@ pub(super) fn is_input_clock(variable: &Variable) -> bool {
 /// Whether a variable is an output clock.
 pub(super) fn is_output_clock(variable: &Variable) -> bool {
     variable.clock.is_some() && variable.causality == Causality::Output
-}
-
-/// The kind as the standard writes it.
-pub(super) fn kind_name(kind: IntervalVariability) -> &'static str {
-    match kind {
-        IntervalVariability::Constant => "constant",
-        IntervalVariability::Fixed => "fixed",
-        IntervalVariability::Tunable => "tunable",
-        IntervalVariability::Changing => "changing",
-        IntervalVariability::Countdown => "countdown",
-        IntervalVariability::Triggered => "triggered",
-    }
 }
 
 fn check_name(unit: &Unit, clock: &RigClock, findings: &mut Findings) {

@@ -1,7 +1,7 @@
 //! Variable connections: both ends exist, fit each other, and no input has two sources.
 
 use super::findings::{Findings, Unit};
-use super::words::{causality_name, shape_text, type_name};
+use super::words::{causality_with_article, shape_text, type_name};
 use crate::fmu::description::{Causality, Variable, VariableType};
 use crate::rig::{At, Endpoint, Place, Rig};
 use std::collections::HashMap;
@@ -45,7 +45,6 @@ fn end(endpoint: &At<Endpoint>, units: &[Unit], wanted: Causality, findings: &mu
     let Endpoint { fmu, variable } = &endpoint.value;
     let fmu = units.iter().position(|unit| unit.name() == fmu)?;
     let unit = &units[fmu];
-    let article = causality_name(wanted);
     let fits = |v: &Variable| v.causality == wanted && v.clock.is_none();
     let Some(index) = unit.find(variable) else {
         // A name of the right kind is the better guess; any name is better than none.
@@ -62,8 +61,8 @@ fn end(endpoint: &At<Endpoint>, units: &[Unit], wanted: Causality, findings: &mu
         findings.rig(endpoint.place, message);
     } else if v.causality != wanted {
         let role = if wanted == Causality::Input { "to must name an input" } else { "from must name an output" };
-        let message = format!("{} is no {article} but a {}: {role}", endpoint.value, causality_name(v.causality));
-        findings.rig(endpoint.place, message.replace("but a in", "but an in").replace("but a out", "but an out"));
+        let message = format!("{} is {}; {role}", endpoint.value, causality_with_article(v.causality));
+        findings.rig(endpoint.place, message);
     } else {
         return Some((fmu, index));
     }

@@ -21,9 +21,13 @@ mod order;
 mod priorities;
 mod record;
 mod start_values;
+pub mod table;
 mod triggers;
 pub(crate) mod words;
 
 use build::Timetable;
 pub use build::{FmuInput, HostFacts, PlanError, build};
 pub use model::*;
+
+#[cfg(test)]
+mod tests;

@@ -29,7 +29,7 @@ pub(super) fn columns(rig: &Rig, units: &[Unit], starts: &[Starts], findings: &m
             let Some(name) = chosen_name(unit, v, patterns, &mut used) else { continue };
             let elements = unit.elements(v);
             total = total.saturating_add(elements);
-            if total > COLUMNS {
+            if columns.signals.len().saturating_add(elements) > COLUMNS {
                 continue;
             }
             let values = starts[fmu].get(&index).map(|start| &start.values).or(v.start.as_ref());
@@ -54,7 +54,7 @@ pub(super) fn columns(rig: &Rig, units: &[Unit], starts: &[Starts], findings: &m
             Some(pattern) if pattern.place.line > 0 => {
                 findings.rig(pattern.place, format!("{message}: name fewer signals"));
             }
-            _ => findings.note(format!("{message}: the first {} are", columns.signals.len())),
+            _ => findings.note(format!("{message}: {} of them are", columns.signals.len())),
         }
     }
     columns

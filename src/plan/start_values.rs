@@ -2,7 +2,7 @@
 
 use super::StartValue;
 use super::findings::{Findings, Unit};
-use super::words::{causality_name, type_name};
+use super::words::{causality_with_article, type_name};
 use crate::fmu::description::{Causality, EnumerationItem, Initial, Values, Variability, Variable, VariableType};
 use crate::rig::{At, RigValue, suggestion};
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ fn settable(v: &Variable) -> Result<(), String> {
             .to_owned()),
         Causality::Parameter | Causality::Input => Ok(()),
         Causality::Output | Causality::Local if initial => Ok(()),
-        causality => Err(format!("it is a {} whose initial value the FMU computes", causality_name(causality))),
+        causality => Err(format!("it is {} whose initial value the FMU computes", causality_with_article(causality))),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Which output clock, or which list of times, activates which triggered input clock.
 
-use super::clocks::{Draft, is_input_clock, is_output_clock, kind_name};
+use super::clocks::{Draft, is_input_clock, is_output_clock};
 use super::findings::{Findings, Unit};
+use super::words::kind_name;
 use super::{FmuId, Release, Timetable};
 use crate::fmu::description::IntervalVariability;
 use crate::rig::{At, Endpoint, Place, RigTrigger, TriggerSource};

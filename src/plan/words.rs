@@ -1,6 +1,6 @@
 //! The standard's words for messages and tables.
 
-use crate::fmu::description::{Causality, VariableType};
+use crate::fmu::description::{Causality, IntervalVariability, VariableType};
 
 /// As the element is called.
 pub(crate) fn type_name(variable_type: VariableType) -> &'static str {
@@ -36,6 +36,13 @@ pub(crate) fn causality_name(causality: Causality) -> &'static str {
     }
 }
 
+/// `an input`, `a parameter`.
+pub(crate) fn causality_with_article(causality: Causality) -> String {
+    let name = causality_name(causality);
+    let article = if name.starts_with(['i', 'o']) { "an" } else { "a" };
+    format!("{article} {name}")
+}
+
 /// `[3,2]`, or nothing for a scalar.
 pub(crate) fn shape_text(shape: &[usize]) -> String {
     if shape.is_empty() {
@@ -43,4 +50,16 @@ pub(crate) fn shape_text(shape: &[usize]) -> String {
     }
     let lengths: Vec<String> = shape.iter().map(usize::to_string).collect();
     format!("[{}]", lengths.join(","))
+}
+
+/// The kind of a clock.
+pub(crate) fn kind_name(kind: IntervalVariability) -> &'static str {
+    match kind {
+        IntervalVariability::Constant => "constant",
+        IntervalVariability::Fixed => "fixed",
+        IntervalVariability::Tunable => "tunable",
+        IntervalVariability::Changing => "changing",
+        IntervalVariability::Countdown => "countdown",
+        IntervalVariability::Triggered => "triggered",
+    }
 }

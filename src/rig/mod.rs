@@ -19,3 +19,6 @@ pub use nearest::{nearest, suggestion};
 pub use parse::parse;
 pub(crate) use problem::write_lines;
 pub use problem::{Problem, RigError};
+
+#[cfg(test)]
+mod tests;

@@ -18,6 +18,9 @@ pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> V
         }
     }
     found.sort();
+    // Beside a name that is off by one letter, one that is off by three was not meant.
+    let best = found.first().map_or(0, |first| first.0);
+    found.retain(|found| found.0 <= best + 1);
     found.into_iter().take(3).map(|(_, _, name)| name).collect()
 }
 

@@ -1,0 +1,232 @@
+//! A plan as text, for `vecud check`.
+//!
+//! Pure: the same plan gives the same text. Columns are aligned by characters.
+
+use super::words::{kind_name, shape_text, type_name};
+use super::{OnError, Plan, Release, TaskPlan, TriggerTime};
+use crate::rig::Mode;
+use crate::time::Fraction;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// The whole plan.
+pub fn render(plan: &Plan) -> String {
+    let mut out = String::new();
+    let mode = match plan.mode {
+        Mode::RealTime => "real time",
+        Mode::Virtual => "virtual time",
+    };
+    let stop = plan.stop.map_or("until stopped".to_owned(), |stop| format!("to {} s", stop.seconds()));
+    let on_error = match plan.on_error {
+        OnError::Stop => "an error stops the run",
+        OnError::Continue => "after an error the other FMUs go on",
+    };
+    // Writing to a `String` cannot fail.
+    let _ = writeln!(out, "rig {}: {mode}, from {} s {stop}; {on_error}", plan.rig, plan.start.seconds());
+    section(&mut out, "Tasks, most urgent first", tasks(plan));
+    section(&mut out, "Cores", cores(plan));
+    section(&mut out, "Connections", connections(plan));
+    section(&mut out, "Triggers", triggers(plan));
+    section(&mut out, "Recorded", recorded(plan));
+    section(&mut out, "May differ from run to run in real time", unrepeatable(plan));
+    section(&mut out, "Notes", list(&plan.notes));
+    out
+}
+
+/// Rows as lines of aligned columns, two spaces apart; the columns listed in `right` are right-aligned.
+pub(crate) fn aligned(rows: &[Vec<String>], right: &[usize]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let mut out = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let padding = " ".repeat(widths[column] - cell.chars().count());
+            let (before, after) = if right.contains(&column) { (padding.as_str(), "") } else { ("", padding.as_str()) };
+            let gap = if column == 0 { "" } else { "  " };
+            let _ = write!(line, "{gap}{before}{cell}{after}");
+        }
+        let _ = writeln!(out, "  {}", line.trim_end());
+    }
+    out
+}
+
+/// An interval for people: `10 ms`, `1/3 s`.
+pub(crate) fn interval_text(interval: Fraction) -> String {
+    for (unit, factor) in [("s", 1u64), ("ms", 1_000), ("µs", 1_000_000), ("ns", 1_000_000_000)] {
+        let scaled = u128::from(interval.counter()) * u128::from(factor);
+        if scaled % u128::from(interval.resolution()) == 0 {
+            return format!("{} {unit}", scaled / u128::from(interval.resolution()));
+        }
+    }
+    format!("{interval} s")
+}
+
+fn section(out: &mut String, title: &str, body: String) {
+    if !body.is_empty() {
+        let _ = write!(out, "\n{title}\n{body}");
+    }
+}
+
+fn list(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("  {line}\n")).collect()
+}
+
+fn cells(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|&text| text.to_owned()).collect()
+}
+
+fn tasks(plan: &Plan) -> String {
+    let mut rows = vec![cells(&[
+        "FMU",
+        "clock",
+        "kind",
+        "activated",
+        "FMI priority",
+        "level",
+        "FIFO",
+        "core",
+        "thread",
+        "limits",
+    ])];
+    rows.extend(plan.tasks.iter().map(|task| {
+        vec![
+            plan.fmus[task.fmu.0].name.clone(),
+            task.clock.clone(),
+            kind_name(task.kind).to_owned(),
+            release(plan, &task.release),
+            task.fmi_priority.0.to_string(),
+            task.level.to_string(),
+            task.fifo.get().to_string(),
+            task.cpu.to_string(),
+            task.thread.clone(),
+            limits(task),
+        ]
+    }));
+    aligned(&rows, &[4, 5, 6, 7])
+}
+
+fn release(plan: &Plan, release: &Release) -> String {
+    match release {
+        Release::Periodic { shift, interval } if shift.is_zero() => format!("every {}", interval_text(*interval)),
+        Release::Periodic { shift, interval } => {
+            format!("every {} after {}", interval_text(*interval), interval_text(*shift))
+        }
+        Release::Triggered { fmu, output_clock } => {
+            let fmu = &plan.fmus[fmu.0];
+            format!("by {}.{}", fmu.name, fmu.output_clocks[*output_clock].name)
+        }
+        Release::At(times) => match times.as_slice() {
+            [one] => format!("at {} s", one.seconds()),
+            [first, .., last] => format!("{} times, {} s to {} s", times.len(), first.seconds(), last.seconds()),
+            [] => "never".to_owned(),
+        },
+        Release::Countdown => "by its countdown".to_owned(),
+        Release::Never => "never".to_owned(),
+    }
+}
+
+fn limits(task: &TaskPlan) -> String {
+    let limits = task.limits;
+    let micros = |name: &str, nanos: crate::time::Nanos| format!("{name} {} µs", nanos.0 as f64 / 1e3);
+    let all = [
+        limits.max_latency.map(|limit| micros("latency", limit)),
+        limits.max_execution.map(|limit| micros("execution", limit)),
+        limits.max_overruns.map(|limit| format!("overruns {limit}")),
+    ];
+    all.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Who runs where, and how much of the core the limits on execution allow.
+fn cores(plan: &Plan) -> String {
+    let cpus: BTreeSet<usize> = plan.tasks.iter().map(|task| task.cpu).collect();
+    let line = |cpu: usize| {
+        let here: Vec<&TaskPlan> = plan.tasks.iter().filter(|task| task.cpu == cpu).collect();
+        let fmus: BTreeSet<usize> = here.iter().map(|task| task.fmu.0).collect();
+        let fmus: Vec<&str> = fmus.into_iter().map(|fmu| plan.fmus[fmu].name.as_str()).collect();
+        let share = |task: &&&TaskPlan| match (&task.release, task.limits.max_execution) {
+            (Release::Periodic { interval, .. }, Some(limit)) => Some(limit.seconds() / interval.seconds()),
+            _ => None,
+        };
+        let shares: Vec<f64> = here.iter().filter_map(|task| share(&task)).collect();
+        let load = if shares.is_empty() {
+            "load unknown: no periodic clock has max_execution_us".to_owned()
+        } else {
+            let total: f64 = shares.iter().sum();
+            let verdict = if total > 1.0 { ": more than the core has" } else { "" };
+            let unknown = here.len() - shares.len();
+            format!("load by max_execution_us {:.0} %{verdict}; {unknown} tasks without", total * 100.0)
+        };
+        vec![format!("core {cpu}"), format!("{} tasks", here.len()), fmus.join(", "), load]
+    };
+    aligned(&cpus.into_iter().map(line).collect::<Vec<_>>(), &[1])
+}
+
+fn connections(plan: &Plan) -> String {
+    let row = |connection: &super::ConnectionPlan| {
+        let shape = if connection.elements == 1 { Vec::new() } else { vec![connection.elements] };
+        let kind = format!("{}{}", type_name(connection.variable_type), shape_text(&shape));
+        vec![connection.from.clone(), "→".to_owned(), connection.to.clone(), kind, "immediate".to_owned()]
+    };
+    aligned(&plan.connections.iter().map(row).collect::<Vec<_>>(), &[])
+}
+
+fn triggers(plan: &Plan) -> String {
+    let name = |id: &super::TaskId| {
+        let task = &plan.tasks[id.0];
+        format!("{}.{}", plan.fmus[task.fmu.0].name, task.clock)
+    };
+    let mut rows = Vec::new();
+    for fmu in &plan.fmus {
+        for clock in &fmu.output_clocks {
+            let targets: Vec<String> = clock.targets.iter().map(name).collect();
+            let by: Vec<String> = clock.ticked_by.iter().map(name).collect();
+            rows.push(vec![
+                format!("{}.{}", fmu.name, clock.name),
+                "→".to_owned(),
+                if targets.is_empty() { "nothing".to_owned() } else { targets.join(", ") },
+                if by.is_empty() { "ticks in any partition".to_owned() } else { format!("ticks in {}", by.join(", ")) },
+            ]);
+        }
+    }
+    aligned(&rows, &[])
+}
+
+fn recorded(plan: &Plan) -> String {
+    match plan.signals.len() {
+        0 => String::new(),
+        1 => format!("  1 column: {}\n", plan.signals[0].name),
+        n => format!("  {n} columns, {} to {}\n", plan.signals[0].name, plan.signals[n - 1].name),
+    }
+}
+
+/// What lies outside the promise that real time records the same bytes as virtual time (design S15).
+fn unrepeatable(plan: &Plan) -> String {
+    let mut lines = Vec::new();
+    if !plan.connections.is_empty() {
+        lines.push(format!(
+            "immediate connections ({}): what a consumer sees depends on who ran first",
+            plan.connections.len()
+        ));
+    }
+    if plan.trigger_time == TriggerTime::Now {
+        lines.push("activation times of triggered clocks (trigger_time = \"now\")".to_owned());
+    }
+    let mut shared = BTreeSet::new();
+    for (fmu, instance) in plan.fmus.iter().enumerate() {
+        let mut seen = BTreeSet::new();
+        let tasks = plan.tasks.iter().filter(|task| task.fmu.0 == fmu);
+        for item in tasks.flat_map(|task| &task.get).flat_map(|batch| &batch.items) {
+            if !seen.insert(item.reference) && !item.signals.is_empty() {
+                shared.insert(format!("{}.{}", instance.name, item.name));
+            }
+        }
+    }
+    if !shared.is_empty() {
+        let shown: Vec<&str> = shared.iter().take(8).map(String::as_str).collect();
+        let more = if shared.len() > 8 { ", …" } else { "" };
+        lines.push(format!("variables that several partitions compute: {}{more}", shown.join(", ")));
+    }
+    list(&lines)
+}

@@ -1,0 +1,199 @@
+//! Rigs and FMUs that do not fit: each message names the place and, where there is one, the way out.
+
+use super::*;
+
+/// Exactly one problem, which reads like this.
+#[track_caller]
+fn refused(more: &str, message: &str) {
+    assert_eq!(problems(more), message);
+}
+
+#[test]
+fn a_connection_to_a_variable_that_does_not_exist_names_the_nearest() {
+    refused(
+        "[[connect]]\nfrom = \"plant.sped\"\nto = \"ecu.speed\"\n",
+        "rig.toml:6:8: plant has no variable \"sped\"; did you mean \"speed\"?",
+    );
+    refused(
+        "[[connect]]\nfrom = \"plant.speed\"\nto = \"ecu.sped\"\n",
+        "rig.toml:7:6: ecu has no variable \"sped\"; did you mean \"speed\"?",
+    );
+}
+
+#[test]
+fn a_connection_between_types_names_both() {
+    refused(
+        "[[connect]]\nfrom = \"ecu.teeth\"\nto = \"plant.throttle\"\n",
+        "rig.toml:7:6: ecu.teeth is Int32, but plant.throttle is Float64",
+    );
+    refused(
+        "[[connect]]\nfrom = \"plant.field\"\nto = \"ecu.speed\"\n",
+        "rig.toml:7:6: plant.field is Float64[2,3], but ecu.speed is Float64",
+    );
+}
+
+#[test]
+fn a_connection_onto_something_else_than_an_input_is_refused() {
+    refused(
+        "[[connect]]\nfrom = \"plant.speed\"\nto = \"ecu.throttle\"\n",
+        "rig.toml:7:6: ecu.throttle is an output; to must name an input",
+    );
+    refused(
+        "[[connect]]\nfrom = \"ecu.idle_speed\"\nto = \"ecu.speed\"\n",
+        "rig.toml:6:8: ecu.idle_speed is a parameter; from must name an output",
+    );
+    refused(
+        "[[connect]]\nfrom = \"ecu.tick\"\nto = \"ecu.speed\"\n",
+        "rig.toml:6:8: ecu.tick is a clock: clocks are connected by [[trigger]]",
+    );
+}
+
+#[test]
+fn two_sources_for_one_input_are_refused() {
+    refused(
+        "[[connect]]\nfrom = \"plant.speed\"\nto = \"ecu.speed\"\n\n[[connect]]\nfrom = \"ecu.throttle\"\nto = \"ecu.speed\"\n",
+        "rig.toml:11:6: ecu.speed already has the source plant.speed (line 7): an input has one",
+    );
+}
+
+#[test]
+fn triggers_need_a_triggered_clock_and_an_output_clock() {
+    refused(
+        "[[trigger]]\nclock = \"ecu.irs\"\nfrom = \"ecu.tick\"\n",
+        "rig.toml:6:9: ecu has no clock \"irs\"; did you mean \"isr\"?",
+    );
+    refused(
+        "[[trigger]]\nclock = \"ecu.fast\"\nfrom = \"ecu.tick\"\n",
+        "rig.toml:6:9: ecu.fast is a constant clock: only triggered clocks can have a trigger",
+    );
+    refused("[[trigger]]\nclock = \"ecu.speed\"\nfrom = \"ecu.tick\"\n", "rig.toml:6:9: ecu.speed is no clock");
+    refused(
+        "[[trigger]]\nclock = \"ecu.isr\"\nfrom = \"ecu.tik\"\n",
+        "rig.toml:7:8: ecu has no output clock \"tik\"; did you mean \"tick\"?",
+    );
+    refused(
+        "[[trigger]]\nclock = \"ecu.isr\"\nfrom = \"ecu.fast\"\n",
+        "rig.toml:7:8: ecu.fast is no output clock: only output clocks can trigger",
+    );
+    refused(
+        "[[trigger]]\nclock = \"ecu.isr\"\nfrom = \"ecu.tick\"\n[[trigger]]\nclock = \"ecu.isr\"\nat = [1]\n",
+        "rig.toml:9:9: ecu.isr already has a trigger in line 6: a clock has one",
+    );
+    refused(
+        "[[trigger]]\nclock = \"ecu.isr\"\nat = [0.5, 1]\n[rig]\nstart_time = 0.75\n",
+        "rig.toml:7:7: ecu.isr is triggered at 0.5 s, before the run starts at 0.75 s",
+    );
+}
+
+#[test]
+fn a_core_that_does_not_exist_is_refused() {
+    refused(
+        "[host]\ncpus = [1, 99]\n",
+        "rig.toml:6:12: cpus: core 99 does not exist on this machine or is not open to this process; usable are 0, 1, 2, 3",
+    );
+    let error = try_build("[fmu.x]\npath = \"x\"\ncpu = 4\n", &[description(PLANT)], &host()).unwrap_err();
+    assert!(error.starts_with("rig.toml:3:7: cpu: core 4 does not exist"), "{error}");
+}
+
+#[test]
+fn a_band_that_is_too_small_names_the_levels_needed() {
+    refused(
+        "[host]\nfifo_priorities = [80, 81]\n",
+        "rig.toml:6:19: ecu needs 3 priority levels, but fifo_priorities = [80, 81] has 2",
+    );
+}
+
+#[test]
+fn an_overridden_clock_must_exist_and_be_adjustable() {
+    refused(
+        "[fmu.ecu.clock.fats]\nmax_overruns = 0\n",
+        "rig.toml:5:16: ecu has no input clock \"fats\"; did you mean \"fast\"?",
+    );
+    refused("[fmu.ecu.clock.tick]\nmax_overruns = 0\n", "rig.toml:5:16: ecu.tick is no input clock, so it has no task");
+    refused(
+        "[fmu.ecu.clock.fast]\ninterval = 0.1\n",
+        "rig.toml:6:12: the interval of ecu.fast cannot be set: it is a constant clock, not a fixed or tunable one",
+    );
+}
+
+#[test]
+fn times_must_make_a_run() {
+    refused(
+        "[rig]\nstart_time = 1\nstop_time = 1.0\n",
+        "rig.toml:7:13: stop_time = 1 is not after start_time = 1: nothing would run",
+    );
+    refused(
+        "[rig]\nmode = \"virtual\"\n",
+        "rig.toml: virtual time needs a stop time: set stop_time in [rig], or use --stop-time",
+    );
+}
+
+/// One FMU `x` with these variables.
+fn alone(variables: &str, more: &str) -> Result<Plan, String> {
+    try_build(&format!("[fmu.x]\npath = \"x\"\n{more}"), &[description(variables)], &host())
+}
+
+#[test]
+fn an_input_clock_without_priority_is_refused_unless_lenient() {
+    let clock = "\n<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"triggered\"/>";
+    assert_eq!(
+        alone(clock, "").unwrap_err(),
+        "x/modelDescription.xml:2: the input clock \"c\" has no priority, which Scheduled Execution requires; with \
+         lenient = true in [fmu.x] it runs with the lowest"
+    );
+    let plan = alone(clock, "lenient = true").unwrap();
+    assert!(plan.notes.contains(&"x.c has no priority: it runs with the lowest".to_owned()), "{:?}", plan.notes);
+}
+
+#[test]
+fn a_periodic_clock_needs_an_interval() {
+    let clock =
+        "\n<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"fixed\" priority=\"1\"/>";
+    assert_eq!(
+        alone(clock, "").unwrap_err(),
+        "x/modelDescription.xml:2: the fixed clock \"c\" has no interval; give it one as interval in [fmu.x.clock.c]"
+    );
+    assert!(alone(clock, "[fmu.x.clock.c]\ninterval = 0.5").is_ok());
+}
+
+#[test]
+fn what_later_versions_do_is_refused_and_not_ignored() {
+    let clock =
+        "<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"changing\" priority=\"1\"/>";
+    assert!(alone(clock, "").unwrap_err().contains("\"c\" is a changing clock, which is not supported yet"));
+    let string = "<String name=\"a\" valueReference=\"1\" causality=\"input\"><Start value=\"\"/></String>\
+        <String name=\"b\" valueReference=\"2\" causality=\"output\"/>";
+    let error = alone(string, "[[connect]]\nfrom = \"x.b\"\nto = \"x.a\"").unwrap_err();
+    assert_eq!(
+        error,
+        "rig.toml:5:6: x.b is String: connecting String variables is not supported yet by this version of vecud"
+    );
+}
+
+#[test]
+fn an_fmu_without_scheduled_execution_says_what_it_offers() {
+    let mut other = description("");
+    other.scheduled_execution = None;
+    other.co_simulation = Some(Default::default());
+    let error = try_build("[fmu.x]\npath = \"x.fmu\"", &[other], &host()).unwrap_err();
+    assert_eq!(error, "rig.toml:2:8: x.fmu has no Scheduled Execution interface (it offers Co-Simulation)");
+}
+
+#[test]
+fn flags_that_exclude_this_host_are_respected() {
+    let mut single = description("");
+    single.scheduled_execution.as_mut().unwrap().can_be_instantiated_only_once_per_process = true;
+    let rig = "[fmu.a]\npath = \"x\"\n[fmu.b]\npath = \"x\"";
+    let error = try_build(rig, &[single.clone(), single.clone()], &host()).unwrap_err();
+    assert_eq!(error, "rig.toml:4:8: a and b are the same FMU, which can be instantiated only once per process");
+    single.scheduled_execution.as_mut().unwrap().needs_execution_tool = true;
+    let error = try_build("[fmu.a]\npath = \"x\"", &[single], &host()).unwrap_err();
+    assert_eq!(error, "rig.toml:2:8: x needs the tool that made it to run (needsExecutionTool)");
+}
+
+#[test]
+fn all_problems_are_reported_in_the_order_of_the_file() {
+    let error = problems("[[connect]]\nfrom = \"plant.a\"\nto = \"ecu.b\"\n[record]\nsignals = [\"nobody.*\"]\n");
+    let places: Vec<&str> = error.lines().map(|line| line.split(": ").next().unwrap()).collect();
+    assert_eq!(places, ["rig.toml:6:8", "rig.toml:7:6", "rig.toml:9:12"]);
+}

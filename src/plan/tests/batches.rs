@@ -1,0 +1,83 @@
+//! What a task sets and reads (S10), and what happens in Initialization Mode (S11).
+
+use super::*;
+use crate::plan::{Batch, FmuId, TaskPlan};
+
+/// All variables of these batches, by name.
+fn names(batches: &[Batch]) -> Vec<&str> {
+    batches.iter().flat_map(|batch| batch.items.iter().map(|item| item.name.as_str())).collect()
+}
+
+fn task<'a>(plan: &'a Plan, clock: &str) -> &'a TaskPlan {
+    plan.tasks.iter().find(|task| task.clock == clock).unwrap()
+}
+
+#[test]
+fn a_task_touches_variables_of_its_clock_and_of_no_clock() {
+    let plan =
+        ecu_and_plant("[[connect]]\nfrom = \"plant.speed\"\nto = \"ecu.speed\"\n[record]\nsignals = [\"ecu.*\"]\n");
+    assert_eq!(names(&task(&plan, "fast").set), ["speed"]);
+    assert_eq!(names(&task(&plan, "slow").set), [""; 0]);
+    assert_eq!(names(&task(&plan, "fast").get), ["speed", "alive"]);
+    assert_eq!(names(&task(&plan, "isr").get), ["teeth", "alive"]);
+}
+
+#[test]
+fn variables_of_an_output_clock_are_read_by_the_task_that_ticks_it() {
+    let plan = ecu_and_plant("[record]\nsignals = [\"ecu.*\"]\n");
+    assert_eq!(names(&task(&plan, "slow").get), ["throttle", "ticks", "alive"]);
+}
+
+#[test]
+fn only_what_is_needed_is_read_one_batch_per_type() {
+    let plan = ecu_and_plant("[[connect]]\nfrom = \"ecu.throttle\"\nto = \"plant.throttle\"\n");
+    assert_eq!(names(&task(&plan, "slow").get), ["throttle"]);
+    assert_eq!(task(&plan, "slow").get[0].items[0].connections.len(), 1);
+    assert_eq!(names(&task(&plan, "step").set), ["throttle"]);
+    assert!(task(&plan, "fast").get.is_empty());
+    let all = ecu_and_plant("[record]\n");
+    let types: Vec<_> = task(&all, "slow").get.iter().map(|batch| batch.variable_type).collect();
+    assert!(types.windows(2).all(|pair| pair[0] < pair[1]), "{types:?}");
+}
+
+#[test]
+fn parameters_are_recorded_without_being_read() {
+    let plan = ecu_and_plant("[fmu.ecu.start]\nidle_speed = 850\n[record]\nsignals = [\"ecu.idle_speed\"]\n");
+    assert_eq!(plan.signals[0].start, Some(850f64.to_bits()));
+    assert!(plan.tasks.iter().all(|task| task.get.is_empty()));
+    assert!(plan.fmus[0].initial_reads.is_empty());
+}
+
+const CHAIN: &str = r#"
+<Clock name="c" valueReference="1" causality="input" intervalVariability="constant" intervalDecimal="1" priority="1"/>
+<Float64 name="u" valueReference="2" causality="input" start="1"/>
+<Float64 name="y" valueReference="3" causality="output" initial="calculated"/>"#;
+
+#[test]
+fn initial_outputs_travel_in_dependency_order() {
+    let text = "[fmu.a]\npath = \"a\"\n[fmu.b]\npath = \"b\"\n[fmu.c]\npath = \"c\"\n\
+        [[connect]]\nfrom = \"c.y\"\nto = \"a.u\"\n[[connect]]\nfrom = \"a.y\"\nto = \"b.u\"\n";
+    let plan = try_build(text, &[CHAIN; 3].map(description), &host()).unwrap();
+    assert_eq!(plan.initial_order, [FmuId(2), FmuId(0), FmuId(1)]);
+    assert_eq!(names(&plan.fmus[0].initial_writes), ["u"]);
+    assert_eq!(names(&plan.fmus[0].initial_reads), ["y"]);
+    assert!(plan.fmus[1].initial_reads.is_empty(), "b.y feeds nothing and is not recorded");
+    assert!(plan.notes.is_empty());
+}
+
+#[test]
+fn a_circle_is_cut_and_noted() {
+    let text = "[fmu.a]\npath = \"a\"\n[fmu.b]\npath = \"b\"\n\
+        [[connect]]\nfrom = \"b.y\"\nto = \"a.u\"\n[[connect]]\nfrom = \"a.y\"\nto = \"b.u\"\n";
+    let plan = try_build(text, &[CHAIN; 2].map(description), &host()).unwrap();
+    assert!(plan.fmus[0].initial_writes.is_empty());
+    assert_eq!(names(&plan.fmus[1].initial_writes), ["u"]);
+    assert!(plan.notes[0].starts_with("a.u starts with its own start value"), "{:?}", plan.notes);
+}
+
+#[test]
+fn clocked_outputs_have_no_initial_value() {
+    let plan = ecu_and_plant("[[connect]]\nfrom = \"ecu.throttle\"\nto = \"plant.throttle\"\n[record]\n");
+    assert!(plan.fmus[1].initial_writes.is_empty());
+    assert_eq!(names(&plan.fmus[1].initial_reads), ["count"]);
+}

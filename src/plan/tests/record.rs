@@ -1,0 +1,77 @@
+//! Recorded columns.
+
+use super::*;
+
+fn columns(plan: &Plan) -> Vec<&str> {
+    plan.signals.iter().map(|signal| signal.name.as_str()).collect()
+}
+
+#[test]
+fn without_a_record_table_nothing_is_recorded() {
+    assert!(ecu_and_plant("").signals.is_empty());
+}
+
+#[test]
+fn columns_stand_in_rig_order_then_document_order() {
+    let plan = ecu_and_plant("[record]\nsignals = [\"plant.speed\", \"ecu.t*\"]\n");
+    assert_eq!(columns(&plan), ["ecu.throttle", "ecu.teeth", "ecu.ticks", "plant.speed"]);
+}
+
+#[test]
+fn arrays_have_one_column_per_element() {
+    let plan = ecu_and_plant("[record]\nsignals = [\"plant.field\"]\n");
+    let expected = ["[1,1]", "[1,2]", "[1,3]", "[2,1]", "[2,2]", "[2,3]"].map(|i| format!("plant.field{i}"));
+    assert_eq!(columns(&plan), expected);
+    let item = &plan.tasks.iter().find(|task| task.clock == "step").unwrap().get[0].items[0];
+    assert_eq!((item.elements, item.signals.len()), (6, 6));
+}
+
+#[test]
+fn start_values_fill_the_column_until_it_is_computed() {
+    let plan = ecu_and_plant("[record]\nsignals = [\"plant.throttle\", \"plant.speed\"]\n");
+    assert_eq!(plan.signals[0].start, Some(0.05f64.to_bits()));
+    assert_eq!(plan.signals[1].start, None);
+}
+
+#[test]
+fn a_pattern_that_matches_nothing_is_refused_with_the_nearest_name() {
+    assert_eq!(
+        problems("[record]\nsignals = [\"plant.*\", \"plant.sped\"]\n"),
+        "rig.toml:6:23: no variable matches \"plant.sped\"; did you mean \"plant.speed\"?"
+    );
+}
+
+#[test]
+fn clocks_alone_are_noted() {
+    let plan = ecu_and_plant("[record]\nsignals = [\"ecu.tick\"]\n");
+    assert!(plan.signals.is_empty());
+    assert!(plan.notes.iter().any(|note| note.contains("\"ecu.tick\" matches only clocks")), "{:?}", plan.notes);
+}
+
+#[test]
+fn an_alias_gives_its_name_to_the_column() {
+    let fmu = "<Float64 name=\"x\" valueReference=\"1\"><Alias name=\"y\"/></Float64>";
+    let columns_of = |signals: &str| {
+        let text = format!("[fmu.a]\npath = \"a\"\n[record]\nsignals = [\"{signals}\"]\n");
+        let plan = try_build(&text, &[description(fmu)], &host()).unwrap();
+        plan.signals.into_iter().map(|signal| signal.name).collect::<Vec<_>>()
+    };
+    assert_eq!(columns_of("a.y"), ["a.y"]);
+    assert_eq!(columns_of("a.*"), ["a.x"]);
+}
+
+#[test]
+fn too_many_columns_are_refused_in_a_rig_and_cut_for_a_single_fmu() {
+    let fmu = "<Float64 name=\"x\" valueReference=\"1\"><Dimension start=\"100000\"/></Float64>\
+        <Float64 name=\"y\" valueReference=\"2\"/>";
+    let text = "[fmu.a]\npath = \"a\"\n[record]\nsignals = [\"*\"]\n";
+    assert_eq!(
+        try_build(text, &[description(fmu)], &host()).unwrap_err(),
+        "rig.toml:4:12: 100001 columns would be recorded, but 4096 are possible: name fewer signals"
+    );
+    let rig = crate::rig::Rig::for_fmu(Path::new("a.fmu"));
+    let descriptions = [description(fmu)];
+    let plan = build(&rig, &inputs(&rig, &descriptions), &host()).unwrap();
+    assert_eq!(columns(&plan), ["a.y"]);
+    assert!(plan.notes.iter().any(|note| note.starts_with("100001 columns would be recorded")), "{:?}", plan.notes);
+}

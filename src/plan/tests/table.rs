@@ -1,0 +1,51 @@
+//! The text of `vecud check`.
+
+use super::*;
+use crate::plan::table::{interval_text, render};
+use crate::time::Fraction;
+
+#[test]
+fn a_plan_reads_like_this() {
+    let plan = ecu_and_plant(
+        "[rig]\nname = \"demo\"\nstop_time = 2\n\
+         [fmu.ecu.clock.fast]\nmax_execution_us = 250\nmax_overruns = 3\n\
+         [[connect]]\nfrom = \"plant.speed\"\nto = \"ecu.speed\"\n\
+         [[trigger]]\nclock = \"ecu.isr\"\nfrom = \"ecu.tick\"\n[record]\nsignals = [\"ecu.*\"]\n",
+    );
+    let expected = "\
+rig demo: real time, from 0 s to 2 s; an error stops the run
+
+Tasks, most urgent first
+  FMU    clock  kind       activated    FMI priority  level  FIFO  core  thread      limits
+  ecu    isr    triggered  by ecu.tick             0      0    89     3  ecu.isr
+  plant  step   constant   every 1 ms              7      0    88     3  plant.step
+  ecu    fast   constant   every 1 ms              1      1    87     3  ecu.fast    execution 250 µs, overruns 3
+  ecu    slow   constant   every 10 ms             2      2    86     3  ecu.slow
+
+Cores
+  core 3  4 tasks  ecu, plant  load by max_execution_us 25 %; 3 tasks without
+
+Connections
+  plant.speed  →  ecu.speed  Float64  immediate
+
+Triggers
+  ecu.tick  →  ecu.isr  ticks in ecu.slow
+
+Recorded
+  6 columns, ecu.speed to ecu.alive
+
+May differ from run to run in real time
+  immediate connections (1): what a consumer sees depends on who ran first
+  variables that several partitions compute: ecu.alive
+";
+    assert_eq!(render(&plan), expected);
+}
+
+#[test]
+fn intervals_are_shown_in_the_unit_that_makes_them_whole() {
+    for (counter, resolution, text) in
+        [(1, 100, "10 ms"), (2, 1, "2 s"), (5, 2, "2500 ms"), (1, 3, "1/3 s"), (1, 4_000_000, "250 ns")]
+    {
+        assert_eq!(interval_text(Fraction::new(counter, resolution).unwrap()), text);
+    }
+}

@@ -1,0 +1,246 @@
+use super::*;
+use crate::time::{Fraction, Instant, Nanos};
+use std::path::{Path, PathBuf};
+
+fn rig(text: &str) -> Rig {
+    parse(text, Path::new("rigs/engine.toml")).unwrap()
+}
+
+/// Exactly one problem, which reads like this.
+#[track_caller]
+fn refused(text: &str, message: &str) {
+    let error = parse(text, Path::new("rig.toml")).unwrap_err().to_string();
+    assert_eq!(error, message);
+}
+
+const FMU: &str = "[fmu.ecu]\npath = \"ecu\"\n";
+
+/// `more` starts in line 3, after an FMU `ecu`.
+#[track_caller]
+fn refused_with_fmu(more: &str, message: &str) {
+    refused(&format!("{FMU}{more}"), message);
+}
+
+#[test]
+fn a_rig_of_one_fmu_has_sensible_defaults() {
+    let rig = rig(FMU);
+    assert_eq!((rig.name.as_str(), rig.mode, rig.on_error), ("engine", Mode::RealTime, OnError::Stop));
+    assert_eq!((rig.trigger_time, rig.shutdown_timeout), (TriggerTime::Source, Nanos(2_000_000_000)));
+    assert_eq!(rig.fmus[0].path.value, PathBuf::from("rigs/ecu"));
+    assert_eq!((rig.fmus[0].on_warning, rig.fmus[0].lenient), (OnWarning::Log, false));
+    assert_eq!(rig.host, RigHost::default());
+    assert_eq!((rig.host.stack_kib, rig.host.lock_memory, rig.host.spin), (256, true, Nanos(0)));
+    assert_eq!((rig.start_time, rig.stop_time, rig.record), (None, None, None));
+}
+
+#[test]
+fn every_table_of_the_design_is_read() {
+    let rig = rig(r#"
+[rig]
+name = "demo"
+mode = "virtual"
+start_time = 0.5
+stop_time = 10
+overrun = "skip"
+on_error = "continue"
+trigger_time = "now"
+shutdown_timeout = 0.25
+
+[host]
+fifo_priorities = [60, 70]
+cpus = [1, 2]
+lock_memory = false
+spin_us = 0
+stack_kib = 512
+
+[fmu.plant]
+path = "/opt/plant.fmu"
+
+[fmu.ecu]
+path = "../ecu"
+cpu = 1
+lenient = true
+on_warning = "error"
+start = { idle_speed = 850.0, "a.b" = true, map = [[1, 2], [3, 4]], name = "x" }
+[fmu.ecu.clock.task_10ms]
+interval = "1/100"
+overrun = "skip"
+max_latency_us = 200
+max_execution_us = 5000
+max_overruns = 0
+
+[[connect]]
+from = "plant.engine.speed"
+to = "ecu.speed"
+timing = "immediate"
+
+[[trigger]]
+clock = "ecu.isr"
+from = "plant.tooth"
+
+[[trigger]]
+clock = "ecu.wake"
+at = [0.0, 1.5]
+
+[record]
+signals = ["ecu.*"]
+format = "csv"
+"#);
+    assert_eq!((rig.mode, rig.on_error, rig.trigger_time), (Mode::Virtual, OnError::Continue, TriggerTime::Now));
+    assert_eq!(rig.start_time.as_ref().unwrap().value, Instant::from_f64(0.5).unwrap());
+    assert_eq!(rig.fmus.iter().map(|fmu| fmu.name.value.as_str()).collect::<Vec<_>>(), ["plant", "ecu"]);
+    assert_eq!(rig.fmus[0].path.value, PathBuf::from("/opt/plant.fmu"));
+    let ecu = &rig.fmus[1];
+    assert_eq!((ecu.path.value.clone(), ecu.cpu.as_ref().unwrap().value), (PathBuf::from("rigs/../ecu"), 1));
+    let start: Vec<&str> = ecu.start.iter().map(|(name, _)| name.value.as_str()).collect();
+    assert_eq!(start, ["idle_speed", "a.b", "map", "name"]);
+    assert!(matches!(&ecu.start[2].1.value, RigValue::Array(flat) if flat.len() == 4));
+    let clock = &ecu.clocks[0];
+    assert_eq!(clock.interval.as_ref().unwrap().value, Fraction::new(1, 100).unwrap());
+    assert_eq!(clock.limits.max_execution, Some(Nanos(5_000_000)));
+    assert_eq!(rig.connects[0].from.value.variable, "engine.speed");
+    assert!(matches!(&rig.triggers[1].source, TriggerSource::Times(at) if at.len() == 2));
+    assert_eq!(rig.record.unwrap().signals[0].value, "ecu.*");
+    assert_eq!(rig.host.cpus[1].value, 2);
+}
+
+#[test]
+fn dots_in_a_start_table_belong_to_the_name() {
+    let rig = rig("[fmu.ecu]\npath = \"x\"\nstart.engine.speed = 1\n");
+    assert_eq!(rig.fmus[0].start[0].0.value, "engine.speed");
+}
+
+#[test]
+fn unknown_keys_name_their_place_and_the_nearest_known_key() {
+    refused_with_fmu("paht = 1\n", "rig.toml:3:1: unknown key \"paht\" in [fmu.ecu]; did you mean \"path\"?");
+    refused_with_fmu(
+        "[rig]\nstop_tiem = 1\n",
+        "rig.toml:4:1: unknown key \"stop_tiem\" in [rig]; did you mean \"stop_time\"?",
+    );
+    refused_with_fmu("[recrod]\n", "rig.toml:3:2: unknown key \"recrod\" in the rig file; did you mean \"record\"?");
+    refused_with_fmu(
+        "[fmu.ecu.clock.a]\n  max_overrun = 1\n",
+        "rig.toml:4:3: unknown key \"max_overrun\" in [fmu.ecu.clock.a]; did you mean \"max_overruns\"?",
+    );
+    refused_with_fmu(
+        "[[trigger]]\nclock = \"ecu.a\"\nform = \"ecu.b\"\nat = []\n",
+        "rig.toml:5:1: unknown key \"form\" in [[trigger]]; did you mean \"from\"?",
+    );
+    refused_with_fmu(
+        "[host]\ncolour = 1\n",
+        "rig.toml:4:1: unknown key \"colour\" in [host]; known are fifo_priorities, cpus, lock_memory, spin_us, stack_kib",
+    );
+}
+
+#[test]
+fn what_later_versions_do_is_refused_and_not_ignored() {
+    let later = "is not supported yet by this version of vecud";
+    for (more, place, what) in [
+        ("[rig]\noverrun = \"queue\"", "4:11", "overrun = \"queue\""),
+        ("[rig]\noverrun = \"stop\"", "4:11", "overrun = \"stop\""),
+        ("[fmu.ecu.clock.a]\noverrun = \"stop\"", "4:11", "overrun = \"stop\""),
+        ("[[connect]]\nfrom = \"ecu.a\"\nto = \"ecu.b\"\ntiming = \"delayed\"", "6:10", "timing = \"delayed\""),
+        ("[[trigger]]\nclock = \"ecu.a\"\nudp = \"127.0.0.1:1\"", "5:1", "[[trigger]] by udp"),
+        ("[host]\nspin_us = 20", "4:11", "spin_us above 0"),
+        ("[record]\nformat = \"mf4\"", "4:10", "format = \"mf4\""),
+    ] {
+        refused_with_fmu(more, &format!("rig.toml:{place}: {what} {later}"));
+    }
+}
+
+#[test]
+fn values_of_the_wrong_kind_say_what_is_expected() {
+    for (more, message) in [
+        ("[rig]\nmode = \"fast\"", "4:8: mode must be \"realtime\" or \"virtual\", not \"fast\""),
+        ("[rig]\nstop_time = \"1 s\"", "4:13: stop_time must be a finite number of seconds, not the string \"1 s\""),
+        ("[rig]\nstop_time = nan", "4:13: stop_time must be a finite number of seconds, not NaN"),
+        ("[rig]\nshutdown_timeout = 0", "4:20: shutdown_timeout must be a number of seconds above 0, not 0"),
+        ("[rig]\nname = \"a/b\"", "4:8: name = \"a/b\" cannot be the name of a folder"),
+        ("[host]\nlock_memory = 1", "4:15: lock_memory must be true or false, not 1"),
+        ("[host]\ncpus = [1, -1]", "4:12: cpus must be a list of core numbers, as [2, 3]"),
+        (
+            "[host]\nfifo_priorities = [90, 80]",
+            "4:19: fifo_priorities must be [lowest, highest] with both from 1 to 99, not a list",
+        ),
+        (
+            "[fmu.ecu.clock.a]\nmax_latency_us = -1",
+            "4:18: max_latency_us must be a number of microseconds above 0, not -1",
+        ),
+        ("[fmu.ecu.clock.a]\ninterval = 0", "4:12: interval must be above 0"),
+        ("[fmu.ecu.clock.a]\ninterval = -0.1", "4:12: interval = -0.1 is negative"),
+        ("[fmu.ecu.clock.a]\ninterval = \"1/0\"", "4:12: interval = \"1/0\" has the resolution 0"),
+        ("[record]\nsignals = \"*\"", "4:11: signals must be a list, not the string \"*\""),
+        ("[connect]\nfrom = 1", "3:2: write [[connect]] with two brackets: it is a list of tables, not a table"),
+    ] {
+        refused_with_fmu(more, &format!("rig.toml:{message}"));
+    }
+}
+
+#[test]
+fn the_ends_of_connections_and_triggers_name_fmus_of_the_rig() {
+    refused_with_fmu(
+        "[[connect]]\nfrom = \"ecu.a\"\nto = \"ecuu.b\"",
+        "rig.toml:5:6: the rig has no FMU \"ecuu\"; did you mean \"ecu\"?",
+    );
+    refused_with_fmu(
+        "[[connect]]\nfrom = \"ecu.a\"\nto = \"b\"",
+        "rig.toml:5:6: to = \"b\" must be written fmu.variable",
+    );
+    refused_with_fmu("[[connect]]\nfrom = \"ecu.a\"", "rig.toml:3:1: [[connect]] has no to");
+    refused_with_fmu(
+        "[[trigger]]\nclock = \"ecu.a\"\nat = [1]\nfrom = \"ecu.b\"",
+        "rig.toml:5:1: [[trigger]] has both from and at: one trigger has one source",
+    );
+    refused_with_fmu(
+        "[[trigger]]\nclock = \"ecu.a\"\nat = [1, 2, 2]",
+        "rig.toml:5:13: the times of at must increase strictly",
+    );
+    refused_with_fmu(
+        "[[trigger]]\nclock = \"ecu.a\"",
+        "rig.toml:3:1: [[trigger]] has neither from (an output clock) nor at (times)",
+    );
+}
+
+#[test]
+fn fmus_need_a_name_for_files_and_a_path() {
+    refused(
+        "[fmu.'a/b']\npath = \"x\"",
+        "rig.toml:1:6: \"a/b\" cannot name an FMU: use letters, digits, _ and - (the name becomes part of file names)",
+    );
+    refused("[fmu.ecu]\nlenient = true", "rig.toml:1:6: [fmu.ecu] has no path");
+    refused("", "rig.toml:1:1: the rig has no FMU: add a table [fmu.NAME] with a path");
+}
+
+#[test]
+fn broken_toml_has_its_place() {
+    let error = parse("[fmu.ecu]\npath = \n", Path::new("rig.toml")).unwrap_err();
+    assert_eq!(error.problems.len(), 1);
+    assert_eq!(error.problems[0].place.line, 2);
+    let error =
+        parse("[rig]\nmode = \"virtual\"\nmode = \"virtual\"\n", Path::new("rig.toml")).unwrap_err().to_string();
+    assert!(error.starts_with("rig.toml:3:1: ") && error.contains("duplicate"), "{error}");
+}
+
+#[test]
+fn columns_count_characters_and_all_problems_are_reported() {
+    let text = "[fmu.ecu]\npath = \"ü\"\n[rig]\nx = 1\n[host]\ny = 1\n[record]\nsignals = [\"ä\", 1]\n";
+    let error = parse(text, Path::new("rig.toml")).unwrap_err();
+    let places: Vec<_> = error.problems.iter().map(|problem| (problem.place.line, problem.place.column)).collect();
+    assert_eq!(places, [(4, 1), (6, 1), (8, 17)]);
+}
+
+#[test]
+fn the_rig_of_a_single_fmu_records_everything() {
+    let rig = Rig::for_fmu(Path::new("dir/My FMU.v1.fmu"));
+    assert_eq!(rig.name, "My_FMU_v1");
+    assert!(rig.experiment_of_fmu && rig.record.is_some());
+    assert_eq!(rig.fmus[0].path.value, PathBuf::from("dir/My FMU.v1.fmu"));
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_makes_it_panic(text in "[\\[\\]a-z.=\"{}\n 0-9]{0,60}") {
+        let _ = parse(&text, Path::new("rig.toml"));
+        let _ = parse(&format!("{FMU}{text}"), Path::new("rig.toml"));
+    }
+}
