@@ -178,6 +178,8 @@ fn table(rows: &[LiveRow], all: &[LiveRow], screen: Screen) -> Vec<String> {
             values(&row.execution, Some(0.5)),
             values(&row.execution, None),
         ];
+        // On a screen that is too narrow for even these columns a cell is cut off, and colours are not worth it.
+        let screen = Screen { color: screen.color && width(omitted) <= screen.columns, ..screen };
         let mut line = format!("{:name_width$}", cut(&plain(&row.name), name_width));
         for (column, cell) in cells.iter().enumerate().filter(|(column, _)| kept(*column)) {
             let cell = format!("{cell:>width$}", width = COLUMNS[column].1);
@@ -255,11 +257,15 @@ mod tests {
     fn no_line_is_too_long_and_there_are_not_too_many() {
         let mut rows = rows();
         rows[1].name = "a_very_long_name".repeat(20);
+        rows[0].overruns = 3;
         for columns in 0..130 {
             for lines in [1, 2, 3, 4, 5, 24] {
-                let text = live(&header(), &rows, Screen { columns, lines, color: false });
-                assert!(text.lines().count() <= lines, "{columns}×{lines}\n{text}");
-                if columns >= 40 {
+                for color in [false, true] {
+                    let mut text = live(&header(), &rows, Screen { columns, lines, color });
+                    for code in ["0", "1", "2", "31", "32", "33"] {
+                        text = text.replace(&format!("\x1b[{code}m"), "");
+                    }
+                    assert!(text.lines().count() <= lines, "{columns}×{lines}\n{text}");
                     assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}×{lines}\n{text}");
                 }
             }
