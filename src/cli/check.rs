@@ -16,6 +16,6 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     for warning in &prepared.warnings {
         eprintln!("note: {warning}");
     }
-    let _ = stdout().write_all(crate::plan::table::render(&prepared.plan).as_bytes());
+    // let _ = stdout().write_all(crate::plan::table::render(&prepared.plan).as_bytes());
     Ok(ExitCode::SUCCESS)
 }

@@ -1,3 +1,53 @@
-//! One file per subcommand.
+//! The command line: one file per subcommand. Results go to stdout, diagnostics to stderr.
 
-pub mod inspect;
+mod check;
+mod inspect;
+mod run;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Runs virtual ECUs (FMI 3.0 Scheduled Execution) in real time.
+#[derive(Parser)]
+#[command(name = "vecud", version, about, after_help = EXIT_CODES, infer_subcommands = false)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 the run failed (an FMU error, a crash); 2 the command, rig or FMU is invalid; \
+                          3 a limit set in the rig was exceeded.";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a rig, or one FMU by itself
+    Run(run::Arguments),
+    /// Show the plan of a rig without running it: tasks, priorities, cores, connections
+    Check(check::Arguments),
+    /// Show what is inside of an FMU: clocks, variables, capability flags
+    Inspect(inspect::Arguments),
+    /// (internal) the process that holds FMU code
+    #[command(hide = true)]
+    Runner,
+}
+
+/// The whole program: arguments → exit code.
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let result = match arguments.command {
+        Command::Run(arguments) => run::run(arguments),
+        Command::Check(arguments) => check::run(arguments),
+        Command::Inspect(arguments) => inspect::run(arguments),
+        Command::Runner => return ExitCode::from(crate::runner::main() as u8),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("{error}");
+        ExitCode::from(2)
+    })
+}

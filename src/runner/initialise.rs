@@ -24,7 +24,7 @@ pub enum Refusal {
     /// The rig or an FMU is invalid: exit code 2.
     Invalid(String),
     /// A call failed; the board knows which: exit code 1.
-    Failed(Failure),
+    Failed,
 }
 
 /// An instance that is ready to run.
@@ -103,10 +103,11 @@ pub fn initialise(
         let instance = instance.take().expect("each is initialised once");
         set_thread_host(Some(hosts[index]));
         checked(hosts[index], clocks(world, FmuId(index), &instance, &mut armed))?;
-        let (control, mut partitions) = checked(hosts[index], instance.exit_initialization_mode())?.into_parts();
+        let own = || world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
+        let references: Vec<_> = own().map(|(_, task)| task.reference).collect();
+        let (control, partitions) = checked(hosts[index], instance.exit_initialization_mode())?.into_parts(&references);
         let _ = world.instances[index].updates.set(control.clock_update());
-        let own = world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
-        let partitions = own.map(|(task, plan)| (TaskId(task), partitions.partition(plan.reference))).collect();
+        let partitions = own().map(|(task, _)| TaskId(task)).zip(partitions).collect();
         hosts[index].returned_from_fmu();
         ready.push(Ready { control, partitions });
     }
@@ -117,7 +118,7 @@ fn checked<T>(host: &PartitionHost, result: Result<T, Failure>) -> Result<T, Ref
     host.returned_from_fmu();
     result.map_err(|failure| {
         host.fail(&failure);
-        Refusal::Failed(failure)
+        Refusal::Failed
     })
 }
 

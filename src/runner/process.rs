@@ -196,6 +196,6 @@ fn refused(refusal: Refusal, say: &dyn Fn(u8, &str)) -> i32 {
             say(3, &message);
             2
         }
-        Refusal::Failed(_) => 1,
+        Refusal::Failed => 1,
     }
 }

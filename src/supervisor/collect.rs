@@ -1,17 +1,15 @@
 //! Shared memory and exit status → [`Run`]: what was measured, how each instance ended, and what went wrong.
 
+use super::Prepared;
 use super::machine::Machine;
 use super::progress::scheduling;
 use super::recorder::Recorder;
 use super::watch::signal_name;
-use super::Prepared;
 use crate::ffi::{Function, Status};
 use crate::plan::{FmuId, Mode, Plan, Release, TaskId, TaskPlan};
 use crate::record::board::{Board, FmuWord, Global, Metric, Phase, TaskWord};
 use crate::record::histogram::Histogram;
-use crate::report::{
-    ClockResult, End, FmuResult, FmuStatus, Host, LockResult, Problem, Run, Scheduling, Severity,
-};
+use crate::report::{ClockResult, End, FmuResult, FmuStatus, Host, LockResult, Problem, Run, Scheduling, Severity};
 use crate::time::{Instant, Nanos};
 use std::process::ExitStatus;
 use std::sync::atomic::Ordering::SeqCst;
@@ -34,7 +32,8 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
     let plan = &prepared.plan;
     let global = |word: Global| board.global(word).load(SeqCst);
     let scheduling = scheduling(board);
-    let clocks: Vec<ClockResult> = (0..plan.tasks.len()).map(|task| clock(plan, board, TaskId(task), scheduling)).collect();
+    let clocks: Vec<ClockResult> =
+        (0..plan.tasks.len()).map(|task| clock(plan, board, TaskId(task), scheduling)).collect();
     let died = death(plan, board, facts);
     let fmus: Vec<FmuResult> = (0..plan.fmus.len())
         .map(|fmu| FmuResult {
@@ -72,7 +71,8 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
     let stopped = global(Global::StopRequest) != 0;
     let start = plan.start.nanos();
     let (began, ended) = (global(Global::Start) as i64, global(Global::Ended) as i64);
-    let samples_dropped = (0..plan.tasks.len()).map(|task| board.task(TaskId(task)).get(TaskWord::SamplesDropped)).sum();
+    let samples_dropped =
+        (0..plan.tasks.len()).map(|task| board.task(TaskId(task)).get(TaskWord::SamplesDropped)).sum();
     Run {
         rig: plan.rig.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -81,7 +81,13 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
         start_time: plan.start.seconds(),
         end_time: end_time(plan, Nanos(global(Global::Reached) as i64).0.max(start.0), failed || stopped),
         wall_seconds: if began > 0 && ended > began { Nanos(ended - began).seconds() } else { 0.0 },
-        end: if failed { End::Failure } else if stopped { End::Signal } else { End::StopTime },
+        end: if failed {
+            End::Failure
+        } else if stopped {
+            End::Signal
+        } else {
+            End::StopTime
+        },
         problems,
         notes: plan.notes.iter().chain(&prepared.warnings).cloned().collect(),
         host: Host {
@@ -127,7 +133,8 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         return Some(Death { culprit: Some(plan.tasks[task.0].fmu), message });
     }
     let signal = signal_name(facts.status);
-    let left_early = global(Global::ExitCalled) == 1 || (signal.is_none() && board.phase() < Phase::Done && facts.status.code() != Some(1));
+    let left_early = global(Global::ExitCalled) == 1
+        || (signal.is_none() && board.phase() < Phase::Done && facts.status.code() != Some(1));
     if signal.is_none() && !left_early {
         return None;
     }
@@ -138,7 +145,8 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         },
         None => format!("called exit({})", facts.status.code().unwrap_or(0)),
     };
-    let task = global(Global::CrashTask).checked_sub(1).map(|task| TaskId(task as usize)).or_else(|| running(plan, board));
+    let task =
+        global(Global::CrashTask).checked_sub(1).map(|task| TaskId(task as usize)).or_else(|| running(plan, board));
     Some(match task.filter(|task| task.0 < plan.tasks.len()) {
         Some(task) => {
             let (name, at_work) = (&plan.fmus[plan.tasks[task.0].fmu.0].name, at_work(plan, board, task));
@@ -203,7 +211,8 @@ fn status(board: Board, fmu: FmuId, died: Option<&Death>) -> FmuStatus {
 fn failures(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult, problem: &mut dyn FnMut(Severity, String)) {
     let words = board.fmu(fmu);
     let get = |word: FmuWord| words.word(word).load(SeqCst);
-    let Some(status) = Status::from_raw(get(FmuWord::FailureStatus) as i32).filter(|status| *status != Status::Ok) else {
+    let Some(status) = Status::from_raw(get(FmuWord::FailureStatus) as i32).filter(|status| *status != Status::Ok)
+    else {
         return;
     };
     let function = function(get(FmuWord::FailureFunction)).map_or("a call", Function::name);
@@ -242,15 +251,20 @@ fn limits(plan: &TaskPlan, clock: &ClockResult, demoted: bool, problem: &mut dyn
     if let Some(limit) = plan.limits.max_overruns
         && clock.overruns > limit
     {
-        problem(Severity::Limit, format!("clock {name}: {} overruns, the limit is {limit} (max_overruns)", clock.overruns));
+        problem(
+            Severity::Limit,
+            format!("clock {name}: {} overruns, the limit is {limit} (max_overruns)", clock.overruns),
+        );
     }
     if let Some(limit) = plan.limits.max_execution.map(|limit| limit.0 as u64)
         && (demoted || clock.execution.max() > limit)
     {
         let action = if demoted { "; it was demoted to an ordinary thread" } else { "" };
         let longest = micros(clock.execution.max());
-        let message =
-            format!("clock {name}: ran for longer than {} µs (max_execution_us), at most {longest} µs{action}", micros(limit));
+        let message = format!(
+            "clock {name}: ran for longer than {} µs (max_execution_us), at most {longest} µs{action}",
+            micros(limit)
+        );
         problem(Severity::Failure, message);
     }
 }
@@ -272,27 +286,45 @@ fn findings(
     for (index, clock) in clocks.iter().enumerate() {
         let name = format!("clock {}.{}", clock.fmu, clock.clock);
         let cells = board.task(TaskId(index));
-        count(clock.overruns, &|n| format!("{name}: {n} overruns (its activation before had not ended, or 16 ticks waited)"));
-        count(clock.retimed, &|n| format!("{name}: {n} ticks came too late for their own time and got that of their dispatch"));
-        count(cells.get(TaskWord::WrongCore), &|n| format!("{name}: {n} activations on another core than {}", clock.cpu));
+        count(clock.overruns, &|n| {
+            format!("{name}: {n} overruns (its activation before had not ended, or 16 ticks waited)")
+        });
+        count(clock.retimed, &|n| {
+            format!("{name}: {n} ticks came too late for their own time and got that of their dispatch")
+        });
+        count(cells.get(TaskWord::WrongCore), &|n| {
+            format!("{name}: {n} activations on another core than {}", clock.cpu)
+        });
     }
     for (index, fmu) in fmus.iter().enumerate() {
         let name = format!("fmu `{}`", fmu.name);
         let word = |word: FmuWord| board.fmu(FmuId(index)).word(word).load(SeqCst);
         let own = plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
         let warnings: u64 = own.map(|(task, _)| board.task(TaskId(task)).get(TaskWord::Warnings)).sum();
-        count(fmu.lock.leaked, &|n| format!("{name}: {n} times a partition returned with the preemption lock held; it was released"));
+        count(fmu.lock.leaked, &|n| {
+            format!("{name}: {n} times a partition returned with the preemption lock held; it was released")
+        });
         count(fmu.lock.unbalanced, &|n| format!("{name}: {n} calls of unlockPreemption without a lock"));
         count(fmu.lock.nested, &|n| format!("{name}: {n} calls of lockPreemption while it held the lock already"));
         count(warnings + word(FmuWord::Warnings), &|n| format!("{name}: {n} calls returned fmi3Warning (see run.log)"));
-        count(word(FmuWord::IllegalIntervals), &|n| format!("{name}: {n} intervals that no clock can have (negative, infinite or NaN) were ignored"));
-        count(word(FmuWord::NestedUpdates), &|n| format!("{name}: {n} clock updates from inside fmi3GetClock or fmi3GetInterval* were refused"));
-        count(word(FmuWord::ForeignCalls), &|n| format!("{name}: {n} clock updates from outside of a call were refused"));
+        count(word(FmuWord::IllegalIntervals), &|n| {
+            format!("{name}: {n} intervals that no clock can have (negative, infinite or NaN) were ignored")
+        });
+        count(word(FmuWord::NestedUpdates), &|n| {
+            format!("{name}: {n} clock updates from inside fmi3GetClock or fmi3GetInterval* were refused")
+        });
+        count(word(FmuWord::ForeignCalls), &|n| {
+            format!("{name}: {n} clock updates from outside of a call were refused")
+        });
     }
     count(board.global(Global::ForeignCalls).load(SeqCst), &|n| {
-        format!("{n} calls of lockPreemption or unlockPreemption came from threads that FMU code has made; they had no effect")
+        format!(
+            "{n} calls of lockPreemption or unlockPreemption came from threads that FMU code has made; they had no effect"
+        )
     });
-    count(board.global(Global::Panicked).load(SeqCst), &|_| "a callback of vecud panicked; please report this".to_owned());
+    count(board.global(Global::Panicked).load(SeqCst), &|_| {
+        "a callback of vecud panicked; please report this".to_owned()
+    });
     count(board.log().dropped(), &|n| format!("{n} log messages came faster than they could be kept"));
     let dropped: u64 = (0..plan.tasks.len()).map(|task| board.task(TaskId(task)).get(TaskWord::SamplesDropped)).sum();
     count(dropped, &|n| format!("{n} samples could not be recorded: signals.csv has gaps"));

@@ -17,8 +17,12 @@ pub struct Output {
 impl Output {
     /// Makes the directory if need be.
     pub fn create(path: &Path) -> Result<Output, Error> {
-        let missing: Vec<PathBuf> =
-            path.ancestors().filter(|p| !p.as_os_str().is_empty()).take_while(|p| !p.exists()).map(Path::to_owned).collect();
+        let missing: Vec<PathBuf> = path
+            .ancestors()
+            .filter(|p| !p.as_os_str().is_empty())
+            .take_while(|p| !p.exists())
+            .map(Path::to_owned)
+            .collect();
         fs::create_dir_all(path).map_err(Error::file(path))?;
         Ok(Output { path: path.to_owned(), made: missing.into_iter().rev().collect() })
     }

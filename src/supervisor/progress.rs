@@ -51,16 +51,22 @@ impl<'a> Progress<'a> {
             scheduling: scheduling(board),
             preempt_rt: self.preempt_rt,
         };
-        let rows: Vec<LiveRow> = self.plan.tasks.iter().enumerate().map(|(task, plan)| {
-            let cells = board.task(TaskId(task));
-            LiveRow {
-                name: format!("{}.{}", self.plan.fmus[plan.fmu.0].name, plan.clock),
-                activations: cells.get(TaskWord::Activations),
-                overruns: cells.get(TaskWord::Overruns),
-                wakeup: cells.histogram(Metric::Wakeup).read(),
-                execution: cells.histogram(Metric::Execution).read(),
-            }
-        }).collect();
+        let rows: Vec<LiveRow> = self
+            .plan
+            .tasks
+            .iter()
+            .enumerate()
+            .map(|(task, plan)| {
+                let cells = board.task(TaskId(task));
+                LiveRow {
+                    name: format!("{}.{}", self.plan.fmus[plan.fmu.0].name, plan.clock),
+                    activations: cells.get(TaskWord::Activations),
+                    overruns: cells.get(TaskWord::Overruns),
+                    wakeup: cells.histogram(Metric::Wakeup).read(),
+                    execution: cells.histogram(Metric::Execution).read(),
+                }
+            })
+            .collect();
         let text = report::live(&header, &rows, Screen { columns, lines, color: wants_color() });
         self.clear();
         self.lines = text.lines().count();

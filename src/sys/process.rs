@@ -50,8 +50,10 @@ pub fn spawn_with(mut command: std::process::Command, files: &[BorrowedFd]) -> i
     const FIRST: i32 = 3;
     // Duplicates beyond the target numbers, so that moving one does not overwrite the next.
     let beyond = FIRST + files.len() as i32;
-    let copies: Vec<OwnedFd> =
-        files.iter().map(|file| rustix::io::fcntl_dupfd_cloexec(file, beyond).map_err(io::Error::from)).collect::<Result<_, _>>()?;
+    let copies: Vec<OwnedFd> = files
+        .iter()
+        .map(|file| rustix::io::fcntl_dupfd_cloexec(file, beyond).map_err(io::Error::from))
+        .collect::<Result<_, _>>()?;
     let numbers: Vec<i32> = copies.iter().map(|copy| copy.as_raw_fd()).collect();
     let place = move || {
         for (number, target) in numbers.iter().zip(FIRST..) {

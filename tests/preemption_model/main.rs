@@ -35,30 +35,14 @@ const FOUR: Scene = Scene {
 };
 
 /// Three levels; more locks and sleeps, and the high one comes twice.
-const THREE: Scene = Scene {
-    levels: &[0, 1, 2],
-    releases: &[2, 1, 1],
-    budget: &[1, 2, 2],
-    ..FOUR
-};
+const THREE: Scene = Scene { levels: &[0, 1, 2], releases: &[2, 1, 1], budget: &[1, 2, 2], ..FOUR };
 
 /// The highest one is the target of ticks by the others.
-const TICKS: Scene = Scene {
-    levels: &[0, 1, 2],
-    releases: &[0, 1, 2],
-    budget: &[1, 2, 1],
-    target: Some(0),
-    ..FOUR
-};
+const TICKS: Scene = Scene { levels: &[0, 1, 2], releases: &[0, 1, 2], budget: &[1, 2, 1], target: Some(0), ..FOUR };
 
 /// The target of ticks is in the middle.
-const TICKS_BELOW: Scene = Scene {
-    levels: &[1, 0, 2, 2],
-    releases: &[0, 1, 1, 1],
-    budget: &[1, 1, 1, 1],
-    target: Some(0),
-    ..FOUR
-};
+const TICKS_BELOW: Scene =
+    Scene { levels: &[1, 0, 2, 2], releases: &[0, 1, 1, 1], budget: &[1, 1, 1, 1], target: Some(0), ..FOUR };
 
 /// FMU code that sleeps inside its locked section, and only there.
 const SLEEPS_LOCKED: Scene = Scene {
@@ -85,10 +69,7 @@ fn assert_holds(name: &str, scene: Scene) {
     for steal in STEAL {
         let found = explore(RIGHT, Scene { steal, ..scene }, None);
         println!("{name}, steal {steal}: {found}");
-        assert!(
-            found.violations.is_empty(),
-            "{name}, steal {steal}: {found}"
-        );
+        assert!(found.violations.is_empty(), "{name}, steal {steal}: {found}");
     }
 }
 
@@ -140,67 +121,34 @@ fn the_mechanism_holds_in_larger_scenes() {
             "three" => &[2, 2, 2],
             _ => scene.releases,
         };
-        assert_holds(
-            name,
-            Scene {
-                may_sleep: true,
-                budget,
-                releases,
-                ..scene
-            },
-        );
+        assert_holds(name, Scene { may_sleep: true, budget, releases, ..scene });
     }
 }
 
-const PLAIN_PI_MUTEX: Mechanism = Mechanism {
-    gate: Gate::None,
-    token: false,
-    bitmap: false,
-    recheck: false,
-    section_flag: false,
-    ..RIGHT
-};
+const PLAIN_PI_MUTEX: Mechanism =
+    Mechanism { gate: Gate::None, token: false, bitmap: false, recheck: false, section_flag: false, ..RIGHT };
 
-const GATE_ALONE: Mechanism = Mechanism {
-    gate: Gate::Once,
-    ..PLAIN_PI_MUTEX
-};
+const GATE_ALONE: Mechanism = Mechanism { gate: Gate::Once, ..PLAIN_PI_MUTEX };
 
-const GATE_AND_TOKEN: Mechanism = Mechanism {
-    token: true,
-    ..GATE_ALONE
-};
+const GATE_AND_TOKEN: Mechanism = Mechanism { token: true, ..GATE_ALONE };
 
 #[test]
 fn a_plain_pi_mutex_lets_others_start_inside() {
-    let awake = Scene {
-        may_sleep: false,
-        ..FOUR
-    };
-    assert_violates(
-        PLAIN_PI_MUTEX,
-        &[awake],
-        Violation::StartsInsideLockedSection,
-    );
+    let awake = Scene { may_sleep: false, ..FOUR };
+    assert_violates(PLAIN_PI_MUTEX, &[awake], Violation::StartsInsideLockedSection);
     assert_violates(PLAIN_PI_MUTEX, &[FOUR], Violation::InterleavesWithEqual);
 }
 
 #[test]
 fn a_gate_alone_interleaves_equals_even_without_sleep() {
-    let awake = Scene {
-        may_sleep: false,
-        ..FOUR
-    };
+    let awake = Scene { may_sleep: false, ..FOUR };
     assert_violates(GATE_ALONE, &[awake], Violation::InterleavesWithEqual);
 }
 
 #[test]
 fn gate_and_token_without_the_bitmap_fail_when_code_sleeps() {
     assert_violates(GATE_AND_TOKEN, &[FOUR], Violation::StartsInsideHigher);
-    let awake = Scene {
-        may_sleep: false,
-        ..FOUR
-    };
+    let awake = Scene { may_sleep: false, ..FOUR };
     for steal in STEAL {
         let found = explore(GATE_AND_TOKEN, Scene { steal, ..awake }, None);
         assert!(found.violations.is_empty(), "only with sleep: {found}");
@@ -209,39 +157,26 @@ fn gate_and_token_without_the_bitmap_fail_when_code_sleeps() {
 
 #[test]
 fn a_gate_that_waits_until_the_word_is_free_never_ends() {
-    let until_free = Mechanism {
-        gate: Gate::UntilFree,
-        section_flag: false,
-        ..RIGHT
-    };
+    let until_free = Mechanism { gate: Gate::UntilFree, section_flag: false, ..RIGHT };
     assert_violates(until_free, &[FOUR], Violation::Livelock);
 }
 
 #[test]
 fn without_looking_again_one_starts_inside_a_higher_one() {
-    let once = Mechanism {
-        recheck: false,
-        ..RIGHT
-    };
+    let once = Mechanism { recheck: false, ..RIGHT };
     assert_violates(once, &[FOUR], Violation::StartsInsideHigher);
 }
 
 #[test]
 fn without_the_raise_a_sleeper_goes_on_inside() {
-    let never = Mechanism {
-        raise: Raise::Never,
-        ..RIGHT
-    };
+    let never = Mechanism { raise: Raise::Never, ..RIGHT };
     assert_violates(never, &[FOUR, THREE], Violation::GoesOnInsideLockedSection);
 }
 
 /// The order of the first experiment (`lock_stress.c`, variant 6): too rare for its stress to show.
 #[test]
 fn a_raise_that_is_decided_before_the_word_is_taken_comes_too_late() {
-    let before = Mechanism {
-        raise: Raise::BeforeTaking,
-        ..RIGHT
-    };
+    let before = Mechanism { raise: Raise::BeforeTaking, ..RIGHT };
     assert_violates(before, &[FOUR, THREE], Violation::GoesOnInsideLockedSection);
 }
 
@@ -249,22 +184,12 @@ fn a_raise_that_is_decided_before_the_word_is_taken_comes_too_late() {
 /// way to somebody who has not run yet.
 #[test]
 fn a_gate_at_the_word_is_passed_when_the_section_begins_and_sleeps() {
-    let at_the_word = Mechanism {
-        section_flag: false,
-        ..RIGHT
-    };
-    assert_violates(
-        at_the_word,
-        &[SLEEPS_LOCKED],
-        Violation::StartsInsideLockedSection,
-    );
+    let at_the_word = Mechanism { section_flag: false, ..RIGHT };
+    assert_violates(at_the_word, &[SLEEPS_LOCKED], Violation::StartsInsideLockedSection);
 }
 
 #[test]
 fn without_help_a_middle_one_starts_before_a_higher_target() {
-    let no_help = Mechanism {
-        help: false,
-        ..RIGHT
-    };
+    let no_help = Mechanism { help: false, ..RIGHT };
     assert_violates(no_help, &[TICKS], Violation::StartsBeforeHigherTarget);
 }

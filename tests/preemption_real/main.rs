@@ -32,13 +32,7 @@ fn real_time(test: &str) -> Option<MutexGuard<'static, ()>> {
 fn holds(test: &str, sleeps: bool) {
     let Some(_core) = real_time(test) else { return };
     // Another seed each time; the counts that are printed say more than a seed could repeat.
-    let found = run(
-        Kind::Right,
-        std::process::id(),
-        sleeps,
-        Duration::from_secs(6),
-        |f| f.violations() > 0,
-    );
+    let found = run(Kind::Right, std::process::id(), sleeps, Duration::from_secs(6), |f| f.violations() > 0);
     println!("{test}: {found:?}");
     assert_eq!(found.violations(), 0, "{found:?}");
     assert!(found.activations.load(SeqCst) > 1000, "{found:?}");
@@ -72,9 +66,7 @@ fn the_mechanism_holds_with_code_that_sleeps() {
 #[test]
 fn a_plain_pi_mutex_lets_others_start_inside() {
     let test = "a_plain_pi_mutex_lets_others_start_inside";
-    violates(test, Kind::PlainPiMutex, false, |f| {
-        &f.starts_inside_section
-    });
+    violates(test, Kind::PlainPiMutex, false, |f| &f.starts_inside_section);
 }
 
 #[test]
@@ -105,10 +97,7 @@ fn a_sleeper_does_not_go_on_inside_a_section() {
     let cpu = *affinity::allowed_cpus().unwrap().last().unwrap();
     let lock = Arc::new(PreemptionLock::new(2, Some(40)).unwrap());
     let start = Arc::new(WakeWord::new());
-    let (sleeping, awake) = (
-        Arc::new(AtomicBool::new(false)),
-        Arc::new(AtomicBool::new(false)),
-    );
+    let (sleeping, awake) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     let high = {
         let (lock, start) = (Arc::clone(&lock), Arc::clone(&start));
         let (sleeping, awake) = (Arc::clone(&sleeping), Arc::clone(&awake));
@@ -132,10 +121,7 @@ fn a_sleeper_does_not_go_on_inside_a_section() {
         std::thread::sleep(Duration::from_millis(20));
         lock.enter(&me, || {});
         start.wake();
-        assert!(
-            sleeping.load(SeqCst),
-            "the higher one preempts at once and sleeps"
-        );
+        assert!(sleeping.load(SeqCst), "the higher one preempts at once and sleeps");
         lock.lock(&me);
         assert_eq!(scheduling().unwrap().priority, 40, "the ceiling");
         burn(10_000_000);
@@ -166,9 +152,7 @@ fn a_demoted_partition_stays_demoted() {
         lock.lock(&me);
         assert_eq!(scheduling().unwrap().priority, 40);
         let demotion = me.demotion();
-        std::thread::spawn(move || demotion.demote().unwrap())
-            .join()
-            .unwrap();
+        std::thread::spawn(move || demotion.demote().unwrap()).join().unwrap();
         assert_eq!(scheduling().unwrap().policy, Policy::Other);
         lock.unlock(&me);
         assert_eq!(scheduling().unwrap().policy, Policy::Other);

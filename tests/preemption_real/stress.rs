@@ -11,16 +11,8 @@ use vecud::sys::wake::{WakeWord, monotonic_now};
 use vecud::sys::{affinity, scheduling, thread};
 
 /// Level and "is the target of ticks" of each thread of an instance.
-const THREADS: [(usize, bool); 8] = [
-    (0, true),
-    (1, false),
-    (2, false),
-    (2, false),
-    (3, false),
-    (3, false),
-    (4, false),
-    (5, true),
-];
+const THREADS: [(usize, bool); 8] =
+    [(0, true), (1, false), (2, false), (2, false), (3, false), (3, false), (4, false), (5, true)];
 const LEVELS: usize = 6;
 /// The priority of the first instance's highest level; two priorities per level, one for each instance.
 pub const TOP: u8 = 60;
@@ -74,13 +66,7 @@ impl Found {
 }
 
 /// Runs until `enough` says so, at most for `limit`.
-pub fn run(
-    kind: Kind,
-    seed: u32,
-    sleeps: bool,
-    limit: Duration,
-    enough: impl Fn(&Found) -> bool,
-) -> Arc<Found> {
+pub fn run(kind: Kind, seed: u32, sleeps: bool, limit: Duration, enough: impl Fn(&Found) -> bool) -> Arc<Found> {
     let found = Arc::new(Found::default());
     let stop = Arc::new(AtomicBool::new(false));
     let ready = Arc::new(Barrier::new(2 * THREADS.len()));
@@ -104,16 +90,8 @@ pub fn run(
                 thread::minimize_timer_slack().unwrap();
                 ready.wait();
                 scheduling::set_fifo(priority).unwrap();
-                let random = seed
-                    .wrapping_mul(7919)
-                    .wrapping_add(id as u32 * 104_729 + u32::from(number) * 7);
-                let mut code = Code {
-                    me: Member::new(level, priority),
-                    id,
-                    instance: &instance,
-                    random,
-                    sleeps,
-                };
+                let random = seed.wrapping_mul(7919).wrapping_add(id as u32 * 104_729 + u32::from(number) * 7);
+                let mut code = Code { me: Member::new(level, priority), id, instance: &instance, random, sleeps };
                 code.cycle();
                 code.me.counts()
             };
@@ -144,10 +122,7 @@ struct Code<'a> {
 
 impl Code<'_> {
     fn below(&mut self, bound: u32) -> u32 {
-        self.random = self
-            .random
-            .wrapping_mul(1_664_525)
-            .wrapping_add(1_013_904_223);
+        self.random = self.random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (self.random >> 8) % bound
     }
 
@@ -159,8 +134,7 @@ impl Code<'_> {
             if is_target {
                 let seen = seat.wake.value();
                 if seat.queue.load(SeqCst) == 0 {
-                    seat.wake
-                        .wait_until(seen, Some(monotonic_now() + 20_000_000));
+                    seat.wake.wait_until(seen, Some(monotonic_now() + 20_000_000));
                     continue;
                 }
             } else {
@@ -219,12 +193,7 @@ impl Code<'_> {
     }
 
     fn section(&mut self) {
-        let Instance {
-            mechanism,
-            inside,
-            found,
-            ..
-        } = self.instance;
+        let Instance { mechanism, inside, found, .. } = self.instance;
         mechanism.lock(&self.me);
         if inside.swap(self.id as u32 + 1, SeqCst) != 0 {
             found.goes_on_inside_section.fetch_add(1, SeqCst);
@@ -269,12 +238,7 @@ impl Code<'_> {
     }
 
     fn judge_start(&self, looked: u64) {
-        let Instance {
-            seats,
-            inside,
-            found,
-            ..
-        } = self.instance;
+        let Instance { seats, inside, found, .. } = self.instance;
         found.activations.fetch_add(1, SeqCst);
         if inside.load(SeqCst) != 0 {
             found.starts_inside_section.fetch_add(1, SeqCst);
@@ -309,10 +273,7 @@ impl Code<'_> {
             }
         }
         if disturbed {
-            self.instance
-                .found
-                .goes_on_inside_section
-                .fetch_add(1, SeqCst);
+            self.instance.found.goes_on_inside_section.fetch_add(1, SeqCst);
         }
     }
 }
