@@ -83,8 +83,7 @@ fn readiness(run: &Run) -> String {
     }
     format!(
         "<section class=\"callout\"><p><b>The figures below are of a machine that is not real-time ready:</b> {}. \
-         They show what this machine did, not what a prepared one can do; <code>vecud doctor</code> names each fix.</p>\
-         </section>\n",
+         They show what this machine did, not what a prepared one can do.</p></section>\n",
         obstacles.join("; ")
     )
 }
