@@ -298,6 +298,12 @@ fn states_previous_values_and_event_indicators() {
 fn what_harms_no_run_is_a_warning() {
     for (variables, structure, warning) in [
         ("<Float64 name='x' valueReference='1' colour='red'/>", "", "colour=\"red\" is unknown"),
+        ("<Int8 name='x' valueReference='1' derivative='9'/>", "", "derivative=\"9\" is unknown"),
+        (
+            "<Clock name='x' valueReference='1' intervalVariability='fixed' previous='9'/>",
+            "",
+            "previous=\"9\" is unknown",
+        ),
         ("<Quaternion/>", "", "<Quaternion> is unknown"),
         ("<Int8 name='x' valueReference='1'><Smell/></Int8>", "", "<Smell> is unknown"),
         ("<Float64 name='x' valueReference='1' unit='m'/>", "", "unit \"m\" is not defined"),

@@ -119,6 +119,7 @@ fn units_and_types() {
             "<TypeDefinitions><EnumerationType name='E'><Item name='a' value='1'/><Item name='b' §value='1'/></EnumerationType></TypeDefinitions>",
             "is given twice in type \"E\"",
         ),
+        ("<TypeDefinitions><ClockType name='C' §clockType='x'/></TypeDefinitions>", "draft of FMI 3.0"),
         ("<TypeDefinitions>§<ClockType name='C'/></TypeDefinitions>", "`intervalVariability` is missing"),
     ] {
         refused(&in_root(&format!("{SE}{marked}")), message);
@@ -285,10 +286,10 @@ fn clocks() {
 fn variables_that_refer_to_others() {
     let n = "<UInt64 name='n' valueReference='2' causality='structuralParameter' start='3'/>";
     for (marked, message) in [
-        ("<Int8 name='x' valueReference='1'/><Int8 §name='x' valueReference='2'/>", "the name is taken by line 4"),
+        ("<Int8 name='x' valueReference='1'/><Int8 §name='x' valueReference='2'/>", "is the name of line 4 already"),
         (
             "<Int8 name='x' valueReference='1'/><Int8 name='y' valueReference='2'><Alias name='z'/><Alias §name='x'/></Int8>",
-            "<Alias> \"x\": the name is taken by line 4",
+            "<Alias> \"x\": name=\"x\" is the name of line 4 already",
         ),
         (
             "<Int8 name='x' valueReference='1'/>\n<Int8 name='y' §valueReference='1'/>",

@@ -31,6 +31,15 @@ const INTERVALS: [(&str, IntervalVariability); 6] = [
     ("triggered", IntervalVariability::Triggered),
 ];
 
+/// Refuses attributes of the dialect before the release (requirements 1.22).
+pub(super) fn refuse_draft(attribute: Attribute<'_>) -> Result<(), DescriptionError> {
+    const DRAFT: [&str; 6] = ["clockType", "triggeredBy", "periodic", "strict", "clockReference", "clockElementIndex"];
+    match DRAFT.contains(&attribute.name()) {
+        true => Err(attribute.error("belongs to the draft of FMI 3.0, which is not supported yet")),
+        false => Ok(()),
+    }
+}
+
 /// The attributes as written, each checked by itself.
 #[derive(Clone, Copy)]
 pub(super) struct Written<'a> {
@@ -112,6 +121,7 @@ fn fraction(attribute: Attribute<'_>) -> Result<Fraction, DescriptionError> {
 
 impl<'a> Written<'a> {
     pub(super) fn read(element: Element<'a>) -> Result<Written<'a>, DescriptionError> {
+        element.attributes().try_for_each(refuse_draft)?;
         let resolution = element.attribute("resolution");
         let written = Written {
             element,

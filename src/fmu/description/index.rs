@@ -1,18 +1,49 @@
-//! Look-ups by name and by value reference in constant time.
+//! Look-ups by name and by value reference, without copies of the names: sorted lists of keyed hashes and of references.
 
 use super::model::{ValueReference, Variable};
-use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 
 /// Where each variable stands in the list. `parse` fills it; an [`Index::default`] fills itself at the first look-up, so
 /// a description that is put together by hand works too. The variables must not change afterwards.
 #[derive(Clone, Debug, Default)]
-pub struct Index(OnceLock<Maps>);
+pub struct Index(OnceLock<Sorted>);
 
-#[derive(Clone, Debug, Default)]
-struct Maps {
-    names: HashMap<String, u32>,
-    references: HashMap<ValueReference, u32>,
+#[derive(Clone, Debug)]
+struct Sorted {
+    hasher: RandomState,
+    /// By hash, then place.
+    names: Vec<(u64, Place)>,
+    /// By reference, then position.
+    references: Vec<(ValueReference, u32)>,
+}
+
+/// Whose name it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    /// Position of the variable.
+    position: u32,
+    /// 0 for its name, n for its n-th alias.
+    number: u32,
+}
+
+impl Place {
+    pub(super) fn variable(self) -> usize {
+        self.position as usize
+    }
+
+    /// Which alias (0-based), unless it is the variable's own name.
+    pub(super) fn alias(self) -> Option<usize> {
+        self.number.checked_sub(1).map(|number| number as usize)
+    }
+
+    fn name(self, variables: &[Variable]) -> Option<&str> {
+        let variable = variables.get(self.variable())?;
+        match self.alias() {
+            None => Some(&variable.name),
+            Some(alias) => variable.aliases.get(alias).map(|alias| alias.name.as_str()),
+        }
+    }
 }
 
 /// What it says follows from the variables, so that it never makes two descriptions differ.
@@ -23,60 +54,60 @@ impl PartialEq for Index {
 }
 
 impl Index {
-    pub(super) fn with_capacity(variables: usize) -> Index {
-        let maps = Maps { names: HashMap::with_capacity(variables), references: HashMap::with_capacity(variables) };
-        Index(OnceLock::from(maps))
+    pub(super) fn of(variables: &[Variable]) -> Index {
+        let index = Index::default();
+        index.sorted(variables);
+        index
     }
 
-    /// Adds a value reference; the position of the variable that has it already wins and is returned.
-    pub(super) fn insert_reference(&mut self, reference: ValueReference, position: usize) -> Option<usize> {
-        let maps = self.0.get_mut()?;
-        insert(maps.references.entry(reference), position)
+    pub(super) fn by_name(&self, variables: &[Variable], name: &str) -> Option<usize> {
+        let sorted = self.sorted(variables);
+        let hash = sorted.hasher.hash_one(name);
+        let first = sorted.names.partition_point(|(other, _)| *other < hash);
+        let same = sorted.names[first..].iter().take_while(|(other, _)| *other == hash);
+        same.map(|(_, place)| *place).find(|place| place.name(variables) == Some(name)).map(Place::variable)
     }
 
-    /// Adds a name or alias; the position of the variable that has it already wins and is returned.
-    pub(super) fn insert_name(&mut self, name: &str, position: usize) -> Option<usize> {
-        let maps = self.0.get_mut()?;
-        insert(maps.names.entry(name.to_owned()), position)
+    pub(super) fn by_reference(&self, variables: &[Variable], reference: ValueReference) -> Option<usize> {
+        let references = &self.sorted(variables).references;
+        let found = references.partition_point(|(other, _)| *other < reference);
+        references.get(found).filter(|(other, _)| *other == reference).map(|(_, position)| *position as usize)
     }
 
-    pub(super) fn by_reference(&self, reference: ValueReference) -> Option<usize> {
-        Some(*self.0.get()?.references.get(&reference)? as usize)
+    /// The first variable with a value reference that an earlier one has: earlier and later position.
+    pub(super) fn duplicate_reference(&self, variables: &[Variable]) -> Option<(usize, usize)> {
+        let references = &self.sorted(variables).references;
+        let twins = references.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+        twins.map(|pair| (pair[0].1 as usize, pair[1].1 as usize)).min_by_key(|(_, later)| *later)
     }
 
-    pub(super) fn find_name<'a>(&self, variables: &'a [Variable], name: &str) -> Option<&'a Variable> {
-        variables.get(*self.maps(variables).names.get(name)? as usize)
+    /// The first name or alias that an earlier one equals: earlier and later place.
+    pub(super) fn duplicate_name(&self, variables: &[Variable]) -> Option<(Place, Place)> {
+        let groups = self.sorted(variables).names.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1);
+        let twins = groups.filter_map(|group| {
+            let name = |at: usize| group[at].1.name(variables);
+            (1..group.len())
+                .find_map(|later| (0..later).find(|&earlier| name(earlier) == name(later)).map(|e| (e, later)))
+                .map(|(earlier, later)| (group[earlier].1, group[later].1))
+        });
+        twins.min_by_key(|(_, later)| *later)
     }
 
-    pub(super) fn find_reference<'a>(
-        &self,
-        variables: &'a [Variable],
-        reference: ValueReference,
-    ) -> Option<&'a Variable> {
-        variables.get(*self.maps(variables).references.get(&reference)? as usize)
-    }
-
-    fn maps(&self, variables: &[Variable]) -> &Maps {
+    fn sorted(&self, variables: &[Variable]) -> &Sorted {
         self.0.get_or_init(|| {
-            let mut index = Index::with_capacity(variables.len());
-            for (position, variable) in variables.iter().enumerate() {
-                index.insert_reference(variable.value_reference, position);
-                index.insert_name(&variable.name, position);
-                for alias in &variable.aliases {
-                    index.insert_name(&alias.name, position);
+            let hasher = RandomState::new();
+            let mut names = Vec::with_capacity(variables.len());
+            let mut references = Vec::with_capacity(variables.len());
+            for (position, variable) in (0..).zip(variables) {
+                references.push((variable.value_reference, position));
+                let aliases = variable.aliases.iter().map(|alias| &alias.name);
+                for (number, name) in (0..).zip(std::iter::once(&variable.name).chain(aliases)) {
+                    names.push((hasher.hash_one(name.as_str()), Place { position, number }));
                 }
             }
-            index.0.into_inner().unwrap_or_default()
+            names.sort_unstable();
+            references.sort_unstable();
+            Sorted { hasher, names, references }
         })
-    }
-}
-
-fn insert<K>(entry: std::collections::hash_map::Entry<'_, K, u32>, position: usize) -> Option<usize> {
-    match entry {
-        std::collections::hash_map::Entry::Occupied(other) => Some(*other.get() as usize),
-        std::collections::hash_map::Entry::Vacant(place) => {
-            place.insert(position as u32);
-            None
-        }
     }
 }

@@ -540,12 +540,12 @@ impl std::error::Error for DescriptionError {}
 impl ModelDescription {
     /// The variable with this name or alias.
     pub fn variable(&self, name: &str) -> Option<&Variable> {
-        self.index.find_name(&self.variables, name)
+        self.variables.get(self.index.by_name(&self.variables, name)?)
     }
 
     /// The variable with this value reference.
     pub fn by_reference(&self, reference: ValueReference) -> Option<&Variable> {
-        self.index.find_reference(&self.variables, reference)
+        self.variables.get(self.index.by_reference(&self.variables, reference)?)
     }
 
     /// Number of elements of a variable while its structural parameters have their start values; 1 for a scalar.

@@ -1,5 +1,5 @@
 //! What variables say of each other: names, value references, clocks, dimensions, derivatives, previous values
-//! (FMI 3.0, 2.4.7). One pass, every look-up by hash.
+//! (FMI 3.0, 2.4.7). One pass, no look-up scans.
 
 use super::index::Index;
 use super::model::{
@@ -50,33 +50,27 @@ pub(super) fn check(
 }
 
 fn unique(variables: &[Variable], elements: &[Element<'_>]) -> Result<Index, DescriptionError> {
-    let mut index = Index::with_capacity(variables.len());
-    for (position, (variable, element)) in variables.iter().zip(elements).enumerate() {
-        if let Some(other) = index.insert_reference(variable.value_reference, position) {
-            let attribute = element.required("valueReference")?;
-            let (name, line) = (&variables[other].name, variables[other].line);
-            return Err(attribute.error(format!("is the value reference of {name:?} (line {line}) already")));
-        }
-        let aliases = variable.aliases.iter().map(|alias| &alias.name);
-        for (number, name) in std::iter::once(&variable.name).chain(aliases).enumerate() {
-            if let Some(other) = index.insert_name(name, position) {
-                let line = variables[other].line;
-                let alias = || element.children().filter(|child| child.name() == "Alias").nth(number - 1);
-                let culprit = if number == 0 { *element } else { alias().unwrap_or(*element) };
-                let message = format!("{}: the name is taken by line {line} already", culprit.label());
-                return Err(culprit.required("name").map_or_else(
-                    |_| culprit.error(message.clone()),
-                    |name| DescriptionError { message: message.clone(), ..name.error("") },
-                ));
-            }
-        }
+    let index = Index::of(variables);
+    if let Some((earlier, later)) = index.duplicate_reference(variables) {
+        let other = &variables[earlier];
+        let attribute = elements[later].required("valueReference")?;
+        return Err(
+            attribute.error(format!("is the value reference of {:?} (line {}) already", other.name, other.line))
+        );
+    }
+    if let Some((earlier, later)) = index.duplicate_name(variables) {
+        let element = elements[later.variable()];
+        let mut aliases = element.children().filter(|child| child.name() == "Alias");
+        let culprit = later.alias().and_then(|alias| aliases.nth(alias)).unwrap_or(element);
+        let line = variables[earlier.variable()].line;
+        return Err(culprit.required("name")?.error(format!("is the name of line {line} already")));
     }
     Ok(index)
 }
 
 impl<'a> All<'a> {
     fn get(&self, reference: ValueReference) -> Option<(&'a Variable, Element<'a>)> {
-        let position = self.index.by_reference(reference)?;
+        let position = self.index.by_reference(self.variables, reference)?;
         Some((&self.variables[position], self.elements[position]))
     }
 

@@ -67,7 +67,7 @@ fn unknown<'v>(
     element.warn_of_unknown_attributes(&[&["valueReference", "dependencies", "dependenciesKind"]]);
     let attribute = element.required("valueReference")?;
     let value_reference = attribute.scalar()?;
-    let position = index.by_reference(value_reference).ok_or_else(|| attribute.error("is no variable's"))?;
+    let position = index.by_reference(variables, value_reference).ok_or_else(|| attribute.error("is no variable's"))?;
     let kinds = element.attribute("dependenciesKind");
     let dependencies = match element.attribute("dependencies") {
         None => match kinds {
@@ -76,7 +76,9 @@ fn unknown<'v>(
         },
         Some(attribute) => {
             let references: Vec<ValueReference> = attribute.list()?;
-            if let Some(wrong) = references.iter().find(|&&reference| index.by_reference(reference).is_none()) {
+            if let Some(wrong) =
+                references.iter().find(|&&reference| index.by_reference(variables, reference).is_none())
+            {
                 return Err(attribute.error(format!("names {}, which no variable has", wrong.0)));
             }
             let kinds = match kinds {

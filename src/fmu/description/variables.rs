@@ -26,9 +26,6 @@ const COMMON: [&str; 7] = [
 /// Not for clocks, which are neither arrays nor initialised.
 const VALUED: [&str; 3] = ["intermediateUpdate", "previous", "initial"];
 const FLOAT: [&str; 2] = ["derivative", "reinit"];
-/// Attributes of the dialect before the release (requirements 1.22).
-const DRAFT: [&str; 6] = ["clockType", "triggeredBy", "periodic", "strict", "clockReference", "clockElementIndex"];
-
 /// Reads all variables; the second list holds the element of each.
 pub(super) fn read<'a>(
     list: Element<'a>,
@@ -41,7 +38,7 @@ pub(super) fn read<'a>(
     for element in list.children() {
         match types::variable_type(element.name()) {
             Some(variable_type) => {
-                variables.push(variable(element, variable_type, types, units)?);
+                read_one(element, variable_type, types, units, &mut variables)?;
                 elements.push(element);
             }
             None if element.name() == "Annotations" => {}
@@ -60,20 +57,20 @@ fn check_attributes(element: Element<'_>, variable_type: VariableType) -> Result
     let start: &[&str] = if has_list { &["start", "clocks"] } else { &["clocks"] };
     let known = [&COMMON[..], start, types::attribute_names(variable_type), valued, float];
     for attribute in element.attributes().filter(|attribute| !attribute.is_one_of(&known)) {
-        if DRAFT.contains(&attribute.name()) {
-            return Err(attribute.error("belongs to the draft of FMI 3.0, which is not supported yet"));
-        }
+        clocks::refuse_draft(attribute)?;
         attribute.warn("is unknown and ignored");
     }
     Ok(())
 }
 
-fn variable<'a>(
+/// Reads a variable to the end of the list, where it is made in place: it is large.
+fn read_one<'a>(
     element: Element<'a>,
     variable_type: VariableType,
     types: &Types<'a>,
     units: &Units,
-) -> Result<Variable, DescriptionError> {
+    list: &mut Vec<Variable>,
+) -> Result<(), DescriptionError> {
     check_attributes(element, variable_type)?;
     let name = element.unique_name()?;
     let value_reference = element.required("valueReference")?.scalar()?;
@@ -98,7 +95,25 @@ fn variable<'a>(
         return Err(element.error(format!("{}: a structuralParameter has no <Dimension>", element.label())));
     }
     let is_binary = variable_type == VariableType::Binary;
-    let variable = Variable {
+    let (derivative, reinit) = match rules::is_float(variable_type) {
+        true => (element.scalar("derivative")?, element.flag("reinit")?),
+        false => (None, false),
+    };
+    let (previous, intermediate_update) = match variable_type {
+        VariableType::Clock => (None, false),
+        _ => (element.scalar("previous")?, element.flag("intermediateUpdate")?),
+    };
+    let can_handle_multiple_set_per_time_instant =
+        element.scalar("canHandleMultipleSetPerTimeInstant")?.unwrap_or(true);
+    let clocks = clock_list(element, variability)?;
+    check_start(element, variable_type, causality, initial, start.as_ref())?;
+    if let (Some(definition), Some(Values::Int64(start))) = (declared, &start)
+        && let Some(items) = types.items(&definition.name)
+        && let Some(value) = start.iter().find(|&value| !items.contains(value))
+    {
+        element.warn(format!("{}: start {value} is no item of {:?}", element.label(), definition.name));
+    }
+    list.push(Variable {
         name: name.to_owned(),
         value_reference,
         variable_type,
@@ -106,10 +121,10 @@ fn variable<'a>(
         causality,
         variability,
         initial,
-        can_handle_multiple_set_per_time_instant: element.scalar("canHandleMultipleSetPerTimeInstant")?.unwrap_or(true),
-        intermediate_update: element.flag("intermediateUpdate")?,
-        previous: element.scalar("previous")?,
-        clocks: clock_list(element, variability)?,
+        can_handle_multiple_set_per_time_instant,
+        intermediate_update,
+        previous,
+        clocks,
         dimensions,
         declared_type: declared.map(|declared| declared.name.clone()),
         start,
@@ -122,21 +137,14 @@ fn variable<'a>(
         min: shared.min,
         max: shared.max,
         nominal: shared.nominal,
-        derivative: element.scalar("derivative")?,
-        reinit: element.flag("reinit")?,
+        derivative,
+        reinit,
         mime_type: shared.mime_type.or_else(|| is_binary.then(|| "application/octet-stream".to_owned())),
         max_size: shared.max_size,
         clock,
         line: element.line(),
-    };
-    check_start(element, &variable)?;
-    if let (Some(definition), Some(Values::Int64(start))) = (declared, &variable.start)
-        && let Some(items) = types.items(&definition.name)
-        && let Some(value) = start.iter().find(|&value| !items.contains(value))
-    {
-        element.warn(format!("{}: start {value} is no item of {:?}", element.label(), definition.name));
-    }
-    Ok(variable)
+    });
+    Ok(())
 }
 
 /// `causality`, `variability` and `initial` with their defaults, if the standard's tables allow them together.
@@ -283,19 +291,25 @@ fn dimension(element: Element<'_>) -> Result<Dimension, DescriptionError> {
 
 /// Whether there is a start value where the standard wants one (2.4.7.4, `start`). One that it does not want is only a
 /// warning, except for the independent variable: tools do write it for calculated variables.
-fn check_start(element: Element<'_>, variable: &Variable) -> Result<(), DescriptionError> {
-    if variable.variable_type == VariableType::Clock {
+fn check_start(
+    element: Element<'_>,
+    variable_type: VariableType,
+    causality: Causality,
+    initial: Option<Initial>,
+    start: Option<&Values>,
+) -> Result<(), DescriptionError> {
+    if variable_type == VariableType::Clock {
         return Ok(());
     }
-    let wanted = matches!(variable.initial, Some(Initial::Exact | Initial::Approx));
-    match &variable.start {
+    let wanted = matches!(initial, Some(Initial::Exact | Initial::Approx));
+    match start {
         // LS-BUS networks leave it out.
-        None if wanted && variable.variable_type == VariableType::Binary && variable.causality == Causality::Input => {
+        None if wanted && variable_type == VariableType::Binary && causality == Causality::Input => {
             element.warn(format!("{}: a start value is missing", element.label()));
             Ok(())
         }
         None if wanted => Err(element.error(format!("{}: a start value is missing", element.label()))),
-        Some(_) if variable.causality == Causality::Independent => {
+        Some(_) if causality == Causality::Independent => {
             Err(element.error(format!("{}: the independent variable has no start value", element.label())))
         }
         Some(_) if !wanted => {
