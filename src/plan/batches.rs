@@ -38,7 +38,8 @@ pub(super) fn sets(unit: &Unit, draft: &Draft, v: &Variable) -> bool {
     v.clocks.is_empty() || v.clocks.contains(&unit.variables()[draft.variable].value_reference)
 }
 
-/// Whether the draft's task reads this (wanted) variable.
+/// Whether the draft's task reads this (wanted) variable. An input is read back only if it is fed; else it keeps its start
+/// value.
 pub(super) fn gets(unit: &Unit, draft: &Draft, v: &Variable) -> bool {
     let computed = matches!(v.causality, Causality::Input | Causality::Output | Causality::Local)
         && !matches!(v.variability, Variability::Constant | Variability::Fixed);
@@ -65,7 +66,8 @@ pub(super) fn of_task(
 ) -> (Vec<Batch>, Vec<Batch>) {
     let unit = &units[draft.fmu];
     let set = wanted.written.iter().copied().filter(|&i| sets(unit, draft, &unit.variables()[i]));
-    let get = wanted.read.iter().copied().filter(|&i| gets(unit, draft, &unit.variables()[i]));
+    let changes = |i: usize| unit.variables()[i].causality != Causality::Input || wanted.written.contains(&i);
+    let get = wanted.read.iter().copied().filter(|&i| changes(i) && gets(unit, draft, &unit.variables()[i]));
     (written(units, draft.fmu, set, links), read(units, draft.fmu, get, links, columns))
 }
 

@@ -226,7 +226,7 @@ fn unrepeatable(plan: &Plan) -> String {
     if !shared.is_empty() {
         let shown: Vec<&str> = shared.iter().take(8).map(String::as_str).collect();
         let more = if shared.len() > 8 { ", …" } else { "" };
-        lines.push(format!("variables that several partitions compute: {}{more}", shown.join(", ")));
+        lines.push(format!("variables of several partitions: {}{more}", shown.join(", ")));
     }
     list(&lines)
 }

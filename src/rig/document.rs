@@ -10,12 +10,15 @@ use toml_edit::{Item, Key, TableLike, Value};
 pub(super) struct Document<'a> {
     file: &'a Path,
     text: &'a str,
+    /// Byte offset of each line.
+    lines: Vec<usize>,
     problems: RefCell<Vec<Problem>>,
 }
 
 impl<'a> Document<'a> {
     pub(super) fn new(file: &'a Path, text: &'a str) -> Document<'a> {
-        Document { file, text, problems: RefCell::default() }
+        let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
+        Document { file, text, lines, problems: RefCell::default() }
     }
 
     /// Line and column of a byte range's first character.
@@ -25,9 +28,9 @@ impl<'a> Document<'a> {
         while !self.text.is_char_boundary(offset) {
             offset -= 1;
         }
-        let before = &self.text[..offset];
-        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
-        Place { line: 1 + before.matches('\n').count() as u32, column: 1 + before[line_start..].chars().count() as u32 }
+        let line = self.lines.partition_point(|&start| start <= offset);
+        let column = self.text[self.lines[line - 1]..offset].chars().count() + 1;
+        Place { line: line as u32, column: column as u32 }
     }
 
     pub(super) fn problem(&self, place: Place, message: impl Into<String>) {

@@ -23,6 +23,14 @@ fn a_task_touches_variables_of_its_clock_and_of_no_clock() {
 }
 
 #[test]
+fn an_input_that_nothing_feeds_keeps_its_start_value_and_is_not_read() {
+    let plan = ecu_and_plant("[record]\n");
+    assert_eq!(names(&task(&plan, "fast").get), ["alive"]);
+    assert_eq!(names(&task(&plan, "step").get), ["speed", "field", "count"]);
+    assert_eq!(plan.signals[0].start, Some(0f64.to_bits()));
+}
+
+#[test]
 fn variables_of_an_output_clock_are_read_by_the_task_that_ticks_it() {
     let plan = ecu_and_plant("[record]\nsignals = [\"ecu.*\"]\n");
     assert_eq!(names(&task(&plan, "slow").get), ["throttle", "ticks", "alive"]);

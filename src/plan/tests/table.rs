@@ -36,7 +36,7 @@ Recorded
 
 May differ from run to run in real time
   immediate connections (1): what a consumer sees depends on who ran first
-  variables that several partitions compute: ecu.alive
+  variables of several partitions: ecu.alive
 ";
     assert_eq!(render(&plan), expected);
 }
