@@ -1,5 +1,6 @@
 //! `vecud check`: the plan of a rig, without running it.
 
+use crate::plan::table;
 use crate::supervisor::{self, Error, Options};
 use std::io::{Write, stdout};
 use std::path::PathBuf;
@@ -13,9 +14,7 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let prepared = supervisor::plan(&Options { file: arguments.file, ..Options::default() })?;
-    for warning in &prepared.warnings {
-        eprintln!("note: {warning}");
-    }
-    // let _ = stdout().write_all(crate::plan::table::render(&prepared.plan).as_bytes());
+    // A closed pipe (`vecud check ... | head`) is no failure.
+    let _ = stdout().write_all(table::render(&prepared.plan).as_bytes());
     Ok(ExitCode::SUCCESS)
 }

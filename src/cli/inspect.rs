@@ -1,8 +1,35 @@
-//! stub
+//! `vecud inspect`: what is inside of an FMU, without loading its code.
+
+mod render;
+
+use crate::fmu::archive::{Cache, Unpacked};
+use crate::fmu::description;
 use crate::supervisor::Error;
+use std::io::{Write, stdout};
+use std::path::PathBuf;
 use std::process::ExitCode;
+
 #[derive(clap::Args)]
-pub struct Arguments {}
-pub fn run(_: Arguments) -> Result<ExitCode, Error> {
+pub struct Arguments {
+    /// An .fmu file, or the folder of an unpacked FMU
+    file: PathBuf,
+    /// For programs
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
+    let cache = Cache::user().map_err(|error| Error::System(format!("no cache folder: {error}; set VECUD_CACHE")))?;
+    let unpacked = Unpacked::open(&arguments.file, &cache).map_err(Error::Archive)?;
+    let text = unpacked.model_description().map_err(Error::Archive)?;
+    let description = description::parse(&text).map_err(|error| Error::Description(unpacked.origin.clone(), error))?;
+    for warning in &description.warnings {
+        eprintln!("note: {}: {warning}", unpacked.origin.display());
+    }
+    let text = match arguments.json {
+        true => format!("{:#}\n", render::json(&description)),
+        false => render::render(&description),
+    };
+    let _ = stdout().write_all(text.as_bytes());
     Ok(ExitCode::SUCCESS)
 }

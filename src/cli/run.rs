@@ -54,7 +54,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         runner: None,
     };
     let prepared = supervisor::plan(&options)?;
-    for line in prepared.plan.notes.iter().chain(&prepared.warnings) {
+    for line in &prepared.plan.notes {
         eprintln!("note: {line}");
     }
     let finished = supervisor::run(&options, &prepared, &mut |line| eprintln!("{line}"))?;

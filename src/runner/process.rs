@@ -99,7 +99,7 @@ fn scheduling_of(plan: &Plan, say: &dyn Fn(u8, &str)) -> Scheduling {
     if plan.mode == Mode::Virtual {
         return Scheduling::Virtual;
     }
-    let scheduling = match scheduling::probe_fifo(plan.host.fifo_band.1.get()) {
+    match scheduling::probe_fifo(plan.host.fifo_band.1.get()) {
         Ok(()) => Scheduling::Fifo,
         Err(error) => {
             say(
@@ -111,8 +111,7 @@ fn scheduling_of(plan: &Plan, say: &dyn Fn(u8, &str)) -> Scheduling {
             );
             Scheduling::Cooperative
         }
-    };
-    scheduling
+    }
 }
 
 fn lock_memory(world: &World, say: &dyn Fn(u8, &str)) {

@@ -89,7 +89,7 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
             End::StopTime
         },
         problems,
-        notes: plan.notes.iter().chain(&prepared.warnings).cloned().collect(),
+        notes: plan.notes.clone(),
         host: Host {
             kernel: facts.machine.kernel.clone(),
             preempt_rt: facts.machine.preempt_rt,

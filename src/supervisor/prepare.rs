@@ -34,8 +34,6 @@ pub struct Prepared {
     pub plan: Plan,
     /// Descriptions of the FMUs, in rig order: log messages name variables.
     pub descriptions: Vec<ModelDescription>,
-    /// What was tolerated.
-    pub warnings: Vec<String>,
 }
 
 /// Reads the rig, opens its FMUs, and makes the plan.
@@ -49,14 +47,12 @@ pub fn plan(options: &Options) -> Result<Prepared, Error> {
     }
     let cache = Cache::user().map_err(|error| Error::System(format!("no cache folder: {error}; set VECUD_CACHE")))?;
     let mut fmus = Vec::new();
-    let mut warnings = Vec::new();
     for fmu in &rig.fmus {
         let path = &fmu.path.value;
         let unpacked = Unpacked::open(path, &cache).map_err(Error::Archive)?;
         let text = unpacked.model_description().map_err(Error::Archive)?;
         let description =
             description::parse(&text).map_err(|error| Error::Description(unpacked.origin.clone(), error))?;
-        warnings.extend(description.warnings.iter().map(|warning| format!("{}: {warning}", path.display())));
         // Without Scheduled Execution the plan says what is offered instead; there is nothing to load.
         let library = match &description.scheduled_execution {
             Some(interface) => unpacked.library(&interface.model_identifier, &cache).map_err(Error::Archive)?,
@@ -76,7 +72,7 @@ pub fn plan(options: &Options) -> Result<Prepared, Error> {
     let plan = plan::build(&rig, &inputs, &host_facts()?).map_err(Error::Plan)?;
     drop(inputs);
     let descriptions = fmus.into_iter().map(|(_, description, _)| description).collect();
-    Ok(Prepared { plan, descriptions, warnings })
+    Ok(Prepared { plan, descriptions })
 }
 
 fn read_rig(file: &Path) -> Result<Rig, Error> {

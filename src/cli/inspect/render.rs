@@ -1,0 +1,388 @@
+//! `vecud inspect`: what is inside an FMU, as text and as JSON.
+//!
+//! Pure: both come from the model description alone.
+
+use crate::fmu::description::{
+    Causality, Dimension, Initial, InterfaceType, IntervalVariability, ModelDescription, ValueReference, Values,
+    Variability, Variable,
+};
+use crate::plan::table::{aligned, interval_text};
+use crate::plan::words::{causality_name, kind_name, type_name};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// For people.
+pub fn render(description: &ModelDescription) -> String {
+    let mut out = String::new();
+    // Writing to a `String` cannot fail.
+    let _ = writeln!(out, "{} (FMI {})", description.model_name, description.fmi_version);
+    let facts = [
+        ("description", &description.description),
+        ("author", &description.author),
+        ("version", &description.version),
+        ("copyright", &description.copyright),
+        ("license", &description.license),
+        ("made by", &description.generation_tool),
+        ("made at", &description.generation_date_and_time),
+    ];
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    rows.extend(facts.into_iter().filter_map(|(name, fact)| Some(vec![name.to_owned(), fact.clone()?])));
+    rows.push(vec!["token".to_owned(), description.instantiation_token.clone()]);
+    let experiment = &description.default_experiment;
+    let seconds = |name: &str, value: Option<f64>| value.map(|value| format!("{name} {value} s"));
+    let times = [
+        seconds("start", experiment.start_time),
+        seconds("stop", experiment.stop_time),
+        seconds("step", experiment.step_size),
+    ];
+    let times: Vec<String> = times.into_iter().flatten().collect();
+    if !times.is_empty() {
+        rows.push(vec!["experiment".to_owned(), times.join(", ")]);
+    }
+    out.push_str(&aligned(&rows, &[]));
+    section(&mut out, "Interfaces", interfaces(description));
+    section(&mut out, "Clocks", clocks(description));
+    section(&mut out, "Who may tick what", ticks(description));
+    section(&mut out, "Variables", variables(description));
+    let categories = description
+        .log_categories
+        .iter()
+        .map(|category| vec![category.name.clone(), category.description.clone().unwrap_or_default()]);
+    section(&mut out, "Log categories", aligned(&categories.collect::<Vec<_>>(), &[]));
+    let warnings: String = description.warnings.iter().map(|warning| format!("  {warning}\n")).collect();
+    section(&mut out, "Warnings", warnings);
+    out
+}
+
+/// For programs.
+pub fn json(description: &ModelDescription) -> Value {
+    let experiment = &description.default_experiment;
+    let interfaces: serde_json::Map<String, Value> = offered(description)
+        .into_iter()
+        .map(|(name, interface, more)| {
+            let flags = flags(interface).into_iter().chain(more);
+            let mut object: serde_json::Map<String, Value> =
+                flags.map(|(name, value)| (name.to_owned(), Value::Bool(value))).collect();
+            object.insert("modelIdentifier".to_owned(), interface.model_identifier.clone().into());
+            (name.replace([' ', '-'], ""), Value::Object(object))
+        })
+        .collect();
+    json!({
+        "modelName": description.model_name,
+        "fmiVersion": description.fmi_version,
+        "instantiationToken": description.instantiation_token,
+        "description": description.description,
+        "author": description.author,
+        "version": description.version,
+        "copyright": description.copyright,
+        "license": description.license,
+        "generationTool": description.generation_tool,
+        "generationDateAndTime": description.generation_date_and_time,
+        "defaultExperiment": {
+            "startTime": experiment.start_time,
+            "stopTime": experiment.stop_time,
+            "tolerance": experiment.tolerance,
+            "stepSize": experiment.step_size,
+        },
+        "interfaces": interfaces,
+        "variables": description.variables.iter().map(|v| variable_json(description, v)).collect::<Vec<_>>(),
+        "logCategories": description.log_categories.iter().map(|category| &category.name).collect::<Vec<_>>(),
+        "warnings": description.warnings,
+    })
+}
+
+fn section(out: &mut String, title: &str, body: String) {
+    if !body.is_empty() {
+        let _ = write!(out, "\n{title}\n{body}");
+    }
+}
+
+/// Flags by the names of their attributes.
+type Flags = Vec<(&'static str, bool)>;
+
+fn flags(interface: &InterfaceType) -> Flags {
+    vec![
+        ("needsExecutionTool", interface.needs_execution_tool),
+        ("canBeInstantiatedOnlyOncePerProcess", interface.can_be_instantiated_only_once_per_process),
+        ("canGetAndSetFMUState", interface.can_get_and_set_fmu_state),
+        ("canSerializeFMUState", interface.can_serialize_fmu_state),
+        ("providesDirectionalDerivatives", interface.provides_directional_derivatives),
+        ("providesAdjointDerivatives", interface.provides_adjoint_derivatives),
+        ("providesPerElementDependencies", interface.provides_per_element_dependencies),
+    ]
+}
+
+/// The interfaces of an FMU with the flags that only they have.
+fn offered(description: &ModelDescription) -> Vec<(&'static str, &InterfaceType, Flags)> {
+    let mut all = Vec::new();
+    if let Some(interface) = &description.scheduled_execution {
+        all.push(("Scheduled Execution", interface, Vec::new()));
+    }
+    if let Some(cs) = &description.co_simulation {
+        let more = vec![
+            ("providesIntermediateUpdate", cs.provides_intermediate_update),
+            ("mightReturnEarlyFromDoStep", cs.might_return_early_from_do_step),
+            ("canReturnEarlyAfterIntermediateUpdate", cs.can_return_early_after_intermediate_update),
+            ("canHandleVariableCommunicationStepSize", cs.can_handle_variable_communication_step_size),
+            ("hasEventMode", cs.has_event_mode),
+            ("providesEvaluateDiscreteStates", cs.provides_evaluate_discrete_states),
+        ];
+        all.push(("Co-Simulation", &cs.common, more));
+    }
+    if let Some(me) = &description.model_exchange {
+        let more = vec![
+            ("needsCompletedIntegratorStep", me.needs_completed_integrator_step),
+            ("providesEvaluateDiscreteStates", me.provides_evaluate_discrete_states),
+        ];
+        all.push(("Model Exchange", &me.common, more));
+    }
+    all
+}
+
+fn interfaces(description: &ModelDescription) -> String {
+    let row = |(name, interface, more): (&str, &InterfaceType, Flags)| {
+        let set = flags(interface).into_iter().chain(more).filter(|(_, set)| *set);
+        let set: Vec<&str> = set.map(|(name, _)| name).collect();
+        vec![name.to_owned(), interface.model_identifier.clone(), set.join(", ")]
+    };
+    aligned(&offered(description).into_iter().map(row).collect::<Vec<_>>(), &[])
+}
+
+fn header(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+fn clocks(description: &ModelDescription) -> String {
+    let mut rows = vec![header(&["name", "reference", "causality", "kind", "interval", "shift", "priority", ""])];
+    for v in &description.variables {
+        let Some(clock) = &v.clock else { continue };
+        rows.push(vec![
+            v.name.clone(),
+            v.value_reference.0.to_string(),
+            causality_name(v.causality).to_owned(),
+            kind_name(clock.interval_variability).to_owned(),
+            clock.interval.map(interval_text).unwrap_or_default(),
+            if clock.shift.is_zero() { String::new() } else { interval_text(clock.shift) },
+            clock.priority.map(|priority| priority.0.to_string()).unwrap_or_default(),
+            v.description.clone().unwrap_or_default(),
+        ]);
+    }
+    if rows.len() == 1 { String::new() } else { aligned(&rows, &[1, 6]) }
+}
+
+/// Output clocks tick in partitions; countdown clocks are armed in them.
+fn ticks(description: &ModelDescription) -> String {
+    let mut out = String::new();
+    for v in &description.variables {
+        let Some(clock) = &v.clock else { continue };
+        let verb = match (v.causality, clock.interval_variability) {
+            (Causality::Output, _) => "may tick in",
+            (Causality::Input, IntervalVariability::Countdown) => "may be armed in",
+            _ => continue,
+        };
+        let partitions = match v.clocks.as_slice() {
+            [] => "any partition (it names none)".to_owned(),
+            clocks => names(description, clocks).join(", "),
+        };
+        let _ = writeln!(out, "  {} {verb} {partitions}", v.name);
+    }
+    out
+}
+
+fn variables(description: &ModelDescription) -> String {
+    let mut rows = vec![header(&[
+        "name",
+        "reference",
+        "type",
+        "causality",
+        "variability",
+        "initial",
+        "clocks",
+        "start",
+        "unit",
+        "",
+    ])];
+    for v in description.variables.iter().filter(|v| v.clock.is_none()) {
+        let aliases: Vec<&str> = v.aliases.iter().map(|alias| alias.name.as_str()).collect();
+        let aliases = if aliases.is_empty() { String::new() } else { format!(" (also {})", aliases.join(", ")) };
+        rows.push(vec![
+            v.name.clone(),
+            v.value_reference.0.to_string(),
+            format!("{}{}", type_name(v.variable_type), shape(description, v)),
+            causality_name(v.causality).to_owned(),
+            variability_name(v.variability).to_owned(),
+            v.initial.map(initial_name).unwrap_or_default().to_owned(),
+            names(description, &v.clocks).join(", "),
+            v.start.as_ref().map(start_text).unwrap_or_default(),
+            v.unit.clone().unwrap_or_default(),
+            format!("{}{aliases}", v.description.clone().unwrap_or_default()).trim().to_owned(),
+        ]);
+    }
+    if rows.len() == 1 { String::new() } else { aligned(&rows, &[1]) }
+}
+
+fn names(description: &ModelDescription, references: &[ValueReference]) -> Vec<String> {
+    let name = |&reference: &ValueReference| match description.by_reference(reference) {
+        Some(variable) => variable.name.clone(),
+        None => format!("#{}", reference.0),
+    };
+    references.iter().map(name).collect()
+}
+
+/// `[3,n]`: structural dimensions by the name of their variable.
+fn shape(description: &ModelDescription, v: &Variable) -> String {
+    let length = |dimension: &Dimension| match dimension {
+        Dimension::Fixed(n) => n.to_string(),
+        Dimension::Structural(reference) => names(description, &[*reference]).concat(),
+    };
+    let lengths: Vec<String> = v.dimensions.iter().map(length).collect();
+    if lengths.is_empty() { String::new() } else { format!("[{}]", lengths.join(",")) }
+}
+
+fn variability_name(variability: Variability) -> &'static str {
+    match variability {
+        Variability::Constant => "constant",
+        Variability::Fixed => "fixed",
+        Variability::Tunable => "tunable",
+        Variability::Discrete => "discrete",
+        Variability::Continuous => "continuous",
+    }
+}
+
+fn initial_name(initial: Initial) -> &'static str {
+    match initial {
+        Initial::Exact => "exact",
+        Initial::Approx => "approx",
+        Initial::Calculated => "calculated",
+    }
+}
+
+/// The first elements.
+fn start_text(values: &Values) -> String {
+    const SHOWN: usize = 4;
+    let json = values_json(values, SHOWN);
+    let shown: Vec<String> = json.iter().map(Value::to_string).collect();
+    let more = if values.len() > SHOWN { " …" } else { "" };
+    format!("{}{more}", shown.join(" "))
+}
+
+/// Up to `limit` elements; numbers that JSON does not know as strings, binaries in hexadecimal.
+fn values_json(values: &Values, limit: usize) -> Vec<Value> {
+    fn all<T: Clone + Into<Value>>(values: &[T], limit: usize) -> Vec<Value> {
+        values.iter().take(limit).map(|value| value.clone().into()).collect()
+    }
+    let float = |text: String, value: f64| if value.is_finite() { json!(value) } else { json!(text) };
+    match values {
+        // By its own shortest decimal: 0.1 and not 0.10000000149011612.
+        Values::Float32(v) => {
+            v.iter().take(limit).map(|&f| float(f.to_string(), f.to_string().parse().unwrap_or(f64::from(f)))).collect()
+        }
+        Values::Float64(v) => v.iter().take(limit).map(|&f| float(f.to_string(), f)).collect(),
+        Values::Int8(v) => all(v, limit),
+        Values::UInt8(v) => all(v, limit),
+        Values::Int16(v) => all(v, limit),
+        Values::UInt16(v) => all(v, limit),
+        Values::Int32(v) => all(v, limit),
+        Values::UInt32(v) => all(v, limit),
+        Values::Int64(v) => all(v, limit),
+        Values::UInt64(v) => all(v, limit),
+        Values::Boolean(v) | Values::Clock(v) => all(v, limit),
+        Values::String(v) => all(v, limit),
+        Values::Binary(v) => {
+            let hex = |bytes: &Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+            v.iter().take(limit).map(|bytes| Value::String(hex(bytes))).collect()
+        }
+    }
+}
+
+fn variable_json(description: &ModelDescription, v: &Variable) -> Value {
+    let seconds =
+        |fraction: crate::time::Fraction| json!({ "seconds": fraction.seconds(), "exact": fraction.to_string() });
+    let mut object = json!({
+        "name": v.name,
+        "valueReference": v.value_reference.0,
+        "type": type_name(v.variable_type),
+        "causality": causality_name(v.causality),
+        "variability": variability_name(v.variability),
+        "initial": v.initial.map(initial_name),
+        "clocks": names(description, &v.clocks),
+        "dimensions": v.dimensions.iter().map(|dimension| match dimension {
+            Dimension::Fixed(n) => json!(n),
+            Dimension::Structural(reference) => json!({ "valueReference": reference.0 }),
+        }).collect::<Vec<_>>(),
+        "start": v.start.as_ref().map(|values| values_json(values, usize::MAX)),
+        "unit": v.unit,
+        "description": v.description,
+        "aliases": v.aliases.iter().map(|alias| &alias.name).collect::<Vec<_>>(),
+    });
+    if let Some(clock) = &v.clock {
+        object["clock"] = json!({
+            "intervalVariability": kind_name(clock.interval_variability),
+            "priority": clock.priority.map(|priority| priority.0),
+            "interval": clock.interval.map(seconds),
+            "shift": seconds(clock.shift),
+            "supportsFraction": clock.supports_fraction,
+        });
+    }
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fmu::description::parse;
+
+    const XML: &str = r#"<fmiModelDescription fmiVersion="3.0.1" modelName="demo" instantiationToken="{t}" author="me">
+<ScheduledExecution modelIdentifier="demo" canBeInstantiatedOnlyOncePerProcess="true"/>
+<DefaultExperiment startTime="0" stopTime="2.5"/>
+<ModelVariables>
+<Float64 name="time" valueReference="0" causality="independent" variability="continuous"/>
+<Clock name="c" valueReference="1" causality="input" intervalVariability="constant" intervalDecimal="0.01" shiftDecimal="0.5" priority="3"/>
+<Clock name="d" valueReference="2" causality="input" intervalVariability="countdown" priority="4" clocks="1"/>
+<Clock name="out" valueReference="3" causality="output" intervalVariability="triggered" clocks="1 2"/>
+<Float32 name="k" valueReference="4" causality="parameter" variability="fixed" start="0.1" description="gain"><Alias name="gain"/></Float32>
+<Float64 name="y" valueReference="5" causality="output" variability="discrete" clocks="1"><Dimension start="6"/></Float64>
+</ModelVariables>
+<ModelStructure><Output valueReference="3"/><Output valueReference="5"/></ModelStructure>
+</fmiModelDescription>"#;
+
+    #[test]
+    fn the_text_shows_clocks_variables_and_who_ticks_what() {
+        let expected = "\
+demo (FMI 3.0.1)
+  author      me
+  token       {t}
+  experiment  start 0 s, stop 2.5 s
+
+Interfaces
+  Scheduled Execution  demo  canBeInstantiatedOnlyOncePerProcess
+
+Clocks
+  name  reference  causality  kind       interval  shift   priority
+  c             1  input      constant   10 ms     500 ms         3
+  d             2  input      countdown                           4
+  out           3  output     triggered
+
+Who may tick what
+  d may be armed in c
+  out may tick in c, d
+
+Variables
+  name  reference  type        causality    variability  initial     clocks  start  unit
+  time          0  Float64     independent  continuous
+  k             4  Float32     parameter    fixed        exact               0.1          gain (also gain)
+  y             5  Float64[6]  output       discrete     calculated  c
+";
+        assert_eq!(render(&parse(XML).unwrap()), expected);
+    }
+
+    #[test]
+    fn the_json_has_the_standards_names() {
+        let json = json(&parse(XML).unwrap());
+        assert_eq!(json["interfaces"]["ScheduledExecution"]["canBeInstantiatedOnlyOncePerProcess"], true);
+        assert_eq!(json["variables"][1]["clock"]["interval"]["exact"], "1/100");
+        assert_eq!(json["variables"][3]["clocks"], json!(["c", "d"]));
+        assert_eq!(json["variables"][4]["start"], json!([0.1]));
+        assert_eq!(json["defaultExperiment"]["stopTime"], 2.5);
+    }
+}
