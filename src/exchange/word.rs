@@ -4,7 +4,7 @@
 //! * Signed integers and enumerations: sign-extended. Unsigned integers: zero-extended.
 //! * Booleans and clocks: 0 or 1.
 //!
-//! Strings and binaries have no words. Pure; a word does not know its type, so [`write`] is told.
+//! Strings and binaries have no words. Pure; a word does not know its type, so [`write()`] is told.
 
 #![forbid(unsafe_code)]
 

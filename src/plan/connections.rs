@@ -1,6 +1,6 @@
 //! Variable connections: both ends exist, fit each other, and no input has two sources.
 
-use super::findings::{Findings, Unit};
+use super::findings::{ELEMENTS, Findings, Unit};
 use super::words::{causality_with_article, shape_text, type_name};
 use crate::fmu::description::{Causality, Variable, VariableType};
 use crate::rig::{At, Endpoint, Place, Rig};
@@ -87,6 +87,8 @@ fn fit(
         format!("{from} is {kind}: connecting {kind} variables is not supported yet by this version of vecud")
     } else if units[source.0].elements(a) == 0 {
         format!("{from} and {} have no elements", to.value)
+    } else if units[source.0].elements(a) > ELEMENTS {
+        format!("{from} has more than the {ELEMENTS} elements that a connection can carry")
     } else if only_output_clocks(&units[target.0], b) {
         format!("{} belongs to an output clock: setting it is not supported yet by this version of vecud", to.value)
     } else {

@@ -35,6 +35,9 @@ impl<'a> Findings<'a> {
     }
 }
 
+/// Elements that an array may have which is connected or given a start value: 8 MiB of doubles.
+pub(super) const ELEMENTS: usize = 1 << 20;
+
 /// One FMU of the rig with what its description says, indexed.
 pub(super) struct Unit<'a> {
     pub(super) rig: &'a RigFmu,

@@ -1,7 +1,7 @@
 //! Start values of the rig, checked against the variables that they are for.
 
 use super::StartValue;
-use super::findings::{Findings, Unit};
+use super::findings::{ELEMENTS, Findings, Unit};
 use super::words::{causality_with_article, type_name};
 use crate::fmu::description::{Causality, EnumerationItem, Initial, Values, Variability, Variable, VariableType};
 use crate::rig::{At, RigValue, suggestion};
@@ -58,6 +58,12 @@ fn settable(v: &Variable) -> Result<(), String> {
 
 fn convert(unit: &Unit, v: &Variable, value: &At<RigValue>, findings: &mut Findings) -> Option<Values> {
     let elements = unit.elements(v);
+    if elements > ELEMENTS {
+        let message =
+            format!("{}.{} has more than {ELEMENTS} elements: it cannot be given a start value", unit.name(), v.name);
+        findings.rig(value.place, message);
+        return None;
+    }
     let scalars: Vec<At<&RigValue>> = match &value.value {
         RigValue::Array(list) if v.dimensions.is_empty() => {
             let message =

@@ -97,6 +97,15 @@ fn variables_that_cannot_be_set_are_refused() {
 }
 
 #[test]
+fn an_array_of_absurd_size_is_refused_before_memory_is_taken() {
+    let fmu = "<Float64 name=\"x\" valueReference=\"1\" causality=\"input\" start=\"0\"><Dimension start=\"4000000000\"/>\
+        <Dimension start=\"4000000000\"/></Float64>";
+    let text = "[fmu.a]\npath = \"a\"\nstart = { x = 1 }\n[record]\nsignals = [\"*\"]\n";
+    let error = try_build(text, &[description(fmu)], &host()).unwrap_err();
+    assert!(error.starts_with("rig.toml:3:15: a.x has more than 1048576 elements"), "{error}");
+}
+
+#[test]
 fn start_values_stand_in_document_order() {
     let names: Vec<String> = with("u8 = 1\nf64 = 2").unwrap().into_iter().map(|(name, ..)| name).collect();
     assert_eq!(names, ["f64", "u8"]);
