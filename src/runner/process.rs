@@ -161,19 +161,19 @@ fn simulate(world: &'static World, say: &dyn Fn(u8, &str)) -> i32 {
     let activations: Vec<Activation> =
         partitions.into_iter().map(|(task, partition)| Activation::new(world, task, partition)).collect();
     set_thread_host(None);
-    let activations = match virtual_time {
-        true => run_virtual(world, activations, &hosts, &armed),
-        false => threads::run(world, activations, &armed, say),
+    let (activations, ran) = match virtual_time {
+        true => (run_virtual(world, activations, &hosts, &armed), true),
+        false => match threads::run(world, activations, &armed, say) {
+            Ok(activations) => (activations, true),
+            Err(activations) => (activations, false),
+        },
     };
     world.board.set_phase(Phase::Stopping);
-    let Some(activations) = activations else {
-        return 1;
-    };
     world.board.global(Global::Complete).store(i64::MAX as u64, SeqCst);
     shutdown::end_instances(world, controls, activations, &hosts);
     drop(libraries);
     let failed = world.instances.iter().any(|instance| instance.failed.load(SeqCst));
-    i32::from(failed)
+    i32::from(failed || !ran)
 }
 
 fn run_virtual(
@@ -181,12 +181,12 @@ fn run_virtual(
     mut activations: Vec<Activation>,
     hosts: &[&'static PartitionHost],
     armed: &[Option<Instant>],
-) -> Option<Vec<Activation>> {
+) -> Vec<Activation> {
     world.set_start(Nanos(monotonic_now()));
     world.board.set_phase(Phase::Running);
     virtual_time::run(world, &mut activations, hosts, armed);
     world.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
-    Some(activations)
+    activations
 }
 
 fn refused(refusal: Refusal, say: &dyn Fn(u8, &str)) -> i32 {

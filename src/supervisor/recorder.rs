@@ -116,7 +116,7 @@ impl<'a> Recorder<'a> {
         if after_the_end {
             return writer.finish();
         }
-        writer.write_before(Instant::from_nanos(Nanos(complete)))?;
+        writer.write_before(Instant::from_nanos(self.plan.start.nanos().plus(Nanos(complete))))?;
         writer.flush()
     }
 

@@ -58,7 +58,8 @@ pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -
     let out = options.out.clone().unwrap_or_else(|| Path::new("vecud-out").join(&plan.rig));
     let output = Output::create(&out)?;
     let log = out.join(format!(".run-{}.log", std::process::id()));
-    let child = File::create(&log).map_err(Error::file(&log)).and_then(|file| {
+    // Appended to by both processes, under one name after the other.
+    let child = File::options().append(true).create_new(true).open(&log).map_err(Error::file(&log)).and_then(|file| {
         process::count_stop_signals().map_err(|e| system(&e))?;
         let program = options.runner.clone().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
         let mut command = Command::new(&program);
