@@ -15,7 +15,7 @@ use crate::sys::latency::CpuDmaLatency;
 use crate::sys::preemption::Partition as LockMember;
 use crate::sys::shared_memory::SharedMemory;
 use crate::sys::wake::monotonic_now;
-use crate::sys::{memory, process, scheduling};
+use crate::sys::{memory, process, scheduling, thread};
 use crate::time::{Instant, Nanos};
 use std::cell::RefCell;
 use std::sync::atomic::Ordering::SeqCst;
@@ -63,6 +63,7 @@ fn run(plan: Plan, board: Board<'static>) -> i32 {
         sender: board.global(Global::CrashSender),
         exit: board.global(Global::ExitCalled),
     };
+    let _only_for_ps = thread::set_name("vecud-runner");
     // The supervisor decides about SIGINT and SIGTERM, which a terminal or systemd sends to both processes.
     for result in [crash::install(last_words), process::leave_signals_to_the_supervisor()] {
         if let Err(error) = result {
