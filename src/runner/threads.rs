@@ -7,7 +7,7 @@ use super::world::{Ending, World};
 use crate::plan::TaskId;
 use crate::record::board::{Global, Phase, TaskWord};
 use crate::sys::wake::monotonic_now;
-use crate::sys::{crash, thread};
+use crate::sys::{affinity, crash, thread};
 use crate::time::{Instant, Nanos};
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::mpsc::channel;
@@ -56,7 +56,7 @@ pub fn run(
     }
     if !problems.is_empty() {
         world.end(Ending::Discard);
-        return Err(join(world, threads));
+        return Err(join(world, threads, monotonic_now()));
     }
     let watchdog = Watchdog::start(world, demotions, say);
     world.set_start(Nanos((monotonic_now() / START_GRID + 4) * START_GRID));
@@ -64,16 +64,20 @@ pub fn run(
     for task in &world.tasks {
         task.wake.wake();
     }
-    watch(world);
+    let own: Vec<usize> = world.plan.tasks.iter().map(|task| task.cpu).collect();
+    if let Err(error) = affinity::keep_off(&own) {
+        say(1, &error.to_string());
+    }
+    let asked = watch(world);
     world.board.set_phase(Phase::Stopping);
-    let activations = join(world, threads);
+    let activations = join(world, threads, asked);
     world.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
     drop(watchdog);
     Ok(activations)
 }
 
-/// Until the run is to end: by its stop time, a request, or a failure.
-fn watch(world: &World) {
+/// Until the run is to end: by its stop time, a request, or a failure. Returns when it was to.
+fn watch(world: &World) -> i64 {
     let stop = world.plan.stop.map(|stop| world.wall(stop).0);
     let [complete, reached] = [Global::Complete, Global::Reached].map(|word| world.board.global(word));
     loop {
@@ -85,27 +89,31 @@ fn watch(world: &World) {
         let time = world.plan.stop.map_or(time, |stop| stop.min(time));
         reached.store(world.since_start(time), SeqCst);
         if world.ending() != Ending::No {
-            return;
+            return now;
         }
         if world.board.global(Global::StopRequest).load(SeqCst) != 0 {
             world.end(Ending::Discard);
-            return;
+            return now;
         }
         if world.tasks.iter().all(|task| task.finished.load(SeqCst)) {
-            return;
+            return now;
         }
-        // Activations released and ticks raised before the stop time still run.
-        if stop.is_some_and(|stop| now >= stop) && world.is_quiet() {
-            world.end(Ending::Finished);
-            return;
+        if let Some(stop) = stop.filter(|stop| now >= *stop) {
+            // Activations released and ticks raised before the stop time still run, unless they take for ever.
+            let late = now - stop > world.plan.shutdown_timeout.0;
+            if late || world.is_quiet() {
+                world.end(if late { Ending::Discard } else { Ending::Finished });
+                return stop;
+            }
         }
         std::thread::sleep(LOOK);
     }
 }
 
-/// Waits for all threads, at most as long as the rig allows after a request to stop.
-fn join(world: &World, threads: Vec<JoinHandle<Activation>>) -> Vec<Activation> {
-    let deadline = monotonic_now().saturating_add(world.plan.shutdown_timeout.0);
+/// Waits for all threads, at most as long as the rig allows after the end was `asked` for, but never without a chance.
+fn join(world: &World, threads: Vec<JoinHandle<Activation>>, asked: i64) -> Vec<Activation> {
+    const CHANCE: i64 = 100_000_000;
+    let deadline = asked.saturating_add(world.plan.shutdown_timeout.0).max(monotonic_now() + CHANCE);
     // The culprit is inside FMU code; others may only be waiting for it.
     let hangs = || {
         let missing = || (0..world.tasks.len()).filter(|task| !world.tasks[*task].finished.load(SeqCst));

@@ -285,9 +285,11 @@ fn findings(
     for (index, clock) in clocks.iter().enumerate() {
         let name = format!("clock {}.{}", clock.fmu, clock.clock);
         let cells = board.task(TaskId(index));
-        count(clock.overruns, &|n| {
-            format!("{name}: {n} overruns (its activation before had not ended, or 16 ticks waited)")
-        });
+        let cause = match plan.tasks[index].release {
+            Release::Periodic { .. } => "the activation before had not ended when the next was due",
+            _ => "16 ticks waited already",
+        };
+        count(clock.overruns, &|n| format!("{name}: {n} overrun{} ({cause})", if n == 1 { "" } else { "s" }));
         count(clock.retimed, &|n| {
             format!("{name}: {n} ticks came too late for their own time and got that of their dispatch")
         });
