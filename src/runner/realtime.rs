@@ -203,6 +203,11 @@ impl PartitionThread {
         }
         let result = self.activation.run(world, host, due.time);
         let end = monotonic_now();
+        // Still in the name of this activation, and before anybody else may enter.
+        if let Err(failure) = &result {
+            self.activation.fail();
+            host.fail(failure);
+        }
         host.end();
         let meanwhile = core.executed.load(Relaxed) - executed_before;
         let execution = (end - start - meanwhile).max(0);
@@ -225,16 +230,8 @@ impl PartitionThread {
             cells.histogram(Metric::Jitter).record(jitter.abs());
         }
         *previous = Some(Previous { release, start });
-        match result {
-            Ok(()) => {
-                if !self.activation.sample(world, end as u64, due.time) {
-                    cells.count(TaskWord::SamplesDropped, 1);
-                }
-            }
-            Err(failure) => {
-                self.activation.fail();
-                host.fail(&failure);
-            }
+        if result.is_ok() && !self.activation.sample(world, end as u64, due.time) {
+            cells.count(TaskWord::SamplesDropped, 1);
         }
         monotonic_now()
     }
