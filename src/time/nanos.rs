@@ -29,6 +29,6 @@ impl Nanos {
 
     /// In seconds.
     pub fn seconds(self) -> f64 {
-        self.0 as f64 * 1e-9
+        self.0 as f64 / 1e9
     }
 }
