@@ -4,7 +4,7 @@
 mod program;
 
 use nix::sys::signal::Signal;
-use program::{Outcome, Rig, real_time, runner_of, send, the_core, wait_until};
+use program::{Outcome, Rig, changed_tracer, real_time, runner_of, send, the_core, wait_until};
 use std::time::Duration;
 
 const ERROR: i32 = 1;
@@ -36,6 +36,7 @@ fn two(start: &str, rig: &str, keys: &str) -> Rig {
         .trigger("a.out_low", "b.low")
         .trigger("b.out_low", "a.low")
         .trigger("a.out_high", "a.high")
+        .trigger("b.out_high", "b.high")
         .connect("b.out_f64", "a.in_f64")
         .connect("a.out_i32", "b.in_i32")
         .more("[record]\nsignals = ['*.count_*', '*.violations', '*.out_f64', '*.out_i32']")
@@ -291,7 +292,8 @@ fn a_warning_is_what_the_rig_says() {
             failed(run, "error", "terminated");
             recorded_up_to_the_failure(run, realtime);
             end_of_a(run, 0, 1);
-            let words = ["fmu `a`", "fmi3ActivateModelPartition", "fmi3Warning", "on_warning = \"error\"", "clock fast"];
+            let words =
+                ["fmu `a`", "fmi3ActivateModelPartition", "fmi3Warning", "on_warning = \"error\"", "clock fast"];
             run.problem(&words);
         },
     );
@@ -304,7 +306,11 @@ fn a_warning_anywhere_is_an_error_if_the_rig_says_so() {
         let run = two(&start, "", "on_warning = 'error'").run_virtual();
         failed(&run, "error", if function == 2 { "aborted" } else { "terminated" });
         run.problem(&["fmu `a`", name, "fmi3Warning", "on_warning = \"error\""]);
-        end_of_a(&run, 0, 1);
+        let trace = run.trace("a");
+        assert_eq!((trace.count("terminate", "begin"), trace.count("free", "begin")), (0, 1));
+        // A warning in a callback is the last call in it: the FMU misses the others (UPDATE_INCOMPLETE).
+        let kinds = if function == 6 { "0x800" } else { "0x0" };
+        assert_eq!(trace.summary["kinds"], kinds, "{name}");
     }
 }
 
@@ -432,8 +438,9 @@ fn sigint_and_sigterm_lead_to_an_orderly_end() {
 }
 
 #[test]
-fn a_virtual_run_without_a_stop_time_ends_by_a_signal() {
-    let rig = Rig::new("mode = 'virtual'").tracer("a", "").more("[record]\nsignals = ['a.count_fast']");
+fn a_virtual_run_ends_by_a_signal() {
+    let rig =
+        Rig::new("mode = 'virtual'\nstop_time = 1e6").tracer("a", "").more("[record]\nsignals = ['a.count_fast']");
     let child = rig.start(rig.command());
     rig.wait_until_it_runs();
     std::thread::sleep(Duration::from_millis(100));
@@ -547,4 +554,55 @@ fn the_runner_does_not_outlive_the_supervisor() {
         // Nobody may be there to reap it: then it stays as a zombie.
         state.map_or(true, |stat| stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')))
     });
+}
+
+#[test]
+fn a_call_of_exit_2_is_not_taken_for_a_refusal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = changed_tracer(folder.path(), "failures.c", &[("exit(3)", "exit(2)")]);
+    let start = format!("fail_kind = {EXIT}, fail_function = 2");
+    let run = Rig::new("stop_time = 0.1\nmode = 'virtual'").fmu("a", path, &start, "").run().exits(1);
+    run.problem(&["fmu `a` called exit(2)", "fmi3EnterInitializationMode"]);
+    assert_eq!(run.status("a"), "crashed");
+}
+
+#[test]
+fn the_log_has_what_fmus_say_and_what_they_print() {
+    let folder = tempfile::tempdir().unwrap();
+    let say =
+        "if (activation->clock == SLOW) printf(\"printed at %g\\n\", activation->time), fflush(stdout);\n    burn(";
+    let changes = [
+        ("#include <errno.h>", "#include <errno.h>\n#include <stdio.h>"),
+        (
+            "    burn(fmu, activation, set->burn_us * INT64_C(500));\n    if",
+            &format!("    {say}fmu, activation, set->burn_us * INT64_C(500));\n    if"),
+        ),
+    ];
+    let path = changed_tracer(folder.path(), "partitions.c", &changes);
+    for mode in ["realtime", "virtual"] {
+        let _core = the_core();
+        let rig = format!("stop_time = 0.2\nmode = '{mode}'");
+        let run = Rig::new(&rig).fmu("a", path.clone(), "log_every = 2", "").run().exits(0);
+        let log = run.file("run.log");
+        let slow = run.count("a", "slow", "activations");
+        let lines = |what: &str| log.lines().filter(|line| line.contains(what)).count() as u64;
+        assert_eq!(lines("a: [logEvents] Partition slow, activation "), slow / 2, "{log}");
+        assert_eq!(lines("printed at "), slow, "{log}");
+        assert!(!run.stdout.contains("printed at"), "what FMUs print is no result");
+        // Whole lines, and nothing else but the host's own.
+        let known = |line: &str| {
+            line.starts_with("printed at ") || line.contains("a: [logEvents] ") || line.contains("vecud: ")
+        };
+        assert!(log.lines().all(known), "{log}");
+    }
+}
+
+#[test]
+fn the_log_begins_before_the_start() {
+    let run = in_function(ERROR, 2, 1).run_virtual();
+    assert!(
+        run.file("run.log").contains("a: [logStatusError] error: An error, as asked for."),
+        "{}",
+        run.file("run.log")
+    );
 }

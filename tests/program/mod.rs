@@ -6,6 +6,7 @@ mod invariants;
 mod outcome;
 mod trace;
 
+#[allow(unused_imports, reason = "each test program uses a part of it")]
 pub use invariants::{Seen, check_threads};
 pub use outcome::Outcome;
 pub use trace::{Event, Trace, clock};
@@ -201,6 +202,26 @@ impl Rig {
 /// One cache for all tests, so that each FMU is built once.
 fn cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
+}
+
+/// A copy of the tracer's sources in `folder`, with some text replaced by other text.
+pub fn changed_tracer(folder: &Path, file: &str, changes: &[(&str, &str)]) -> PathBuf {
+    let (from, to) = (Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/tracer"), folder.join("changed_tracer"));
+    std::fs::create_dir_all(to.join("sources")).unwrap();
+    for part in [".", "sources"] {
+        let files = std::fs::read_dir(from.join(part)).unwrap().map(|entry| entry.unwrap().path());
+        for path in files.filter(|path| path.is_file()) {
+            std::fs::copy(&path, to.join(part).join(path.file_name().unwrap())).unwrap();
+        }
+    }
+    let changed = to.join("sources").join(file);
+    let mut text = std::fs::read_to_string(&changed).unwrap();
+    for (before, after) in changes {
+        assert!(text.contains(before), "{file} has no {before}");
+        text = text.replace(before, after);
+    }
+    std::fs::write(&changed, text).unwrap();
+    to
 }
 
 /// Waits for something that has to come.
