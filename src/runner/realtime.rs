@@ -78,8 +78,8 @@ impl PartitionThread {
             set_thread_host(None);
         }
         world.tasks[task.0].next.store(i64::MAX, SeqCst);
-        world.instances[plan.fmu.0].turns.announce(task.0, i64::MAX);
         world.tasks[task.0].finished.store(true, SeqCst);
+        world.instances[plan.fmu.0].turns.announce(task.0, i64::MAX);
         self.activation
     }
 

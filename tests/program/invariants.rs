@@ -59,6 +59,22 @@ impl Trace {
         (seen, broken)
     }
 
+    /// The rules that a cooperative run keeps: one partition of an instance at a time, the most urgent one next.
+    pub fn check_without_preemption(&self) -> (Seen, Vec<String>) {
+        let mut seen = Seen::default();
+        let mut broken = Vec::new();
+        self.check_order(false, &mut seen, &mut broken);
+        self.check_sequences(&mut broken);
+        self.check_callbacks(&mut seen, &mut broken);
+        self.check_high(false, &mut seen, &mut broken);
+        self.check_grid(&mut broken);
+        self.check_end(&mut broken);
+        if self.violations() > 0 {
+            broken.push(format!("{}: the tracer itself found {:?}", self.fmu, self.summary));
+        }
+        (seen, broken)
+    }
+
     /// Nobody starts or goes on where somebody else has precedence.
     fn check_order(&self, preemptive: bool, seen: &mut Seen, broken: &mut Vec<String>) {
         let mut active: BTreeMap<u32, u32> = BTreeMap::new(); // clock → thread

@@ -200,7 +200,7 @@ impl Rig {
 }
 
 /// One cache for all tests, so that each FMU is built once.
-fn cache() -> PathBuf {
+pub fn cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
 }
 
