@@ -13,7 +13,7 @@ use crate::fmu::description::IntervalVariability;
 use crate::plan::TaskId;
 use crate::record::board::{Metric, TaskCells, TaskWord};
 use crate::report::Scheduling;
-use crate::schedule::{Due, Tick, Timeline};
+use crate::schedule::{Due, QUEUE, Tick, Timeline};
 use crate::sys::affinity::{self, current_cpu};
 use crate::sys::preemption::Partition as LockMember;
 use crate::sys::wake::{Wakening, monotonic_now};
@@ -150,6 +150,7 @@ impl PartitionThread {
                 }
             }
             let due = timeline.take(world.simulation(Nanos(now))).expect("there is a next one");
+            state.ticks.waiting(timeline.waiting());
             state.idle.store(false, SeqCst);
             state.next.store(due.time.nanos().0, SeqCst);
             now = self.activate(host, due, now, &mut previous);
@@ -258,10 +259,12 @@ fn take_mail(world: &World, task: TaskId, timeline: &mut Timeline, cells: &TaskC
             cells.count(TaskWord::Coalesced, 1);
         }
     }
-    while timeline.waiting() < crate::schedule::QUEUE {
-        let Some(stamp) = state.ticks.pop() else { return };
+    while timeline.waiting() < QUEUE
+        && let Some(stamp) = state.ticks.pop()
+    {
         if timeline.tick(stamp.time, stamp.dispatched) == Tick::Coalesced {
             cells.count(TaskWord::Coalesced, 1);
         }
+        state.ticks.waiting(timeline.waiting());
     }
 }
