@@ -27,6 +27,8 @@ pub mod clock {
 #[derive(Clone, Debug)]
 pub struct Event {
     pub seq: u64,
+    /// CLOCK_MONOTONIC.
+    pub ns: i64,
     pub tid: u32,
     pub cpu: u32,
     pub what: String,
@@ -67,6 +69,7 @@ impl Trace {
             let number = |i: usize| cells[i].parse::<i64>().unwrap();
             events.push(Event {
                 seq: number(0) as u64,
+                ns: number(1),
                 tid: number(2) as u32,
                 cpu: number(3) as u32,
                 what: cells[4].to_owned(),
