@@ -4,7 +4,7 @@
 mod program;
 
 use program::clock::{HIGH, LOW, OUT_HIGH, OUT_LOW};
-use program::{Kind, Outcome, Rig, Seen, check_threads, real_time};
+use program::{Kind, Outcome, Rig, Seen, changed_tracer, check_threads, real_time};
 
 const STOP_MS: u64 = 1000;
 
@@ -127,4 +127,30 @@ fn partitions_that_sleep_keep_every_rule() {
     assert!(total.preemptions > 500 && total.high_ticks > 200, "{total:?}");
     // Without the gate it would be about every fifth.
     assert!(total.inside_sleepers * 100 < total.activations, "{total:?}");
+}
+
+/// A partition ticks `high` inside of a long locked section; meanwhile `fast` is released and waits for the unlock. `high`
+/// is more urgent than both.
+#[test]
+fn a_middle_partition_does_not_slip_in_before_a_ticked_higher_one() {
+    let test = "a_middle_partition_does_not_slip_in_before_a_ticked_higher_one";
+    let Some(_core) = real_time(test) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let unlock = "    if (in_lock) unlock(fmu, activation);";
+    let later = format!("    if (in_lock) burn(fmu, activation, 1500000);\n{unlock}");
+    let path = changed_tracer(folder.path(), "partitions.c", &[(unlock, &later)]);
+    let start = "slow_tick_in_lock = true, equal_b_tick_low_every = 4, arm_every = 0";
+    let run = Rig::new(&format!("stop_time = {}", STOP_MS as f64 / 1000.0))
+        .fmu("a", path.clone(), start, "")
+        .fmu("b", path, start, "")
+        .trigger("a.out_high", "a.high")
+        .trigger("b.out_high", "b.high")
+        .trigger("a.out_low", "b.low")
+        .trigger("b.out_low", "a.low")
+        .run()
+        .exits(0);
+    let (seen, broken) = check(&run, Kind::Preemptive);
+    println!("{seen:?}");
+    assert_nothing_broken(&broken);
+    assert!(seen.high_ticks > 150, "{seen:?}");
 }

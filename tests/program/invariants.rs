@@ -229,6 +229,13 @@ impl Trace {
             };
             if right {
                 seen.high_ticks += 1;
+                // From the reading of the clock on, nobody else slips in before it.
+                let read = own("get_clock", "end").unwrap_or(0);
+                let start = after.iter().position(high).unwrap_or(0);
+                let begins = |e: &&Event| e.is("activate", "begin");
+                if let Some(other) = after.get(read..start).and_then(|between| between.iter().find(begins)) {
+                    broken.push(format!("{}: begins before high, which was ticked before: {other:?}", self.fmu));
+                }
             } else {
                 broken.push(format!("{}: high is not where it has to be after {event:?}", self.fmu));
             }
