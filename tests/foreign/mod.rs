@@ -1,0 +1,88 @@
+//! What the tests with other people's FMUs share: a folder with a cache of its own, `vecud` run in it, and what a run
+//! leaves there.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// Says that a test was not run, where a reader of the test run sees it.
+pub fn skipped(why: &str) {
+    // Not by a macro: the test harness would keep its output to itself.
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+}
+
+/// A folder of its own, removed at the end.
+pub struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn vecud(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_vecud"))
+            .args(arguments)
+            .current_dir(self.0.path())
+            .env("VECUD_CACHE", self.path("cache"))
+            .output()
+            .unwrap()
+    }
+
+    /// Runs a rig, which must pass without a problem.
+    pub fn run(&self, rig: &str, mode: &str) -> Run {
+        fs::write(self.path("rig.toml"), rig).unwrap();
+        let output = self.vecud(&["run", "rig.toml", "--quiet", "--mode", mode, "--out", mode]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{mode}: {stderr}");
+        let run = Run::read(&self.path(mode));
+        assert_eq!(run.report["mode"], mode);
+        assert_eq!(run.report["verdict"], "pass", "{}", run.report);
+        assert_eq!(run.report["problems"], Value::Array(vec![]), "{}", run.report);
+        for fmu in run.report["fmus"].as_array().unwrap() {
+            assert_eq!(fmu["status"], "terminated", "{fmu}");
+            assert_eq!(fmu["log"], Value::Array(vec![]), "{fmu}");
+            for wrong in ["violations", "leaked", "unbalanced"] {
+                assert_eq!(fmu["lock"][wrong], 0, "{fmu}");
+            }
+        }
+        run
+    }
+}
+
+/// What a run recorded.
+pub struct Run {
+    pub report: Value,
+    /// `signals.csv` as it is.
+    pub signals: String,
+}
+
+impl Run {
+    fn read(out: &Path) -> Run {
+        let text = |name: &str| fs::read_to_string(out.join(name)).unwrap();
+        Run { report: serde_json::from_str(&text("report.json")).unwrap(), signals: text("signals.csv") }
+    }
+
+    /// What the report counts of a clock.
+    pub fn count(&self, fmu: &str, clock: &str, what: &str) -> u64 {
+        let clocks = self.report["clocks"].as_array().unwrap();
+        let found = clocks.iter().find(|c| c["fmu"] == fmu && c["clock"] == clock);
+        found.unwrap_or_else(|| panic!("no {fmu}.{clock} in {}", self.report))[what].as_u64().unwrap()
+    }
+
+    /// A column of `signals.csv`; an empty field (nothing computed yet) is NaN.
+    pub fn column(&self, name: &str) -> Vec<f64> {
+        let mut lines = self.signals.lines();
+        let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+        let at = header.iter().position(|column| *column == name);
+        let at = at.unwrap_or_else(|| panic!("no {name} in {header:?}"));
+        let number = |field: &str| if field.is_empty() { f64::NAN } else { field.parse().unwrap() };
+        lines.map(|line| number(line.split(',').nth(at).unwrap())).collect()
+    }
+}
