@@ -71,6 +71,7 @@ fn rig(path: &Path) -> String {
     format!(
         "[rig]\n\
          stop_time = 10.0\n\
+         shutdown_timeout = 10.0\n\
          [fmu.clocks]\n\
          path = {path:?}\n\
          [fmu.listener]\n\
@@ -114,7 +115,6 @@ fn check_clocks(run: &Run) {
     }
     assert_eq!(ticks(run, "clocks.inClock1Ticks"), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
     assert_eq!(ticks(run, "clocks.inClock2Ticks"), [0.0, 1.0, 8.0, 9.0]);
-    assert_eq!(ticks(run, "listener.inClock2Ticks"), [2.0, 6.0, 9.0]);
     let output = run.column("clocks.output3");
     assert!(output[3].is_nan() && output[4] == 1000.0, "armed at 4 s with an interval of 0: {output:?}");
 }
@@ -122,13 +122,21 @@ fn check_clocks(run: &Run) {
 #[test]
 fn clocks_in_virtual_time() {
     let Some(clocks) = clocks("clocks_in_virtual_time") else { return };
-    check_clocks(&Folder::new().run(&rig(&clocks), "virtual"));
+    let run = Folder::new().run(&rig(&clocks), "virtual");
+    check_clocks(&run);
+    assert_eq!(ticks(&run, "listener.inClock2Ticks"), [2.0, 6.0, 9.0]);
 }
 
 #[test]
 fn clocks_in_real_time() {
     let Some(clocks) = clocks("clocks_in_real_time") else { return };
-    check_clocks(&Folder::new().run(&rig(&clocks), "realtime"));
+    let run = Folder::new().run(&rig(&clocks), "realtime");
+    match run.lost_releases() {
+        0 => check_clocks(&run),
+        lost => {
+            skipped(&format!("values of clocks_in_real_time: this machine was too busy for {lost} of the releases"))
+        }
+    }
 }
 
 /// Without its binaries the FMU is built by its own `buildDescription.xml`.

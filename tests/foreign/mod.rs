@@ -76,6 +76,11 @@ impl Run {
         found.unwrap_or_else(|| panic!("no {fmu}.{clock} in {}", self.report))[what].as_u64().unwrap()
     }
 
+    /// Releases that a machine too busy for this rig made vecud skip: what the rig computes then depends on which.
+    pub fn lost_releases(&self) -> u64 {
+        self.report["clocks"].as_array().unwrap().iter().map(|clock| clock["skipped"].as_u64().unwrap()).sum()
+    }
+
     /// A column of `signals.csv`; an empty field (nothing computed yet) is NaN.
     pub fn column(&self, name: &str) -> Vec<f64> {
         let mut lines = self.signals.lines();
