@@ -174,6 +174,24 @@ fn in_real_time() {
     }
 }
 
+/// `passed` counts in a byte and overflows at the 256th activation: the model panics, and fmite answers `fmi3Fatal`.
+#[test]
+fn a_model_that_panics() {
+    let Some(fmu) = sampler("a_model_that_panics") else { return };
+    let run = Folder::new().run_until(1, &rig(&fmu).replace("stop_time = 2.0", "stop_time = 10.0"), "virtual");
+    assert_eq!(run.report["verdict"], "fail");
+    assert_eq!(run.report["end_time"], 5.1);
+    assert_eq!(run.column("a.passed").last(), Some(&255.0));
+    let [a, b] = [0, 1].map(|i| &run.report["fmus"][i]);
+    assert_eq!([&a["status"], &b["status"]], ["fatal", "aborted"]);
+    let words = "fmi3ActivateModelPartition panicked: attempt to add with overflow";
+    assert!(a["log"][0].as_str().unwrap().contains(words), "{a}");
+    let own_line = |line: &str| line.starts_with("    ") && line.contains(words);
+    assert!(run.stdout.lines().any(own_line), "{}", run.stdout);
+    let problem = run.report["problems"][0].as_str().unwrap();
+    assert!(problem.starts_with("fmu `a`: fmi3ActivateModelPartition returned fmi3Fatal"), "{problem}");
+}
+
 #[test]
 fn what_is_inside() {
     let Some(fmu) = sampler("what_is_inside") else { return };

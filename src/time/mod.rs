@@ -39,6 +39,12 @@ mod tests {
     }
 
     #[test]
+    fn nanoseconds_are_the_nearest_double_of_their_seconds() {
+        assert_eq!(Nanos(5_100_000_000).seconds(), 5.1);
+        assert_eq!(Nanos(-300_000_000).seconds(), -0.3);
+    }
+
+    #[test]
     fn a_decimal_is_exactly_what_it_says() {
         assert_eq!(fraction("0.01"), Fraction::new(1, 100).unwrap());
         assert_eq!(fraction("1e-3"), Fraction::new(1, 1000).unwrap());

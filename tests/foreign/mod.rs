@@ -35,14 +35,22 @@ impl Folder {
             .unwrap()
     }
 
-    /// Runs a rig, which must pass without a problem.
-    pub fn run(&self, rig: &str, mode: &str) -> Run {
+    /// Runs a rig, which must end with this exit code.
+    pub fn run_until(&self, code: i32, rig: &str, mode: &str) -> Run {
         fs::write(self.path("rig.toml"), rig).unwrap();
         let output = self.vecud(&["run", "rig.toml", "--quiet", "--mode", mode, "--out", mode]);
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{mode}: {stderr}");
-        let run = Run::read(&self.path(mode));
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        assert_eq!(output.status.code(), Some(code), "{mode}: {stdout}\n{stderr}");
+        let run = Run::read(&self.path(mode), stdout);
         assert_eq!(run.report["mode"], mode);
+        run
+    }
+
+    /// Runs a rig, which must pass without a problem.
+    pub fn run(&self, rig: &str, mode: &str) -> Run {
+        let run = self.run_until(0, rig, mode);
+        assert!(run.stdout.contains("\nrig passed: "), "{}", run.stdout);
         assert_eq!(run.report["verdict"], "pass", "{}", run.report);
         assert_eq!(run.report["problems"], Value::Array(vec![]), "{}", run.report);
         for fmu in run.report["fmus"].as_array().unwrap() {
@@ -58,15 +66,17 @@ impl Folder {
 
 /// What a run recorded.
 pub struct Run {
+    /// What it printed.
+    pub stdout: String,
     pub report: Value,
     /// `signals.csv` as it is.
     pub signals: String,
 }
 
 impl Run {
-    fn read(out: &Path) -> Run {
+    fn read(out: &Path, stdout: String) -> Run {
         let text = |name: &str| fs::read_to_string(out.join(name)).unwrap();
-        Run { report: serde_json::from_str(&text("report.json")).unwrap(), signals: text("signals.csv") }
+        Run { stdout, report: serde_json::from_str(&text("report.json")).unwrap(), signals: text("signals.csv") }
     }
 
     /// What the report counts of a clock.
