@@ -3,6 +3,7 @@
 
 mod foreign;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
@@ -13,26 +14,31 @@ use foreign::{Folder, Run, skipped};
 const FAST: usize = 100;
 const SLOW: usize = 20;
 
-fn cargo(arguments: &[&str]) -> Output {
+fn cargo(arguments: &[&str]) -> io::Result<Output> {
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fmite_fmu");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fmite");
-    Command::new(cargo).args(arguments).current_dir(package).env("CARGO_TARGET_DIR", target).output().unwrap()
+    Command::new(cargo).args(arguments).current_dir(package).env("CARGO_TARGET_DIR", target).output()
 }
 
 /// Builds the FMU, or says why that cannot be done here: its dependencies come from the network.
 fn sampler(test: &str) -> Option<PathBuf> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let fetched = cargo(&["fetch", "--locked"]);
-    if !fetched.status.success() {
-        let words = String::from_utf8_lossy(&fetched.stderr);
-        assert!(!words.contains("--locked"), "its lock file is out of date: {words}");
-        let last = words.lines().last().unwrap_or_default().trim();
-        skipped(&format!("{test}: the dependencies of tests/fmite_fmu cannot be fetched: {last}"));
-        return None;
+    let skip = |why: &str| {
+        skipped(&format!("{test}: the dependencies of tests/fmite_fmu cannot be fetched: {why}"));
+        None
+    };
+    match cargo(&["fetch", "--locked"]) {
+        Err(error) => return skip(&format!("cargo: {error}")),
+        Ok(output) if !output.status.success() => {
+            let words = String::from_utf8_lossy(&output.stderr);
+            assert!(!words.contains("--locked"), "its lock file is out of date: {words}");
+            return skip(words.lines().next().unwrap_or_default().trim());
+        }
+        Ok(_) => {}
     }
-    let built = cargo(&["build", "--locked", "--offline"]);
+    let built = cargo(&["build", "--locked", "--offline"]).unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fmite/debug");
     let fmu = out.join(format!("{test}.fmu"));

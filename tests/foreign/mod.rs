@@ -47,12 +47,14 @@ impl Folder {
         run
     }
 
-    /// Runs a rig, which must pass without a problem.
+    /// Runs a rig, which must pass; what is not as it should be can only be the machine, in real time.
     pub fn run(&self, rig: &str, mode: &str) -> Run {
         let run = self.run_until(0, rig, mode);
         assert!(run.stdout.contains("\nrig passed: "), "{}", run.stdout);
         assert_eq!(run.report["verdict"], "pass", "{}", run.report);
-        assert_eq!(run.report["problems"], Value::Array(vec![]), "{}", run.report);
+        if mode == "virtual" {
+            assert_eq!(run.report["problems"], Value::Array(vec![]), "{}", run.report);
+        }
         for fmu in run.report["fmus"].as_array().unwrap() {
             assert_eq!(fmu["status"], "terminated", "{fmu}");
             assert_eq!(fmu["log"], Value::Array(vec![]), "{fmu}");
