@@ -12,6 +12,7 @@
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt;
+use std::io::Write;
 
 /// Nanoseconds of wall-clock time: a point of `CLOCK_MONOTONIC` or a difference of two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -48,6 +49,8 @@ impl Nanos {
 const DENOMINATOR_LIMIT: u64 = 1 << 63;
 /// Where instants finer than that are rounded to: attoseconds.
 const ATTO: u64 = 1_000_000_000_000_000_000;
+/// Bytes of the longest `{:e}` of a double, with room to spare.
+const LONGEST_F64: usize = 32;
 
 /// Why a text or a number is no [`Fraction`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,7 +127,13 @@ impl Fraction {
         if seconds < 0.0 {
             return Err(NotAFraction::Negative);
         }
-        match decimal(&format!("{seconds:e}")) {
+        // FMUs give intervals while they run: no allocation.
+        let mut text = [0_u8; LONGEST_F64];
+        let mut rest = &mut text[..];
+        write!(rest, "{seconds:e}").expect("there is room for any f64");
+        let unused = rest.len();
+        let text = std::str::from_utf8(&text[..LONGEST_F64 - unused]).expect("digits");
+        match decimal(text) {
             // More than 18 decimals: to the attosecond, which is finer than the double is at any time above 0.01 s.
             Err(NotAFraction::TooLarge) if seconds < 9.0 => Fraction::new((seconds * ATTO as f64).round() as u64, ATTO),
             other => other,
@@ -363,15 +372,25 @@ impl PartialEq for Instant {
 
 impl Eq for Instant {}
 
+/// The binary algorithm: it runs for every interval that an FMU gives, and divisions are slow.
 fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
+    if a == 0 || b == 0 {
+        return (a | b).max(1);
     }
-    a.max(1)
+    let twos = (a | b).trailing_zeros();
+    a >>= a.trailing_zeros();
+    while b != 0 {
+        b >>= b.trailing_zeros();
+        (a, b) = (a.min(b), a.abs_diff(b));
+    }
+    a << twos
 }
 
 fn gcd128(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
+        if let (Ok(a), Ok(b)) = (u64::try_from(a), u64::try_from(b)) {
+            return u128::from(gcd(a, b));
+        }
         (a, b) = (b, a % b);
     }
     a.max(1)
@@ -448,6 +467,27 @@ mod tests {
         fn seconds_reads_back_what_the_shortest_decimal_said(value in 0.0..1e9f64) {
             let instant = Instant::from_f64(value).unwrap();
             prop_assert!((instant.seconds() - value).abs() <= value * f64::EPSILON);
+        }
+
+        #[test]
+        fn any_double_is_converted_or_refused(bits in any::<u64>()) {
+            let value = f64::from_bits(bits);
+            if let Ok(fraction) = Fraction::from_f64(value) {
+                prop_assert!((fraction.seconds() - value).abs() <= 1e-18_f64.max(value * 1e-15));
+            }
+        }
+
+        #[test]
+        fn the_greatest_divisor_is_euclids(a in any::<u64>(), b in any::<u64>(), shift in 0u32..64) {
+            let euclid = |mut a: u64, mut b: u64| {
+                while b != 0 {
+                    (a, b) = (b, a % b);
+                }
+                a.max(1)
+            };
+            for (a, b) in [(a, b), (a >> shift, b), (a, b >> shift), (a << shift, b << (shift / 2))] {
+                prop_assert_eq!(gcd(a, b), euclid(a, b));
+            }
         }
 
         #[test]
