@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod clocks;
+mod error;
 mod guard;
 mod index;
 mod interface;

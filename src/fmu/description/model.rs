@@ -1,6 +1,8 @@
 //! The types of a model description. Names are the standard's (FMI 3.0, 2.4).
 
+pub use super::error::DescriptionError;
 use super::index::Index;
+pub use super::structure::{Dependency, DependencyKind, ModelStructure, Unknown};
 use crate::priority::FmiPriority;
 use crate::time::Fraction;
 use serde::{Deserialize, Serialize};
@@ -472,96 +474,4 @@ pub struct EnumerationItem {
     pub value: i64,
     /// For people.
     pub description: Option<String>,
-}
-
-/// `<ModelStructure>`: ordered lists.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct ModelStructure {
-    /// `<Output>`
-    pub outputs: Vec<Unknown>,
-    /// `<ContinuousStateDerivative>`
-    pub continuous_state_derivatives: Vec<Unknown>,
-    /// `<ClockedState>`
-    pub clocked_states: Vec<Unknown>,
-    /// `<InitialUnknown>`
-    pub initial_unknowns: Vec<Unknown>,
-    /// `<EventIndicator>`
-    pub event_indicators: Vec<Unknown>,
-}
-
-/// An entry of the model structure.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Unknown {
-    /// Which variable.
-    pub value_reference: ValueReference,
-    /// What it depends on: `None` is "everything", an empty list "nothing".
-    pub dependencies: Option<Vec<Dependency>>,
-}
-
-/// A dependency with its kind (`dependent` where not written).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dependency {
-    /// On which variable.
-    pub on: ValueReference,
-    /// In what way.
-    pub kind: DependencyKind,
-}
-
-/// `dependenciesKind`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the standard's words
-pub enum DependencyKind {
-    Dependent,
-    Constant,
-    Fixed,
-    Tunable,
-    Discrete,
-}
-
-/// A description that cannot be used, with its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DescriptionError {
-    /// 1-based line in `modelDescription.xml`.
-    pub line: u32,
-    /// 1-based column.
-    pub column: u32,
-    /// What is wrong and, where there is one, the way out.
-    pub message: String,
-}
-
-impl std::fmt::Display for DescriptionError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "modelDescription.xml:{}:{}: {}", self.line, self.column, self.message)
-    }
-}
-
-impl std::error::Error for DescriptionError {}
-
-impl ModelDescription {
-    /// The variable with this name or alias.
-    pub fn variable(&self, name: &str) -> Option<&Variable> {
-        self.variables.get(self.index.by_name(&self.variables, name)?)
-    }
-
-    /// The variable with this value reference.
-    pub fn by_reference(&self, reference: ValueReference) -> Option<&Variable> {
-        self.variables.get(self.index.by_reference(&self.variables, reference)?)
-    }
-
-    /// Number of elements of a variable while its structural parameters have their start values; 1 for a scalar.
-    pub fn elements(&self, variable: &Variable) -> u64 {
-        variable
-            .dimensions
-            .iter()
-            .map(|dimension| match dimension {
-                Dimension::Fixed(n) => *n,
-                Dimension::Structural(reference) => {
-                    match self.by_reference(*reference).and_then(|v| v.start.as_ref()) {
-                        Some(Values::UInt64(v)) => v.first().copied().unwrap_or(0),
-                        _ => 0,
-                    }
-                }
-            })
-            .fold(1, u64::saturating_mul)
-    }
 }
