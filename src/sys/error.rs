@@ -1,5 +1,6 @@
 //! One error for everything that Linux can refuse: what was tried, why it failed, what to do about it.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// A request to the operating system that was refused.
@@ -10,17 +11,17 @@ pub struct SysError {
     /// The error number, or 0 when the refusal is not a system call's.
     pub errno: i32,
     /// What the user can do; empty when nothing is known.
-    pub fix: &'static str,
+    pub fix: Cow<'static, str>,
 }
 
 impl SysError {
     /// An error with the number that a system call returned.
-    pub fn new(what: impl Into<String>, errno: i32, fix: &'static str) -> Self {
-        SysError { what: what.into(), errno, fix }
+    pub fn new(what: impl Into<String>, errno: i32, fix: impl Into<Cow<'static, str>>) -> Self {
+        SysError { what: what.into(), errno, fix: fix.into() }
     }
 
     /// An error with the calling thread's `errno`.
-    pub fn last(what: impl Into<String>, fix: &'static str) -> Self {
+    pub fn last(what: impl Into<String>, fix: impl Into<Cow<'static, str>>) -> Self {
         let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
         SysError::new(what, errno, fix)
     }
