@@ -22,7 +22,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("fmu::build", &["fmu::cache", "fmu::platform"]),
     ("fmu::archive", &["fmu::build", "fmu::cache", "fmu::platform"]),
     ("fmu::description", &["priority", "time"]),
-    ("ffi", &["fmu::description"]),
+    ("ffi", &["fmu::description", "sys::float_control"]),
     ("rig", &["priority", "time"]),
     ("exchange::word", &["fmu::description"]),
     ("plan", &["exchange::word", "fmu::description", "priority", "rig", "time"]),

@@ -5,11 +5,11 @@
 //! What cannot be attributed to an instance is counted in [`foreign_calls`].
 
 use super::environment::{Environment, ForeignCall};
-use super::fp;
 use super::function::Function;
 use super::status::Status;
 use super::thread::{inside, thread_host};
 use super::types::{RawEnvironment, RawStatus, RawString};
+use crate::sys::float_control;
 use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -38,14 +38,14 @@ fn count_foreign_call() {
 /// word although the FMU may have set another, which it finds again.
 #[inline]
 fn enter_host(work: impl FnOnce()) {
-    let control = fp::default_fp_control();
+    let control = float_control::default_fp_control();
     // AssertUnwindSafe: hosts that panicked are marked as not to be relied on.
     if let Err(payload) = catch_unwind(AssertUnwindSafe(work)) {
         HOST_PANICKED.store(true, Ordering::Relaxed);
         // Dropping a payload runs foreign code that may panic in turn.
         std::mem::forget(payload);
     }
-    fp::restore(control);
+    float_control::restore(control);
 }
 
 /// The environment that C hands back.

@@ -18,8 +18,6 @@ pub enum Global {
     Phase,
     /// Written by the supervisor: 1 asks for an end.
     StopRequest,
-    /// Increases when the supervisor wants the runner to look.
-    Doorbell,
     /// 1 + index of the FMU that the main thread is calling, 0 none.
     MainFmu,
     /// The function that the main thread is calling, as [`crate::ffi`] numbers them, plus one; 0 none.

@@ -36,8 +36,7 @@ impl Turns {
 
     /// `task` will ask for a turn at `release` (`i64::MAX`: it is not known when).
     pub fn announce(&self, task: usize, release: i64) {
-        self.releases[task].store(release, SeqCst);
-        if release == i64::MAX {
+        if self.releases[task].swap(release, SeqCst) < release {
             // Somebody may be waiting for this one.
             self.pass_on(&mut self.lock());
         }

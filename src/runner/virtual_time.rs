@@ -47,7 +47,8 @@ pub fn run(
             continue;
         }
         let host = hosts[fmu.0];
-        complete.store(due.time.nanos().0 as u64, SeqCst);
+        // One nanosecond less, since nanoseconds are rounded.
+        complete.store(world.since_start(due.time).saturating_sub(1), SeqCst);
         set_thread_host(Some(host));
         crate::sys::crash::label_thread(task.0 as u64 + 1);
         host.begin(task, due.time);
@@ -76,7 +77,7 @@ pub fn run(
                 host.fail(&failure);
             }
         }
-        world.board.global(Global::Reached).store(due.time.nanos().0 as u64, Relaxed);
+        world.board.global(Global::Reached).store(world.since_start(due.time), Relaxed);
     }
     for task in 0..plan.tasks.len() {
         world.board.task(TaskId(task)).count(TaskWord::Discarded, agenda.discard(TaskId(task)));

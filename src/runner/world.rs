@@ -195,6 +195,11 @@ impl World {
         }
     }
 
+    /// Nanoseconds from the start of the simulation to a later time.
+    pub fn since_start(&self, time: Instant) -> u64 {
+        time.nanos().minus(self.plan.start.nanos()).0.max(0) as u64
+    }
+
     /// Whether threads are to leave.
     pub fn ending(&self) -> Ending {
         match self.ending.load(SeqCst) {
@@ -228,9 +233,14 @@ impl World {
         }
     }
 
-    /// Hands a tick to a task's thread. `false`: its queue is full, which is an overrun. The caller wakes the thread.
+    /// Hands a tick to a task's thread, and the caller wakes the thread. `false`: it was not taken, since the queue is
+    /// full, which is an overrun, or since the instance has failed.
     pub fn tick(&self, target: TaskId, stamp: TickStamp) -> bool {
         let state = &self.tasks[target.0];
+        if self.instances[self.plan.tasks[target.0].fmu.0].failed.load(SeqCst) {
+            self.board.task(target).count_shared(TaskWord::Discarded, 1);
+            return false;
+        }
         if !state.ticks.push(stamp) {
             self.board.task(target).count_shared(TaskWord::Overruns, 1);
             return false;
@@ -281,19 +291,21 @@ impl World {
         }
     }
 
-    /// A time up to which every activation is complete and recorded: nothing before it can happen any more. `None` when
-    /// work was moving while this looked.
-    pub fn complete(&self) -> Option<i64> {
+    /// Simulation time since the start, ns, before which every activation is complete and recorded: nothing earlier can
+    /// happen any more. `None` when work was moving while this looked.
+    pub fn complete(&self) -> Option<u64> {
         let before = self.dispatches.load(SeqCst);
         let mut complete = i64::MAX;
-        for task in &self.tasks {
+        for task in self.tasks.iter().filter(|task| !task.finished.load(SeqCst)) {
             // The mail first: a task takes its mail only after it has said that it is not idle.
             if task.has_mail() {
                 return None;
             }
             complete = complete.min(task.next.load(SeqCst));
         }
-        (self.dispatches.load(SeqCst) == before).then_some(complete)
+        // Times in nanoseconds are rounded; nothing before the previous nanosecond is meant.
+        let since = complete.saturating_sub(self.plan.start.nanos().0).saturating_sub(1);
+        (self.dispatches.load(SeqCst) == before).then_some(since.max(0) as u64)
     }
 
     /// Whether every task has done what there is before the stop time.

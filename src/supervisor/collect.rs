@@ -79,7 +79,7 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
         mode: plan.mode,
         started: rfc3339(facts.started),
         start_time: plan.start.seconds(),
-        end_time: end_time(plan, Nanos(global(Global::Reached) as i64).0.max(start.0), failed || stopped),
+        end_time: end_time(plan, start.plus(Nanos(global(Global::Reached) as i64)), failed || stopped),
         wall_seconds: if began > 0 && ended > began { Nanos(ended - began).seconds() } else { 0.0 },
         end: if failed {
             End::Failure
@@ -108,10 +108,10 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
     }
 }
 
-fn end_time(plan: &Plan, reached: i64, early: bool) -> f64 {
+fn end_time(plan: &Plan, reached: Nanos, early: bool) -> f64 {
     match plan.stop {
         Some(stop) if !early => stop.seconds(),
-        _ => Nanos(reached).seconds(),
+        _ => reached.seconds(),
     }
 }
 
@@ -133,8 +133,7 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         return Some(Death { culprit: Some(plan.tasks[task.0].fmu), message });
     }
     let signal = signal_name(facts.status);
-    let left_early = global(Global::ExitCalled) == 1
-        || (signal.is_none() && board.phase() < Phase::Done && facts.status.code() != Some(1));
+    let left_early = global(Global::ExitCalled) == 1 || (signal.is_none() && board.phase() < Phase::Done);
     if signal.is_none() && !left_early {
         return None;
     }
@@ -286,9 +285,11 @@ fn findings(
     for (index, clock) in clocks.iter().enumerate() {
         let name = format!("clock {}.{}", clock.fmu, clock.clock);
         let cells = board.task(TaskId(index));
-        count(clock.overruns, &|n| {
-            format!("{name}: {n} overruns (its activation before had not ended, or 16 ticks waited)")
-        });
+        let cause = match plan.tasks[index].release {
+            Release::Periodic { .. } => "the activation before had not ended when the next was due",
+            _ => "16 ticks waited already",
+        };
+        count(clock.overruns, &|n| format!("{name}: {n} overrun{} ({cause})", if n == 1 { "" } else { "s" }));
         count(clock.retimed, &|n| {
             format!("{name}: {n} ticks came too late for their own time and got that of their dispatch")
         });

@@ -47,7 +47,7 @@ impl<'a> Progress<'a> {
         let reached = Nanos(board.global(Global::Reached).load(SeqCst) as i64);
         let header = LiveHeader {
             rig: &self.plan.rig,
-            elapsed: reached.minus(start).seconds().max(0.0),
+            elapsed: reached.seconds(),
             stop: self.plan.stop.map(|stop| stop.nanos().minus(start).seconds()),
             scheduling: scheduling(board),
             preempt_rt: self.preempt_rt,

@@ -66,8 +66,11 @@ impl<'a> Recorder<'a> {
         while let Some(line) = self.board.log().pop(after_the_end) {
             let text = self.text(&line);
             if let Some(log) = &mut self.log {
-                let at = Nanos(line.at - self.board.global(Global::Start).load(SeqCst) as i64).seconds();
-                if let Err(error) = writeln!(log, "{at:.6} {text}") {
+                let at = match self.board.global(Global::Start).load(SeqCst) as i64 {
+                    start if start > 0 && line.at >= start => format!("{:11.6}", Nanos(line.at - start).seconds()),
+                    _ => "before start".to_owned(),
+                };
+                if let Err(error) = writeln!(log, "{at} {text}") {
                     self.broken.push(format!("run.log ends early: {error}"));
                     self.log = None;
                 }
@@ -116,7 +119,7 @@ impl<'a> Recorder<'a> {
         if after_the_end {
             return writer.finish();
         }
-        writer.write_before(Instant::from_nanos(Nanos(complete)))?;
+        writer.write_before(Instant::from_nanos(self.plan.start.nanos().plus(Nanos(complete))))?;
         writer.flush()
     }
 

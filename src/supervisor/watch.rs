@@ -6,15 +6,16 @@ use super::machine;
 use super::progress::Progress;
 use super::recorder::Recorder;
 use super::{Error, Options, Prepared};
+use crate::plan::Mode;
 use crate::record::board::{Board, Global, Layout, Phase};
 use crate::report::{Run, Severity};
 use crate::runner::{PLAN_FD, SHARED_MEMORY_FD};
-use crate::sys::process;
 use crate::sys::shared_memory::SharedMemory;
 use crate::sys::wake::monotonic_now;
+use crate::sys::{affinity, process};
 use std::fs::File;
 use std::os::fd::AsFd;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::Ordering::SeqCst;
@@ -58,13 +59,14 @@ pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -
     let out = options.out.clone().unwrap_or_else(|| Path::new("vecud-out").join(&plan.rig));
     let output = Output::create(&out)?;
     let log = out.join(format!(".run-{}.log", std::process::id()));
-    let child = File::create(&log).map_err(Error::file(&log)).and_then(|file| {
+    // Appended to by both processes, under one name after the other.
+    let child = File::options().append(true).create_new(true).open(&log).map_err(Error::file(&log)).and_then(|file| {
         process::count_stop_signals().map_err(|e| system(&e))?;
         let program = options.runner.clone().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
         let mut command = Command::new(&program);
         // What FMU code prints must neither mix with results nor ever block it: it goes to a file.
         let copy = file.try_clone().map_err(Error::file(&log))?;
-        command.arg("runner").stdin(Stdio::null()).stdout(file).stderr(copy);
+        command.arg0("vecud-runner").arg("runner").stdin(Stdio::null()).stdout(file).stderr(copy);
         let files = [shared.file(), plan_file.as_fd()];
         debug_assert_eq!((SHARED_MEMORY_FD, PLAN_FD), (3, 4));
         process::spawn_with(command, &files)
@@ -78,6 +80,12 @@ pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -
             return Err(error);
         }
     };
+    let cpus: Vec<usize> = plan.tasks.iter().map(|task| task.cpu).collect();
+    if plan.mode == Mode::RealTime
+        && let Err(error) = affinity::keep_off(&cpus)
+    {
+        tell(&error.to_string());
+    }
     let mut recorder = Recorder::new(plan, &prepared.descriptions, board);
     let started = SystemTime::now();
     let mut supervision = Supervision { options, prepared, board, output, log, recording: false, child, tell };
@@ -101,7 +109,6 @@ pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -
         recorder.drain(true);
     }
     let late = recorder.close();
-    let cpus: Vec<usize> = plan.tasks.iter().map(|task| task.cpu).collect();
     let facts = Facts { status, started, late_samples: late, machine: machine::look(&cpus) };
     let mut run = collect::collect(prepared, board, &recorder, &facts);
     if let Err(message) = output.write(&run) {

@@ -1,6 +1,5 @@
 //! One error for everything that Linux can refuse: what was tried, why it failed, what to do about it.
 
-use std::borrow::Cow;
 use std::fmt;
 
 /// A request to the operating system that was refused.
@@ -11,29 +10,35 @@ pub struct SysError {
     /// The error number, or 0 when the refusal is not a system call's.
     pub errno: i32,
     /// What the user can do; empty when nothing is known.
-    pub fix: Cow<'static, str>,
+    pub fix: &'static str,
 }
 
 impl SysError {
     /// An error with the number that a system call returned.
-    pub fn new(what: impl Into<String>, errno: i32, fix: impl Into<Cow<'static, str>>) -> Self {
-        SysError { what: what.into(), errno, fix: fix.into() }
+    pub fn new(what: impl Into<String>, errno: i32, fix: &'static str) -> Self {
+        SysError { what: what.into(), errno, fix }
     }
 
     /// An error with the calling thread's `errno`.
-    pub fn last(what: impl Into<String>, fix: impl Into<Cow<'static, str>>) -> Self {
+    pub fn last(what: impl Into<String>, fix: &'static str) -> Self {
         let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
         SysError::new(what, errno, fix)
     }
 }
 
+impl SysError {
+    /// What was refused and why, without the way out.
+    pub fn cause(&self) -> String {
+        match self.errno {
+            0 => format!("cannot {}", self.what),
+            errno => format!("cannot {}: {}", self.what, std::io::Error::from_raw_os_error(errno)),
+        }
+    }
+}
+
 impl fmt::Display for SysError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot {}", self.what)?;
-        if self.errno != 0 {
-            let error = std::io::Error::from_raw_os_error(self.errno);
-            write!(f, ": {error}")?;
-        }
+        f.write_str(&self.cause())?;
         if !self.fix.is_empty() {
             write!(f, "; {}", self.fix)?;
         }

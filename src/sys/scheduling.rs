@@ -6,17 +6,11 @@
 
 use super::SysError;
 use super::thread::current_tid;
-use std::borrow::Cow;
 use thread_priority::{RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy};
 
-/// What a user can do about a refused real-time priority. The command comes first, ready to be copied.
-pub fn privilege_fix() -> String {
-    let program = std::env::current_exe().map_or_else(|_| "vecud".to_owned(), |path| path.display().to_string());
-    format!(
-        "`sudo setcap cap_sys_nice,cap_ipc_lock=ep {program}` gives it (anew after each build), and so do root, `rtprio 99` \
-         in /etc/security/limits.d, and LimitRTPRIO=99 in a systemd unit"
-    )
-}
+/// What a user can do about a refused real-time priority.
+pub const PRIVILEGE_FIX: &str = "run as root, or `sudo setcap cap_sys_nice,cap_ipc_lock=ep <vecud>`, or `rtprio 99` in \
+     /etc/security/limits.d, or LimitRTPRIO=99 and AmbientCapabilities=CAP_SYS_NICE in the systemd unit";
 
 /// What a user can do when the process has the privilege and the kernel still refuses.
 pub const CGROUP_FIX: &str = "the process has the privilege, so its cgroup has no real-time time (RT_GROUP_SCHED): give \
@@ -137,12 +131,12 @@ pub fn probe_fifo(priority: u8) -> Result<(), SysError> {
         .unwrap_or_else(|_| Err(SysError::new("probe SCHED_FIFO", 0, "")))
 }
 
-fn fix_for(errno: i32) -> Cow<'static, str> {
+fn fix_for(errno: i32) -> &'static str {
     let privileged = rustix::process::geteuid().is_root();
     match errno {
-        libc::EPERM if privileged => CGROUP_FIX.into(),
-        libc::EPERM => privilege_fix().into(),
-        _ => "".into(),
+        libc::EPERM if privileged => CGROUP_FIX,
+        libc::EPERM => PRIVILEGE_FIX,
+        _ => "",
     }
 }
 

@@ -1,6 +1,6 @@
 //! Look-ups by name and by value reference, without copies of the names: sorted lists of keyed hashes and of references.
 
-use super::model::{Dimension, ModelDescription, ValueReference, Values, Variable};
+use super::model::{ValueReference, Variable};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 
@@ -109,34 +109,5 @@ impl Index {
             references.sort_unstable();
             Sorted { hasher, names, references }
         })
-    }
-}
-
-impl ModelDescription {
-    /// The variable with this name or alias.
-    pub fn variable(&self, name: &str) -> Option<&Variable> {
-        self.variables.get(self.index.by_name(&self.variables, name)?)
-    }
-
-    /// The variable with this value reference.
-    pub fn by_reference(&self, reference: ValueReference) -> Option<&Variable> {
-        self.variables.get(self.index.by_reference(&self.variables, reference)?)
-    }
-
-    /// Number of elements of a variable while its structural parameters have their start values; 1 for a scalar.
-    pub fn elements(&self, variable: &Variable) -> u64 {
-        variable
-            .dimensions
-            .iter()
-            .map(|dimension| match dimension {
-                Dimension::Fixed(n) => *n,
-                Dimension::Structural(reference) => {
-                    match self.by_reference(*reference).and_then(|v| v.start.as_ref()) {
-                        Some(Values::UInt64(v)) => v.first().copied().unwrap_or(0),
-                        _ => 0,
-                    }
-                }
-            })
-            .fold(1, u64::saturating_mul)
     }
 }

@@ -7,7 +7,6 @@
 #![forbid(unsafe_code)]
 
 mod clocks;
-mod error;
 mod guard;
 mod index;
 mod interface;

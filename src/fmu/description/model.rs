@@ -1,11 +1,11 @@
 //! The types of a model description. Names are the standard's (FMI 3.0, 2.4).
 
-pub use super::error::DescriptionError;
+mod variable;
+
 use super::index::Index;
-pub use super::structure::{Dependency, DependencyKind, ModelStructure, Unknown};
-use crate::priority::FmiPriority;
-use crate::time::Fraction;
 use serde::{Deserialize, Serialize};
+
+pub use variable::*;
 
 /// A value reference: the handle by which the C interface knows a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -195,241 +195,6 @@ pub struct DefaultExperiment {
     pub step_size: Option<f64>,
 }
 
-/// The type of a variable's values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum VariableType {
-    /// `fmi3Float32`
-    Float32,
-    /// `fmi3Float64`
-    Float64,
-    /// `fmi3Int8`
-    Int8,
-    /// `fmi3UInt8`
-    UInt8,
-    /// `fmi3Int16`
-    Int16,
-    /// `fmi3UInt16`
-    UInt16,
-    /// `fmi3Int32`
-    Int32,
-    /// `fmi3UInt32`
-    UInt32,
-    /// `fmi3Int64`; also the values of enumerations
-    Int64,
-    /// `fmi3UInt64`
-    UInt64,
-    /// `fmi3Boolean`
-    Boolean,
-    /// `fmi3String`
-    String,
-    /// `fmi3Binary`
-    Binary,
-    /// An enumeration: gets and sets as `fmi3Int64`
-    Enumeration,
-    /// `fmi3Clock`
-    Clock,
-}
-
-/// `causality`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the standard's words
-pub enum Causality {
-    StructuralParameter,
-    Parameter,
-    CalculatedParameter,
-    Input,
-    Output,
-    Local,
-    Independent,
-}
-
-/// `variability`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the standard's words
-pub enum Variability {
-    Constant,
-    Fixed,
-    Tunable,
-    Discrete,
-    Continuous,
-}
-
-/// `initial`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the standard's words
-pub enum Initial {
-    Exact,
-    Approx,
-    Calculated,
-}
-
-/// One `<Dimension>`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dimension {
-    /// `start`: always this long.
-    Fixed(u64),
-    /// `valueReference`: as long as that UInt64 structural parameter or constant says.
-    Structural(ValueReference),
-}
-
-/// The values of a variable: one for a scalar, all elements in row-major order for an array, or a single one that fills
-/// the whole array.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs)] // one per variable type
-pub enum Values {
-    Float32(Vec<f32>),
-    Float64(Vec<f64>),
-    Int8(Vec<i8>),
-    UInt8(Vec<u8>),
-    Int16(Vec<i16>),
-    UInt16(Vec<u16>),
-    Int32(Vec<i32>),
-    UInt32(Vec<u32>),
-    /// Also enumerations.
-    Int64(Vec<i64>),
-    UInt64(Vec<u64>),
-    Boolean(Vec<bool>),
-    String(Vec<String>),
-    Binary(Vec<Vec<u8>>),
-    Clock(Vec<bool>),
-}
-
-impl Values {
-    /// Number of elements.
-    pub fn len(&self) -> usize {
-        match self {
-            Values::Float32(v) => v.len(),
-            Values::Float64(v) => v.len(),
-            Values::Int8(v) => v.len(),
-            Values::UInt8(v) => v.len(),
-            Values::Int16(v) => v.len(),
-            Values::UInt16(v) => v.len(),
-            Values::Int32(v) => v.len(),
-            Values::UInt32(v) => v.len(),
-            Values::Int64(v) => v.len(),
-            Values::UInt64(v) => v.len(),
-            Values::Boolean(v) | Values::Clock(v) => v.len(),
-            Values::String(v) => v.len(),
-            Values::Binary(v) => v.len(),
-        }
-    }
-
-    /// Whether there is no element.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-/// `intervalVariability`: how a clock comes to tick (FMI 3.0, 2.2.8.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum IntervalVariability {
-    /// Periodic, interval fixed in the XML.
-    Constant,
-    /// Periodic, interval fixed at initialisation.
-    Fixed,
-    /// Periodic, interval may change.
-    Tunable,
-    /// Aperiodic, next interval known at each tick.
-    Changing,
-    /// Aperiodic, armed by the FMU.
-    Countdown,
-    /// Aperiodic, ticks when something else does.
-    Triggered,
-}
-
-/// The attributes of a clock beyond those of every variable.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Clock {
-    /// How it comes to tick.
-    pub interval_variability: IntervalVariability,
-    /// `priority`, smaller is more urgent.
-    pub priority: Option<FmiPriority>,
-    /// `intervalCounter/resolution` where given, else `intervalDecimal`; never zero for periodic clocks.
-    pub interval: Option<Fraction>,
-    /// `shiftCounter/resolution` where given, else `shiftDecimal`; default 0.
-    pub shift: Fraction,
-    /// `resolution` as written.
-    pub resolution: Option<u64>,
-    /// `fmi3GetIntervalFraction` and friends work.
-    pub supports_fraction: bool,
-    /// The importer may leave the clock inactive.
-    pub can_be_deactivated: bool,
-}
-
-/// A variable.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Variable {
-    /// Unique name.
-    pub name: String,
-    /// Its handle.
-    pub value_reference: ValueReference,
-    /// Type of its values.
-    pub variable_type: VariableType,
-    /// For people.
-    pub description: Option<String>,
-    /// Default: local.
-    pub causality: Causality,
-    /// Default: continuous for floats, else discrete; fixed for parameters.
-    pub variability: Variability,
-    /// By the standard's table where not written (inputs: exact); `None` for clocks and the independent variable.
-    pub initial: Option<Initial>,
-    /// `canHandleMultipleSetPerTimeInstant`.
-    pub can_handle_multiple_set_per_time_instant: bool,
-    /// `intermediateUpdate`.
-    pub intermediate_update: bool,
-    /// `previous`.
-    pub previous: Option<ValueReference>,
-    /// `clocks`: those that this variable belongs to; empty: to none.
-    pub clocks: Vec<ValueReference>,
-    /// Empty for scalars.
-    pub dimensions: Vec<Dimension>,
-    /// `declaredType`.
-    pub declared_type: Option<String>,
-    /// `start`.
-    pub start: Option<Values>,
-    /// Other names for the same variable.
-    pub aliases: Vec<Alias>,
-    /// `quantity`.
-    pub quantity: Option<String>,
-    /// `unit`, from the variable or its declared type.
-    pub unit: Option<String>,
-    /// `displayUnit`.
-    pub display_unit: Option<String>,
-    /// `relativeQuantity`.
-    pub relative_quantity: bool,
-    /// `unbounded`.
-    pub unbounded: bool,
-    /// `min`, from the variable or its declared type; a single value of the variable's type.
-    pub min: Option<Values>,
-    /// `max`.
-    pub max: Option<Values>,
-    /// `nominal`.
-    pub nominal: Option<f64>,
-    /// `derivative`: the state that this is the derivative of.
-    pub derivative: Option<ValueReference>,
-    /// `reinit`.
-    pub reinit: bool,
-    /// `mimeType` of binaries, with its default `application/octet-stream`.
-    pub mime_type: Option<String>,
-    /// `maxSize` of binaries, bytes.
-    pub max_size: Option<u64>,
-    /// Present exactly for clocks.
-    pub clock: Option<Clock>,
-    /// Line of the element in the document.
-    pub line: u32,
-}
-
-/// Another name of a variable.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Alias {
-    /// Unique among all names.
-    pub name: String,
-    /// For people.
-    pub description: Option<String>,
-    /// Floats only.
-    pub display_unit: Option<String>,
-}
-
 /// A `<TypeDefinitions>` entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypeDefinition {
@@ -474,4 +239,96 @@ pub struct EnumerationItem {
     pub value: i64,
     /// For people.
     pub description: Option<String>,
+}
+
+/// `<ModelStructure>`: ordered lists.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct ModelStructure {
+    /// `<Output>`
+    pub outputs: Vec<Unknown>,
+    /// `<ContinuousStateDerivative>`
+    pub continuous_state_derivatives: Vec<Unknown>,
+    /// `<ClockedState>`
+    pub clocked_states: Vec<Unknown>,
+    /// `<InitialUnknown>`
+    pub initial_unknowns: Vec<Unknown>,
+    /// `<EventIndicator>`
+    pub event_indicators: Vec<Unknown>,
+}
+
+/// An entry of the model structure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unknown {
+    /// Which variable.
+    pub value_reference: ValueReference,
+    /// What it depends on: `None` is "everything", an empty list "nothing".
+    pub dependencies: Option<Vec<Dependency>>,
+}
+
+/// A dependency with its kind (`dependent` where not written).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dependency {
+    /// On which variable.
+    pub on: ValueReference,
+    /// In what way.
+    pub kind: DependencyKind,
+}
+
+/// `dependenciesKind`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // the standard's words
+pub enum DependencyKind {
+    Dependent,
+    Constant,
+    Fixed,
+    Tunable,
+    Discrete,
+}
+
+/// A description that cannot be used, with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DescriptionError {
+    /// 1-based line in `modelDescription.xml`.
+    pub line: u32,
+    /// 1-based column.
+    pub column: u32,
+    /// What is wrong and, where there is one, the way out.
+    pub message: String,
+}
+
+impl std::fmt::Display for DescriptionError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "modelDescription.xml:{}:{}: {}", self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for DescriptionError {}
+
+impl ModelDescription {
+    /// The variable with this name or alias.
+    pub fn variable(&self, name: &str) -> Option<&Variable> {
+        self.variables.get(self.index.by_name(&self.variables, name)?)
+    }
+
+    /// The variable with this value reference.
+    pub fn by_reference(&self, reference: ValueReference) -> Option<&Variable> {
+        self.variables.get(self.index.by_reference(&self.variables, reference)?)
+    }
+
+    /// Number of elements of a variable while its structural parameters have their start values; 1 for a scalar.
+    pub fn elements(&self, variable: &Variable) -> u64 {
+        variable
+            .dimensions
+            .iter()
+            .map(|dimension| match dimension {
+                Dimension::Fixed(n) => *n,
+                Dimension::Structural(reference) => {
+                    match self.by_reference(*reference).and_then(|v| v.start.as_ref()) {
+                        Some(Values::UInt64(v)) => v.first().copied().unwrap_or(0),
+                        _ => 0,
+                    }
+                }
+            })
+            .fold(1, u64::saturating_mul)
+    }
 }

@@ -4,54 +4,11 @@
 //! list stays apart from an empty one. What only other tools would mind is a warning.
 
 use super::index::Index;
-use super::model::{Causality, DescriptionError, ValueReference, Variability, Variable};
+use super::model::{Causality, Dependency, DependencyKind, DescriptionError, ModelStructure, Unknown, ValueReference};
+use super::model::{Variability, Variable};
 use super::rules::is_float;
 use super::xml::Element;
 use std::collections::HashSet;
-
-/// `<ModelStructure>`: ordered lists.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct ModelStructure {
-    /// `<Output>`
-    pub outputs: Vec<Unknown>,
-    /// `<ContinuousStateDerivative>`
-    pub continuous_state_derivatives: Vec<Unknown>,
-    /// `<ClockedState>`
-    pub clocked_states: Vec<Unknown>,
-    /// `<InitialUnknown>`
-    pub initial_unknowns: Vec<Unknown>,
-    /// `<EventIndicator>`
-    pub event_indicators: Vec<Unknown>,
-}
-
-/// An entry of the model structure.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Unknown {
-    /// Which variable.
-    pub value_reference: ValueReference,
-    /// What it depends on: `None` is "everything", an empty list "nothing".
-    pub dependencies: Option<Vec<Dependency>>,
-}
-
-/// A dependency with its kind (`dependent` where not written).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dependency {
-    /// On which variable.
-    pub on: ValueReference,
-    /// In what way.
-    pub kind: DependencyKind,
-}
-
-/// `dependenciesKind`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the standard's words
-pub enum DependencyKind {
-    Dependent,
-    Constant,
-    Fixed,
-    Tunable,
-    Discrete,
-}
 
 const KINDS: [(&str, DependencyKind); 5] = [
     ("dependent", DependencyKind::Dependent),
