@@ -3,6 +3,7 @@
 use crate::fmu::description::IntervalVariability;
 use crate::plan::Mode;
 use crate::priority::{FifoPriority, FmiPriority};
+pub use crate::record::board::Scheduling;
 use crate::record::histogram::Histogram;
 
 /// A finished run.
@@ -71,17 +72,6 @@ pub enum Severity {
     Limit,
     /// Worth knowing; the verdict stays "pass".
     Warning,
-}
-
-/// How threads were scheduled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheduling {
-    /// `SCHED_FIFO`.
-    Fifo,
-    /// Without real-time privileges (design S8).
-    Cooperative,
-    /// Virtual time.
-    Virtual,
 }
 
 /// Facts about the machine.

@@ -3,8 +3,7 @@
 use crate::exchange::{Latest, TickQueue, TickStamp};
 use crate::ffi::ClockUpdate;
 use crate::plan::{FmuId, OnError, Plan, TaskId};
-use crate::record::board::{Board, FmuWord, Global, TaskWord};
-use crate::report::Scheduling;
+use crate::record::board::{Board, FmuWord, Global, Scheduling, TaskWord};
 use crate::sys::cycles::Scale;
 use crate::sys::preemption::PreemptionLock;
 use crate::sys::wake::WakeWord;

@@ -9,6 +9,8 @@
 //! Denominators are kept up to 2^63. A sum whose exact denominator is larger (an FMU gave an interval with more than 18
 //! decimals) is rounded to the attosecond, always the same way, so that runs stay repeatable.
 
+#![forbid(unsafe_code)]
+
 mod fraction;
 mod instant;
 mod nanos;
