@@ -13,7 +13,7 @@ use crate::sys::preemption::{Locked, Partition as LockMember, Unlocked};
 use crate::sys::wake::monotonic_now;
 use crate::time::{Fraction, Instant, Nanos};
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 /// Something that a clock update brought about, in virtual time.
 #[derive(Clone, Copy, Debug)]
@@ -162,6 +162,11 @@ impl PartitionHost {
             self.world.board.fmu(self.fmu).fail(status, function, self.task.get(), self.time.get());
         }
         self.world.instance_failed(self.fmu);
+    }
+
+    /// Whether the instance has failed.
+    pub fn has_failed(&self) -> bool {
+        self.world.instances[self.fmu.0].failed.load(SeqCst)
     }
 
     fn count(&self, task_word: TaskWord, fmu_word: FmuWord) {
@@ -333,6 +338,9 @@ impl ThreadHost for PartitionHost {
             if self.world.plan.fmus[self.fmu.0].on_warning == OnWarning::Error {
                 let (clock, time) = (None, None);
                 self.fail(&Failure { function, status, clock, time, refused: false });
+                if let Some(updates) = self.world.instances[self.fmu.0].updates.get() {
+                    updates.fail();
+                }
             }
         }
         // Inside a callback the partition itself is still in its activation.

@@ -241,7 +241,7 @@ impl World {
             self.board.task(target).count_shared(TaskWord::Overruns, 1);
             return false;
         }
-        self.dispatched(state);
+        self.dispatched(target, stamp.dispatched);
         true
     }
 
@@ -250,10 +250,20 @@ impl World {
         let words = stamp.to_words();
         let state = &self.tasks[target.0];
         state.armed.write(|i| words[i]);
-        self.dispatched(state);
+        self.dispatched(target, self.wall(stamp.time));
     }
 
-    fn dispatched(&self, state: &TaskState) {
+    /// `target` has mail, and is due at `release` (wall clock).
+    fn dispatched(&self, target: TaskId, release: Nanos) {
+        let state = &self.tasks[target.0];
+        if self.scheduling == Scheduling::Cooperative {
+            let turns = &self.instances[self.plan.tasks[target.0].fmu.0].turns;
+            turns.expect(target.0, release.0);
+            // Its thread says that it has finished before it takes back what it announced: one of the two sees the other.
+            if state.finished.load(SeqCst) {
+                turns.announce(target.0, i64::MAX);
+            }
+        }
         self.dispatches.fetch_add(1, SeqCst);
         self.cores[state.core].pending[state.place / 64].fetch_or(1 << (state.place % 64), SeqCst);
         state.wake.mark();

@@ -23,8 +23,18 @@ use std::time::{Duration, SystemTime};
 
 /// How often the supervisor looks.
 const LOOK: Duration = Duration::from_millis(20);
-/// What the runner may take, beyond the rig's `shutdown_timeout`, to end its FMUs after a request.
-const GRACE: i64 = 5_000_000_000;
+/// What the runner may take to come to its end, beyond the rig's `shutdown_timeout` for its partitions and as much again
+/// for ending its FMUs.
+const GRACE: i64 = 1_000_000_000;
+
+/// Why the runner's process was ended by force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Killed {
+    /// It took too long to come to its end.
+    Late,
+    /// The user has asked twice.
+    AskedTwice,
+}
 
 /// A run that came to an end, good or bad, and its report.
 #[derive(Debug)]
@@ -88,13 +98,16 @@ pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -
     }
     let mut recorder = Recorder::new(plan, &prepared.descriptions, board);
     let started = SystemTime::now();
-    let mut supervision = Supervision { options, prepared, board, output, log, recording: false, child, tell };
+    let (recording, killed) = (false, None);
+    let mut supervision = Supervision { options, prepared, board, output, log, recording, child, killed, tell };
     let status = supervision.watch(&mut recorder)?;
-    let Supervision { output, recording, log, .. } = supervision;
+    let Supervision { output, recording, log, killed, .. } = supervision;
     for line in recorder.drain(true).into_iter().filter(|_| recording) {
         tell(&line.1);
     }
-    if board.phase() == Phase::Refused || (!recording && status.code() == Some(2)) {
+    // A runner that cannot even read its plan says so by its exit code; FMU code may call exit(2) as well.
+    let exit_called = board.global(Global::ExitCalled).load(SeqCst) == 1;
+    if board.phase() == Phase::Refused || (!recording && !exit_called && status.code() == Some(2)) {
         let printed = std::fs::read_to_string(&log).unwrap_or_default();
         let _ = std::fs::remove_file(&log);
         output.undo();
@@ -109,7 +122,7 @@ pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -
         recorder.drain(true);
     }
     let late = recorder.close();
-    let facts = Facts { status, started, late_samples: late, machine: machine::look(&cpus) };
+    let facts = Facts { status, killed, started, late_samples: late, machine: machine::look(&cpus) };
     let mut run = collect::collect(prepared, board, &recorder, &facts);
     if let Err(message) = output.write(&run) {
         run.problems.push(crate::report::Problem {
@@ -137,6 +150,7 @@ struct Supervision<'a> {
     log: PathBuf,
     recording: bool,
     child: Child,
+    killed: Option<Killed>,
     tell: &'a mut dyn FnMut(&str),
 }
 
@@ -164,7 +178,7 @@ impl Supervision<'_> {
             if let Some(status) = status {
                 break status;
             }
-            self.pass_on_signals(&mut deadline);
+            self.end_it(&mut deadline);
             if self.recording {
                 progress.draw(self.board);
             }
@@ -177,19 +191,25 @@ impl Supervision<'_> {
         Ok(status)
     }
 
-    /// SIGINT or SIGTERM ask the runner for an end; a second one, or too long a wait, ends it the hard way.
-    fn pass_on_signals(&mut self, deadline: &mut Option<i64>) {
+    /// SIGINT or SIGTERM ask the runner for an end; a second one, or too long a wait once it is ending, ends it the hard
+    /// way.
+    fn end_it(&mut self, deadline: &mut Option<i64>) {
         let signals = process::stop_signals();
-        if signals == 0 {
+        if signals > 0 {
+            self.board.global(Global::StopRequest).store(1, SeqCst);
+        }
+        if signals == 0 && self.board.phase() != Phase::Stopping {
             return;
         }
-        let request = self.board.global(Global::StopRequest);
-        if request.swap(1, SeqCst) == 0 {
-            *deadline = Some(monotonic_now() + self.prepared.plan.shutdown_timeout.0 + GRACE);
-        }
-        if signals > 1 || deadline.is_some_and(|deadline| monotonic_now() > deadline) {
-            let _ = self.child.kill();
-        }
+        let timeout = self.prepared.plan.shutdown_timeout.0;
+        let deadline = *deadline.get_or_insert(monotonic_now() + 2 * timeout + GRACE);
+        let reason = match signals {
+            0 | 1 if monotonic_now() <= deadline => return,
+            0 | 1 => Killed::Late,
+            _ => Killed::AskedTwice,
+        };
+        self.killed.get_or_insert(reason);
+        let _ = self.child.kill();
     }
 }
 
