@@ -138,7 +138,7 @@ fn an_input_clock_without_priority_is_refused_unless_lenient() {
     let clock = "\n<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"triggered\"/>";
     assert_eq!(
         alone(clock, "").unwrap_err(),
-        "x/modelDescription.xml:2: the input clock \"c\" has no priority, which Scheduled Execution requires; with \
+        "x/modelDescription.xml:2:1: the input clock \"c\" has no priority, which Scheduled Execution requires; with \
          lenient = true in [fmu.x] it runs with the lowest"
     );
     let plan = alone(clock, "lenient = true").unwrap();
@@ -151,7 +151,7 @@ fn a_periodic_clock_needs_an_interval() {
         "\n<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"fixed\" priority=\"1\"/>";
     assert_eq!(
         alone(clock, "").unwrap_err(),
-        "x/modelDescription.xml:2: the fixed clock \"c\" has no interval; give it one as interval in [fmu.x.clock.c]"
+        "x/modelDescription.xml:2:1: the fixed clock \"c\" has no interval; give it one as interval in [fmu.x.clock.c]"
     );
     assert!(alone(clock, "[fmu.x.clock.c]\ninterval = 0.5").is_ok());
 }
