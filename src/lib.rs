@@ -46,6 +46,7 @@ pub mod cli;
 pub mod exchange;
 pub mod ffi;
 pub mod fmu;
+mod places;
 pub mod plan;
 pub mod priority;
 pub mod record;

@@ -95,7 +95,7 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
         Err(narrow) => {
             let (low, high) = rig.host.fifo_priorities.value;
             let message = format!(
-                "{} needs {} priority levels, but fifo_priorities = [{}, {}] has {}",
+                "{} needs {} priority levels, but fifo_priorities = [{}, {}] has {}: make it wider",
                 units[narrow.fmu].name(),
                 narrow.needed,
                 low.get(),
@@ -180,7 +180,13 @@ fn check_interfaces(units: &[Unit], findings: &mut Findings) {
             ];
             let others: Vec<&str> = others.iter().filter(|(_, offered)| *offered).map(|(name, _)| *name).collect();
             let offer = if others.is_empty() { "no interface at all".to_owned() } else { others.join(" and ") };
-            findings.rig(place, format!("{subject} has no Scheduled Execution interface (it offers {offer})"));
+            findings.rig(
+                place,
+                format!(
+                    "{subject} has no Scheduled Execution interface (it offers {offer}), and vecud runs no other one yet: \
+                     export it for Scheduled Execution"
+                ),
+            );
             continue;
         };
         if interface.needs_execution_tool {
@@ -313,7 +319,8 @@ fn fmu_plan(unit: &Unit, fmu: usize, cpu: usize, outputs: &[Output], sorted: &So
     };
     FmuPlan {
         name: unit.name().to_owned(),
-        path: unit.input.path.clone(),
+        // For people only; a plan travels as UTF-8.
+        path: unit.input.path.to_string_lossy().into_owned().into(),
         library: unit.input.library.clone(),
         resources: unit.input.resources.clone(),
         token: unit.input.description.instantiation_token.clone(),

@@ -31,7 +31,7 @@ impl<'a> Findings<'a> {
     /// A problem that a model description has.
     pub(super) fn xml(&mut self, unit: &Unit, variable: &Variable, message: impl Into<String>) {
         let file = unit.input.path.join("modelDescription.xml");
-        let place = Place { line: variable.line, column: 0 };
+        let place = Place { line: variable.line, column: variable.column };
         self.problems.push(Problem::new(&file, place, message));
     }
 

@@ -178,7 +178,7 @@ fn the_model_description_is_text() {
     };
     assert_eq!(text("\u{feff}<ä/>".as_bytes()).unwrap(), "<ä/>");
     let latin = text(b"<a>\n\xe4</a>").unwrap_err();
-    assert!(latin.contains("bad.fmu: modelDescription.xml: line 2: not UTF-8"), "{latin}");
+    assert!(latin.contains("bad.fmu/modelDescription.xml:2:1: not UTF-8"), "{latin}");
 }
 
 #[test]
