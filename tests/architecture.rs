@@ -14,16 +14,17 @@ use std::path::Path;
 /// operating system (`sys`) with a plan. The supervisor prepares and watches: it asks `sys` for processes and memory,
 /// and reads from `ffi` the names of functions and status values, nothing else.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
+    ("places", &[]),
     ("priority", &[]),
     ("time", &[]),
     ("sys", &[]),
     ("fmu::platform", &[]),
     ("fmu::cache", &[]),
     ("fmu::build", &["fmu::cache", "fmu::platform"]),
-    ("fmu::archive", &["fmu::build", "fmu::cache", "fmu::platform"]),
-    ("fmu::description", &["priority", "time"]),
+    ("fmu::archive", &["fmu::build", "fmu::cache", "fmu::platform", "places"]),
+    ("fmu::description", &["places", "priority", "time"]),
     ("ffi", &["fmu::description", "sys::float_control"]),
-    ("rig", &["priority", "time"]),
+    ("rig", &["places", "priority", "time"]),
     ("exchange::word", &["fmu::description"]),
     ("plan", &["exchange::word", "fmu::description", "priority", "rig", "time"]),
     ("schedule", &["plan", "time"]),
@@ -38,6 +39,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "ffi::Status",
             "fmu::archive",
             "fmu::description",
+            "places",
             "plan",
             "record",
             "report",
@@ -68,6 +70,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 
 /// No unsafe code, no threads, no clock, no files. The histogram belongs to them: `report` reads it.
 const PURE: &[&str] = &[
+    "places",
     "priority",
     "time",
     "rig",

@@ -64,8 +64,7 @@ fn run(plan: Plan, board: Board<'static>) -> i32 {
         exit: board.global(Global::ExitCalled),
     };
     let _only_for_ps = thread::set_name("vecud-runner");
-    // The supervisor decides about SIGINT and SIGTERM, which a terminal or systemd sends to both processes.
-    for result in [crash::install(last_words), process::leave_signals_to_the_supervisor()] {
+    for result in [crash::install(last_words), crash::follow_parent()] {
         if let Err(error) = result {
             say(1, &error.to_string());
         }

@@ -188,8 +188,8 @@ impl PartitionThread {
         } else {
             instance.lock.enter(host.member(), || world.help(task));
         }
-        // The instance may have failed while this one waited.
-        if instance.failed.load(SeqCst) {
+        // The instance may have failed, or the run been stopped, while this one waited.
+        if instance.failed.load(SeqCst) || world.ending() == Ending::Discard {
             self.leave(host, cooperative);
             cells.count(TaskWord::Discarded, 1);
             return monotonic_now();
