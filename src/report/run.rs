@@ -17,6 +17,8 @@ pub struct Run {
     pub mode: Mode,
     /// When it started: RFC 3339, UTC.
     pub started: String,
+    /// The common start instant, CLOCK_MONOTONIC, ns: to lay a kernel trace beside the run. 0: it never started.
+    pub start_monotonic_ns: i64,
     /// Simulation time reached, s.
     pub start_time: f64,
     /// Simulation time at which it ended, s.

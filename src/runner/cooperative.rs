@@ -42,6 +42,12 @@ impl Turns {
         }
     }
 
+    /// `task` was given work for `release` and its thread, which will [announce](Turns::announce) it, has not run yet: no
+    /// less urgent one gets the turn in between.
+    pub fn expect(&self, task: usize, release: i64) {
+        self.releases[task].fetch_min(release, SeqCst);
+    }
+
     /// Waits for the turn of `task`. `now` is the wall clock.
     pub fn take(&self, task: usize, now: impl Fn() -> i64) {
         let mut state = self.lock();

@@ -7,7 +7,7 @@ use crate::record::board::{Board, FmuWord, Global, Scheduling, TaskWord};
 use crate::sys::cycles::Scale;
 use crate::sys::preemption::PreemptionLock;
 use crate::sys::wake::WakeWord;
-use crate::time::{Fraction, Instant, Nanos};
+use crate::time::{Instant, Nanos};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
@@ -184,15 +184,11 @@ impl World {
         Nanos(self.start.load(Relaxed)).plus(time.nanos().minus(self.plan.start.nanos()))
     }
 
-    /// The simulation time of a wall clock.
+    /// The simulation time of a wall clock: the inverse of [`World::wall`], to the nanosecond. It is asked for at every
+    /// activation, so no fraction is reduced.
     pub fn simulation(&self, wall: Nanos) -> Instant {
         let since = wall.minus(Nanos(self.start.load(Relaxed)));
-        if since.0 >= 0 {
-            let since = Fraction::new(since.0 as u64, 1_000_000_000).expect("whole nanoseconds");
-            self.plan.start.after(since)
-        } else {
-            Instant::from_nanos(self.plan.start.nanos().plus(since))
-        }
+        Instant::from_nanos(self.plan.start.nanos().plus(since))
     }
 
     /// Nanoseconds from the start of the simulation to a later time.
@@ -245,7 +241,7 @@ impl World {
             self.board.task(target).count_shared(TaskWord::Overruns, 1);
             return false;
         }
-        self.dispatched(state);
+        self.dispatched(target, stamp.dispatched);
         true
     }
 
@@ -254,10 +250,20 @@ impl World {
         let words = stamp.to_words();
         let state = &self.tasks[target.0];
         state.armed.write(|i| words[i]);
-        self.dispatched(state);
+        self.dispatched(target, self.wall(stamp.time));
     }
 
-    fn dispatched(&self, state: &TaskState) {
+    /// `target` has mail, and is due at `release` (wall clock).
+    fn dispatched(&self, target: TaskId, release: Nanos) {
+        let state = &self.tasks[target.0];
+        if self.scheduling == Scheduling::Cooperative {
+            let turns = &self.instances[self.plan.tasks[target.0].fmu.0].turns;
+            turns.expect(target.0, release.0);
+            // Its thread says that it has finished before it takes back what it announced: one of the two sees the other.
+            if state.finished.load(SeqCst) {
+                turns.announce(target.0, i64::MAX);
+            }
+        }
         self.dispatches.fetch_add(1, SeqCst);
         self.cores[state.core].pending[state.place / 64].fetch_or(1 << (state.place % 64), SeqCst);
         state.wake.mark();

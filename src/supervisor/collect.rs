@@ -4,9 +4,9 @@ use super::Prepared;
 use super::machine::Machine;
 use super::progress::scheduling;
 use super::recorder::Recorder;
-use super::watch::signal_name;
+use super::watch::{Killed, signal_name};
 use crate::ffi::{Function, Status};
-use crate::plan::{FmuId, Mode, Plan, Release, TaskId, TaskPlan};
+use crate::plan::{FmuId, Mode, OnWarning, Plan, Release, TaskId, TaskPlan};
 use crate::record::board::{Board, FmuWord, Global, Metric, Phase, TaskWord};
 use crate::record::histogram::Histogram;
 use crate::report::{ClockResult, End, FmuResult, FmuStatus, Host, LockResult, Problem, Run, Scheduling, Severity};
@@ -19,6 +19,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub struct Facts {
     /// How the runner's process ended.
     pub status: ExitStatus,
+    /// Why we have ended it, if we have.
+    pub killed: Option<Killed>,
     /// When the run began.
     pub started: SystemTime,
     /// Samples that came after their row.
@@ -78,6 +80,7 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
         version: env!("CARGO_PKG_VERSION").to_owned(),
         mode: plan.mode,
         started: rfc3339(facts.started),
+        start_monotonic_ns: began,
         start_time: plan.start.seconds(),
         end_time: end_time(plan, start.plus(Nanos(global(Global::Reached) as i64)), failed || stopped),
         wall_seconds: if began > 0 && ended > began { Nanos(ended - began).seconds() } else { 0.0 },
@@ -138,6 +141,13 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         return None;
     }
     let how = match &signal {
+        Some(_) if facts.killed == Some(Killed::AskedTwice) => {
+            "was ended by force (a second signal asked for it)".to_owned()
+        }
+        Some(_) if facts.killed == Some(Killed::Late) => format!(
+            "was ended by force, since it did not return within {} s after the end of the run (rig: shutdown_timeout)",
+            plan.shutdown_timeout.seconds()
+        ),
         Some(signal) => match global(Global::CrashSender) {
             0 => format!("crashed ({signal})"),
             sender => format!("was ended by {signal} from process {sender}"),
@@ -307,7 +317,10 @@ fn findings(
         });
         count(fmu.lock.unbalanced, &|n| format!("{name}: {n} calls of unlockPreemption without a lock"));
         count(fmu.lock.nested, &|n| format!("{name}: {n} calls of lockPreemption while it held the lock already"));
-        count(warnings + word(FmuWord::Warnings), &|n| format!("{name}: {n} calls returned fmi3Warning (see run.log)"));
+        let told = plan.fmus[index].on_warning != OnWarning::Ignore;
+        count(if told { warnings + word(FmuWord::Warnings) } else { 0 }, &|n| {
+            format!("{name}: {n} calls returned fmi3Warning (see run.log)")
+        });
         count(word(FmuWord::IllegalIntervals), &|n| {
             format!("{name}: {n} intervals that no clock can have (negative, infinite or NaN) were ignored")
         });

@@ -8,8 +8,8 @@ use crate::record::signals::SignalWriter;
 use crate::time::{Instant, Nanos};
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::SeqCst;
 
 /// Log lines that are kept per FMU for the report.
@@ -21,7 +21,12 @@ pub struct Recorder<'a> {
     descriptions: &'a [ModelDescription],
     board: Board<'a>,
     log: Option<BufWriter<File>>,
+    /// Lines from before the log was there.
+    early: Vec<String>,
+    /// Whether the files have been opened.
+    open: bool,
     signals: Option<SignalWriter<BufWriter<File>>>,
+    csv: PathBuf,
     initial_known: bool,
     /// The last lines of each FMU.
     pub last_lines: Vec<VecDeque<String>>,
@@ -39,7 +44,10 @@ impl<'a> Recorder<'a> {
             descriptions,
             board,
             log: None,
+            early: Vec::new(),
+            open: false,
             signals: None,
+            csv: PathBuf::new(),
             initial_known: false,
             last_lines: vec![VecDeque::new(); plan.fmus.len()],
             host_lines: Vec::new(),
@@ -49,14 +57,19 @@ impl<'a> Recorder<'a> {
 
     /// Starts the files in `out`: `run.log` is appended to, `signals.csv` begins anew if anything is recorded.
     pub fn open(&mut self, out: &Path) {
+        self.open = true;
         match File::options().create(true).append(true).open(out.join("run.log")) {
             Ok(file) => self.log = Some(BufWriter::new(file)),
             Err(error) => self.broken.push(format!("run.log is not written: {error}")),
         }
-        let file = File::create(out.join("signals.csv"));
+        self.csv = out.join("signals.csv");
+        let file = File::create(&self.csv);
         match file.and_then(|file| SignalWriter::new(self.plan, BufWriter::with_capacity(1 << 16, file))) {
             Ok(writer) => self.signals = Some(writer),
             Err(error) => self.broken.push(format!("signals.csv is not written: {error}")),
+        }
+        for line in std::mem::take(&mut self.early) {
+            self.write_log(&line);
         }
     }
 
@@ -65,15 +78,13 @@ impl<'a> Recorder<'a> {
         let mut told = Vec::new();
         while let Some(line) = self.board.log().pop(after_the_end) {
             let text = self.text(&line);
-            if let Some(log) = &mut self.log {
-                let at = match self.board.global(Global::Start).load(SeqCst) as i64 {
-                    start if start > 0 && line.at >= start => format!("{:11.6}", Nanos(line.at - start).seconds()),
-                    _ => "before start".to_owned(),
-                };
-                if let Err(error) = writeln!(log, "{at} {text}") {
-                    self.broken.push(format!("run.log ends early: {error}"));
-                    self.log = None;
-                }
+            let at = match self.board.global(Global::Start).load(SeqCst) as i64 {
+                start if start > 0 && line.at >= start => format!("{:11.6}", Nanos(line.at - start).seconds()),
+                _ => "before start".to_owned(),
+            };
+            match self.open {
+                true => self.write_log(&format!("{at} {text}")),
+                false => self.early.push(format!("{at} {text}")),
             }
             match line.fmu.and_then(|fmu| self.last_lines.get_mut(fmu)) {
                 Some(lines) => {
@@ -91,13 +102,28 @@ impl<'a> Recorder<'a> {
         // Read before the samples: whatever is complete by now has its samples in the rings.
         let complete = self.board.global(Global::Complete).load(SeqCst) as i64;
         if let Err(error) = self.take_samples(complete, after_the_end) {
-            self.broken.push(format!("signals.csv ends early, the run goes on: {error}"));
+            let message = format!("signals.csv ends early, the run goes on: {error}");
+            told.push((3, format!("vecud: error: {message}")));
+            self.broken.push(message);
             self.signals = None;
+            end_with_a_row(&self.csv);
         }
         told
     }
 
+    fn write_log(&mut self, line: &str) {
+        let Some(log) = &mut self.log else { return };
+        // To the file at once: somebody may be watching it.
+        if let Err(error) = writeln!(log, "{line}").and_then(|()| log.flush()) {
+            self.broken.push(format!("run.log ends early, the run goes on: {error}"));
+            self.log = None;
+        }
+    }
+
     fn take_samples(&mut self, complete: i64, after_the_end: bool) -> io::Result<()> {
+        if !self.open {
+            return Ok(()); // they wait in their rings
+        }
         let mut samples = Vec::new();
         for task in (0..self.plan.tasks.len()).map(TaskId) {
             while let Some(sample) = self.board.samples(task).pop() {
@@ -126,7 +152,7 @@ impl<'a> Recorder<'a> {
     /// Writes what is buffered and tells how many samples came too late for their row.
     pub fn close(&mut self) -> u64 {
         if let Some(Err(error)) = self.log.as_mut().map(Write::flush) {
-            self.broken.push(format!("run.log ends early: {error}"));
+            self.broken.push(format!("run.log ends early, the run goes on: {error}"));
         }
         self.signals.as_ref().map_or(0, SignalWriter::late)
     }
@@ -145,6 +171,24 @@ impl<'a> Recorder<'a> {
         });
         format!("{}: {category}{status}{message}{cut}", self.plan.fmus[fmu].name)
     }
+}
+
+/// Cuts off the row that had no space any more, as far as that works: programs that read the file choke on half a row.
+fn end_with_a_row(csv: &Path) {
+    const BUFFERED: u64 = 1 << 17;
+    let cut = || {
+        let mut file = File::options().read(true).write(true).open(csv)?;
+        let length = file.metadata()?.len();
+        let start = length.saturating_sub(BUFFERED);
+        let mut tail = Vec::new();
+        file.seek(SeekFrom::Start(start))?;
+        file.read_to_end(&mut tail)?;
+        match tail.iter().rposition(|&byte| byte == b'\n') {
+            Some(end) => file.set_len(start + end as u64 + 1),
+            None => Ok(()),
+        }
+    };
+    let _: io::Result<()> = cut();
 }
 
 /// `#1365#` is the variable with that value reference, `##` a plain `#` (requirements LG-05).

@@ -23,8 +23,18 @@ use std::time::{Duration, SystemTime};
 
 /// How often the supervisor looks.
 const LOOK: Duration = Duration::from_millis(20);
-/// What the runner may take, beyond the rig's `shutdown_timeout`, to end its FMUs after a request.
-const GRACE: i64 = 5_000_000_000;
+/// What the runner may take to come to its end, beyond the rig's `shutdown_timeout` for its partitions and as much again
+/// for ending its FMUs.
+const GRACE: i64 = 1_000_000_000;
+
+/// Why the runner's process was ended by force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Killed {
+    /// It took too long to come to its end.
+    Late,
+    /// The user has asked twice.
+    AskedTwice,
+}
 
 /// A run that came to an end, good or bad, and its report.
 #[derive(Debug)]
@@ -88,28 +98,36 @@ pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -
     }
     let mut recorder = Recorder::new(plan, &prepared.descriptions, board);
     let started = SystemTime::now();
-    let mut supervision = Supervision { options, prepared, board, output, log, recording: false, child, tell };
-    let status = supervision.watch(&mut recorder)?;
-    let Supervision { output, recording, log, .. } = supervision;
+    let (recording, killed) = (false, None);
+    let mut supervision = Supervision { options, prepared, board, output, log, recording, child, killed, tell };
+    let status = supervision.watch(&mut recorder);
+    let Supervision { output, recording, log, killed, .. } = supervision;
+    let status = match status {
+        Ok(status) => status,
+        Err(error) => {
+            let _ = std::fs::remove_file(&log);
+            output.undo();
+            return Err(error);
+        }
+    };
     for line in recorder.drain(true).into_iter().filter(|_| recording) {
         tell(&line.1);
     }
-    if board.phase() == Phase::Refused || (!recording && status.code() == Some(2)) {
+    // A runner that cannot even read its plan says so by its exit code; FMU code may call exit(2) as well.
+    let exit_called = board.global(Global::ExitCalled).load(SeqCst) == 1;
+    if board.phase() == Phase::Refused || (!recording && !exit_called && status.code() == Some(2)) {
         let printed = std::fs::read_to_string(&log).unwrap_or_default();
         let _ = std::fs::remove_file(&log);
         output.undo();
-        let lines = recorder.last_lines.iter().flatten().cloned();
-        let mut lines: Vec<String> = lines.chain(printed.lines().map(str::to_owned)).collect();
-        lines.extend(recorder.host_lines.iter().filter(|(status, _)| *status >= 3).map(|(_, text)| text.clone()));
-        return Err(Error::Refused(lines));
+        return Err(Error::Refused(refusal(&recorder, &printed)));
     }
     if !recording {
         // It failed while it was initialised: that is a result, with a report.
-        begin(&output, &log, &mut recorder)?;
+        begin(&output, &log, &mut recorder, prepared, tell)?;
         recorder.drain(true);
     }
     let late = recorder.close();
-    let facts = Facts { status, started, late_samples: late, machine: machine::look(&cpus) };
+    let facts = Facts { status, killed, started, late_samples: late, machine: machine::look(&cpus) };
     let mut run = collect::collect(prepared, board, &recorder, &facts);
     if let Err(message) = output.write(&run) {
         run.problems.push(crate::report::Problem {
@@ -121,12 +139,35 @@ pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -
 }
 
 /// The run begins: from here on there will be files.
-fn begin(output: &Output, log: &Path, recorder: &mut Recorder) -> Result<(), Error> {
-    output.clear()?;
+fn begin(
+    output: &Output,
+    log: &Path,
+    recorder: &mut Recorder,
+    prepared: &Prepared,
+    tell: &mut dyn FnMut(&str),
+) -> Result<(), Error> {
+    prepared.plan.notes.iter().for_each(|note| tell(&format!("note: {note}")));
+    output.clear(log)?;
+    output.reserve(prepared.plan.tasks.len());
     let name = output.path().join("run.log");
     std::fs::rename(log, &name).map_err(Error::file(&name))?;
     recorder.open(output.path());
     Ok(())
+}
+
+/// Why there was no run: the runner's reason, and below it what the FMUs have logged and printed.
+fn refusal(recorder: &Recorder, printed: &str) -> Vec<String> {
+    let errors = recorder.host_lines.iter().filter(|(status, _)| *status >= 3);
+    let mut reason: String = errors.map(|(_, text)| text.trim_start_matches("vecud: error: ")).collect();
+    let logged = recorder.last_lines.iter().flatten().map(String::as_str);
+    let words: Vec<&str> = logged.chain(printed.lines()).collect();
+    if reason.is_empty() {
+        return words.into_iter().map(str::to_owned).collect();
+    }
+    if !words.is_empty() {
+        reason += "; it says:";
+    }
+    std::iter::once(reason).chain(words.iter().map(|line| format!("    {line}"))).collect()
 }
 
 struct Supervision<'a> {
@@ -137,6 +178,7 @@ struct Supervision<'a> {
     log: PathBuf,
     recording: bool,
     child: Child,
+    killed: Option<Killed>,
     tell: &'a mut dyn FnMut(&str),
 }
 
@@ -148,10 +190,9 @@ impl Supervision<'_> {
         let status = loop {
             let status = self.child.try_wait().map_err(|error| Error::System(error.to_string()))?;
             if !self.recording && self.board.phase() >= Phase::Running && self.board.phase() != Phase::Refused {
-                if let Err(error) = begin(&self.output, &self.log, recorder) {
+                if let Err(error) = begin(&self.output, &self.log, recorder, self.prepared, self.tell) {
                     let _ = self.child.kill();
                     let _ = self.child.wait();
-                    let _ = std::fs::remove_file(&self.log);
                     return Err(error);
                 }
                 self.recording = true;
@@ -164,7 +205,7 @@ impl Supervision<'_> {
             if let Some(status) = status {
                 break status;
             }
-            self.pass_on_signals(&mut deadline);
+            self.end_it(&mut deadline);
             if self.recording {
                 progress.draw(self.board);
             }
@@ -177,19 +218,25 @@ impl Supervision<'_> {
         Ok(status)
     }
 
-    /// SIGINT or SIGTERM ask the runner for an end; a second one, or too long a wait, ends it the hard way.
-    fn pass_on_signals(&mut self, deadline: &mut Option<i64>) {
+    /// SIGINT or SIGTERM ask the runner for an end; a second one, or too long a wait once it is ending, ends it the hard
+    /// way.
+    fn end_it(&mut self, deadline: &mut Option<i64>) {
         let signals = process::stop_signals();
-        if signals == 0 {
+        if signals > 0 {
+            self.board.global(Global::StopRequest).store(1, SeqCst);
+        }
+        if signals == 0 && self.board.phase() != Phase::Stopping {
             return;
         }
-        let request = self.board.global(Global::StopRequest);
-        if request.swap(1, SeqCst) == 0 {
-            *deadline = Some(monotonic_now() + self.prepared.plan.shutdown_timeout.0 + GRACE);
-        }
-        if signals > 1 || deadline.is_some_and(|deadline| monotonic_now() > deadline) {
-            let _ = self.child.kill();
-        }
+        let timeout = self.prepared.plan.shutdown_timeout.0;
+        let deadline = *deadline.get_or_insert(monotonic_now() + 2 * timeout + GRACE);
+        let reason = match signals {
+            0 | 1 if monotonic_now() <= deadline => return,
+            0 | 1 => Killed::Late,
+            _ => Killed::AskedTwice,
+        };
+        self.killed.get_or_insert(reason);
+        let _ = self.child.kill();
     }
 }
 
