@@ -34,7 +34,7 @@
 //! | [`ffi`] | unsafe: function tables, instances, the callbacks that C calls | |
 //! | [`fmu`] | archives, the cache, source builds; [`fmu::description`]: XML → data | description |
 //! | [`sys`] | unsafe: scheduling, affinity, memory, sleep, shared memory, the preemption lock | |
-//! | [`time`], [`priority`] | types that refuse wrong arithmetic | yes |
+//! | [`time`], [`priority`], `places` | types that refuse wrong arithmetic; lines and columns | yes |
 //!
 //! The rule: imports point only downward in this table's meaning. Pure modules have no unsafe code, threads, clock or
 //! files; `ffi` and `sys` know nothing of rigs and plans; only `runner` joins them; unsafe code is in `ffi` and `sys` and

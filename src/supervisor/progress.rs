@@ -17,8 +17,8 @@ const PERIOD: Duration = Duration::from_millis(200);
 pub struct Progress<'a> {
     plan: &'a Plan,
     on: bool,
-    /// Width of each line on the screen.
-    shown: Vec<usize>,
+    /// Lines on the screen.
+    shown: usize,
     drawn: Option<Instant>,
     preempt_rt: bool,
 }
@@ -33,7 +33,7 @@ impl<'a> Progress<'a> {
     pub fn new(plan: &'a Plan, quiet: bool) -> Self {
         let on = !quiet && terminal_size(stderr().as_fd()).is_some();
         let preempt_rt = super::machine::look(&[]).preempt_rt;
-        Progress { plan, on, shown: Vec::new(), drawn: None, preempt_rt }
+        Progress { plan, on, shown: 0, drawn: None, preempt_rt }
     }
 
     /// Draws it, if it is time to.
@@ -69,30 +69,27 @@ impl<'a> Progress<'a> {
             })
             .collect();
         // One line less than there are: the cursor stands below the table.
-        let screen = Screen { columns, lines: lines.saturating_sub(1), color: false };
-        let widths = report::live(&header, &rows, screen).lines().map(|line| line.chars().count()).collect();
-        let text = report::live(&header, &rows, Screen { color: wants_color(), ..screen });
-        let _ = stderr().write_all(redraw(&self.shown, &text, columns).as_bytes());
-        self.shown = widths;
+        let screen = Screen { columns, lines: lines.saturating_sub(1), color: wants_color() };
+        let text = report::live(&header, &rows, screen);
+        let _ = stderr().write_all(redraw(self.shown, &text).as_bytes());
+        self.shown = text.lines().count();
     }
 
     /// Takes it off the screen, so that something else can be written.
     pub fn clear(&mut self) {
-        if !self.shown.is_empty() {
-            let columns = terminal_size(stderr().as_fd()).map_or(usize::MAX, |(columns, _)| columns);
-            let _ = stderr().write_all(redraw(&self.shown, "", columns).as_bytes());
-            self.shown.clear();
+        if self.shown > 0 {
+            let _ = stderr().write_all(redraw(self.shown, "").as_bytes());
+            self.shown = 0;
         }
     }
 }
 
-/// What replaces the lines on the screen, which are so wide, by `text`; the cursor stands below both.
+/// What replaces the `rows` lines above the cursor by `text`; the cursor stands below both.
 ///
 /// Line by line: nothing flickers, and the screen is never erased from its top, which some terminals take for a wish to
-/// keep what was there in the history.
-fn redraw(shown: &[usize], text: &str, columns: usize) -> String {
-    // A terminal that has become narrower has wrapped them.
-    let rows: usize = shown.iter().map(|width| width.div_ceil(columns.max(1)).max(1)).sum();
+/// keep what was there in the history. A terminal that has become narrower may have wrapped the old lines; then some of
+/// them stay, since going up further could erase what others have written.
+fn redraw(rows: usize, text: &str) -> String {
     let up = |rows: usize| if rows > 0 { format!("\x1b[{rows}A") } else { String::new() };
     // `^C` may stand where the cursor is.
     let mut out = format!("\r\x1b[K{}", up(rows));
@@ -160,21 +157,13 @@ mod tests {
     fn the_table_stays_where_it_is() {
         let mut terminal = Terminal::default();
         terminal.print("$ vecud\r\n");
-        terminal.print(&redraw(&[], "one\nthree\nfive\n", 80));
-        terminal.print(&redraw(&[3, 5, 4], "1\n2\n3\n4\n", 80));
+        terminal.print(&redraw(0, "one\nthree\nfive\n"));
+        terminal.print(&redraw(3, "1\n2\n3\n4\n"));
         assert_eq!(terminal.text(), "$ vecud\n1\n2\n3\n4");
         terminal.print("^C");
-        terminal.print(&redraw(&[1, 1, 1, 1], "less\n", 80));
+        terminal.print(&redraw(4, "less\n"));
         assert_eq!((terminal.text().as_str(), terminal.row), ("$ vecud\nless", 2));
-        terminal.print(&redraw(&[4], "", 80));
+        terminal.print(&redraw(1, ""));
         assert_eq!((terminal.text().as_str(), terminal.row), ("$ vecud", 1));
-    }
-
-    #[test]
-    fn lines_that_a_narrower_terminal_has_wrapped_go_too() {
-        let mut terminal = Terminal::default();
-        terminal.print("$ vecud\r\nabcdef\r\nghi\r\njklm\r\n");
-        terminal.print(&redraw(&[9, 4], "new\n", 6));
-        assert_eq!((terminal.text().as_str(), terminal.row), ("$ vecud\nnew", 2));
     }
 }
