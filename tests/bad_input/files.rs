@@ -89,7 +89,7 @@ fn files_that_may_not_be_read() {
     let locked = |what: &str, file: &str, message: &str| {
         let path = bench.path(what);
         let mode = fs::metadata(&path).unwrap().permissions();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o0)).unwrap();
         let mut command = bench.wrapped(nobody, ["check", file]);
         // The bench is not writable for others.
         command.env("VECUD_CACHE", bench.path("cache-of-nobody"));
