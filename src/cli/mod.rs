@@ -1,5 +1,7 @@
 //! The command line: one file per subcommand. Results go to stdout, diagnostics to stderr.
 
+#![forbid(unsafe_code)]
+
 mod check;
 mod inspect;
 mod run;

@@ -5,7 +5,7 @@
 //! no tick is lost silently (design S9).
 //!
 //! Memory ordering: the producer writes a slot, then releases `written`; the consumer acquires it, reads, then releases
-//! `read`. Both counters are sequentially consistent, since a third thread decides from several queues whether anything
+//! `read`, and `done` when the tick has been activated. All counters are sequentially consistent, since a third thread decides from several queues whether anything
 //! is still under way.
 
 use crate::schedule::QUEUE;
@@ -37,18 +37,20 @@ impl TickStamp {
     }
 }
 
-/// A queue of ticks that holds [`QUEUE`] of them.
+/// A queue of ticks that holds [`QUEUE`] of them, those included that the consumer has taken but not activated yet.
 #[derive(Debug)]
 pub struct TickQueue {
     written: AtomicU64,
     read: AtomicU64,
+    /// How many have ceased to wait; never more than `read`.
+    done: AtomicU64,
     slots: [[AtomicU64; WIDTH]; QUEUE],
 }
 
 impl Default for TickQueue {
     fn default() -> Self {
         let slots = std::array::from_fn(|_| std::array::from_fn(|_| AtomicU64::new(0)));
-        TickQueue { written: AtomicU64::new(0), read: AtomicU64::new(0), slots }
+        TickQueue { written: AtomicU64::new(0), read: AtomicU64::new(0), done: AtomicU64::new(0), slots }
     }
 }
 
@@ -56,7 +58,7 @@ impl TickQueue {
     /// Appends a tick; `false` when the queue is full.
     pub fn push(&self, tick: TickStamp) -> bool {
         let written = self.written.load(Ordering::Relaxed);
-        if written - self.read.load(Ordering::SeqCst) == QUEUE as u64 {
+        if written - self.done.load(Ordering::SeqCst) >= QUEUE as u64 {
             return false;
         }
         for (place, word) in self.slots[written as usize % QUEUE].iter().zip(tick.to_words()) {
@@ -66,7 +68,7 @@ impl TickQueue {
         true
     }
 
-    /// Takes the oldest tick.
+    /// Takes the oldest tick; its place is free when it has ceased to [wait](TickQueue::waiting).
     pub fn pop(&self) -> Option<TickStamp> {
         let read = self.read.load(Ordering::Relaxed);
         if self.written.load(Ordering::SeqCst) == read {
@@ -78,7 +80,12 @@ impl TickQueue {
         Some(tick)
     }
 
-    /// Whether nothing waits.
+    /// Of the ticks taken so far, `waiting` still wait for their activation.
+    pub fn waiting(&self, waiting: usize) {
+        self.done.store(self.read.load(Ordering::Relaxed).saturating_sub(waiting as u64), Ordering::SeqCst);
+    }
+
+    /// Whether all were taken.
     pub fn is_empty(&self) -> bool {
         self.read.load(Ordering::SeqCst) == self.written.load(Ordering::SeqCst)
     }
@@ -102,7 +109,9 @@ mod tests {
             assert!(!queue.push(tick(99)), "the seventeenth is refused");
             for k in 0..QUEUE as i64 {
                 assert_eq!(queue.pop(), Some(tick(100 * round + k)));
+                assert!(!queue.push(tick(99)), "taken, but not activated");
             }
+            queue.waiting(0);
             assert!(queue.pop().is_none() && queue.is_empty());
         }
     }
@@ -123,6 +132,7 @@ mod tests {
                 loop {
                     if let Some(got) = queue.pop() {
                         assert_eq!(got, tick(k));
+                        queue.waiting(0);
                         break;
                     }
                     std::hint::spin_loop();

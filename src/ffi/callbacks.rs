@@ -5,11 +5,11 @@
 //! What cannot be attributed to an instance is counted in [`foreign_calls`].
 
 use super::environment::{Environment, ForeignCall};
-use super::fp;
 use super::function::Function;
 use super::status::Status;
 use super::thread::{inside, thread_host};
 use super::types::{RawEnvironment, RawStatus, RawString};
+use crate::sys::float_control;
 use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -38,14 +38,14 @@ fn count_foreign_call() {
 /// word although the FMU may have set another, which it finds again.
 #[inline]
 fn enter_host(work: impl FnOnce()) {
-    let control = fp::default_fp_control();
+    let control = float_control::default_fp_control();
     // AssertUnwindSafe: hosts that panicked are marked as not to be relied on.
     if let Err(payload) = catch_unwind(AssertUnwindSafe(work)) {
         HOST_PANICKED.store(true, Ordering::Relaxed);
         // Dropping a payload runs foreign code that may panic in turn.
         std::mem::forget(payload);
     }
-    fp::restore(control);
+    float_control::restore(control);
 }
 
 /// The environment that C hands back.
@@ -68,6 +68,9 @@ unsafe fn bytes<'a>(raw: RawString) -> Option<&'a [u8]> {
 }
 
 /// `fmi3LogMessageCallback`
+///
+/// # Safety
+/// By FMU code only: `raw` is what its instance was given, both texts are null or C strings that outlive the call.
 pub(super) unsafe extern "C" fn log_message(
     raw: RawEnvironment,
     status: RawStatus,
@@ -85,6 +88,9 @@ pub(super) unsafe extern "C" fn log_message(
 }
 
 /// `fmi3ClockUpdateCallback`
+///
+/// # Safety
+/// By FMU code only: `raw` is what its instance was given.
 pub(super) unsafe extern "C" fn clock_update(raw: RawEnvironment) {
     enter_host(|| {
         // SAFETY: as in `log_message`.
@@ -107,6 +113,9 @@ pub(super) unsafe extern "C" fn clock_update(raw: RawEnvironment) {
 }
 
 /// `fmi3LockPreemptionCallback`
+///
+/// # Safety
+/// None: it has no argument and serves any thread. The type of the callback asks for `unsafe`.
 pub(super) unsafe extern "C" fn lock_preemption() {
     enter_host(|| match thread_host() {
         Some(thread) => thread.lock_preemption(),
@@ -115,6 +124,9 @@ pub(super) unsafe extern "C" fn lock_preemption() {
 }
 
 /// `fmi3UnlockPreemptionCallback`
+///
+/// # Safety
+/// As [`lock_preemption`].
 pub(super) unsafe extern "C" fn unlock_preemption() {
     enter_host(|| match thread_host() {
         Some(thread) => thread.unlock_preemption(),

@@ -6,9 +6,9 @@
 //! Loading an FMU means trusting it: its code runs inside this process, already while it is loaded.
 
 use super::environment::Environment;
-use super::fp;
 use super::function::Function;
 use super::functions::Functions;
+use crate::sys::float_control;
 use libloading::os::unix;
 use std::ffi::CStr;
 use std::fmt;
@@ -39,7 +39,7 @@ impl Library {
         // ours is lent to them.
         let opened = unsafe { unix::Library::open(Some(&absolute), unix::RTLD_NOW | unix::RTLD_LOCAL) };
         // An initialiser of a library built with -ffast-math changes the floating-point control word of this thread.
-        fp::default_fp_control();
+        float_control::default_fp_control();
         let handle = opened.map_err(|e| failed(why_not_opened(&absolute, words_of(&e))))?;
         let symbol = |function: Function| {
             // SAFETY: only the address is taken; nothing is read through the pointer type named here.
@@ -62,7 +62,7 @@ impl Library {
     }
 
     fn assemble(functions: Functions, handle: Option<unix::Library>) -> Library {
-        fp::default_fp_control();
+        float_control::default_fp_control();
         // SAFETY: `fmi3GetVersion` has no arguments, may always be called, and returns NULL (wrongly) or a string that
         // lives as long as the library, which is still loaded here; it is copied at once.
         let version = unsafe {

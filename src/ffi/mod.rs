@@ -95,7 +95,6 @@ mod batch;
 mod callbacks;
 mod clock_update;
 mod environment;
-mod fp;
 mod function;
 mod functions;
 mod instance;

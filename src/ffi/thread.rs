@@ -5,9 +5,9 @@
 //! while a thread ends.
 
 use super::environment::Environment;
-use super::fp;
 use super::function::Function;
 use super::status::Status;
+use crate::sys::float_control;
 use std::cell::Cell;
 use std::ptr;
 
@@ -80,7 +80,7 @@ impl Visit {
             host.calling(function);
         }
         let outer = INSIDE.replace(Inside { environment, function });
-        fp::default_fp_control();
+        float_control::default_fp_control();
         Visit { outer, function, host }
     }
 
@@ -88,7 +88,7 @@ impl Visit {
     pub(super) fn end(self, status: Status) {
         // Whatever the callee left behind is not for our own code. (FMU code around this call, which is in a callback
         // then, gets its own control word back when the callback returns.)
-        fp::default_fp_control();
+        float_control::default_fp_control();
         INSIDE.set(self.outer);
         if let Some(host) = self.host {
             host.returned(self.function, status);

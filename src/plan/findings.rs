@@ -4,6 +4,7 @@ use super::FmuInput;
 use crate::fmu::description::{ValueReference, Variable};
 use crate::rig::{Place, Problem, Rig, RigFmu, suggestion};
 use std::collections::HashMap;
+use std::path::Path;
 
 /// Problems and notes so far. Problems do not stop the search for further ones.
 pub(super) struct Findings<'a> {
@@ -15,6 +16,11 @@ pub(super) struct Findings<'a> {
 impl<'a> Findings<'a> {
     pub(super) fn new(rig: &'a Rig) -> Findings<'a> {
         Findings { rig, problems: Vec::new(), notes: Vec::new() }
+    }
+
+    /// Whether this is what stands in the place of a rig file: an FMU that runs by itself.
+    pub(super) fn is_rig(&self, path: &Path) -> bool {
+        self.rig.file == path
     }
 
     /// A problem that the rig file has.

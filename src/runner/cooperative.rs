@@ -36,11 +36,16 @@ impl Turns {
 
     /// `task` will ask for a turn at `release` (`i64::MAX`: it is not known when).
     pub fn announce(&self, task: usize, release: i64) {
-        self.releases[task].store(release, SeqCst);
-        if release == i64::MAX {
+        if self.releases[task].swap(release, SeqCst) < release {
             // Somebody may be waiting for this one.
             self.pass_on(&mut self.lock());
         }
+    }
+
+    /// `task` was given work for `release` and its thread, which will [announce](Turns::announce) it, has not run yet: no
+    /// less urgent one gets the turn in between.
+    pub fn expect(&self, task: usize, release: i64) {
+        self.releases[task].fetch_min(release, SeqCst);
     }
 
     /// Waits for the turn of `task`. `now` is the wall clock.

@@ -89,23 +89,24 @@ pub fn initialise(
     for (index, fmu) in world.plan.fmus.iter().enumerate() {
         set_thread_host(Some(hosts[index]));
         let instance = instantiate(world, FmuId(index), &libraries[index])?;
-        instances.push(Some(checked(hosts[index], set_up(world, fmu, instance))?));
+        instances.push(Some(checked(hosts[index], set_up(world, fmu, instance), Instance::fail)?));
     }
     // Producers before consumers: what one computes initially is there when the next one is asked.
     for index in &world.plan.initial_order {
         let instance = instances[index.0].as_ref().expect("each is initialised once");
         set_thread_host(Some(hosts[index.0]));
-        checked(hosts[index.0], exchange(world, *index, instance))?;
+        checked(hosts[index.0], exchange(world, *index, instance), |()| instance.fail())?;
     }
     let mut armed = vec![None; world.plan.tasks.len()];
     let mut ready = Vec::new();
     for (index, instance) in instances.iter_mut().enumerate() {
         let instance = instance.take().expect("each is initialised once");
         set_thread_host(Some(hosts[index]));
-        checked(hosts[index], clocks(world, FmuId(index), &instance, &mut armed))?;
+        checked(hosts[index], clocks(world, FmuId(index), &instance, &mut armed), |()| instance.fail())?;
         let own = || world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
         let references: Vec<_> = own().map(|(_, task)| task.reference).collect();
-        let (control, partitions) = checked(hosts[index], instance.exit_initialization_mode())?.into_parts(&references);
+        let instance = checked(hosts[index], instance.exit_initialization_mode(), Instance::fail)?;
+        let (control, partitions) = instance.into_parts(&references);
         let _ = world.instances[index].updates.set(control.clock_update());
         let partitions = own().map(|(task, _)| TaskId(task)).zip(partitions).collect();
         hosts[index].returned_from_fmu();
@@ -114,12 +115,21 @@ pub fn initialise(
     Ok((ready, armed))
 }
 
-fn checked<T>(host: &PartitionHost, result: Result<T, Failure>) -> Result<T, Refusal> {
+/// What came of a call; `fail` makes the instance one that must not be called any more, when the call went well but for a
+/// warning that the rig calls an error.
+fn checked<T>(host: &PartitionHost, result: Result<T, Failure>, fail: impl FnOnce(&T)) -> Result<T, Refusal> {
     host.returned_from_fmu();
-    result.map_err(|failure| {
-        host.fail(&failure);
-        Refusal::Failed
-    })
+    match result {
+        Ok(value) if !host.has_failed() => Ok(value),
+        Ok(value) => {
+            fail(&value);
+            Err(Refusal::Failed)
+        }
+        Err(failure) => {
+            host.fail(&failure);
+            Err(Refusal::Failed)
+        }
+    }
 }
 
 fn instantiate(world: &World, fmu: FmuId, library: &Arc<Library>) -> Result<Instance<Instantiated>, Refusal> {

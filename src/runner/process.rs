@@ -7,16 +7,15 @@ use super::world::World;
 use super::{shutdown, threads, virtual_time};
 use crate::ffi::{Partition, set_thread_host};
 use crate::plan::{FmuId, Mode, Plan, TaskId};
-use crate::record::board::{Board, Global, Layout, Phase};
+use crate::record::board::{Board, Global, Layout, Phase, Scheduling};
 use crate::record::log::LONGEST;
-use crate::report::Scheduling;
 use crate::sys::crash::{self, LastWords};
 use crate::sys::cycles::Scale;
 use crate::sys::latency::CpuDmaLatency;
 use crate::sys::preemption::Partition as LockMember;
 use crate::sys::shared_memory::SharedMemory;
 use crate::sys::wake::monotonic_now;
-use crate::sys::{memory, process, scheduling};
+use crate::sys::{SysError, memory, process, scheduling, thread};
 use crate::time::{Instant, Nanos};
 use std::cell::RefCell;
 use std::sync::atomic::Ordering::SeqCst;
@@ -64,8 +63,8 @@ fn run(plan: Plan, board: Board<'static>) -> i32 {
         sender: board.global(Global::CrashSender),
         exit: board.global(Global::ExitCalled),
     };
-    // The supervisor decides about SIGINT and SIGTERM, which a terminal or systemd sends to both processes.
-    for result in [crash::install(last_words), process::leave_signals_to_the_supervisor()] {
+    let _only_for_ps = thread::set_name("vecud-runner");
+    for result in [crash::install(last_words), crash::follow_parent()] {
         if let Err(error) = result {
             say(1, &error.to_string());
         }
@@ -103,16 +102,24 @@ fn scheduling_of(plan: &Plan, say: &dyn Fn(u8, &str)) -> Scheduling {
     match scheduling::probe_fifo(plan.host.fifo_band.1.get()) {
         Ok(()) => Scheduling::Fifo,
         Err(error) => {
-            say(
-                1,
-                &format!(
-                    "NO REAL-TIME PRIORITY: {error}. This run is cooperative: one partition of an FMU at a time, the most \
-                     urgent one first; results are right, latencies are those of an ordinary process"
-                ),
-            );
+            say(1, &no_real_time(&error));
             Scheduling::Cooperative
         }
     }
+}
+
+/// What a user without privileges has to know: what is missing, what that means, and the one command that gives it.
+fn no_real_time(error: &SysError) -> String {
+    let program = std::env::current_exe().map_or_else(|_| "vecud".to_owned(), |path| path.display().to_string());
+    let way_out = match error.fix == scheduling::PRIVILEGE_FIX {
+        true => format!("sudo setcap cap_sys_nice,cap_ipc_lock=ep '{program}'   (or run as root)"),
+        false => error.fix.to_owned(),
+    };
+    format!(
+        "NO REAL-TIME PRIORITY: {}. This run is cooperative: one partition of an FMU at a time, the most urgent one first; \
+         results are right, latencies are those of an ordinary process. To get it: {way_out}",
+        error.cause()
+    )
 }
 
 fn lock_memory(world: &World, say: &dyn Fn(u8, &str)) {
@@ -162,19 +169,19 @@ fn simulate(world: &'static World, say: &dyn Fn(u8, &str)) -> i32 {
     let activations: Vec<Activation> =
         partitions.into_iter().map(|(task, partition)| Activation::new(world, task, partition)).collect();
     set_thread_host(None);
-    let activations = match virtual_time {
-        true => run_virtual(world, activations, &hosts, &armed),
-        false => threads::run(world, activations, &armed, say),
+    let (activations, ran) = match virtual_time {
+        true => (run_virtual(world, activations, &hosts, &armed), true),
+        false => match threads::run(world, activations, &armed, say) {
+            Ok(activations) => (activations, true),
+            Err(activations) => (activations, false),
+        },
     };
     world.board.set_phase(Phase::Stopping);
-    let Some(activations) = activations else {
-        return 1;
-    };
     world.board.global(Global::Complete).store(i64::MAX as u64, SeqCst);
     shutdown::end_instances(world, controls, activations, &hosts);
     drop(libraries);
     let failed = world.instances.iter().any(|instance| instance.failed.load(SeqCst));
-    i32::from(failed)
+    i32::from(failed || !ran)
 }
 
 fn run_virtual(
@@ -182,12 +189,12 @@ fn run_virtual(
     mut activations: Vec<Activation>,
     hosts: &[&'static PartitionHost],
     armed: &[Option<Instant>],
-) -> Option<Vec<Activation>> {
+) -> Vec<Activation> {
     world.set_start(Nanos(monotonic_now()));
     world.board.set_phase(Phase::Running);
     virtual_time::run(world, &mut activations, hosts, armed);
     world.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
-    Some(activations)
+    activations
 }
 
 fn refused(refusal: Refusal, say: &dyn Fn(u8, &str)) -> i32 {

@@ -11,9 +11,8 @@ use crate::exchange::TickStamp;
 use crate::ffi::set_thread_host;
 use crate::fmu::description::IntervalVariability;
 use crate::plan::TaskId;
-use crate::record::board::{Metric, TaskCells, TaskWord};
-use crate::report::Scheduling;
-use crate::schedule::{Due, Tick, Timeline};
+use crate::record::board::{Metric, Scheduling, TaskCells, TaskWord};
+use crate::schedule::{Due, QUEUE, Tick, Timeline};
 use crate::sys::affinity::{self, current_cpu};
 use crate::sys::preemption::Partition as LockMember;
 use crate::sys::wake::{Wakening, monotonic_now};
@@ -78,8 +77,8 @@ impl PartitionThread {
             set_thread_host(None);
         }
         world.tasks[task.0].next.store(i64::MAX, SeqCst);
-        world.instances[plan.fmu.0].turns.announce(task.0, i64::MAX);
         world.tasks[task.0].finished.store(true, SeqCst);
+        world.instances[plan.fmu.0].turns.announce(task.0, i64::MAX);
         self.activation
     }
 
@@ -150,6 +149,7 @@ impl PartitionThread {
                 }
             }
             let due = timeline.take(world.simulation(Nanos(now))).expect("there is a next one");
+            state.ticks.waiting(timeline.waiting());
             state.idle.store(false, SeqCst);
             state.next.store(due.time.nanos().0, SeqCst);
             now = self.activate(host, due, now, &mut previous);
@@ -188,8 +188,8 @@ impl PartitionThread {
         } else {
             instance.lock.enter(host.member(), || world.help(task));
         }
-        // The instance may have failed while this one waited.
-        if instance.failed.load(SeqCst) {
+        // The instance may have failed, or the run been stopped, while this one waited.
+        if instance.failed.load(SeqCst) || world.ending() == Ending::Discard {
             self.leave(host, cooperative);
             cells.count(TaskWord::Discarded, 1);
             return monotonic_now();
@@ -203,6 +203,11 @@ impl PartitionThread {
         }
         let result = self.activation.run(world, host, due.time);
         let end = monotonic_now();
+        // Still in the name of this activation, and before anybody else may enter.
+        if let Err(failure) = &result {
+            self.activation.fail();
+            host.fail(failure);
+        }
         host.end();
         let meanwhile = core.executed.load(Relaxed) - executed_before;
         let execution = (end - start - meanwhile).max(0);
@@ -225,16 +230,8 @@ impl PartitionThread {
             cells.histogram(Metric::Jitter).record(jitter.abs());
         }
         *previous = Some(Previous { release, start });
-        match result {
-            Ok(()) => {
-                if !self.activation.sample(world, end as u64, due.time) {
-                    cells.count(TaskWord::SamplesDropped, 1);
-                }
-            }
-            Err(failure) => {
-                self.activation.fail();
-                host.fail(&failure);
-            }
+        if result.is_ok() && !self.activation.sample(world, end as u64, due.time) {
+            cells.count(TaskWord::SamplesDropped, 1);
         }
         monotonic_now()
     }
@@ -261,10 +258,12 @@ fn take_mail(world: &World, task: TaskId, timeline: &mut Timeline, cells: &TaskC
             cells.count(TaskWord::Coalesced, 1);
         }
     }
-    while timeline.waiting() < crate::schedule::QUEUE {
-        let Some(stamp) = state.ticks.pop() else { return };
+    while timeline.waiting() < QUEUE
+        && let Some(stamp) = state.ticks.pop()
+    {
         if timeline.tick(stamp.time, stamp.dispatched) == Tick::Coalesced {
             cells.count(TaskWord::Coalesced, 1);
         }
+        state.ticks.waiting(timeline.waiting());
     }
 }

@@ -13,7 +13,7 @@ use crate::sys::preemption::{Locked, Partition as LockMember, Unlocked};
 use crate::sys::wake::monotonic_now;
 use crate::time::{Fraction, Instant, Nanos};
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 /// Something that a clock update brought about, in virtual time.
 #[derive(Clone, Copy, Debug)]
@@ -164,6 +164,11 @@ impl PartitionHost {
         self.world.instance_failed(self.fmu);
     }
 
+    /// Whether the instance has failed.
+    pub fn has_failed(&self) -> bool {
+        self.world.instances[self.fmu.0].failed.load(SeqCst)
+    }
+
     fn count(&self, task_word: TaskWord, fmu_word: FmuWord) {
         match self.task.get() {
             Some(task) => self.world.board.task(task).count(task_word, 1),
@@ -262,8 +267,8 @@ impl PartitionHost {
         if !tasks.is_empty() {
             let _counted = updates.get_interval_decimal(references, &mut clocks.intervals, qualifiers)?;
             for (index, target) in tasks.iter().enumerate() {
-                let interval = Fraction::from_f64(clocks.intervals[index]);
-                self.deadline(*target, qualifiers[index], interval.ok(), now);
+                let interval = || Fraction::from_f64(clocks.intervals[index]).ok();
+                self.deadline(*target, qualifiers[index], interval, now);
             }
         }
         let Countdowns { tasks, references, qualifiers } = &mut clocks.fraction;
@@ -271,21 +276,22 @@ impl PartitionHost {
             let (counters, resolutions) = (&mut clocks.counters, &mut clocks.resolutions);
             let _counted = updates.get_interval_fraction(references, counters, resolutions, qualifiers)?;
             for (index, target) in tasks.iter().enumerate() {
-                let interval = Fraction::new(counters[index], resolutions[index]);
-                self.deadline(*target, qualifiers[index], interval.ok(), now);
+                let interval = || Fraction::new(counters[index], resolutions[index]).ok();
+                self.deadline(*target, qualifiers[index], interval, now);
             }
         }
         Ok(())
     }
 
     /// A countdown interval was read: a changed one counts from the activation time of the caller.
-    fn deadline(&self, target: TaskId, qualifier: i32, interval: Option<Fraction>, now: Nanos) {
-        match (Qualifier::from_raw(qualifier), interval) {
-            (Some(Qualifier::Changed), Some(interval)) => {
-                self.dispatch_deadline(target, self.time.get().after(interval), now);
-            }
-            (Some(Qualifier::Changed), None) | (None, _) => self.world.count(self.fmu, FmuWord::IllegalIntervals),
-            (Some(_), _) => (),
+    fn deadline(&self, target: TaskId, qualifier: i32, interval: impl FnOnce() -> Option<Fraction>, now: Nanos) {
+        match Qualifier::from_raw(qualifier) {
+            Some(Qualifier::Changed) => match interval() {
+                Some(interval) => self.dispatch_deadline(target, self.time.get().after(interval), now),
+                None => self.world.count(self.fmu, FmuWord::IllegalIntervals),
+            },
+            None => self.world.count(self.fmu, FmuWord::IllegalIntervals),
+            Some(_) => (),
         }
     }
 }
@@ -332,6 +338,9 @@ impl ThreadHost for PartitionHost {
             if self.world.plan.fmus[self.fmu.0].on_warning == OnWarning::Error {
                 let (clock, time) = (None, None);
                 self.fail(&Failure { function, status, clock, time, refused: false });
+                if let Some(updates) = self.world.instances[self.fmu.0].updates.get() {
+                    updates.fail();
+                }
             }
         }
         // Inside a callback the partition itself is still in its activation.

@@ -5,9 +5,9 @@ use super::realtime::PartitionThread;
 use super::watchdog::Watchdog;
 use super::world::{Ending, World};
 use crate::plan::TaskId;
-use crate::record::board::{Global, Phase};
+use crate::record::board::{Global, Phase, TaskWord};
 use crate::sys::wake::monotonic_now;
-use crate::sys::{crash, thread};
+use crate::sys::{affinity, crash, thread};
 use crate::time::{Instant, Nanos};
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::mpsc::channel;
@@ -19,14 +19,16 @@ const LOOK: Duration = Duration::from_millis(2);
 /// Starts fall on whole multiples of this on CLOCK_MONOTONIC (design S18), ns.
 const START_GRID: i64 = 10_000_000;
 
-/// Runs the plan in real time. Gives the activations back, or `None` when the threads could not be set up or one did not
-/// return in time; then no instance may be touched any more.
+/// Runs the plan in real time and gives the activations back, so that the instances can be ended. `Err`: the threads could
+/// not be set up; when not all activations are there, no instance may be touched any more.
+///
+/// When a thread does not return in time this does not return either: the process ends.
 pub fn run(
     world: &'static World,
     activations: Vec<Activation>,
     armed: &[Option<Instant>],
     say: &dyn Fn(u8, &str),
-) -> Option<Vec<Activation>> {
+) -> Result<Vec<Activation>, Vec<Activation>> {
     let (ready, is_ready) = channel();
     let mut threads = Vec::new();
     let mut problems = Vec::new();
@@ -39,12 +41,14 @@ pub fn run(
             Err(error) => problems.push(error.to_string()),
         }
     }
+    // So that a thread that dies before it is ready ends the wait for it.
+    drop(ready);
     let mut demotions = Vec::new();
     for _ in &threads {
         match is_ready.recv() {
             Ok(Ok(demotion)) => demotions.push(demotion),
             Ok(Err(problem)) => problems.push(problem),
-            Err(_) => break,
+            Err(_) => problems.push("a partition thread ended before it was set up".to_owned()),
         }
     }
     for problem in &problems {
@@ -52,8 +56,7 @@ pub fn run(
     }
     if !problems.is_empty() {
         world.end(Ending::Discard);
-        let _ = join(world, threads);
-        return None;
+        return Err(join(world, threads, monotonic_now()));
     }
     let watchdog = Watchdog::start(world, demotions, say);
     world.set_start(Nanos((monotonic_now() / START_GRID + 4) * START_GRID));
@@ -61,48 +64,62 @@ pub fn run(
     for task in &world.tasks {
         task.wake.wake();
     }
-    watch(world);
+    let own: Vec<usize> = world.plan.tasks.iter().map(|task| task.cpu).collect();
+    if let Err(error) = affinity::keep_off(&own) {
+        say(1, &error.to_string());
+    }
+    let asked = watch(world);
     world.board.set_phase(Phase::Stopping);
-    let activations = join(world, threads);
+    let activations = join(world, threads, asked);
     world.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
     drop(watchdog);
-    activations
+    Ok(activations)
 }
 
-/// Until the run is to end: by its stop time, a request, or a failure.
-fn watch(world: &World) {
+/// Until the run is to end: by its stop time, a request, or a failure. Returns when it was to.
+fn watch(world: &World) -> i64 {
     let stop = world.plan.stop.map(|stop| world.wall(stop).0);
     let [complete, reached] = [Global::Complete, Global::Reached].map(|word| world.board.global(word));
     loop {
         if let Some(time) = world.complete() {
-            complete.fetch_max(time.max(0) as u64, SeqCst);
+            complete.fetch_max(time, SeqCst);
         }
         let now = monotonic_now();
         let time = world.simulation(Nanos(now));
-        reached.store(world.plan.stop.map_or(time, |stop| stop.min(time)).nanos().0.max(0) as u64, SeqCst);
+        let time = world.plan.stop.map_or(time, |stop| stop.min(time));
+        reached.store(world.since_start(time), SeqCst);
         if world.ending() != Ending::No {
-            return;
+            return now;
         }
         if world.board.global(Global::StopRequest).load(SeqCst) != 0 {
             world.end(Ending::Discard);
-            return;
+            return now;
         }
         if world.tasks.iter().all(|task| task.finished.load(SeqCst)) {
-            return;
+            return now;
         }
-        // Activations released and ticks raised before the stop time still run.
-        if stop.is_some_and(|stop| now >= stop) && world.is_quiet() {
-            world.end(Ending::Finished);
-            return;
+        if let Some(stop) = stop.filter(|stop| now >= *stop) {
+            // Activations released and ticks raised before the stop time still run, unless they take for ever.
+            let late = now - stop > world.plan.shutdown_timeout.0;
+            if late || world.is_quiet() {
+                world.end(if late { Ending::Discard } else { Ending::Finished });
+                return stop;
+            }
         }
         std::thread::sleep(LOOK);
     }
 }
 
-/// Waits for all threads, at most as long as the rig allows after a request to stop.
-fn join(world: &World, threads: Vec<JoinHandle<Activation>>) -> Option<Vec<Activation>> {
-    let deadline = monotonic_now().saturating_add(world.plan.shutdown_timeout.0);
-    let hangs = || world.tasks.iter().position(|task| !task.finished.load(SeqCst));
+/// Waits for all threads, at most as long as the rig allows after the end was `asked` for, but never without a chance.
+fn join(world: &World, threads: Vec<JoinHandle<Activation>>, asked: i64) -> Vec<Activation> {
+    const CHANCE: i64 = 100_000_000;
+    let deadline = asked.saturating_add(world.plan.shutdown_timeout.0).max(monotonic_now() + CHANCE);
+    // The culprit is inside FMU code; others may only be waiting for it.
+    let hangs = || {
+        let missing = || (0..world.tasks.len()).filter(|task| !world.tasks[*task].finished.load(SeqCst));
+        let active = |task: &usize| world.board.task(TaskId(*task)).get(TaskWord::Active) == 1;
+        missing().find(active).or_else(|| missing().next())
+    };
     let exist = threads.len() == world.tasks.len();
     while exist && hangs().is_some() && monotonic_now() < deadline {
         std::thread::sleep(LOOK);
@@ -114,5 +131,5 @@ fn join(world: &World, threads: Vec<JoinHandle<Activation>>) -> Option<Vec<Activ
         // Whatever the thread does in there, no instance can be ended while it does it.
         crash::exit_now(1);
     }
-    threads.into_iter().map(|thread| thread.join().ok()).collect()
+    threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
 }

@@ -33,6 +33,7 @@ pub fn run(
     let complete = world.board.global(Global::Complete);
     let stop_request = world.board.global(Global::StopRequest);
     let mut order = 0;
+    let mut early = false;
     while let Some((task, due)) = agenda.take() {
         let (fmu, cells) = (plan.tasks[task.0].fmu, world.board.task(task));
         let stopped = stop_request.load(Relaxed) != 0 || world.ending() == Ending::Discard;
@@ -42,16 +43,23 @@ pub fn run(
                 cells.count(TaskWord::Discarded, 1);
             }
             if stopped {
+                early = true;
                 break;
             }
             continue;
         }
         let host = hosts[fmu.0];
-        complete.store(due.time.nanos().0 as u64, SeqCst);
+        // One nanosecond less, since nanoseconds are rounded.
+        complete.store(world.since_start(due.time).saturating_sub(1), SeqCst);
         set_thread_host(Some(host));
         crate::sys::crash::label_thread(task.0 as u64 + 1);
         host.begin(task, due.time);
         let result = activations[task.0].run(world, host, due.time);
+        // Still in the name of this activation.
+        if let Err(failure) = &result {
+            activations[task.0].fail();
+            host.fail(failure);
+        }
         host.end();
         crate::sys::crash::label_thread(0);
         cells.count(TaskWord::Activations, 1);
@@ -59,24 +67,15 @@ pub fn run(
             Event::Tick(target, time) => note(world, target, agenda.tick(target, time)),
             Event::Arm(target, time) => note(world, target, agenda.arm(target, time)),
         });
-        match result {
-            Ok(()) => {
-                order += 1;
-                while !activations[task.0].sample(world, order, due.time) {
-                    // Nothing is lost in virtual time: wait for the supervisor to read.
-                    if stop_request.load(Relaxed) != 0 {
-                        cells.count(TaskWord::SamplesDropped, 1);
-                        break;
-                    }
-                    std::thread::sleep(Duration::from_micros(100));
-                }
-            }
-            Err(failure) => {
-                activations[task.0].fail();
-                host.fail(&failure);
-            }
+        order += 1;
+        while result.is_ok() && !activations[task.0].sample(world, order, due.time) {
+            // Nothing is lost in virtual time: wait for the supervisor to read.
+            std::thread::sleep(Duration::from_micros(100));
         }
-        world.board.global(Global::Reached).store(due.time.nanos().0 as u64, Relaxed);
+        world.board.global(Global::Reached).store(world.since_start(due.time), Relaxed);
+    }
+    if let Some(stop) = plan.stop.filter(|_| !early) {
+        world.board.global(Global::Reached).store(world.since_start(stop), Relaxed);
     }
     for task in 0..plan.tasks.len() {
         world.board.task(TaskId(task)).count(TaskWord::Discarded, agenda.discard(TaskId(task)));

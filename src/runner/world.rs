@@ -3,12 +3,11 @@
 use crate::exchange::{Latest, TickQueue, TickStamp};
 use crate::ffi::ClockUpdate;
 use crate::plan::{FmuId, OnError, Plan, TaskId};
-use crate::record::board::{Board, FmuWord, Global, TaskWord};
-use crate::report::Scheduling;
+use crate::record::board::{Board, FmuWord, Global, Scheduling, TaskWord};
 use crate::sys::cycles::Scale;
 use crate::sys::preemption::PreemptionLock;
 use crate::sys::wake::WakeWord;
-use crate::time::{Fraction, Instant, Nanos};
+use crate::time::{Instant, Nanos};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
@@ -185,15 +184,16 @@ impl World {
         Nanos(self.start.load(Relaxed)).plus(time.nanos().minus(self.plan.start.nanos()))
     }
 
-    /// The simulation time of a wall clock.
+    /// The simulation time of a wall clock: the inverse of [`World::wall`], to the nanosecond. It is asked for at every
+    /// activation, so no fraction is reduced.
     pub fn simulation(&self, wall: Nanos) -> Instant {
         let since = wall.minus(Nanos(self.start.load(Relaxed)));
-        if since.0 >= 0 {
-            let since = Fraction::new(since.0 as u64, 1_000_000_000).expect("whole nanoseconds");
-            self.plan.start.after(since)
-        } else {
-            Instant::from_nanos(self.plan.start.nanos().plus(since))
-        }
+        Instant::from_nanos(self.plan.start.nanos().plus(since))
+    }
+
+    /// Nanoseconds from the start of the simulation to a later time.
+    pub fn since_start(&self, time: Instant) -> u64 {
+        time.nanos().minus(self.plan.start.nanos()).0.max(0) as u64
     }
 
     /// Whether threads are to leave.
@@ -229,14 +229,19 @@ impl World {
         }
     }
 
-    /// Hands a tick to a task's thread. `false`: its queue is full, which is an overrun. The caller wakes the thread.
+    /// Hands a tick to a task's thread, and the caller wakes the thread. `false`: it was not taken, since the queue is
+    /// full, which is an overrun, or since the instance has failed.
     pub fn tick(&self, target: TaskId, stamp: TickStamp) -> bool {
         let state = &self.tasks[target.0];
+        if self.instances[self.plan.tasks[target.0].fmu.0].failed.load(SeqCst) {
+            self.board.task(target).count_shared(TaskWord::Discarded, 1);
+            return false;
+        }
         if !state.ticks.push(stamp) {
             self.board.task(target).count_shared(TaskWord::Overruns, 1);
             return false;
         }
-        self.dispatched(state);
+        self.dispatched(target, stamp.dispatched);
         true
     }
 
@@ -245,10 +250,20 @@ impl World {
         let words = stamp.to_words();
         let state = &self.tasks[target.0];
         state.armed.write(|i| words[i]);
-        self.dispatched(state);
+        self.dispatched(target, self.wall(stamp.time));
     }
 
-    fn dispatched(&self, state: &TaskState) {
+    /// `target` has mail, and is due at `release` (wall clock).
+    fn dispatched(&self, target: TaskId, release: Nanos) {
+        let state = &self.tasks[target.0];
+        if self.scheduling == Scheduling::Cooperative {
+            let turns = &self.instances[self.plan.tasks[target.0].fmu.0].turns;
+            turns.expect(target.0, release.0);
+            // Its thread says that it has finished before it takes back what it announced: one of the two sees the other.
+            if state.finished.load(SeqCst) {
+                turns.announce(target.0, i64::MAX);
+            }
+        }
         self.dispatches.fetch_add(1, SeqCst);
         self.cores[state.core].pending[state.place / 64].fetch_or(1 << (state.place % 64), SeqCst);
         state.wake.mark();
@@ -282,19 +297,21 @@ impl World {
         }
     }
 
-    /// A time up to which every activation is complete and recorded: nothing before it can happen any more. `None` when
-    /// work was moving while this looked.
-    pub fn complete(&self) -> Option<i64> {
+    /// Simulation time since the start, ns, before which every activation is complete and recorded: nothing earlier can
+    /// happen any more. `None` when work was moving while this looked.
+    pub fn complete(&self) -> Option<u64> {
         let before = self.dispatches.load(SeqCst);
         let mut complete = i64::MAX;
-        for task in &self.tasks {
+        for task in self.tasks.iter().filter(|task| !task.finished.load(SeqCst)) {
             // The mail first: a task takes its mail only after it has said that it is not idle.
             if task.has_mail() {
                 return None;
             }
             complete = complete.min(task.next.load(SeqCst));
         }
-        (self.dispatches.load(SeqCst) == before).then_some(complete)
+        // Times in nanoseconds are rounded; nothing before the previous nanosecond is meant.
+        let since = complete.saturating_sub(self.plan.start.nanos().0).saturating_sub(1);
+        (self.dispatches.load(SeqCst) == before).then_some(since.max(0) as u64)
     }
 
     /// Whether every task has done what there is before the stop time.

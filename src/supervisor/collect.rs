@@ -4,9 +4,9 @@ use super::Prepared;
 use super::machine::Machine;
 use super::progress::scheduling;
 use super::recorder::Recorder;
-use super::watch::signal_name;
+use super::watch::{Killed, signal_name};
 use crate::ffi::{Function, Status};
-use crate::plan::{FmuId, Mode, Plan, Release, TaskId, TaskPlan};
+use crate::plan::{FmuId, Mode, OnWarning, Plan, Release, TaskId, TaskPlan};
 use crate::record::board::{Board, FmuWord, Global, Metric, Phase, TaskWord};
 use crate::record::histogram::Histogram;
 use crate::report::{ClockResult, End, FmuResult, FmuStatus, Host, LockResult, Problem, Run, Scheduling, Severity};
@@ -19,6 +19,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub struct Facts {
     /// How the runner's process ended.
     pub status: ExitStatus,
+    /// Why we have ended it, if we have.
+    pub killed: Option<Killed>,
     /// When the run began.
     pub started: SystemTime,
     /// Samples that came after their row.
@@ -78,8 +80,9 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
         version: env!("CARGO_PKG_VERSION").to_owned(),
         mode: plan.mode,
         started: rfc3339(facts.started),
+        start_monotonic_ns: began,
         start_time: plan.start.seconds(),
-        end_time: end_time(plan, Nanos(global(Global::Reached) as i64).0.max(start.0), failed || stopped),
+        end_time: end_time(plan, start.plus(Nanos(global(Global::Reached) as i64)), failed || stopped),
         wall_seconds: if began > 0 && ended > began { Nanos(ended - began).seconds() } else { 0.0 },
         end: if failed {
             End::Failure
@@ -108,10 +111,10 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
     }
 }
 
-fn end_time(plan: &Plan, reached: i64, early: bool) -> f64 {
+fn end_time(plan: &Plan, reached: Nanos, early: bool) -> f64 {
     match plan.stop {
         Some(stop) if !early => stop.seconds(),
-        _ => Nanos(reached).seconds(),
+        _ => reached.seconds(),
     }
 }
 
@@ -133,12 +136,18 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         return Some(Death { culprit: Some(plan.tasks[task.0].fmu), message });
     }
     let signal = signal_name(facts.status);
-    let left_early = global(Global::ExitCalled) == 1
-        || (signal.is_none() && board.phase() < Phase::Done && facts.status.code() != Some(1));
+    let left_early = global(Global::ExitCalled) == 1 || (signal.is_none() && board.phase() < Phase::Done);
     if signal.is_none() && !left_early {
         return None;
     }
     let how = match &signal {
+        Some(_) if facts.killed == Some(Killed::AskedTwice) => {
+            "was ended by force (a second signal asked for it)".to_owned()
+        }
+        Some(_) if facts.killed == Some(Killed::Late) => format!(
+            "was ended by force, since it did not return within {} s after the end of the run (rig: shutdown_timeout)",
+            plan.shutdown_timeout.seconds()
+        ),
         Some(signal) => match global(Global::CrashSender) {
             0 => format!("crashed ({signal})"),
             sender => format!("was ended by {signal} from process {sender}"),
@@ -286,9 +295,11 @@ fn findings(
     for (index, clock) in clocks.iter().enumerate() {
         let name = format!("clock {}.{}", clock.fmu, clock.clock);
         let cells = board.task(TaskId(index));
-        count(clock.overruns, &|n| {
-            format!("{name}: {n} overruns (its activation before had not ended, or 16 ticks waited)")
-        });
+        let cause = match plan.tasks[index].release {
+            Release::Periodic { .. } => "the activation before had not ended when the next was due",
+            _ => "16 ticks waited already",
+        };
+        count(clock.overruns, &|n| format!("{name}: {n} overrun{} ({cause})", if n == 1 { "" } else { "s" }));
         count(clock.retimed, &|n| {
             format!("{name}: {n} ticks came too late for their own time and got that of their dispatch")
         });
@@ -306,7 +317,10 @@ fn findings(
         });
         count(fmu.lock.unbalanced, &|n| format!("{name}: {n} calls of unlockPreemption without a lock"));
         count(fmu.lock.nested, &|n| format!("{name}: {n} calls of lockPreemption while it held the lock already"));
-        count(warnings + word(FmuWord::Warnings), &|n| format!("{name}: {n} calls returned fmi3Warning (see run.log)"));
+        let told = plan.fmus[index].on_warning != OnWarning::Ignore;
+        count(if told { warnings + word(FmuWord::Warnings) } else { 0 }, &|n| {
+            format!("{name}: {n} calls returned fmi3Warning (see run.log)")
+        });
         count(word(FmuWord::IllegalIntervals), &|n| {
             format!("{name}: {n} intervals that no clock can have (negative, infinite or NaN) were ignored")
         });

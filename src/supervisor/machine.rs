@@ -49,7 +49,7 @@ pub fn look(cpus_in_use: &[usize]) -> Machine {
         }
     });
     fact("throttling", throttling);
-    fact("kernel command line", read("/proc/cmdline"));
+    fact("kernel command line", read("/proc/cmdline").map(|line| real_time_options(&line)));
     Machine {
         kernel: format!("{release} {version}"),
         preempt_rt,
@@ -57,5 +57,45 @@ pub fn look(cpus_in_use: &[usize]) -> Machine {
         cpus_online: affinity::online_cpus().len(),
         isolated_cpus: affinity::isolated_cpus().into_iter().collect(),
         facts,
+    }
+}
+
+/// What a kernel command line says that matters for latency.
+fn real_time_options(line: &str) -> String {
+    const WORDS: [&str; 16] = [
+        "isolcpus",
+        "nohz",
+        "rcu_nocb",
+        "irqaffinity",
+        "preempt",
+        "threadirqs",
+        "idle",
+        "intel_idle",
+        "intel_pstate",
+        "amd_pstate",
+        "processor.max_cstate",
+        "nosmt",
+        "mitigations",
+        "tsc",
+        "clocksource",
+        "skew_tick",
+    ];
+    let matters = |option: &&str| {
+        let name = option.split('=').next().unwrap_or_default();
+        WORDS.iter().any(|word| name.starts_with(word))
+    };
+    let options: Vec<&str> = line.split_whitespace().filter(matters).collect();
+    if options.is_empty() { "no option for real time".to_owned() } else { options.join(" ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_options_that_matter_are_shown() {
+        let line = "root=/dev/sda1 isolcpus=2,3 quiet nohz_full=2,3 token=secret processor.max_cstate=1";
+        assert_eq!(real_time_options(line), "isolcpus=2,3 nohz_full=2,3 processor.max_cstate=1");
+        assert_eq!(real_time_options("quiet"), "no option for real time");
     }
 }

@@ -21,6 +21,10 @@ pub struct Recorder<'a> {
     descriptions: &'a [ModelDescription],
     board: Board<'a>,
     log: Option<BufWriter<File>>,
+    /// Lines from before the log was there.
+    early: Vec<String>,
+    /// Whether the files have been opened.
+    open: bool,
     signals: Option<SignalWriter<BufWriter<File>>>,
     csv: PathBuf,
     initial_known: bool,
@@ -40,6 +44,8 @@ impl<'a> Recorder<'a> {
             descriptions,
             board,
             log: None,
+            early: Vec::new(),
+            open: false,
             signals: None,
             csv: PathBuf::new(),
             initial_known: false,
@@ -51,6 +57,7 @@ impl<'a> Recorder<'a> {
 
     /// Starts the files in `out`: `run.log` is appended to, `signals.csv` begins anew if anything is recorded.
     pub fn open(&mut self, out: &Path) {
+        self.open = true;
         match File::options().create(true).append(true).open(out.join("run.log")) {
             Ok(file) => self.log = Some(BufWriter::new(file)),
             Err(error) => self.broken.push(format!("run.log is not written: {error}")),
@@ -61,6 +68,9 @@ impl<'a> Recorder<'a> {
             Ok(writer) => self.signals = Some(writer),
             Err(error) => self.broken.push(format!("signals.csv is not written: {error}")),
         }
+        for line in std::mem::take(&mut self.early) {
+            self.write_log(&line);
+        }
     }
 
     /// Takes what there is. `after_the_end`: the runner is gone. Returns new lines of status 1 (warning) or worse.
@@ -68,14 +78,13 @@ impl<'a> Recorder<'a> {
         let mut told = Vec::new();
         while let Some(line) = self.board.log().pop(after_the_end) {
             let text = self.text(&line);
-            if let Some(log) = &mut self.log {
-                let at = Nanos(line.at - self.board.global(Global::Start).load(SeqCst) as i64).seconds();
-                if let Err(error) = writeln!(log, "{at:.6} {text}") {
-                    let message = format!("run.log ends early, the run goes on: {error}");
-                    told.push((3, format!("vecud: error: {message}")));
-                    self.broken.push(message);
-                    self.log = None;
-                }
+            let at = match self.board.global(Global::Start).load(SeqCst) as i64 {
+                start if start > 0 && line.at >= start => format!("{:11.6}", Nanos(line.at - start).seconds()),
+                _ => "before start".to_owned(),
+            };
+            match self.open {
+                true => self.write_log(&format!("{at} {text}")),
+                false => self.early.push(format!("{at} {text}")),
             }
             match line.fmu.and_then(|fmu| self.last_lines.get_mut(fmu)) {
                 Some(lines) => {
@@ -102,7 +111,19 @@ impl<'a> Recorder<'a> {
         told
     }
 
+    fn write_log(&mut self, line: &str) {
+        let Some(log) = &mut self.log else { return };
+        // To the file at once: somebody may be watching it.
+        if let Err(error) = writeln!(log, "{line}").and_then(|()| log.flush()) {
+            self.broken.push(format!("run.log ends early, the run goes on: {error}"));
+            self.log = None;
+        }
+    }
+
     fn take_samples(&mut self, complete: i64, after_the_end: bool) -> io::Result<()> {
+        if !self.open {
+            return Ok(()); // they wait in their rings
+        }
         let mut samples = Vec::new();
         for task in (0..self.plan.tasks.len()).map(TaskId) {
             while let Some(sample) = self.board.samples(task).pop() {
@@ -124,14 +145,14 @@ impl<'a> Recorder<'a> {
         if after_the_end {
             return writer.finish();
         }
-        writer.write_before(Instant::from_nanos(Nanos(complete)))?;
+        writer.write_before(Instant::from_nanos(self.plan.start.nanos().plus(Nanos(complete))))?;
         writer.flush()
     }
 
     /// Writes what is buffered and tells how many samples came too late for their row.
     pub fn close(&mut self) -> u64 {
         if let Some(Err(error)) = self.log.as_mut().map(Write::flush) {
-            self.broken.push(format!("run.log ends early: {error}"));
+            self.broken.push(format!("run.log ends early, the run goes on: {error}"));
         }
         self.signals.as_ref().map_or(0, SignalWriter::late)
     }

@@ -6,15 +6,16 @@ use super::machine;
 use super::progress::Progress;
 use super::recorder::Recorder;
 use super::{Error, Options, Prepared};
+use crate::plan::Mode;
 use crate::record::board::{Board, Global, Layout, Phase};
 use crate::report::{Run, Severity};
 use crate::runner::{PLAN_FD, SHARED_MEMORY_FD};
-use crate::sys::process;
 use crate::sys::shared_memory::SharedMemory;
 use crate::sys::wake::monotonic_now;
+use crate::sys::{affinity, process};
 use std::fs::File;
 use std::os::fd::AsFd;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::Ordering::SeqCst;
@@ -22,8 +23,18 @@ use std::time::{Duration, SystemTime};
 
 /// How often the supervisor looks.
 const LOOK: Duration = Duration::from_millis(20);
-/// What the runner may take, beyond the rig's `shutdown_timeout`, to end its FMUs after a request.
-const GRACE: i64 = 5_000_000_000;
+/// What the runner may take to come to its end, beyond the rig's `shutdown_timeout` for its partitions and as much again
+/// for ending its FMUs.
+const GRACE: i64 = 1_000_000_000;
+
+/// Why the runner's process was ended by force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Killed {
+    /// It took too long to come to its end.
+    Late,
+    /// The user has asked twice.
+    AskedTwice,
+}
 
 /// A run that came to an end, good or bad, and its report.
 #[derive(Debug)]
@@ -65,7 +76,7 @@ pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -
         let mut command = Command::new(&program);
         // What FMU code prints must neither mix with results nor ever block it: it goes to a file.
         let copy = file.try_clone().map_err(Error::file(&log))?;
-        command.arg("runner").stdin(Stdio::null()).stdout(file).stderr(copy);
+        command.arg0("vecud-runner").arg("runner").stdin(Stdio::null()).stdout(file).stderr(copy);
         let files = [shared.file(), plan_file.as_fd()];
         debug_assert_eq!((SHARED_MEMORY_FD, PLAN_FD), (3, 4));
         process::spawn_with(command, &files)
@@ -79,11 +90,18 @@ pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -
             return Err(error);
         }
     };
+    let cpus: Vec<usize> = plan.tasks.iter().map(|task| task.cpu).collect();
+    if plan.mode == Mode::RealTime
+        && let Err(error) = affinity::keep_off(&cpus)
+    {
+        tell(&error.to_string());
+    }
     let mut recorder = Recorder::new(plan, &prepared.descriptions, board);
     let started = SystemTime::now();
-    let mut supervision = Supervision { options, prepared, board, output, log, recording: false, child, tell };
+    let (recording, killed) = (false, None);
+    let mut supervision = Supervision { options, prepared, board, output, log, recording, child, killed, tell };
     let status = supervision.watch(&mut recorder);
-    let Supervision { output, recording, log, .. } = supervision;
+    let Supervision { output, recording, log, killed, .. } = supervision;
     let status = match status {
         Ok(status) => status,
         Err(error) => {
@@ -95,7 +113,9 @@ pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -
     for line in recorder.drain(true).into_iter().filter(|_| recording) {
         tell(&line.1);
     }
-    if board.phase() == Phase::Refused || (!recording && status.code() == Some(2)) {
+    // A runner that cannot even read its plan says so by its exit code; FMU code may call exit(2) as well.
+    let exit_called = board.global(Global::ExitCalled).load(SeqCst) == 1;
+    if board.phase() == Phase::Refused || (!recording && !exit_called && status.code() == Some(2)) {
         let printed = std::fs::read_to_string(&log).unwrap_or_default();
         let _ = std::fs::remove_file(&log);
         output.undo();
@@ -107,8 +127,7 @@ pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -
         recorder.drain(true);
     }
     let late = recorder.close();
-    let cpus: Vec<usize> = plan.tasks.iter().map(|task| task.cpu).collect();
-    let facts = Facts { status, started, late_samples: late, machine: machine::look(&cpus) };
+    let facts = Facts { status, killed, started, late_samples: late, machine: machine::look(&cpus) };
     let mut run = collect::collect(prepared, board, &recorder, &facts);
     if let Err(message) = output.write(&run) {
         run.problems.push(crate::report::Problem {
@@ -159,6 +178,7 @@ struct Supervision<'a> {
     log: PathBuf,
     recording: bool,
     child: Child,
+    killed: Option<Killed>,
     tell: &'a mut dyn FnMut(&str),
 }
 
@@ -185,7 +205,7 @@ impl Supervision<'_> {
             if let Some(status) = status {
                 break status;
             }
-            self.pass_on_signals(&mut deadline);
+            self.end_it(&mut deadline);
             if self.recording {
                 progress.draw(self.board);
             }
@@ -198,19 +218,25 @@ impl Supervision<'_> {
         Ok(status)
     }
 
-    /// SIGINT or SIGTERM ask the runner for an end; a second one, or too long a wait, ends it the hard way.
-    fn pass_on_signals(&mut self, deadline: &mut Option<i64>) {
+    /// SIGINT or SIGTERM ask the runner for an end; a second one, or too long a wait once it is ending, ends it the hard
+    /// way.
+    fn end_it(&mut self, deadline: &mut Option<i64>) {
         let signals = process::stop_signals();
-        if signals == 0 {
+        if signals > 0 {
+            self.board.global(Global::StopRequest).store(1, SeqCst);
+        }
+        if signals == 0 && self.board.phase() != Phase::Stopping {
             return;
         }
-        let request = self.board.global(Global::StopRequest);
-        if request.swap(1, SeqCst) == 0 {
-            *deadline = Some(monotonic_now() + self.prepared.plan.shutdown_timeout.0 + GRACE);
-        }
-        if signals > 1 || deadline.is_some_and(|deadline| monotonic_now() > deadline) {
-            let _ = self.child.kill();
-        }
+        let timeout = self.prepared.plan.shutdown_timeout.0;
+        let deadline = *deadline.get_or_insert(monotonic_now() + 2 * timeout + GRACE);
+        let reason = match signals {
+            0 | 1 if monotonic_now() <= deadline => return,
+            0 | 1 => Killed::Late,
+            _ => Killed::AskedTwice,
+        };
+        self.killed.get_or_insert(reason);
+        let _ = self.child.kill();
     }
 }
 

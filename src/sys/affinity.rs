@@ -4,7 +4,7 @@
 //! isolated cores exactly when they matter.
 
 use super::SysError;
-use nix::sched::{CpuSet, sched_getaffinity};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 use std::collections::BTreeSet;
 
@@ -24,6 +24,18 @@ pub fn pin_to(cpu: usize) -> Result<(), SysError> {
     } else {
         Err(SysError::new(format!("{}: reads back as {now:?}", what()), 0, FIX))
     }
+}
+
+/// Keeps the calling thread off these cores, as far as it may run on others.
+pub fn keep_off(cpus: &[usize]) -> Result<(), SysError> {
+    let error = |e: nix::Error| SysError::new(format!("keep a thread off cores {cpus:?}"), e as i32, "");
+    let others: Vec<usize> = allowed_cpus()?.into_iter().filter(|cpu| !cpus.contains(cpu)).collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    let mut set = CpuSet::new();
+    others.into_iter().try_for_each(|cpu| set.set(cpu)).map_err(error)?;
+    sched_setaffinity(Pid::from_raw(0), &set).map_err(error)
 }
 
 /// The cores that the calling thread may run on.

@@ -26,13 +26,19 @@ impl SysError {
     }
 }
 
+impl SysError {
+    /// What was refused and why, without the way out.
+    pub fn cause(&self) -> String {
+        match self.errno {
+            0 => format!("cannot {}", self.what),
+            errno => format!("cannot {}: {}", self.what, std::io::Error::from_raw_os_error(errno)),
+        }
+    }
+}
+
 impl fmt::Display for SysError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot {}", self.what)?;
-        if self.errno != 0 {
-            let error = std::io::Error::from_raw_os_error(self.errno);
-            write!(f, ": {error}")?;
-        }
+        f.write_str(&self.cause())?;
         if !self.fix.is_empty() {
             write!(f, "; {}", self.fix)?;
         }

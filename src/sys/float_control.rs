@@ -1,38 +1,44 @@
-//! The floating-point control words, as they are in a fresh process.
+//! The floating-point control words under which FMU code starts, and Rust code runs.
 //!
 //! A library built with `-ffast-math` sets flush-to-zero for the thread that loads it and so for every thread that this
-//! one makes later; FMU code may change the rounding. Results would then depend on who ran before. Every FMI call
-//! starts with the default words: checking costs a few nanoseconds, writing only happens when something differs.
+//! one makes later; FMU code may change the rounding. Results would then depend on who ran before. So each call into an
+//! FMU starts from the defaults: checking costs a few nanoseconds, writing only happens when something differs.
 
-/// Sets the control words to their defaults, if they are not; true when they were not. Exception *flags* are left alone.
+/// Control words, without the sticky exception flags; what they mean is the processor's business.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Control(u64);
+
+/// Sets the default control words; returns those found when they were others. Exception *flags* are left alone.
 #[inline]
-pub fn default_fp_control() -> bool {
-    imp::reset()
+pub fn default_fp_control() -> Option<Control> {
+    let found = imp::read();
+    if found == imp::DEFAULT {
+        return None;
+    }
+    imp::write(imp::DEFAULT);
+    Some(Control(found))
 }
 
-#[cfg(target_arch = "x86_64")]
+/// Puts back what [`default_fp_control`] returned.
+#[inline]
+pub fn restore(found: Option<Control>) {
+    if let Some(control) = found {
+        imp::write(control.0);
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 mod imp {
     use std::arch::asm;
 
-    /// All exceptions masked, round to nearest, neither flush-to-zero nor denormals-are-zero.
-    pub(super) const MXCSR: u32 = 0x1f80;
-    /// The six flags that record exceptions.
-    const MXCSR_FLAGS: u32 = 0x3f;
-    /// All exceptions masked, 64 bits of mantissa, round to nearest.
-    pub(super) const X87: u16 = 0x037f;
+    /// MXCSR: all exceptions masked, round to nearest, neither flush-to-zero nor denormals-are-zero. The upper half is
+    /// the x87 word: all exceptions masked, 64 bits of mantissa, round to nearest.
+    pub(super) const DEFAULT: u64 = 0x037f << 32 | 0x1f80;
+    /// The six flags in MXCSR that record exceptions: set by nearly every calculation, of no influence on any.
+    const FLAGS: u32 = 0x3f;
 
     #[inline]
-    pub(super) fn reset() -> bool {
-        let (mxcsr, x87) = read();
-        let changed = mxcsr & !MXCSR_FLAGS != MXCSR || x87 != X87;
-        if changed {
-            write(MXCSR | mxcsr & MXCSR_FLAGS, X87);
-        }
-        changed
-    }
-
-    #[inline]
-    pub(super) fn read() -> (u32, u16) {
+    fn words() -> (u32, u16) {
         let (mut mxcsr, mut x87) = (0_u32, 0_u16);
         // SAFETY: both instructions store the control word to the place that they are given, 4 and 2 bytes, which are
         // locals of that size; SSE and x87 are part of x86-64.
@@ -43,11 +49,20 @@ mod imp {
         (mxcsr, x87)
     }
 
+    #[inline]
+    pub(super) fn read() -> u64 {
+        let (mxcsr, x87) = words();
+        u64::from(x87) << 32 | u64::from(mxcsr & !FLAGS)
+    }
+
     #[cold]
-    pub(super) fn write(mxcsr: u32, x87: u16) {
-        // SAFETY: both load from locals of the right size. Rust assumes the default words, which is what callers set
-        // here (a test that sets others does no arithmetic until it has set them back). Bits that are reserved in MXCSR
-        // are zero, so no fault; a pending x87 exception cannot fire, since all are masked.
+    pub(super) fn write(control: u64) {
+        let mxcsr = (control as u32 & !FLAGS) | (words().0 & FLAGS);
+        let x87 = (control >> 32) as u16;
+        // SAFETY: both load from locals of the right size. No reserved bit is set, for the bits come from the registers or
+        // from DEFAULT; a pending x87 exception cannot fire, since FMU code that unmasks one answers for it. The compiler
+        // assumes the default words, and they are in effect whenever Rust code runs: others are put back only on the way
+        // into the FMU code that had set them.
         unsafe {
             asm!("ldmxcsr [{}]", in(reg) &raw const mxcsr, options(nostack, preserves_flags, readonly));
             asm!("fldcw word ptr [{}]", in(reg) &raw const x87, options(nostack, preserves_flags, readonly));
@@ -55,51 +70,61 @@ mod imp {
     }
 }
 
-#[cfg(target_arch = "aarch64")]
+#[cfg(all(target_arch = "aarch64", not(miri)))]
 mod imp {
     use std::arch::asm;
 
+    /// FPCR as the architecture and Linux start with. It holds no flags; those are in FPSR.
+    pub(super) const DEFAULT: u64 = 0;
+
     #[inline]
-    pub(super) fn reset() -> bool {
-        let control: u64;
-        // SAFETY: reads the floating-point control register; no memory.
-        unsafe { asm!("mrs {}, fpcr", out(reg) control, options(nomem, nostack, preserves_flags)) };
-        if control != 0 {
-            // SAFETY: zero is the architecture's and Linux's default, which Rust assumes; no memory.
-            unsafe { asm!("msr fpcr, {}", in(reg) 0_u64, options(nomem, nostack, preserves_flags)) };
-        }
-        control != 0
+    pub(super) fn read() -> u64 {
+        let word: u64;
+        // SAFETY: reads a register that user code may read; no memory.
+        unsafe { asm!("mrs {}, fpcr", out(reg) word, options(nomem, nostack, preserves_flags)) };
+        word
+    }
+
+    #[cold]
+    pub(super) fn write(control: u64) {
+        // SAFETY: FPCR is user-writable; the value is the default or one read from it, see the x86-64 version.
+        unsafe { asm!("msr fpcr, {}", in(reg) control, options(nostack, preserves_flags)) };
     }
 }
 
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod imp {
-    #[inline]
-    pub(super) fn reset() -> bool {
-        false
+    pub(super) const DEFAULT: u64 = 0;
+    pub(super) fn read() -> u64 {
+        DEFAULT
     }
+    pub(super) fn write(_: u64) {}
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(all(test, target_arch = "x86_64", not(miri)))]
 mod tests {
     use super::*;
 
+    const FLUSH_AND_DOUBLE: u64 = 0x027f << 32 | 0x9fc0 & !0x3f;
+
     #[test]
-    fn flush_to_zero_and_precision_are_put_back() {
+    fn flush_to_zero_and_precision_are_replaced_and_can_be_put_back() {
         default_fp_control();
-        assert!(!default_fp_control());
-        imp::write(0x9fc0, 0x027f);
-        assert!(default_fp_control());
-        assert_eq!(imp::read(), (imp::MXCSR, imp::X87));
+        assert_eq!(default_fp_control(), None);
+        imp::write(FLUSH_AND_DOUBLE);
+        let found = default_fp_control();
+        assert_eq!(found, Some(Control(FLUSH_AND_DOUBLE)));
+        assert_eq!(imp::read(), imp::DEFAULT);
+        restore(found);
+        assert_eq!(imp::read(), FLUSH_AND_DOUBLE);
+        imp::write(imp::DEFAULT);
     }
 
     #[test]
-    fn exception_flags_are_no_difference_and_survive() {
-        imp::write(imp::MXCSR | 0x20, imp::X87);
-        assert!(!default_fp_control());
-        imp::write(0x9fc0 | 0x20, imp::X87);
-        assert!(default_fp_control());
-        assert_eq!(imp::read().0, imp::MXCSR | 0x20);
-        imp::write(imp::MXCSR, imp::X87);
+    fn exception_flags_are_no_difference() {
+        let inexact = std::hint::black_box(1.0) / std::hint::black_box(3.0);
+        assert!(inexact > 0.0);
+        default_fp_control();
+        assert_eq!(default_fp_control(), None);
     }
 }

@@ -257,11 +257,11 @@ fn an_instantiation_token_of_another_binary() {
 fn no_scheduled_execution() {
     let bench = Bench::with_fmu("a");
     bench.edit("a/modelDescription.xml", "<ScheduledExecution", "<CoSimulation");
-    let message = "a has no Scheduled Execution interface (it offers Co-Simulation), and vecud runs no other one yet: export \
-                   it for Scheduled Execution";
-    bench.refuses_to_plan("a", &format!("a: {message}"));
+    let message = "has no Scheduled Execution interface (it offers Co-Simulation), and vecud runs no other one yet: export it \
+                   for Scheduled Execution";
+    bench.refuses_to_plan("a", &format!("a: the FMU {message}"));
     bench.write("rig.toml", "[fmu.ecu]\npath = \"a\"\n");
-    bench.refuses_to_plan("rig.toml", &format!("rig.toml:2:8: {message}"));
+    bench.refuses_to_plan("rig.toml", &format!("rig.toml:2:8: a {message}"));
     bench.edit("a/modelDescription.xml", "<CoSimulation modelIdentifier=\"tracer\"/>", "");
     let root = bench.line("a/modelDescription.xml", "<fmiModelDescription");
     bench.refuses_to_open(

@@ -1,0 +1,243 @@
+//! Variables: their types, attributes and values (FMI 3.0, 2.4.7).
+
+use super::ValueReference;
+use crate::priority::FmiPriority;
+use crate::time::Fraction;
+use serde::{Deserialize, Serialize};
+
+/// The type of a variable's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum VariableType {
+    /// `fmi3Float32`
+    Float32,
+    /// `fmi3Float64`
+    Float64,
+    /// `fmi3Int8`
+    Int8,
+    /// `fmi3UInt8`
+    UInt8,
+    /// `fmi3Int16`
+    Int16,
+    /// `fmi3UInt16`
+    UInt16,
+    /// `fmi3Int32`
+    Int32,
+    /// `fmi3UInt32`
+    UInt32,
+    /// `fmi3Int64`; also the values of enumerations
+    Int64,
+    /// `fmi3UInt64`
+    UInt64,
+    /// `fmi3Boolean`
+    Boolean,
+    /// `fmi3String`
+    String,
+    /// `fmi3Binary`
+    Binary,
+    /// An enumeration: gets and sets as `fmi3Int64`
+    Enumeration,
+    /// `fmi3Clock`
+    Clock,
+}
+
+/// `causality`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // the standard's words
+pub enum Causality {
+    StructuralParameter,
+    Parameter,
+    CalculatedParameter,
+    Input,
+    Output,
+    Local,
+    Independent,
+}
+
+/// `variability`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // the standard's words
+pub enum Variability {
+    Constant,
+    Fixed,
+    Tunable,
+    Discrete,
+    Continuous,
+}
+
+/// `initial`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // the standard's words
+pub enum Initial {
+    Exact,
+    Approx,
+    Calculated,
+}
+
+/// One `<Dimension>`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dimension {
+    /// `start`: always this long.
+    Fixed(u64),
+    /// `valueReference`: as long as that UInt64 structural parameter or constant says.
+    Structural(ValueReference),
+}
+
+/// The values of a variable: one for a scalar, all elements in row-major order for an array, or a single one that fills
+/// the whole array.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)] // one per variable type
+pub enum Values {
+    Float32(Vec<f32>),
+    Float64(Vec<f64>),
+    Int8(Vec<i8>),
+    UInt8(Vec<u8>),
+    Int16(Vec<i16>),
+    UInt16(Vec<u16>),
+    Int32(Vec<i32>),
+    UInt32(Vec<u32>),
+    /// Also enumerations.
+    Int64(Vec<i64>),
+    UInt64(Vec<u64>),
+    Boolean(Vec<bool>),
+    String(Vec<String>),
+    Binary(Vec<Vec<u8>>),
+    Clock(Vec<bool>),
+}
+
+impl Values {
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Float32(v) => v.len(),
+            Values::Float64(v) => v.len(),
+            Values::Int8(v) => v.len(),
+            Values::UInt8(v) => v.len(),
+            Values::Int16(v) => v.len(),
+            Values::UInt16(v) => v.len(),
+            Values::Int32(v) => v.len(),
+            Values::UInt32(v) => v.len(),
+            Values::Int64(v) => v.len(),
+            Values::UInt64(v) => v.len(),
+            Values::Boolean(v) | Values::Clock(v) => v.len(),
+            Values::String(v) => v.len(),
+            Values::Binary(v) => v.len(),
+        }
+    }
+
+    /// Whether there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// `intervalVariability`: how a clock comes to tick (FMI 3.0, 2.2.8.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum IntervalVariability {
+    /// Periodic, interval fixed in the XML.
+    Constant,
+    /// Periodic, interval fixed at initialisation.
+    Fixed,
+    /// Periodic, interval may change.
+    Tunable,
+    /// Aperiodic, next interval known at each tick.
+    Changing,
+    /// Aperiodic, armed by the FMU.
+    Countdown,
+    /// Aperiodic, ticks when something else does.
+    Triggered,
+}
+
+/// The attributes of a clock beyond those of every variable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clock {
+    /// How it comes to tick.
+    pub interval_variability: IntervalVariability,
+    /// `priority`, smaller is more urgent.
+    pub priority: Option<FmiPriority>,
+    /// `intervalCounter/resolution` where given, else `intervalDecimal`; never zero for periodic clocks.
+    pub interval: Option<Fraction>,
+    /// `shiftCounter/resolution` where given, else `shiftDecimal`; default 0.
+    pub shift: Fraction,
+    /// `resolution` as written.
+    pub resolution: Option<u64>,
+    /// `fmi3GetIntervalFraction` and friends work.
+    pub supports_fraction: bool,
+    /// The importer may leave the clock inactive.
+    pub can_be_deactivated: bool,
+}
+
+/// A variable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// Unique name.
+    pub name: String,
+    /// Its handle.
+    pub value_reference: ValueReference,
+    /// Type of its values.
+    pub variable_type: VariableType,
+    /// For people.
+    pub description: Option<String>,
+    /// Default: local.
+    pub causality: Causality,
+    /// Default: continuous for floats, else discrete; fixed for parameters.
+    pub variability: Variability,
+    /// By the standard's table where not written (inputs: exact); `None` for clocks and the independent variable.
+    pub initial: Option<Initial>,
+    /// `canHandleMultipleSetPerTimeInstant`.
+    pub can_handle_multiple_set_per_time_instant: bool,
+    /// `intermediateUpdate`.
+    pub intermediate_update: bool,
+    /// `previous`.
+    pub previous: Option<ValueReference>,
+    /// `clocks`: those that this variable belongs to; empty: to none.
+    pub clocks: Vec<ValueReference>,
+    /// Empty for scalars.
+    pub dimensions: Vec<Dimension>,
+    /// `declaredType`.
+    pub declared_type: Option<String>,
+    /// `start`.
+    pub start: Option<Values>,
+    /// Other names for the same variable.
+    pub aliases: Vec<Alias>,
+    /// `quantity`.
+    pub quantity: Option<String>,
+    /// `unit`, from the variable or its declared type.
+    pub unit: Option<String>,
+    /// `displayUnit`.
+    pub display_unit: Option<String>,
+    /// `relativeQuantity`.
+    pub relative_quantity: bool,
+    /// `unbounded`.
+    pub unbounded: bool,
+    /// `min`, from the variable or its declared type; a single value of the variable's type.
+    pub min: Option<Values>,
+    /// `max`.
+    pub max: Option<Values>,
+    /// `nominal`.
+    pub nominal: Option<f64>,
+    /// `derivative`: the state that this is the derivative of.
+    pub derivative: Option<ValueReference>,
+    /// `reinit`.
+    pub reinit: bool,
+    /// `mimeType` of binaries, with its default `application/octet-stream`.
+    pub mime_type: Option<String>,
+    /// `maxSize` of binaries, bytes.
+    pub max_size: Option<u64>,
+    /// Present exactly for clocks.
+    pub clock: Option<Clock>,
+    /// Line of the element in the document.
+    pub line: u32,
+    /// Column in that line.
+    pub column: u32,
+}
+
+/// Another name of a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alias {
+    /// Unique among all names.
+    pub name: String,
+    /// For people.
+    pub description: Option<String>,
+    /// Floats only.
+    pub display_unit: Option<String>,
+}

@@ -1,0 +1,209 @@
+//! Exact durations, as they are written in files or come from C.
+
+use super::{ATTO, DENOMINATOR_LIMIT, Instant, Nanos, gcd};
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+use std::fmt::{self, Write};
+
+/// Why a text or a number is no [`Fraction`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotAFraction {
+    /// Not a decimal and not `counter/resolution`.
+    Syntax,
+    /// NaN or infinite.
+    NotFinite,
+    /// Below zero.
+    Negative,
+    /// `x/0`.
+    ZeroResolution,
+    /// More digits than an exact fraction here can hold.
+    TooLarge,
+}
+
+impl fmt::Display for NotAFraction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NotAFraction::Syntax => "is neither a number nor counter/resolution",
+            NotAFraction::NotFinite => "is not finite",
+            NotAFraction::Negative => "is negative",
+            NotAFraction::ZeroResolution => "has the resolution 0",
+            NotAFraction::TooLarge => "has more digits than can be represented exactly",
+        })
+    }
+}
+
+impl std::error::Error for NotAFraction {}
+
+/// A non-negative duration in seconds, exact: `counter / resolution`, in lowest terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Fraction {
+    pub(super) counter: u64,
+    pub(super) resolution: u64,
+}
+
+impl Fraction {
+    /// Zero seconds.
+    pub const ZERO: Fraction = Fraction { counter: 0, resolution: 1 };
+
+    /// `counter / resolution` seconds (FMI's `intervalCounter` and `resolution`).
+    pub fn new(counter: u64, resolution: u64) -> Result<Fraction, NotAFraction> {
+        if resolution == 0 {
+            return Err(NotAFraction::ZeroResolution);
+        }
+        let divisor = gcd(counter, resolution);
+        let (counter, resolution) = (counter / divisor, resolution / divisor);
+        if resolution > DENOMINATOR_LIMIT {
+            return Err(NotAFraction::TooLarge);
+        }
+        Ok(Fraction { counter, resolution })
+    }
+
+    /// A decimal as it is written (`0.01`, `1e-3`, `25.0`) or a fraction (`1/100`): exactly what the text says.
+    pub fn parse(text: &str) -> Result<Fraction, NotAFraction> {
+        let text = text.trim();
+        if let Some((counter, resolution)) = text.split_once('/') {
+            let number = |s: &str| s.trim().parse::<u64>().map_err(|_| NotAFraction::Syntax);
+            return Fraction::new(number(counter)?, number(resolution)?);
+        }
+        let value: f64 = text.parse().map_err(|_| NotAFraction::Syntax)?;
+        if !value.is_finite() {
+            return Err(NotAFraction::NotFinite);
+        }
+        decimal(text)
+    }
+
+    /// The fraction of the shortest decimal that reads back as `seconds` (design S15). Allocates nothing: partitions ask
+    /// for intervals while they run.
+    pub fn from_f64(seconds: f64) -> Result<Fraction, NotAFraction> {
+        if !seconds.is_finite() {
+            return Err(NotAFraction::NotFinite);
+        }
+        if seconds < 0.0 {
+            return Err(NotAFraction::Negative);
+        }
+        let mut text = ShortText::default();
+        write!(text, "{seconds:e}").map_err(|_| NotAFraction::TooLarge)?;
+        match decimal(text.as_str()) {
+            // More than 18 decimals: to the attosecond, which is finer than the double is at any time above 0.01 s.
+            Err(NotAFraction::TooLarge) if seconds < 9.0 => Fraction::new((seconds * ATTO as f64).round() as u64, ATTO),
+            other => other,
+        }
+    }
+
+    /// The numerator in lowest terms.
+    pub fn counter(self) -> u64 {
+        self.counter
+    }
+
+    /// The denominator in lowest terms.
+    pub fn resolution(self) -> u64 {
+        self.resolution
+    }
+
+    /// Whether this is exactly zero.
+    pub fn is_zero(self) -> bool {
+        self.counter == 0
+    }
+
+    /// In seconds, rounded once.
+    pub fn seconds(self) -> f64 {
+        Instant::ZERO.after(self).seconds()
+    }
+
+    /// To the nearest nanosecond.
+    pub fn nanos(self) -> Nanos {
+        Instant::ZERO.after(self).nanos()
+    }
+}
+
+impl Ord for Fraction {
+    fn cmp(&self, other: &Fraction) -> Ordering {
+        let left = u128::from(self.counter) * u128::from(other.resolution);
+        left.cmp(&(u128::from(other.counter) * u128::from(self.resolution)))
+    }
+}
+
+impl PartialOrd for Fraction {
+    fn partial_cmp(&self, other: &Fraction) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Display for Fraction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.counter, self.resolution)
+    }
+}
+
+/// Room for any `f64` in scientific notation, on the stack.
+#[derive(Default)]
+struct ShortText {
+    bytes: [u8; 32],
+    length: usize,
+}
+
+impl ShortText {
+    fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..self.length]).expect("written as text")
+    }
+}
+
+impl fmt::Write for ShortText {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let end = self.length + text.len();
+        self.bytes.get_mut(self.length..end).ok_or(fmt::Error)?.copy_from_slice(text.as_bytes());
+        self.length = end;
+        Ok(())
+    }
+}
+
+/// A decimal literal (`[+-]digits[.digits][e[+-]digits]`) as an exact fraction.
+fn decimal(text: &str) -> Result<Fraction, NotAFraction> {
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().map_err(|_| NotAFraction::Syntax)?),
+        None => (text, 0),
+    };
+    let (negative, mantissa) = match mantissa.as_bytes().first() {
+        Some(b'-') => (true, &mantissa[1..]),
+        Some(b'+') => (false, &mantissa[1..]),
+        _ => (false, mantissa),
+    };
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if !whole.bytes().chain(part.bytes()).all(|b| b.is_ascii_digit()) || (whole.is_empty() && part.is_empty()) {
+        return Err(NotAFraction::Syntax);
+    }
+    let part = part.trim_end_matches('0');
+    let mut counter: u128 = 0;
+    for digit in whole.bytes().chain(part.bytes()) {
+        counter = counter
+            .checked_mul(10)
+            .and_then(|c| c.checked_add(u128::from(digit - b'0')))
+            .ok_or(NotAFraction::TooLarge)?;
+    }
+    if counter == 0 {
+        return Ok(Fraction::ZERO);
+    }
+    if negative {
+        return Err(NotAFraction::Negative);
+    }
+    let scale = i64::from(exponent) - part.len() as i64;
+    let power = |n: i64| u32::try_from(n).ok().and_then(|n| 10u128.checked_pow(n)).ok_or(NotAFraction::TooLarge);
+    let (counter, resolution) = if scale >= 0 {
+        (counter.checked_mul(power(scale)?).ok_or(NotAFraction::TooLarge)?, 1)
+    } else {
+        (counter, power(-scale)?)
+    };
+    let divisor = gcd128(counter, resolution);
+    let narrow = |n: u128| u64::try_from(n / divisor).map_err(|_| NotAFraction::TooLarge);
+    Fraction::new(narrow(counter)?, narrow(resolution)?)
+}
+
+fn gcd128(mut a: u128, mut b: u128) -> u128 {
+    while b != 0 {
+        if let (Ok(a), Ok(b)) = (u64::try_from(a), u64::try_from(b)) {
+            return u128::from(gcd(a, b));
+        }
+        (a, b) = (b, a % b);
+    }
+    a.max(1)
+}

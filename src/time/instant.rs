@@ -1,0 +1,158 @@
+//! Exact points of simulation time.
+
+use super::{ATTO, DENOMINATOR_LIMIT, Fraction, Nanos, gcd};
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+
+/// An exact point of simulation time: whole seconds and a fraction of one.
+///
+/// Comparison is exact; so is [`Instant::after`] as long as the common denominator stays below 2^63 (module
+/// documentation).
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Instant {
+    pub(super) seconds: i64,
+    pub(super) counter: u64,
+    pub(super) resolution: u64,
+}
+
+impl Instant {
+    /// Time zero.
+    pub const ZERO: Instant = Instant { seconds: 0, counter: 0, resolution: 1 };
+    /// Later than everything.
+    pub const MAX: Instant = Instant { seconds: i64::MAX, counter: 0, resolution: 1 };
+
+    /// `seconds + counter/resolution`, with `counter` of any size.
+    fn normalised(seconds: i64, counter: u128, resolution: u64) -> Instant {
+        let carry = counter / u128::from(resolution);
+        Instant {
+            seconds: seconds.saturating_add(i64::try_from(carry).unwrap_or(i64::MAX)),
+            counter: (counter % u128::from(resolution)) as u64,
+            resolution,
+        }
+    }
+
+    /// The instant of the shortest decimal that reads back as `seconds`; `None` if that is not finite or not
+    /// representable.
+    pub fn from_f64(seconds: f64) -> Option<Instant> {
+        if seconds >= 0.0 {
+            return Some(Instant::ZERO.after(Fraction::from_f64(seconds).ok()?));
+        }
+        let magnitude = Instant::ZERO.after(Fraction::from_f64(-seconds).ok()?);
+        Some(match magnitude.counter {
+            0 => Instant { seconds: -magnitude.seconds, ..magnitude },
+            c => Instant { seconds: -magnitude.seconds - 1, counter: magnitude.resolution - c, ..magnitude },
+        })
+    }
+
+    /// This instant plus a duration.
+    pub fn after(self, duration: Fraction) -> Instant {
+        self.after_many(duration, 1)
+    }
+
+    /// This instant plus `count` times `duration`: the tick of a grid, computed in one step so that nothing accumulates.
+    pub fn after_many(self, duration: Fraction, count: u64) -> Instant {
+        let total = u128::from(duration.counter) * u128::from(count);
+        let whole = total / u128::from(duration.resolution);
+        let rest = (total % u128::from(duration.resolution)) as u64;
+        let seconds = self.seconds.saturating_add(i64::try_from(whole).unwrap_or(i64::MAX));
+        let (a, b) = (self.resolution, duration.resolution);
+        if a == b {
+            return Instant::normalised(seconds, u128::from(self.counter) + u128::from(rest), a);
+        }
+        let divisor = gcd(a, b);
+        match (a / divisor).checked_mul(b).filter(|&common| common <= DENOMINATOR_LIMIT) {
+            Some(common) => {
+                let counter =
+                    u128::from(self.counter) * u128::from(common / a) + u128::from(rest) * u128::from(common / b);
+                Instant::normalised(seconds, counter, common)
+            }
+            None => {
+                let atto = |counter: u64, resolution: u64| {
+                    (u128::from(counter) * u128::from(ATTO) + u128::from(resolution) / 2) / u128::from(resolution)
+                };
+                Instant::normalised(seconds, atto(self.counter, a) + atto(rest, b), ATTO)
+            }
+        }
+    }
+
+    /// As FMI wants it: the nearest `f64`, rounded once.
+    pub fn seconds(self) -> f64 {
+        const EXACT: u64 = 1 << 53;
+        let numerator = i128::from(self.seconds) * i128::from(self.resolution) + i128::from(self.counter);
+        if numerator.unsigned_abs() <= u128::from(EXACT) && self.resolution <= EXACT {
+            return numerator as f64 / self.resolution as f64;
+        }
+        // Beyond 53 bits the division itself would round operands first: keep 64 quotient bits and a sticky one.
+        let magnitude = numerator.unsigned_abs();
+        let shift = 64 - (128 - magnitude.leading_zeros() as i32) + (64 - self.resolution.leading_zeros() as i32);
+        let shift = shift.clamp(0, magnitude.leading_zeros() as i32) as u32;
+        let scaled = magnitude << shift;
+        let quotient = scaled / u128::from(self.resolution);
+        let sticky = u128::from(!scaled.is_multiple_of(u128::from(self.resolution)));
+        let value = (quotient | sticky) as f64 * 2f64.powi(-(shift as i32));
+        if numerator < 0 { -value } else { value }
+    }
+
+    /// To the nearest nanosecond of simulation time.
+    pub fn nanos(self) -> Nanos {
+        const BILLION: u64 = 1_000_000_000;
+        let half = self.resolution / 2;
+        let part = match self.counter.checked_mul(BILLION).and_then(|n| n.checked_add(half)) {
+            Some(numerator) => numerator / self.resolution,
+            None => {
+                let numerator = u128::from(self.counter) * u128::from(BILLION) + u128::from(half);
+                (numerator / u128::from(self.resolution)) as u64
+            }
+        };
+        Nanos(self.seconds.saturating_mul(BILLION as i64).saturating_add(part as i64))
+    }
+
+    /// An instant of whole nanoseconds.
+    pub fn from_nanos(nanos: Nanos) -> Instant {
+        Instant {
+            seconds: nanos.0.div_euclid(1_000_000_000),
+            counter: nanos.0.rem_euclid(1_000_000_000) as u64,
+            resolution: 1_000_000_000,
+        }
+    }
+
+    /// Three words for shared memory; [`Instant::from_words`] is the inverse.
+    pub fn to_words(self) -> [u64; 3] {
+        [self.seconds as u64, self.counter, self.resolution]
+    }
+
+    /// The inverse of [`Instant::to_words`]; a resolution of 0 (memory never written) gives zero.
+    pub fn from_words(words: [u64; 3]) -> Instant {
+        if words[2] == 0 {
+            Instant::ZERO
+        } else {
+            Instant { seconds: words[0] as i64, counter: words[1], resolution: words[2] }
+        }
+    }
+}
+
+impl Ord for Instant {
+    fn cmp(&self, other: &Instant) -> Ordering {
+        self.seconds.cmp(&other.seconds).then_with(|| {
+            if self.resolution == other.resolution {
+                return self.counter.cmp(&other.counter);
+            }
+            let left = u128::from(self.counter) * u128::from(other.resolution);
+            left.cmp(&(u128::from(other.counter) * u128::from(self.resolution)))
+        })
+    }
+}
+
+impl PartialOrd for Instant {
+    fn partial_cmp(&self, other: &Instant) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Instant {
+    fn eq(&self, other: &Instant) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Instant {}

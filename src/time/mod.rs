@@ -1,0 +1,169 @@
+//! Time without rounding surprises.
+//!
+//! * [`Nanos`]: the wall clock and durations measured on it, whole nanoseconds.
+//! * [`Fraction`]: an exact non-negative duration in seconds, as FMI's counter/resolution or a decimal gives it.
+//! * [`Instant`]: an exact point of simulation time. Two instants that are equal as fractions are equal here, whether
+//!   they came from a grid (`k·1/100`) or from a decimal (`0.01`); `f64` appears only in [`Instant::seconds`], rounded
+//!   once (design S1).
+//!
+//! Denominators are kept up to 2^63. A sum whose exact denominator is larger (an FMU gave an interval with more than 18
+//! decimals) is rounded to the attosecond, always the same way, so that runs stay repeatable.
+
+#![forbid(unsafe_code)]
+
+mod fraction;
+mod instant;
+mod nanos;
+
+pub use fraction::{Fraction, NotAFraction};
+pub use instant::Instant;
+pub use nanos::Nanos;
+
+/// The largest denominator that is kept exactly.
+const DENOMINATOR_LIMIT: u64 = 1 << 63;
+/// Where instants finer than that are rounded to: attoseconds.
+const ATTO: u64 = 1_000_000_000_000_000_000;
+
+/// The binary algorithm: it runs for every interval that an FMU gives, and divisions are slow.
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    if a == 0 || b == 0 {
+        return (a | b).max(1);
+    }
+    let twos = (a | b).trailing_zeros();
+    a >>= a.trailing_zeros();
+    while b != 0 {
+        b >>= b.trailing_zeros();
+        (a, b) = (a.min(b), a.abs_diff(b));
+    }
+    a << twos
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn fraction(text: &str) -> Fraction {
+        Fraction::parse(text).unwrap()
+    }
+
+    #[test]
+    fn nanoseconds_are_the_nearest_double_of_their_seconds() {
+        assert_eq!(Nanos(5_100_000_000).seconds(), 5.1);
+        assert_eq!(Nanos(-300_000_000).seconds(), -0.3);
+    }
+
+    #[test]
+    fn a_decimal_is_exactly_what_it_says() {
+        assert_eq!(fraction("0.01"), Fraction::new(1, 100).unwrap());
+        assert_eq!(fraction("1e-3"), Fraction::new(1, 1000).unwrap());
+        assert_eq!(fraction("2.50E1"), Fraction::new(25, 1).unwrap());
+        assert_eq!(fraction(" 10/1000 "), Fraction::new(1, 100).unwrap());
+        assert_eq!(fraction("-0.0"), Fraction::ZERO);
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_its_reason() {
+        for (text, reason) in [
+            ("", NotAFraction::Syntax),
+            ("ten", NotAFraction::Syntax),
+            ("1/x", NotAFraction::Syntax),
+            ("1/0", NotAFraction::ZeroResolution),
+            ("-0.1", NotAFraction::Negative),
+            ("NaN", NotAFraction::NotFinite),
+            ("inf", NotAFraction::NotFinite),
+            ("1e-40", NotAFraction::TooLarge),
+        ] {
+            assert_eq!(Fraction::parse(text), Err(reason), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_grid_and_a_decimal_meet_exactly() {
+        let grid = Instant::ZERO.after_many(fraction("1/100"), 3);
+        let countdown = Instant::ZERO.after(fraction("0.01")).after(Fraction::from_f64(0.02).unwrap());
+        assert_eq!(grid, countdown);
+        assert_eq!(Instant::ZERO.after_many(fraction("1/3"), 3), Instant::ZERO.after(fraction("1")));
+    }
+
+    #[test]
+    fn no_drift_after_a_billion_ticks() {
+        let tick = Instant::ZERO.after_many(fraction("0.001"), 1_000_000_007);
+        assert_eq!(tick.seconds(), 1_000_000.007);
+        assert_eq!(tick.nanos(), Nanos(1_000_000_007_000_000));
+        assert_eq!(Instant::ZERO.after_many(fraction("1/3"), 1_000_000_000).seconds(), 1e9 / 3.0);
+    }
+
+    #[test]
+    fn negative_start_times_work() {
+        let start = Instant::from_f64(-0.25).unwrap();
+        assert_eq!(start.seconds(), -0.25);
+        assert_eq!(start.after(fraction("0.25")), Instant::ZERO);
+        assert_eq!(start.nanos(), Nanos(-250_000_000));
+    }
+
+    #[test]
+    fn an_interval_with_too_many_digits_is_rounded_to_the_attosecond() {
+        let tiny = Fraction::from_f64(0.000_345_678_912_345_678_9).unwrap();
+        assert!((tiny.seconds() - 0.000_345_678_912_345_678_9).abs() < 1e-18);
+        let odd = Instant::ZERO.after(fraction("1/3")).after(tiny);
+        assert!((odd.seconds() - (1.0 / 3.0 + 0.000_345_678_912_345_678_9)).abs() < 1e-16);
+    }
+
+    proptest! {
+        #[test]
+        fn the_greatest_divisor_is_euclids(a in any::<u64>(), b in any::<u64>(), shift in 0u32..64) {
+            let euclid = |mut a: u64, mut b: u64| {
+                while b != 0 {
+                    (a, b) = (b, a % b);
+                }
+                a.max(1)
+            };
+            for (a, b) in [(a, b), (a >> shift, b), (a, b >> shift), (a << shift, b << (shift / 2))] {
+                prop_assert_eq!(gcd(a, b), euclid(a, b));
+            }
+        }
+
+        #[test]
+        fn nanoseconds_are_rounded_the_same_way_whatever_the_resolution(counter in any::<u64>(), resolution in 1..1u64 << 63) {
+            let counter = counter % resolution;
+            let exact = (u128::from(counter) * 2_000_000_000 + u128::from(resolution) - u128::from(resolution % 2)) / (2 * u128::from(resolution));
+            prop_assert_eq!(Instant { seconds: 0, counter, resolution }.nanos(), Nanos(exact as i64));
+        }
+
+        #[test]
+        fn seconds_reads_back_what_the_shortest_decimal_said(value in 0.0..1e9f64) {
+            let instant = Instant::from_f64(value).unwrap();
+            prop_assert!((instant.seconds() - value).abs() <= value * f64::EPSILON);
+        }
+
+        #[test]
+        fn decimals_of_15_digits_survive_exactly(digits in 0u64..1_000_000_000_000_000, places in 0usize..15) {
+            let text = format!("{}e-{}", digits, places);
+            let expected: f64 = text.parse().unwrap();
+            prop_assert_eq!(Fraction::parse(&text).unwrap().seconds(), expected);
+        }
+
+        #[test]
+        fn order_agrees_with_cross_multiplication(a in 0u64..1_000_000, b in 1u64..1_000_000, c in 0u64..1_000_000, d in 1u64..1_000_000) {
+            let left = Instant::ZERO.after(Fraction::new(a, b).unwrap());
+            let right = Instant::ZERO.after(Fraction::new(c, d).unwrap());
+            prop_assert_eq!(left.cmp(&right), (a * d).cmp(&(c * b)));
+        }
+
+        /// "Rounded once": what the C library and Rust make of the same decimal, also beyond 53 bits.
+        #[test]
+        fn seconds_are_correctly_rounded(whole in 0u64..10_000_000_000, attos in 0u64..1_000_000_000_000_000_000) {
+            let part = Fraction::new(attos, 1_000_000_000_000_000_000).unwrap();
+            let instant = Instant::ZERO.after(Fraction::new(whole, 1).unwrap()).after(part);
+            let expected: f64 = format!("{whole}.{attos:018}").parse().unwrap();
+            prop_assert_eq!(instant.seconds(), expected);
+        }
+
+        #[test]
+        fn words_round_trip(seconds in any::<i32>(), counter in 0u64..1000, resolution in 1u64..1000) {
+            let instant = Instant { seconds: i64::from(seconds), counter: counter % resolution, resolution };
+            prop_assert_eq!(Instant::from_words(instant.to_words()), instant);
+        }
+    }
+}

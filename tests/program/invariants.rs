@@ -1,0 +1,327 @@
+//! The rules of Scheduled Execution (design, section 3), looked up in a trace: without the tracer's own checks, from the
+//! order of its events alone.
+
+use super::clock::{self, DELAYED, HIGH, INPUTS, NAMES, OUT_HIGH, OUT_LOW, PERIOD, PRIORITY};
+use super::{Event, Outcome, Trace};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How much was there to be looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    pub activations: u64,
+    /// That began while another one of the instance was active.
+    pub preemptions: u64,
+    pub locked_sections: u64,
+    pub callbacks: u64,
+    /// Ticks of `out_high` whose activation was where it has to be.
+    pub high_ticks: u64,
+}
+
+impl std::ops::AddAssign for Seen {
+    fn add_assign(&mut self, other: Seen) {
+        self.activations += other.activations;
+        self.preemptions += other.preemptions;
+        self.locked_sections += other.locked_sections;
+        self.callbacks += other.callbacks;
+        self.high_ticks += other.high_ticks;
+    }
+}
+
+/// What a thread is doing between its calls.
+#[derive(Default)]
+struct Thread {
+    /// Types of variables set since the last activation.
+    set: BTreeSet<&'static str>,
+    /// The activation that has returned, until the next set or activation, and types read since.
+    activated: Option<u32>,
+    got: BTreeSet<&'static str>,
+    active: Option<u32>,
+}
+
+impl Trace {
+    /// Checks all rules that concern one instance; gives what is broken. `preemptive`: threads of different priority, as
+    /// opposed to one activation at a time.
+    pub fn check(&self, preemptive: bool) -> (Seen, Vec<String>) {
+        let mut seen = Seen::default();
+        let mut broken = Vec::new();
+        self.check_order(preemptive, &mut seen, &mut broken);
+        self.check_sequences(&mut broken);
+        self.check_callbacks(&mut seen, &mut broken);
+        self.check_high(preemptive, &mut seen, &mut broken);
+        self.check_grid(&mut broken);
+        self.check_end(&mut broken);
+        if self.violations() > 0 {
+            broken.push(format!("{}: the tracer itself found {:?}", self.fmu, self.summary));
+        }
+        if self.summary["dropped"] != "0" {
+            broken.push(format!("{}: the trace is cut: {:?}", self.fmu, self.summary));
+        }
+        (seen, broken)
+    }
+
+    /// The rules that a cooperative run keeps: one partition of an instance at a time, the most urgent one next.
+    pub fn check_without_preemption(&self) -> (Seen, Vec<String>) {
+        let mut seen = Seen::default();
+        let mut broken = Vec::new();
+        self.check_order(false, &mut seen, &mut broken);
+        self.check_sequences(&mut broken);
+        self.check_callbacks(&mut seen, &mut broken);
+        self.check_high(false, &mut seen, &mut broken);
+        self.check_grid(&mut broken);
+        self.check_end(&mut broken);
+        if self.violations() > 0 {
+            broken.push(format!("{}: the tracer itself found {:?}", self.fmu, self.summary));
+        }
+        (seen, broken)
+    }
+
+    /// Nobody starts or goes on where somebody else has precedence.
+    fn check_order(&self, preemptive: bool, seen: &mut Seen, broken: &mut Vec<String>) {
+        let mut active: BTreeMap<u32, u32> = BTreeMap::new(); // clock → thread
+        let mut holder: Option<(u32, u32)> = None; // thread, depth
+        let mut reading: Option<u32> = None; // thread inside GetClock .. GetInterval
+        for event in &self.events {
+            let place = || {
+                let (seq, what, phase) = (event.seq, &event.what, &event.phase);
+                format!("{} #{seq} {what} {phase} of {} at {} s", self.fmu, NAMES[event.clock as usize], event.time)
+            };
+            if let Some((thread, _)) = holder.filter(|(thread, _)| *thread != event.tid) {
+                broken.push(format!("{}: runs although thread {thread} is in a locked section", place()));
+            }
+            if let Some(thread) = reading.filter(|thread| *thread != event.tid) {
+                broken.push(format!("{}: runs although thread {thread} reads clocks under the lock", place()));
+            }
+            let own = active.iter().find(|(_, thread)| **thread == event.tid).map(|(clock, _)| *clock);
+            if let Some(own) = own {
+                let higher = |other: &&u32| PRIORITY[**other as usize] < PRIORITY[own as usize];
+                if let Some(other) = active.keys().find(higher) {
+                    let (own, other) = (NAMES[own as usize], NAMES[*other as usize]);
+                    broken.push(format!("{}: {own} goes on inside of {other}", place()));
+                }
+            }
+            match (event.what.as_str(), event.phase.as_str()) {
+                ("activate", "begin") => {
+                    seen.activations += 1;
+                    seen.preemptions += u64::from(!active.is_empty());
+                    let not_below = |other: &&u32| PRIORITY[**other as usize] <= PRIORITY[event.clock as usize];
+                    if let Some(other) = active.keys().find(not_below) {
+                        broken.push(format!("{}: inside of {}", place(), NAMES[*other as usize]));
+                    } else if !preemptive && !active.is_empty() {
+                        broken.push(format!("{}: inside of another one", place()));
+                    }
+                    if holder.is_some() {
+                        broken.push(format!("{}: in a locked section", place()));
+                    }
+                    active.insert(event.clock, event.tid);
+                }
+                ("activate", "end") => drop(active.remove(&event.clock)),
+                ("lock", "end") => {
+                    seen.locked_sections += u64::from(holder.is_none());
+                    holder = Some((event.tid, holder.map_or(1, |(_, depth)| depth + 1)));
+                }
+                ("unlock", "begin") => {
+                    holder = holder.and_then(|(thread, depth)| (depth > 1).then_some((thread, depth - 1)));
+                }
+                ("get_clock", "begin") => reading = Some(event.tid),
+                ("get_interval", "end") => reading = None,
+                _ => (),
+            }
+        }
+    }
+
+    /// Set → activate → get, one call per type, own variables only; one thread and one core per partition.
+    fn check_sequences(&self, broken: &mut Vec<String>) {
+        let mut threads: BTreeMap<u32, Thread> = BTreeMap::new();
+        let running = self.events.iter().skip_while(|event| !event.is("exit_init", "end")).skip(1);
+        for event in running.take_while(|event| !event.is("terminate", "begin")) {
+            let (seq, tid) = (event.seq, event.tid);
+            let thread = threads.entry(tid).or_default();
+            let mut wrong = |what: &str| broken.push(format!("{} #{seq}: {what}: {event:?}", self.fmu));
+            match (event.what.as_str(), event.phase.as_str()) {
+                ("set", "begin") => {
+                    if !thread.set.insert(type_of(event.vr)) {
+                        wrong("two sets of one type");
+                    }
+                    thread.activated = None;
+                }
+                ("activate", "begin") => {
+                    let set = self.events[..seq as usize].iter().rev().find(|e| e.tid == tid && e.is("set", "begin"));
+                    if !thread.set.is_empty() && set.is_some_and(|set| set.clock != event.clock) {
+                        wrong("the set before was of another clock");
+                    }
+                    *thread = Thread { active: Some(event.clock), ..Thread::default() };
+                }
+                ("activate", "end") => {
+                    thread.activated = thread.active.take();
+                }
+                ("get", "begin") => {
+                    match thread.activated {
+                        None => wrong("a get that does not follow an activation"),
+                        Some(clock) if ![clock, clock::NONE, OUT_HIGH, OUT_LOW].contains(&event.clock) => {
+                            wrong("a get of another clock's variable");
+                        }
+                        Some(_) => (),
+                    }
+                    if !thread.got.insert(type_of(event.vr)) {
+                        wrong("two gets of one type");
+                    }
+                }
+                _ => (),
+            }
+        }
+    }
+
+    /// Every callback reads both output clocks in one call, once, and the countdown interval once.
+    fn check_callbacks(&self, seen: &mut Seen, broken: &mut Vec<String>) {
+        let mut open: BTreeMap<u32, (u64, u32, u32)> = BTreeMap::new(); // thread → seq, clocks, intervals
+        let running = self.events.iter().skip_while(|event| !event.is("exit_init", "end"));
+        for event in running {
+            match (event.what.as_str(), event.phase.as_str()) {
+                ("update", "begin") => drop(open.insert(event.tid, (event.seq, 0, 0))),
+                ("get_clock", "begin") => match open.get_mut(&event.tid) {
+                    Some(callback) if event.n == 2 => callback.1 += 1,
+                    _ => broken.push(format!("{}: not all clocks, or outside of a callback: {event:?}", self.fmu)),
+                },
+                ("get_interval", "begin") => match open.get_mut(&event.tid) {
+                    Some(callback) if (event.vr, event.n) == (DELAYED, 1) => callback.2 += 1,
+                    _ => broken.push(format!("{}: outside of a callback: {event:?}", self.fmu)),
+                },
+                ("update", "end") => match open.remove(&event.tid) {
+                    Some((_, 1, 1)) => seen.callbacks += 1,
+                    other => broken.push(format!("{}: a callback read {other:?}: {event:?}", self.fmu)),
+                },
+                _ => (),
+            }
+        }
+    }
+
+    /// `high` is more urgent than all that tick it: it runs inside the callback (behind the unlock, if the partition holds
+    /// the lock), in virtual time right after the partition.
+    fn check_high(&self, preemptive: bool, seen: &mut Seen, broken: &mut Vec<String>) {
+        let mut last_high = f64::NEG_INFINITY;
+        for (index, event) in self.events.iter().enumerate() {
+            if event.is("activate", "begin") && event.clock == HIGH {
+                last_high = event.time;
+            }
+            if !event.is("tick", "note") || event.vr != OUT_HIGH || event.time <= last_high {
+                continue; // the last case: coalesced with the one that has run already
+            }
+            let after = &self.events[index..];
+            let own = |what: &'static str, phase: &'static str| {
+                after.iter().position(|e| e.tid == event.tid && e.is(what, phase))
+            };
+            let high = |e: &Event| e.is("activate", "begin") && e.clock == HIGH && e.time == event.time;
+            let right = if preemptive {
+                let in_lock = own("unlock", "begin") < own("lock", "begin").or(Some(usize::MAX))
+                    && own("unlock", "begin").is_some_and(|unlock| Some(unlock) < own("activate", "end"));
+                let end = if in_lock { own("unlock", "end") } else { own("update", "end") };
+                end.is_some_and(|end| after[..end].iter().any(high))
+            } else {
+                let end = own("activate", "end").unwrap_or(0);
+                let next = after[end..].iter().find(|e| e.is("activate", "begin"));
+                !after[..end].iter().any(high) && next.is_some_and(high)
+            };
+            if right {
+                seen.high_ticks += 1;
+            } else {
+                broken.push(format!("{}: high is not where it has to be after {event:?}", self.fmu));
+            }
+        }
+    }
+
+    /// k · period, rounded once; strictly increasing.
+    fn check_grid(&self, broken: &mut Vec<String>) {
+        for clock in INPUTS {
+            let times = self.activations(clock);
+            let name = NAMES[clock as usize];
+            if let Some(pair) = times.windows(2).find(|pair| pair[0] >= pair[1]) {
+                broken.push(format!("{}.{name}: times do not increase: {pair:?}", self.fmu));
+            }
+            let period = PERIOD[clock as usize];
+            let on_grid = |time: &f64| {
+                let k = (time * 1000.0 / period as f64).round();
+                *time == (k * period as f64) / 1000.0
+            };
+            if let Some(time) = times.iter().find(|time| period > 0 && !on_grid(time)) {
+                broken.push(format!("{}.{name}: {time} is not on the grid", self.fmu));
+            }
+        }
+    }
+
+    /// Terminate once after all, free once at last.
+    fn check_end(&self, broken: &mut Vec<String>) {
+        let terminate = self.events.iter().position(|event| event.is("terminate", "begin"));
+        let active = self.events.iter().rposition(|event| event.is("activate", "end"));
+        let last = self.events.last().map(|event| (event.what.as_str(), event.phase.as_str()));
+        let counts = (self.count("terminate", "begin"), self.count("free", "begin"));
+        if counts != (1, 1) || terminate < active || last != Some(("free", "begin")) {
+            broken.push(format!("{}: terminate and free {counts:?}, terminate at {terminate:?}, {last:?}", self.fmu));
+        }
+    }
+}
+
+/// In real time every partition has a thread of its own, all on one core.
+pub fn check_threads(trace: &Trace) -> Vec<String> {
+    let mut broken = Vec::new();
+    let mut threads: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    let mut cores = BTreeSet::new();
+    for event in trace.events.iter().filter(|event| event.is("activate", "begin")) {
+        threads.entry(event.clock).or_default().insert(event.tid);
+        cores.insert(event.cpu);
+    }
+    let all: BTreeSet<u32> = threads.values().flatten().copied().collect();
+    if threads.values().any(|own| own.len() != 1) || all.len() != threads.len() || cores.len() > 1 {
+        broken.push(format!("{}: threads {threads:?} on cores {cores:?}", trace.fmu));
+    }
+    broken
+}
+
+impl Outcome {
+    /// Everything that was activated was due, and everything that was due is accounted for: report, recording and traces
+    /// tell the same.
+    pub fn check_counts(&self, fmu: &str, stop_ms: u64) -> Vec<String> {
+        let mut broken = Vec::new();
+        let (trace, signals) = (self.trace(fmu), self.signals());
+        for clock in INPUTS {
+            let name = NAMES[clock as usize];
+            let count = |what| self.count(fmu, name, what);
+            let traced = trace.activations(clock).len() as u64;
+            let recorded = signals.last(&format!("{fmu}.count_{name}"));
+            if traced != count("activations") || traced != recorded {
+                broken.push(format!(
+                    "{fmu}.{name}: {traced} activations traced, {recorded} recorded, report: {}",
+                    self.clock(fmu, name)
+                ));
+            }
+            let period = PERIOD[clock as usize];
+            if period > 0 && traced + count("skipped") != stop_ms.div_ceil(period) {
+                broken.push(format!("{fmu}.{name}: {traced} activations, {} skipped", count("skipped")));
+            }
+        }
+        broken
+    }
+
+    /// As many activations of `target` as ticks of the output clock that triggers it, less those that are accounted for.
+    pub fn check_ticks(&self, source: &str, output: u32, target: &str, clock: u32) -> Vec<String> {
+        let ticks = self.trace(source).ticks(output);
+        let name = NAMES[clock as usize];
+        let counts = ["activations", "coalesced", "overruns", "discarded"].map(|what| self.count(target, name, what));
+        if counts.iter().sum::<u64>() == ticks {
+            return Vec::new();
+        }
+        vec![format!("{ticks} ticks of {source}.{}, but {target}.{name}: {counts:?}", NAMES[output as usize])]
+    }
+}
+
+/// The variable type behind a value reference of the tracer (an enumeration is one of its own, though read as Int64).
+fn type_of(vr: u32) -> &'static str {
+    const PAIRS: [&str; 15] =
+        ["f64", "i32", "bool", "f64", "f32", "i8", "u8", "i16", "u16", "u32", "i64", "u64", "enum", "string", "binary"];
+    match vr {
+        20..35 => PAIRS[vr as usize - 20],
+        40..55 => PAIRS[vr as usize - 40],
+        81..=94 => "u64",
+        0 | 101..=107 => "f64",
+        _ => "another",
+    }
+}

@@ -1,0 +1,250 @@
+//! Runs the whole program on rigs of tracers (`fmus/tracer`) and looks at everything that it leaves behind.
+
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+mod invariants;
+mod outcome;
+mod trace;
+
+#[allow(unused_imports, reason = "each test program uses a part of it")]
+pub use invariants::{Seen, check_threads};
+pub use outcome::Outcome;
+pub use trace::{Event, Trace, clock};
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// The core of the partitions for this test alone.
+pub fn the_core() -> MutexGuard<'static, ()> {
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// [`the_core`], or a visible word that this test needs a privilege that is not there.
+pub fn real_time(test: &str) -> Option<MutexGuard<'static, ()>> {
+    match vecud::sys::scheduling::probe_fifo(89) {
+        Ok(()) => Some(the_core()),
+        Err(error) => {
+            skipped(test, &error);
+            None
+        }
+    }
+}
+
+/// Says past the test harness, which would keep it to itself, that a test was not run.
+pub fn skipped(test: &str, why: &dyn std::fmt::Display) {
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: {why}");
+}
+
+/// A rig in a folder of its own, which is gone with it.
+pub struct Rig {
+    folder: Arc<TempDir>,
+    rig: String,
+    fmus: Vec<(String, PathBuf, String, String)>,
+    rest: String,
+    file: Option<String>,
+}
+
+impl Rig {
+    /// `rig` is what goes into the table `[rig]`.
+    pub fn new(rig: &str) -> Rig {
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        Rig { folder, rig: rig.to_owned(), fmus: Vec::new(), rest: String::new(), file: None }
+    }
+
+    /// A rig file that is there already, as it is.
+    pub fn of_file(file: &str) -> Rig {
+        Rig { file: Some(file.to_owned()), ..Rig::new("") }
+    }
+
+    /// Adds a tracer with these start values.
+    pub fn tracer(self, name: &str, start: &str) -> Rig {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/tracer");
+        self.fmu(name, path, start, "")
+    }
+
+    /// Adds a tracer, with further keys and tables: `cpu = 0`, `clock.fast = { max_overruns = 0 }`.
+    pub fn tracer_with(self, name: &str, start: &str, keys: &str) -> Rig {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/tracer");
+        self.fmu(name, path, start, keys)
+    }
+
+    /// Adds an FMU that has the tracer's parameters.
+    pub fn fmu(mut self, name: &str, path: PathBuf, start: &str, keys: &str) -> Rig {
+        self.fmus.push((name.to_owned(), path, start.to_owned(), keys.to_owned()));
+        self
+    }
+
+    /// Ticks of output clock `from` activate `clock`.
+    pub fn trigger(mut self, from: &str, clock: &str) -> Rig {
+        writeln!(self.rest, "[[trigger]]\nclock = \"{clock}\"\nfrom = \"{from}\"").unwrap();
+        self
+    }
+
+    /// Values of `from` go to `to`.
+    pub fn connect(mut self, from: &str, to: &str) -> Rig {
+        writeln!(self.rest, "[[connect]]\nfrom = \"{from}\"\nto = \"{to}\"").unwrap();
+        self
+    }
+
+    /// Further tables, as text.
+    pub fn more(mut self, text: &str) -> Rig {
+        writeln!(self.rest, "{text}").unwrap();
+        self
+    }
+
+    /// Where everything is.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Where the report goes.
+    pub fn out(&self) -> PathBuf {
+        self.folder.path().join("out")
+    }
+
+    fn trace_file(&self, fmu: &str) -> PathBuf {
+        self.folder.path().join(format!("{fmu}.trace.csv"))
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("[rig]\n{}\n", self.rig);
+        for (name, path, start, keys) in &self.fmus {
+            let comma = if start.is_empty() { "" } else { ", " };
+            let trace = self.trace_file(name);
+            writeln!(text, "[fmu.{name}]\npath = '{}'\n{keys}", path.display()).unwrap();
+            writeln!(text, "start = {{ trace_file = '{}'{comma}{start} }}", trace.display()).unwrap();
+        }
+        if !self.rest.contains("[record]") {
+            text += "[record]\nsignals = ['*']\n";
+        }
+        text + &self.rest
+    }
+
+    /// The rig's file, written.
+    pub fn file(&self) -> PathBuf {
+        if let Some(file) = &self.file {
+            return Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        }
+        let file = self.folder.path().join("test.toml");
+        std::fs::write(&file, self.text()).unwrap();
+        file
+    }
+
+    /// `vecud run` with this rig, not started yet.
+    pub fn command(&self) -> Command {
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_vecud")))
+    }
+
+    /// The same with another copy of the program.
+    pub fn command_of(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.arg("run").arg(self.file()).arg("--out").arg(self.out());
+        command.env("VECUD_CACHE", cache()).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it to its end, in the mode that the rig says.
+    pub fn run(&self) -> Outcome {
+        self.finish(self.start(self.command()), Duration::from_secs(30))
+    }
+
+    /// Runs it to its end in virtual time.
+    pub fn run_virtual(&self) -> Outcome {
+        let mut command = self.command();
+        command.args(["--mode", "virtual"]);
+        self.finish(self.start(command), Duration::from_secs(30))
+    }
+
+    /// Starts it; [`Rig::finish`] waits for its end.
+    pub fn start(&self, mut command: Command) -> Child {
+        // Files instead of pipes: nobody has to read them while the program runs.
+        let file = |name: &str| std::fs::File::create(self.folder.path().join(name)).unwrap();
+        command.stdout(file("stdout")).stderr(file("stderr")).spawn().unwrap()
+    }
+
+    /// Waits for the end, at most so long.
+    pub fn finish(&self, mut child: Child, at_most: Duration) -> Outcome {
+        let began = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            if began.elapsed() > at_most {
+                // The runner goes with the supervisor.
+                child.kill().unwrap();
+                child.wait().unwrap();
+                panic!("vecud has not ended after {at_most:?}; stderr:\n{}", self.read("stderr"));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        let traces = self.fmus.iter().map(|(name, ..)| (name.clone(), self.trace_file(name))).collect();
+        let folder = Arc::clone(&self.folder);
+        Outcome::new(status, began.elapsed(), self.read("stdout"), self.read("stderr"), folder, traces)
+    }
+
+    fn read(&self, name: &str) -> String {
+        String::from_utf8_lossy(&std::fs::read(self.folder.path().join(name)).unwrap_or_default()).into_owned()
+    }
+
+    /// Waits until the run records, which it does once activations happen.
+    pub fn wait_until_it_runs(&self) {
+        wait_until("the run begins", || self.out().join("signals.csv").exists());
+    }
+}
+
+/// One cache for all tests, so that each FMU is built once.
+pub fn cache() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
+}
+
+/// A copy of the tracer's sources in `folder`, with some text replaced by other text.
+pub fn changed_tracer(folder: &Path, file: &str, changes: &[(&str, &str)]) -> PathBuf {
+    let (from, to) = (Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/tracer"), folder.join("changed_tracer"));
+    std::fs::create_dir_all(to.join("sources")).unwrap();
+    for part in [".", "sources"] {
+        let files = std::fs::read_dir(from.join(part)).unwrap().map(|entry| entry.unwrap().path());
+        for path in files.filter(|path| path.is_file()) {
+            std::fs::copy(&path, to.join(part).join(path.file_name().unwrap())).unwrap();
+        }
+    }
+    let changed = to.join("sources").join(file);
+    let mut text = std::fs::read_to_string(&changed).unwrap();
+    for (before, after) in changes {
+        assert!(text.contains(before), "{file} has no {before}");
+        text = text.replace(before, after);
+    }
+    std::fs::write(&changed, text).unwrap();
+    to
+}
+
+/// Waits for something that has to come.
+pub fn wait_until(what: &str, mut come: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !come() {
+        assert!(began.elapsed() < Duration::from_secs(20), "waited in vain until {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// The runner's process: the only child of the supervisor's.
+pub fn runner_of(supervisor: &Child) -> i32 {
+    let mut found = None;
+    wait_until("there is a runner", || {
+        let path = format!("/proc/{0}/task/{0}/children", supervisor.id());
+        found = std::fs::read_to_string(path).ok().and_then(|text| text.split_whitespace().next()?.parse().ok());
+        found.is_some()
+    });
+    found.unwrap()
+}
+
+/// Sends a signal.
+pub fn send(process: i32, signal: nix::sys::signal::Signal) {
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(process), signal).unwrap();
+}

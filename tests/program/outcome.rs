@@ -1,0 +1,139 @@
+//! What a run has left behind.
+
+use super::Trace;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+
+pub struct Outcome {
+    pub code: i32,
+    pub took: Duration,
+    pub stdout: String,
+    pub stderr: String,
+    pub out: PathBuf,
+    _folder: Arc<TempDir>,
+    traces: BTreeMap<String, PathBuf>,
+}
+
+impl Outcome {
+    pub(super) fn new(
+        status: ExitStatus,
+        took: Duration,
+        stdout: String,
+        stderr: String,
+        folder: Arc<TempDir>,
+        traces: BTreeMap<String, PathBuf>,
+    ) -> Outcome {
+        let code = status.code().unwrap_or_else(|| -status.signal().unwrap());
+        let out = folder.path().join("out");
+        Outcome { code, took, stdout, stderr, out, _folder: folder, traces }
+    }
+
+    /// Panics unless this was the exit code.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Outcome {
+        assert_eq!(self.code, code, "exit code; stderr:\n{}\nstdout:\n{}", self.stderr, self.stdout);
+        self
+    }
+
+    /// A file in the output folder.
+    pub fn file(&self, name: &str) -> String {
+        let path = self.out.join(name);
+        std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{name}: {e}; stderr:\n{}", self.stderr))
+    }
+
+    pub fn report(&self) -> Value {
+        serde_json::from_str(&self.file("report.json")).unwrap()
+    }
+
+    pub fn problems(&self) -> Vec<String> {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        self.report()["problems"].as_array().unwrap().iter().map(text).collect()
+    }
+
+    /// The problem that contains all of these words.
+    #[track_caller]
+    pub fn problem(&self, words: &[&str]) -> String {
+        let problems = self.problems();
+        let found = problems.iter().find(|problem| words.iter().all(|word| problem.contains(word)));
+        found.unwrap_or_else(|| panic!("no problem has {words:?}: {problems:#?}")).clone()
+    }
+
+    /// What the report says of an instance.
+    #[track_caller]
+    pub fn fmu(&self, name: &str) -> Value {
+        let report = self.report();
+        report["fmus"].as_array().unwrap().iter().find(|fmu| fmu["name"] == name).expect("reported").clone()
+    }
+
+    pub fn status(&self, fmu: &str) -> String {
+        self.fmu(fmu)["status"].as_str().unwrap().to_owned()
+    }
+
+    /// What the report says of a clock.
+    #[track_caller]
+    pub fn clock(&self, fmu: &str, clock: &str) -> Value {
+        let report = self.report();
+        let mut clocks = report["clocks"].as_array().unwrap().iter();
+        clocks.find(|c| c["fmu"] == fmu && c["clock"] == clock).expect("reported").clone()
+    }
+
+    /// A number that the report says of a clock.
+    #[track_caller]
+    pub fn count(&self, fmu: &str, clock: &str, what: &str) -> u64 {
+        self.clock(fmu, clock)[what].as_u64().unwrap_or_else(|| panic!("{what} of {fmu}.{clock} is no number"))
+    }
+
+    pub fn signals(&self) -> Signals {
+        Signals::parse(&self.file("signals.csv"))
+    }
+
+    /// The trace of a tracer; panics when it left none.
+    #[track_caller]
+    pub fn trace(&self, fmu: &str) -> Trace {
+        let path = &self.traces[fmu];
+        let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("trace of {fmu}: {e}\n{}", self.stderr));
+        Trace::parse(fmu, &text)
+    }
+
+    pub fn has_trace(&self, fmu: &str) -> bool {
+        self.traces[fmu].exists()
+    }
+}
+
+/// `signals.csv`.
+pub struct Signals {
+    pub names: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Signals {
+    fn parse(text: &str) -> Signals {
+        assert!(text.ends_with('\n'), "the last row is whole");
+        let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
+        let names = lines.next().expect("a header");
+        let rows: Vec<Vec<String>> = lines.collect();
+        assert!(rows.iter().all(|row| row.len() == names.len()), "every row has every column");
+        Signals { names, rows }
+    }
+
+    #[track_caller]
+    pub fn column(&self, name: &str) -> Vec<&str> {
+        let index = self.names.iter().position(|n| n == name).unwrap_or_else(|| panic!("no column {name}"));
+        self.rows.iter().map(|row| row[index].as_str()).collect()
+    }
+
+    #[track_caller]
+    pub fn last(&self, name: &str) -> u64 {
+        self.column(name).last().map_or(0, |value| value.parse().unwrap())
+    }
+
+    pub fn times(&self) -> Vec<f64> {
+        self.column("time").into_iter().map(|time| time.parse().unwrap()).collect()
+    }
+}
