@@ -245,7 +245,7 @@ fn twenty_thousand_entries_in_one_line() {
     let rig = rig(&text);
     assert_eq!(rig.fmus[0].start.len(), 20_000);
     assert_eq!(rig.fmus[0].start[19_999].0.place.line, 3);
-    // Half a minute and more if every place were counted from the beginning of its line.
+    // Generous: this is a debug build on a shared machine.
     assert!(start.elapsed() < std::time::Duration::from_secs(10), "{:?}", start.elapsed());
 }
 

@@ -74,7 +74,9 @@ impl fmt::Display for Error {
             }
             Error::Plan(error) => error.fmt(f),
             Error::Refused(lines) => f.write_str(&lines.join("\n")),
-            Error::NoCache(error) => write!(f, "no folder for the cache: {error}; set VECUD_CACHE to one"),
+            Error::NoCache(error) => {
+                write!(f, "no folder for the cache: {error}, or set VECUD_CACHE to another folder")
+            }
             Error::System(message) => f.write_str(message),
         }
     }

@@ -105,19 +105,19 @@ fn ten_gibibytes_of_zeros() {
         "a.fmu",
         "a.fmu: entry \"bomb\" is 10 GiB when unpacked, and no more than 2 GiB are accepted; the file may be malicious",
     );
-    let parts: Vec<Entry> = (0..10).map(|i| Entry { size: 1 << 30, ..zeros(&format!("{i}"), 1 << 20) }).collect();
+    let parts: Vec<Entry> = (0..10).map(|i| Entry { size: 1 << 30, ..zeros(&format!("{i}"), 100 << 10) }).collect();
     bench.write("a.fmu", archive(&[vec![description()], parts].concat()));
     bench.refuses_to_open(
         "a.fmu",
-        "a.fmu: 10 GiB when unpacked, and no more than 1000.1 MiB are accepted for its length; the file may be malicious (a \
+        "a.fmu: 10 GiB when unpacked, and no more than 256 MiB are accepted for its length; the file may be malicious (a \
          ZIP bomb); if you trust it, unpack it yourself and give the folder",
     );
-    bench.write("a.fmu", archive(&[description(), Entry { size: 1000, ..zeros("bomb", 10 << 20) }]));
+    bench.write("a.fmu", archive(&[description(), Entry { size: 1000, ..zeros("bomb", 1 << 20) }]));
     bench.refuses_to_open(
         "a.fmu",
         "a.fmu: entry \"bomb\" holds more than the 1000 bytes that it states; the file may be malicious",
     );
-    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
 }
 
 #[test]

@@ -76,6 +76,10 @@ impl Compiler {
         let command = self.command[0].to_string_lossy().into_owned();
         match source.kind() {
             io::ErrorKind::NotFound => BuildError::NoCompiler { command, language: self.language },
+            // What the search ends with when PATH has a folder that this user may not enter.
+            io::ErrorKind::PermissionDenied if !command.contains('/') => {
+                BuildError::NoCompiler { command, language: self.language }
+            }
             _ => BuildError::File { path: command.into(), source },
         }
     }
