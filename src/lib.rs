@@ -1,10 +1,52 @@
 //! `vecud` runs virtual ECUs (FMI 3.0 Scheduled Execution) in real time.
+//!
+//! Data flows one way; each stage hands an immutable value to the next.
+//!
+//! ```text
+//! rig file ──► rig ───────────────────┐
+//! .fmu ──► fmu::archive ──► fmu::description ──► plan ──► runner (realtime | virtual) ──► record ──► report
+//! ```
+//!
+//! Two processes. The *supervisor* is what the user started; the *runner* is its child, loads FMU code and holds the
+//! partition threads. What is measured lies in shared memory that both map, so nothing is lost when FMU code crashes:
+//!
+//! ```text
+//!  supervisor (ordinary process)                 runner (real-time threads, memory locked)
+//!  ┌────────────────────────────┐    plan    ┌──────────────────────────────────────────────┐
+//!  │ rig, fmu → plan            │ ─────────► │ one thread per input clock: set, activate,   │
+//!  │ table, signals.csv, report │            │ get; routes ticks; the preemption lock       │
+//!  └─────────────▲──────────────┘            └───────────────────────┬──────────────────────┘
+//!                └──────── shared memory: counters, histograms, ◄────┘
+//!                          samples, log lines
+//! ```
+//!
+//! | module | what it does | pure |
+//! |---|---|---|
+//! | [`cli`] | one file per subcommand | |
+//! | [`supervisor`] | prepares the runner, watches it, shows progress, writes what is left of a run | |
+//! | [`runner`] | joins FMU code, the operating system and a plan: real time, virtual time, shutdown | |
+//! | [`report`] | what was measured → JSON, HTML, histograms, the table on the terminal | yes |
+//! | [`record`] | shared memory's layout, histograms, samples, log lines, signal files | |
+//! | [`exchange`] | values and ticks between partitions, lock-free | |
+//! | [`schedule`] | (plan, time, event) → activations due; the same code in both modes | yes |
+//! | [`plan`] | the rig resolved against the descriptions: priorities, cores, connections | yes |
+//! | [`rig`] | TOML → what the user wants, strictly checked | yes |
+//! | [`ffi`] | unsafe: function tables, instances, the callbacks that C calls | |
+//! | [`fmu`] | archives, the cache, source builds; [`fmu::description`]: XML → data | description |
+//! | [`sys`] | unsafe: scheduling, affinity, memory, sleep, shared memory, the preemption lock | |
+//! | [`time`], [`priority`], `places` | types that refuse wrong arithmetic; lines and columns | yes |
+//!
+//! The rule: imports point only downward in this table's meaning. Pure modules have no unsafe code, threads, clock or
+//! files; `ffi` and `sys` know nothing of rigs and plans; only `runner` joins them; unsafe code is in `ffi` and `sys` and
+//! nowhere else. `tests/architecture.rs` has the exact table of who may import what, and enforces it.
 #![warn(missing_docs)]
+#![warn(clippy::undocumented_unsafe_blocks)]
 
 pub mod cli;
 pub mod exchange;
 pub mod ffi;
 pub mod fmu;
+mod places;
 pub mod plan;
 pub mod priority;
 pub mod record;

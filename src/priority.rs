@@ -3,6 +3,8 @@
 //! FMI counts down (the smaller value is the more urgent one), Linux counts up. Both are plain integers in their
 //! documents, so each gets its own type here and there is no ordering between the two.
 
+#![forbid(unsafe_code)]
+
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 

@@ -38,7 +38,7 @@ fn in_variables(marked: &str) -> String {
 #[test]
 fn texts_that_are_no_model_description() {
     for (marked, message) in [
-        ("§", "malformed XML"),
+        ("§", "is empty"),
         ("<a>\n  <b>§", "malformed XML"),
         ("<a>\n  ü§</b></a>", "malformed XML: expected 'a' tag, not 'b'"),
         ("<fmiModelDescription fmiVersion='3.0' §fmiVersion='3.0'/>", "attribute 'fmiVersion' is already defined"),

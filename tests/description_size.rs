@@ -61,3 +61,25 @@ fn a_hundred_thousand_variables() {
     assert!(parsing < Duration::from_secs(10), "{parsing:?}");
     assert!(look_ups < Duration::from_secs(5), "{look_ups:?}");
 }
+
+#[test]
+fn warnings_of_a_description_in_one_line() {
+    // Generators that write no line feeds, and a model structure that forgets every output.
+    let mut lines = description();
+    lines.replace_range(lines.find("<ModelStructure>").unwrap().., "<ModelStructure/></fmiModelDescription>");
+    let start = Instant::now();
+    description::parse(&lines).unwrap();
+    let of_many_lines = start.elapsed();
+    let xml = lines.replace('\n', " ");
+    let start = Instant::now();
+    let found = description::parse(&xml).unwrap();
+    let parsing = start.elapsed();
+    assert_eq!(found.warnings.len(), 101);
+    let column = xml.find("<ModelStructure/>").unwrap() + 1;
+    assert!(found.warnings[0].starts_with(&format!("modelDescription.xml:1:{column}: ")), "{}", found.warnings[0]);
+    let element = xml[..xml.rfind("name=\"vehicle").unwrap()].rfind('<').unwrap();
+    let last = found.variables.last().unwrap();
+    assert_eq!((last.line, last.column as usize), (1, element + 1));
+    // Some ten times as long when every place was counted from the beginning of its line.
+    assert!(parsing < 4 * of_many_lines, "{parsing:?}, with line feeds {of_many_lines:?}");
+}

@@ -19,12 +19,12 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
-    let cache = Cache::user().map_err(|error| Error::System(format!("no cache folder: {error}; set VECUD_CACHE")))?;
+    let cache = Cache::user().map_err(Error::NoCache)?;
     let unpacked = Unpacked::open(&arguments.file, &cache).map_err(Error::Archive)?;
     let text = unpacked.model_description().map_err(Error::Archive)?;
     let description = description::parse(&text).map_err(|error| Error::Description(unpacked.origin.clone(), error))?;
     for warning in &description.warnings {
-        eprintln!("note: {}: {warning}", unpacked.origin.display());
+        super::say(&format!("note: {}/{warning}", unpacked.origin.display()));
     }
     let text = match arguments.json {
         true => format!("{:#}\n", render::json(&description)),

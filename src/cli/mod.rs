@@ -1,10 +1,13 @@
 //! The command line: one file per subcommand. Results go to stdout, diagnostics to stderr.
 
+#![forbid(unsafe_code)]
+
 mod check;
 mod inspect;
 mod run;
 
 use clap::{Parser, Subcommand};
+use std::io::{Write, stderr};
 use std::process::ExitCode;
 
 /// Runs virtual ECUs (FMI 3.0 Scheduled Execution) in real time.
@@ -47,7 +50,32 @@ pub fn main() -> ExitCode {
         Command::Runner => return ExitCode::from(crate::runner::main() as u8),
     };
     result.unwrap_or_else(|error| {
-        eprintln!("{error}");
+        say(&error.to_string());
         ExitCode::from(2)
     })
+}
+
+/// A diagnostic on stderr. One that nobody reads (a closed pipe, a full disk) must not end a run.
+fn say(message: &str) {
+    let _ = writeln!(stderr(), "{}", harmless(message));
+}
+
+/// Names and logs come from files that others wrote: what a terminal would take for a command is shown instead.
+fn harmless(message: &str) -> String {
+    let shown = |c: char| match c {
+        '\n' | '\t' => c.to_string(),
+        c if c.is_control() => c.escape_default().to_string(),
+        c => c.to_string(),
+    };
+    message.chars().map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_cannot_command_the_terminal() {
+        assert_eq!(harmless("a\n\tä\u{1b}[31m\u{9b}x"), "a\n\tä\\u{1b}[31m\\u{9b}x");
+    }
 }

@@ -37,8 +37,8 @@ enum ModeArgument {
 }
 
 fn seconds(text: &str) -> Result<Instant, String> {
-    let seconds: f64 = text.parse().map_err(|_| "is no number".to_owned())?;
-    Instant::from_f64(seconds).ok_or_else(|| "is no time that can be simulated".to_owned())
+    let seconds: f64 = text.parse().map_err(|_| "must be a number of seconds".to_owned())?;
+    Instant::from_f64(seconds).ok_or_else(|| "must be a finite number of seconds, below 1e18".to_owned())
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
@@ -54,15 +54,13 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         runner: None,
     };
     let prepared = supervisor::plan(&options)?;
-    for line in &prepared.plan.notes {
-        eprintln!("note: {line}");
-    }
-    let finished = supervisor::run(&options, &prepared, &mut |line| eprintln!("{line}"))?;
+    let finished = supervisor::run(&options, &prepared, &mut super::say)?;
     let columns = terminal_size(stdout().as_fd()).map_or(120, |(columns, _)| columns);
     let color = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let report = finished.out.join("report.html");
     let screen = Screen { columns, lines: usize::MAX, color };
-    let text = report::summary(&finished.run, &report.display().to_string(), screen);
+    let place = if report.is_file() { report.display().to_string() } else { "not written".to_owned() };
+    let text = report::summary(&finished.run, &place, screen);
     // A closed pipe (`vecud run ... | head`) is no failure of the run.
     let _ = stdout().write_all(text.as_bytes());
     Ok(ExitCode::from(finished.exit_code()))

@@ -68,6 +68,9 @@ unsafe fn bytes<'a>(raw: RawString) -> Option<&'a [u8]> {
 }
 
 /// `fmi3LogMessageCallback`
+///
+/// # Safety
+/// By FMU code only: `raw` is what its instance was given, both texts are null or C strings that outlive the call.
 pub(super) unsafe extern "C" fn log_message(
     raw: RawEnvironment,
     status: RawStatus,
@@ -85,6 +88,9 @@ pub(super) unsafe extern "C" fn log_message(
 }
 
 /// `fmi3ClockUpdateCallback`
+///
+/// # Safety
+/// By FMU code only: `raw` is what its instance was given.
 pub(super) unsafe extern "C" fn clock_update(raw: RawEnvironment) {
     enter_host(|| {
         // SAFETY: as in `log_message`.
@@ -107,6 +113,9 @@ pub(super) unsafe extern "C" fn clock_update(raw: RawEnvironment) {
 }
 
 /// `fmi3LockPreemptionCallback`
+///
+/// # Safety
+/// None: it has no argument and serves any thread. The type of the callback asks for `unsafe`.
 pub(super) unsafe extern "C" fn lock_preemption() {
     enter_host(|| match thread_host() {
         Some(thread) => thread.lock_preemption(),
@@ -115,6 +124,9 @@ pub(super) unsafe extern "C" fn lock_preemption() {
 }
 
 /// `fmi3UnlockPreemptionCallback`
+///
+/// # Safety
+/// As [`lock_preemption`].
 pub(super) unsafe extern "C" fn unlock_preemption() {
     enter_host(|| match thread_host() {
         Some(thread) => thread.unlock_preemption(),

@@ -26,6 +26,7 @@ macro_rules! define_functions {
             pub fn refusing() -> Functions {
                 Functions {
                     $($field: {
+                        // SAFETY: looks at none of its arguments; the field's type asks for `unsafe`.
                         unsafe extern "C" fn refuse($(_: $type),*) -> $ret {
                             <$ret as Refusal>::REFUSED
                         }

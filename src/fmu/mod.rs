@@ -1,5 +1,7 @@
 //! FMU archives: unpacking, model descriptions, source builds.
 
+#![forbid(unsafe_code)]
+
 pub mod archive;
 pub mod build;
 pub mod cache;

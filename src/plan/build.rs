@@ -95,7 +95,7 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
         Err(narrow) => {
             let (low, high) = rig.host.fifo_priorities.value;
             let message = format!(
-                "{} needs {} priority levels, but fifo_priorities = [{}, {}] has {}",
+                "{} needs {} priority levels, but fifo_priorities = [{}, {}] has {}: make it wider",
                 units[narrow.fmu].name(),
                 narrow.needed,
                 low.get(),
@@ -162,6 +162,11 @@ fn check_interfaces(units: &[Unit], findings: &mut Findings) {
     for (i, unit) in units.iter().enumerate() {
         let description = unit.input.description;
         let place = unit.rig.path.place;
+        // The place of a finding names the FMU already when there is no rig file.
+        let subject = match findings.is_rig(&unit.input.path) {
+            true => "the FMU".to_owned(),
+            false => unit.input.path.display().to_string(),
+        };
         for warning in description.warnings.iter().take(WARNINGS) {
             findings.note(format!("{}: {warning}", unit.name()));
         }
@@ -175,13 +180,17 @@ fn check_interfaces(units: &[Unit], findings: &mut Findings) {
             ];
             let others: Vec<&str> = others.iter().filter(|(_, offered)| *offered).map(|(name, _)| *name).collect();
             let offer = if others.is_empty() { "no interface at all".to_owned() } else { others.join(" and ") };
-            let path = unit.input.path.display();
-            findings.rig(place, format!("{path} has no Scheduled Execution interface (it offers {offer})"));
+            findings.rig(
+                place,
+                format!(
+                    "{subject} has no Scheduled Execution interface (it offers {offer}), and vecud runs no other one yet: \
+                     export it for Scheduled Execution"
+                ),
+            );
             continue;
         };
         if interface.needs_execution_tool {
-            let path = unit.input.path.display();
-            findings.rig(place, format!("{path} needs the tool that made it to run (needsExecutionTool)"));
+            findings.rig(place, format!("{subject} needs the tool that made it to run (needsExecutionTool)"));
         }
         let twin = units[..i].iter().find(|other| other.input.library == unit.input.library);
         if let (true, Some(twin)) = (interface.can_be_instantiated_only_once_per_process, twin) {
@@ -310,7 +319,8 @@ fn fmu_plan(unit: &Unit, fmu: usize, cpu: usize, outputs: &[Output], sorted: &So
     };
     FmuPlan {
         name: unit.name().to_owned(),
-        path: unit.input.path.clone(),
+        // For people only; a plan travels as UTF-8.
+        path: unit.input.path.to_string_lossy().into_owned().into(),
         library: unit.input.library.clone(),
         resources: unit.input.resources.clone(),
         token: unit.input.description.instantiation_token.clone(),

@@ -114,7 +114,7 @@ fn priority(unit: &Unit, v: &Variable, clock: &Clock, findings: &mut Findings) -
     }
     let message = format!(
         "the input clock \"{}\" has no priority, which Scheduled Execution requires; \
-         with lenient = true in [fmu.{}] it runs with the lowest",
+         with lenient = true in [fmu.{}] of a rig file it runs with the lowest",
         v.name,
         unit.name()
     );
@@ -191,7 +191,8 @@ pub(super) fn timetable(rig: &Rig, units: &[Unit], findings: &mut Findings) -> T
     match &stop {
         Some(stop) if stop.value <= start => {
             let message = format!(
-                "stop_time = {} is not after start_time = {}: nothing would run",
+                "the stop time, {} s, is not after the start time, {} s: nothing would run; set stop_time in [rig], or use \
+                 --stop-time",
                 stop.value.seconds(),
                 start.seconds()
             );

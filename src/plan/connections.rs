@@ -52,6 +52,7 @@ fn end(endpoint: &At<Endpoint>, units: &[Unit], wanted: Causality, findings: &mu
             none if none.is_empty() => unit.suggest(variable, |v| v.clock.is_none()),
             hint => hint,
         };
+        let hint = if hint.is_empty() { "; vecud inspect lists them".to_owned() } else { hint };
         findings.rig(endpoint.place, format!("{} has no variable \"{variable}\"{hint}", unit.name()));
         return None;
     };

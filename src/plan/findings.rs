@@ -4,6 +4,7 @@ use super::FmuInput;
 use crate::fmu::description::{ValueReference, Variable};
 use crate::rig::{Place, Problem, Rig, RigFmu, suggestion};
 use std::collections::HashMap;
+use std::path::Path;
 
 /// Problems and notes so far. Problems do not stop the search for further ones.
 pub(super) struct Findings<'a> {
@@ -17,6 +18,11 @@ impl<'a> Findings<'a> {
         Findings { rig, problems: Vec::new(), notes: Vec::new() }
     }
 
+    /// Whether this is what stands in the place of a rig file: an FMU that runs by itself.
+    pub(super) fn is_rig(&self, path: &Path) -> bool {
+        self.rig.file == path
+    }
+
     /// A problem that the rig file has.
     pub(super) fn rig(&mut self, place: Place, message: impl Into<String>) {
         self.problems.push(Problem::new(&self.rig.file, place, message));
@@ -25,7 +31,7 @@ impl<'a> Findings<'a> {
     /// A problem that a model description has.
     pub(super) fn xml(&mut self, unit: &Unit, variable: &Variable, message: impl Into<String>) {
         let file = unit.input.path.join("modelDescription.xml");
-        let place = Place { line: variable.line, column: 0 };
+        let place = Place { line: variable.line, column: variable.column };
         self.problems.push(Problem::new(&file, place, message));
     }
 

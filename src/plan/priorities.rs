@@ -167,6 +167,9 @@ fn nearest_neighbours(
         (None, None) => 0.0,
         _ => NO_PERIOD,
     };
+    // Where the FMU of each class comes again: such two never share a level.
+    let same = |i: usize| (i + 1..n).find(|&j| classes[order[j]].fmu == classes[order[i]].fmu);
+    let again: Vec<usize> = (0..n).map(|i| same(i).unwrap_or(n)).collect();
     // best[g][j]: least cost of the first j classes in g levels, and where the last level starts.
     let mut best = vec![vec![(f64::INFINITY, 0); n + 1]; width + 1];
     best[0][0] = (0.0, 0);
@@ -174,7 +177,7 @@ fn nearest_neighbours(
         for end in g..=n {
             let mut cost = 0.0;
             for start in (0..end).rev() {
-                if (start + 1..end).any(|j| classes[order[j]].fmu == classes[order[start]].fmu) {
+                if again[start] < end {
                     break;
                 }
                 if start + 1 < end {

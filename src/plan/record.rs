@@ -111,7 +111,13 @@ fn report(pattern: &At<String>, used: Use, units: &[Unit], findings: &mut Findin
                 .flat_map(|unit| unit.variables().iter().filter(|v| recordable(v)).map(|v| (unit.name(), &v.name)))
                 .map(|(fmu, name)| format!("{fmu}.{name}"))
                 .collect();
-            let hint = suggestion(&pattern.value, names.iter().map(String::as_str));
+            let hint = match suggestion(&pattern.value, names.iter().map(String::as_str)) {
+                none if none.is_empty() => {
+                    let units: Vec<String> = units.iter().map(|unit| format!("\"{}.*\"", unit.name())).collect();
+                    format!("; patterns are matched with fmu.variable, as in {}", units.join(" or "))
+                }
+                hint => hint,
+            };
             findings.rig(pattern.place, format!("no variable matches \"{}\"{hint}", pattern.value));
         }
     }

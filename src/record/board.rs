@@ -28,7 +28,7 @@ pub enum Global {
     Complete,
     /// Simulation time reached, ns from the start.
     Reached,
-    /// [`crate::report::Scheduling`] as a number: 1 fifo, 2 cooperative, 3 virtual.
+    /// [`Scheduling`] plus one; 0 while it is not known.
     Scheduling,
     /// Memory is locked.
     MemoryLocked,
@@ -83,6 +83,18 @@ impl Phase {
             _ => Phase::Loading,
         }
     }
+}
+
+/// How threads are scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Scheduling {
+    /// `SCHED_FIFO`.
+    Fifo = 0,
+    /// Without real-time privileges (design S8).
+    Cooperative = 1,
+    /// Virtual time.
+    Virtual = 2,
 }
 
 /// Words of an instance.

@@ -20,6 +20,9 @@ const TEXT: usize = TEXT_WORDS * 8;
 /// Words that the ring takes.
 pub const WORDS: usize = HEADER + SLOTS * SLOT;
 
+/// Bytes of category and message that a line can hold.
+pub const LONGEST: usize = TEXT;
+
 /// A log line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {

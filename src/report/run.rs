@@ -3,6 +3,7 @@
 use crate::fmu::description::IntervalVariability;
 use crate::plan::Mode;
 use crate::priority::{FifoPriority, FmiPriority};
+pub use crate::record::board::Scheduling;
 use crate::record::histogram::Histogram;
 
 /// A finished run.
@@ -16,6 +17,8 @@ pub struct Run {
     pub mode: Mode,
     /// When it started: RFC 3339, UTC.
     pub started: String,
+    /// The common start instant, CLOCK_MONOTONIC, ns: to lay a kernel trace beside the run. 0: it never started.
+    pub start_monotonic_ns: i64,
     /// Simulation time reached, s.
     pub start_time: f64,
     /// Simulation time at which it ended, s.
@@ -69,17 +72,6 @@ pub enum Severity {
     Limit,
     /// Worth knowing; the verdict stays "pass".
     Warning,
-}
-
-/// How threads were scheduled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheduling {
-    /// `SCHED_FIFO`.
-    Fifo,
-    /// Without real-time privileges (design S8).
-    Cooperative,
-    /// Virtual time.
-    Virtual,
 }
 
 /// Facts about the machine.

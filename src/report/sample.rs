@@ -24,6 +24,7 @@ pub fn sample(seed: u64) -> Run {
         version: "0.1.0".into(),
         mode: Mode::RealTime,
         started: "2026-03-01T09:30:00Z".into(),
+        start_monotonic_ns: 90_000_000,
         start_time: 0.0,
         end_time: 10.0,
         wall_seconds: 10.002,

@@ -4,7 +4,7 @@
 //! than fit, so that the caller can go up by as many lines as it printed. Escape codes are used only when asked for, and
 //! none comes through from a name.
 
-use super::format::{count, duration, plain, plural, seconds};
+use super::format::{count, duration, plain, plain_lines, plural, seconds};
 use super::{Run, Scheduling, Severity, passed};
 use crate::plan::Mode;
 use crate::record::histogram::Histogram;
@@ -99,7 +99,9 @@ pub fn summary(run: &Run, report: &str, screen: Screen) -> String {
             Severity::Limit => (RED, "limit exceeded"),
             Severity::Warning => (YELLOW, "warning"),
         };
-        lines.push(format!("{}: {}", style.on(word, screen), plain(&problem.message)));
+        // Words of an FMU cannot look like a line of ours: what goes on is indented.
+        let message = plain_lines(&problem.message).collect::<Vec<_>>().join("\n    ");
+        lines.push(format!("{}: {message}", style.on(word, screen)));
     }
     lines.extend(run.notes.iter().map(|note| format!("{}: {}", DIM.on("note", screen), plain(note))));
     let span = seconds(run.end_time - run.start_time);
@@ -311,5 +313,9 @@ mod tests {
             text.contains("limit exceeded: ecu.task_1ms started late\n") && text.contains("engine failed"),
             "{text}"
         );
+        run.problems =
+            vec![Problem { severity: Severity::Failure, message: "its last words:\n    no\x1b fuel".into() }];
+        let text = summary(&run, "out/report.html", WIDE);
+        assert!(text.contains("failure: its last words:\n    no\u{fffd} fuel\n"), "{text}");
     }
 }

@@ -1,6 +1,7 @@
 //! Typed, located access to a TOML document; problems are collected, not returned one by one.
 
 use super::{At, Place, Problem, suggestion};
+use crate::places::Places;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::path::Path;
@@ -9,28 +10,20 @@ use toml_edit::{Item, Key, TableLike, Value};
 /// The text, and the problems found in it so far.
 pub(super) struct Document<'a> {
     file: &'a Path,
-    text: &'a str,
-    /// Byte offset of each line.
-    lines: Vec<usize>,
+    places: Places<'a>,
     problems: RefCell<Vec<Problem>>,
 }
 
 impl<'a> Document<'a> {
     pub(super) fn new(file: &'a Path, text: &'a str) -> Document<'a> {
-        let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
-        Document { file, text, lines, problems: RefCell::default() }
+        Document { file, places: Places::new(text), problems: RefCell::default() }
     }
 
     /// Line and column of a byte range's first character.
     pub(super) fn place(&self, span: Option<Range<usize>>) -> Place {
         let Some(span) = span else { return Place::default() };
-        let mut offset = span.start.min(self.text.len());
-        while !self.text.is_char_boundary(offset) {
-            offset -= 1;
-        }
-        let line = self.lines.partition_point(|&start| start <= offset);
-        let column = self.text[self.lines[line - 1]..offset].chars().count() + 1;
-        Place { line: line as u32, column: column as u32 }
+        let (line, column) = self.places.of(span.start);
+        Place { line, column }
     }
 
     pub(super) fn problem(&self, place: Place, message: impl Into<String>) {

@@ -19,7 +19,11 @@ pub fn parse(text: &str, file: &Path) -> Result<Rig, RigError> {
     let toml = match toml_edit::Document::parse(text) {
         Ok(toml) => toml,
         Err(error) => {
-            let message = error.message().trim_end().replace('\n', "; ");
+            let mut message = error.message().trim_end().replace('\n', "; ");
+            // The parser leaves the name out.
+            if let (true, Some(name)) = (message == "duplicate key", error.span().and_then(|span| text.get(span))) {
+                message += &format!(": \"{name}\" is given twice");
+            }
             return Err(RigError { problems: vec![Problem::new(file, document.place(error.span()), message)] });
         }
     };

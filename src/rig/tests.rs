@@ -237,6 +237,23 @@ fn the_rig_of_a_single_fmu_records_everything() {
     assert_eq!(rig.fmus[0].path.value, PathBuf::from("dir/My FMU.v1.fmu"));
 }
 
+#[test]
+fn twenty_thousand_entries_in_one_line() {
+    let entries: Vec<String> = (0..20_000).map(|i| format!("x{i} = 1")).collect();
+    let text = format!("[fmu.ecu]\npath = \"x\"\nstart = {{ {} }}\n", entries.join(", "));
+    let start = std::time::Instant::now();
+    let rig = rig(&text);
+    assert_eq!(rig.fmus[0].start.len(), 20_000);
+    assert_eq!(rig.fmus[0].start[19_999].0.place.line, 3);
+    // Generous: this is a debug build on a shared machine.
+    assert!(start.elapsed() < std::time::Duration::from_secs(10), "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_byte_order_mark_and_carriage_returns_do_not_move_places() {
+    refused("\u{feff}rig = 3\r\n[fmu.a]\r\npath = \"x\"\r\n", "rig.toml:1:7: rig must be a table, not 3");
+}
+
 proptest::proptest! {
     #[test]
     fn no_text_makes_it_panic(text in "[\\[\\]a-z.=\"{}\n 0-9]{0,60}") {

@@ -139,8 +139,8 @@ fn instantiate(world: &World, fmu: FmuId, library: &Arc<Library>) -> Result<Inst
     // With logging on, since without it even errors are silent; narrowed to the listed categories right after.
     library.instantiate_scheduled_execution(&plan.name, &plan.token, resources, true, ear).map_err(|failure| {
         Refusal::Invalid(format!(
-            "fmu `{}` ({}): {failure}; the instantiation token may not match the binary, or the FMU lacks something that \
-             it needs (its log messages are above)",
+            "fmu `{}` ({}): {failure}: the instantiation token may not match the binary, or the FMU lacks something that \
+             it needs",
             plan.name,
             plan.path.display()
         ))

@@ -7,8 +7,8 @@ use super::world::World;
 use super::{shutdown, threads, virtual_time};
 use crate::ffi::{Partition, set_thread_host};
 use crate::plan::{FmuId, Mode, Plan, TaskId};
-use crate::record::board::{Board, Global, Layout, Phase};
-use crate::report::Scheduling;
+use crate::record::board::{Board, Global, Layout, Phase, Scheduling};
+use crate::record::log::LONGEST;
 use crate::sys::crash::{self, LastWords};
 use crate::sys::cycles::Scale;
 use crate::sys::latency::CpuDmaLatency;
@@ -64,8 +64,7 @@ fn run(plan: Plan, board: Board<'static>) -> i32 {
         exit: board.global(Global::ExitCalled),
     };
     let _only_for_ps = thread::set_name("vecud-runner");
-    // The supervisor decides about SIGINT and SIGTERM, which a terminal or systemd sends to both processes.
-    for result in [crash::install(last_words), process::leave_signals_to_the_supervisor()] {
+    for result in [crash::install(last_words), crash::follow_parent()] {
         if let Err(error) = result {
             say(1, &error.to_string());
         }
@@ -82,7 +81,7 @@ fn run(plan: Plan, board: Board<'static>) -> i32 {
     let world: &'static World = match World::new(plan, board, scheduling, scale) {
         Ok(world) => Box::leak(Box::new(world)),
         Err(message) => {
-            say(3, &message);
+            say_all(&message, &say);
             board.set_phase(Phase::Refused);
             return 2;
         }
@@ -201,9 +200,21 @@ fn run_virtual(
 fn refused(refusal: Refusal, say: &dyn Fn(u8, &str)) -> i32 {
     match refusal {
         Refusal::Invalid(message) => {
-            say(3, &message);
+            say_all(&message, say);
             2
         }
         Refusal::Failed => 1,
+    }
+}
+
+/// Why there is no run, in as many log lines as it takes: a list of missing functions is longer than one. The supervisor
+/// puts them together again.
+fn say_all(message: &str, say: &dyn Fn(u8, &str)) {
+    let mut rest = message;
+    while !rest.is_empty() {
+        let end = (0..=LONGEST.min(rest.len())).rev().find(|&at| rest.is_char_boundary(at));
+        let (piece, more) = rest.split_at(end.unwrap_or(rest.len()));
+        say(3, piece);
+        rest = more;
     }
 }

@@ -11,8 +11,7 @@ use crate::exchange::TickStamp;
 use crate::ffi::set_thread_host;
 use crate::fmu::description::IntervalVariability;
 use crate::plan::TaskId;
-use crate::record::board::{Metric, TaskCells, TaskWord};
-use crate::report::Scheduling;
+use crate::record::board::{Metric, Scheduling, TaskCells, TaskWord};
 use crate::schedule::{Due, QUEUE, Tick, Timeline};
 use crate::sys::affinity::{self, current_cpu};
 use crate::sys::preemption::Partition as LockMember;
@@ -189,8 +188,8 @@ impl PartitionThread {
         } else {
             instance.lock.enter(host.member(), || world.help(task));
         }
-        // The instance may have failed while this one waited.
-        if instance.failed.load(SeqCst) {
+        // The instance may have failed, or the run been stopped, while this one waited.
+        if instance.failed.load(SeqCst) || world.ending() == Ending::Discard {
             self.leave(host, cooperative);
             cells.count(TaskWord::Discarded, 1);
             return monotonic_now();

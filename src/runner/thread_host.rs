@@ -267,8 +267,8 @@ impl PartitionHost {
         if !tasks.is_empty() {
             let _counted = updates.get_interval_decimal(references, &mut clocks.intervals, qualifiers)?;
             for (index, target) in tasks.iter().enumerate() {
-                let interval = Fraction::from_f64(clocks.intervals[index]);
-                self.deadline(*target, qualifiers[index], interval.ok(), now);
+                let interval = || Fraction::from_f64(clocks.intervals[index]).ok();
+                self.deadline(*target, qualifiers[index], interval, now);
             }
         }
         let Countdowns { tasks, references, qualifiers } = &mut clocks.fraction;
@@ -276,21 +276,22 @@ impl PartitionHost {
             let (counters, resolutions) = (&mut clocks.counters, &mut clocks.resolutions);
             let _counted = updates.get_interval_fraction(references, counters, resolutions, qualifiers)?;
             for (index, target) in tasks.iter().enumerate() {
-                let interval = Fraction::new(counters[index], resolutions[index]);
-                self.deadline(*target, qualifiers[index], interval.ok(), now);
+                let interval = || Fraction::new(counters[index], resolutions[index]).ok();
+                self.deadline(*target, qualifiers[index], interval, now);
             }
         }
         Ok(())
     }
 
     /// A countdown interval was read: a changed one counts from the activation time of the caller.
-    fn deadline(&self, target: TaskId, qualifier: i32, interval: Option<Fraction>, now: Nanos) {
-        match (Qualifier::from_raw(qualifier), interval) {
-            (Some(Qualifier::Changed), Some(interval)) => {
-                self.dispatch_deadline(target, self.time.get().after(interval), now);
-            }
-            (Some(Qualifier::Changed), None) | (None, _) => self.world.count(self.fmu, FmuWord::IllegalIntervals),
-            (Some(_), _) => (),
+    fn deadline(&self, target: TaskId, qualifier: i32, interval: impl FnOnce() -> Option<Fraction>, now: Nanos) {
+        match Qualifier::from_raw(qualifier) {
+            Some(Qualifier::Changed) => match interval() {
+                Some(interval) => self.dispatch_deadline(target, self.time.get().after(interval), now),
+                None => self.world.count(self.fmu, FmuWord::IllegalIntervals),
+            },
+            None => self.world.count(self.fmu, FmuWord::IllegalIntervals),
+            Some(_) => (),
         }
     }
 }

@@ -5,8 +5,7 @@
 
 use super::realtime::LockDemotion;
 use super::world::World;
-use crate::record::board::TaskWord;
-use crate::report::Scheduling;
+use crate::record::board::{Scheduling, TaskWord};
 use crate::sys::{affinity, scheduling, thread};
 use crate::time::Nanos;
 use std::sync::Arc;

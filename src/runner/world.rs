@@ -3,12 +3,11 @@
 use crate::exchange::{Latest, TickQueue, TickStamp};
 use crate::ffi::ClockUpdate;
 use crate::plan::{FmuId, OnError, Plan, TaskId};
-use crate::record::board::{Board, FmuWord, Global, TaskWord};
-use crate::report::Scheduling;
+use crate::record::board::{Board, FmuWord, Global, Scheduling, TaskWord};
 use crate::sys::cycles::Scale;
 use crate::sys::preemption::PreemptionLock;
 use crate::sys::wake::WakeWord;
-use crate::time::{Fraction, Instant, Nanos};
+use crate::time::{Instant, Nanos};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
@@ -185,15 +184,11 @@ impl World {
         Nanos(self.start.load(Relaxed)).plus(time.nanos().minus(self.plan.start.nanos()))
     }
 
-    /// The simulation time of a wall clock.
+    /// The simulation time of a wall clock: the inverse of [`World::wall`], to the nanosecond. It is asked for at every
+    /// activation, so no fraction is reduced.
     pub fn simulation(&self, wall: Nanos) -> Instant {
         let since = wall.minus(Nanos(self.start.load(Relaxed)));
-        if since.0 >= 0 {
-            let since = Fraction::new(since.0 as u64, 1_000_000_000).expect("whole nanoseconds");
-            self.plan.start.after(since)
-        } else {
-            Instant::from_nanos(self.plan.start.nanos().plus(since))
-        }
+        Instant::from_nanos(self.plan.start.nanos().plus(since))
     }
 
     /// Nanoseconds from the start of the simulation to a later time.

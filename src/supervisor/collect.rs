@@ -80,6 +80,7 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
         version: env!("CARGO_PKG_VERSION").to_owned(),
         mode: plan.mode,
         started: rfc3339(facts.started),
+        start_monotonic_ns: began,
         start_time: plan.start.seconds(),
         end_time: end_time(plan, start.plus(Nanos(global(Global::Reached) as i64)), failed || stopped),
         wall_seconds: if began > 0 && ended > began { Nanos(ended - began).seconds() } else { 0.0 },

@@ -3,7 +3,7 @@
 use crate::fmu::archive::ArchiveError;
 use crate::fmu::description::DescriptionError;
 use crate::plan::PlanError;
-use crate::rig::RigError;
+use crate::rig::{Place, Problem, RigError};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,14 @@ use std::path::{Path, PathBuf};
 pub enum Error {
     /// A file that cannot be read or written.
     File(PathBuf, io::Error),
+    /// The output folder cannot be used.
+    Output(PathBuf, io::Error),
+    /// Another run writes to the output folder.
+    OutputInUse(PathBuf),
     /// The rig file.
     Rig(RigError),
+    /// What the rig file names at this place cannot be opened.
+    InRig(PathBuf, Place, Box<Error>),
     /// An FMU's archive, its binary or its sources.
     Archive(ArchiveError),
     /// An FMU's model description; the path of the FMU goes with it.
@@ -23,6 +29,8 @@ pub enum Error {
     Plan(PlanError),
     /// The runner could not load what the plan says: its words.
     Refused(Vec<String>),
+    /// There is no folder for the cache.
+    NoCache(io::Error),
     /// The operating system.
     System(String),
 }
@@ -38,11 +46,37 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::File(path, error) => write!(f, "{}: {error}", path.display()),
+            Error::Output(path, error) => {
+                let path = path.display();
+                write!(f, "{path}: the output folder cannot be used: {error}; choose another one with --out DIR")
+            }
+            Error::OutputInUse(path) => write!(
+                f,
+                "{}: another run is writing to this output folder; wait for its end, or choose another one with --out DIR",
+                path.display()
+            ),
             Error::Rig(error) => error.fmt(f),
+            Error::InRig(rig, place, error) => {
+                Problem::new(rig, *place, error.to_string()).fmt(f)?;
+                match **error {
+                    Error::Archive(ArchiveError::Read { ref source, .. })
+                        if source.kind() == io::ErrorKind::NotFound =>
+                    {
+                        f.write_str("; relative paths count from the rig file's folder")
+                    }
+                    _ => Ok(()),
+                }
+            }
             Error::Archive(error) => error.fmt(f),
-            Error::Description(path, error) => write!(f, "{}: {error}", path.display()),
+            Error::Description(path, error) => {
+                let DescriptionError { line, column, message } = error;
+                write!(f, "{}:{line}:{column}: {message}", path.join("modelDescription.xml").display())
+            }
             Error::Plan(error) => error.fmt(f),
             Error::Refused(lines) => f.write_str(&lines.join("\n")),
+            Error::NoCache(error) => {
+                write!(f, "no folder for the cache: {error}, or set VECUD_CACHE to another folder")
+            }
             Error::System(message) => f.write_str(message),
         }
     }

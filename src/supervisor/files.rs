@@ -2,7 +2,9 @@
 
 use super::Error;
 use crate::report::{self, Run};
-use std::fs;
+use rustix::fs::{Access, AtFlags, CWD, FallocateFlags, FlockOperation};
+use rustix::io::Errno;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +14,12 @@ pub struct Output {
     path: PathBuf,
     /// Directories that were made for it, outermost first.
     made: Vec<PathBuf>,
+    /// Locked as long as it is open: two runs in one folder would write over each other.
+    _lock: Option<File>,
 }
+
+/// Holds space for the report, which is most wanted when a recording has filled the disk.
+const RESERVE: &str = ".reserve.part";
 
 impl Output {
     /// Makes the directory if need be.
@@ -23,8 +30,20 @@ impl Output {
             .take_while(|p| !p.exists())
             .map(Path::to_owned)
             .collect();
-        fs::create_dir_all(path).map_err(Error::file(path))?;
-        Ok(Output { path: path.to_owned(), made: missing.into_iter().rev().collect() })
+        let made = missing.into_iter().rev().collect();
+        let mut output = Output { path: path.to_owned(), made, _lock: None };
+        match fs::create_dir_all(path).and_then(|()| may_write(path)).and_then(|()| File::open(path)) {
+            Ok(folder) => match rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+                Err(Errno::WOULDBLOCK) => return Err(Error::OutputInUse(path.to_owned())),
+                // A file system without locks is used without.
+                _ => output._lock = Some(folder),
+            },
+            Err(error) => {
+                output.undo();
+                return Err(Error::Output(path.to_owned(), error));
+            }
+        }
+        Ok(output)
     }
 
     /// Where it is.
@@ -32,18 +51,34 @@ impl Output {
         &self.path
     }
 
-    /// Removes what an earlier run has left, so that nothing of it is taken for this run's.
-    pub fn clear(&self) -> Result<(), Error> {
+    /// Removes what an earlier run has left, so that nothing of it is taken for this run's; `log` is this run's.
+    pub fn clear(&self, log: &Path) -> Result<(), Error> {
         const OURS: [&str; 5] = ["report.json", "report.html", "histograms.hlog", "signals.csv", "trace.json"];
         for entry in fs::read_dir(&self.path).map_err(Error::file(&self.path))? {
             let entry = entry.map_err(Error::file(&self.path))?;
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            if OURS.contains(&&*name) || name.ends_with(".hgrm") {
-                fs::remove_file(entry.path()).map_err(Error::file(&entry.path()))?;
+            // The last two: of a run that was killed.
+            let ours = OURS.contains(&&*name)
+                || name.ends_with(".hgrm")
+                || name.ends_with(".part")
+                || name.starts_with(".run-");
+            if ours && entry.path() != log {
+                fs::remove_file(entry.path()).map_err(|error| Error::Output(entry.path(), error))?;
             }
         }
         Ok(())
+    }
+
+    /// Takes the space that the report of this many tasks will need, if there is so much.
+    pub fn reserve(&self, tasks: usize) {
+        let path = self.path.join(RESERVE);
+        let size = (256 << 10) + (96 << 10) * tasks.min(1000) as u64;
+        let taken =
+            File::create(&path).and_then(|file| Ok(rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, size)?));
+        if taken.is_err() {
+            let _ = fs::remove_file(&path);
+        }
     }
 
     /// Takes back what [`Output::create`] has made, since there is no run.
@@ -56,6 +91,7 @@ impl Output {
 
     /// Writes all files of the report; those that fail are named together.
     pub fn write(&self, run: &Run) -> Result<(), String> {
+        let _ = fs::remove_file(self.path.join(RESERVE));
         let mut files = vec![
             ("report.json".to_owned(), report::json(run)),
             ("report.html".to_owned(), report::html(run)),
@@ -66,11 +102,26 @@ impl Output {
             .iter()
             .filter_map(|(name, content)| {
                 let path = self.path.join(name);
-                write_whole(&path, content.as_bytes()).err().map(|error| format!("{}: {error}", path.display()))
+                write_whole(&path, content.as_bytes()).err().map(|error| format!("{name}: {error}"))
             })
             .collect();
-        if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
+        match failures.as_slice() {
+            [] => Ok(()),
+            [one] => Err(format!("{}: cannot write {one}", self.path.display())),
+            [first, ..] => Err(format!(
+                "{}: cannot write {} of {} files (the first is {first})",
+                self.path.display(),
+                failures.len(),
+                files.len()
+            )),
+        }
     }
+}
+
+/// Whether files can be made in a folder; found out before anything is started.
+fn may_write(folder: &Path) -> io::Result<()> {
+    let may = Access::WRITE_OK | Access::EXEC_OK;
+    Ok(rustix::fs::accessat(CWD, folder, may, AtFlags::EACCESS)?)
 }
 
 /// Writes a file that is there as a whole or not at all.

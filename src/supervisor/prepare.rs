@@ -3,12 +3,17 @@
 use super::Error;
 use crate::fmu::archive::{Cache, Unpacked};
 use crate::fmu::description::{self, ModelDescription};
+use crate::places::Places;
 use crate::plan::{self, FmuInput, HostFacts, Mode, Plan};
-use crate::rig::{self, At, Rig};
+use crate::rig::{self, At, Place, Rig, RigError};
 use crate::sys::affinity;
 use crate::time::Instant;
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+
+/// Longer rigs than this are refused: it is the wrong file, or one without an end (`/dev/zero`).
+const LONGEST_RIG: u64 = 64 << 20;
 
 /// What the command line says.
 #[derive(Clone, Debug, Default)]
@@ -45,20 +50,13 @@ pub fn plan(options: &Options) -> Result<Prepared, Error> {
     if let Some(stop) = options.stop_time {
         rig.stop_time = Some(At::unplaced(stop));
     }
-    let cache = Cache::user().map_err(|error| Error::System(format!("no cache folder: {error}; set VECUD_CACHE")))?;
+    let cache = Cache::user().map_err(Error::NoCache)?;
     let mut fmus = Vec::new();
     for fmu in &rig.fmus {
-        let path = &fmu.path.value;
-        let unpacked = Unpacked::open(path, &cache).map_err(Error::Archive)?;
-        let text = unpacked.model_description().map_err(Error::Archive)?;
-        let description =
-            description::parse(&text).map_err(|error| Error::Description(unpacked.origin.clone(), error))?;
-        // Without Scheduled Execution the plan says what is offered instead; there is nothing to load.
-        let library = match &description.scheduled_execution {
-            Some(interface) => unpacked.library(&interface.model_identifier, &cache).map_err(Error::Archive)?,
-            None => PathBuf::new(),
-        };
-        fmus.push((unpacked, description, library));
+        fmus.push(open(&fmu.path.value, &cache).map_err(|error| match fmu.path.place.line {
+            0 => error,
+            _ => Error::InRig(rig.file.clone(), fmu.path.place, Box::new(error)),
+        })?);
     }
     let inputs: Vec<FmuInput> = fmus
         .iter()
@@ -75,16 +73,46 @@ pub fn plan(options: &Options) -> Result<Prepared, Error> {
     Ok(Prepared { plan, descriptions })
 }
 
+/// An FMU's files, its description, and its library.
+fn open(path: &Path, cache: &Cache) -> Result<(Unpacked, ModelDescription, PathBuf), Error> {
+    let unpacked = Unpacked::open(path, cache).map_err(Error::Archive)?;
+    let text = unpacked.model_description().map_err(Error::Archive)?;
+    let description = description::parse(&text).map_err(|error| Error::Description(unpacked.origin.clone(), error))?;
+    // Without Scheduled Execution the plan says what is offered instead; there is nothing to load.
+    let library = match &description.scheduled_execution {
+        Some(interface) => unpacked.library(&interface.model_identifier, cache).map_err(Error::Archive)?,
+        None => PathBuf::new(),
+    };
+    Ok((unpacked, description, library))
+}
+
 fn read_rig(file: &Path) -> Result<Rig, Error> {
     let is_fmu = file.is_dir() || file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fmu"));
     if is_fmu {
         return Ok(Rig::for_fmu(file));
     }
-    let text = fs::read(file).map_err(Error::file(file))?;
-    let text = String::from_utf8(text).map_err(|_| {
-        Error::System(format!("{}: is neither a rig (TOML text) nor an FMU (name ending in .fmu)", file.display()))
-    })?;
-    rig::parse(&text, file).map_err(Error::Rig)
+    let mut text = Vec::new();
+    File::open(file)
+        .and_then(|source| source.take(LONGEST_RIG + 1).read_to_end(&mut text))
+        .map_err(Error::file(file))?;
+    let refuse =
+        |place, message: &str| Err(Error::Rig(RigError { problems: vec![rig::Problem::new(file, place, message)] }));
+    if text.len() as u64 > LONGEST_RIG {
+        return refuse(Place::default(), "longer than 64 MiB, which no rig needs; give a rig file (TOML) or an FMU");
+    }
+    if text.contains(&0) && !text.starts_with(&[0xFF, 0xFE]) && !text.starts_with(&[0xFE, 0xFF]) {
+        return refuse(Place::default(), "is neither a rig (TOML text) nor an FMU (name ending in .fmu)");
+    }
+    match str::from_utf8(&text) {
+        Ok(text) => rig::parse(text, file).map_err(Error::Rig),
+        Err(error) => {
+            let good = &text[..error.valid_up_to()];
+            let (line, column) = str::from_utf8(good).map_or((1, 1), |good| Places::new(good).of(good.len()));
+            let message = "is not UTF-8, the encoding of rigs (TOML text); convert the file (iconv -f LATIN1 -t UTF-8, \
+                           or -f UTF-16), or give an .fmu file";
+            refuse(Place { line, column }, message)
+        }
+    }
 }
 
 fn host_facts() -> Result<HostFacts, Error> {

@@ -17,7 +17,8 @@ const PERIOD: Duration = Duration::from_millis(200);
 pub struct Progress<'a> {
     plan: &'a Plan,
     on: bool,
-    lines: usize,
+    /// Lines on the screen.
+    shown: usize,
     drawn: Option<Instant>,
     preempt_rt: bool,
 }
@@ -32,7 +33,7 @@ impl<'a> Progress<'a> {
     pub fn new(plan: &'a Plan, quiet: bool) -> Self {
         let on = !quiet && terminal_size(stderr().as_fd()).is_some();
         let preempt_rt = super::machine::look(&[]).preempt_rt;
-        Progress { plan, on, lines: 0, drawn: None, preempt_rt }
+        Progress { plan, on, shown: 0, drawn: None, preempt_rt }
     }
 
     /// Draws it, if it is time to.
@@ -67,19 +68,37 @@ impl<'a> Progress<'a> {
                 }
             })
             .collect();
-        let text = report::live(&header, &rows, Screen { columns, lines, color: wants_color() });
-        self.clear();
-        self.lines = text.lines().count();
-        let _ = stderr().write_all(text.as_bytes());
+        // One line less than there are: the cursor stands below the table.
+        let screen = Screen { columns, lines: lines.saturating_sub(1), color: wants_color() };
+        let text = report::live(&header, &rows, screen);
+        let _ = stderr().write_all(redraw(self.shown, &text).as_bytes());
+        self.shown = text.lines().count();
     }
 
     /// Takes it off the screen, so that something else can be written.
     pub fn clear(&mut self) {
-        if self.lines > 0 {
-            let _ = write!(stderr(), "\x1b[{}A\r\x1b[J", self.lines);
-            self.lines = 0;
+        if self.shown > 0 {
+            let _ = stderr().write_all(redraw(self.shown, "").as_bytes());
+            self.shown = 0;
         }
     }
+}
+
+/// What replaces the `rows` lines above the cursor by `text`; the cursor stands below both.
+///
+/// Line by line: nothing flickers, and the screen is never erased from its top, which some terminals take for a wish to
+/// keep what was there in the history. A terminal that has become narrower may have wrapped the old lines; then some of
+/// them stay, since going up further could erase what others have written.
+fn redraw(rows: usize, text: &str) -> String {
+    let up = |rows: usize| if rows > 0 { format!("\x1b[{rows}A") } else { String::new() };
+    // `^C` may stand where the cursor is.
+    let mut out = format!("\r\x1b[K{}", up(rows));
+    for line in text.lines() {
+        out += &format!("{line}\x1b[K\r\n");
+    }
+    let left = rows.saturating_sub(text.lines().count());
+    out += &"\x1b[K\r\n".repeat(left);
+    out + &up(left)
 }
 
 /// How the runner schedules.
@@ -88,5 +107,63 @@ pub fn scheduling(board: Board) -> Scheduling {
         1 => Scheduling::Fifo,
         3 => Scheduling::Virtual,
         _ => Scheduling::Cooperative,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::redraw;
+
+    /// A screen without an end.
+    #[derive(Default)]
+    struct Terminal {
+        lines: Vec<String>,
+        row: usize,
+        column: usize,
+    }
+
+    impl Terminal {
+        fn print(&mut self, output: &str) {
+            let mut rest = output.chars();
+            while let Some(c) = rest.next() {
+                self.lines.resize(self.lines.len().max(self.row + 1), String::new());
+                match c {
+                    '\r' => self.column = 0,
+                    '\n' => self.row += 1,
+                    '\x1b' => {
+                        let code: String = rest.by_ref().take_while(|c| !"AK".contains(*c)).collect();
+                        match code.strip_prefix('[').unwrap() {
+                            "" => self.lines[self.row].truncate(self.column),
+                            rows => self.row -= rows.parse::<usize>().unwrap(),
+                        }
+                    }
+                    _ => {
+                        let mut line: Vec<char> = self.lines[self.row].chars().collect();
+                        line.resize(line.len().max(self.column + 1), ' ');
+                        line[self.column] = c;
+                        self.lines[self.row] = line.into_iter().collect();
+                        self.column += 1;
+                    }
+                }
+            }
+        }
+
+        fn text(&self) -> String {
+            self.lines.join("\n").trim_end().to_owned()
+        }
+    }
+
+    #[test]
+    fn the_table_stays_where_it_is() {
+        let mut terminal = Terminal::default();
+        terminal.print("$ vecud\r\n");
+        terminal.print(&redraw(0, "one\nthree\nfive\n"));
+        terminal.print(&redraw(3, "1\n2\n3\n4\n"));
+        assert_eq!(terminal.text(), "$ vecud\n1\n2\n3\n4");
+        terminal.print("^C");
+        terminal.print(&redraw(4, "less\n"));
+        assert_eq!((terminal.text().as_str(), terminal.row), ("$ vecud\nless", 2));
+        terminal.print(&redraw(1, ""));
+        assert_eq!((terminal.text().as_str(), terminal.row), ("$ vecud", 1));
     }
 }

@@ -8,8 +8,8 @@ use crate::record::signals::SignalWriter;
 use crate::time::{Instant, Nanos};
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::SeqCst;
 
 /// Log lines that are kept per FMU for the report.
@@ -26,6 +26,7 @@ pub struct Recorder<'a> {
     /// Whether the files have been opened.
     open: bool,
     signals: Option<SignalWriter<BufWriter<File>>>,
+    csv: PathBuf,
     initial_known: bool,
     /// The last lines of each FMU.
     pub last_lines: Vec<VecDeque<String>>,
@@ -46,6 +47,7 @@ impl<'a> Recorder<'a> {
             early: Vec::new(),
             open: false,
             signals: None,
+            csv: PathBuf::new(),
             initial_known: false,
             last_lines: vec![VecDeque::new(); plan.fmus.len()],
             host_lines: Vec::new(),
@@ -60,7 +62,8 @@ impl<'a> Recorder<'a> {
             Ok(file) => self.log = Some(BufWriter::new(file)),
             Err(error) => self.broken.push(format!("run.log is not written: {error}")),
         }
-        let file = File::create(out.join("signals.csv"));
+        self.csv = out.join("signals.csv");
+        let file = File::create(&self.csv);
         match file.and_then(|file| SignalWriter::new(self.plan, BufWriter::with_capacity(1 << 16, file))) {
             Ok(writer) => self.signals = Some(writer),
             Err(error) => self.broken.push(format!("signals.csv is not written: {error}")),
@@ -99,8 +102,11 @@ impl<'a> Recorder<'a> {
         // Read before the samples: whatever is complete by now has its samples in the rings.
         let complete = self.board.global(Global::Complete).load(SeqCst) as i64;
         if let Err(error) = self.take_samples(complete, after_the_end) {
-            self.broken.push(format!("signals.csv ends early, the run goes on: {error}"));
+            let message = format!("signals.csv ends early, the run goes on: {error}");
+            told.push((3, format!("vecud: error: {message}")));
+            self.broken.push(message);
             self.signals = None;
+            end_with_a_row(&self.csv);
         }
         told
     }
@@ -109,7 +115,7 @@ impl<'a> Recorder<'a> {
         let Some(log) = &mut self.log else { return };
         // To the file at once: somebody may be watching it.
         if let Err(error) = writeln!(log, "{line}").and_then(|()| log.flush()) {
-            self.broken.push(format!("run.log ends early: {error}"));
+            self.broken.push(format!("run.log ends early, the run goes on: {error}"));
             self.log = None;
         }
     }
@@ -146,7 +152,7 @@ impl<'a> Recorder<'a> {
     /// Writes what is buffered and tells how many samples came too late for their row.
     pub fn close(&mut self) -> u64 {
         if let Some(Err(error)) = self.log.as_mut().map(Write::flush) {
-            self.broken.push(format!("run.log ends early: {error}"));
+            self.broken.push(format!("run.log ends early, the run goes on: {error}"));
         }
         self.signals.as_ref().map_or(0, SignalWriter::late)
     }
@@ -165,6 +171,24 @@ impl<'a> Recorder<'a> {
         });
         format!("{}: {category}{status}{message}{cut}", self.plan.fmus[fmu].name)
     }
+}
+
+/// Cuts off the row that had no space any more, as far as that works: programs that read the file choke on half a row.
+fn end_with_a_row(csv: &Path) {
+    const BUFFERED: u64 = 1 << 17;
+    let cut = || {
+        let mut file = File::options().read(true).write(true).open(csv)?;
+        let length = file.metadata()?.len();
+        let start = length.saturating_sub(BUFFERED);
+        let mut tail = Vec::new();
+        file.seek(SeekFrom::Start(start))?;
+        file.read_to_end(&mut tail)?;
+        match tail.iter().rposition(|&byte| byte == b'\n') {
+            Some(end) => file.set_len(start + end as u64 + 1),
+            None => Ok(()),
+        }
+    };
+    let _: io::Result<()> = cut();
 }
 
 /// `#1365#` is the variable with that value reference, `##` a plain `#` (requirements LG-05).

@@ -100,8 +100,16 @@ pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -
     let started = SystemTime::now();
     let (recording, killed) = (false, None);
     let mut supervision = Supervision { options, prepared, board, output, log, recording, child, killed, tell };
-    let status = supervision.watch(&mut recorder)?;
+    let status = supervision.watch(&mut recorder);
     let Supervision { output, recording, log, killed, .. } = supervision;
+    let status = match status {
+        Ok(status) => status,
+        Err(error) => {
+            let _ = std::fs::remove_file(&log);
+            output.undo();
+            return Err(error);
+        }
+    };
     for line in recorder.drain(true).into_iter().filter(|_| recording) {
         tell(&line.1);
     }
@@ -111,14 +119,11 @@ pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -
         let printed = std::fs::read_to_string(&log).unwrap_or_default();
         let _ = std::fs::remove_file(&log);
         output.undo();
-        let lines = recorder.last_lines.iter().flatten().cloned();
-        let mut lines: Vec<String> = lines.chain(printed.lines().map(str::to_owned)).collect();
-        lines.extend(recorder.host_lines.iter().filter(|(status, _)| *status >= 3).map(|(_, text)| text.clone()));
-        return Err(Error::Refused(lines));
+        return Err(Error::Refused(refusal(&recorder, &printed)));
     }
     if !recording {
         // It failed while it was initialised: that is a result, with a report.
-        begin(&output, &log, &mut recorder)?;
+        begin(&output, &log, &mut recorder, prepared, tell)?;
         recorder.drain(true);
     }
     let late = recorder.close();
@@ -134,12 +139,35 @@ pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -
 }
 
 /// The run begins: from here on there will be files.
-fn begin(output: &Output, log: &Path, recorder: &mut Recorder) -> Result<(), Error> {
-    output.clear()?;
+fn begin(
+    output: &Output,
+    log: &Path,
+    recorder: &mut Recorder,
+    prepared: &Prepared,
+    tell: &mut dyn FnMut(&str),
+) -> Result<(), Error> {
+    prepared.plan.notes.iter().for_each(|note| tell(&format!("note: {note}")));
+    output.clear(log)?;
+    output.reserve(prepared.plan.tasks.len());
     let name = output.path().join("run.log");
     std::fs::rename(log, &name).map_err(Error::file(&name))?;
     recorder.open(output.path());
     Ok(())
+}
+
+/// Why there was no run: the runner's reason, and below it what the FMUs have logged and printed.
+fn refusal(recorder: &Recorder, printed: &str) -> Vec<String> {
+    let errors = recorder.host_lines.iter().filter(|(status, _)| *status >= 3);
+    let mut reason: String = errors.map(|(_, text)| text.trim_start_matches("vecud: error: ")).collect();
+    let logged = recorder.last_lines.iter().flatten().map(String::as_str);
+    let words: Vec<&str> = logged.chain(printed.lines()).collect();
+    if reason.is_empty() {
+        return words.into_iter().map(str::to_owned).collect();
+    }
+    if !words.is_empty() {
+        reason += "; it says:";
+    }
+    std::iter::once(reason).chain(words.iter().map(|line| format!("    {line}"))).collect()
 }
 
 struct Supervision<'a> {
@@ -162,10 +190,9 @@ impl Supervision<'_> {
         let status = loop {
             let status = self.child.try_wait().map_err(|error| Error::System(error.to_string()))?;
             if !self.recording && self.board.phase() >= Phase::Running && self.board.phase() != Phase::Refused {
-                if let Err(error) = begin(&self.output, &self.log, recorder) {
+                if let Err(error) = begin(&self.output, &self.log, recorder, self.prepared, self.tell) {
                     let _ = self.child.kill();
                     let _ = self.child.wait();
-                    let _ = std::fs::remove_file(&self.log);
                     return Err(error);
                 }
                 self.recording = true;

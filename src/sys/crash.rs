@@ -96,10 +96,11 @@ pub fn exit_now(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Asks the kernel to send `signal` to this process when the one that started it ends.
-pub fn follow_parent(signal: c_int) -> Result<(), SysError> {
+/// Asks the kernel to end this process, the hard way, when the thread that started it ends.
+pub fn follow_parent() -> Result<(), SysError> {
+    let signal = libc::SIGKILL as libc::c_ulong;
     // SAFETY: PR_SET_PDEATHSIG takes a number and touches no memory of ours.
-    if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, signal as libc::c_ulong, 0, 0, 0) } == 0 {
+    if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, signal, 0, 0, 0) } == 0 {
         Ok(())
     } else {
         Err(SysError::last("follow the parent process", ""))

@@ -26,16 +26,6 @@ pub fn read_to_end(file: OwnedFd) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Ignores SIGINT and SIGTERM, and dies with the parent.
-pub fn leave_signals_to_the_supervisor() -> Result<(), SysError> {
-    for which in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
-        // SAFETY: SigIgn installs no handler, so there is no code that could break a rule of signal handlers.
-        unsafe { signal(which, SigHandler::SigIgn) }
-            .map_err(|errno| SysError::new(format!("ignore {which}"), errno as i32, ""))?;
-    }
-    super::crash::follow_parent(libc::SIGKILL)
-}
-
 /// A file in memory with this content, positioned at its start.
 pub fn memory_file(name: &str, content: &[u8]) -> io::Result<OwnedFd> {
     use std::io::{Seek, SeekFrom, Write};
@@ -45,7 +35,8 @@ pub fn memory_file(name: &str, content: &[u8]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// Starts a program that finds `files[k]` as its descriptor `3 + k`.
+/// Starts a program that finds `files[k]` as its descriptor `3 + k`, and that leaves SIGINT, SIGTERM and SIGHUP to this
+/// process: a terminal and systemd send them to both.
 pub fn spawn_with(mut command: std::process::Command, files: &[BorrowedFd]) -> io::Result<std::process::Child> {
     const FIRST: i32 = 3;
     // Duplicates beyond the target numbers, so that moving one does not overwrite the next.
@@ -61,6 +52,10 @@ pub fn spawn_with(mut command: std::process::Command, files: &[BorrowedFd]) -> i
             if unsafe { libc::dup2(*number, target) } < 0 {
                 return Err(io::Error::last_os_error());
             }
+        }
+        for which in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+            // SAFETY: signal is async-signal-safe, and SIG_IGN is no code of ours. It outlasts the exec.
+            unsafe { libc::signal(which, libc::SIG_IGN) };
         }
         Ok(())
     };

@@ -200,6 +200,9 @@ fn decimal(text: &str) -> Result<Fraction, NotAFraction> {
 
 fn gcd128(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
+        if let (Ok(a), Ok(b)) = (u64::try_from(a), u64::try_from(b)) {
+            return u128::from(gcd(a, b));
+        }
         (a, b) = (b, a % b);
     }
     a.max(1)

@@ -95,9 +95,16 @@ impl Instant {
 
     /// To the nearest nanosecond of simulation time.
     pub fn nanos(self) -> Nanos {
-        let part =
-            (u128::from(self.counter) * 1_000_000_000 + u128::from(self.resolution) / 2) / u128::from(self.resolution);
-        Nanos(self.seconds.saturating_mul(1_000_000_000).saturating_add(part as i64))
+        const BILLION: u64 = 1_000_000_000;
+        let half = self.resolution / 2;
+        let part = match self.counter.checked_mul(BILLION).and_then(|n| n.checked_add(half)) {
+            Some(numerator) => numerator / self.resolution,
+            None => {
+                let numerator = u128::from(self.counter) * u128::from(BILLION) + u128::from(half);
+                (numerator / u128::from(self.resolution)) as u64
+            }
+        };
+        Nanos(self.seconds.saturating_mul(BILLION as i64).saturating_add(part as i64))
     }
 
     /// An instant of whole nanoseconds.

@@ -9,6 +9,8 @@
 //! Denominators are kept up to 2^63. A sum whose exact denominator is larger (an FMU gave an interval with more than 18
 //! decimals) is rounded to the attosecond, always the same way, so that runs stay repeatable.
 
+#![forbid(unsafe_code)]
+
 mod fraction;
 mod instant;
 mod nanos;
@@ -22,11 +24,18 @@ const DENOMINATOR_LIMIT: u64 = 1 << 63;
 /// Where instants finer than that are rounded to: attoseconds.
 const ATTO: u64 = 1_000_000_000_000_000_000;
 
+/// The binary algorithm: it runs for every interval that an FMU gives, and divisions are slow.
 fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
+    if a == 0 || b == 0 {
+        return (a | b).max(1);
     }
-    a.max(1)
+    let twos = (a | b).trailing_zeros();
+    a >>= a.trailing_zeros();
+    while b != 0 {
+        b >>= b.trailing_zeros();
+        (a, b) = (a.min(b), a.abs_diff(b));
+    }
+    a << twos
 }
 
 #[cfg(test)]
@@ -36,6 +45,12 @@ mod tests {
 
     fn fraction(text: &str) -> Fraction {
         Fraction::parse(text).unwrap()
+    }
+
+    #[test]
+    fn nanoseconds_are_the_nearest_double_of_their_seconds() {
+        assert_eq!(Nanos(5_100_000_000).seconds(), 5.1);
+        assert_eq!(Nanos(-300_000_000).seconds(), -0.3);
     }
 
     #[test]
@@ -96,6 +111,26 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_greatest_divisor_is_euclids(a in any::<u64>(), b in any::<u64>(), shift in 0u32..64) {
+            let euclid = |mut a: u64, mut b: u64| {
+                while b != 0 {
+                    (a, b) = (b, a % b);
+                }
+                a.max(1)
+            };
+            for (a, b) in [(a, b), (a >> shift, b), (a, b >> shift), (a << shift, b << (shift / 2))] {
+                prop_assert_eq!(gcd(a, b), euclid(a, b));
+            }
+        }
+
+        #[test]
+        fn nanoseconds_are_rounded_the_same_way_whatever_the_resolution(counter in any::<u64>(), resolution in 1..1u64 << 63) {
+            let counter = counter % resolution;
+            let exact = (u128::from(counter) * 2_000_000_000 + u128::from(resolution) - u128::from(resolution % 2)) / (2 * u128::from(resolution));
+            prop_assert_eq!(Instant { seconds: 0, counter, resolution }.nanos(), Nanos(exact as i64));
+        }
+
         #[test]
         fn seconds_reads_back_what_the_shortest_decimal_said(value in 0.0..1e9f64) {
             let instant = Instant::from_f64(value).unwrap();

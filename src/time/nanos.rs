@@ -29,6 +29,7 @@ impl Nanos {
 
     /// In seconds.
     pub fn seconds(self) -> f64 {
+        // Divided: 1e-9 is no double, so 5.1 s times it would be 5.1000000000000005.
         self.0 as f64 / 1e9
     }
 }

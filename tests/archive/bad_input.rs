@@ -91,6 +91,8 @@ fn two_entries_at_one_place() {
     bench.refuses(&nested, &["entry \"a/b\" is used as a file and as a folder"]);
     let covered = [description(), stored("a/b", "1"), stored("a", "2")];
     bench.refuses(&covered, &["entry \"a\" is used as a file and as a folder"]);
+    let resized = [description(), stored("a", "1"), Entry { size: 2, ..stored("a", "1") }];
+    bench.refuses(&resized, &["entry \"a\" occurs twice"]);
     bench.open(&[description(), stored("a", "1"), stored("A", "2")]).unwrap();
 }
 

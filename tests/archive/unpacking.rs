@@ -35,6 +35,16 @@ fn deflated_and_stored_entries_come_out_as_they_went_in() {
     assert_eq!(fmu.origin, bench.path("bad.fmu"));
 }
 
+/// The Reference FMU `Roberts` is such an archive.
+#[test]
+fn entries_that_are_only_repeated_are_unpacked_once() {
+    let bench = Bench::new();
+    let folder = || Entry { mode: 0o040_755, ..stored("extra/", "") };
+    let entries = [folder(), description(), stored("extra/a", "1"), folder(), stored("extra/a", "1"), description()];
+    let fmu = bench.open(&entries).unwrap();
+    assert_eq!(fs::read_to_string(fmu.root.join("extra/a")).unwrap(), "1");
+}
+
 #[test]
 fn modes_are_ours() {
     let bench = Bench::new();
@@ -168,7 +178,7 @@ fn the_model_description_is_text() {
     };
     assert_eq!(text("\u{feff}<ä/>".as_bytes()).unwrap(), "<ä/>");
     let latin = text(b"<a>\n\xe4</a>").unwrap_err();
-    assert!(latin.contains("bad.fmu: modelDescription.xml: line 2: not UTF-8"), "{latin}");
+    assert!(latin.contains("bad.fmu/modelDescription.xml:2:1: not UTF-8"), "{latin}");
 }
 
 #[test]

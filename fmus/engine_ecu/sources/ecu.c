@@ -189,8 +189,11 @@ void model_initialize(void *instance, double start_time)
 /* Where on the wheel is the tooth that has just passed? The gap tells, once per revolution. */
 static void track_position(struct ecu *ecu, double period)
 {
-    bool after_gap = ecu->last_period > 0.0 && period > gap_ratio * ecu->last_period;
-    if (after_gap) {
+    bool late = ecu->last_period > 0.0 && period > gap_ratio * ecu->last_period;
+    if (late && ecu->synchronous && ecu->position == 0) {
+        /* Two gaps in a row: no wheel has that. Teeth came too early or were lost; wait for the next gap. */
+        ecu->synchronous = false;
+    } else if (late) {
         /* In the right place it confirms; in the wrong one (teeth were lost) it starts the count anew. */
         ecu->synchronous = true;
         ecu->position = 0;

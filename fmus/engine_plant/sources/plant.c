@@ -205,8 +205,7 @@ static double time_of_angle(const struct plant *plant, double angle)
 }
 
 /* Seconds from `now` (after the last step) to the next tooth, if it falls into this step; else negative. Whole
- * nanoseconds, as the timers that will wait for it, and at least one: overdue teeth follow each other closely instead
- * of getting lost. */
+ * nanoseconds, as the timers that will wait for it, and at least one, since no clock ticks twice at one time. */
 static double interval_to_tooth(const struct plant *plant, double now)
 {
     double due = time_of_angle(plant, plant->tooth_distance);
@@ -216,10 +215,11 @@ static double interval_to_tooth(const struct plant *plant, double now)
 
 /* ---- Partition step ---- */
 
-/* From the last step to now. If the importer skipped steps, the time that really passed counts. */
+/* From the last step to now. Of steps that the importer has skipped only one counts: the engine stands still meanwhile.
+ * Hurrying after the clock would pass the overdue teeth in a burst, which no crankshaft can do. */
 static void advance(struct plant *plant, double time)
 {
-    double dt = time - plant->step_time;
+    double dt = fmin(time - plant->step_time, step_size);
     double turned = angle_after(plant, dt);
     plant->tooth_distance -= turned;
     plant->crank_angle = fmod(plant->crank_angle + turned * 180.0 / pi, 720.0);

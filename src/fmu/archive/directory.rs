@@ -2,7 +2,7 @@
 //! the file than a sensible directory has, so a directory of millions of entries cannot fill the memory.
 
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -61,25 +61,31 @@ fn has_end_record(mut file: &File) -> bool {
     read.is_ok() && tail.windows(22).any(|bytes| bytes.starts_with(b"PK\x05\x06"))
 }
 
-/// The first name that the directory states twice. The zip crate keeps only the last of such entries, so this reads
-/// the directory itself: headers of 46 bytes, with the lengths of what follows at 28, 30 and 32.
-pub(super) fn repeated_name(file: &File, start: u64) -> Option<String> {
+/// The first name that the directory states twice with different content. An entry that is only repeated (as
+/// `cmake -E tar` does with a folder named twice, and the Reference FMUs with it) leaves nothing open, and a folder has
+/// no content.
+///
+/// The zip crate keeps only the last of such entries, so this reads the directory itself: headers of 46 bytes, with the
+/// checksum and both sizes from 16 on and the lengths of what follows at 28, 30 and 32.
+pub(super) fn contradicted_name(file: &File, start: u64) -> io::Result<Option<String>> {
     let mut reader = BufReader::new(file);
-    reader.seek(SeekFrom::Start(start)).ok()?;
-    let mut seen = HashSet::new();
+    reader.seek(SeekFrom::Start(start))?;
+    let mut seen: HashMap<Vec<u8>, [u8; 12]> = HashMap::new();
     loop {
-        let mut header = [0; 46];
-        reader.read_exact(&mut header).ok()?;
-        let length = |at: usize| usize::from(u16::from_le_bytes([header[at], header[at + 1]]));
-        let mut rest = vec![0; length(28) + length(30) + length(32)];
-        reader.read_exact(&mut rest).ok()?;
-        rest.truncate(length(28));
-        let name = String::from_utf8_lossy(&rest).into_owned();
-        if !header.starts_with(b"PK\x01\x02") {
-            return None;
+        let mut signature = [0; 4];
+        reader.read_exact(&mut signature)?;
+        if signature != *b"PK\x01\x02" {
+            return Ok(None);
         }
-        if !seen.insert(name.clone()) {
-            return Some(name);
+        let mut header = [0; 46];
+        reader.read_exact(&mut header[4..])?;
+        let length = |at: usize| usize::from(u16::from_le_bytes([header[at], header[at + 1]]));
+        let mut name = vec![0; length(28) + length(30) + length(32)];
+        reader.read_exact(&mut name)?;
+        name.truncate(length(28));
+        let content = header[16..28].try_into().expect("twelve bytes");
+        if *seen.entry(name.clone()).or_insert(content) != content {
+            return Ok(Some(String::from_utf8_lossy(&name).into_owned()));
         }
     }
 }

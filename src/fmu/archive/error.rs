@@ -102,6 +102,15 @@ pub enum ArchiveError {
         /// Folders of this platform that hold libraries of other names.
         others: Vec<String>,
     },
+    /// The library lies on a disk from which no code may run.
+    NoExec {
+        /// The FMU.
+        origin: PathBuf,
+        /// The library.
+        library: PathBuf,
+        /// Whether it is our cache that lies there.
+        in_cache: bool,
+    },
     /// The cache cannot be used.
     Cache(CacheError),
     /// The sources could not be built.
@@ -229,9 +238,11 @@ impl fmt::Display for ArchiveError {
                 }
                 write!(f, "; free some, or set VECUD_CACHE to a folder on another disk")
             }
-            NoModelDescription { origin, elsewhere: None } => {
-                write!(f, "{}: not an FMU (no modelDescription.xml)", origin.display())
-            }
+            NoModelDescription { origin, elsewhere: None } => write!(
+                f,
+                "{}: not an FMU (no modelDescription.xml); give a .fmu file, the folder of an unpacked FMU, or a rig file",
+                origin.display()
+            ),
             NoModelDescription { origin, elsewhere: Some(place) } => write!(
                 f,
                 "{}: not an FMU (no modelDescription.xml); there is {place:?}, so the folder above was packed: pack its \
@@ -239,7 +250,7 @@ impl fmt::Display for ArchiveError {
                 origin.display()
             ),
             ModelDescription { origin, detail } => {
-                write!(f, "{}: modelDescription.xml: {detail}", origin.display())
+                write!(f, "{}:{detail}", origin.join("modelDescription.xml").display())
             }
             PathNotUtf8(path) => write!(
                 f,
@@ -271,6 +282,18 @@ impl fmt::Display for ArchiveError {
                         found.join(", ")
                     ),
                 }
+            }
+            NoExec { origin, library, in_cache } => {
+                let folder = library.parent().unwrap_or(library).display();
+                let way_out = match in_cache {
+                    true => "set VECUD_CACHE to a folder on another disk",
+                    false => "copy the FMU to another one, or pack it (.fmu)",
+                };
+                write!(
+                    f,
+                    "{}: its library lies on a disk from which no code may run (mounted noexec): {folder}; {way_out}",
+                    origin.display()
+                )
             }
             Cache(error) => error.fmt(f),
             Build { origin, source } => write!(f, "{}: {source}", origin.display()),

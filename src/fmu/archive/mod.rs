@@ -14,14 +14,17 @@ mod names;
 mod unzip;
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::StatVfsMountFlags;
 
 pub use crate::fmu::cache::Cache;
 pub use error::{ArchiveError, EntryProblem};
 
 use crate::fmu::cache::Key;
 use crate::fmu::{build, platform};
+use crate::places::Places;
 use directory::read_error;
 use unzip::Limits;
 
@@ -49,10 +52,14 @@ impl Unpacked {
         let kind = fs::metadata(path).map_err(|source| read_error(path, source))?;
         let root = if kind.is_dir() {
             let root = fs::canonicalize(path).map_err(|source| read_error(path, source))?;
-            if !root.join("modelDescription.xml").is_file() {
-                return Err(ArchiveError::NoModelDescription { origin: path.to_path_buf(), elsewhere: None });
+            let description = root.join("modelDescription.xml");
+            match fs::metadata(&description) {
+                Ok(found) if found.is_file() => root,
+                Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                    return Err(read_error(&description, source));
+                }
+                _ => return Err(ArchiveError::NoModelDescription { origin: path.to_path_buf(), elsewhere: None }),
             }
-            root
         } else if kind.is_file() {
             unpack(path, cache, limits)?
         } else {
@@ -67,21 +74,23 @@ impl Unpacked {
     /// The text of `modelDescription.xml`, without a byte-order mark.
     pub fn model_description(&self) -> Result<String, ArchiveError> {
         let path = self.root.join("modelDescription.xml");
-        let refuse = |detail| ArchiveError::ModelDescription { origin: self.origin.clone(), detail };
+        let refuse = |detail: String| ArchiveError::ModelDescription { origin: self.origin.clone(), detail };
         let mut bytes = Vec::new();
         File::open(&path)
             .and_then(|file| file.take(LONGEST_DESCRIPTION + 1).read_to_end(&mut bytes))
             .map_err(|source| read_error(&path, source))?;
         if bytes.len() as u64 > LONGEST_DESCRIPTION {
-            return Err(refuse("longer than 256 MiB, which no FMU needs".into()));
+            return Err(refuse(" longer than 256 MiB, which no FMU needs".into()));
         }
         if bytes.starts_with(&[0xEF, 0xBB, 0xBF]) {
             bytes.drain(..3);
         }
         String::from_utf8(bytes).map_err(|error| {
             let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
-            refuse(format!("line {line}: not UTF-8, the encoding that FMI requires; convert the file (iconv -t UTF-8)"))
+            // What is before the bad byte is good.
+            let (line, column) = std::str::from_utf8(good).map_or((1, 1), |good| Places::new(good).of(good.len()));
+            let way_out = "convert the file (iconv -f LATIN1 -t UTF-8, if it is that), and its encoding=\"...\"";
+            refuse(format!("{line}:{column}: not UTF-8, the encoding that FMI requires; {way_out}"))
         })
     }
 
@@ -96,6 +105,19 @@ impl Unpacked {
     /// The shared library `model_identifier` for this machine: the FMU's own binary where it lies, else one that is
     /// built from the FMU's sources and kept in `cache`.
     pub fn library(&self, model_identifier: &str, cache: &Cache) -> Result<PathBuf, ArchiveError> {
+        let library = self.find_library(model_identifier, cache)?;
+        // Found out now, with a way out, instead of by the loader, without one.
+        if rustix::fs::statvfs(&library).is_ok_and(|disk| disk.f_flag.contains(StatVfsMountFlags::NOEXEC)) {
+            let in_cache = library.starts_with(cache.folder());
+            return Err(ArchiveError::NoExec { origin: self.origin.clone(), library, in_cache });
+        }
+        if library.to_str().is_none() {
+            return Err(ArchiveError::PathNotUtf8(library));
+        }
+        Ok(library)
+    }
+
+    fn find_library(&self, model_identifier: &str, cache: &Cache) -> Result<PathBuf, ArchiveError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if model_identifier.is_empty() || !model_identifier.chars().all(plain) {
             return Err(ArchiveError::ModelIdentifier {
@@ -104,12 +126,16 @@ impl Unpacked {
             });
         }
         let file = format!("{model_identifier}.so");
-        let found = self.platforms();
+        let found = self.platforms()?;
         let ours = found.iter().filter(|tuple| platform::rank(tuple).is_some());
         for tuple in ours.clone() {
             let library = self.root.join("binaries").join(tuple).join(&file);
-            if library.is_file() {
-                return Ok(library);
+            match fs::metadata(&library) {
+                Ok(found) if found.is_file() => return Ok(library),
+                Err(source) if source.kind() == io::ErrorKind::PermissionDenied => {
+                    return Err(read_error(&library, source));
+                }
+                _ => {}
             }
         }
         let sources = self.root.join("sources");
@@ -123,32 +149,42 @@ impl Unpacked {
                 false => ArchiveError::Build { origin: self.origin.clone(), source: Box::new(source) },
             });
         }
-        let others = ours.flat_map(|tuple| self.libraries(tuple)).collect();
+        let others: Result<Vec<Vec<String>>, ArchiveError> = ours.map(|tuple| self.libraries(tuple)).collect();
+        let others = others?.concat();
         Err(ArchiveError::NoLibrary { origin: self.origin.clone(), library: file, found, others })
     }
 
     /// The folders below `binaries`, those of this machine first, best first.
-    fn platforms(&self) -> Vec<String> {
-        let mut names: Vec<String> = names_in(&self.root.join("binaries"), |path| path.is_dir());
+    fn platforms(&self) -> Result<Vec<String>, ArchiveError> {
+        let mut names = names_in(&self.root.join("binaries"), |path| path.is_dir())?;
         names.sort_by_cached_key(|name| (platform::rank(name).unwrap_or(usize::MAX), name.clone()));
-        names
+        Ok(names)
     }
 
-    fn libraries(&self, tuple: &str) -> Vec<String> {
+    fn libraries(&self, tuple: &str) -> Result<Vec<String>, ArchiveError> {
         let is_library = |path: &Path| path.extension().is_some_and(|end| end == "so");
         names_in(&self.root.join("binaries").join(tuple), is_library)
     }
 }
 
 /// Sorted names of what is in a folder; none if there is no folder.
-fn names_in(folder: &Path, wanted: impl Fn(&Path) -> bool) -> Vec<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries
-        .filter(|entry| wanted(&entry.path()))
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
+fn names_in(folder: &Path, wanted: impl Fn(&Path) -> bool) -> Result<Vec<String>, ArchiveError> {
+    let failed = |source| read_error(folder, source);
+    let entries = match fs::read_dir(folder) {
+        Err(source) if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
+        other => other.map_err(failed)?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        if wanted(&entry.path()) {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
     names.sort();
-    names
+    Ok(names)
 }
 
 /// The folder of the cache that holds the archive's files.

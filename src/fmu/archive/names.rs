@@ -1,7 +1,7 @@
 //! Which entry names may become files.
 //!
 //! A name that passes is a plain relative path: every component is an ordinary file name, so joining it to a folder
-//! that holds no links stays inside that folder. [`Layout`] adds that no two entries meet at one place.
+//! that holds no links stays inside that folder. [`Layout`] adds that no two files meet at one place.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -51,8 +51,7 @@ pub(super) fn components(name: &str) -> Result<Vec<&str>, EntryProblem> {
 /// The places that entries have taken so far.
 #[derive(Default)]
 pub(super) struct Layout {
-    /// `true` where an entry named the place itself, `false` for a folder that only other entries imply.
-    taken: HashMap<PathBuf, (Kind, bool)>,
+    taken: HashMap<PathBuf, Kind>,
 }
 
 impl Layout {
@@ -69,20 +68,20 @@ impl Layout {
         for part in above {
             path.push(part);
             if !self.taken.contains_key(&path) {
-                self.taken.insert(path.clone(), (Kind::Folder, false));
-            } else if self.taken[&path].0 == Kind::File {
+                self.taken.insert(path.clone(), Kind::Folder);
+            } else if self.taken[&path] == Kind::File {
                 return Err(EntryProblem::FileAsFolder);
             }
         }
         path.push(last);
         match (self.taken.get(&path), kind) {
-            (None | Some((Kind::Folder, false)), Kind::Folder) | (None, Kind::File) => {
-                self.taken.insert(path.clone(), (kind, true));
+            (None, _) => {
+                self.taken.insert(path.clone(), kind);
                 Ok(path)
             }
-            (Some((Kind::Folder, true)), Kind::Folder) | (Some((Kind::File, _)), Kind::File) => {
-                Err(EntryProblem::Duplicate)
-            }
+            // Named again, or at last: an archiver's habit, and nothing is unclear.
+            (Some(Kind::Folder), Kind::Folder) => Ok(path),
+            (Some(Kind::File), Kind::File) => Err(EntryProblem::Duplicate),
             (Some(_), _) => Err(EntryProblem::FileAsFolder),
         }
     }
@@ -127,14 +126,14 @@ mod tests {
     }
 
     #[test]
-    fn one_place_holds_one_entry() {
+    fn one_place_holds_one_file_or_a_folder() {
         let mut layout = Layout::default();
         layout.add(&["a", "b"], Kind::File).unwrap();
         layout.add(&["A", "b"], Kind::File).unwrap();
         layout.add(&["a"], Kind::Folder).unwrap();
+        layout.add(&["a"], Kind::Folder).unwrap();
         let again = |layout: &mut Layout, parts: &[&str], kind| layout.add(parts, kind).unwrap_err();
         assert_eq!(again(&mut layout, &["a", "b"], Kind::File), EntryProblem::Duplicate);
-        assert_eq!(again(&mut layout, &["a"], Kind::Folder), EntryProblem::Duplicate);
         assert_eq!(again(&mut layout, &["a"], Kind::File), EntryProblem::FileAsFolder);
         assert_eq!(again(&mut layout, &["a", "b"], Kind::Folder), EntryProblem::FileAsFolder);
         assert_eq!(again(&mut layout, &["a", "b", "c"], Kind::File), EntryProblem::FileAsFolder);

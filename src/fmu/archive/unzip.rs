@@ -96,8 +96,10 @@ fn plan<R: Read + Seek>(
     limits: &Limits,
 ) -> Result<Vec<Planned>, ArchiveError> {
     if zip.has_duplicate_names() {
-        let name = directory::repeated_name(file, zip.central_directory_start()).unwrap_or_else(|| "?".into());
-        return Err(refused(origin, &name, EntryProblem::Duplicate));
+        let contradicted = directory::contradicted_name(file, zip.central_directory_start());
+        if let Some(name) = contradicted.map_err(|source| read_error(origin, source))? {
+            return Err(refused(origin, &name, EntryProblem::Duplicate));
+        }
     }
     let mut layout = Layout::default();
     let mut plan = Vec::with_capacity(zip.len());

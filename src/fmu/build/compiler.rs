@@ -12,6 +12,8 @@ use super::language::Language;
 
 /// What is shown of a compiler's words.
 const LONGEST_OUTPUT: u64 = 8 << 10;
+/// With less space than this on the disk, that is why a compiler failed.
+const LEAST_SPACE: u64 = 64 << 10;
 
 /// A compiler's command: program and leading arguments (`CC="ccache gcc"`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +59,10 @@ impl Compiler {
         if status.success() {
             return Ok(format!("{command}\n{output}"));
         }
+        // Compilers say so on stderr, and that goes to the same disk: they may have had no space for their words.
+        if rustix::fs::statvfs(folder).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < LEAST_SPACE) {
+            return Err(failed(io::ErrorKind::StorageFull.into()));
+        }
         Err(BuildError::Compiler { what: what.to_owned(), command, status: status.to_string(), output })
     }
 
@@ -70,6 +76,10 @@ impl Compiler {
         let command = self.command[0].to_string_lossy().into_owned();
         match source.kind() {
             io::ErrorKind::NotFound => BuildError::NoCompiler { command, language: self.language },
+            // What the search ends with when PATH has a folder that this user may not enter.
+            io::ErrorKind::PermissionDenied if !command.contains('/') => {
+                BuildError::NoCompiler { command, language: self.language }
+            }
             _ => BuildError::File { path: command.into(), source },
         }
     }

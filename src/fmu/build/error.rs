@@ -89,6 +89,9 @@ impl fmt::Display for BuildError {
                      Ubuntu: apt install {debian}; Fedora: dnf install {fedora}), or set {variable} to yours"
                 )
             }
+            BuildError::Compiler { what, command, status, output } if output.trim().is_empty() => {
+                write!(f, "{what} does not build ({status}); the compiler says nothing\ncommand: {command}")
+            }
             BuildError::Compiler { what, command, status, output } => write!(
                 f,
                 "{what} does not build ({status}); the compiler says:\n{}\ncommand: {command}",

@@ -228,10 +228,7 @@ fn choose(env: impl Fn(&str) -> Option<OsString>, temp: &Path) -> io::Result<Pat
     if !found.is_dir() || found.uid() != user || found.mode() & 0o077 != 0 {
         return Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
-            format!(
-                "{} is not a folder of this user alone; remove it, or set VECUD_CACHE to a folder to use instead",
-                folder.display()
-            ),
+            format!("{} is not a folder of this user alone; remove it", folder.display()),
         ));
     }
     Ok(folder)

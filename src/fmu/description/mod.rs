@@ -24,11 +24,13 @@ mod xml;
 pub use index::Index;
 pub use model::*;
 
+use crate::places::Places;
+
 /// Reads a `modelDescription.xml` of the released dialect (FMI 3.0, 3.0.1, 3.0.2).
 ///
 /// Never panics, whatever the text; its time grows linearly with the text's length.
 pub fn parse(xml: &str) -> Result<ModelDescription, DescriptionError> {
-    let places = xml::Places::new(xml);
+    let places = Places::new(xml);
     let document = xml::document(&places)?;
     let source = xml::Source::new(places, &document);
     let mut description = root::read(source.root())?;

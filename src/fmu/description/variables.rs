@@ -113,6 +113,7 @@ fn read_one<'a>(
     {
         element.warn(format!("{}: start {value} is no item of {:?}", element.label(), definition.name));
     }
+    let (line, column) = element.place();
     list.push(Variable {
         name: name.to_owned(),
         value_reference,
@@ -142,7 +143,8 @@ fn read_one<'a>(
         mime_type: shared.mime_type.or_else(|| is_binary.then(|| "application/octet-stream".to_owned())),
         max_size: shared.max_size,
         clock,
-        line: element.line(),
+        line,
+        column,
     });
     Ok(())
 }

@@ -6,6 +6,7 @@
 use super::guard;
 use super::model::DescriptionError;
 use super::values::Scalar;
+use crate::places::Places;
 use roxmltree::{Document, Error, Node, ParsingOptions};
 use std::cell::RefCell;
 
@@ -13,19 +14,24 @@ use std::cell::RefCell;
 const NODES_LIMIT: u32 = 8_000_000;
 /// Warnings kept; more of them are only counted.
 const WARNINGS_LIMIT: usize = 100;
+const DTD: &str = "contains a DTD, which is refused: it can hide anything; remove the <!DOCTYPE ...>, FMUs need none";
 
 /// Parses the text; what is not well-formed, or has a DTD, is an error.
 pub(super) fn document<'a>(places: &Places<'a>) -> Result<Document<'a>, DescriptionError> {
-    let text = places.text;
-    guard::check(text).map_err(|(at, message)| places.error(at, message))?;
+    let text = places.text();
+    guard::check(text).map_err(|(at, message)| error_at(places, at, message))?;
     let options = ParsingOptions { allow_dtd: false, nodes_limit: NODES_LIMIT, ..ParsingOptions::default() };
     Document::parse_with_options(text, options).map_err(|error| {
         let end = text.trim_end().len();
         match error {
-            Error::DtdDetected => places.error(guard::after_prolog(text), "contains a DTD, which is refused"),
-            Error::NodesLimitReached => places.error(0, format!("has more than {NODES_LIMIT} XML nodes")),
+            Error::DtdDetected => error_at(places, guard::after_prolog(text), DTD),
+            Error::NodesLimitReached => error_at(places, 0, format!("has more than {NODES_LIMIT} XML nodes")),
             Error::UnexpectedEndOfStream | Error::UnclosedRootNode | Error::NoRootNode => {
-                places.error(end, format!("malformed XML: {error}, but the text ends here"))
+                let message = match end {
+                    0 => "is empty; export the FMU again".to_owned(),
+                    _ => format!("malformed XML: {error}, but the text ends here"),
+                };
+                error_at(places, end, message)
             }
             other => {
                 let position = other.pos();
@@ -40,30 +46,9 @@ pub(super) fn document<'a>(places: &Places<'a>) -> Result<Document<'a>, Descript
     })
 }
 
-/// A text and where its lines begin, so that a place costs a binary search and not a scan.
-pub(super) struct Places<'a> {
-    text: &'a str,
-    starts: Vec<usize>,
-}
-
-impl<'a> Places<'a> {
-    pub(super) fn new(text: &'a str) -> Places<'a> {
-        let mut starts = Vec::with_capacity(text.len() / 64 + 1);
-        starts.push(0);
-        starts.extend(text.match_indices('\n').map(|(at, _)| at + 1));
-        Places { text, starts }
-    }
-
-    fn line(&self, at: usize) -> u32 {
-        self.starts.partition_point(|&start| start <= at) as u32
-    }
-
-    fn error(&self, at: usize, message: impl Into<String>) -> DescriptionError {
-        let line = self.line(at);
-        let start = self.starts[line as usize - 1];
-        let column = self.text.get(start..at).unwrap_or("").chars().filter(|&c| c != '\u{feff}').count() as u32 + 1;
-        DescriptionError { line, column, message: message.into() }
-    }
+fn error_at(places: &Places, at: usize, message: impl Into<String>) -> DescriptionError {
+    let (line, column) = places.of(at);
+    DescriptionError { line, column, message: message.into() }
 }
 
 /// The document with what every element needs to know of it; collects warnings.
@@ -91,7 +76,7 @@ impl<'a> Source<'a> {
     fn warn(&self, at: usize, message: String) {
         let mut warnings = self.warnings.borrow_mut();
         if warnings.0.len() < WARNINGS_LIMIT {
-            warnings.0.push(self.places.error(at, message).to_string());
+            warnings.0.push(error_at(&self.places, at, message).to_string());
         } else {
             warnings.1 += 1;
         }
@@ -137,12 +122,17 @@ impl<'a> Element<'a> {
         }
     }
 
+    /// Line and column.
+    pub(super) fn place(self) -> (u32, u32) {
+        self.source.places.of(self.node.range().start)
+    }
+
     pub(super) fn line(self) -> u32 {
         self.source.places.line(self.node.range().start)
     }
 
     pub(super) fn error(self, message: impl Into<String>) -> DescriptionError {
-        self.source.places.error(self.node.range().start, message)
+        error_at(&self.source.places, self.node.range().start, message)
     }
 
     pub(super) fn warn(self, message: impl Into<String>) {
@@ -228,7 +218,7 @@ impl<'a> Attribute<'a> {
 
     /// An error here: `<element> "name": attribute="value" ` and the message.
     pub(super) fn error(self, what: impl AsRef<str>) -> DescriptionError {
-        self.element.source.places.error(self.at, self.message(what.as_ref()))
+        error_at(&self.element.source.places, self.at, self.message(what.as_ref()))
     }
 
     pub(super) fn warn(self, what: impl AsRef<str>) {

@@ -99,7 +99,7 @@ fn a_core_that_does_not_exist_is_refused() {
 fn a_band_that_is_too_small_names_the_levels_needed() {
     refused(
         "[host]\nfifo_priorities = [80, 81]\n",
-        "rig.toml:6:19: ecu needs 3 priority levels, but fifo_priorities = [80, 81] has 2",
+        "rig.toml:6:19: ecu needs 3 priority levels, but fifo_priorities = [80, 81] has 2: make it wider",
     );
 }
 
@@ -120,7 +120,8 @@ fn an_overridden_clock_must_exist_and_be_adjustable() {
 fn times_must_make_a_run() {
     refused(
         "[rig]\nstart_time = 1\nstop_time = 1.0\n",
-        "rig.toml:7:13: stop_time = 1 is not after start_time = 1: nothing would run",
+        "rig.toml:7:13: the stop time, 1 s, is not after the start time, 1 s: nothing would run; set stop_time in [rig], or \
+         use --stop-time",
     );
     refused(
         "[rig]\nmode = \"virtual\"\n",
@@ -138,8 +139,8 @@ fn an_input_clock_without_priority_is_refused_unless_lenient() {
     let clock = "\n<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"triggered\"/>";
     assert_eq!(
         alone(clock, "").unwrap_err(),
-        "x/modelDescription.xml:2: the input clock \"c\" has no priority, which Scheduled Execution requires; with \
-         lenient = true in [fmu.x] it runs with the lowest"
+        "x/modelDescription.xml:2:1: the input clock \"c\" has no priority, which Scheduled Execution requires; with \
+         lenient = true in [fmu.x] of a rig file it runs with the lowest"
     );
     let plan = alone(clock, "lenient = true").unwrap();
     assert!(plan.notes.contains(&"x.c has no priority: it runs with the lowest".to_owned()), "{:?}", plan.notes);
@@ -151,7 +152,7 @@ fn a_periodic_clock_needs_an_interval() {
         "\n<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"fixed\" priority=\"1\"/>";
     assert_eq!(
         alone(clock, "").unwrap_err(),
-        "x/modelDescription.xml:2: the fixed clock \"c\" has no interval; give it one as interval in [fmu.x.clock.c]"
+        "x/modelDescription.xml:2:1: the fixed clock \"c\" has no interval; give it one as interval in [fmu.x.clock.c]"
     );
     assert!(alone(clock, "[fmu.x.clock.c]\ninterval = 0.5").is_ok());
 }
@@ -176,7 +177,11 @@ fn an_fmu_without_scheduled_execution_says_what_it_offers() {
     other.scheduled_execution = None;
     other.co_simulation = Some(Default::default());
     let error = try_build("[fmu.x]\npath = \"x.fmu\"", &[other], &host()).unwrap_err();
-    assert_eq!(error, "rig.toml:2:8: x.fmu has no Scheduled Execution interface (it offers Co-Simulation)");
+    assert_eq!(
+        error,
+        "rig.toml:2:8: x.fmu has no Scheduled Execution interface (it offers Co-Simulation), and vecud runs no other one \
+         yet: export it for Scheduled Execution"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::{breakable, escape};
 use crate::plan::Mode;
 use crate::record::histogram::Histogram;
-use crate::report::format::{cores, count, duration, plural, seconds};
+use crate::report::format::{cores, count, duration, plain_lines, plural, seconds};
 use crate::report::{ClockResult, End, Run, Scheduling, Severity, passed};
 
 /// Everything above the tables.
@@ -57,7 +57,8 @@ fn problem(problem: &crate::report::Problem) -> String {
         Severity::Limit => ("limit-exceeded", "limit exceeded"),
         Severity::Warning => ("warning", "warning"),
     };
-    format!("<li class=\"{class}\"><b>{word}</b><span>{}</span></li>\n", escape(&problem.message))
+    let message = plain_lines(&problem.message).map(|line| escape(&line)).collect::<Vec<_>>().join("<br>");
+    format!("<li class=\"{class}\"><b>{word}</b><span>{message}</span></li>\n")
 }
 
 /// What keeps a machine from being ready for real time.

@@ -106,6 +106,15 @@ fn names_and_messages_are_text() {
 }
 
 #[test]
+fn messages_keep_their_lines() {
+    let mut run = sample(1);
+    run.problems = vec![Problem { severity: Severity::Failure, message: "its last words:\n    no <fuel>".into() }];
+    let page = html(&run);
+    is_sound(&page);
+    assert!(page.contains("its last words:<br>no &lt;fuel&gt;</span>"));
+}
+
+#[test]
 fn a_machine_that_is_not_ready_is_named() {
     let mut run = sample(1);
     (run.host.preempt_rt, run.host.scheduling) = (false, Scheduling::Cooperative);

@@ -227,6 +227,8 @@ pub struct Variable {
     pub clock: Option<Clock>,
     /// Line of the element in the document.
     pub line: u32,
+    /// Column in that line.
+    pub column: u32,
 }
 
 /// Another name of a variable.

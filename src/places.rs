@@ -1,0 +1,92 @@
+//! Lines and columns of a text, for messages: 1-based, in characters. A place costs a binary search and some counting,
+//! of a few hundred bytes at most, however long the text and its lines are.
+
+#![forbid(unsafe_code)]
+
+use std::cell::OnceCell;
+
+/// Bytes between two counted positions.
+const STEP: usize = 256;
+
+/// A text and where its lines begin.
+pub(crate) struct Places<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+    /// Characters before every `STEP`-th byte; counted when the first place is asked for.
+    counted: OnceCell<Vec<usize>>,
+}
+
+impl<'a> Places<'a> {
+    pub(crate) fn new(text: &'a str) -> Places<'a> {
+        let mut starts = Vec::with_capacity(text.len() / 64 + 1);
+        starts.push(0);
+        starts.extend(text.match_indices('\n').map(|(at, _)| at + 1));
+        Places { text, starts, counted: OnceCell::new() }
+    }
+
+    pub(crate) fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// The line of the character at this byte.
+    pub(crate) fn line(&self, at: usize) -> u32 {
+        self.starts.partition_point(|&start| start <= at) as u32
+    }
+
+    /// Line and column of the character at this byte. A byte-order mark has no width.
+    pub(crate) fn of(&self, at: usize) -> (u32, u32) {
+        let line = self.line(at);
+        let start = self.starts[line as usize - 1];
+        let mark = usize::from(start == 0 && at > 0 && self.text.starts_with('\u{feff}'));
+        (line, (self.characters(at) - self.characters(start) - mark) as u32 + 1)
+    }
+
+    /// Characters that begin before this byte.
+    fn characters(&self, at: usize) -> usize {
+        let bytes = &self.text.as_bytes()[..at.min(self.text.len())];
+        let counted = self.counted.get_or_init(|| {
+            let sum = |sum: &mut usize, chunk: &[u8]| Some(std::mem::replace(sum, *sum + beginnings(chunk)));
+            self.text.as_bytes().chunks(STEP).scan(0, sum).collect()
+        });
+        match bytes.len() / STEP {
+            0 => beginnings(bytes),
+            // At the very end there may be a step without a chunk of its own.
+            step if step == counted.len() => counted[step - 1] + beginnings(&bytes[(step - 1) * STEP..]),
+            step => counted[step] + beginnings(&bytes[step * STEP..]),
+        }
+    }
+}
+
+/// Bytes at which a character begins.
+fn beginnings(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_characters() {
+        let places = Places::new("\u{feff}a\näö\r\nx");
+        assert_eq!(places.of(0), (1, 1));
+        assert_eq!(places.of(3), (1, 1));
+        assert_eq!(places.of(5), (2, 1));
+        assert_eq!(places.of(7), (2, 2));
+        assert_eq!(places.of(11), (3, 1));
+        assert_eq!(places.of(12), (3, 2));
+        assert_eq!(Places::new("").of(0), (1, 1));
+    }
+
+    #[test]
+    fn long_lines_are_counted_like_short_ones() {
+        for length in [STEP - 1, STEP, STEP + 1, 2 * STEP, 3 * STEP + 7] {
+            let text = "ä".repeat(length) + "\n" + &"b".repeat(length);
+            let places = Places::new(&text);
+            for n in [0, 1, STEP / 2, length - 1, length] {
+                assert_eq!(places.of(2 * n), (1, n as u32 + 1), "{length} {n}");
+                assert_eq!(places.of(2 * length + 1 + n), (2, n as u32 + 1), "{length} {n}");
+            }
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! The shape of the program (design section 2, and the crate's documentation) as a test over its source text.
+//!
+//! The table below is the whole dependency rule: what is not in a module's line, that module may not name. Entries are
+//! paths below `crate::`; an entry allows everything under it. A module may always name what is under its own path.
+
+mod source;
+
+use source::{Source, folder, sources};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// Module → what it may import, lowest first. Data flows down the list; only `runner` joins FMU code (`ffi`) and the
+/// operating system (`sys`) with a plan. The supervisor prepares and watches: it asks `sys` for processes and memory,
+/// and reads from `ffi` the names of functions and status values, nothing else.
+const MAY_IMPORT: &[(&str, &[&str])] = &[
+    ("places", &[]),
+    ("priority", &[]),
+    ("time", &[]),
+    ("places", &[]),
+    ("sys", &[]),
+    ("fmu::platform", &[]),
+    ("fmu::cache", &[]),
+    ("fmu::build", &["fmu::cache", "fmu::platform"]),
+    ("fmu::archive", &["fmu::build", "fmu::cache", "fmu::platform", "places"]),
+    ("fmu::description", &["places", "priority", "time"]),
+    ("ffi", &["fmu::description", "sys::float_control"]),
+    ("rig", &["places", "priority", "time"]),
+    ("exchange::word", &["fmu::description"]),
+    ("plan", &["exchange::word", "fmu::description", "priority", "rig", "time"]),
+    ("schedule", &["plan", "time"]),
+    ("exchange", &["schedule", "time"]),
+    ("record", &["exchange::word", "fmu::description", "plan", "time"]),
+    ("report", &["fmu::description", "plan", "priority", "record::board::Scheduling", "record::histogram"]),
+    ("runner", &["exchange", "ffi", "fmu::description", "plan", "record", "schedule", "sys", "time"]),
+    (
+        "supervisor",
+        &[
+            "ffi::Function",
+            "ffi::Status",
+            "fmu::archive",
+            "fmu::description",
+            "places",
+            "plan",
+            "record",
+            "report",
+            "rig",
+            "runner::PLAN_FD",
+            "runner::SHARED_MEMORY_FD",
+            "sys::affinity",
+            "sys::process",
+            "sys::shared_memory",
+            "sys::wake",
+            "time",
+        ],
+    ),
+    (
+        "cli",
+        &[
+            "fmu::archive",
+            "fmu::description",
+            "plan",
+            "report",
+            "runner::main",
+            "supervisor",
+            "sys::process::terminal_size",
+            "time",
+        ],
+    ),
+];
+
+/// No unsafe code, no threads, no clock, no files. The histogram belongs to them: `report` reads it.
+const PURE: &[&str] = &[
+    "places",
+    "priority",
+    "time",
+    "rig",
+    "fmu::description",
+    "plan",
+    "schedule",
+    "report",
+    "exchange::word",
+    "record::histogram",
+];
+
+/// Where unsafe code may be. (The exchange primitive has come to need none.)
+const UNSAFE: &[&str] = &["ffi", "sys"];
+
+/// Longest allowed file, in lines. Tests are lists more than they are texts.
+const LINES: &[(&str, usize)] = &[("src", 500), ("fmus", 500), ("bench", 500), ("examples", 500), ("tests", 700)];
+
+fn below(path: &str, module: &str) -> bool {
+    path == module || path.strip_prefix(module).is_some_and(|rest| rest.starts_with("::"))
+}
+
+/// The line of the table for a module: the one with the longest path.
+fn line_of(module: &str) -> Option<&'static (&'static str, &'static [&'static str])> {
+    MAY_IMPORT.iter().filter(|(name, _)| below(module, name)).max_by_key(|(name, _)| name.len())
+}
+
+fn complain(what: &str, findings: &[String]) {
+    assert!(findings.is_empty(), "{what}:\n{}", findings.join("\n"));
+}
+
+fn program() -> Vec<Source> {
+    let all = sources("src");
+    assert!(all.len() > 100 && all.iter().any(|source| source.module == "plan"), "{} files", all.len());
+    all.into_iter().filter(|source| !["lib", "main"].contains(&source.module.as_str())).collect()
+}
+
+#[test]
+fn imports_point_downward() {
+    let mut findings = Vec::new();
+    for source in program() {
+        // `fmu` itself holds nothing but its modules.
+        if source.module == "fmu" {
+            continue;
+        }
+        let Some((name, allowed)) = line_of(&source.module) else {
+            findings.push(format!("{}: module {} is not in the table", source.path, source.module));
+            continue;
+        };
+        for import in source.imports() {
+            let own = below(&import.path, name) && line_of(&import.path).is_none_or(|(other, _)| other == name);
+            if !own && !allowed.iter().any(|allowed| below(&import.path, allowed)) {
+                findings.push(format!("{}:{}: {name} may not import {}", source.path, import.line, import.path));
+            }
+        }
+    }
+    complain("imports that the table in this file does not allow", &findings);
+}
+
+#[test]
+fn the_table_has_no_cycle_and_nothing_superfluous() {
+    let mut used: BTreeMap<(&str, &str), bool> =
+        MAY_IMPORT.iter().flat_map(|(name, allowed)| allowed.iter().map(move |a| ((*name, *a), false))).collect();
+    for source in program() {
+        let Some((name, allowed)) = line_of(&source.module) else { continue };
+        for import in source.imports() {
+            for entry in allowed.iter().filter(|entry| below(&import.path, entry)) {
+                used.insert((*name, *entry), true);
+            }
+        }
+    }
+    let idle: Vec<String> = used.iter().filter(|(_, used)| !**used).map(|(key, _)| format!("{key:?}")).collect();
+    complain("permissions that nobody needs", &idle);
+    for (place, (name, allowed)) in MAY_IMPORT.iter().enumerate() {
+        for entry in *allowed {
+            let target = line_of(entry).unwrap_or_else(|| panic!("{name} may import {entry}, which is no module"));
+            let height = MAY_IMPORT.iter().position(|line| line == target).expect("it is from the table");
+            assert!(height < place, "{name} stands above {entry} in the table but imports it");
+        }
+    }
+}
+
+#[test]
+fn pure_modules_touch_nothing_but_their_arguments() {
+    const OUTSIDE: &[&str] = &[
+        "std::fs",
+        "std::io::stdin",
+        "std::io::stdout",
+        "std::io::stderr",
+        "std::net",
+        "std::os",
+        "std::process",
+        "std::thread",
+        "std::env",
+        "std::time::Instant",
+        "std::time::SystemTime",
+        "libc",
+        "nix",
+        "rustix",
+        "crossbeam",
+        "core_affinity",
+        "thread_priority",
+        "libloading",
+    ];
+    let mut findings = Vec::new();
+    for source in program().iter().filter(|source| PURE.iter().any(|pure| below(&source.module, pure))) {
+        // Tests may make folders and threads.
+        for path in source.outside_tests().paths() {
+            if OUTSIDE.iter().any(|outside| below(&path.path, outside)) {
+                findings.push(format!("{}:{}: {}", source.path, path.line, path.path));
+            }
+        }
+        for macro_name in source.outside_tests().words(&["println", "eprintln", "print", "eprint", "dbg"]) {
+            findings.push(format!("{}:{macro_name}: prints", source.path));
+        }
+    }
+    complain("pure modules that reach out", &findings);
+}
+
+#[test]
+fn unsafe_code_is_forbidden_outside_of_ffi_and_sys() {
+    let mut findings = Vec::new();
+    for source in program() {
+        let allowed = UNSAFE.iter().any(|folder| below(&source.module, folder));
+        // The inner attribute of a module holds for everything under it.
+        let top = !source.module.contains("::") && !allowed;
+        let pure = PURE.contains(&source.module.as_str()) && source.module != "record::histogram";
+        if (top || pure) && !source.text.contains("\n#![forbid(unsafe_code)]\n") {
+            findings.push(format!("{}: has no #![forbid(unsafe_code)]", source.path));
+        }
+        if !allowed {
+            findings.extend(source.words(&["unsafe"]).map(|line| format!("{}:{line}: unsafe", source.path)));
+        }
+    }
+    complain("unsafe code outside of ffi and sys", &findings);
+}
+
+#[test]
+fn unsafe_code_argues_why_it_is_sound() {
+    let mut findings = Vec::new();
+    for source in sources("src").into_iter().chain(sources("tests")) {
+        findings.extend(source.unargued().map(|line| format!("{}:{line}", source.path)));
+    }
+    complain("unsafe without a SAFETY comment (blocks, impls) or a Safety section (functions)", &findings);
+}
+
+#[test]
+fn no_file_is_too_long() {
+    let mut findings = Vec::new();
+    for (file, limit) in LINES.iter().flat_map(|(name, limit)| folder(name).into_iter().map(move |file| (file, *limit)))
+    {
+        let Ok(text) = fs::read_to_string(&file) else { continue };
+        let code = file.extension().is_some_and(|extension| ["rs", "c", "h"].iter().any(|code| extension == *code));
+        if code && text.lines().count() > limit {
+            findings.push(format!("{}: {} lines", file.display(), text.lines().count()));
+        }
+    }
+    complain("files that are too long", &findings);
+}
+
+/// Each FMU must be complete by itself, so the part that they share is there several times.
+#[test]
+fn the_common_files_of_the_fmus_are_the_same() {
+    for name in ["fmi3_base.c", "fmi3_base.h", "fmi3_model.c", "fmi3_model.h"] {
+        let copies: Vec<_> =
+            folder("fmus").into_iter().filter(|file| file.file_name().is_some_and(|n| n == name)).collect();
+        assert!(copies.len() >= 2, "{name}: {copies:?}");
+        let first = fs::read(&copies[0]).unwrap();
+        for copy in &copies[1..] {
+            assert!(fs::read(copy).unwrap() == first, "{} and {} differ", copies[0].display(), copy.display());
+        }
+    }
+}
+
+#[test]
+fn nothing_names_the_machine_it_was_written_on() {
+    // Written in pieces, so that this file does not name them.
+    let machine = [["/", "home/"], ["/", "root/"], ["/", "Users/"], ["/", "work/"]].map(|pieces| pieces.concat());
+    let mut findings = Vec::new();
+    for file in folder(".") {
+        let Ok(text) = fs::read_to_string(&file) else { continue };
+        for (line, content) in text.lines().enumerate() {
+            // A longer path that has such a folder inside (a URL, a relative path) is none of a machine.
+            let start = |at: usize| !content[..at].ends_with(|c: char| c.is_alphanumeric() || "._-*/".contains(c));
+            if machine.iter().any(|path| content.match_indices(path.as_str()).any(|(at, _)| start(at))) {
+                findings.push(format!("{}:{}: {content}", file.display(), line + 1));
+            }
+        }
+    }
+    let lock = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock")).unwrap();
+    for line in lock.lines().filter(|line| line.starts_with("source = ")) {
+        if line != "source = \"registry+https://github.com/rust-lang/crates.io-index\"" {
+            findings.push(format!("Cargo.lock: {line}"));
+        }
+    }
+    complain("paths of a machine, or packages from elsewhere than crates.io", &findings);
+}

@@ -1,0 +1,182 @@
+//! Where results go: folders that cannot take them, streams that nobody reads, disks that are full.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use crate::bench::{Bench, Outcome, VECUD, as_nobody, finish, notes, skip, wait};
+
+const SHORT: &str = "--mode virtual --stop-time 0.02";
+
+#[test]
+fn output_folders_that_cannot_be() {
+    let bench = Bench::with_fmu("a");
+    bench.write("file", "mine");
+    for (out, why) in [
+        ("file", "File exists (os error 17)"),
+        ("file/deeper", "Not a directory (os error 20)"),
+        ("/proc/nope", "No such file or directory (os error 2)"),
+    ] {
+        bench.refuses(
+            &format!("run a {SHORT} --out {out}"),
+            &format!("{out}: the output folder cannot be used: {why}; choose another one with --out DIR"),
+        );
+    }
+    assert_eq!(fs::read_to_string(bench.path("file")).unwrap(), "mine");
+    // What stands in the way of a file of ours is named.
+    fs::create_dir_all(bench.path("o/report.json")).unwrap();
+    bench.refuses(
+        &format!("run a {SHORT} --out o"),
+        &format!(
+            "{}o/report.json: the output folder cannot be used: Is a directory (os error 21); choose another one with --out \
+             DIR",
+            notes("a")
+        ),
+    );
+}
+
+#[test]
+fn an_output_folder_of_somebody_else() {
+    let Some(nobody) = as_nobody("an_output_folder_of_somebody_else") else { return };
+    let bench = Bench::with_fmu("a");
+    fs::create_dir(bench.path("theirs")).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o555);
+    fs::set_permissions(bench.path("theirs"), mode).unwrap();
+    for out in ["theirs", "theirs/new"] {
+        let mut command = bench.wrapped(nobody, ["run", "a", "--mode", "virtual", "--stop-time", "0.02", "--out", out]);
+        let words = bench
+            .refused({
+                command.env("VECUD_CACHE", "theirs");
+                command
+            })
+            .stderr;
+        assert_eq!(
+            words,
+            format!(
+                "{out}: the output folder cannot be used: Permission denied (os error 13); choose another one with --out DIR\n"
+            )
+        );
+    }
+}
+
+#[test]
+fn two_runs_with_one_output_folder() {
+    let bench = Bench::with_fmu("a");
+    let arguments = ["run", "a", "--mode", "realtime", "--stop-time", "1", "--out", "o", "--quiet"];
+    let mut first = bench.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !bench.path("o/signals.csv").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let second = finish(&mut bench.command(arguments));
+    assert_eq!(
+        (second.code, second.stdout.as_str(), second.stderr.as_str()),
+        (
+            Some(2),
+            "",
+            "o: another run is writing to this output folder; wait for its end, or choose another one with --out DIR\n"
+        )
+    );
+    assert_eq!(wait(&mut first).code(), Some(0));
+    let csv = fs::read_to_string(bench.path("o/signals.csv")).unwrap();
+    let columns = |line: &str| line.split(',').count();
+    assert!(csv.lines().count() > 100 && csv.lines().all(|line| columns(line) == columns(csv.lines().next().unwrap())));
+    let left: Vec<_> = bench.files("o").into_iter().filter(|f| f.to_string_lossy().contains("/.")).collect();
+    assert!(left.is_empty(), "{left:?}");
+    // Then it is free again, and what a killed run has left goes.
+    bench.write("o/.run-1.log", "x");
+    bench.write("o/report.html.part", "x");
+    assert_eq!(bench.run(&format!("run a {SHORT} --out o")).code, Some(0));
+    assert!(!bench.path("o/.run-1.log").exists() && !bench.path("o/report.html.part").exists());
+}
+
+/// `script` with the program as `$V`.
+fn shell(bench: &Bench, script: &str) -> Outcome {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).current_dir(bench.path("")).env("VECUD_CACHE", bench.path("cache")).env("V", VECUD);
+    finish(&mut command)
+}
+
+#[test]
+fn streams_that_nobody_reads() {
+    let bench = Bench::with_fmu("a");
+    let run = format!("\"$V\" run a {SHORT}");
+    for (script, code) in [
+        (format!("{run} >&-"), 0),
+        (format!("{run} 2>&-"), 0),
+        (format!("{run} <&- >&- 2>&-"), 0),
+        (format!("{run} >/dev/full 2>/dev/full"), 0),
+        ("\"$V\" inspect a >/dev/full".to_owned(), 0),
+        ("\"$V\" run nowhere 2>&-".to_owned(), 2),
+        ("\"$V\" run nowhere 2>/dev/full".to_owned(), 2),
+        ("\"$V\" frobnicate 2>/dev/full".to_owned(), 2),
+        ("\"$V\" >&- 2>&-".to_owned(), 2),
+    ] {
+        let outcome = shell(&bench, &script);
+        assert_eq!(outcome.code, Some(code), "{script}: {outcome:?}");
+        assert!(!outcome.stderr.contains("panicked"), "{script}: {outcome:?}");
+    }
+    for command in ["inspect a", "check a", "help", &format!("run a {SHORT}")] {
+        let script = format!("( \"$V\" {command}; echo $? >code ) | head -1");
+        let outcome = shell(&bench, &script);
+        assert_eq!(fs::read_to_string(bench.path("code")).unwrap(), "0\n", "{script}: {outcome:?}");
+        assert_eq!(outcome.stdout.lines().count(), 1, "{outcome:?}");
+    }
+    // A reader of stderr that goes away in the middle of a run does not end it.
+    let script = format!("( {run} --quiet; echo $? >code ) 2>&1 >out | true");
+    shell(&bench, &script);
+    assert_eq!(fs::read_to_string(bench.path("code")).unwrap(), "0\n");
+    bench.no_process();
+}
+
+/// `script` where `disk` is a small file system of its own with these options; `None` where that is impossible.
+pub fn on_disk(bench: &Bench, test: &str, options: &str, script: &str) -> Option<Outcome> {
+    fs::create_dir_all(bench.path("disk")).unwrap();
+    let script = format!("mount -t tmpfs -o {options} none disk || exit 99; {script}");
+    let root = rustix::process::geteuid().is_root();
+    let mut command = Command::new("unshare");
+    command.arg(if root { "-m" } else { "-rm" }).args(["sh", "-c", &script]);
+    command.current_dir(bench.path("")).env("VECUD_CACHE", bench.path("cache")).env("V", VECUD).env_remove("CC");
+    let there = Command::new("unshare").arg("--version").output().is_ok();
+    let outcome = there.then(|| finish(&mut command));
+    match outcome {
+        Some(outcome) if outcome.code != Some(99) && !outcome.stderr.contains("unshare failed") => Some(outcome),
+        _ => {
+            skip(test, "this user may not mount a small file system");
+            None
+        }
+    }
+}
+
+#[test]
+fn a_disk_that_fills_up_during_the_run() {
+    let bench = Bench::with_fmu("a");
+    let test = "a_disk_that_fills_up_during_the_run";
+    let script = "\"$V\" run a --mode virtual --stop-time 10 --out disk/o; code=$?; cp -r disk/o kept; exit $code";
+    let Some(outcome) = on_disk(&bench, test, "size=3m", script) else { return };
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    let message = "signals.csv ends early, the run goes on: No space left on device (os error 28)";
+    assert_eq!(outcome.stderr, format!("{}vecud: error: {message}\n", notes("a")));
+    assert!(outcome.stdout.contains(&format!("failure: {message}\n")), "{}", outcome.stdout);
+    assert!(outcome.stdout.ends_with("report: disk/o/report.html\n"), "{}", outcome.stdout);
+    // The run went on to its end, and the report says what is missing.
+    let report: serde_json::Value = serde_json::from_slice(&fs::read(bench.path("kept/report.json")).unwrap()).unwrap();
+    assert_eq!((&report["verdict"], &report["problems"][0]), (&"fail".into(), &message.into()));
+    let fast = report["clocks"].as_array().unwrap().iter().find(|clock| clock["clock"] == "fast").unwrap();
+    assert_eq!(fast["activations"], 10_000);
+    assert!(bench.path("kept/report.html").is_file() && bench.path("kept/histograms.hlog").is_file());
+    // What there was space for is whole rows.
+    let csv = fs::read_to_string(bench.path("kept/signals.csv")).unwrap();
+    let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
+    assert!(columns.len() > 1000 && columns.iter().all(|&n| n == columns[0]) && csv.ends_with('\n'));
+    assert!(bench.files("kept").iter().all(|file| !file.to_string_lossy().ends_with(".part")));
+}
+
+#[test]
+fn a_disk_without_space_for_the_report() {
+    let bench = Bench::with_fmu("a");
+    let test = "a_disk_without_space_for_the_report";
+    let script = format!("\"$V\" run a {SHORT} --out disk/o");
+    let Some(outcome) = on_disk(&bench, test, "size=8k", &script) else { return };
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(outcome.stdout.contains("failure: the report is incomplete: disk/o: cannot write"), "{}", outcome.stdout);
+    assert!(outcome.stdout.ends_with("report: not written\n"), "{}", outcome.stdout);
+}

@@ -1,0 +1,210 @@
+//! The Modelica Reference FMUs (<https://github.com/modelica/Reference-FMUs>): FMUs that nobody here wrote. They are not
+//! part of this repository; `VECUD_REFERENCE_FMUS` names a folder that has them, as a release or a build of them lays
+//! them out.
+
+mod foreign;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use foreign::{Folder, Run, skipped};
+use zip::ZipArchive;
+
+struct ReferenceFmu {
+    path: PathBuf,
+    /// `modelDescription.xml`
+    xml: String,
+}
+
+impl ReferenceFmu {
+    fn attribute(&self, name: &str) -> String {
+        let document = roxmltree::Document::parse(&self.xml).unwrap();
+        document.root_element().attribute(name).unwrap_or_default().to_owned()
+    }
+
+    fn has(&self, element: &str) -> bool {
+        let document = roxmltree::Document::parse(&self.xml).unwrap();
+        document.root_element().children().any(|child| child.has_tag_name(element))
+    }
+
+    fn is_fmi3(&self) -> bool {
+        self.attribute("fmiVersion").starts_with("3.")
+    }
+}
+
+/// All FMUs of the folder, or a visible word that there is none.
+fn reference_fmus(test: &str) -> Option<Vec<ReferenceFmu>> {
+    let Some(folder) = std::env::var_os("VECUD_REFERENCE_FMUS") else {
+        skipped(&format!("{test}: set VECUD_REFERENCE_FMUS to a folder with the Modelica Reference FMUs"));
+        return None;
+    };
+    let mut found = Vec::new();
+    collect(Path::new(&folder), &mut found);
+    assert!(!found.is_empty(), "VECUD_REFERENCE_FMUS names a folder without FMUs");
+    Some(found)
+}
+
+fn collect(folder: &Path, found: &mut Vec<ReferenceFmu>) {
+    let entries = folder.read_dir().unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    for path in entries.map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            collect(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "fmu") {
+            let mut archive = ZipArchive::new(File::open(&path).unwrap()).unwrap();
+            let mut xml = String::new();
+            archive.by_name("modelDescription.xml").unwrap().read_to_string(&mut xml).unwrap();
+            found.push(ReferenceFmu { path: path.canonicalize().unwrap(), xml });
+        }
+    }
+}
+
+/// The one with Scheduled Execution.
+fn clocks(test: &str) -> Option<PathBuf> {
+    let fmus = reference_fmus(test)?;
+    let clocks = fmus.iter().find(|fmu| fmu.is_fmi3() && fmu.attribute("modelName") == "Clocks");
+    Some(clocks.expect("VECUD_REFERENCE_FMUS has a Clocks.fmu of FMI 3.0").path.clone())
+}
+
+/// The scenario of the FMU's own documentation; a second instance gets the ticks of the first one's output clock.
+fn rig(path: &Path) -> String {
+    format!(
+        "[rig]\n\
+         stop_time = 10.0\n\
+         shutdown_timeout = 10.0\n\
+         [fmu.clocks]\n\
+         path = {path:?}\n\
+         [fmu.listener]\n\
+         path = {path:?}\n\
+         [[trigger]]\n\
+         clock = \"clocks.inClock2\"\n\
+         at = [0.0, 1.0, 8.0, 9.0]\n\
+         [[trigger]]\n\
+         clock = \"listener.inClock2\"\n\
+         from = \"clocks.outClock\"\n\
+         [record]\n\
+         signals = [\"*\"]\n"
+    )
+}
+
+/// The times at which a counter of ticks went up from 0 or from nothing.
+fn ticks(run: &Run, counter: &str) -> Vec<f64> {
+    let times = run.column("time");
+    let counts: Vec<f64> = run.column(counter).iter().map(|count| count.max(0.0)).collect();
+    let before = std::iter::once(&0.0).chain(&counts);
+    times.iter().zip(before.zip(&counts)).filter(|(_, (before, now))| now > before).map(|(time, _)| *time).collect()
+}
+
+fn check_clocks(run: &Run) {
+    let last = |fmu: &str| {
+        ["inClock1Ticks", "inClock2Ticks", "inClock3Ticks", "totalInClockTicks", "output3"]
+            .map(|name| *run.column(&format!("{fmu}.{name}")).last().unwrap())
+    };
+    assert_eq!(*run.column("time").last().unwrap(), 9.0);
+    assert_eq!(last("clocks"), [10.0, 4.0, 1.0, 15.0, 1000.0]);
+    // The total reaches a multiple of five three times.
+    assert_eq!(last("listener"), [10.0, 3.0, 1.0, 14.0, 1000.0]);
+    for (clock, own, listener) in [("inClock1", 10, 10), ("inClock2", 4, 3), ("inClock3", 1, 1)] {
+        assert_eq!(run.count("clocks", clock, "activations"), own, "{clock}");
+        assert_eq!(run.count("listener", clock, "activations"), listener, "{clock}");
+        for fmu in ["clocks", "listener"] {
+            for wrong in ["overruns", "skipped", "coalesced", "retimed"] {
+                assert_eq!(run.count(fmu, clock, wrong), 0, "{wrong} of {fmu}.{clock}");
+            }
+        }
+    }
+    assert_eq!(ticks(run, "clocks.inClock1Ticks"), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
+    assert_eq!(ticks(run, "clocks.inClock2Ticks"), [0.0, 1.0, 8.0, 9.0]);
+    let output = run.column("clocks.output3");
+    assert!(output[3].is_nan() && output[4] == 1000.0, "armed at 4 s with an interval of 0: {output:?}");
+}
+
+#[test]
+fn clocks_in_virtual_time() {
+    let Some(clocks) = clocks("clocks_in_virtual_time") else { return };
+    let run = Folder::new().run(&rig(&clocks), "virtual");
+    check_clocks(&run);
+    assert_eq!(ticks(&run, "listener.inClock2Ticks"), [2.0, 6.0, 9.0]);
+}
+
+#[test]
+fn clocks_in_real_time() {
+    let Some(clocks) = clocks("clocks_in_real_time") else { return };
+    let run = Folder::new().run(&rig(&clocks), "realtime");
+    match run.lost_releases() {
+        0 => check_clocks(&run),
+        lost => {
+            skipped(&format!("values of clocks_in_real_time: this machine was too busy for {lost} of the releases"))
+        }
+    }
+}
+
+/// Without its binaries the FMU is built by its own `buildDescription.xml`.
+#[test]
+fn clocks_from_its_sources() {
+    let Some(clocks) = clocks("clocks_from_its_sources") else { return };
+    let folder = Folder::new();
+    let unpacked = folder.path("unpacked");
+    ZipArchive::new(File::open(&clocks).unwrap()).unwrap().extract(&unpacked).unwrap();
+    std::fs::remove_dir_all(unpacked.join("binaries")).unwrap();
+    let built = folder.run(&rig(&unpacked), "virtual");
+    check_clocks(&built);
+    assert_eq!(built.signals, Folder::new().run(&rig(&clocks), "virtual").signals);
+}
+
+#[test]
+fn what_is_inside_of_each() {
+    let Some(fmus) = reference_fmus("what_is_inside_of_each") else { return };
+    let folder = Folder::new();
+    for fmu in fmus.iter().filter(|fmu| fmu.is_fmi3()) {
+        let path = fmu.path.to_str().unwrap();
+        let output = folder.vecud(&["inspect", path]);
+        let (text, notes) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert_eq!(output.status.code(), Some(0), "{path}: {notes}");
+        assert!(text.starts_with(&format!("{} (FMI 3.0)", fmu.attribute("modelName"))), "{path}: {text}");
+        assert_eq!(notes, "", "{path}");
+        let json = folder.vecud(&["inspect", "--json", path]);
+        let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+        let document = roxmltree::Document::parse(&fmu.xml).unwrap();
+        let variables = document.descendants().filter(|node| node.has_attribute("valueReference"));
+        let variables = variables.filter(|node| node.has_attribute("name")).count();
+        let shown = ["variables", "clocks"].map(|list| json[list].as_array().map_or(0, Vec::len));
+        assert_eq!(shown.iter().sum::<usize>(), variables, "{path}: {shown:?}");
+    }
+}
+
+#[test]
+fn fmus_without_scheduled_execution_are_refused() {
+    let Some(fmus) = reference_fmus("fmus_without_scheduled_execution_are_refused") else {
+        return;
+    };
+    let others: Vec<_> = fmus.iter().filter(|fmu| !fmu.has("ScheduledExecution")).collect();
+    assert!(others.len() > 5, "VECUD_REFERENCE_FMUS has all Reference FMUs");
+    for fmu in others {
+        let folder = Folder::new();
+        let path = fmu.path.to_str().unwrap();
+        let why = match fmu.is_fmi3() {
+            true => {
+                let offers = [("CoSimulation", "Co-Simulation"), ("ModelExchange", "Model Exchange")];
+                let offers: Vec<_> = offers.iter().filter(|(element, _)| fmu.has(element)).map(|(_, it)| *it).collect();
+                format!("has no Scheduled Execution interface (it offers {})", offers.join(" and "))
+            }
+            false => {
+                let version = fmu.attribute("fmiVersion");
+                assert_eq!(folder.vecud(&["inspect", path]).status.code(), Some(2), "{path}");
+                format!("fmiVersion=\"{version}\" is not supported by this build of vecud (FMI 3.0 only)")
+            }
+        };
+        std::fs::write(folder.path("rig.toml"), format!("[fmu.x]\npath = {path:?}\n")).unwrap();
+        for arguments in [&["run", path][..], &["run", "rig.toml"], &["check", "rig.toml"]] {
+            let output = folder.vecud(arguments);
+            let message = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{path}: {message}");
+            assert!(message.contains(&why), "{path}: {message}");
+            assert_eq!(message.matches(path).count(), 1, "names the FMU once: {message}");
+            assert_eq!(message.lines().count(), 1, "{message}");
+            assert_eq!(output.stdout, b"", "{path}");
+        }
+        assert!(!folder.path("vecud-out").exists(), "{path}");
+    }
+}

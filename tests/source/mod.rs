@@ -1,0 +1,321 @@
+//! Rust source text, read just well enough to check rules over it: words and paths, without comments and strings.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A word or a sign, and the line it is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    pub text: String,
+    pub line: usize,
+}
+
+/// A path in the code: `std::fs::read`; braces of `use` are resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    pub path: String,
+    pub line: usize,
+}
+
+/// A source file.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Relative to the package.
+    pub path: String,
+    /// As under `crate::`.
+    pub module: String,
+    pub text: String,
+    tokens: Vec<Token>,
+}
+
+/// All files of a folder of the package, without what is built and what version control keeps.
+pub fn folder(name: &str) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (mut files, mut folders) = (Vec::new(), vec![root.join(name)]);
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for entry in entries.map(|entry| entry.unwrap()) {
+            let name = entry.file_name();
+            let skipped = ["target", ".git", "vecud-out"].iter().any(|skipped| name == *skipped);
+            match entry.file_type().unwrap() {
+                _ if skipped => {}
+                kind if kind.is_dir() => folders.push(entry.path()),
+                kind if kind.is_file() => files.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// All Rust files of a folder of the package.
+pub fn sources(name: &str) -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let rust = folder(name).into_iter().filter(|file| file.extension().is_some_and(|extension| extension == "rs"));
+    rust.map(|file| {
+        let path = file.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+        Source::new(path, fs::read_to_string(&file).unwrap())
+    })
+    .collect()
+}
+
+impl Source {
+    pub fn new(path: String, text: String) -> Source {
+        let inside = path.split_once('/').map_or(path.as_str(), |(_, inside)| inside);
+        let stem = inside.trim_end_matches(".rs").trim_end_matches("/mod");
+        let tokens = tokens(&text);
+        Source { module: stem.replace('/', "::"), path, text, tokens }
+    }
+
+    /// Without `mod tests { … }` and without anything if it is a file of tests.
+    pub fn outside_tests(&self) -> Source {
+        let is_tests = self.module.split("::").any(|part| part == "tests" || part.ends_with("_tests"));
+        let inline = |at: &usize| texts(&self.tokens[*at..]).take(3).eq(["mod", "tests", "{"]);
+        let end = if is_tests { 0 } else { (0..self.tokens.len()).find(inline).unwrap_or(self.tokens.len()) };
+        Source { tokens: self.tokens[..end].to_vec(), ..self.clone() }
+    }
+
+    /// Lines in which one of the words stands.
+    pub fn words<'a>(&'a self, words: &'a [&str]) -> impl Iterator<Item = usize> + 'a {
+        self.tokens.iter().filter(|token| words.contains(&token.text.as_str())).map(|token| token.line)
+    }
+
+    /// All paths of two or more parts.
+    pub fn paths(&self) -> Vec<Named> {
+        let mut all = Vec::new();
+        let mut at = 0;
+        while at < self.tokens.len() {
+            let starts = is_word(&self.tokens[at].text)
+                && self.tokens.get(at + 1).is_some_and(|next| next.text == "::")
+                && (at == 0 || self.tokens[at - 1].text != "::");
+            at = if starts { path(&self.tokens, at, "", &mut all) } else { at + 1 };
+        }
+        all
+    }
+
+    /// What it names of this package, without the leading `crate::`; `super::` is resolved.
+    pub fn imports(&self) -> Vec<Named> {
+        let resolve = |named: Named| {
+            let inner = named.line;
+            let mut parts = named.path.split("::").peekable();
+            match parts.next_if(|part| ["crate", "super"].contains(part))? {
+                "crate" => Some(Named { path: parts.collect::<Vec<_>>().join("::"), ..named }),
+                _ => {
+                    let mut own: Vec<&str> = self.module.split("::").collect();
+                    own.extend(self.inline_modules(inner));
+                    own.pop();
+                    while parts.next_if_eq(&"super").is_some() {
+                        own.pop();
+                    }
+                    own.extend(parts);
+                    Some(Named { path: own.join("::"), ..named })
+                }
+            }
+        };
+        self.paths().into_iter().filter_map(resolve).collect()
+    }
+
+    /// The `mod name { … }` that a line is in.
+    fn inline_modules(&self, line: usize) -> Vec<&str> {
+        let (mut open, mut depth) = (Vec::new(), 0);
+        for (at, token) in self.tokens.iter().enumerate().take_while(|(_, token)| token.line <= line) {
+            match token.text.as_str() {
+                "{" => {
+                    if at >= 2 && self.tokens[at - 2].text == "mod" {
+                        open.push((depth, self.tokens[at - 1].text.as_str()));
+                    }
+                    depth += 1;
+                }
+                "}" => {
+                    depth -= 1;
+                    open.retain(|(outer, _)| *outer < depth);
+                }
+                _ => {}
+            }
+        }
+        open.into_iter().map(|(_, name)| name).collect()
+    }
+
+    /// Lines of unsafe blocks, impls and functions without an argument: a comment with `SAFETY`, or a documentation
+    /// section `# Safety`, that ends at most three lines above. Functions in tests need none: the standard's words about
+    /// them are their contract.
+    pub fn unargued(&self) -> impl Iterator<Item = usize> + '_ {
+        let in_tests = self.path.starts_with("tests/") || self.module.split("::").any(|part| part == "tests");
+        let lines: Vec<&str> = self.text.lines().map(str::trim).collect();
+        let argued = move |line: usize| {
+            let comment = |at: usize| lines[at].starts_with("//") || lines[at].starts_with("#[");
+            let argument = |at: usize| lines[at].contains("SAFETY") || lines[at].contains("# Safety");
+            // From the statement up to three lines, then on while it is still the same comment.
+            let (mut at, mut steps) = (line - 1, 0);
+            loop {
+                if argument(at) {
+                    return true;
+                }
+                if at == 0 || (steps >= 3 && !comment(at)) {
+                    return false;
+                }
+                (at, steps) = (at - 1, steps + 1);
+            }
+        };
+        self.tokens.iter().enumerate().filter_map(move |(at, token)| {
+            let next = |n: usize| self.tokens.get(at + n).map_or("", |token| token.text.as_str());
+            // Types of function pointers and attributes need none.
+            let after = if next(1) == "extern" { next(2) } else { next(1) };
+            let matters = token.text == "unsafe"
+                && match after {
+                    "{" | "impl" | "trait" => true,
+                    "fn" => !in_tests && is_word(if next(1) == "extern" { next(3) } else { next(2) }),
+                    _ => false,
+                };
+            (matters && !argued(token.line)).then_some(token.line)
+        })
+    }
+}
+
+fn texts(tokens: &[Token]) -> impl Iterator<Item = &str> {
+    tokens.iter().map(|token| token.text.as_str())
+}
+
+fn is_word(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+}
+
+/// Reads a path, or the tree of a `use`, from `at` on; returns where it ends.
+fn path(tokens: &[Token], mut at: usize, prefix: &str, all: &mut Vec<Named>) -> usize {
+    let line = tokens[at].line;
+    let mut path = prefix.to_owned();
+    loop {
+        let text = tokens.get(at).map_or("", |token| token.text.as_str());
+        if text == "{" {
+            at += 1;
+            while tokens.get(at).is_some_and(|token| token.text != "}") {
+                at = if tokens[at].text == "," { at + 1 } else { self::path(tokens, at, &path, all) };
+                // `use a as b`
+                if tokens.get(at).is_some_and(|token| token.text == "as") {
+                    at += 2;
+                }
+            }
+            return at + 1;
+        }
+        if is_word(text) || text == "*" {
+            let separator = if path.is_empty() { "" } else { "::" };
+            // `use a::{self}` names a.
+            if text != "self" && text != "*" {
+                path = format!("{path}{separator}{text}");
+            }
+        } else {
+            // `Vec::<u8>`, or nothing that is a path: get on.
+            all.push(Named { path, line });
+            return at + 1;
+        }
+        at += 1;
+        if tokens.get(at).is_none_or(|token| token.text != "::") {
+            all.push(Named { path, line });
+            return at;
+        }
+        at += 1;
+    }
+}
+
+/// Words, numbers and signs; no comments, no contents of strings and characters.
+fn tokens(text: &str) -> Vec<Token> {
+    let bytes = text.as_bytes();
+    let (mut all, mut at, mut line) = (Vec::new(), 0, 1);
+    let starts = |at: usize, with: &str| text.as_bytes()[at..].starts_with(with.as_bytes());
+    while at < bytes.len() {
+        let begin = at;
+        let word = |c: u8| c == b'_' || c.is_ascii_alphanumeric() || c >= 0x80;
+        match bytes[at] {
+            b'/' if starts(at, "//") => at = text[at..].find('\n').map_or(bytes.len(), |end| at + end),
+            b'/' if starts(at, "/*") => at = text[at..].find("*/").map_or(bytes.len(), |end| at + end + 2),
+            b'"' => at = string_end(bytes, at),
+            b'r' | b'b' | b'c' if raw_string_end(text, at).is_some() => at = raw_string_end(text, at).unwrap_or(at + 1),
+            b'\'' => {
+                // A character, or a lifetime: that has no closing quote right after its first character.
+                let width = text[at + 1..].chars().next().map_or(1, char::len_utf8);
+                at = match bytes.get(at + 1) {
+                    Some(b'\\') => text[at + 3..].find('\'').map_or(bytes.len(), |end| at + 3 + end + 1),
+                    _ if bytes.get(at + 1 + width) == Some(&b'\'') => at + 2 + width,
+                    _ => at + 1,
+                };
+            }
+            c if word(c) => {
+                while at < bytes.len() && word(bytes[at]) {
+                    at += 1;
+                }
+                all.push(Token { text: text[begin..at].to_owned(), line });
+            }
+            c if c.is_ascii_whitespace() => at += 1,
+            _ => {
+                at += if starts(at, "::") { 2 } else { 1 };
+                all.push(Token { text: text[begin..at].to_owned(), line });
+            }
+        }
+        line += bytes[begin..at.min(bytes.len())].iter().filter(|&&c| c == b'\n').count();
+    }
+    all
+}
+
+fn string_end(bytes: &[u8], mut at: usize) -> usize {
+    at += 1;
+    while at < bytes.len() && bytes[at] != b'"' {
+        at += if bytes[at] == b'\\' { 2 } else { 1 };
+    }
+    at + 1
+}
+
+/// The end of `r"…"`, `r#"…"#`, `br"…"`, `b"…"`, `c"…"`, `b'…'` if one begins here.
+fn raw_string_end(text: &str, at: usize) -> Option<usize> {
+    let letters = text[at..].bytes().take_while(|c| b"rbc".contains(c)).count();
+    let rest = &text[at + letters..];
+    let preceded = at > 0 && text[..at].ends_with(|c: char| c == '_' || c.is_alphanumeric());
+    if preceded || letters > 2 {
+        return None;
+    }
+    let raw = text[at..at + letters].contains('r');
+    let hashes = rest.bytes().take_while(|c| *c == b'#').count();
+    if raw && rest[hashes..].starts_with('"') {
+        let close = format!("\"{}", "#".repeat(hashes));
+        let body = at + letters + hashes + 1;
+        return Some(text[body..].find(&close).map_or(text.len(), |end| body + end + close.len()));
+    }
+    (!raw && rest.starts_with('"')).then(|| string_end(text.as_bytes(), at + letters))
+}
+
+#[test]
+fn paths_are_read_as_the_compiler_does() {
+    let text = r##"
+        use crate::a::{self, b::{C, D as E}, f};
+        // crate::comment
+        /// [`crate::doc`]
+        use super::x;
+        const S: &str = "crate::string"; const R: &str = r#"crate::"raw"#; const C: char = '"';
+        mod tests {
+            use super::*;
+            fn f<'a>() { crate::k::l(); super::super::m(); }
+        }
+    "##;
+    let source = Source::new("src/top/file.rs".to_owned(), text.to_owned());
+    let imports: Vec<(String, usize)> = source.imports().into_iter().map(|named| (named.path, named.line)).collect();
+    let expected = [
+        ("a", 2),
+        ("a::b::C", 2),
+        ("a::b::D", 2),
+        ("a::f", 2),
+        ("top::x", 5),
+        ("top::file", 8),
+        ("k::l", 9),
+        ("top::m", 9),
+    ];
+    assert_eq!(imports, expected.map(|(path, line)| (path.to_owned(), line)));
+    assert_eq!(source.outside_tests().imports().len(), 5);
+}
+
+#[test]
+fn a_missing_argument_is_seen() {
+    let text = "// SAFETY: so.\n// More.\nunsafe { a() };\n\n\n\n\nunsafe { b() };\ntype T = unsafe extern \"C\" fn(x: u8);\n\
+                /// # Safety\n/// Do.\nunsafe fn c() {}\n// no\nstruct S;\nlet a = 1;\nlet b = 2;\nunsafe impl Send for S {}\n";
+    let source = Source::new("src/a.rs".to_owned(), text.to_owned());
+    assert_eq!(source.unargued().collect::<Vec<_>>(), [8, 17]);
+}

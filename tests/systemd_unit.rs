@@ -1,0 +1,62 @@
+//! The unit in systemd/ is one that systemd accepts, and it starts the vecud that is here.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+const VECUD: &str = env!("CARGO_BIN_EXE_vecud");
+
+fn unit() -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("systemd/vecud@.service")).unwrap()
+}
+
+/// What stands after `key=`, once or more often.
+fn values<'a>(unit: &'a str, key: &str) -> Vec<&'a str> {
+    unit.lines().filter_map(|line| line.strip_prefix(key)?.strip_prefix('=')).collect()
+}
+
+#[test]
+fn systemd_accepts_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("vecud@engine.service");
+    // Verification wants programs that exist; this one is not installed.
+    fs::write(&file, unit().replace("/usr/local/bin/vecud", VECUD)).unwrap();
+    let output = match Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&file).output() {
+        Ok(output) => output,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "SKIPPED: systemd_accepts_it: systemd-analyze: {error}");
+            return;
+        }
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    // What is wrong with other units of this machine is none of ours; unknown keys are warnings that name the file.
+    assert!(output.status.success() && !said.contains("vecud@"), "{said}");
+}
+
+#[test]
+fn it_starts_vecud_with_options_that_exist() {
+    let unit = unit();
+    let [start] = values(&unit, "ExecStart")[..] else { panic!("one ExecStart") };
+    let words: Vec<&str> = start.split_whitespace().collect();
+    assert_eq!(words[..2], ["/usr/local/bin/vecud", "run"]);
+    let help = Command::new(VECUD).args(["run", "--help"]).output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let options: Vec<&&str> = words.iter().filter(|word| word.starts_with("--")).collect();
+    assert!(!options.is_empty());
+    for option in options {
+        assert!(help.split_whitespace().any(|word| word == *option), "vecud run has no {option}:\n{help}");
+    }
+}
+
+#[test]
+fn it_does_not_take_away_what_real_time_threads_need() {
+    let unit = unit();
+    assert_eq!(values(&unit, "AmbientCapabilities"), ["CAP_SYS_NICE CAP_IPC_LOCK"]);
+    assert_eq!(values(&unit, "LimitMEMLOCK"), ["infinity"]);
+    let priority: u8 = values(&unit, "LimitRTPRIO")[0].parse().unwrap();
+    assert!(priority >= vecud::rig::RigHost::default().fifo_priorities.value.1.get());
+    for harmful in ["PrivateDevices", "RestrictRealtime", "CPUQuota", "CPUSchedulingPolicy", "SystemCallFilter"] {
+        assert!(values(&unit, harmful).is_empty(), "{harmful}");
+    }
+}
