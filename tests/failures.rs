@@ -4,7 +4,7 @@
 mod program;
 
 use nix::sys::signal::Signal;
-use program::{Outcome, Rig, changed_tracer, real_time, runner_of, send, the_core, wait_until};
+use program::{Kind, Outcome, Rig, changed_tracer, real_time, runner_of, send, the_core, wait_until};
 use std::time::Duration;
 
 const ERROR: i32 = 1;
@@ -59,6 +59,11 @@ fn failed(run: &Outcome, a: &str, b: &str) {
     assert_eq!((report["verdict"].as_str(), report["end"].as_str()), (Some("fail"), Some("failure")));
     assert_eq!((run.status("a").as_str(), run.status("b").as_str()), (a, b), "{:#?}", run.problems());
     assert!(run.out.join("report.html").exists());
+}
+
+fn kind(realtime: bool) -> Kind {
+    let fifo = realtime && vecud::sys::scheduling::probe_fifo(89).is_ok();
+    if fifo { Kind::Preemptive } else { Kind::OneAtATime }
 }
 
 /// What was recorded before the failure at 0.05 s is there, and nothing of the failed activation.
@@ -231,22 +236,17 @@ fn a_call_of_exit_is_no_regular_end() {
     );
 }
 
-/// Whether higher partitions could interrupt lower ones in this run.
-fn preemptive(run: &Outcome) -> bool {
-    run.report()["host"]["scheduling"] == "fifo"
-}
-
 #[test]
 fn a_leaked_lock_is_released_and_reported() {
     in_both_modes(
         || in_activation(LEAK_LOCK, ""),
-        |run, _| {
+        |run, realtime| {
             assert_eq!(run.code, 0, "{}", run.stderr);
             let lock = &run.fmu("a")["lock"];
             assert_eq!((&lock["leaked"], &lock["unbalanced"], &lock["violations"]), (&1.into(), &0.into(), &1.into()));
             run.problem(&["fmu `a`", "1 times", "preemption lock held"]);
             assert_eq!(run.count("a", "fast", "activations") + run.count("a", "fast", "skipped"), 200);
-            let (_, broken) = run.trace("b").check(preemptive(run));
+            let (_, broken) = run.trace("b").check(kind(realtime));
             assert!(broken.is_empty(), "{broken:#?}");
         },
     );
@@ -256,13 +256,13 @@ fn a_leaked_lock_is_released_and_reported() {
 fn an_unlock_without_a_lock_has_no_effect_and_is_reported() {
     in_both_modes(
         || in_activation(UNLOCK_UNLOCKED, ""),
-        |run, _| {
+        |run, realtime| {
             assert_eq!(run.code, 0, "{}", run.stderr);
             let lock = &run.fmu("a")["lock"];
             assert_eq!((&lock["leaked"], &lock["unbalanced"], &lock["violations"]), (&0.into(), &1.into(), &1.into()));
             run.problem(&["fmu `a`", "1 calls of unlockPreemption without a lock"]);
             for fmu in ["a", "b"] {
-                let (_, broken) = run.trace(fmu).check(preemptive(run));
+                let (_, broken) = run.trace(fmu).check(kind(realtime));
                 assert!(broken.is_empty(), "{broken:#?}");
             }
         },
@@ -283,11 +283,11 @@ fn a_warning_is_what_the_rig_says() {
     );
     in_both_modes(
         || two(&start, "", "on_warning = 'ignore'"),
-        |run, _| {
+        |run, realtime| {
             assert_eq!((run.code, run.status("a").as_str()), (0, "terminated"), "{}", run.stderr);
             let about = run.problems().into_iter().filter(|problem| problem.contains("Warning"));
             assert_eq!(about.collect::<Vec<_>>(), Vec::<String>::new());
-            let (_, broken) = run.trace("a").check(preemptive(run));
+            let (_, broken) = run.trace("a").check(kind(realtime));
             assert!(broken.is_empty(), "{broken:#?}");
         },
     );
@@ -434,7 +434,7 @@ fn sigint_and_sigterm_lead_to_an_orderly_end() {
         assert!((0.05..50.0).contains(&report["end_time"].as_f64().unwrap()), "{}", report["end_time"]);
         for fmu in ["a", "b"] {
             assert_eq!(run.status(fmu), "terminated");
-            let (_, broken) = run.trace(fmu).check(report["host"]["scheduling"] == "fifo");
+            let (_, broken) = run.trace(fmu).check(kind(report["host"]["scheduling"] == "fifo"));
             assert!(broken.is_empty(), "{broken:#?}");
             let recorded = run.signals().last(&format!("{fmu}.count_fast"));
             assert_eq!(recorded, run.count(fmu, "fast", "activations"), "all that ran is recorded");

@@ -3,7 +3,7 @@
 mod program;
 
 use program::clock::{EQUAL_A, EQUAL_B, FAST, SLOW};
-use program::{Rig, check_threads, real_time, runner_of, skipped, the_core};
+use program::{Kind, Rig, check_threads, real_time, runner_of, skipped, the_core};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -208,7 +208,7 @@ fn without_privileges_the_run_is_cooperative_loud_and_right() {
 
     for fmu in ["a", "b"] {
         let trace = run.trace(fmu);
-        let (seen, broken) = trace.check_without_preemption();
+        let (seen, broken) = trace.check(Kind::OneAtATime);
         assert!(broken.is_empty(), "{broken:#?}");
         assert_eq!(seen.preemptions, 0);
         assert!(check_threads(&trace).is_empty());

@@ -21,6 +21,8 @@ const RIGHT: Mechanism = Mechanism {
     raise: Raise::AfterTaking,
     help: true,
     section_flag: true,
+    gate_at_word: true,
+    bit_first: true,
 };
 
 /// A high one, two equal ones, a low one; code that locks or sleeps.
@@ -94,6 +96,13 @@ fn the_mechanism_holds_with_four_threads() {
 }
 
 #[test]
+fn the_mechanism_holds_with_code_that_never_sleeps() {
+    for (name, scene) in [("four awake", FOUR), ("three awake", THREE)] {
+        assert_holds(name, Scene { may_sleep: false, ..scene });
+    }
+}
+
+#[test]
 fn the_mechanism_holds_with_repeated_releases() {
     assert_holds("three", THREE);
 }
@@ -125,8 +134,15 @@ fn the_mechanism_holds_in_larger_scenes() {
     }
 }
 
-const PLAIN_PI_MUTEX: Mechanism =
-    Mechanism { gate: Gate::None, token: false, bitmap: false, recheck: false, section_flag: false, ..RIGHT };
+const PLAIN_PI_MUTEX: Mechanism = Mechanism {
+    gate: Gate::None,
+    token: false,
+    bitmap: false,
+    recheck: false,
+    section_flag: false,
+    gate_at_word: false,
+    ..RIGHT
+};
 
 const GATE_ALONE: Mechanism = Mechanism { gate: Gate::Once, ..PLAIN_PI_MUTEX };
 
@@ -157,13 +173,29 @@ fn gate_and_token_without_the_bitmap_fail_when_code_sleeps() {
 
 #[test]
 fn a_gate_that_waits_until_the_word_is_free_never_ends() {
-    let until_free = Mechanism { gate: Gate::UntilFree, section_flag: false, ..RIGHT };
+    let until_free =
+        Mechanism { gate: Gate::UntilFree, section_flag: false, gate_at_word: false, bit_first: false, ..RIGHT };
     assert_violates(until_free, &[FOUR], Violation::Livelock);
+}
+
+/// Found by the tracer, once in some hundred thousand locked sections: who has taken the word was interrupted before it
+/// could set the flag.
+#[test]
+fn a_gate_at_the_flag_alone_lets_a_higher_one_wait_in_its_activation() {
+    let at_the_flag = Mechanism { gate_at_word: false, bit_first: false, ..RIGHT };
+    let awake = Scene { may_sleep: false, ..FOUR };
+    assert_violates(at_the_flag, &[awake], Violation::GoesOnInsideHigher);
+}
+
+#[test]
+fn a_gate_at_the_word_before_the_bit_lets_others_start_inside_a_section_that_sleeps() {
+    let bit_last = Mechanism { bit_first: false, ..RIGHT };
+    assert_violates(bit_last, &[SLEEPS_LOCKED], Violation::StartsInsideLockedSection);
 }
 
 #[test]
 fn without_looking_again_one_starts_inside_a_higher_one() {
-    let once = Mechanism { recheck: false, ..RIGHT };
+    let once = Mechanism { recheck: false, bit_first: false, ..RIGHT };
     assert_violates(once, &[FOUR], Violation::StartsInsideHigher);
 }
 
@@ -184,7 +216,7 @@ fn a_raise_that_is_decided_before_the_word_is_taken_comes_too_late() {
 /// way to somebody who has not run yet.
 #[test]
 fn a_gate_at_the_word_is_passed_when_the_section_begins_and_sleeps() {
-    let at_the_word = Mechanism { section_flag: false, ..RIGHT };
+    let at_the_word = Mechanism { section_flag: false, gate_at_word: false, bit_first: false, ..RIGHT };
     assert_violates(at_the_word, &[SLEEPS_LOCKED], Violation::StartsInsideLockedSection);
 }
 

@@ -38,6 +38,10 @@ pub struct Mechanism {
     pub help: bool,
     /// Gate and recheck look at a flag that says "inside a section"; without it the gate looks at the word.
     pub section_flag: bool,
+    /// The gate looks at the word as well as at the flag: who has taken it may not have set the flag yet.
+    pub gate_at_word: bool,
+    /// The own bit is set before the gate, and stays: who waits there counts as active.
+    pub bit_first: bool,
 }
 
 /// What the threads are and what their FMU code may do.
@@ -112,6 +116,8 @@ pub struct State {
 pub enum Violation {
     StartsInsideLockedSection,
     GoesOnInsideLockedSection,
+    /// A section runs while a higher one is in its activation and awake: it waits for the lock.
+    GoesOnInsideHigher,
     InterleavesWithEqual,
     StartsInsideHigher,
     StartsBeforeHigherTarget,
@@ -268,6 +274,12 @@ impl Model {
         if others().any(|t| inside(&t)) && !self.scene.may_sleep_locked {
             return Some(Violation::GoesOnInsideLockedSection);
         }
+        let awake =
+            |t: &u8| state.started[*t as usize] && self.scene.levels[*t as usize] < self.scene.levels[me as usize];
+        let nobody_sleeps = !self.scene.may_sleep && !self.scene.may_sleep_locked;
+        if state.inside[me as usize] && nobody_sleeps && others().any(|t| awake(&t)) {
+            return Some(Violation::GoesOnInsideHigher);
+        }
         if !state.inside[me as usize] {
             if state.machine.effective(me) != state.machine.base[me as usize] {
                 return Some(Violation::RunsAbovePriority);
@@ -311,15 +323,17 @@ impl Model {
         let after_gate = if self.mechanism.help { At::Help } else { At::Look };
         let mut next = *state;
         next.machine.begin_step(me);
+        let again = if self.mechanism.bit_first { At::Gate } else { At::Clear };
         let mut violation = None;
         let label = match state.at[m] {
             At::Token => {
-                next.at[m] = At::Gate;
+                next.at[m] = if self.mechanism.bit_first { At::Set } else { At::Gate };
                 next.machine.take(me, token(level));
                 "takes its level's token"
             }
             At::Gate => {
-                let stop = self.mechanism.gate != Gate::None && self.is_locked_by_another(state, me);
+                let taken = self.mechanism.gate_at_word && state.machine.is_taken_by_another(me, WORD);
+                let stop = self.mechanism.gate != Gate::None && (taken || self.is_locked_by_another(state, me));
                 next.at[m] = if stop { At::GateTake } else { after_gate };
                 "looks for a section"
             }
@@ -355,7 +369,7 @@ impl Model {
                 "sees a higher level"
             }
             At::Look => {
-                next.at[m] = At::Set;
+                next.at[m] = if self.mechanism.bit_first { At::RecheckFlag } else { At::Set };
                 "sees no higher level"
             }
             At::HigherTake(higher) => {
@@ -370,7 +384,9 @@ impl Model {
             }
             At::Set => {
                 next.active |= 1 << level;
-                if self.mechanism.recheck {
+                if self.mechanism.bit_first {
+                    next.at[m] = At::Gate;
+                } else if self.mechanism.recheck {
                     next.at[m] = if self.mechanism.section_flag { At::RecheckFlag } else { At::Recheck };
                 } else {
                     violation = self.begin(&mut next, me);
@@ -379,12 +395,12 @@ impl Model {
             }
             At::RecheckFlag => {
                 let locked = self.is_locked_by_another(state, me);
-                next.at[m] = if locked { At::Clear } else { At::Recheck };
+                next.at[m] = if locked { again } else { At::Recheck };
                 "looks for a section again"
             }
             At::Recheck => {
                 if above != 0 {
-                    next.at[m] = At::Clear;
+                    next.at[m] = again;
                 } else {
                     violation = self.begin(&mut next, me);
                 }

@@ -7,7 +7,7 @@ mod outcome;
 mod trace;
 
 #[allow(unused_imports, reason = "each test program uses a part of it")]
-pub use invariants::{Seen, check_threads};
+pub use invariants::{Kind, Seen, check_threads};
 pub use outcome::Outcome;
 pub use trace::{Event, Trace, clock};
 

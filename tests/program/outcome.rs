@@ -130,7 +130,7 @@ impl Signals {
 
     #[track_caller]
     pub fn last(&self, name: &str) -> u64 {
-        self.column(name).last().map_or(0, |value| value.parse().unwrap())
+        self.column(name).last().filter(|value| !value.is_empty()).map_or(0, |value| value.parse().unwrap())
     }
 
     pub fn times(&self) -> Vec<f64> {

@@ -11,17 +11,19 @@
 //!   hand-over on to a waiter that has not run yet;
 //! - a *token* per priority level, another such word, held by a partition from its entry to its leave: partitions of
 //!   equal priority exclude each other, blocked ones included;
-//! - a *bitmap* of active levels: who has entered and not yet left. Level 0 is the highest.
+//! - a *bitmap* of active levels: who has come to its entry and not yet left. Level 0 is the highest.
 //!
 //! # Protocol
-//! *Enter*, before the first FMI call of an activation: take the own level's token; then
-//! 1. (the gate) if somebody else is inside a section, take the word and give it back, once: the own priority is lent to
-//!    the holder. Never until the *word* is free: each of two that wait here would hand it to the other, for ever.
+//! *Enter*, before the first FMI call of an activation: take the own level's token; set the own bit; then
+//! 1. (the gate) if somebody else is inside a section, or has the word, take the word and give it back, once: the own
+//!    priority is lent to the holder. The section alone is not enough: a lower one that has just taken the word, or to
+//!    which it was just handed, and could not yet set the section would run its section inside of this activation as soon
+//!    as that locks. Never until the *word* is free: each of two that wait here would hand it to the other, for ever.
 //!    Then help: wake the higher pending targets of this core.
-//! 2. if a higher level is active (it sleeps inside FMU code, else it would be running), take and give back the token of
-//!    the nearest one: the own priority is lent to it until it leaves. Again from 1.
-//! 3. set the own bit. If a higher bit is there now, or a section (they came between 1 and 3 and sleep), clear the own
-//!    bit and start again from 1.
+//! 2. if a higher level is active (it sleeps inside FMU code or waits at its own gate, else it would be running), take and
+//!    give back the token of the nearest one: the own priority is lent to it until it leaves. Again from 1.
+//! 3. if somebody is inside a section now, or a higher bit is set (they came meanwhile and sleep), again from 1. The bit
+//!    comes before the gate so that this sees one that waits there, and whose wait lets a section begin.
 //!
 //! *Leave*, after the last FMI call: clear the bit, give the token back.
 //!
@@ -175,8 +177,10 @@ impl PreemptionLock {
         let (word, bit) = (&self.active[level / BITS], 1 << (level % BITS));
         assert!(!me.entered.replace(true), "a partition that has entered enters again");
         let mut waits = u32::from(token.lock(me.tid));
+        word.fetch_or(bit, Ordering::SeqCst);
         loop {
-            if self.is_inside_section() {
+            // The word as well: whoever has taken it may have been interrupted before it could set the section.
+            if self.is_inside_section() || self.word.owner() != 0 {
                 waits += 1;
                 self.word.lock(me.tid);
                 self.word.unlock(me.tid);
@@ -188,12 +192,10 @@ impl PreemptionLock {
                 self.tokens[higher].unlock(me.tid);
                 continue;
             }
-            word.fetch_or(bit, Ordering::SeqCst);
-            // The section first: whoever comes between the two looks is active then, since only a higher one can come.
+            // The section first: whoever comes between the two looks has its bit set, since only a higher one can come.
             if !self.is_inside_section() && self.nearest_active_above(level).is_none() {
                 return waits;
             }
-            word.fetch_and(!bit, Ordering::SeqCst);
         }
     }
 
