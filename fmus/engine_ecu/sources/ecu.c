@@ -31,6 +31,7 @@ static const double pi = 3.14159265358979323846;
 static const double degrees_per_position = 360.0 / WHEEL_POSITIONS;
 static const double gap_ratio = 1.6;   /* a tooth this much later than the last one comes after the gap */
 static const double stall_time = 0.1;  /* s without a tooth: the engine stands */
+static const double shortest_period = 200e-6; /* s: no crankshaft of this engine turns at 8,300 rpm */
 
 /* Air and fuel. */
 static const double gas_constant = 287.0;         /* J/(kg K) */
@@ -221,6 +222,7 @@ static void crank_isr(struct ecu *ecu, double time)
 {
     double period = time - ecu->last_tooth;
     bool first = ecu->teeth++ == 0;
+    if (!first && period < shortest_period) return; /* a disturbance on the line, no tooth */
     ecu->last_tooth = time;
     ecu->shared.tooth_time = time;
     if (first || period > stall_time) { /* no period to speak of: begin again */
