@@ -204,7 +204,9 @@ impl PartitionThread {
         }
         let result = self.activation.run(world, host, due.time);
         let end = monotonic_now();
-        // Still in the name of this activation, and before anybody else may enter.
+        // Still in the name of this activation, and before anybody else may enter. FMU code can leak a lock when it is read
+        // too.
+        host.returned_from_fmu();
         if let Err(failure) = &result {
             self.activation.fail();
             host.fail(failure);

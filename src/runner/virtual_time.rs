@@ -56,6 +56,7 @@ pub fn run(
         host.begin(task, due.time);
         let result = activations[task.0].run(world, host, due.time);
         // Still in the name of this activation.
+        host.returned_from_fmu();
         if let Err(failure) = &result {
             activations[task.0].fail();
             host.fail(failure);
