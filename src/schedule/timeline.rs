@@ -153,10 +153,9 @@ impl Timeline {
         let Some(last) = self.last.filter(|last| time < *last) else {
             return Waiting { time, dispatched: dispatch.wall, retimed: false };
         };
-        let nanosecond = Fraction::new(1, 1_000_000_000).expect("a constant");
-        let mut time = dispatch.time.max(last.after(nanosecond));
+        let mut time = dispatch.time.max(last.after(Fraction::NANOSECOND));
         while self.waits_for(time) {
-            time = time.after(nanosecond);
+            time = time.after(Fraction::NANOSECOND);
         }
         Waiting { time, dispatched: dispatch.wall, retimed: true }
     }
