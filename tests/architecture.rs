@@ -17,7 +17,6 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("places", &[]),
     ("priority", &[]),
     ("time", &[]),
-    ("places", &[]),
     ("sys", &[]),
     ("fmu::platform", &[]),
     ("fmu::cache", &[]),

@@ -2,8 +2,8 @@
 
 mod program;
 
-use program::clock::{FAST, HIGH, LOW, OUT_HIGH, OUT_LOW};
-use program::{Outcome, Rig, real_time, the_core};
+use program::clock::{DELAYED, FAST, HIGH, LOW, OUT_HIGH, OUT_LOW};
+use program::{Outcome, Rig, changed_tracer, real_time, the_core};
 
 const NEVER: [&str; 4] = ["overruns", "skipped", "retimed", "discarded"];
 
@@ -110,6 +110,30 @@ fn a_tick_that_comes_too_late_gets_the_time_of_its_dispatch() {
     let off = times.iter().filter(|time| **time != (**time * 1000.0).round() / 1000.0).count();
     assert_eq!(off as u64, retimed);
     run.problem(&["clock a.high", &format!("{retimed} ticks came too late")]);
+}
+
+#[test]
+fn a_deadline_that_passes_before_the_clock_is_armed_anew_is_activated() {
+    // low takes 35 ms of every 50 ms, and delayed is made less urgent: slow arms it anew every 10 ms meanwhile.
+    let folder = tempfile::tempdir().unwrap();
+    let change = ("clocks=\"4\" priority=\"3\"", "clocks=\"4\" priority=\"6\"");
+    let path = changed_tracer(folder.path(), "../modelDescription.xml", &[change]);
+    let start = "arm_every = 1, arm_interval = 0.002, low_burn_us = 35000, equal_a_tick_low_every = 25";
+    let rig = || {
+        Rig::new("stop_time = 0.3\nshutdown_timeout = 5")
+            .fmu("a", path.clone(), start, "")
+            .trigger("a.out_low", "a.low")
+    };
+    let run = rig().run_virtual().exits(0);
+    assert_eq!(run.count("a", "delayed", "activations"), 30);
+    let Some(_core) = real_time("a_deadline_that_passes_before_the_clock_is_armed_anew_is_activated") else { return };
+    let run = rig().run().exits(0);
+    // A skipped activation of slow arms nothing.
+    let armed = run.count("a", "slow", "activations");
+    assert!(armed >= 28, "{armed}");
+    assert_eq!(run.count("a", "delayed", "activations"), armed, "{}", run.clock("a", "delayed"));
+    let of_delayed = run.trace("a").activations(DELAYED);
+    assert!(of_delayed.iter().all(|time| (time * 1000.0).round() as u64 % 10 == 2), "{of_delayed:?}");
 }
 
 #[test]

@@ -261,6 +261,18 @@ fn a_leaked_lock_is_released_and_reported() {
 }
 
 #[test]
+fn a_lock_that_is_leaked_while_outputs_are_read_is_released_and_reported() {
+    in_both_modes(
+        || in_function(LEAK_LOCK, 5, 100),
+        |run, _| {
+            assert_eq!(run.code, 0, "{}", run.stderr);
+            let lock = &run.fmu("a")["lock"];
+            assert_eq!((&lock["leaked"], &lock["nested"], &lock["violations"]), (&1.into(), &0.into(), &1.into()));
+        },
+    );
+}
+
+#[test]
 fn an_unlock_without_a_lock_has_no_effect_and_is_reported() {
     in_both_modes(
         || in_activation(UNLOCK_UNLOCKED, ""),

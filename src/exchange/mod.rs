@@ -9,4 +9,4 @@ mod tick_queue;
 pub mod word;
 
 pub use latest::Latest;
-pub use tick_queue::{TickQueue, TickStamp};
+pub use tick_queue::{Deadline, TickQueue, TickStamp};

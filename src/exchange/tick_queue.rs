@@ -5,8 +5,8 @@
 //! no tick is lost silently (design S9).
 //!
 //! Memory ordering: the producer writes a slot, then releases `written`; the consumer acquires it, reads, then releases
-//! `read`, and `done` when the tick has been activated. All counters are sequentially consistent, since a third thread decides from several queues whether anything
-//! is still under way.
+//! `read`, and `done` when the tick has been activated. All counters are sequentially consistent, since a third thread
+//! decides from several queues whether anything is still under way.
 
 use crate::schedule::QUEUE;
 use crate::time::{Instant, Nanos};
@@ -34,6 +34,32 @@ impl TickStamp {
     pub fn from_words(words: [u64; WIDTH]) -> TickStamp {
         let [a, b, c, dispatched] = words;
         TickStamp { time: Instant::from_words([a, b, c]), dispatched: Nanos(dispatched as i64) }
+    }
+}
+
+/// A deadline of a countdown clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadline {
+    /// When the clock is to tick, and when that was said.
+    pub tick: TickStamp,
+    /// Time of the activation that has armed it.
+    pub since: Instant,
+}
+
+impl Deadline {
+    /// Words that one takes.
+    pub const WIDTH: usize = WIDTH + 3;
+
+    /// As words.
+    pub fn to_words(self) -> [u64; Self::WIDTH] {
+        let ([a, b, c, d], [e, f, g]) = (self.tick.to_words(), self.since.to_words());
+        [a, b, c, d, e, f, g]
+    }
+
+    /// The inverse of [`Deadline::to_words`].
+    pub fn from_words(words: [u64; Self::WIDTH]) -> Deadline {
+        let [a, b, c, d, e, f, g] = words;
+        Deadline { tick: TickStamp::from_words([a, b, c, d]), since: Instant::from_words([e, f, g]) }
     }
 }
 

@@ -5,8 +5,8 @@ use super::words::kind_name;
 use super::{Release, Timetable};
 use crate::fmu::description::{Causality, Clock, IntervalVariability, Variable};
 use crate::priority::FmiPriority;
-use crate::rig::{Limits, Overrun, Rig, RigClock};
-use crate::time::Fraction;
+use crate::rig::{At, Limits, Mode, Overrun, Rig, RigClock};
+use crate::time::{Fraction, Instant};
 
 /// A task that has no place in the merged order yet.
 pub(super) struct Draft {
@@ -91,6 +91,15 @@ fn draft(
     let is_this = |c: &&RigClock| unit.find(&c.name.value) == Some(variable);
     let overrides = unit.rig.clocks.iter().find(is_this);
     let release = release(unit, v, clock, overrides, findings);
+    if let (Mode::RealTime, Some(Release::Periodic { interval, .. })) = (rig.mode, &release)
+        && *interval < SHORTEST
+    {
+        let message = format!(
+            "the interval of the clock \"{}\" is shorter than a microsecond, which no real time can keep: try --mode virtual",
+            v.name
+        );
+        findings.xml(unit, v, message);
+    }
     let priority = priority(unit, v, clock, findings);
     let periodic = matches!(clock.interval_variability, IntervalVariability::Fixed | IntervalVariability::Tunable);
     Some(Draft {
@@ -176,17 +185,27 @@ fn release(
     }
 }
 
-/// Start, stop and the times of a rig.
+/// The shortest interval in real time, 1 µs. A thread that leaves out releases faster than they come must get ahead of them.
+const SHORTEST: Fraction = Fraction::MICROSECOND;
+
+/// Seconds before and after 0 between which a run may start: some hundred years, so that nanoseconds still fit.
+const LATEST_START: f64 = 4e9;
+
+/// Start and stop of a rig.
 pub(super) fn timetable(rig: &Rig, units: &[Unit], findings: &mut Findings) -> Timetable {
-    use crate::rig::{At, Mode};
-    use crate::time::Instant;
     let experiment = rig.experiment_of_fmu.then(|| units.first().map(|u| &u.input.description.default_experiment));
     let experiment = experiment.flatten();
     let given = |written: &Option<At<Instant>>, default: Option<f64>| {
         let default = || default.and_then(Instant::from_f64).map(At::unplaced);
         written.clone().or_else(default)
     };
-    let start = given(&rig.start_time, experiment.and_then(|e| e.start_time)).map_or(Instant::ZERO, |at| at.value);
+    let start =
+        given(&rig.start_time, experiment.and_then(|e| e.start_time)).unwrap_or_else(|| At::unplaced(Instant::ZERO));
+    if start.value.seconds().abs() > LATEST_START {
+        let seconds = start.value.seconds();
+        findings.rig(start.place, format!("the start time, {seconds} s, is more than {LATEST_START} s away from 0"));
+    }
+    let start = start.value;
     let stop = given(&rig.stop_time, experiment.and_then(|e| e.stop_time));
     match &stop {
         Some(stop) if stop.value <= start => {

@@ -3,7 +3,7 @@
 //! Values are **microseconds** with three decimals (recorded in nanoseconds, scaled by 1000): the unit of every figure of
 //! the report. The plotter only labels its axis, so choose "microseconds" there.
 
-use super::{Run, metrics};
+use super::{METRICS, Run, metrics};
 use crate::record::histogram::Histogram;
 use std::collections::HashSet;
 
@@ -48,6 +48,12 @@ pub fn hgrms(run: &Run) -> Vec<(String, String)> {
         }
     }
     files
+}
+
+/// Whether a file name may be one of [`hgrms`].
+pub fn is_hgrm(name: &str) -> bool {
+    let stem = name.strip_suffix(".hgrm");
+    stem.is_some_and(|stem| METRICS.iter().any(|metric| stem.strip_suffix(metric).is_some_and(|s| s.ends_with('.'))))
 }
 
 /// A file name that stays in its directory, is not too long, and was not given before.
@@ -115,6 +121,7 @@ mod tests {
         let mut run = sample(1);
         run.clocks[0].start_jitter = Histogram::default();
         let files = hgrms(&run);
+        assert!(files.iter().all(|(name, _)| is_hgrm(name)));
         assert_eq!(files.len(), 5 * run.clocks.len() - 1);
         assert!(files.iter().any(|(name, _)| name == "ecu.task_10ms.wakeup_latency.hgrm"));
     }

@@ -32,7 +32,7 @@ mod run;
 mod sample;
 mod table;
 
-pub use hgrm::{hgrm, hgrms};
+pub use hgrm::{hgrm, hgrms, is_hgrm};
 pub use hlog::hlog;
 pub use html::html;
 pub use json::json;
@@ -48,15 +48,14 @@ pub fn passed(run: &Run) -> bool {
     run.end != End::Failure && run.problems.iter().all(|problem| problem.severity == Severity::Warning)
 }
 
-/// What is measured of each clock, under the names of `report.json`.
+/// What is measured of each clock, in the words of `report.json`.
+const METRICS: [&str; 5] = ["wakeup_latency", "start_latency", "start_jitter", "execution", "response"];
+
+/// The values of a clock's [`METRICS`].
 fn metrics(clock: &ClockResult) -> [(&'static str, &Histogram); 5] {
-    [
-        ("wakeup_latency", &clock.wakeup_latency),
-        ("start_latency", &clock.start_latency),
-        ("start_jitter", &clock.start_jitter),
-        ("execution", &clock.execution),
-        ("response", &clock.response),
-    ]
+    let ClockResult { wakeup_latency, start_latency, start_jitter, execution, response, .. } = clock;
+    let histograms = [wakeup_latency, start_latency, start_jitter, execution, response];
+    std::array::from_fn(|i| (METRICS[i], histograms[i]))
 }
 
 /// A clock kind in the words of `modelDescription.xml`.

@@ -7,12 +7,11 @@
 use super::activation::Activation;
 use super::thread_host::{Dispatch, PartitionHost};
 use super::world::{Ending, World};
-use crate::exchange::TickStamp;
 use crate::ffi::set_thread_host;
 use crate::fmu::description::IntervalVariability;
 use crate::plan::TaskId;
 use crate::record::board::{Metric, Scheduling, TaskCells, TaskWord};
-use crate::schedule::{Due, QUEUE, Tick, Timeline};
+use crate::schedule::{self, Due, QUEUE, Tick, Timeline};
 use crate::sys::affinity::{self, current_cpu};
 use crate::sys::preemption::Partition as LockMember;
 use crate::sys::wake::{Wakening, monotonic_now};
@@ -71,7 +70,8 @@ impl PartitionThread {
             set_thread_host(Some(host));
             let mut timeline = Timeline::new(&plan.release, world.plan.start, world.plan.stop);
             if let Some(time) = self.armed {
-                timeline.arm(time, Nanos(0));
+                let start = world.plan.start;
+                timeline.arm(time, start, schedule::Dispatch { wall: Nanos(0), time: start });
             }
             self.serve(host, timeline);
             set_thread_host(None);
@@ -108,19 +108,20 @@ impl PartitionThread {
         loop {
             let seen = state.wake.value();
             // Not idle, and next unknown, before the mail is taken: `World::complete` must not miss it in between.
+            // The bit is taken back first: what set it is mail that the next look sees.
+            world.noticed(task);
             if state.has_mail() {
                 state.idle.store(false, SeqCst);
                 state.next.store(i64::MIN, SeqCst);
-                world.noticed(task);
                 take_mail(world, task, &mut timeline, &cells);
             }
             let leave = world.ending() == Ending::Discard || world.instances[plan.fmu.0].failed.load(SeqCst);
             if leave {
                 while state.has_mail() {
                     take_mail(world, task, &mut timeline, &cells);
-                    cells.count(TaskWord::Discarded, timeline.discard());
+                    cells.count_shared(TaskWord::Discarded, timeline.discard());
                 }
-                cells.count(TaskWord::Discarded, timeline.discard());
+                cells.count_shared(TaskWord::Discarded, timeline.discard());
                 return;
             }
             let Some(next) = timeline.next() else {
@@ -148,7 +149,7 @@ impl PartitionThread {
                     continue;
                 }
             }
-            let due = timeline.take(world.simulation(Nanos(now))).expect("there is a next one");
+            let due = timeline.take().expect("there is a next one");
             state.ticks.waiting(timeline.waiting());
             state.idle.store(false, SeqCst);
             state.next.store(due.time.nanos().0, SeqCst);
@@ -191,7 +192,7 @@ impl PartitionThread {
         // The instance may have failed, or the run been stopped, while this one waited.
         if instance.failed.load(SeqCst) || world.ending() == Ending::Discard {
             self.leave(host, cooperative);
-            cells.count(TaskWord::Discarded, 1);
+            cells.count_shared(TaskWord::Discarded, 1);
             return monotonic_now();
         }
         let executed_before = core.executed.load(Relaxed);
@@ -203,7 +204,9 @@ impl PartitionThread {
         }
         let result = self.activation.run(world, host, due.time);
         let end = monotonic_now();
-        // Still in the name of this activation, and before anybody else may enter.
+        // Still in the name of this activation, and before anybody else may enter. FMU code can leak a lock when it is read
+        // too.
+        host.returned_from_fmu();
         if let Err(failure) = &result {
             self.activation.fail();
             host.fail(failure);
@@ -249,21 +252,20 @@ impl PartitionThread {
 /// Moves ticks and a new deadline from other threads to the timeline.
 fn take_mail(world: &World, task: TaskId, timeline: &mut Timeline, cells: &TaskCells) {
     let state = &world.tasks[task.0];
-    if state.armed.version() != state.armed_seen.load(Relaxed) {
-        let mut words = [0; 4];
-        let version = state.armed.read(|i, word| words[i] = word);
-        state.armed_seen.store(version, SeqCst);
-        let stamp = TickStamp::from_words(words);
-        if timeline.arm(stamp.time, stamp.dispatched) == Tick::Coalesced {
-            cells.count(TaskWord::Coalesced, 1);
-        }
+    let dispatch = |wall| schedule::Dispatch { wall, time: world.simulation(wall) };
+    let note = |outcome| match outcome {
+        Tick::Queued => (),
+        Tick::Coalesced => cells.count(TaskWord::Coalesced, 1),
+        Tick::Full => cells.count_shared(TaskWord::Overruns, 1),
+        Tick::AfterStop => cells.count_shared(TaskWord::Discarded, 1),
+    };
+    if let Some(deadline) = state.take_deadline() {
+        note(timeline.arm(deadline.tick.time, deadline.since, dispatch(deadline.tick.dispatched)));
     }
     while timeline.waiting() < QUEUE
         && let Some(stamp) = state.ticks.pop()
     {
-        if timeline.tick(stamp.time, stamp.dispatched) == Tick::Coalesced {
-            cells.count(TaskWord::Coalesced, 1);
-        }
+        note(timeline.tick(stamp.time, dispatch(stamp.dispatched)));
         state.ticks.waiting(timeline.waiting());
     }
 }

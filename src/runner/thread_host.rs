@@ -4,7 +4,7 @@
 //! on the only thread.
 
 use super::world::World;
-use crate::exchange::TickStamp;
+use crate::exchange::{Deadline, TickStamp};
 use crate::ffi::{Failure, Function, Qualifier, Status, ThreadHost};
 use crate::plan::{FmuId, OnWarning, OutputClock, TaskId, TriggerTime};
 use crate::record::board::{FmuWord, Global, Metric, TaskWord};
@@ -232,7 +232,8 @@ impl PartitionHost {
     fn dispatch_deadline(&self, target: TaskId, time: Instant, dispatched: Nanos) {
         match &self.dispatch {
             Dispatch::Threads => {
-                self.world.arm(target, TickStamp { time, dispatched });
+                let tick = TickStamp { time, dispatched };
+                self.world.arm(target, Deadline { tick, since: self.time.get() });
                 self.wake_later(target);
             }
             Dispatch::Events(events) => events.borrow_mut().push(Event::Arm(target, time)),

@@ -71,6 +71,11 @@ pub fn run(
     let asked = watch(world);
     world.board.set_phase(Phase::Stopping);
     let activations = join(world, threads, asked);
+    for (task, state) in world.tasks.iter().enumerate() {
+        // Ticks of partitions that were still running when the thread that they were for had left.
+        let left = std::iter::from_fn(|| state.ticks.pop()).count();
+        world.board.task(TaskId(task)).count_shared(TaskWord::Discarded, left as u64);
+    }
     world.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
     drop(watchdog);
     Ok(activations)

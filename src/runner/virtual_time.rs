@@ -27,7 +27,7 @@ pub fn run(
     let mut agenda = Agenda::new(timelines);
     for (task, time) in armed.iter().enumerate() {
         if let Some(time) = time {
-            agenda.arm(TaskId(task), *time);
+            agenda.arm(TaskId(task), *time, plan.start);
         }
     }
     let complete = world.board.global(Global::Complete);
@@ -56,6 +56,7 @@ pub fn run(
         host.begin(task, due.time);
         let result = activations[task.0].run(world, host, due.time);
         // Still in the name of this activation.
+        host.returned_from_fmu();
         if let Err(failure) = &result {
             activations[task.0].fail();
             host.fail(failure);
@@ -65,7 +66,7 @@ pub fn run(
         cells.count(TaskWord::Activations, 1);
         host.take_events(|event| match event {
             Event::Tick(target, time) => note(world, target, agenda.tick(target, time)),
-            Event::Arm(target, time) => note(world, target, agenda.arm(target, time)),
+            Event::Arm(target, time) => note(world, target, agenda.arm(target, time, due.time)),
         });
         order += 1;
         while result.is_ok() && !activations[task.0].sample(world, order, due.time) {
@@ -77,8 +78,9 @@ pub fn run(
     if let Some(stop) = plan.stop.filter(|_| !early) {
         world.board.global(Global::Reached).store(world.since_start(stop), Relaxed);
     }
-    for task in 0..plan.tasks.len() {
-        world.board.task(TaskId(task)).count(TaskWord::Discarded, agenda.discard(TaskId(task)));
+    // After a regular end nothing waits but deadlines after the stop, which are nobody's loss.
+    for task in (0..plan.tasks.len()).map(TaskId).filter(|_| early) {
+        world.board.task(task).count(TaskWord::Discarded, agenda.discard(task));
     }
 }
 
@@ -88,5 +90,6 @@ fn note(world: &World, target: TaskId, outcome: Tick) {
         Tick::Queued => (),
         Tick::Coalesced => cells.count(TaskWord::Coalesced, 1),
         Tick::Full => cells.count(TaskWord::Overruns, 1),
+        Tick::AfterStop => cells.count(TaskWord::Discarded, 1),
     }
 }

@@ -1,6 +1,6 @@
 //! What the threads of a run share: built before the first of them starts, never moved or resized afterwards.
 
-use crate::exchange::{Latest, TickQueue, TickStamp};
+use crate::exchange::{Deadline, Latest, TickQueue, TickStamp};
 use crate::ffi::ClockUpdate;
 use crate::plan::{FmuId, OnError, Plan, TaskId};
 use crate::record::board::{Board, FmuWord, Global, Scheduling, TaskWord};
@@ -68,7 +68,7 @@ pub struct TaskState {
     pub wake: WakeWord,
     /// Ticks for it.
     pub ticks: TickQueue,
-    /// The deadline of a countdown clock, newest version (a [`TickStamp`] as words).
+    /// The deadline of a countdown clock, newest version (a [`Deadline`] as words).
     pub armed: Latest,
     /// The newest version of `armed` that its thread has seen.
     pub armed_seen: AtomicU64,
@@ -85,6 +85,20 @@ pub struct TaskState {
 }
 
 impl TaskState {
+    /// The newest deadline, if its thread has not seen it yet.
+    fn unseen_deadline(&self) -> Option<Deadline> {
+        let mut words = [0; Deadline::WIDTH];
+        let version = self.armed.read(|i, word| words[i] = word);
+        (version != self.armed_seen.load(SeqCst)).then(|| Deadline::from_words(words))
+    }
+
+    /// [`TaskState::unseen_deadline`], which its thread has seen from now on.
+    pub fn take_deadline(&self) -> Option<Deadline> {
+        let mut words = [0; Deadline::WIDTH];
+        let version = self.armed.read(|i, word| words[i] = word);
+        (self.armed_seen.swap(version, SeqCst) != version).then(|| Deadline::from_words(words))
+    }
+
     /// Whether somebody has handed it work that its thread has not taken yet.
     pub fn has_mail(&self) -> bool {
         !self.ticks.is_empty() || self.armed.version() != self.armed_seen.load(SeqCst)
@@ -120,7 +134,7 @@ impl World {
             .map(|(core, place)| TaskState {
                 wake: WakeWord::new(),
                 ticks: TickQueue::default(),
-                armed: Latest::new(4),
+                armed: Latest::new(Deadline::WIDTH),
                 armed_seen: AtomicU64::new(0),
                 idle: AtomicBool::new(false),
                 next: AtomicI64::new(plan.start.nanos().0),
@@ -246,11 +260,15 @@ impl World {
     }
 
     /// Arms a countdown clock. The caller wakes the thread.
-    pub fn arm(&self, target: TaskId, stamp: TickStamp) {
-        let words = stamp.to_words();
+    pub fn arm(&self, target: TaskId, deadline: Deadline) {
         let state = &self.tasks[target.0];
+        // What the clock's thread has seen it does not forget. What it has not, and what has passed, would be lost.
+        if let Some(before) = state.unseen_deadline().filter(|before| before.tick.time < deadline.since) {
+            self.tick(target, before.tick);
+        }
+        let words = deadline.to_words();
         state.armed.write(|i| words[i]);
-        self.dispatched(target, self.wall(stamp.time));
+        self.dispatched(target, self.wall(deadline.tick.time));
     }
 
     /// `target` has mail, and is due at `release` (wall clock).

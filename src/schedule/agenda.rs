@@ -2,7 +2,7 @@
 //!
 //! Activations come out ordered by (time, merged order of the tasks), so a run is repeatable byte for byte (design S15).
 
-use super::{Due, Timeline};
+use super::{Dispatch, Due, Timeline};
 use crate::plan::TaskId;
 use crate::time::{Instant, Nanos};
 use std::cmp::Reverse;
@@ -40,7 +40,7 @@ impl Agenda {
             if self.timelines[task.0].next() != Some(time) {
                 continue;
             }
-            let due = self.timelines[task.0].take(time).expect("its timeline says so");
+            let due = self.timelines[task.0].take().expect("its timeline says so");
             self.note(task);
             return Some((task, due));
         }
@@ -48,14 +48,14 @@ impl Agenda {
 
     /// A tick for a task.
     pub fn tick(&mut self, task: TaskId, time: Instant) -> super::Tick {
-        let outcome = self.timelines[task.0].tick(time, Nanos(0));
+        let outcome = self.timelines[task.0].tick(time, Dispatch { wall: Nanos(0), time });
         self.note(task);
         outcome
     }
 
-    /// A countdown is armed.
-    pub fn arm(&mut self, task: TaskId, time: Instant) -> super::Tick {
-        let outcome = self.timelines[task.0].arm(time, Nanos(0));
+    /// A countdown is armed by an activation at `since`.
+    pub fn arm(&mut self, task: TaskId, time: Instant, since: Instant) -> super::Tick {
+        let outcome = self.timelines[task.0].arm(time, since, Dispatch { wall: Nanos(0), time });
         self.note(task);
         outcome
     }
@@ -107,9 +107,9 @@ mod tests {
     #[test]
     fn a_replaced_deadline_does_not_come_twice() {
         let mut agenda = Agenda::new(vec![timeline(Release::Countdown)]);
-        agenda.arm(TaskId(0), at(0.03));
-        agenda.arm(TaskId(0), at(0.02));
-        agenda.arm(TaskId(0), at(0.03));
+        agenda.arm(TaskId(0), at(0.03), at(0.0));
+        agenda.arm(TaskId(0), at(0.02), at(0.0));
+        agenda.arm(TaskId(0), at(0.03), at(0.0));
         assert_eq!(order(&mut agenda), [(0, 0.03)]);
     }
 }

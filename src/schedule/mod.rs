@@ -10,4 +10,4 @@ mod agenda;
 mod timeline;
 
 pub use agenda::Agenda;
-pub use timeline::{Due, QUEUE, Skipped, Tick, Timeline};
+pub use timeline::{Dispatch, Due, QUEUE, Skipped, Tick, Timeline};

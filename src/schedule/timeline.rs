@@ -3,8 +3,10 @@
 //! Guarantees (design S1–S3, S12):
 //! * activation times strictly increase;
 //! * a periodic clock stays on its grid, whatever happens: a late start never changes an activation time;
-//! * a tick at the time of one pending or activated is coalesced, one that is earlier than the last activation is
-//!   activated at the time of its dispatch, and pending ones are taken in the order of their times;
+//! * a tick at the time of one pending or of the last activation is coalesced, one that is earlier than the last
+//!   activation gets the time of its dispatch, and pending ones are taken in the order of their times;
+//! * a deadline that has passed before its clock is armed anew is a tick like any other;
+//! * nothing is activated at or after the stop of the run;
 //! * no allocation after [`Timeline::new`].
 
 use crate::plan::Release;
@@ -22,6 +24,8 @@ pub enum Tick {
     Coalesced,
     /// [`QUEUE`] others wait already.
     Full,
+    /// Its time is not before the stop of the run.
+    AfterStop,
 }
 
 /// An activation that is due.
@@ -31,8 +35,17 @@ pub struct Due {
     pub time: Instant,
     /// When it was dispatched, for those that something else released; `None`: `time` itself is the release.
     pub dispatched: Option<Nanos>,
-    /// Its tick came too late for its own time.
+    /// Its tick came too late for its own time and has that of its dispatch.
     pub retimed: bool,
+}
+
+/// When something was handed over, on both clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dispatch {
+    /// CLOCK_MONOTONIC.
+    pub wall: Nanos,
+    /// The same as simulation time.
+    pub time: Instant,
 }
 
 /// A release that was left out because the activation before it had not ended.
@@ -46,6 +59,7 @@ pub struct Skipped {
 struct Waiting {
     time: Instant,
     dispatched: Nanos,
+    retimed: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -100,13 +114,12 @@ impl Timeline {
         next.filter(|time| self.stop.is_none_or(|stop| *time < stop))
     }
 
-    /// Takes the next activation off the timeline. `now` is the wall clock as simulation time: what an activation whose
-    /// tick came too late gets as its time.
-    pub fn take(&mut self, now: Instant) -> Option<Due> {
+    /// Takes the next activation off the timeline.
+    pub fn take(&mut self) -> Option<Due> {
         let time = self.next()?;
         if self.waiting.first().is_some_and(|waiting| waiting.time == time) {
             let waiting = self.waiting.remove(0);
-            return Some(self.activate(waiting, now));
+            return Some(self.activate(waiting));
         }
         let due = match &mut self.source {
             Source::Grid { origin, interval, k, next } => {
@@ -120,7 +133,7 @@ impl Timeline {
             }
             Source::Countdown { armed } => {
                 let waiting = armed.take().expect("next() found it");
-                return Some(self.activate(waiting, now));
+                return Some(self.activate(waiting));
             }
             Source::Ticks => unreachable!("next() found nothing but ticks"),
         };
@@ -128,43 +141,65 @@ impl Timeline {
         Some(due)
     }
 
-    fn activate(&mut self, waiting: Waiting, now: Instant) -> Due {
-        let retimed = self.last.is_some_and(|last| waiting.time <= last);
-        let time = if retimed { self.later_than_last(now) } else { waiting.time };
+    fn activate(&mut self, waiting: Waiting) -> Due {
+        let Waiting { time, dispatched, retimed } = waiting;
         self.last = Some(time);
-        Due { time, dispatched: Some(waiting.dispatched), retimed }
+        Due { time, dispatched: Some(dispatched), retimed }
     }
 
-    /// `now`, or a nanosecond after the last activation if that is later.
-    fn later_than_last(&self, now: Instant) -> Instant {
-        const NANOSECOND: u64 = 1_000_000_000;
-        let nanosecond = Fraction::new(1, NANOSECOND).expect("a constant");
-        self.last.map_or(now, |last| now.max(last.after(nanosecond)))
+    /// What waits for `time`, or, when the clock has moved on, for the time of the dispatch: the first nanosecond from
+    /// there on that is later than the last activation and that nothing else waits for.
+    fn waiting_for(&self, time: Instant, dispatch: Dispatch) -> Waiting {
+        let Some(last) = self.last.filter(|last| time < *last) else {
+            return Waiting { time, dispatched: dispatch.wall, retimed: false };
+        };
+        let mut time = dispatch.time.max(last.after(Fraction::NANOSECOND));
+        while self.waits_for(time) {
+            time = time.after(Fraction::NANOSECOND);
+        }
+        Waiting { time, dispatched: dispatch.wall, retimed: true }
     }
 
-    /// A tick at `time`, dispatched at `dispatched`.
-    pub fn tick(&mut self, time: Instant, dispatched: Nanos) -> Tick {
-        if self.last == Some(time) || self.waiting.iter().any(|waiting| waiting.time == time) {
+    fn waits_for(&self, time: Instant) -> bool {
+        let armed = matches!(&self.source, Source::Countdown { armed: Some(armed) } if armed.time == time);
+        armed || self.waiting.iter().any(|waiting| waiting.time == time)
+    }
+
+    /// A tick at `time`.
+    pub fn tick(&mut self, time: Instant, dispatch: Dispatch) -> Tick {
+        if self.last == Some(time) || self.waits_for(time) {
             return Tick::Coalesced;
+        }
+        self.queue(self.waiting_for(time, dispatch))
+    }
+
+    fn queue(&mut self, tick: Waiting) -> Tick {
+        if self.stop.is_some_and(|stop| tick.time >= stop) {
+            return Tick::AfterStop;
         }
         if self.waiting.len() == QUEUE {
             return Tick::Full;
         }
-        let place = self.waiting.partition_point(|waiting| waiting.time < time);
-        self.waiting.insert(place, Waiting { time, dispatched });
+        let place = self.waiting.partition_point(|waiting| waiting.time < tick.time);
+        self.waiting.insert(place, tick);
         Tick::Queued
     }
 
-    /// A countdown clock is armed to tick at `time`; what was armed before is forgotten. Coalesced when the clock was
-    /// activated at exactly that time.
-    pub fn arm(&mut self, time: Instant, dispatched: Nanos) -> Tick {
+    /// A countdown clock is armed, by an activation at `since`, to tick at `time`. What was armed before is forgotten,
+    /// unless that was to tick before `since`: it has, then, though it was not activated yet, and waits. `Coalesced` when
+    /// the clock was activated at exactly `time`, `Full` when there is no room for what has ticked.
+    pub fn arm(&mut self, time: Instant, since: Instant, dispatch: Dispatch) -> Tick {
         let Source::Countdown { armed } = &mut self.source else { return Tick::Queued };
+        let ticked = armed.take().filter(|armed| armed.time < since);
+        let outcome = ticked.map_or(Tick::Queued, |ticked| self.queue(ticked));
         if self.last == Some(time) {
-            *armed = None;
             return Tick::Coalesced;
         }
-        *armed = Some(Waiting { time, dispatched });
-        Tick::Queued
+        let deadline = self.waiting_for(time, dispatch);
+        if let Source::Countdown { armed } = &mut self.source {
+            *armed = Some(deadline);
+        }
+        outcome
     }
 
     /// Leaves out the next release of a periodic clock if it is at or before `now`, since the activation before it ran
@@ -218,17 +253,21 @@ mod tests {
         Timeline::new(&Release::Never, Instant::ZERO, Some(at(1000.0)))
     }
 
+    fn dispatched(seconds: f64) -> Dispatch {
+        Dispatch { wall: at(seconds).nanos(), time: at(seconds) }
+    }
+
     #[test]
     fn a_grid_starts_at_its_shift_and_ends_before_the_stop() {
         let mut timeline = periodic("0.01", "0.003", 0.033);
-        let times: Vec<f64> = std::iter::from_fn(|| timeline.take(Instant::ZERO)).map(|d| d.time.seconds()).collect();
+        let times: Vec<f64> = std::iter::from_fn(|| timeline.take()).map(|d| d.time.seconds()).collect();
         assert_eq!(times, [0.003, 0.013, 0.023]);
     }
 
     #[test]
     fn a_late_activation_keeps_its_time_and_the_grid_skips() {
         let mut timeline = periodic("0.01", "0", 1.0);
-        assert_eq!(timeline.take(at(0.025)).unwrap().time, at(0.0));
+        assert_eq!(timeline.take().unwrap().time, at(0.0));
         let skipped: Vec<Skipped> = std::iter::from_fn(|| timeline.skip(at(0.025))).collect();
         assert_eq!(skipped, [Skipped { time: at(0.01) }, Skipped { time: at(0.02) }]);
         assert_eq!(timeline.next(), Some(at(0.03)));
@@ -237,62 +276,97 @@ mod tests {
     #[test]
     fn equal_ticks_are_coalesced_pending_or_activated() {
         let mut timeline = ticked();
-        assert_eq!(timeline.tick(at(1.0), Nanos(0)), Tick::Queued);
-        assert_eq!(timeline.tick(at(1.0), Nanos(0)), Tick::Coalesced);
-        timeline.take(at(1.0));
-        assert_eq!(timeline.tick(at(1.0), Nanos(0)), Tick::Coalesced);
+        assert_eq!(timeline.tick(at(1.0), dispatched(0.0)), Tick::Queued);
+        assert_eq!(timeline.tick(at(1.0), dispatched(0.0)), Tick::Coalesced);
+        timeline.take();
+        assert_eq!(timeline.tick(at(1.0), dispatched(0.0)), Tick::Coalesced);
     }
 
     #[test]
     fn pending_ticks_are_taken_in_the_order_of_their_times() {
         let mut timeline = ticked();
         for time in [3.0, 1.0, 2.0] {
-            timeline.tick(at(time), Nanos(0));
+            timeline.tick(at(time), dispatched(0.0));
         }
-        let times: Vec<f64> = std::iter::from_fn(|| timeline.take(at(9.0))).map(|d| d.time.seconds()).collect();
+        let times: Vec<f64> = std::iter::from_fn(|| timeline.take()).map(|d| d.time.seconds()).collect();
         assert_eq!(times, [1.0, 2.0, 3.0]);
     }
 
     #[test]
     fn a_tick_that_is_too_late_gets_the_time_of_its_dispatch() {
         let mut timeline = ticked();
-        timeline.tick(at(2.0), Nanos(0));
-        timeline.take(at(2.0));
-        timeline.tick(at(1.0), Nanos(0));
-        let due = timeline.take(at(2.5)).unwrap();
-        assert_eq!((due.time, due.retimed), (at(2.5), true));
-        timeline.tick(at(1.5), Nanos(0));
-        assert!(timeline.take(at(2.5)).unwrap().time > at(2.5), "strictly increasing even at one instant");
+        timeline.tick(at(2.0), dispatched(2.0));
+        timeline.take();
+        timeline.tick(at(1.0), dispatched(2.5));
+        timeline.tick(at(1.5), dispatched(2.5));
+        let due = timeline.take().unwrap();
+        assert_eq!((due.time, due.retimed, due.dispatched), (at(2.5), true, Some(at(2.5).nanos())));
+        assert!(timeline.take().unwrap().time > at(2.5), "strictly increasing even at one instant");
+    }
+
+    #[test]
+    fn a_tick_that_is_too_late_does_not_make_others_late() {
+        let mut timeline = ticked();
+        timeline.tick(at(2.0), dispatched(2.0));
+        timeline.take();
+        for (time, dispatch) in [(3.0, 3.0), (4.0, 4.0), (1.0, 5.0)] {
+            timeline.tick(at(time), dispatched(dispatch));
+        }
+        let times: Vec<_> =
+            std::iter::from_fn(|| timeline.take()).map(|due| (due.time.seconds(), due.retimed)).collect();
+        assert_eq!(times, [(3.0, false), (4.0, false), (5.0, true)]);
+    }
+
+    #[test]
+    fn a_tick_that_cannot_be_activated_before_the_stop_is_said_to_be_so() {
+        let mut timeline = ticked();
+        assert_eq!(timeline.tick(at(1000.0), dispatched(1000.0)), Tick::AfterStop);
+        timeline.tick(at(2.0), dispatched(2.0));
+        timeline.take();
+        assert_eq!(timeline.tick(at(1.0), dispatched(1001.0)), Tick::AfterStop, "it would run after the stop");
+        assert_eq!((timeline.next(), timeline.waiting()), (None, 0));
     }
 
     #[test]
     fn the_seventeenth_tick_is_refused() {
         let mut timeline = ticked();
         for k in 0..QUEUE {
-            assert_eq!(timeline.tick(at(k as f64), Nanos(0)), Tick::Queued);
+            assert_eq!(timeline.tick(at(k as f64), dispatched(0.0)), Tick::Queued);
         }
-        assert_eq!(timeline.tick(at(99.0), Nanos(0)), Tick::Full);
+        assert_eq!(timeline.tick(at(99.0), dispatched(0.0)), Tick::Full);
     }
 
     #[test]
     fn arming_again_replaces_the_deadline() {
         let mut timeline = Timeline::new(&Release::Countdown, Instant::ZERO, Some(at(10.0)));
-        timeline.arm(at(3.0), Nanos(0));
-        timeline.arm(at(2.0), Nanos(0));
+        timeline.arm(at(3.0), at(0.0), dispatched(0.0));
+        timeline.arm(at(2.0), at(0.0), dispatched(0.0));
         assert_eq!(timeline.next(), Some(at(2.0)));
-        assert_eq!(timeline.take(at(2.0)).unwrap().time, at(2.0));
+        assert_eq!(timeline.take().unwrap().time, at(2.0));
         assert_eq!(timeline.next(), None);
-        assert_eq!(timeline.arm(at(2.0), Nanos(0)), Tick::Coalesced);
+        assert_eq!(timeline.arm(at(2.0), at(0.0), dispatched(0.0)), Tick::Coalesced);
+    }
+
+    #[test]
+    fn a_deadline_that_has_passed_is_not_forgotten_by_arming_anew() {
+        let mut timeline = Timeline::new(&Release::Countdown, Instant::ZERO, Some(at(10.0)));
+        timeline.arm(at(2.0), at(1.0), dispatched(1.0));
+        timeline.arm(at(5.0), at(3.0), dispatched(3.0));
+        let times: Vec<f64> = std::iter::from_fn(|| timeline.take()).map(|due| due.time.seconds()).collect();
+        assert_eq!(times, [2.0, 5.0]);
+        timeline.arm(at(6.0), at(5.5), dispatched(5.5));
+        timeline.arm(at(7.0), at(6.0), dispatched(6.0));
+        assert_eq!(timeline.take().unwrap().time, at(7.0), "armed anew at the very instant of its deadline");
     }
 
     #[test]
     fn what_lies_at_or_after_the_stop_never_comes() {
         let mut timeline = Timeline::new(&Release::Countdown, Instant::ZERO, Some(at(10.0)));
-        timeline.arm(at(10.0), Nanos(0));
+        timeline.arm(at(10.0), at(0.0), dispatched(0.0));
         assert_eq!(timeline.next(), None);
         let mut timeline = Timeline::new(&Release::At(vec![at(9.0), at(10.0)]), Instant::ZERO, Some(at(10.0)));
-        assert!(timeline.take(at(9.0)).is_some());
-        assert!(timeline.take(at(10.0)).is_none());
+        assert!(timeline.take().is_some());
+        assert!(timeline.take().is_none());
     }
 
     proptest! {
@@ -301,12 +375,10 @@ mod tests {
         fn activation_times_strictly_increase(ticks in proptest::collection::vec((0u64..50, 0u64..3), 1..100)) {
             let mut timeline = ticked();
             let mut last = None;
-            let mut now = 0;
-            for (time, take) in ticks {
-                timeline.tick(at(time as f64), Nanos(0));
+            for (now, (time, take)) in ticks.into_iter().enumerate() {
+                timeline.tick(at(time as f64), dispatched(now as f64));
                 for _ in 0..take {
-                    now += 1;
-                    if let Some(due) = timeline.take(at(now as f64)) {
+                    if let Some(due) = timeline.take() {
                         prop_assert!(last.is_none_or(|last| due.time > last));
                         last = Some(due.time);
                     }
@@ -320,12 +392,13 @@ mod tests {
             let mut timeline = ticked();
             let (mut activated, mut coalesced, mut full) = (0, 0, 0);
             for (k, (time, take)) in ticks.iter().enumerate() {
-                match timeline.tick(at(*time as f64), Nanos(0)) {
+                match timeline.tick(at(*time as f64), dispatched(k as f64)) {
                     Tick::Queued => (),
                     Tick::Coalesced => coalesced += 1,
                     Tick::Full => full += 1,
+                    Tick::AfterStop => prop_assert!(false, "the run is long enough"),
                 }
-                if *take && timeline.take(at(k as f64)).is_some() {
+                if *take && timeline.take().is_some() {
                     activated += 1;
                 }
             }

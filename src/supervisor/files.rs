@@ -20,6 +20,8 @@ pub struct Output {
 
 /// Holds space for the report, which is most wanted when a recording has filled the disk.
 const RESERVE: &str = ".reserve.part";
+/// Ends the name of a file that is being written.
+const PARTIAL: &str = ".part";
 
 impl Output {
     /// Makes the directory if need be.
@@ -53,17 +55,9 @@ impl Output {
 
     /// Removes what an earlier run has left, so that nothing of it is taken for this run's; `log` is this run's.
     pub fn clear(&self, log: &Path) -> Result<(), Error> {
-        const OURS: [&str; 5] = ["report.json", "report.html", "histograms.hlog", "signals.csv", "trace.json"];
         for entry in fs::read_dir(&self.path).map_err(Error::file(&self.path))? {
             let entry = entry.map_err(Error::file(&self.path))?;
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            // The last two: of a run that was killed.
-            let ours = OURS.contains(&&*name)
-                || name.ends_with(".hgrm")
-                || name.ends_with(".part")
-                || name.starts_with(".run-");
-            if ours && entry.path() != log {
+            if is_ours(&entry.file_name().to_string_lossy()) && entry.path() != log {
                 fs::remove_file(entry.path()).map_err(|error| Error::Output(entry.path(), error))?;
             }
         }
@@ -118,6 +112,17 @@ impl Output {
     }
 }
 
+/// Whether a file of this name is from a run. The folder may be anybody's, with files of their own in it.
+fn is_ours(name: &str) -> bool {
+    const FILES: [&str; 5] = ["report.json", "report.html", "histograms.hlog", "signals.csv", "trace.json"];
+    // Of runs that were killed.
+    if name == RESERVE || (name.starts_with(".run-") && name.ends_with(".log")) {
+        return true;
+    }
+    let name = name.strip_suffix(PARTIAL).unwrap_or(name);
+    FILES.contains(&name) || report::is_hgrm(name)
+}
+
 /// Whether files can be made in a folder; found out before anything is started.
 fn may_write(folder: &Path) -> io::Result<()> {
     let may = Access::WRITE_OK | Access::EXEC_OK;
@@ -127,10 +132,24 @@ fn may_write(folder: &Path) -> io::Result<()> {
 /// Writes a file that is there as a whole or not at all.
 fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut partial = path.as_os_str().to_owned();
-    partial.push(".part");
+    partial.push(PARTIAL);
     let result = fs::write(&partial, content).and_then(|()| fs::rename(&partial, path));
     if result.is_err() {
         let _ = fs::remove_file(&partial);
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_runs_are_cleared() {
+        let ours =
+            ["signals.csv", "report.json.part", "ecu.task_1ms.start_jitter.hgrm", ".reserve.part", ".run-12.log"];
+        assert!(ours.into_iter().all(is_ours));
+        let theirs = ["film.mkv.part", "mine.hgrm", "old.signals.csv", ".run-me", "run.log"];
+        assert!(!theirs.into_iter().any(is_ours));
+    }
 }

@@ -44,6 +44,10 @@ pub struct Fraction {
 impl Fraction {
     /// Zero seconds.
     pub const ZERO: Fraction = Fraction { counter: 0, resolution: 1 };
+    /// A microsecond.
+    pub const MICROSECOND: Fraction = Fraction { counter: 1, resolution: 1_000_000 };
+    /// A nanosecond.
+    pub const NANOSECOND: Fraction = Fraction { counter: 1, resolution: 1_000_000_000 };
 
     /// `counter / resolution` seconds (FMI's `intervalCounter` and `resolution`).
     pub fn new(counter: u64, resolution: u64) -> Result<Fraction, NotAFraction> {

@@ -2,7 +2,7 @@
 //!
 //! `kernel.rs` is the scheduler, `protocol.rs` the lock, one atomic step at a time, `search.rs` the search; here what it
 //! must find: nothing with the whole mechanism, and without any one part the violation that the part is there against.
-//! The model is written apart from `src/sys/preemption`, from the same protocol; `tests/preemption_real.rs` puts the code
+//! The model is written apart from `src/sys/preemption`, from the same protocol; `tests/preemption_real` puts the code
 //! itself under real threads.
 
 mod kernel;

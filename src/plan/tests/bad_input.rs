@@ -49,6 +49,14 @@ fn a_connection_onto_something_else_than_an_input_is_refused() {
 }
 
 #[test]
+fn a_start_so_late_that_nanoseconds_do_not_fit_is_refused() {
+    refused(
+        "[rig]\nstart_time = 1e10\nstop_time = 10000000001.0\n",
+        "rig.toml:6:14: the start time, 10000000000 s, is more than 4000000000 s away from 0",
+    );
+}
+
+#[test]
 fn two_sources_for_one_input_are_refused() {
     refused(
         "[[connect]]\nfrom = \"plant.speed\"\nto = \"ecu.speed\"\n\n[[connect]]\nfrom = \"ecu.throttle\"\nto = \"ecu.speed\"\n",
@@ -155,6 +163,13 @@ fn a_periodic_clock_needs_an_interval() {
         "x/modelDescription.xml:2:1: the fixed clock \"c\" has no interval; give it one as interval in [fmu.x.clock.c]"
     );
     assert!(alone(clock, "[fmu.x.clock.c]\ninterval = 0.5").is_ok());
+    let short = "[fmu.x.clock.c]\ninterval = 1e-9\n[rig]\nstop_time = 1\n";
+    assert_eq!(
+        alone(clock, short).unwrap_err(),
+        "x/modelDescription.xml:2:1: the interval of the clock \"c\" is shorter than a microsecond, which no real time can \
+         keep: try --mode virtual"
+    );
+    assert!(alone(clock, &format!("{short}mode = \"virtual\"")).is_ok());
 }
 
 #[test]
