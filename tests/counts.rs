@@ -91,10 +91,11 @@ fn ticks_of_one_time_are_one_activation() {
 
 #[test]
 fn a_tick_that_comes_too_late_gets_the_time_of_its_dispatch() {
-    // slow ticks in the name of its own time after 4 ms, while fast has ticked at 1, 2 and 3 ms.
+    // slow ticks in the name of its own time after 4 ms, while fast ticks at 2, 5, 8, 11 ms and so on; where that is a time
+    // of slow's too (20, 50, 80 ms), the tick is coalesced.
     let rig = || {
         Rig::new("stop_time = 0.3")
-            .tracer("a", "fast_tick_high_every = 1, slow_burn_us = 8000, arm_interval = 0.0031000004")
+            .tracer("a", "fast_tick_high_every = 3, slow_burn_us = 8000, arm_interval = 0.0031000004")
             .trigger("a.out_high", "a.high")
     };
     let run = rig().run_virtual().exits(0);

@@ -252,7 +252,10 @@ impl PartitionHost {
         let plan = &self.world.plan.fmus[self.fmu.0];
         let Ok(mut clocks) = self.clocks.try_borrow_mut() else { return Ok(()) };
         let clocks = &mut *clocks;
-        let now = Nanos(monotonic_now());
+        let now = match self.dispatch {
+            Dispatch::Threads => Nanos(monotonic_now()),
+            Dispatch::Events(_) => Nanos(0), // virtual time looks at no clock
+        };
         if !clocks.outputs.is_empty() {
             let _counted = updates.get_clocks(&clocks.outputs, &mut clocks.active)?;
             for (clock, active) in plan.output_clocks.iter().zip(&clocks.active) {

@@ -119,11 +119,16 @@ fn watch(world: &World) -> i64 {
 fn join(world: &World, threads: Vec<JoinHandle<Activation>>, asked: i64) -> Vec<Activation> {
     const CHANCE: i64 = 100_000_000;
     let deadline = asked.saturating_add(world.plan.shutdown_timeout.0).max(monotonic_now() + CHANCE);
-    // The culprit is inside FMU code; others may only be waiting for it.
+    // The culprit is inside FMU code; others may only be waiting for it: at the gate, or for the lock that it holds.
     let hangs = || {
         let missing = || (0..world.tasks.len()).filter(|task| !world.tasks[*task].finished.load(SeqCst));
-        let active = |task: &usize| world.board.task(TaskId(*task)).get(TaskWord::Active) == 1;
-        missing().find(active).or_else(|| missing().next())
+        let word = |task: usize, word| world.board.task(TaskId(task)).get(word);
+        let active = |task: &usize| word(*task, TaskWord::Active) == 1;
+        let holds = |task: &usize| {
+            let lock = &world.instances[world.plan.tasks[*task].fmu.0].lock;
+            active(task) && lock.holder().is_some_and(|tid| u64::from(tid) == word(*task, TaskWord::Tid))
+        };
+        missing().find(holds).or_else(|| missing().find(active)).or_else(|| missing().next())
     };
     let exist = threads.len() == world.tasks.len();
     while exist && hangs().is_some() && monotonic_now() < deadline {

@@ -3,8 +3,8 @@
 //! Guarantees (design S1–S3, S12):
 //! * activation times strictly increase;
 //! * a periodic clock stays on its grid, whatever happens: a late start never changes an activation time;
-//! * a tick at the time of one pending or of the last activation is coalesced, one that is earlier than the last
-//!   activation gets the time of its dispatch, and pending ones are taken in the order of their times;
+//! * a tick at the time of one pending or activated (of the last [`QUEUE`]) is coalesced, another one that is earlier than
+//!   the last activation gets the time of its dispatch, and pending ones are taken in the order of their times;
 //! * a deadline that has passed before its clock is armed anew is a tick like any other;
 //! * nothing is activated at or after the stop of the run;
 //! * no allocation after [`Timeline::new`].
@@ -80,6 +80,9 @@ pub struct Timeline {
     source: Source,
     waiting: Vec<Waiting>,
     last: Option<Instant>,
+    /// Times of the last activations, in no order; the next one overwrites the oldest.
+    recent: [Option<Instant>; QUEUE],
+    oldest: usize,
     stop: Option<Instant>,
 }
 
@@ -95,7 +98,7 @@ impl Timeline {
             Release::Countdown => Source::Countdown { armed: None },
             Release::Triggered { .. } | Release::Never => Source::Ticks,
         };
-        Timeline { source, waiting: Vec::with_capacity(QUEUE), last: None, stop }
+        Timeline { source, waiting: Vec::with_capacity(QUEUE), last: None, recent: [None; QUEUE], oldest: 0, stop }
     }
 
     /// The time of the next activation, as far as it is known; only times before the stop of the run.
@@ -137,13 +140,19 @@ impl Timeline {
             }
             Source::Ticks => unreachable!("next() found nothing but ticks"),
         };
-        self.last = Some(due.time);
+        self.activated(due.time);
         Some(due)
+    }
+
+    fn activated(&mut self, time: Instant) {
+        self.last = Some(time);
+        self.recent[self.oldest] = Some(time);
+        self.oldest = (self.oldest + 1) % QUEUE;
     }
 
     fn activate(&mut self, waiting: Waiting) -> Due {
         let Waiting { time, dispatched, retimed } = waiting;
-        self.last = Some(time);
+        self.activated(time);
         Due { time, dispatched: Some(dispatched), retimed }
     }
 
@@ -167,7 +176,7 @@ impl Timeline {
 
     /// A tick at `time`.
     pub fn tick(&mut self, time: Instant, dispatch: Dispatch) -> Tick {
-        if self.last == Some(time) || self.waits_for(time) {
+        if self.recent.contains(&Some(time)) || self.waits_for(time) {
             return Tick::Coalesced;
         }
         self.queue(self.waiting_for(time, dispatch))
@@ -192,7 +201,7 @@ impl Timeline {
         let Source::Countdown { armed } = &mut self.source else { return Tick::Queued };
         let ticked = armed.take().filter(|armed| armed.time < since);
         let outcome = ticked.map_or(Tick::Queued, |ticked| self.queue(ticked));
-        if self.last == Some(time) {
+        if self.recent.contains(&Some(time)) {
             return Tick::Coalesced;
         }
         let deadline = self.waiting_for(time, dispatch);
@@ -278,6 +287,10 @@ mod tests {
         let mut timeline = ticked();
         assert_eq!(timeline.tick(at(1.0), dispatched(0.0)), Tick::Queued);
         assert_eq!(timeline.tick(at(1.0), dispatched(0.0)), Tick::Coalesced);
+        timeline.take();
+        assert_eq!(timeline.tick(at(1.0), dispatched(0.0)), Tick::Coalesced);
+        // Also when others have been activated since.
+        timeline.tick(at(2.0), dispatched(0.0));
         timeline.take();
         assert_eq!(timeline.tick(at(1.0), dispatched(0.0)), Tick::Coalesced);
     }

@@ -207,7 +207,7 @@ fn status(board: Board, fmu: FmuId, died: Option<&Death>) -> FmuStatus {
     let words = board.fmu(fmu);
     let get = |word: FmuWord| words.word(word).load(SeqCst);
     if let Some(died) = died {
-        return if died.culprit.is_none_or(|culprit| culprit == fmu) { FmuStatus::Crashed } else { FmuStatus::Aborted };
+        return if died.culprit == Some(fmu) { FmuStatus::Crashed } else { FmuStatus::Aborted };
     }
     match (get(FmuWord::FailureStatus), get(FmuWord::End)) {
         (4, _) => FmuStatus::Fatal,
@@ -322,7 +322,7 @@ fn findings(
             format!("{name}: {n} calls returned fmi3Warning (see run.log)")
         });
         count(word(FmuWord::IllegalIntervals), &|n| {
-            format!("{name}: {n} intervals that no clock can have (negative, infinite or NaN) were ignored")
+            format!("{name}: {n} intervals or qualifiers that no clock can have were ignored")
         });
         count(word(FmuWord::NestedUpdates), &|n| {
             format!("{name}: {n} clock updates from inside fmi3GetClock or fmi3GetInterval* were refused")

@@ -156,6 +156,11 @@ impl PreemptionLock {
         })
     }
 
+    /// The thread that is inside a locked section now, by its id.
+    pub fn holder(&self) -> Option<u32> {
+        Some(self.section.load(Ordering::Acquire)).filter(|tid| *tid != 0)
+    }
+
     /// How many levels there are.
     pub fn levels(&self) -> usize {
         self.tokens.len()
