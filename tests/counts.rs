@@ -2,7 +2,7 @@
 
 mod program;
 
-use program::clock::{DELAYED, FAST, HIGH, LOW, OUT_HIGH, OUT_LOW};
+use program::clock::{DELAYED, FAST, HIGH, LOW, OUT_HIGH, OUT_LOW, SLOW};
 use program::{Outcome, Rig, changed_tracer, real_time, the_core};
 
 const NEVER: [&str; 4] = ["overruns", "skipped", "retimed", "discarded"];
@@ -205,4 +205,27 @@ fn every_call_begins_with_default_floating_point_control() {
         assert_eq!((run.trace("a").violations(), run.trace("b").violations()), (0, 0));
         assert_eq!(run.trace("a").count("fail", "note"), 1);
     }
+}
+
+#[test]
+fn a_fixed_clock_is_told_its_interval_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    // The tracer's functions for intervals and shifts return fmi3Error, but for this one.
+    let change = (
+        "REFUSE(fmi3SetIntervalDecimal, const fmi3ValueReference valueReferences[], size_t nValueReferences,
+       const fmi3Float64 intervals[])",
+        "fmi3Status fmi3SetIntervalDecimal(fmi3Instance instance, const fmi3ValueReference valueReferences[],
+       size_t nValueReferences, const fmi3Float64 intervals[]) {
+    return instance && nValueReferences == 1 && valueReferences[0] == 4 && intervals[0] == 0.02 ? fmi3OK : fmi3Error; }",
+    );
+    let path = changed_tracer(folder.path(), "fmi3_base.c", &[change]);
+    let description = path.join("modelDescription.xml");
+    let constant = "\"constant\" intervalDecimal=\"0.01\"";
+    let text = std::fs::read_to_string(&description).unwrap();
+    assert!(text.contains(constant));
+    std::fs::write(&description, text.replace(constant, "\"fixed\" intervalDecimal=\"0.01\" shiftDecimal=\"0.005\""))
+        .unwrap();
+    let keys = "clock.slow.interval = \"1/50\"";
+    let run = Rig::new("stop_time = 0.1").fmu("a", path, "", keys).run_virtual().exits(0);
+    assert_eq!(run.trace("a").activations(SLOW), [0.005, 0.025, 0.045, 0.065, 0.085]);
 }

@@ -201,13 +201,13 @@ fn clocks(
     armed: &mut [Option<Instant>],
 ) -> Result<(), Failure> {
     for (index, task) in world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == fmu) {
-        if let (true, Release::Periodic { shift, interval }) = (task.write_interval, &task.release) {
-            let as_interval = |value: &Fraction| match task.supports_fraction {
-                true => Interval::Fraction { counter: value.counter(), resolution: value.resolution() },
-                false => Interval::Decimal(value.seconds()),
+        // Not the shift: it is the description's own, a rig cannot change it, and FMUs answer Error to needless calls.
+        if let (true, Release::Periodic { interval, .. }) = (task.write_interval, &task.release) {
+            let interval = match task.supports_fraction {
+                true => Interval::Fraction { counter: interval.counter(), resolution: interval.resolution() },
+                false => Interval::Decimal(interval.seconds()),
             };
-            let _warning_is_counted = instance.set_interval(task.reference, as_interval(interval))?;
-            let _warning_is_counted = instance.set_shift(task.reference, as_interval(shift))?;
+            let _warning_is_counted = instance.set_interval(task.reference, interval)?;
         }
         if task.kind == IntervalVariability::Countdown {
             let (interval, qualifier) = instance.get_interval(task.reference, task.supports_fraction)?;
