@@ -212,6 +212,9 @@ fn a_crash_leaves_a_complete_report() {
             recorded_up_to_the_failure(run, realtime);
             let time = time_of_failure(run);
             run.problem(&["fmu `a` crashed (SIGSEGV)", "clock a.fast", "fmi3ActivateModelPartition", &time]);
+            // The runner could not say any more how long it took.
+            let took = run.report()["wall_seconds"].as_f64().unwrap();
+            assert!(took > if realtime { 0.04 } else { 0.0 }, "{took}");
             let trace = run.trace("a");
             assert_eq!((trace.count("terminate", "begin"), trace.count("free", "begin")), (0, 0));
         },

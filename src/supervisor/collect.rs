@@ -23,6 +23,8 @@ pub struct Facts {
     pub killed: Option<Killed>,
     /// When the run began.
     pub started: SystemTime,
+    /// When the runner was seen to have ended, CLOCK_MONOTONIC in ns.
+    pub gone: i64,
     /// Samples that came after their row.
     pub late_samples: u64,
     /// The machine.
@@ -72,7 +74,9 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
     let failed = problems.iter().any(|problem| problem.severity == Severity::Failure);
     let stopped = global(Global::StopRequest) != 0;
     let start = plan.start.nanos();
-    let (began, ended) = (global(Global::Start) as i64, global(Global::Ended) as i64);
+    // A runner that dies does not get to say when.
+    let (began, said) = (global(Global::Start) as i64, global(Global::Ended) as i64);
+    let ended = if said > 0 { said } else { facts.gone };
     let samples_dropped =
         (0..plan.tasks.len()).map(|task| board.task(TaskId(task)).get(TaskWord::SamplesDropped)).sum();
     Run {

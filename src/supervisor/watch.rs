@@ -101,6 +101,7 @@ pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -
     let (recording, killed) = (false, None);
     let mut supervision = Supervision { options, prepared, board, output, log, recording, child, killed, tell };
     let status = supervision.watch(&mut recorder);
+    let gone = monotonic_now();
     let Supervision { output, recording, log, killed, .. } = supervision;
     let status = match status {
         Ok(status) => status,
@@ -127,7 +128,7 @@ pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -
         recorder.drain(true);
     }
     let late = recorder.close();
-    let facts = Facts { status, killed, started, late_samples: late, machine: machine::look(&cpus) };
+    let facts = Facts { status, killed, started, gone, late_samples: late, machine: machine::look(&cpus) };
     let mut run = collect::collect(prepared, board, &recorder, &facts);
     if let Err(message) = output.write(&run) {
         run.problems.push(crate::report::Problem {
