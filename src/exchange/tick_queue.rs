@@ -8,7 +8,7 @@
 //! `read`, and `done` when the tick has been activated. All counters are sequentially consistent, since a third thread
 //! decides from several queues whether anything is still under way.
 
-use crate::schedule::QUEUE;
+use crate::schedule::{QUEUE, Tick};
 use crate::time::{Instant, Nanos};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -81,17 +81,19 @@ impl Default for TickQueue {
 }
 
 impl TickQueue {
-    /// Appends a tick; `false` when the queue is full.
-    pub fn push(&self, tick: TickStamp) -> bool {
+    /// Appends a tick. When the queue is full, one more tick at the time of the last one is coalesced: the timeline would
+    /// have done that.
+    pub fn push(&self, tick: TickStamp) -> Tick {
         let written = self.written.load(Ordering::Relaxed);
         if written - self.done.load(Ordering::SeqCst) >= QUEUE as u64 {
-            return false;
+            let same = self.slot(written - 1).time == tick.time;
+            return if same { Tick::Coalesced } else { Tick::Full };
         }
         for (place, word) in self.slots[written as usize % QUEUE].iter().zip(tick.to_words()) {
             place.store(word, Ordering::Relaxed);
         }
         self.written.store(written + 1, Ordering::SeqCst);
-        true
+        Tick::Queued
     }
 
     /// Takes the oldest tick; its place is free when it has ceased to [wait](TickQueue::waiting).
@@ -100,10 +102,15 @@ impl TickQueue {
         if self.written.load(Ordering::SeqCst) == read {
             return None;
         }
-        let slot = &self.slots[read as usize % QUEUE];
-        let tick = TickStamp::from_words(std::array::from_fn(|i| slot[i].load(Ordering::Relaxed)));
+        let tick = self.slot(read);
         self.read.store(read + 1, Ordering::SeqCst);
         Some(tick)
+    }
+
+    /// The tick of that number, for the producer, or once it is written and until it is read.
+    fn slot(&self, number: u64) -> TickStamp {
+        let slot = &self.slots[number as usize % QUEUE];
+        TickStamp::from_words(std::array::from_fn(|i| slot[i].load(Ordering::Relaxed)))
     }
 
     /// Of the ticks taken so far, `waiting` still wait for their activation.
@@ -130,16 +137,26 @@ mod tests {
         let queue = TickQueue::default();
         for round in 0..3 {
             for k in 0..QUEUE as i64 {
-                assert!(queue.push(tick(100 * round + k)));
+                assert_eq!(queue.push(tick(100 * round + k)), Tick::Queued);
             }
-            assert!(!queue.push(tick(99)), "the seventeenth is refused");
+            assert_eq!(queue.push(tick(99)), Tick::Full, "the seventeenth is refused");
             for k in 0..QUEUE as i64 {
                 assert_eq!(queue.pop(), Some(tick(100 * round + k)));
-                assert!(!queue.push(tick(99)), "taken, but not activated");
+                assert_eq!(queue.push(tick(99)), Tick::Full, "taken, but not activated");
             }
             queue.waiting(0);
             assert!(queue.pop().is_none() && queue.is_empty());
         }
+    }
+
+    #[test]
+    fn a_full_queue_loses_no_tick_at_the_time_of_its_last_one() {
+        let queue = TickQueue::default();
+        (0..QUEUE as i64).for_each(|k| assert_eq!(queue.push(tick(k)), Tick::Queued));
+        let last = tick(QUEUE as i64 - 1);
+        assert_eq!(queue.push(TickStamp { dispatched: Nanos(7), ..last }), Tick::Coalesced);
+        assert_eq!(queue.push(tick(0)), Tick::Full);
+        assert_eq!(std::iter::from_fn(|| queue.pop()).last(), Some(last));
     }
 
     #[test]
@@ -149,7 +166,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for k in 0..count {
-                    while !queue.push(tick(k)) {
+                    while queue.push(tick(k)) != Tick::Queued {
                         std::hint::spin_loop();
                     }
                 }

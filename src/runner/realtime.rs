@@ -255,7 +255,7 @@ fn take_mail(world: &World, task: TaskId, timeline: &mut Timeline, cells: &TaskC
     let dispatch = |wall| schedule::Dispatch { wall, time: world.simulation(wall) };
     let note = |outcome| match outcome {
         Tick::Queued => (),
-        Tick::Coalesced => cells.count(TaskWord::Coalesced, 1),
+        Tick::Coalesced => cells.count_shared(TaskWord::Coalesced, 1),
         Tick::Full => cells.count_shared(TaskWord::Overruns, 1),
         Tick::AfterStop => cells.count_shared(TaskWord::Discarded, 1),
     };

@@ -4,6 +4,7 @@ use crate::exchange::{Deadline, Latest, TickQueue, TickStamp};
 use crate::ffi::ClockUpdate;
 use crate::plan::{FmuId, OnError, Plan, TaskId};
 use crate::record::board::{Board, FmuWord, Global, Scheduling, TaskWord};
+use crate::schedule::Tick;
 use crate::sys::cycles::Scale;
 use crate::sys::preemption::PreemptionLock;
 use crate::sys::wake::WakeWord;
@@ -251,8 +252,13 @@ impl World {
             self.board.task(target).count_shared(TaskWord::Discarded, 1);
             return false;
         }
-        if !state.ticks.push(stamp) {
-            self.board.task(target).count_shared(TaskWord::Overruns, 1);
+        let counted = match state.ticks.push(stamp) {
+            Tick::Queued => None,
+            Tick::Coalesced => Some(TaskWord::Coalesced),
+            Tick::Full | Tick::AfterStop => Some(TaskWord::Overruns),
+        };
+        if let Some(word) = counted {
+            self.board.task(target).count_shared(word, 1);
             return false;
         }
         self.dispatched(target, stamp.dispatched);
