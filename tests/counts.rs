@@ -191,6 +191,8 @@ fn clock_updates_inside_of_get_clock_are_refused_and_counted() {
     for run in [rig().run_virtual().exits(0), rig().run().exits(0)] {
         let callbacks = run.trace("a").count("update", "begin");
         run.problem(&["fmu `a`", &format!("{callbacks} clock updates from inside fmi3GetClock")]);
+        let misplaced = run.problems().iter().any(|problem| problem.contains("had no effect"));
+        assert!(!misplaced, "told of the instance, and nothing else: {:#?}", run.problems());
         assert_eq!(run.trace("a").violations(), 0);
         accounted(&run, "a", OUT_HIGH, "a", HIGH);
     }

@@ -14,13 +14,13 @@ use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Callbacks that came on threads without a [`super::ThreadHost`], or without an instance environment.
+/// Calls of the preemption lock on threads without a [`super::ThreadHost`], others without an instance environment.
 static FOREIGN_CALLS: AtomicU64 = AtomicU64::new(0);
 /// A host panicked inside a callback.
 static HOST_PANICKED: AtomicBool = AtomicBool::new(false);
 
-/// How many callbacks of this process came from where none is allowed: on a thread that runs no partition, or (log, clock
-/// update) without the instance environment.
+/// How many callbacks of this process no instance could be told of: `lockPreemption` and `unlockPreemption` on a thread
+/// that runs no partition, log messages and clock updates without the instance environment.
 pub fn foreign_calls() -> u64 {
     FOREIGN_CALLS.load(Ordering::Relaxed)
 }
@@ -107,7 +107,6 @@ pub(super) unsafe extern "C" fn clock_update(raw: RawEnvironment) {
         } else {
             ForeignCall::ClockUpdateWithoutThreadHost
         };
-        count_foreign_call();
         environment.host().foreign_call(refused);
     });
 }
