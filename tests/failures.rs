@@ -255,7 +255,7 @@ fn a_leaked_lock_is_released_and_reported() {
             assert_eq!(run.code, 0, "{}", run.stderr);
             let lock = &run.fmu("a")["lock"];
             assert_eq!((&lock["leaked"], &lock["unbalanced"], &lock["violations"]), (&1.into(), &0.into(), &1.into()));
-            run.problem(&["fmu `a`", "1 times", "preemption lock held"]);
+            run.problem(&["fmu `a`", "1 time a partition", "preemption lock held"]);
             assert_eq!(run.count("a", "fast", "activations") + run.count("a", "fast", "skipped"), 200);
             let (_, broken) = run.trace("b").check(kind(realtime));
             assert!(broken.is_empty(), "{broken:#?}");
@@ -283,7 +283,7 @@ fn an_unlock_without_a_lock_has_no_effect_and_is_reported() {
             assert_eq!(run.code, 0, "{}", run.stderr);
             let lock = &run.fmu("a")["lock"];
             assert_eq!((&lock["leaked"], &lock["unbalanced"], &lock["violations"]), (&0.into(), &1.into(), &1.into()));
-            run.problem(&["fmu `a`", "1 calls of unlockPreemption without a lock"]);
+            run.problem(&["fmu `a`", "1 call of unlockPreemption without a lock"]);
             for fmu in ["a", "b"] {
                 let (_, broken) = run.trace(fmu).check(kind(realtime));
                 assert!(broken.is_empty(), "{broken:#?}");
@@ -299,7 +299,7 @@ fn a_warning_is_what_the_rig_says() {
         || two(&start, "", "on_warning = 'log'"),
         |run, _| {
             assert_eq!((run.code, run.status("a").as_str()), (0, "terminated"), "{}", run.stderr);
-            run.problem(&["fmu `a`", "1 calls returned fmi3Warning"]);
+            run.problem(&["fmu `a`", "1 call returned fmi3Warning"]);
             assert!(run.file("run.log").contains("A warning, as asked for."));
             assert!(run.stderr.contains("A warning, as asked for."), "{}", run.stderr);
         },

@@ -282,6 +282,11 @@ fn limits(plan: &TaskPlan, clock: &ClockResult, demoted: bool, problem: &mut dyn
     }
 }
 
+/// `1 tick`, `2 ticks`.
+fn some(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
 /// What is not as it should be although the run succeeded.
 fn findings(
     plan: &Plan,
@@ -303,12 +308,12 @@ fn findings(
             Release::Periodic { .. } => "the activation before had not ended when the next was due",
             _ => "16 ticks waited already",
         };
-        count(clock.overruns, &|n| format!("{name}: {n} overrun{} ({cause})", if n == 1 { "" } else { "s" }));
+        count(clock.overruns, &|n| format!("{name}: {} ({cause})", some(n, "overrun")));
         count(clock.retimed, &|n| {
-            format!("{name}: {n} ticks came too late for their own time and got that of their dispatch")
+            format!("{name}: {} came too late and got the time of the dispatch", some(n, "tick"))
         });
         count(cells.get(TaskWord::WrongCore), &|n| {
-            format!("{name}: {n} activations on another core than {}", clock.cpu)
+            format!("{name}: {} on another core than {}", some(n, "activation"), clock.cpu)
         });
     }
     for (index, fmu) in fmus.iter().enumerate() {
@@ -317,36 +322,40 @@ fn findings(
         let own = plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
         let warnings: u64 = own.map(|(task, _)| board.task(TaskId(task)).get(TaskWord::Warnings)).sum();
         count(fmu.lock.leaked, &|n| {
-            format!("{name}: {n} times a partition returned with the preemption lock held; it was released")
+            format!("{name}: {} a partition returned with the preemption lock held; it was released", some(n, "time"))
         });
-        count(fmu.lock.unbalanced, &|n| format!("{name}: {n} calls of unlockPreemption without a lock"));
-        count(fmu.lock.nested, &|n| format!("{name}: {n} calls of lockPreemption while it held the lock already"));
+        count(fmu.lock.unbalanced, &|n| format!("{name}: {} of unlockPreemption without a lock", some(n, "call")));
+        count(fmu.lock.nested, &|n| {
+            format!("{name}: {} of lockPreemption while it held the lock already", some(n, "call"))
+        });
         let told = plan.fmus[index].on_warning != OnWarning::Ignore;
         count(if told { warnings + word(FmuWord::Warnings) } else { 0 }, &|n| {
-            format!("{name}: {n} calls returned fmi3Warning (see run.log)")
+            format!("{name}: {} returned fmi3Warning (see run.log)", some(n, "call"))
         });
         count(word(FmuWord::IllegalIntervals), &|n| {
-            format!("{name}: {n} intervals or qualifiers that no clock can have were ignored")
+            format!("{name}: ignored {} of a value or qualifier that no clock can have", some(n, "interval"))
         });
         count(word(FmuWord::NestedUpdates), &|n| {
-            format!("{name}: {n} clock updates from inside fmi3GetClock or fmi3GetInterval* were refused")
+            format!("{name}: refused {} from inside fmi3GetClock or fmi3GetInterval*", some(n, "clock update"))
         });
         count(word(FmuWord::ForeignCalls), &|n| {
-            format!("{name}: {n} clock updates from outside of a call were refused")
+            format!("{name}: refused {} from outside of a call", some(n, "clock update"))
         });
     }
     count(board.global(Global::ForeignCalls).load(SeqCst), &|n| {
         format!(
-            "{n} calls of lockPreemption or unlockPreemption came from threads that FMU code has made; they had no effect"
+            "{} had no effect: lockPreemption or unlockPreemption on threads that FMU code has made, log messages or clock \
+             updates without the instance environment",
+            some(n, "call")
         )
     });
     count(board.global(Global::Panicked).load(SeqCst), &|_| {
         "a callback of vecud panicked; please report this".to_owned()
     });
-    count(board.log().dropped(), &|n| format!("{n} log messages came faster than they could be kept"));
+    count(board.log().dropped(), &|n| format!("{} came too fast to be kept", some(n, "log message")));
     let dropped: u64 = (0..plan.tasks.len()).map(|task| board.task(TaskId(task)).get(TaskWord::SamplesDropped)).sum();
-    count(dropped, &|n| format!("{n} samples could not be recorded: signals.csv has gaps"));
-    count(facts.late_samples, &|n| format!("{n} samples came after their row was written; please report this"));
+    count(dropped, &|n| format!("{} could not be recorded: signals.csv has gaps", some(n, "sample")));
+    count(facts.late_samples, &|n| format!("{} came after the row was written; please report this", some(n, "sample")));
 }
 
 fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling) -> ClockResult {
