@@ -1,6 +1,7 @@
 //! Rig file → plan: opens what the rig names and hands each stage's result to the next.
 
 use super::Error;
+use super::progress::under_way;
 use crate::fmu::archive::{Cache, Unpacked};
 use crate::fmu::description::{self, ModelDescription};
 use crate::places::Places;
@@ -53,7 +54,9 @@ pub fn plan(options: &Options) -> Result<Prepared, Error> {
     let cache = Cache::user().map_err(Error::NoCache)?;
     let mut fmus = Vec::new();
     for fmu in &rig.fmus {
-        fmus.push(open(&fmu.path.value, &cache).map_err(|error| match fmu.path.place.line {
+        let what = format!("opening FMU `{}`, building it if need be", fmu.name.value);
+        let opened = under_way(&what, || open(&fmu.path.value, &cache));
+        fmus.push(opened.map_err(|error| match fmu.path.place.line {
             0 => error,
             _ => Error::InRig(rig.file.clone(), fmu.path.place, Box::new(error)),
         })?);

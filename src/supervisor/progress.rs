@@ -13,6 +13,19 @@ use std::time::{Duration, Instant};
 /// How often it is drawn anew.
 const PERIOD: Duration = Duration::from_millis(200);
 
+/// Runs `work`, which may take long (a compiler may be at it), under a line that says what it is; on a terminal only.
+pub fn under_way<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    let shown = terminal_size(stderr().as_fd()).is_some();
+    if shown {
+        let _ = write!(stderr(), "{what} ...");
+    }
+    let result = work();
+    if shown {
+        let _ = write!(stderr(), "\r\x1b[K");
+    }
+    result
+}
+
 /// The table of one run, on stderr.
 pub struct Progress<'a> {
     plan: &'a Plan,
