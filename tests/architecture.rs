@@ -86,7 +86,7 @@ const PURE: &[&str] = &[
 const UNSAFE: &[&str] = &["ffi", "sys"];
 
 /// Longest allowed file, in lines. Tests are lists more than they are texts.
-const LINES: &[(&str, usize)] = &[("src", 500), ("fmus", 500), ("bench", 500), ("examples", 500), ("tests", 700)];
+const LINES: &[(&str, usize)] = &[("src", 500), ("fmus", 500), ("bench", 500), ("examples", 500), ("tests", 520)];
 
 fn below(path: &str, module: &str) -> bool {
     path == module || path.strip_prefix(module).is_some_and(|rest| rest.starts_with("::"))
