@@ -95,6 +95,7 @@ fn called(function: Function) -> RawStatus {
     ANSWERS.with_borrow(|a| a.get(&function).copied().unwrap_or(0))
 }
 
+// SAFETY (of calling it): none of the pointers is followed; they are only kept to be handed back.
 unsafe extern "C" fn instantiate(
     _: RawString,
     _: RawString,
@@ -115,10 +116,12 @@ unsafe extern "C" fn instantiate(
     }
 }
 
+// SAFETY (of calling it): nothing is behind the pointer, and nothing is freed.
 unsafe extern "C" fn free(_: RawInstance) {
     called(Function::FreeInstance);
 }
 
+// SAFETY (of calling it): the caller has room for n values, as `fmi3GetClock` demands.
 unsafe extern "C" fn get_clock(_: RawInstance, _: *const u32, n: usize, values: *mut u8) -> RawStatus {
     for (at, &word) in NEXT_GET.take().iter().enumerate().take(n) {
         // SAFETY: room for n values.
@@ -127,6 +130,7 @@ unsafe extern "C" fn get_clock(_: RawInstance, _: *const u32, n: usize, values: 
     called(Function::GetClock)
 }
 
+// SAFETY (of calling it): the caller has room for n values of each kind, as `fmi3GetIntervalDecimal` demands.
 unsafe extern "C" fn get_interval(
     _: RawInstance,
     _: *const u32,
@@ -173,6 +177,7 @@ unsafe fn give<T: Copy>(values: *mut T, count: usize) {
 
 macro_rules! stub_function {
     ($field:ident: $Name:ident($($arg:ident: $type:ty),*) $body:block) => {{
+        // SAFETY (of calling it): the body says what it does with its arguments; the instance is not followed.
         unsafe extern "C" fn $field(_: RawInstance, $($arg: $type),*) -> RawStatus {
             $body
             called(Function::$Name)
