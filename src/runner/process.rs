@@ -94,7 +94,7 @@ fn run(plan: Plan, board: Board<'static>) -> i32 {
     code
 }
 
-/// Finds out by trying what the kernel lets us do (design S8), and locks memory.
+/// Finds out by trying what the kernel lets us do (design S8).
 fn scheduling_of(plan: &Plan, say: &dyn Fn(u8, &str)) -> Scheduling {
     if plan.mode == Mode::Virtual {
         return Scheduling::Virtual;

@@ -17,8 +17,8 @@ use crate::sys::preemption::Partition as LockMember;
 use crate::sys::wake::{Wakening, monotonic_now};
 use crate::sys::{memory, scheduling, thread};
 use crate::time::{Instant, Nanos};
+use crossbeam::channel::Sender;
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
-use std::sync::mpsc::Sender;
 
 /// What every partition thread touches of its stack and heap before the start.
 const HEAP: usize = 256 * 1024;

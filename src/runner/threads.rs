@@ -9,8 +9,8 @@ use crate::record::board::{Global, Phase, TaskWord};
 use crate::sys::wake::monotonic_now;
 use crate::sys::{affinity, crash, thread};
 use crate::time::{Instant, Nanos};
+use crossbeam::channel::unbounded;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub fn run(
     armed: &[Option<Instant>],
     say: &dyn Fn(u8, &str),
 ) -> Result<Vec<Activation>, Vec<Activation>> {
-    let (ready, is_ready) = channel();
+    let (ready, is_ready) = unbounded();
     let mut threads = Vec::new();
     let mut problems = Vec::new();
     for (index, activation) in activations.into_iter().enumerate() {

@@ -9,6 +9,7 @@ use crate::sys::cycles::Scale;
 use crate::sys::preemption::PreemptionLock;
 use crate::sys::wake::WakeWord;
 use crate::time::{Instant, Nanos};
+use crossbeam::utils::CachePadded;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
@@ -34,8 +35,8 @@ pub struct World {
     pub board: Board<'static>,
     /// Per instance.
     pub instances: Vec<InstanceState>,
-    /// Per task.
-    pub tasks: Vec<TaskState>,
+    /// Per task, each on cache lines of its own: threads on other cores write to them all the time.
+    pub tasks: Vec<CachePadded<TaskState>>,
     /// Per connection: its newest value.
     pub cells: Vec<Latest>,
     /// Per core in use.
@@ -132,16 +133,18 @@ impl World {
         }
         let tasks = places
             .into_iter()
-            .map(|(core, place)| TaskState {
-                wake: WakeWord::new(),
-                ticks: TickQueue::default(),
-                armed: Latest::new(Deadline::WIDTH),
-                armed_seen: AtomicU64::new(0),
-                idle: AtomicBool::new(false),
-                next: AtomicI64::new(plan.start.nanos().0),
-                finished: AtomicBool::new(false),
-                core,
-                place,
+            .map(|(core, place)| {
+                CachePadded::new(TaskState {
+                    wake: WakeWord::new(),
+                    ticks: TickQueue::default(),
+                    armed: Latest::new(Deadline::WIDTH),
+                    armed_seen: AtomicU64::new(0),
+                    idle: AtomicBool::new(false),
+                    next: AtomicI64::new(plan.start.nanos().0),
+                    finished: AtomicBool::new(false),
+                    core,
+                    place,
+                })
             })
             .collect();
         let fifo = scheduling == Scheduling::Fifo;
