@@ -77,9 +77,9 @@ impl Activation {
         Activation { task, partition, set, get, shares_outputs }
     }
 
-    /// Gives the model partition back, so that the instance can be ended.
-    pub fn into_partition(self) -> Partition {
-        self.partition
+    /// Gives the model partition back, so that the instance can be ended, and tells whose task it was.
+    pub fn into_partition(self) -> (TaskId, Partition) {
+        (self.task, self.partition)
     }
 
     /// Treats the instance as failed.

@@ -15,8 +15,9 @@ pub fn end_instances(
     hosts: &[&'static PartitionHost],
 ) {
     let mut partitions: Vec<Vec<Partition>> = controls.iter().map(|_| Vec::new()).collect();
-    for (task, activation) in activations.into_iter().enumerate() {
-        partitions[world.plan.tasks[task].fmu.0].push(activation.into_partition());
+    // Not by their place in the list: a thread that could not be started is missing from it.
+    for (task, partition) in activations.into_iter().map(Activation::into_partition) {
+        partitions[world.plan.tasks[task.0].fmu.0].push(partition);
     }
     for (index, (control, own)) in controls.into_iter().zip(partitions).enumerate().rev() {
         set_thread_host(Some(hosts[index]));
