@@ -102,6 +102,88 @@ fmi3Status fmi3Reset(fmi3Instance instance)
     return fmi3OK;
 }
 
+/* ---- The state of an instance: everything behind its common head, and what of the head is no pointer ---- */
+
+struct model_state {
+    size_t size; /* of all of it, for the check of what comes back from a file */
+    int state;
+    double start_time;
+    char token[64];
+    max_align_t model[];
+};
+
+static size_t own_size(void)
+{
+    return model_size - sizeof(struct fmu_base);
+}
+
+static size_t state_size(void)
+{
+    return sizeof(struct model_state) + own_size();
+}
+
+fmi3Status fmi3GetFMUState(fmi3Instance instance, fmi3FMUState *state)
+{
+    struct fmu_base *base = instance;
+    struct model_state *copy = *state;
+    if (!copy) copy = calloc(1, state_size());
+    if (!copy) return failed(base, "fmi3GetFMUState", "there is no memory for it.");
+    copy->size = state_size();
+    copy->state = base->state;
+    copy->start_time = base->start_time;
+    strncpy(copy->token, model_token, sizeof copy->token - 1);
+    memcpy(copy->model, base + 1, own_size());
+    *state = copy;
+    return fmi3OK;
+}
+
+fmi3Status fmi3SetFMUState(fmi3Instance instance, fmi3FMUState state)
+{
+    struct fmu_base *base = instance;
+    const struct model_state *copy = state;
+    if (!copy) return failed(base, "fmi3SetFMUState", "there is no state.");
+    memcpy(base + 1, copy->model, own_size());
+    base->start_time = copy->start_time;
+    base->state = copy->state;
+    return fmi3OK;
+}
+
+fmi3Status fmi3FreeFMUState(fmi3Instance instance, fmi3FMUState *state)
+{
+    (void)instance;
+    free(*state);
+    *state = NULL;
+    return fmi3OK;
+}
+
+fmi3Status fmi3SerializedFMUStateSize(fmi3Instance instance, fmi3FMUState state, size_t *size)
+{
+    if (!state) return failed(instance, "fmi3SerializedFMUStateSize", "there is no state.");
+    *size = state_size();
+    return fmi3OK;
+}
+
+fmi3Status fmi3SerializeFMUState(fmi3Instance instance, fmi3FMUState state, fmi3Byte bytes[], size_t size)
+{
+    if (!state || size != state_size())
+        return failed(instance, "fmi3SerializeFMUState", "there is no state, or no room for it.");
+    memcpy(bytes, state, size);
+    return fmi3OK;
+}
+
+fmi3Status fmi3DeserializeFMUState(fmi3Instance instance, const fmi3Byte bytes[], size_t size, fmi3FMUState *state)
+{
+    struct model_state head;
+    bool known = size == state_size();
+    if (known) memcpy(&head, bytes, sizeof head);
+    if (!known || head.size != size || strncmp(head.token, model_token, sizeof head.token) != 0)
+        return failed(instance, "fmi3DeserializeFMUState", "this is no state of this FMU.");
+    if (!*state) *state = malloc(size);
+    if (!*state) return failed(instance, "fmi3DeserializeFMUState", "there is no memory for it.");
+    memcpy(*state, bytes, size);
+    return fmi3OK;
+}
+
 /* ---- Variables ---- */
 
 static const struct fmu_variable *find(fmi3ValueReference vr)

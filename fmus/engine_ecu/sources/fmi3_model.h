@@ -1,5 +1,5 @@
 /* The FMI side of a small Scheduled Execution model, so that the model's own file holds nothing but the model. This
- * file and fmi3_model.c are the same in engine_plant and engine_ecu.
+ * file and fmi3_model.c are the same in every FMU that has them.
  *
  * A model is a struct whose first member is `struct fmu_base`, one table that says where in it each variable lies, and
  * three functions. */

@@ -23,6 +23,11 @@ enum fail_kind {
     FAIL_HANG_BUSY = 10,
     FAIL_ABORT = 11,
     FAIL_FLOATING_POINT_MODE = 12, /* leaves flush-to-zero behind for the next call on this thread */
+    FAIL_UPDATE_ON_OWN_THREAD = 13,
+    FAIL_LOCK_ON_OWN_THREAD = 14,
+    FAIL_UPDATE = 15,       /* where none belongs: in fmi3Terminate */
+    FAIL_LOG_FLOOD = 16,    /* ten thousand messages */
+    FAIL_SILENT_TICK = 17,  /* out_high ticks without a clock update */
 };
 
 static void hang_asleep(void)
@@ -65,6 +70,39 @@ static void misbehave(int32_t kind, void (*lock_preemption)(void), void (*unlock
     }
 }
 
+static void *update_and_lock(void *instance)
+{
+    struct tracer *fmu = instance;
+    if (fmu->settings.fail_kind == FAIL_UPDATE_ON_OWN_THREAD)
+        fmu->base.clock_update(fmu->base.environment);
+    else {
+        fmu->base.lock_preemption();
+        fmu->base.unlock_preemption();
+    }
+    return NULL;
+}
+
+static void on_own_thread(struct tracer *fmu)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, update_and_lock, fmu) == 0) pthread_join(thread, NULL);
+}
+
+/* Callbacks that do not belong where they come from. */
+static void annoy(struct tracer *fmu)
+{
+    switch (fmu->settings.fail_kind) {
+    case FAIL_UPDATE_ON_OWN_THREAD:
+    case FAIL_LOCK_ON_OWN_THREAD: on_own_thread(fmu); break;
+    case FAIL_UPDATE: fmu->base.clock_update(fmu->base.environment); break;
+    case FAIL_LOG_FLOOD:
+        for (int i = 0; i < 10000; i++) fmu_log(&fmu->base, fmi3OK, "Message %d of a flood, as asked for.", i);
+        break;
+    case FAIL_SILENT_TICK: fmu->ticked[OUT_HIGH] = true; break;
+    default: break;
+    }
+}
+
 static fmi3Status fail(struct tracer *fmu, uint32_t clock)
 {
     int32_t kind = fmu->settings.fail_kind;
@@ -85,6 +123,7 @@ static fmi3Status fail(struct tracer *fmu, uint32_t clock)
     case FAIL_ABORT: flush(fmu, "failure"); break;
     default: break;
     }
+    annoy(fmu);
     misbehave(kind, fmu->base.lock_preemption, fmu->base.unlock_preemption);
     return fmi3OK;
 }

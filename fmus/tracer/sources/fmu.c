@@ -1,4 +1,4 @@
-/* The life of a tracer instance, its activations and its clocks. Overview in tracer.h. */
+/* The life of a tracer instance, its activations and its output clocks. Overview in tracer.h. */
 
 #include "tracer.h"
 #include <stdio.h>
@@ -23,9 +23,10 @@ void flush(struct tracer *fmu, const char *reason)
 {
     if (fmu->settings.trace_file[0] == '\0') return;
     char summary[512];
-    snprintf(summary, sizeof summary, "violations=%llu kinds=0x%llx resumed_early=%llu instance=%s reason=%s",
-             (unsigned long long)fmu->violations, (unsigned long long)fmu->violation_kinds,
-             (unsigned long long)fmu->resumed_early, fmu->base.name, reason);
+    snprintf(summary, sizeof summary,
+             "violations=%llu kinds=0x%llx resumed_early=%llu entered_early=%llu instance=%s reason=%s",
+             (unsigned long long)fmu->all_violations, (unsigned long long)fmu->all_kinds,
+             (unsigned long long)fmu->resumed_early, (unsigned long long)fmu->entered_early, fmu->base.name, reason);
     if (!trace_write(&fmu->trace, fmu->settings.trace_file, summary))
         fmu_log(&fmu->base, fmi3Warning, "The trace file %s cannot be written.", fmu->settings.trace_file);
 }
@@ -62,14 +63,14 @@ static void delist(struct tracer *fmu)
 
 /* ---- Tracing of calls ---- */
 
-static void begin(struct tracer *fmu, enum trace_what what, uint32_t clock, uint32_t vr, uint32_t n, double time)
+void trace_begin(struct tracer *fmu, enum trace_what what, uint32_t clock, uint32_t vr, uint32_t n, double time)
 {
     trace_append(&fmu->trace, (struct trace_event){.what = what, .phase = TRACE_BEGIN, .clock = (uint8_t)clock,
                                                    .vr = vr, .count = n, .time = time, .status = -1});
 }
 
-static fmi3Status end(struct tracer *fmu, enum trace_what what, uint32_t clock, uint32_t vr, uint32_t n, double time,
-                      uint64_t hash, fmi3Status status)
+fmi3Status trace_end(struct tracer *fmu, enum trace_what what, uint32_t clock, uint32_t vr, uint32_t n, double time,
+                     uint64_t hash, fmi3Status status)
 {
     if (status >= fmi3Discard) fmu->base.state = FMU_FAILED;
     trace_append(&fmu->trace, (struct trace_event){.what = what, .phase = TRACE_END, .clock = (uint8_t)clock, .vr = vr,
@@ -79,21 +80,14 @@ static fmi3Status end(struct tracer *fmu, enum trace_what what, uint32_t clock, 
 
 /* ---- From instantiation to the end ---- */
 
+/* As new, but for what has been traced and found so far. */
 static void restart(struct tracer *fmu)
 {
+    memset((char *)fmu + offsetof(struct tracer, settings), 0,
+           offsetof(struct tracer, active) - offsetof(struct tracer, settings));
     variables_reset(fmu);
-    for (uint32_t clock = 0; clock < CLOCKS; clock++) {
-        fmu->counts[clock] = 0;
-        fmu->times[clock] = 0.0;
-        fmu->activated[clock] = false;
-        fmu->ticked[clock] = false;
-        fmu->setter[clock] = fmu->task[clock] = 0;
-    }
-    fmu->arm_pending = fmu->armed_once = false;
-    fmu->activations = 0;
-    fmu->active = fmu->asleep = 0;
-    fmu->holder = 0;
-    fmu->time = 0.0;
+    nobody_inside(fmu);
+    fmu->trace.on = true;
     fmu->base.state = FMU_INSTANTIATED;
 }
 
@@ -114,7 +108,7 @@ fmi3Instance fmi3InstantiateScheduledExecution(fmi3String instanceName, fmi3Stri
         free(fmu);
         return NULL;
     }
-    begin(fmu, TRACE_INSTANTIATE, NO_CLOCK, 0, 0, 0.0);
+    trace_begin(fmu, TRACE_INSTANTIATE, NO_CLOCK, 0, 0, 0.0);
     if (!fmu_base_init(&fmu->base, TOKEN, instanceName, instantiationToken, loggingOn, instanceEnvironment, logMessage,
                        clockUpdate, lockPreemption, unlockPreemption)) {
         trace_release(&fmu->trace);
@@ -123,7 +117,7 @@ fmi3Instance fmi3InstantiateScheduledExecution(fmi3String instanceName, fmi3Stri
     }
     restart(fmu);
     enlist(fmu);
-    end(fmu, TRACE_INSTANTIATE, NO_CLOCK, 0, 0, 0.0, 0, fmi3OK);
+    trace_end(fmu, TRACE_INSTANTIATE, NO_CLOCK, 0, 0, 0.0, 0, fmi3OK);
     return fmu;
 }
 
@@ -131,10 +125,12 @@ void fmi3FreeInstance(fmi3Instance instance)
 {
     struct tracer *fmu = instance;
     if (!fmu) return;
-    begin(fmu, TRACE_FREE, NO_CLOCK, 0, 0, 0.0);
+    trace_begin(fmu, TRACE_FREE, NO_CLOCK, 0, 0, 0.0);
     if (fmu->active || fmu->inside_update) violated(fmu, NO_CLOCK, WRONG_STATE);
+    if (fmu->states) violated(fmu, NO_CLOCK, STATE_LEFT);
     flush(fmu, "free");
     delist(fmu);
+    states_release(fmu);
     trace_release(&fmu->trace);
     fmu_base_release(&fmu->base);
     free(fmu);
@@ -144,16 +140,16 @@ fmi3Status fmi3SetDebugLogging(fmi3Instance instance, fmi3Boolean loggingOn, siz
                                const fmi3String categories[])
 {
     struct tracer *fmu = instance;
-    begin(fmu, TRACE_DEBUG_LOGGING, NO_CLOCK, 0, (uint32_t)nCategories, 0.0);
+    trace_begin(fmu, TRACE_DEBUG_LOGGING, NO_CLOCK, 0, (uint32_t)nCategories, 0.0);
     fmi3Status status = fmu_set_debug_logging(&fmu->base, loggingOn, nCategories, categories);
-    return end(fmu, TRACE_DEBUG_LOGGING, NO_CLOCK, 0, (uint32_t)nCategories, 0.0, 0, status);
+    return trace_end(fmu, TRACE_DEBUG_LOGGING, NO_CLOCK, 0, (uint32_t)nCategories, 0.0, 0, status);
 }
 
 /* A change of state: allowed from `from` only. */
 static fmi3Status move(struct tracer *fmu, enum trace_what what, double time, int from, int to,
                        enum fail_function failure)
 {
-    begin(fmu, what, NO_CLOCK, 0, 0, time);
+    trace_begin(fmu, what, NO_CLOCK, 0, 0, time);
     check_call(fmu);
     fmi3Status status = fail_in_function(fmu, failure);
     if (status < fmi3Discard && fmu->base.state != from) {
@@ -161,14 +157,17 @@ static fmi3Status move(struct tracer *fmu, enum trace_what what, double time, in
         status = fmu_log(&fmu->base, fmi3Error, "This call is not allowed in the present state.");
     }
     if (status < fmi3Discard) fmu->base.state = to;
-    return end(fmu, what, NO_CLOCK, 0, 0, time, 0, status);
+    return trace_end(fmu, what, NO_CLOCK, 0, 0, time, 0, status);
 }
 
 fmi3Status fmi3EnterInitializationMode(fmi3Instance instance, fmi3Boolean toleranceDefined, fmi3Float64 tolerance,
                                        fmi3Float64 startTime, fmi3Boolean stopTimeDefined, fmi3Float64 stopTime)
 {
-    (void)toleranceDefined, (void)tolerance, (void)stopTimeDefined, (void)stopTime;
+    (void)toleranceDefined, (void)tolerance;
     struct tracer *fmu = instance;
+    /* n: whether a stop time was given; time: which. */
+    trace_append(&fmu->trace, (struct trace_event){.what = TRACE_ENTER_INIT, .phase = TRACE_NOTE, .count = stopTimeDefined,
+                                                   .time = stopTimeDefined ? stopTime : 0.0, .status = -1});
     fmu->base.start_time = fmu->time = startTime;
     return move(fmu, TRACE_ENTER_INIT, startTime, FMU_INSTANTIATED, FMU_INITIALIZATION, FAIL_ENTER_INIT);
 }
@@ -191,6 +190,7 @@ fmi3Status fmi3ExitInitializationMode(fmi3Instance instance)
 {
     struct tracer *fmu = instance;
     if (!prepare(fmu)) return fmu_log(&fmu->base, fmi3Error, "There is no memory for trace_capacity events.");
+    if (!grid_prepare(fmu)) return fmu_log(&fmu->base, fmi3Error, "The parameters of a clock make no sense.");
     return move(fmu, TRACE_EXIT_INIT, 0.0, FMU_INITIALIZATION, FMU_CLOCK_ACTIVATION, FAIL_EXIT_INIT);
 }
 
@@ -207,10 +207,14 @@ fmi3Status fmi3Terminate(fmi3Instance instance)
 fmi3Status fmi3Reset(fmi3Instance instance)
 {
     struct tracer *fmu = instance;
-    begin(fmu, TRACE_RESET, NO_CLOCK, 0, 0, 0.0);
-    if (fmu->active) violated(fmu, NO_CLOCK, WRONG_STATE);
-    restart(fmu);
-    return end(fmu, TRACE_RESET, NO_CLOCK, 0, 0, 0.0, 0, fmi3OK);
+    trace_begin(fmu, TRACE_RESET, NO_CLOCK, 0, 0, 0.0);
+    fmi3Status status = fail_in_function(fmu, FAIL_RESET);
+    if (fmu->active) {
+        violated(fmu, NO_CLOCK, STATE_WHILE_ACTIVE);
+        status = fmu_log(&fmu->base, fmi3Error, "fmi3Reset while a partition is active.");
+    }
+    if (status < fmi3Discard) restart(fmu);
+    return trace_end(fmu, TRACE_RESET, NO_CLOCK, 0, 0, 0.0, 0, status);
 }
 
 /* ---- Activation ---- */
@@ -243,7 +247,7 @@ fmi3Status fmi3ActivateModelPartition(fmi3Instance instance, fmi3ValueReference 
     bool known = clockReference >= FIRST_INPUT_CLOCK && clockReference <= LAST_INPUT_CLOCK;
     uint32_t clock = known ? clockReference : NO_CLOCK;
 
-    begin(fmu, TRACE_ACTIVATE, clock, clockReference, 1, activationTime);
+    trace_begin(fmu, TRACE_ACTIVATE, clock, clockReference, 1, activationTime);
     check_call(fmu);
     fmi3Status status = fmi3OK;
     if (fmu->base.state != FMU_CLOCK_ACTIVATION) {
@@ -253,7 +257,7 @@ fmi3Status fmi3ActivateModelPartition(fmi3Instance instance, fmi3ValueReference 
         status = fmu_log(&fmu->base, fmi3Error, "Value reference %u is no input clock.", clockReference);
     else
         status = activate(fmu, &activation);
-    return end(fmu, TRACE_ACTIVATE, clock, clockReference, 1, activationTime, 0, status);
+    return trace_end(fmu, TRACE_ACTIVATE, clock, clockReference, 1, activationTime, 0, status);
 }
 
 /* ---- Clocks ---- */
@@ -285,7 +289,7 @@ fmi3Status fmi3GetClock(fmi3Instance instance, const fmi3ValueReference valueRef
     struct tracer *fmu = instance;
     uint32_t first = nValueReferences > 0 ? valueReferences[0] : 0, n = (uint32_t)nValueReferences;
     uint64_t active = 0;
-    begin(fmu, TRACE_GET_CLOCK, NO_CLOCK, first, n, 0.0);
+    trace_begin(fmu, TRACE_GET_CLOCK, NO_CLOCK, first, n, 0.0);
     check_call(fmu);
     check_update(fmu, false);
     fmi3Status status = fmu->base.state == FMU_CLOCK_ACTIVATION ? fail_in_function(fmu, FAIL_GET_CLOCK) : fmi3Error;
@@ -298,7 +302,7 @@ fmi3Status fmi3GetClock(fmi3Instance instance, const fmi3ValueReference valueRef
         if (fmu->settings.lock_in_get_clock) unlock(fmu, NULL);
         atomic_fetch_sub(&fmu->inside_get_clock, 1);
     }
-    return end(fmu, TRACE_GET_CLOCK, NO_CLOCK, first, n, 0.0, active, status);
+    return trace_end(fmu, TRACE_GET_CLOCK, NO_CLOCK, first, n, 0.0, active, status);
 }
 
 /* What becomes of the countdown once the importer has asked: from here the activation is due. */
@@ -307,7 +311,7 @@ static fmi3IntervalQualifier take_interval(struct tracer *fmu, double *interval)
     *interval = fmu->armed_interval;
     if (!fmu->armed_once) return fmi3IntervalNotYetKnown;
     if (!atomic_exchange(&fmu->arm_pending, false)) return fmi3IntervalUnchanged;
-    fmu->delayed_due = fmu->armed_at + fmu->armed_interval;
+    fmu->dues[fmu->next_due++ % DUES] = fmu->armed_at + fmu->armed_interval;
     return fmi3IntervalChanged;
 }
 
@@ -319,7 +323,7 @@ fmi3Status fmi3GetIntervalDecimal(fmi3Instance instance, const fmi3ValueReferenc
     uint32_t first = nValueReferences > 0 ? valueReferences[0] : 0, n = (uint32_t)nValueReferences;
     double interval = 0.0;
     uint64_t qualifier = 0;
-    begin(fmu, TRACE_GET_INTERVAL, NO_CLOCK, first, n, 0.0);
+    trace_begin(fmu, TRACE_GET_INTERVAL, NO_CLOCK, first, n, 0.0);
     check_call(fmu);
     check_update(fmu, true);
     fmi3Status status = fmu->base.state < FMU_TERMINATED ? fail_in_function(fmu, FAIL_GET_INTERVAL) : fmi3Error;
@@ -336,5 +340,5 @@ fmi3Status fmi3GetIntervalDecimal(fmi3Instance instance, const fmi3ValueReferenc
         qualifier = qualifiers[i];
         if (fmu->settings.lock_in_get_clock) unlock(fmu, NULL);
     }
-    return end(fmu, TRACE_GET_INTERVAL, NO_CLOCK, first, n, interval, qualifier, status);
+    return trace_end(fmu, TRACE_GET_INTERVAL, NO_CLOCK, first, n, interval, qualifier, status);
 }

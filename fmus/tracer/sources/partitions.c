@@ -135,6 +135,7 @@ void partition_run(struct tracer *fmu, struct activation *activation)
     if (activation->clock == SLOW && every(fmu->settings.arm_every, number)) arm(fmu, activation);
     if (activation->clock == SLOW && every(fmu->settings.log_every, number))
         fmu_log(&fmu->base, fmi3OK, "Partition slow, activation %llu.", (unsigned long long)number);
+    if (activation->clock == SLOW) measure_lock(fmu);
     if (every(set->sleep_every, number)) nap(fmu, activation, set->sleep_us);
     burn(fmu, activation, set->burn_us * INT64_C(500));
 }

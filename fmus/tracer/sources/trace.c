@@ -15,6 +15,8 @@ static const char *const what_names[] = {
     "instantiate", "debug_logging", "enter_init",   "exit_init", "terminate", "reset", "free",
     "set",         "get",           "get_clock",    "get_interval", "activate", "update", "lock",
     "unlock",      "sleep",         "tick",         "arm",       "fail",      "violation",
+    "get_state",   "set_state",     "free_state",   "state_size", "serialize", "deserialize",
+    "get_shift",   "set_interval",  "set_shift",
 };
 static const char *const phase_names[] = {"begin", "end", "note"};
 

@@ -33,13 +33,22 @@ enum trace_what {
     TRACE_ARM,
     TRACE_FAIL,
     TRACE_VIOLATION,
+    TRACE_GET_STATE,
+    TRACE_SET_STATE,
+    TRACE_FREE_STATE,
+    TRACE_STATE_SIZE,
+    TRACE_SERIALIZE,
+    TRACE_DESERIALIZE,
+    TRACE_GET_SHIFT,
+    TRACE_SET_INTERVAL,
+    TRACE_SET_SHIFT,
 };
 
 enum trace_phase { TRACE_BEGIN, TRACE_END, TRACE_NOTE };
 
 struct trace_event {
     int64_t ns;     /* CLOCK_MONOTONIC */
-    double time;    /* activation time; the interval for TRACE_ARM and TRACE_GET_INTERVAL */
+    double time;    /* activation time; the interval or shift where one is given or taken */
     uint64_t hash;  /* FNV-1a of the values that went in or out */
     uint32_t vr;    /* first value reference; kind of a violation or failure */
     uint32_t count; /* number of value references */

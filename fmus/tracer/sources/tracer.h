@@ -1,10 +1,12 @@
 /* The test FMU `tracer`: notes every call that it gets, checks what an importer owes it while it runs, and misbehaves
  * on request.
  *
- *   fmu.c         the life of an instance, and its clocks
+ *   fmu.c         the life of an instance, its activations and output clocks
+ *   grid.c        priorities, intervals and shifts of its input clocks
  *   variables.c   one table of all variables; set and get
  *   partitions.c  what a partition does: burn time, sleep, lock, tick
  *   invariants.c  the checks; each breach is counted by kind
+ *   states.c      copies of the whole state, to and from bytes
  *   failures.c    errors, hangs and crashes on request
  *   trace.c       the list of events
  *
@@ -36,17 +38,18 @@ enum clock_vr {
 #define CLOCKS 10
 #define ALL_CLOCKS(clock) (uint32_t clock = FIRST_INPUT_CLOCK; clock <= LAST_INPUT_CLOCK; clock++)
 
+/* What modelDescription.xml says. A description with other clocks goes with parameters that say the same. */
 struct clock_info {
     const char *name;
-    unsigned priority;
-    unsigned period_ms; /* 0: not periodic */
+    int32_t priority;
+    int64_t period_ms; /* 0: not periodic */
 };
 extern const struct clock_info clock_infos[CLOCKS];
 
 /* ---- Breaches that the FMU notices itself; the numbers are bits of the output `violation_kinds`. ---- */
 
 enum violation {
-    ENTERED_INSIDE = 0,     /* a partition began inside one of equal or higher priority */
+    ENTERED_INSIDE = 0,     /* a partition began inside one of equal priority, or of higher one that is not asleep */
     WENT_ON_INSIDE = 1,     /* a partition went on while one of higher priority was active and not asleep */
     ENTERED_LOCKED = 2,     /* a partition began inside a locked section */
     WENT_ON_LOCKED = 3,     /* a partition went on inside a locked section of another */
@@ -62,7 +65,10 @@ enum violation {
     WRONG_STATE = 13,       /* a call that the state does not allow, before the end */
     WRONG_DELAY = 14,       /* `delayed` is activated at another time than asked for */
     TORN_ARRAY = 15,        /* expect_uniform_array, and the elements of in_array differ */
-    FLOATING_POINT_MODE = 16 /* a call begins with control words that another FMU has left behind */
+    FLOATING_POINT_MODE = 16, /* a call begins with control words that another FMU has left behind */
+    STATE_WHILE_ACTIVE = 17, /* a function of states, or fmi3Reset, while a partition is active or preempted */
+    FOREIGN_STATE = 18,      /* a state that is not this instance's, or was freed */
+    STATE_LEFT = 19          /* fmi3FreeInstance with states that were not freed */
 };
 
 /* ---- Variables ---- */
@@ -71,6 +77,7 @@ enum violation {
 #define TEXT_SIZE 256
 #define BINARY_SIZE 64
 #define PATH_SIZE 4096
+#define DUES 16
 
 struct text {
     char bytes[TEXT_SIZE];
@@ -109,14 +116,23 @@ struct partition_settings {
     bool lock_nested, tick_in_lock;
 };
 
+/* What the description says of an input clock. It ticks at start + (shift + k * counter) / resolution; counter 0: it is not
+ * periodic. */
+struct grid {
+    int32_t priority;
+    bool adjustable; /* fixed or tunable: the importer has to say the interval */
+    int64_t counter, resolution, shift;
+};
+
 struct settings {
     char trace_file[PATH_SIZE];
     int32_t trace_capacity;
     bool lock_in_get_clock, update_in_get_clock, count_up, expect_uniform_array;
-    int32_t arm_every, log_every;
+    int32_t arm_every, log_every, cost_rounds;
     double arm_interval;
     int32_t fail_kind, fail_clock, fail_at, fail_function;
     struct partition_settings partition[CLOCKS];
+    struct grid grid[CLOCKS];
 };
 
 /* ---- An instance ---- */
@@ -126,32 +142,42 @@ struct tracer {
     struct tracer *next;  /* all instances of the process, for the flush at exit */
     struct trace trace;
 
+    struct saved *states; /* those that were not freed */
+
+    /* From here to `active` is the state. */
     struct settings settings;
     struct values in, out;
 
     /* Outputs. */
     _Atomic uint64_t counts[CLOCKS]; /* activations of input clocks; ticks of output clocks */
     double times[CLOCKS];    /* last activation time of each input clock */
+    double lock_pair_ns, bare_pair_ns; /* cost.c */
     bool sleeps; /* some partition is asked to sleep */
-    _Atomic uint64_t activations, violations, violation_kinds, resumed_early, high_inside;
+    bool told[CLOCKS]; /* its interval */
+    uint32_t not_below[CLOCKS], above[CLOCKS]; /* bit per clock of equal or higher, of higher priority */
+    _Atomic uint64_t activations, violations, violation_kinds, resumed_early, entered_early, high_inside;
     _Atomic double time;
 
     /* Ticks and the countdown, until the importer asks. */
     atomic_bool ticked[CLOCKS];
     atomic_bool arm_pending;
     bool armed_once;
-    double armed_at, armed_interval, delayed_due;
+    double armed_at, armed_interval;
+    double dues[DUES]; /* of delayed, in a ring: a passed one is activated though a later one is armed */
+    unsigned next_due;
+
+    bool activated[CLOCKS];
+    _Atomic uint64_t reads[CLOCKS]; /* of output clocks and of the countdown interval */
+    _Atomic int calls[16];          /* per enum fail_function */
 
     /* What the checks look at. */
     _Atomic uint32_t active, asleep; /* bit per clock */
+    _Atomic uint64_t all_violations, all_kinds; /* of all runs of the instance */
     _Atomic uintptr_t holder;        /* pthread_self of the thread between lock and unlock */
     int lock_depth;                  /* of the holder */
     _Atomic uintptr_t task[CLOCKS];  /* thread of the last activation */
     _Atomic uintptr_t setter[CLOCKS]; /* thread that has set and not yet activated, or 0 */
-    bool activated[CLOCKS];
     _Atomic int inside_update, inside_get_clock;
-    _Atomic uint64_t reads[CLOCKS]; /* of output clocks and of the countdown interval */
-    _Atomic int calls[16];          /* per enum fail_function */
 };
 
 /* One activation, as its partition's code passes it around. */
@@ -171,12 +197,20 @@ void partition_run(struct tracer *fmu, struct activation *activation);
 void lock(struct tracer *fmu, struct activation *activation);
 void unlock(struct tracer *fmu, struct activation *activation);
 
+/* grid.c */
+void grid_reset(struct tracer *fmu);
+bool grid_prepare(struct tracer *fmu);
+bool on_grid(const struct tracer *fmu, uint32_t clock, double time);
+
 /* invariants.c */
 void violated(struct tracer *fmu, uint32_t clock, enum violation kind);
 void check_call(struct tracer *fmu);
 void check_entry(struct tracer *fmu, struct activation *activation);
 void check_point(struct tracer *fmu, struct activation *activation);
 void check_access(struct tracer *fmu, uint32_t clock, bool setting);
+
+/* cost.c */
+void measure_lock(struct tracer *fmu);
 
 /* failures.c. The numbers are those of the parameters fail_kind and fail_function. */
 enum fail_function {
@@ -189,6 +223,13 @@ enum fail_function {
     FAIL_GET_CLOCK = 6,
     FAIL_GET_INTERVAL = 7,
     FAIL_TERMINATE = 8,
+    FAIL_GET_STATE = 9,
+    FAIL_SET_STATE = 10,
+    FAIL_SERIALIZE = 11,
+    FAIL_DESERIALIZE = 12,
+    FAIL_RESET = 13,
+    FAIL_STATE_SIZE = 14,
+    FAIL_FREE_STATE = 15,
 };
 fmi3Status fail_in_function(struct tracer *fmu, enum fail_function function);
 fmi3Status fail_in_activation(struct tracer *fmu, const struct activation *activation);
@@ -196,6 +237,13 @@ bool fail_by_name(const char *instance_name);
 
 /* fmu.c */
 void flush(struct tracer *fmu, const char *reason);
+void trace_begin(struct tracer *fmu, enum trace_what what, uint32_t clock, uint32_t vr, uint32_t n, double time);
+fmi3Status trace_end(struct tracer *fmu, enum trace_what what, uint32_t clock, uint32_t vr, uint32_t n, double time,
+                     uint64_t hash, fmi3Status status);
+
+/* states.c */
+void states_release(struct tracer *fmu);
+void nobody_inside(struct tracer *fmu);
 
 static inline uintptr_t this_thread(void)
 {

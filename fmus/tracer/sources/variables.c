@@ -32,7 +32,12 @@ struct variable {
         {300 + 20 * clock + 6, PARAMETER, I32, NO_CLOCK, 1, MEMBER(settings.partition[clock].tick_high_every)},       \
         {300 + 20 * clock + 7, PARAMETER, I32, NO_CLOCK, 1, MEMBER(settings.partition[clock].tick_low_every)},        \
         {300 + 20 * clock + 8, PARAMETER, BOOL, NO_CLOCK, 1, MEMBER(settings.partition[clock].lock_nested)},          \
-        {300 + 20 * clock + 9, PARAMETER, BOOL, NO_CLOCK, 1, MEMBER(settings.partition[clock].tick_in_lock)}
+        {300 + 20 * clock + 9, PARAMETER, BOOL, NO_CLOCK, 1, MEMBER(settings.partition[clock].tick_in_lock)},         \
+        {300 + 20 * clock + 10, PARAMETER, I32, NO_CLOCK, 1, MEMBER(settings.grid[clock].priority)},                  \
+        {300 + 20 * clock + 11, PARAMETER, BOOL, NO_CLOCK, 1, MEMBER(settings.grid[clock].adjustable)},               \
+        {300 + 20 * clock + 12, PARAMETER, I64, NO_CLOCK, 1, MEMBER(settings.grid[clock].counter)},                   \
+        {300 + 20 * clock + 13, PARAMETER, I64, NO_CLOCK, 1, MEMBER(settings.grid[clock].resolution)},                \
+        {300 + 20 * clock + 14, PARAMETER, I64, NO_CLOCK, 1, MEMBER(settings.grid[clock].shift)}
 
 static const struct variable variables[] = {
     {0, INDEPENDENT, F64, NO_CLOCK, 1, MEMBER(time)},
@@ -65,6 +70,8 @@ static const struct variable variables[] = {
     {92, OUTPUT, U64, NO_CLOCK, 1, MEMBER(violation_kinds)},
     {93, OUTPUT, U64, NO_CLOCK, 1, MEMBER(resumed_early)},
     {94, OUTPUT, U64, NO_CLOCK, 1, MEMBER(high_inside)},
+    {95, OUTPUT, F64, SLOW, 1, MEMBER(lock_pair_ns)},
+    {96, OUTPUT, F64, SLOW, 1, MEMBER(bare_pair_ns)},
     {200, PARAMETER, PATH, NO_CLOCK, 1, MEMBER(settings.trace_file)},
     {201, PARAMETER, I32, NO_CLOCK, 1, MEMBER(settings.trace_capacity)},
     {202, PARAMETER, BOOL, NO_CLOCK, 1, MEMBER(settings.lock_in_get_clock)},
@@ -78,6 +85,7 @@ static const struct variable variables[] = {
     {210, PARAMETER, I32, NO_CLOCK, 1, MEMBER(settings.fail_at)},
     {211, PARAMETER, I32, NO_CLOCK, 1, MEMBER(settings.fail_function)},
     {212, PARAMETER, I32, NO_CLOCK, 1, MEMBER(settings.log_every)},
+    {213, PARAMETER, I32, NO_CLOCK, 1, MEMBER(settings.cost_rounds)},
 };
 
 #define VARIABLES (sizeof variables / sizeof *variables)
@@ -103,6 +111,7 @@ void variables_reset(struct tracer *fmu)
     for ALL_CLOCKS (clock) set->partition[clock] = (struct partition_settings){.burn_us = 5, .lock_every = 1, .lock_us = 2};
     set->partition[SLOW].tick_high_every = 1;
     set->partition[EQUAL_A].tick_low_every = 5;
+    grid_reset(fmu);
 
     memset(&fmu->in, 0, sizeof fmu->in);
     fmu->in.choice = 1;
