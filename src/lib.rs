@@ -27,7 +27,9 @@
 //! | [`runner`] | joins FMU code, the operating system and a plan: real time, virtual time, shutdown | |
 //! | [`report`] | what was measured → JSON, HTML, histograms, the table on the terminal | yes |
 //! | [`record`] | shared memory's layout, histograms, samples, log lines, signal files | |
+//! | [`control`] | commands that set values in a running FMU, as words in shared memory | yes |
 //! | [`exchange`] | values and ticks between partitions, lock-free | |
+//! | [`snapshot`] | a run that was left, to be taken up again: FMU states and the host's bookkeeping | yes |
 //! | [`schedule`] | (plan, time, event) → activations due; the same code in both modes | yes |
 //! | [`plan`] | the rig resolved against the descriptions: priorities, cores, connections | yes |
 //! | [`rig`] | TOML → what the user wants, strictly checked | yes |
@@ -43,6 +45,7 @@
 #![warn(clippy::undocumented_unsafe_blocks)]
 
 pub mod cli;
+pub mod control;
 pub mod exchange;
 pub mod ffi;
 pub mod fmu;
@@ -54,6 +57,7 @@ pub mod report;
 pub mod rig;
 pub mod runner;
 pub mod schedule;
+pub mod snapshot;
 pub mod supervisor;
 pub mod sys;
 pub mod time;

@@ -20,34 +20,52 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("sys", &[]),
     ("fmu::platform", &[]),
     ("fmu::cache", &[]),
-    ("fmu::build", &["fmu::cache", "fmu::platform"]),
-    ("fmu::archive", &["fmu::build", "fmu::cache", "fmu::platform", "places"]),
     ("fmu::description", &["places", "priority", "time"]),
+    // Each dialect has headers of its own.
+    ("fmu::build", &["fmu::cache", "fmu::description::Dialect", "fmu::platform"]),
+    ("fmu::archive", &["fmu::build", "fmu::cache", "fmu::description::Dialect", "fmu::platform", "places"]),
     ("ffi", &["fmu::description", "sys::float_control"]),
-    ("rig", &["places", "priority", "time"]),
+    // A rig may say which dialect an FMU is of.
+    ("rig", &["fmu::description::Dialect", "places", "priority", "time"]),
     ("exchange::word", &["fmu::description"]),
+    ("control", &["exchange::word", "fmu::description", "time"]),
     ("plan", &["exchange::word", "fmu::description", "priority", "rig", "time"]),
     ("schedule", &["plan", "time"]),
+    ("snapshot", &["plan", "schedule", "time"]),
     ("exchange", &["schedule", "time"]),
-    ("record", &["exchange::word", "fmu::description", "plan", "time"]),
+    ("record", &["control", "exchange::word", "fmu::description", "plan", "time"]),
     ("report", &["fmu::description", "plan", "priority", "record::board::Scheduling", "record::histogram"]),
-    ("runner", &["exchange", "ffi", "fmu::description", "plan", "record", "schedule", "sys", "time"]),
+    (
+        "runner",
+        &["control", "exchange", "ffi", "fmu::description", "plan", "record", "schedule", "snapshot", "sys", "time"],
+    ),
     (
         "supervisor",
         &[
+            "control",
+            "exchange::word",
             "ffi::Function",
             "ffi::Status",
             "fmu::archive",
             "fmu::description",
             "places",
             "plan",
+            "priority",
             "record",
             "report",
             "rig",
-            "runner::PLAN_FD",
+            "runner::FIRST_SOCKET_FD",
+            "runner::JOB_FD",
+            "runner::Job",
             "runner::SHARED_MEMORY_FD",
+            "runner::STATE_FD",
+            "snapshot",
+            "sys::SysError",
             "sys::affinity",
+            "sys::datagram",
+            "sys::memory",
             "sys::process",
+            "sys::scheduling",
             "sys::shared_memory",
             "sys::wake",
             "time",
@@ -77,6 +95,8 @@ const PURE: &[&str] = &[
     "fmu::description",
     "plan",
     "schedule",
+    "snapshot",
+    "control",
     "report",
     "exchange::word",
     "record::histogram",
@@ -233,7 +253,9 @@ fn no_file_is_too_long() {
 /// Each FMU must be complete by itself, so the part that they share is there several times.
 #[test]
 fn the_common_files_of_the_fmus_are_the_same() {
-    for name in ["fmi3_base.c", "fmi3_base.h", "fmi3_model.c", "fmi3_model.h"] {
+    for name in
+        ["fmi3_base.c", "fmi3_base.h", "fmi3_model.c", "fmi3_model.h", "model.c", "model.h", "trace.c", "trace.h"]
+    {
         let copies: Vec<_> =
             folder("fmus").into_iter().filter(|file| file.file_name().is_some_and(|n| n == name)).collect();
         assert!(copies.len() >= 2, "{name}: {copies:?}");

@@ -293,6 +293,48 @@ fn states_previous_values_and_event_indicators() {
     assert_eq!(found.structure.event_indicators[0].value_reference, ValueReference(2));
 }
 
+/// The four cases of the standard (2.4.8): absent dependencies are on everything, empty ones on nothing, and each has its
+/// kind.
+#[test]
+fn dependencies_may_be_absent_empty_or_listed_with_their_kinds() {
+    use DependencyKind::{Constant, Dependent, Discrete, Fixed, Tunable};
+    let variables = "<Float64 name='p' valueReference='1' causality='parameter' variability='fixed' start='1'/>\
+         <Float64 name='u1' valueReference='2' causality='input' start='0'/>\
+         <Float64 name='u2' valueReference='3' causality='input' start='0'/>\
+         <Float64 name='x' valueReference='4' initial='approx' start='0'/>\
+         <Float64 name='der(x)' valueReference='5' derivative='4'/>\
+         <Float64 name='y' valueReference='6' causality='output' initial='calculated'/>";
+    let with = |structure: &str| with_variables(variables, structure).structure;
+    let of = |unknown: &vecud::fmu::description::Unknown| {
+        let listed = unknown.dependencies.as_ref();
+        listed.map(|all| all.iter().map(|dependency| (dependency.on.0, dependency.kind)).collect::<Vec<_>>())
+    };
+    // der(x) = 3·p²·u1 + 2·u2 + f(x); y = g(x): linear in u1 with a factor that is fixed, in u2 with a constant one. Its
+    // steady state makes x an initial unknown of everything.
+    let found = with(
+        "<Output valueReference='6' dependencies='4'/>\
+         <ContinuousStateDerivative valueReference='5' dependencies='4 2 3' dependenciesKind='dependent fixed constant'/>\
+         <InitialUnknown valueReference='4'/><InitialUnknown valueReference='5' dependencies=''/>\
+         <InitialUnknown valueReference='6' dependencies='1 2' dependenciesKind='dependent constant'/>",
+    );
+    assert_eq!(of(&found.outputs[0]), Some(vec![(4, Dependent)]));
+    assert_eq!(of(&found.continuous_state_derivatives[0]), Some(vec![(4, Dependent), (2, Fixed), (3, Constant)]));
+    let initial: Vec<_> = found.initial_unknowns.iter().map(of).collect();
+    assert_eq!(initial, [None, Some(vec![]), Some(vec![(1, Dependent), (2, Constant)])]);
+    // y = if u1 > 0 then 2·u1 else 3·u1: the factor changes at events. y = if u1 > 0 then 1 else 2: no factor at all.
+    for (kind, expected) in [("discrete", Discrete), ("dependent", Dependent), ("tunable", Tunable)] {
+        let found = with(&format!("<Output valueReference='6' dependencies='2' dependenciesKind='{kind}'/>"));
+        assert_eq!(of(&found.outputs[0]), Some(vec![(2, expected)]));
+    }
+    // An integrator: der(x) = u1, y = x.
+    let found = with(
+        "<Output valueReference='6' dependencies='4' dependenciesKind='constant'/>\
+         <ContinuousStateDerivative valueReference='5' dependencies='2' dependenciesKind='constant'/>",
+    );
+    assert_eq!(of(&found.outputs[0]), Some(vec![(4, Constant)]));
+    assert_eq!(of(&found.continuous_state_derivatives[0]), Some(vec![(2, Constant)]));
+}
+
 /// Allowed by this parser though not by the standard, or not known to it: one warning each, with its place.
 #[test]
 fn what_harms_no_run_is_a_warning() {
@@ -300,7 +342,7 @@ fn what_harms_no_run_is_a_warning() {
         ("<Float64 name='x' valueReference='1' colour='red'/>", "", "colour=\"red\" is unknown"),
         ("<Int8 name='x' valueReference='1' derivative='9'/>", "", "derivative=\"9\" is unknown"),
         (
-            "<Clock name='x' valueReference='1' intervalVariability='fixed' previous='9'/>",
+            "<Clock name='x' valueReference='1' causality='input' intervalVariability='fixed' previous='9'/>",
             "",
             "previous=\"9\" is unknown",
         ),
@@ -313,7 +355,11 @@ fn what_harms_no_run_is_a_warning() {
         ("<Binary name='x' valueReference='1' causality='input'/>", "", "a start value is missing"),
         ("<Int8 name='x' valueReference='1' causality='output'/>", "", "output \"x\" (line 1) is not listed"),
         ("<Int8 name='x' valueReference='1'/>", "<Output valueReference='1'/>", "which is no output"),
-        ("<Clock name='x' valueReference='1' intervalVariability='countdown' intervalDecimal='1'/>", "", "is ignored"),
+        (
+            "<Clock name='x' valueReference='1' causality='input' intervalVariability='countdown' intervalDecimal='1'/>",
+            "",
+            "is ignored",
+        ),
         ("", "<Input/>", "<Input> is unknown"),
     ] {
         let warnings = with_variables(variables, structure).warnings;

@@ -1,7 +1,7 @@
 //! A description with 100,000 variables loads in well under a second (issue 2); look-ups do not scan.
 
 use std::fmt::Write;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use vecud::fmu::description::{self, ValueReference};
 
 const VARIABLES: u32 = 100_000;
@@ -40,21 +40,27 @@ fn description() -> String {
     xml
 }
 
+/// Processor time of this thread: what others do on the machine is not in it.
+fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
 #[test]
 fn a_hundred_thousand_variables() {
     let xml = description();
-    let start = Instant::now();
+    let start = processor_time();
     let found = description::parse(&xml).unwrap();
-    let parsing = start.elapsed();
+    let parsing = processor_time() - start;
     assert_eq!(found.variables.len(), VARIABLES as usize);
     assert_eq!(found.warnings, Vec::<String>::new());
 
-    let start = Instant::now();
+    let start = processor_time();
     for variable in &found.variables {
         assert_eq!(found.variable(&variable.name).unwrap().line, variable.line);
         assert_eq!(found.by_reference(variable.value_reference).unwrap().line, variable.line);
     }
-    let look_ups = start.elapsed();
+    let look_ups = processor_time() - start;
     assert!(found.by_reference(ValueReference(VARIABLES)).is_none());
     eprintln!("{} bytes parsed in {parsing:?}, 200,000 look-ups in {look_ups:?}", xml.len());
     // Generous: this is a debug build on a shared machine. A quadratic step would need minutes.
@@ -67,13 +73,13 @@ fn warnings_of_a_description_in_one_line() {
     // Generators that write no line feeds, and a model structure that forgets every output.
     let mut lines = description();
     lines.replace_range(lines.find("<ModelStructure>").unwrap().., "<ModelStructure/></fmiModelDescription>");
-    let start = Instant::now();
+    let start = processor_time();
     description::parse(&lines).unwrap();
-    let of_many_lines = start.elapsed();
+    let of_many_lines = processor_time() - start;
     let xml = lines.replace('\n', " ");
-    let start = Instant::now();
+    let start = processor_time();
     let found = description::parse(&xml).unwrap();
-    let parsing = start.elapsed();
+    let parsing = processor_time() - start;
     assert_eq!(found.warnings.len(), 101);
     let column = xml.find("<ModelStructure/>").unwrap() + 1;
     assert!(found.warnings[0].starts_with(&format!("modelDescription.xml:1:{column}: ")), "{}", found.warnings[0]);

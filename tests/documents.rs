@@ -27,7 +27,9 @@ fn rigs_in_the_documents_are_rigs() {
 
 #[test]
 fn files_that_the_documents_link_to_exist() {
-    for name in ["README.md", "docs/rig.md", "systemd/README.md", "rt-config/README.md", "CHANGELOG.md"] {
+    for name in
+        ["README.md", "docs/rig.md", "docs/state.md", "systemd/README.md", "rt-config/README.md", "CHANGELOG.md"]
+    {
         let folder = Path::new(name).parent().unwrap();
         for link in read(name).split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let file = link.split('#').next().unwrap_or_default();
@@ -48,4 +50,47 @@ fn commands_in_the_readme_exist() {
             assert!(help.contains(&format!("\n  {command} ")), "vecud has no {command}");
         }
     }
+}
+
+/// Whether this text has a function of that name under `#[test]`, with nothing but attributes and comments in between.
+fn has_test(text: &str, name: &str) -> bool {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let begins = |line: &&str| line.strip_prefix("fn ").is_some_and(|rest| rest.starts_with(&format!("{name}(")));
+    lines.iter().enumerate().filter(|(_, line)| begins(line)).any(|(at, _)| {
+        let above = lines[..at].iter().rev().take_while(|line| line.starts_with("#[") || line.starts_with("//"));
+        above.into_iter().any(|line| *line == "#[test]")
+    })
+}
+
+#[test]
+fn tests_that_the_conformance_table_names_exist() {
+    assert!(has_test("#[test]\n#[cfg(unix)]\nfn there() {", "there"));
+    assert!(!has_test("#[test]\nfn other() {}\nfn there() {", "there"));
+    let table = read("docs/conformance.md");
+    let in_code = table.split('`').skip(1).step_by(2);
+    let named: Vec<(&str, &str)> = in_code.filter_map(|code| code.split_once(".rs::")).collect();
+    assert!(named.len() > 100, "{}", named.len());
+    for (file, test) in named {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("{file}.rs"));
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{file}.rs: {error}"));
+        assert!(has_test(&text, test), "{file}.rs has no test {test}");
+    }
+}
+
+#[test]
+fn every_requirement_has_its_row_with_a_test_or_a_reason() {
+    let table = read("docs/conformance.md");
+    let rows: Vec<(u32, &str)> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split_once(" | "))
+        .filter_map(|(number, rest)| Some((number.parse().ok()?, rest)))
+        .collect();
+    for (number, rest) in &rows {
+        assert!(rest.contains('✓') || rest.contains("*Later*") || rest.contains("later"), "row {number} says neither");
+        assert!(!rest.contains('✓') || rest.contains(".rs::"), "row {number} has no test");
+    }
+    let numbers: Vec<u32> = rows.iter().map(|(number, _)| *number).collect();
+    // A process for each FMU is no part of the table yet.
+    let wanted: Vec<u32> = (1..=71).filter(|number| *number != 33).collect();
+    assert_eq!(numbers, wanted);
 }

@@ -1,13 +1,14 @@
 //! What a partition does at each activation allocates nothing on our side of the boundary (design, S17).
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
 use vecud::ffi::types::*;
 use vecud::ffi::{
-    Batch, ClockUpdate, ForeignCall, Function, Functions, InstanceHost, Library, Status, ThreadHost, set_thread_host,
+    Batch, ClockUpdate, ForeignCall, Function, Functions, InstanceHost, Library, OutputClocks, Own, ReleasedFunctions,
+    Status, ThreadHost, set_thread_host,
 };
 use vecud::fmu::description::{ValueReference, VariableType};
 
@@ -15,6 +16,7 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
     static GIVEN: Cell<Option<(RawEnvironment, ClockUpdateCallback, PreemptionCallback, PreemptionCallback)>> =
         const { Cell::new(None) };
+    static CLOCKS: RefCell<OutputClocks> = RefCell::new(OutputClocks::new(&[(ValueReference(7), 1), (ValueReference(8), 1)]));
 }
 
 struct Counting;
@@ -87,8 +89,8 @@ impl InstanceHost for Host {
 struct Thread(OnceLock<ClockUpdate>);
 static THREAD: Thread = Thread(OnceLock::new());
 impl ThreadHost for Thread {
-    fn clock_update(&self) {
-        self.0.get().unwrap().get_clocks(&[7, 8], &mut [0; 2]).unwrap();
+    fn clock_update(&self, _: Option<f64>) {
+        CLOCKS.with_borrow_mut(|clocks| self.0.get().unwrap().get_clocks(clocks).unwrap());
     }
     fn lock_preemption(&self) {}
     fn unlock_preemption(&self) {}
@@ -98,15 +100,18 @@ impl ThreadHost for Thread {
 
 #[test]
 fn an_activation_allocates_nothing() {
-    let functions = Functions {
+    let own = ReleasedFunctions {
         instantiate_scheduled_execution: instantiate,
+        activate_model_partition: activate,
+        get_clock: clocks,
+        ..ReleasedFunctions::refusing()
+    };
+    let functions = Functions {
         enter_initialization_mode: enter,
         exit_initialization_mode: plain,
-        activate_model_partition: activate,
         set_float64: set,
         get_boolean: get,
-        get_clock: clocks,
-        ..Functions::refusing()
+        ..Functions::refusing(Own::Released(own))
     };
     let library = Arc::new(Library::from_functions(functions));
     let instance = library.instantiate_scheduled_execution("i", "t", None, false, Arc::new(Host)).unwrap();
@@ -118,6 +123,8 @@ fn an_activation_allocates_nothing() {
     let mut inputs = Batch::awaiting(VariableType::Float64, items(64));
     let mut outputs = Batch::new(VariableType::Boolean, items(1));
 
+    // A thread-local is made at its first use.
+    CLOCKS.with_borrow(|clocks| assert!(!clocks.is_empty()));
     let before = ALLOCATIONS.get();
     let started = std::time::Instant::now();
     let activations = 100_000u64;

@@ -53,7 +53,9 @@ fn it_starts_vecud_with_options_that_exist() {
 fn it_does_not_take_away_what_real_time_threads_need() {
     let unit = unit();
     assert_eq!(values(&unit, "AmbientCapabilities"), ["CAP_SYS_NICE CAP_IPC_LOCK"]);
-    assert_eq!(values(&unit, "LimitMEMLOCK"), ["infinity"]);
+    for unlimited in ["LimitMEMLOCK", "LimitRTTIME"] {
+        assert_eq!(values(&unit, unlimited), ["infinity"]);
+    }
     let priority: u8 = values(&unit, "LimitRTPRIO")[0].parse().unwrap();
     assert!(priority >= vecud::rig::RigHost::default().fifo_priorities.value.1.get());
     for harmful in ["PrivateDevices", "RestrictRealtime", "CPUQuota", "CPUSchedulingPolicy", "SystemCallFilter"] {

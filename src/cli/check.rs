@@ -15,6 +15,7 @@ pub struct Arguments {
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let prepared = supervisor::plan(&Options { file: arguments.file, ..Options::default() })?;
     // A closed pipe (`vecud check ... | head`) is no failure.
-    let _ = stdout().write_all(table::render(&prepared.plan).as_bytes());
+    let grants = prepared.grants.map_or_else(String::new, |grants| grants.text(&prepared.plan));
+    let _ = stdout().write_all((table::render(&prepared.plan) + &grants).as_bytes());
     Ok(ExitCode::SUCCESS)
 }

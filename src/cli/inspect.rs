@@ -1,6 +1,8 @@
 //! `vecud inspect`: what is inside of an FMU, without loading its code.
 
+mod graph;
 mod render;
+mod tree;
 
 use crate::fmu::archive::{Cache, Unpacked};
 use crate::fmu::description;

@@ -23,9 +23,21 @@ pub struct Arguments {
     /// Where the report and the recordings go; default: vecud-out/<rig>
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// What an FMU does against the FMI standard fails the run (exit code 1) instead of being reported only
+    #[arg(long)]
+    strict: bool,
     /// No table while it runs
     #[arg(long)]
     quiet: bool,
+    /// At the end, or after Ctrl-C, saves the state of all FMUs and of the run, to be taken up with --restore-state
+    #[arg(long, value_name = "FILE", conflicts_with = "repeat")]
+    save_state: Option<PathBuf>,
+    /// Goes on where the run was left that saved this state, up to the stop time
+    #[arg(long, value_name = "FILE", conflicts_with = "repeat")]
+    restore_state: Option<PathBuf>,
+    /// Runs it N times without loading the FMUs again (fmi3Reset in between); reports in DIR/run-1 to DIR/run-N
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: Option<u32>,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -50,18 +62,35 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         }),
         stop_time: arguments.stop_time,
         out: arguments.out,
+        control: false,
+        strict: arguments.strict,
         quiet: arguments.quiet,
+        cache: None,
         runner: None,
+        save_state: arguments.save_state,
+        restore_state: arguments.restore_state,
+        repeat: arguments.repeat,
     };
     let prepared = supervisor::plan(&options)?;
     let finished = supervisor::run(&options, &prepared, &mut super::say)?;
     let columns = terminal_size(stdout().as_fd()).map_or(120, |(columns, _)| columns);
     let color = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let report = finished.out.join("report.html");
-    let screen = Screen { columns, lines: usize::MAX, color };
-    let place = if report.is_file() { report.display().to_string() } else { "not written".to_owned() };
-    let text = report::summary(&finished.run, &place, screen);
-    // A closed pipe (`vecud run ... | head`) is no failure of the run.
-    let _ = stdout().write_all(text.as_bytes());
-    Ok(ExitCode::from(finished.exit_code()))
+    for (index, one) in finished.iter().enumerate() {
+        let report = one.out.join("report.html");
+        let screen = Screen { columns, lines: usize::MAX, color };
+        let place = if report.is_file() { report.display().to_string() } else { "not written".to_owned() };
+        let title = match options.repeat {
+            Some(runs) => format!("run {} of {runs}\n", index + 1),
+            None => String::new(),
+        };
+        let text = title + &report::summary(&one.run, &place, screen);
+        // A closed pipe (`vecud run ... | head`) is no failure of the run.
+        let _ = stdout().write_all(text.as_bytes());
+    }
+    Ok(ExitCode::from(worst(finished.iter().map(supervisor::Finished::exit_code))))
+}
+
+/// Of several runs: a failure is worse than a limit that was exceeded.
+fn worst(codes: impl Iterator<Item = u8>) -> u8 {
+    codes.max_by_key(|code| [0, 3, 1].iter().position(|known| known == code)).unwrap_or(0)
 }

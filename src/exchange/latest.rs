@@ -43,13 +43,17 @@ impl Latest {
 
     /// Publishes a new version; `word(i)` gives its words.
     pub fn write(&self, word: impl Fn(usize) -> u64) {
+        self.write_with(|words| (0..words.len()).for_each(|i| words.set(i, word(i))));
+    }
+
+    /// Publishes a new version, which `fill` writes. Words that it leaves out keep what some older version had there:
+    /// readers must find out from the others that they do not count.
+    pub fn write_with(&self, fill: impl FnOnce(NewWords)) {
         let version = self.published.load(Ordering::Relaxed) + 1;
         let (holds, words) = self.slot(version);
         holds.store(0, Ordering::Relaxed);
         fence(Ordering::Release);
-        for (i, place) in words.iter().enumerate() {
-            place.store(word(i), Ordering::Relaxed);
-        }
+        fill(NewWords(words));
         holds.store(version, Ordering::Release);
         self.published.store(version, Ordering::SeqCst);
     }
@@ -57,6 +61,12 @@ impl Latest {
     /// The newest version: hands each word to `take` and returns the version's number, counted from 1; 0 when nothing was
     /// written yet. `take` may be called again from word 0 on; what it got last is right.
     pub fn read(&self, mut take: impl FnMut(usize, u64)) -> u64 {
+        self.read_with(|words| (0..words.len()).for_each(|i| take(i, words.get(i))))
+    }
+
+    /// The newest version: `take` copies what it wants of it. `take` may be called again, and must then copy it all again;
+    /// before its last call, words may come from several versions. Returns the version's number as [`Latest::read`].
+    pub fn read_with(&self, mut take: impl FnMut(Words)) -> u64 {
         loop {
             let version = self.version();
             if version == 0 {
@@ -64,9 +74,7 @@ impl Latest {
             }
             let (holds, words) = self.slot(version);
             if holds.load(Ordering::Acquire) == version {
-                for (i, place) in words.iter().enumerate() {
-                    take(i, place.load(Ordering::Relaxed));
-                }
+                take(Words(words));
                 fence(Ordering::Acquire);
                 if holds.load(Ordering::Relaxed) == version {
                     return version;
@@ -82,45 +90,44 @@ impl Latest {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::atomic::AtomicBool;
+/// The words of a version that is being read.
+#[derive(Clone, Copy, Debug)]
+pub struct Words<'a>(&'a [AtomicU64]);
 
-    #[test]
-    fn nothing_before_the_first_write_then_the_newest() {
-        let value = Latest::new(2);
-        assert_eq!(value.read(|_, _| panic!("nothing to take")), 0);
-        for round in 1..10 {
-            value.write(|i| round * 10 + i as u64);
-            let mut got = [0; 2];
-            assert_eq!(value.read(|i, word| got[i] = word), round);
-            assert_eq!(got, [round * 10, round * 10 + 1]);
-        }
+impl Words<'_> {
+    /// One of them.
+    #[inline]
+    pub fn get(self, i: usize) -> u64 {
+        self.0[i].load(Ordering::Relaxed)
     }
 
-    #[test]
-    fn a_reader_on_another_core_never_sees_a_mixture() {
-        let value = Latest::new(64);
-        let stop = AtomicBool::new(false);
-        let reads = if cfg!(miri) { 50 } else { 200_000 };
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let mut round = 0;
-                while !stop.load(Ordering::Relaxed) {
-                    round += 1;
-                    value.write(|_| round);
-                }
-            });
-            let mut last = 0;
-            for _ in 0..reads {
-                let mut got = [0; 64];
-                let version = value.read(|i, word| got[i] = word);
-                assert!(got.iter().all(|word| *word == got[0]), "torn: {got:?}");
-                assert!(version == got[0] && version >= last, "version {version} after {last}");
-                last = version;
-            }
-            stop.store(true, Ordering::Relaxed);
-        });
+    /// How many there are.
+    #[inline]
+    #[allow(clippy::len_without_is_empty, reason = "a value without words is not exchanged")]
+    pub fn len(self) -> usize {
+        self.0.len()
     }
 }
+
+/// The words of a version that is being written.
+#[derive(Clone, Copy, Debug)]
+pub struct NewWords<'a>(&'a [AtomicU64]);
+
+impl NewWords<'_> {
+    /// Changes one of them.
+    #[inline]
+    pub fn set(self, i: usize, word: u64) {
+        self.0[i].store(word, Ordering::Relaxed);
+    }
+
+    /// How many there are.
+    #[inline]
+    #[allow(clippy::len_without_is_empty, reason = "a value without words is not exchanged")]
+    pub fn len(self) -> usize {
+        self.0.len()
+    }
+}
+
+#[cfg(test)]
+#[path = "latest_tests.rs"]
+mod tests;

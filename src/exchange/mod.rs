@@ -1,12 +1,13 @@
 //! Values on their way between partitions: never torn, never blocking, no allocation after the start.
 //!
-//! Everything travels as 64-bit words (see [`word`]), so this folder needs no unsafe code.
+//! Everything travels as 64-bit words (see [`word`] and [`bytes`]), so this folder needs no unsafe code.
 
 #![forbid(unsafe_code)]
 
+pub mod bytes;
 mod latest;
 mod tick_queue;
 pub mod word;
 
-pub use latest::Latest;
+pub use latest::{Latest, NewWords, Words};
 pub use tick_queue::{Deadline, TickQueue, TickStamp};

@@ -3,6 +3,7 @@
 //! Everything is allocated when the batch is made. Items can be left out at first (inputs for which nobody has computed a
 //! value yet); the enabled ones always lie at the front of both arrays, so that a call hands over two plain slices.
 
+use super::batch_bytes::Bytes;
 use super::function::Function;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome};
@@ -14,10 +15,12 @@ use std::ops::Range;
 macro_rules! define_store {
     (() $($variant:ident $type:ident $get:ident $Get:ident $set:ident $Set:ident;)*) => {
         /// Values as C sees them. Booleans are bytes: an FMU may write any.
-        #[derive(Clone, Debug)]
+        #[derive(Debug)]
         enum Store {
             $($variant(Vec<$type>),)*
             Boolean(Vec<RawBool>),
+            String(Bytes),
+            Binary(Bytes),
         }
 
         impl Store {
@@ -35,6 +38,7 @@ macro_rules! define_store {
                 match self {
                     $(Store::$variant(v) => Word::to_word(v[at]),)*
                     Store::Boolean(v) => u64::from(v[at] != 0),
+                    Store::String(_) | Store::Binary(_) => 0,
                 }
             }
 
@@ -43,6 +47,7 @@ macro_rules! define_store {
                 match self {
                     $(Store::$variant(v) => v[at] = Word::from_word(word),)*
                     Store::Boolean(v) => v[at] = RawBool::from(word != 0),
+                    Store::String(_) | Store::Binary(_) => (),
                 }
             }
 
@@ -50,6 +55,7 @@ macro_rules! define_store {
                 match self {
                     $(Store::$variant(v) => v[range].rotate_right(by),)*
                     Store::Boolean(v) => v[range].rotate_right(by),
+                    Store::String(v) | Store::Binary(v) => v.rotate_right(range, by),
                 }
             }
         }
@@ -78,6 +84,8 @@ macro_rules! define_store {
                             unsafe { (f.set_boolean)(i, references.as_ptr(), references.len(), v.as_ptr(), v.len()) }
                         })
                     }
+                    Store::String(v) => self.set_strings_of(batch, v, cause),
+                    Store::Binary(v) => self.set_binaries_of(batch, v, cause),
                 }
             }
 
@@ -107,6 +115,8 @@ macro_rules! define_store {
                         normalise(v);
                         outcome
                     }
+                    Store::String(v) => self.get_strings_of(references, elements, v, cause),
+                    Store::Binary(v) => self.get_binaries_of(references, elements, v, cause),
                 }
             }
         }
@@ -122,7 +132,7 @@ pub(super) fn normalise(bytes: &mut [RawBool]) {
 }
 
 /// A value as 64 bits.
-trait Word: Copy {
+pub(super) trait Word: Copy {
     fn to_word(self) -> u64;
     fn from_word(word: u64) -> Self;
 }
@@ -162,8 +172,8 @@ impl Word for f64 {
 ///
 /// An *item* is one variable, with one element or, for arrays, more. Elements are numbered through all items in the order
 /// in which these were given. As *words*, floats are their bits (`f32` zero-extended), integers are sign-extended to 64
-/// bits, booleans are 0 or 1.
-#[derive(Clone, Debug)]
+/// bits, booleans are 0 or 1. Strings and binaries are [bytes](Batch::bytes).
+#[derive(Debug)]
 pub struct Batch {
     variable_type: VariableType,
     store: Store,
@@ -192,12 +202,17 @@ impl Batch {
     /// A batch whose items are all enabled: the usual one for getting.
     ///
     /// # Panics
-    /// For strings, binaries and clocks, which do not cross the boundary this way.
+    /// For clocks, which do not cross the boundary this way, and for strings and binaries, of which
+    /// [`Batch::awaiting_bytes`] must know how long they get.
     pub fn new(variable_type: VariableType, variables: Vec<(ValueReference, usize)>) -> Batch {
-        let mut batch = Batch::awaiting(variable_type, variables);
-        batch.enabled_items = batch.items.len();
-        batch.enabled_elements = batch.places.len();
-        batch
+        Batch::awaiting(variable_type, variables).all_enabled()
+    }
+
+    /// The batch with all its items enabled from the start.
+    pub fn all_enabled(mut self) -> Batch {
+        self.enabled_items = self.items.len();
+        self.enabled_elements = self.places.len();
+        self
     }
 
     /// A batch whose items are all left out until they are [enabled](Batch::enable): for inputs that have no value yet.
@@ -205,6 +220,30 @@ impl Batch {
     /// # Panics
     /// As [`Batch::new`].
     pub fn awaiting(variable_type: VariableType, variables: Vec<(ValueReference, usize)>) -> Batch {
+        let elements = variables.iter().map(|(_, elements)| elements).sum();
+        let store = Store::new(variable_type, elements)
+            .unwrap_or_else(|| panic!("no batch can be made of variables of type {variable_type:?}"));
+        Batch::with_store(variable_type, &variables, store)
+    }
+
+    /// The same for strings and binaries; with each variable, how many elements it has and how many bytes each of them
+    /// may have.
+    ///
+    /// # Panics
+    /// For other types.
+    pub fn awaiting_bytes(variable_type: VariableType, variables: &[(ValueReference, usize, usize)]) -> Batch {
+        let capacities = variables.iter().flat_map(|&(_, elements, capacity)| std::iter::repeat_n(capacity, elements));
+        let bytes = Bytes::new(capacities.collect());
+        let store = match variable_type {
+            VariableType::String => Store::String(bytes),
+            VariableType::Binary => Store::Binary(bytes),
+            other => panic!("{other:?} is no type of strings or binaries"),
+        };
+        let variables: Vec<_> = variables.iter().map(|&(reference, elements, _)| (reference, elements)).collect();
+        Batch::with_store(variable_type, &variables, store)
+    }
+
+    fn with_store(variable_type: VariableType, variables: &[(ValueReference, usize)], store: Store) -> Batch {
         let mut first = 0;
         let mut items = Vec::with_capacity(variables.len());
         for (number, &(_, elements)) in variables.iter().enumerate() {
@@ -214,8 +253,7 @@ impl Batch {
         let elements = u32::try_from(first).expect("a batch has at most 2^32 elements");
         Batch {
             variable_type,
-            store: Store::new(variable_type, first)
-                .unwrap_or_else(|| panic!("no batch can be made of variables of type {variable_type:?}")),
+            store,
             references: variables.iter().map(|(reference, _)| reference.0).collect(),
             enabled_items: 0,
             enabled_elements: 0,
@@ -248,6 +286,18 @@ impl Batch {
         }
         self.enabled_items += 1;
         self.enabled_elements += elements;
+    }
+
+    /// Gives the only item of a batch another number of elements, at most as many as it was made with. With none it is
+    /// left out. Does not allocate.
+    ///
+    /// # Panics
+    /// When there are several items, or too many elements.
+    pub fn resize(&mut self, elements: usize) {
+        assert!(self.items.len() == 1 && elements <= self.places.len());
+        self.items[0].elements = elements;
+        self.enabled_items = usize::from(elements > 0);
+        self.enabled_elements = elements;
     }
 
     /// Whether an item takes part.
@@ -293,7 +343,40 @@ impl Batch {
         self.store.set_word(self.places[element] as usize, word);
     }
 
-    fn enabled_references(&self) -> &[RawReference] {
+    /// The bytes of a string (without its NUL) or a binary. After a value was read that is longer than the element may
+    /// be: its size. Empty for other types.
+    #[inline]
+    pub fn bytes(&self, element: usize) -> Result<&[u8], usize> {
+        match &self.store {
+            Store::String(v) | Store::Binary(v) => v.get(self.places[element] as usize),
+            _ => Ok(&[]),
+        }
+    }
+
+    /// Changes a string or binary: `fill` gets room for as many bytes as the element may have, and returns how many it has
+    /// written. A string must have no NUL inside.
+    #[inline]
+    pub fn fill_bytes(&mut self, element: usize, fill: impl FnOnce(&mut [u8]) -> usize) {
+        let place = self.places[element] as usize;
+        if let Store::String(v) | Store::Binary(v) = &mut self.store {
+            v.fill(place, fill);
+        }
+    }
+
+    /// Changes a string or binary, unless the value is longer than the element may be: then the element keeps what it had
+    /// and [says so](Batch::bytes). A string must have no NUL inside.
+    pub fn set_bytes(&mut self, element: usize, value: &[u8]) {
+        let place = self.places[element] as usize;
+        if let Store::String(v) | Store::Binary(v) = &mut self.store {
+            v.take(place, value);
+        }
+    }
+
+    pub(super) fn enabled_references(&self) -> &[RawReference] {
         &self.references[..self.enabled_items]
+    }
+
+    pub(super) fn enabled_elements(&self) -> usize {
+        self.enabled_elements
     }
 }

@@ -8,19 +8,19 @@ use super::environment::{Environment, ForeignCall};
 use super::function::Function;
 use super::status::Status;
 use super::thread::{inside, thread_host};
-use super::types::{RawEnvironment, RawStatus, RawString};
+use super::types::{RawBool, RawEnvironment, RawStatus, RawString};
 use crate::sys::float_control;
 use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Calls of the preemption lock on threads without a [`super::ThreadHost`], others without an instance environment.
+/// Callbacks that no instance can be found for.
 static FOREIGN_CALLS: AtomicU64 = AtomicU64::new(0);
 /// A host panicked inside a callback.
 static HOST_PANICKED: AtomicBool = AtomicBool::new(false);
 
-/// How many callbacks of this process no instance could be told of: `lockPreemption` and `unlockPreemption` on a thread
-/// that runs no partition, log messages and clock updates without the instance environment.
+/// How many callbacks of this process no instance could be told of: log messages and clock updates without the instance
+/// environment; `lockPreemption` and `unlockPreemption` on a thread of the FMU's own, when there are very many instances.
 pub fn foreign_calls() -> u64 {
     FOREIGN_CALLS.load(Ordering::Relaxed)
 }
@@ -30,7 +30,7 @@ pub fn host_panicked() -> bool {
     HOST_PANICKED.load(Ordering::Relaxed)
 }
 
-fn count_foreign_call() {
+pub(super) fn count_foreign_call() {
     FOREIGN_CALLS.fetch_add(1, Ordering::Relaxed);
 }
 
@@ -46,6 +46,17 @@ fn enter_host(work: impl FnOnce()) {
         std::mem::forget(payload);
     }
     float_control::restore(control);
+}
+
+/// [`enter_host`] for work that does no floating-point arithmetic, which the control word is all the same to: the lock's
+/// callbacks are called by the thousand, and looking at the word is a fifth of what they cost.
+#[inline]
+pub(super) fn enter_host_without_floats(work: impl FnOnce()) {
+    // AssertUnwindSafe: as in `enter_host`.
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(work)) {
+        HOST_PANICKED.store(true, Ordering::Relaxed);
+        std::mem::forget(payload);
+    }
 }
 
 /// The environment that C hands back.
@@ -87,6 +98,21 @@ pub(super) unsafe extern "C" fn log_message(
     });
 }
 
+/// The draft's `fmi3CallbackLogMessage`. The environment says which instance it is; the name is not looked at.
+///
+/// # Safety
+/// As [`log_message`].
+pub(super) unsafe extern "C" fn draft_log_message(
+    raw: RawEnvironment,
+    _instance_name: RawString,
+    status: RawStatus,
+    category: RawString,
+    message: RawString,
+) {
+    // SAFETY: the same contract.
+    unsafe { log_message(raw, status, category, message) }
+}
+
 /// `fmi3ClockUpdateCallback`
 ///
 /// # Safety
@@ -94,43 +120,65 @@ pub(super) unsafe extern "C" fn log_message(
 pub(super) unsafe extern "C" fn clock_update(raw: RawEnvironment) {
     enter_host(|| {
         // SAFETY: as in `log_message`.
-        let Some(environment) = (unsafe { environment(raw) }) else { return count_foreign_call() };
-        let inside = inside();
-        let refused = if !std::ptr::eq(inside.environment, environment) {
-            ForeignCall::ClockUpdateOutsideCall
-        } else if reads_clocks(inside.function) {
-            ForeignCall::ClockUpdateInsideGetClock
-        } else if !environment.in_clock_activation() {
-            ForeignCall::ClockUpdateOutsideClockActivation
-        } else if let Some(thread) = thread_host() {
-            return thread.clock_update();
-        } else {
-            ForeignCall::ClockUpdateWithoutThreadHost
-        };
-        environment.host().foreign_call(refused);
+        match unsafe { environment(raw) } {
+            Some(environment) => update_clocks(environment, None),
+            None => count_foreign_call(),
+        }
     });
 }
 
-/// `fmi3LockPreemptionCallback`
+/// The draft's `fmi3CallbackIntermediateUpdate`. In Scheduled Execution it is there for ticked clocks; setting and getting
+/// intermediate variables, and returning early, are Co-Simulation's.
 ///
 /// # Safety
-/// None: it has no argument and serves any thread. The type of the callback asks for `unsafe`.
-pub(super) unsafe extern "C" fn lock_preemption() {
-    enter_host(|| match thread_host() {
-        Some(thread) => thread.lock_preemption(),
-        None => count_foreign_call(),
+/// By FMU code only: `raw` is what its instance was given, the last two pointers are null or can be written to.
+#[allow(clippy::too_many_arguments)] // the draft's
+pub(super) unsafe extern "C" fn draft_intermediate_update(
+    raw: RawEnvironment,
+    time: f64,
+    clocks_ticked: RawBool,
+    _intermediate_variable_set_requested: RawBool,
+    _intermediate_variable_get_allowed: RawBool,
+    _intermediate_step_finished: RawBool,
+    _can_return_early: RawBool,
+    early_return_requested: *mut RawBool,
+    early_return_time: *mut f64,
+) {
+    if !early_return_requested.is_null() {
+        // SAFETY: not null, so by the standard a place for a boolean. 0 is fmi3False: nobody wants it to return early.
+        unsafe { early_return_requested.write_unaligned(0) };
+    }
+    if !early_return_time.is_null() {
+        // SAFETY: as above, for a float.
+        unsafe { early_return_time.write_unaligned(0.0) };
+    }
+    if clocks_ticked == 0 {
+        return;
+    }
+    enter_host(|| {
+        // SAFETY: as in `log_message`.
+        match unsafe { environment(raw) } {
+            Some(environment) => update_clocks(environment, Some(time)),
+            None => count_foreign_call(),
+        }
     });
 }
 
-/// `fmi3UnlockPreemptionCallback`
-///
-/// # Safety
-/// As [`lock_preemption`].
-pub(super) unsafe extern "C" fn unlock_preemption() {
-    enter_host(|| match thread_host() {
-        Some(thread) => thread.unlock_preemption(),
-        None => count_foreign_call(),
-    });
+/// Hands a clock update to the host of this thread, unless it may not come from here.
+fn update_clocks(environment: &Environment, time: Option<f64>) {
+    let inside = inside();
+    let refused = if !std::ptr::eq(inside.environment, environment) {
+        ForeignCall::ClockUpdateOutsideCall
+    } else if reads_clocks(inside.function) {
+        ForeignCall::ClockUpdateInsideGetClock
+    } else if !environment.in_clock_activation() {
+        ForeignCall::ClockUpdateOutsideClockActivation
+    } else if let Some(thread) = thread_host() {
+        return thread.clock_update(time);
+    } else {
+        ForeignCall::ClockUpdateWithoutThreadHost
+    };
+    environment.host().foreign_call(refused);
 }
 
 /// The functions that a clock update calls, so that a clock update from inside them would have no end.

@@ -1,13 +1,46 @@
-//! What the importer may call while the FMU calls `clockUpdate`: reading output clocks and the intervals of countdown
-//! clocks, each with one call into plain slices.
+//! What the importer may call while the FMU calls `clockUpdate` or, in the draft, `intermediateUpdate`: reading output clocks,
+//! the intervals of countdown clocks, and in the draft those of output clocks that have ticked, each with one call into
+//! buffers made before.
 
-use super::batch::normalise;
+use super::batch::{Batch, normalise};
 use super::callbacks::reads_clocks;
 use super::function::Function;
+use super::functions::Own;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome};
 use super::thread::inside;
+use super::types::RawDraftClock;
+use super::values::get_function;
+use crate::fmu::description::ValueReference;
 use std::sync::Arc;
+
+/// Output clocks that are read in one call, and what was read.
+#[derive(Clone, Debug)]
+pub struct OutputClocks {
+    references: Vec<u32>,
+    active: Vec<u8>,
+    /// What the draft writes.
+    raw: Vec<RawDraftClock>,
+}
+
+impl OutputClocks {
+    /// These clocks, each with the number of its elements: 1 for a scalar; only the draft has others.
+    pub fn new(clocks: &[(ValueReference, usize)]) -> OutputClocks {
+        let elements = clocks.iter().map(|(_, elements)| elements).sum();
+        let references = clocks.iter().map(|(reference, _)| reference.0).collect();
+        OutputClocks { references, active: vec![0; elements], raw: vec![0; elements] }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.references.is_empty()
+    }
+
+    /// 1 for each element that was active when the clocks were read last, else 0.
+    pub fn active(&self) -> &[u8] {
+        &self.active
+    }
+}
 
 /// Reads the clocks of one instance, from within its callbacks only: elsewhere its calls are refused.
 ///
@@ -22,20 +55,56 @@ impl ClockUpdate {
         ClockUpdate { shared }
     }
 
-    /// `fmi3GetClock`: 1 for each clock that is active, else 0. The FMU resets what is read, so read each clock once.
-    ///
-    /// # Panics
-    /// If the slices differ in length.
-    pub fn get_clocks(&self, references: &[u32], active: &mut [u8]) -> Result<Outcome, Failure> {
-        assert_eq!(references.len(), active.len());
+    /// `fmi3GetClock`. The FMU resets what is read, so read each clock once.
+    pub fn get_clocks(&self, clocks: &mut OutputClocks) -> Result<Outcome, Failure> {
         self.check(Function::GetClock)?;
+        let OutputClocks { references, active, raw } = clocks;
         active.fill(0);
+        raw.fill(0);
         let outcome = self.shared.call(Function::GetClock, Cause::default(), |f, i| {
-            // SAFETY: as many references as said and a byte for each; any value of a byte is fine.
-            unsafe { (f.get_clock)(i, references.as_ptr(), references.len(), active.as_mut_ptr()) }
+            let (references, n) = (references.as_ptr(), references.len());
+            match &f.own {
+                // SAFETY: as many references as said and at least a byte for each; any value of a byte is fine.
+                Own::Released(own) => unsafe { (own.get_clock)(i, references, n, active.as_mut_ptr()) },
+                // SAFETY: as many references as said, and room for as many integers as said.
+                Own::Draft(own) => unsafe { (own.get_clock)(i, references, n, raw.as_mut_ptr(), raw.len()) },
+            }
         });
+        for (active, raw) in active.iter_mut().zip(raw) {
+            *active |= u8::from(*raw != 0);
+        }
         normalise(active);
         outcome
+    }
+
+    /// The draft's `fmi3GetIntervalDecimal`: one interval in s for each element of these clocks.
+    pub fn get_draft_interval_decimal(&self, references: &[u32], intervals: &mut [f64]) -> Result<Outcome, Failure> {
+        self.check(Function::GetIntervalDecimal)?;
+        self.shared.call_draft(Function::GetIntervalDecimal, Cause::default(), |f, i| {
+            let (intervals, n) = (intervals.as_mut_ptr(), intervals.len());
+            // SAFETY: as many references as said, and room for as many values as said.
+            unsafe { (f.get_interval_decimal)(i, references.as_ptr(), references.len(), intervals, n) }
+        })
+    }
+
+    /// The draft's `fmi3GetIntervalFraction`: a counter and a resolution (0 when the FMU is wrong) for each element of these
+    /// clocks.
+    ///
+    /// # Panics
+    /// If there is not as much room for counters as for resolutions.
+    pub fn get_draft_interval_fraction(
+        &self,
+        references: &[u32],
+        counters: &mut [u64],
+        resolutions: &mut [u64],
+    ) -> Result<Outcome, Failure> {
+        assert_eq!(counters.len(), resolutions.len());
+        self.check(Function::GetIntervalFraction)?;
+        self.shared.call_draft(Function::GetIntervalFraction, Cause::default(), |f, i| {
+            let (counters, resolutions, n) = (counters.as_mut_ptr(), resolutions.as_mut_ptr(), counters.len());
+            // SAFETY: as many references as said, and room for as many of each value as said.
+            unsafe { (f.get_interval_fraction)(i, references.as_ptr(), references.len(), counters, resolutions, n) }
+        })
     }
 
     /// `fmi3GetIntervalDecimal`: intervals in s, and what [`super::Qualifier::from_raw`] makes something of.
@@ -51,7 +120,7 @@ impl ClockUpdate {
         assert_eq!((references.len(), references.len()), (intervals.len(), qualifiers.len()));
         self.check(Function::GetIntervalDecimal)?;
         qualifiers.fill(0);
-        self.shared.call(Function::GetIntervalDecimal, Cause::default(), |f, i| {
+        self.shared.call_released(Function::GetIntervalDecimal, Cause::default(), |f, i| {
             let (intervals, qualifiers) = (intervals.as_mut_ptr(), qualifiers.as_mut_ptr());
             // SAFETY: as many references as said and room for one of each value for each.
             unsafe { (f.get_interval_decimal)(i, references.as_ptr(), references.len(), intervals, qualifiers) }
@@ -74,12 +143,19 @@ impl ClockUpdate {
         assert_eq!((n, n, n), (counters.len(), resolutions.len(), qualifiers.len()));
         self.check(Function::GetIntervalFraction)?;
         qualifiers.fill(0);
-        self.shared.call(Function::GetIntervalFraction, Cause::default(), |f, i| {
+        self.shared.call_released(Function::GetIntervalFraction, Cause::default(), |f, i| {
             let (counters, resolutions) = (counters.as_mut_ptr(), resolutions.as_mut_ptr());
             let (references, qualifiers) = (references.as_ptr(), qualifiers.as_mut_ptr());
             // SAFETY: as many references as said and room for one of each value for each.
             unsafe { (f.get_interval_fraction)(i, references, n, counters, resolutions, qualifiers) }
         })
+    }
+
+    /// Reads what is enabled in the batch, in one call: variables of output clocks that were found active in this callback.
+    /// For the draft, which has them read there.
+    pub fn get(&self, batch: &mut Batch) -> Result<Outcome, Failure> {
+        self.check(get_function(batch.variable_type()))?;
+        self.shared.get_batch(batch, Cause::default())
     }
 
     /// Treats the instance as if a call had returned `fmi3Error`: nothing but `fmi3FreeInstance` will be called.

@@ -15,7 +15,7 @@ pub trait InstanceHost: Send + Sync {
     fn foreign_call(&self, what: ForeignCall);
 }
 
-/// A callback that an FMU made where it may not.
+/// A callback that an FMU made where it may not. `clockUpdate` is also the draft's `intermediateUpdate` with ticked clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ForeignCall {
     /// `clockUpdate` on a thread that is not inside a call to this instance.
@@ -26,15 +26,18 @@ pub enum ForeignCall {
     ClockUpdateOutsideClockActivation,
     /// `clockUpdate` on a thread without a [`super::ThreadHost`].
     ClockUpdateWithoutThreadHost,
+    /// `lockPreemption` or `unlockPreemption` on such a thread.
+    LockOnForeignThread,
 }
 
-/// Whether an instance may be called. Only ever gets worse.
+/// Whether an instance may be called. Gets worse only, but for a failed instance that is given a former state, or reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Health {
     /// It may.
     Healthy = 0,
-    /// A call returned Discard or Error (or the importer said so): only `fmi3FreeInstance` is left.
+    /// A call returned Discard or Error (or the importer said so): only `fmi3FreeInstance`, `fmi3Reset` and
+    /// `fmi3SetFMUState` are left.
     Failed = 1,
     /// This or another instance of the FMU answered Fatal: nothing may be called.
     Fatal = 2,
@@ -71,6 +74,13 @@ impl Environment {
 
     pub(super) fn worsen(&self, to: Health) {
         self.health.fetch_max(to as u8, Ordering::AcqRel);
+    }
+
+    /// A former state was set, or the instance was reset: it may be called again, unless it was fatal.
+    pub(super) fn recover(&self) {
+        let (failed, healthy) = (Health::Failed as u8, Health::Healthy as u8);
+        let _other_than_failed_stays =
+            self.health.compare_exchange(failed, healthy, Ordering::AcqRel, Ordering::Acquire);
     }
 
     #[inline]

@@ -7,21 +7,24 @@
 //! Configuration
 //! ```
 //!
+//! [`InstanceControl::join`] leads back from the right-hand end; a state that was set, and `fmi3Reset`, from anywhere to
+//! where they belong ([`super::FmuState`]).
+//!
 //! A transition that fails consumes the instance and ends it as the standard wants it: FreeInstance after Discard or Error,
 //! nothing at all after Fatal. So does dropping it. Warnings of transitions are told by the log and
 //! [`super::ThreadHost::returned`].
 
-use super::callbacks;
 use super::environment::{Environment, Health, InstanceHost};
 use super::function::Function;
-use super::functions::Functions;
-use super::interval::{Interval, Qualifier};
+use super::functions::{Functions, Own};
+use super::interval::Interval;
 use super::library::Library;
-use super::partition::{InstanceControl, Partition};
+use super::partition::{ClockElement, InstanceControl, Partition};
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome, Status};
 use super::thread::Visit;
 use super::types::{RawBool, RawInstance, RawStatus, RawString};
+use super::{callbacks, preemption};
 use crate::fmu::description::{ValueReference, Values, VariableType};
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -45,20 +48,20 @@ pub enum ClockActivation {}
 
 /// An instance of an FMU, in the state `S`. `Send`, not `Sync`: one thread at a time.
 pub struct Instance<S> {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     state: PhantomData<(S, Cell<()>)>,
 }
 
 impl Library {
     /// `fmi3InstantiateScheduledExecution`. When the FMU returns NULL, `host` has its log messages.
     ///
-    /// `resource_path` ends with a separator; `None` when the FMU has no resources. A name or token with a NUL in it is
-    /// refused.
+    /// `resources` is what the dialect wants: released, a path that ends with a separator; draft, a URI. `None` when the FMU
+    /// has no resources. A name or token with a NUL in it is refused.
     pub fn instantiate_scheduled_execution(
         self: &Arc<Library>,
         name: &str,
         token: &str,
-        resource_path: Option<&str>,
+        resources: Option<&str>,
         logging_on: bool,
         host: Arc<dyn InstanceHost>,
     ) -> Result<Instance<Instantiated>, Failure> {
@@ -69,26 +72,47 @@ impl Library {
         }
         let c_string = |text: &str| CString::new(text).map_err(|_| failure(Status::Discard, true));
         let (name, token) = (c_string(name)?, c_string(token)?);
-        let resource_path = resource_path.map(c_string).transpose()?;
+        let resources = resources.map(c_string).transpose()?;
         let environment = Arc::new(Environment::new(host));
         self.keep(environment.clone());
+        let (lock, unlock) = preemption::callbacks_of(&environment);
         let raw_environment = Arc::as_ptr(&environment).cast_mut().cast();
         let visit = Visit::begin(&*environment, function);
+        let (name, token) = (name.as_ptr(), token.as_ptr());
+        let resources = resources.as_ref().map_or(ptr::null(), |resources| resources.as_ptr());
+        let (hidden, logging_on) = (RawBool::from(false), RawBool::from(logging_on));
         // SAFETY: the strings are NUL-terminated and live until the call returns; the environment lives until the library
-        // is unloaded (`keep`), and the callbacks for ever; no instance of this FMU was fatal.
+        // is unloaded (`keep`), and the callbacks for ever; no instance of this FMU was fatal. Of intermediate variables
+        // there are none.
         let raw = unsafe {
-            (self.functions().instantiate_scheduled_execution)(
-                name.as_ptr(),
-                token.as_ptr(),
-                resource_path.as_ref().map_or(ptr::null(), |path| path.as_ptr()),
-                RawBool::from(false),
-                RawBool::from(logging_on),
-                raw_environment,
-                Some(callbacks::log_message),
-                Some(callbacks::clock_update),
-                Some(callbacks::lock_preemption),
-                Some(callbacks::unlock_preemption),
-            )
+            match &self.functions().own {
+                Own::Released(own) => (own.instantiate_scheduled_execution)(
+                    name,
+                    token,
+                    resources,
+                    hidden,
+                    logging_on,
+                    raw_environment,
+                    Some(callbacks::log_message),
+                    Some(callbacks::clock_update),
+                    Some(lock),
+                    Some(unlock),
+                ),
+                Own::Draft(own) => (own.instantiate_scheduled_execution)(
+                    name,
+                    token,
+                    resources,
+                    hidden,
+                    logging_on,
+                    ptr::null(),
+                    0,
+                    raw_environment,
+                    Some(callbacks::draft_log_message),
+                    Some(callbacks::draft_intermediate_update),
+                    Some(lock),
+                    Some(unlock),
+                ),
+            }
         };
         visit.end(if raw.is_null() { Status::Error } else { Status::Ok });
         if raw.is_null() {
@@ -99,7 +123,7 @@ impl Library {
 }
 
 impl<S> Instance<S> {
-    fn new(shared: Arc<Shared>) -> Instance<S> {
+    pub(super) fn new(shared: Arc<Shared>) -> Instance<S> {
         Instance { shared, state: PhantomData }
     }
 
@@ -142,6 +166,13 @@ impl Instance<Instantiated> {
         self.enter(Function::EnterConfigurationMode, |f, i| unsafe { (f.enter_configuration_mode)(i) })
     }
 
+    /// The draft's `fmi3SetIntervalFraction` (or `Decimal`, if the intervals are such) of one periodic clock that is not
+    /// strict: one interval for each of its elements, all of the same form. Refused in the released dialect, which sets
+    /// intervals in Initialization Mode.
+    pub fn set_draft_intervals(&self, clock: ValueReference, intervals: &[Interval]) -> Result<Outcome, Failure> {
+        self.shared.set_draft_intervals(clock, intervals)
+    }
+
     /// `fmi3EnterInitializationMode`. A stop time only when the run really has one: the FMU may refuse to go beyond it.
     pub fn enter_initialization_mode(
         self,
@@ -176,8 +207,9 @@ impl Instance<Initialization> {
         Ok(ready)
     }
 
-    /// `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal` of one clock.
-    pub fn get_interval(&self, clock: ValueReference, fraction: bool) -> Result<(Interval, Qualifier), Failure> {
+    /// `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal` of one clock, and what [`super::Qualifier::from_raw`] makes
+    /// something of.
+    pub fn get_interval(&self, clock: ValueReference, fraction: bool) -> Result<(Interval, i32), Failure> {
         self.shared.get_interval(clock, fraction, Cause { clock: Some(clock), time: None })
     }
 
@@ -188,17 +220,18 @@ impl Instance<Initialization> {
 
     /// `fmi3GetShiftFraction` or `fmi3GetShiftDecimal` of one clock.
     pub fn get_shift(&self, clock: ValueReference, fraction: bool) -> Result<Interval, Failure> {
-        self.shared.get_shift(clock, fraction)
+        self.shared.get_shift(clock, fraction, Cause { clock: Some(clock), time: None })
     }
 
     /// `fmi3SetShift*` of one clock.
     pub fn set_shift(&self, clock: ValueReference, shift: Interval) -> Result<Outcome, Failure> {
-        self.shared.set_shift(clock, shift)
+        self.shared.set_shift(clock, shift, Cause { clock: Some(clock), time: None })
     }
 }
 
 impl Instance<ClockActivation> {
-    /// Splits the instance into what ends it and a model partition for each of these input clocks, in that order.
+    /// Splits the instance into what ends it and a model partition for each of these input clocks (or elements of array
+    /// clocks), in that order.
     ///
     /// # Contract
     /// From here on several threads call the same instance. Scheduled Execution allows that under preemption, not in
@@ -207,12 +240,25 @@ impl Instance<ClockActivation> {
     ///
     /// # Panics
     /// If a clock is named twice: a partition is not activated inside itself.
-    pub fn into_parts(self, clocks: &[ValueReference]) -> (InstanceControl, Vec<Partition>) {
-        let distinct: HashSet<_> = clocks.iter().collect();
-        assert_eq!(distinct.len(), clocks.len(), "an input clock has one model partition");
-        let partitions = clocks.iter().map(|&clock| Partition::new(self.shared.clone(), clock)).collect();
+    pub fn into_parts(self, clocks: &[impl Copy + Into<ClockElement>]) -> (InstanceControl, Vec<Partition>) {
+        let clocks: Vec<ClockElement> = clocks.iter().map(|&clock| clock.into()).collect();
+        let distinct: HashSet<ClockElement> = clocks.iter().copied().collect();
+        assert_eq!(distinct.len(), clocks.len(), "an input clock has one model partition, or one for each element");
+        let partitions = clocks.into_iter().map(|clock| Partition::new(self.shared.clone(), clock)).collect();
         (InstanceControl::new(self.shared), partitions)
     }
+}
+
+/// Modes in which a state can be taken and to which it leads back.
+pub trait Mode: private::Sealed {
+    /// It is Clock Activation Mode.
+    const CLOCK_ACTIVATION: bool = false;
+}
+impl Mode for Instantiated {}
+impl Mode for Configuration {}
+impl Mode for Initialization {}
+impl Mode for ClockActivation {
+    const CLOCK_ACTIVATION: bool = true;
 }
 
 /// States in which variables can be set.
@@ -221,11 +267,17 @@ impl Settable for Instantiated {}
 impl Settable for Configuration {}
 impl Settable for Initialization {}
 
+/// States in which variables can be read: not in Configuration Mode.
+pub trait Readable: Settable {}
+impl Readable for Instantiated {}
+impl Readable for Initialization {}
+
 mod private {
     pub trait Sealed {}
     impl Sealed for super::Instantiated {}
     impl Sealed for super::Configuration {}
     impl Sealed for super::Initialization {}
+    impl Sealed for super::ClockActivation {}
 }
 
 impl<S: Settable> Instance<S> {
@@ -240,7 +292,9 @@ impl<S: Settable> Instance<S> {
     ) -> Result<Outcome, Failure> {
         self.shared.set_values(reference, variable_type, values)
     }
+}
 
+impl<S: Readable> Instance<S> {
     /// Reads one variable with that many elements. Strings that are not UTF-8 are made so; NULL is empty.
     ///
     /// A warning is told by [`super::ThreadHost::returned`] and the log only. Refused for clocks.

@@ -2,7 +2,7 @@
 
 use super::function::Function;
 use super::shared::{Cause, Shared};
-use super::status::{Failure, Outcome, Status};
+use super::status::{Failure, Outcome};
 use crate::fmu::description::ValueReference;
 
 /// An interval or a shift, as an FMU gives or takes it.
@@ -40,16 +40,15 @@ impl Qualifier {
 }
 
 impl Shared {
-    /// Reads one interval. An unknown qualifier is an error of the FMU.
+    /// Reads one interval, and what [`Qualifier::from_raw`] makes something of.
     pub(super) fn get_interval(
         &self,
         reference: ValueReference,
         fraction: bool,
         cause: Cause,
-    ) -> Result<(Interval, Qualifier), Failure> {
+    ) -> Result<(Interval, i32), Failure> {
         let (mut decimal, mut counter, mut resolution, mut qualifier) = (0.0, 0, 0, 0);
-        let function = if fraction { Function::GetIntervalFraction } else { Function::GetIntervalDecimal };
-        self.call(function, cause, |f, i| {
+        self.call_released(Function::get_interval(fraction), cause, |f, i| {
             // SAFETY: one reference, and room for one of each value.
             unsafe {
                 if fraction {
@@ -61,10 +60,6 @@ impl Shared {
             }
         })?;
         let interval = if fraction { Interval::Fraction { counter, resolution } } else { Interval::Decimal(decimal) };
-        let qualifier = Qualifier::from_raw(qualifier).ok_or_else(|| {
-            self.fail(Status::Error);
-            Failure { function, status: Status::Error, clock: cause.clock, time: cause.time, refused: false }
-        })?;
         Ok((interval, qualifier))
     }
 
@@ -75,21 +70,27 @@ impl Shared {
         cause: Cause,
     ) -> Result<Outcome, Failure> {
         match interval {
-            Interval::Decimal(seconds) => self.call(Function::SetIntervalDecimal, cause, |f, i| {
+            Interval::Decimal(seconds) => self.call_released(Function::SetIntervalDecimal, cause, |f, i| {
                 // SAFETY: one reference, one value.
                 unsafe { (f.set_interval_decimal)(i, &reference.0, 1, &seconds) }
             }),
-            Interval::Fraction { counter, resolution } => self.call(Function::SetIntervalFraction, cause, |f, i| {
-                // SAFETY: one reference, one of each value.
-                unsafe { (f.set_interval_fraction)(i, &reference.0, 1, &counter, &resolution) }
-            }),
+            Interval::Fraction { counter, resolution } => {
+                self.call_released(Function::SetIntervalFraction, cause, |f, i| {
+                    // SAFETY: one reference, one of each value.
+                    unsafe { (f.set_interval_fraction)(i, &reference.0, 1, &counter, &resolution) }
+                })
+            }
         }
     }
 
-    pub(super) fn get_shift(&self, reference: ValueReference, fraction: bool) -> Result<Interval, Failure> {
+    pub(super) fn get_shift(
+        &self,
+        reference: ValueReference,
+        fraction: bool,
+        cause: Cause,
+    ) -> Result<Interval, Failure> {
         let (mut decimal, mut counter, mut resolution) = (0.0, 0, 0);
-        let function = if fraction { Function::GetShiftFraction } else { Function::GetShiftDecimal };
-        self.call(function, Cause::default(), |f, i| {
+        self.call_released(Function::get_shift(fraction), cause, |f, i| {
             // SAFETY: one reference, and room for one of each value.
             unsafe {
                 if fraction {
@@ -102,18 +103,54 @@ impl Shared {
         Ok(if fraction { Interval::Fraction { counter, resolution } } else { Interval::Decimal(decimal) })
     }
 
-    pub(super) fn set_shift(&self, reference: ValueReference, shift: Interval) -> Result<Outcome, Failure> {
+    pub(super) fn set_shift(
+        &self,
+        reference: ValueReference,
+        shift: Interval,
+        cause: Cause,
+    ) -> Result<Outcome, Failure> {
         match shift {
-            Interval::Decimal(seconds) => self.call(Function::SetShiftDecimal, Cause::default(), |f, i| {
+            Interval::Decimal(seconds) => self.call_released(Function::SetShiftDecimal, cause, |f, i| {
                 // SAFETY: one reference, one value.
                 unsafe { (f.set_shift_decimal)(i, &reference.0, 1, &seconds) }
             }),
             Interval::Fraction { counter, resolution } => {
-                self.call(Function::SetShiftFraction, Cause::default(), |f, i| {
+                self.call_released(Function::SetShiftFraction, cause, |f, i| {
                     // SAFETY: one reference, one of each value.
                     unsafe { (f.set_shift_fraction)(i, &reference.0, 1, &counter, &resolution) }
                 })
             }
         }
+    }
+
+    /// Tells one clock of the draft the intervals of all its elements, which are of the form of the first.
+    pub(super) fn set_draft_intervals(
+        &self,
+        reference: ValueReference,
+        intervals: &[Interval],
+    ) -> Result<Outcome, Failure> {
+        let cause = Cause { clock: Some(reference), time: None };
+        let decimal = |interval: &Interval| match interval {
+            Interval::Decimal(seconds) => Some(*seconds),
+            Interval::Fraction { .. } => None,
+        };
+        let fraction = |interval: &Interval| match interval {
+            Interval::Fraction { counter, resolution } => Some((*counter, *resolution)),
+            Interval::Decimal(_) => None,
+        };
+        if let Some(seconds) = intervals.iter().map(decimal).collect::<Option<Vec<f64>>>() {
+            return self.call_draft(Function::SetIntervalDecimal, cause, |f, i| {
+                // SAFETY: one reference, and as many values as said.
+                unsafe { (f.set_interval_decimal)(i, &reference.0, 1, seconds.as_ptr(), seconds.len()) }
+            });
+        }
+        let parts = intervals.iter().map(fraction).collect::<Option<Vec<(u64, u64)>>>();
+        let Some(parts) = parts else { return Err(self.refusal(Function::SetIntervalFraction, cause)) };
+        let (counters, resolutions): (Vec<u64>, Vec<u64>) = parts.into_iter().unzip();
+        self.call_draft(Function::SetIntervalFraction, cause, |f, i| {
+            let (counters, resolutions, n) = (counters.as_ptr(), resolutions.as_ptr(), counters.len());
+            // SAFETY: one reference, and as many of each value as said.
+            unsafe { (f.set_interval_fraction)(i, &reference.0, 1, counters, resolutions, n) }
+        })
     }
 }

@@ -8,6 +8,7 @@
 use super::environment::Environment;
 use super::function::Function;
 use super::functions::Functions;
+use crate::fmu::description::Dialect;
 use crate::sys::float_control;
 use libloading::os::unix;
 use std::ffi::CStr;
@@ -19,6 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A loaded FMU binary. One for each FMU, shared by all its instances: `fmi3Fatal` concerns all of them.
 pub struct Library {
     functions: Functions,
+    missing: Vec<Function>,
     version: String,
     /// One instance answered `fmi3Fatal`: none may be called.
     fatal: AtomicBool,
@@ -30,8 +32,10 @@ pub struct Library {
 }
 
 impl Library {
-    /// Loads the shared library of an FMU with Scheduled Execution: all symbols bound now, none visible to others.
-    pub fn load(path: &Path) -> Result<Library, LoadError> {
+    /// Loads the shared library of an FMU with Scheduled Execution that speaks `dialect`: all symbols bound now, none visible
+    /// to others. What the library exports and says of its version must not belong to the other dialect, whose functions have
+    /// other arguments under the same names.
+    pub fn load(path: &Path, dialect: Dialect) -> Result<Library, LoadError> {
         let failed = |reason: LoadErrorKind| LoadError { path: path.to_path_buf(), kind: reason };
         // A name without a slash would be searched for in the system's directories.
         let absolute = std::path::absolute(path).map_err(|e| failed(LoadErrorKind::Open(e.to_string())))?;
@@ -41,27 +45,42 @@ impl Library {
         // An initialiser of a library built with -ffast-math changes the floating-point control word of this thread.
         float_control::default_fp_control();
         let handle = opened.map_err(|e| failed(why_not_opened(&absolute, words_of(&e))))?;
-        let symbol = |function: Function| {
+        let symbol = |name: &str| {
             // SAFETY: only the address is taken; nothing is read through the pointer type named here.
-            let found = unsafe { handle.get::<*mut std::ffi::c_void>(function.name()) };
+            let found = unsafe { handle.get::<*mut std::ffi::c_void>(name) };
             found.map_or(std::ptr::null_mut(), |symbol| symbol.as_raw_ptr())
         };
-        // SAFETY: the addresses come from the symbols of these names in an FMU binary, whose signatures the standard
-        // fixes; `handle` moves into the same value as the table, so they stay mapped.
-        let functions = unsafe { Functions::resolve(symbol) }.map_err(|f| failed(LoadErrorKind::MissingSymbols(f)))?;
-        let library = Library::assemble(functions, Some(handle));
-        if !is_released(&library.version) {
-            return Err(failed(LoadErrorKind::Version(library.version.clone())));
+        let exported = |names: &[&'static str]| names.iter().copied().find(|name| !symbol(name).is_null());
+        if let (None, Some(sign)) = (exported(signs(dialect)), exported(signs(other(dialect)))) {
+            return Err(failed(LoadErrorKind::Dialect { expected: dialect, sign: sign.to_owned() }));
         }
-        Ok(library)
+        // SAFETY: the addresses come from the symbols of these names in an FMU binary, whose signatures the standard
+        // fixes; it speaks the dialect that was asked for, or nothing shows that it does not; `handle` moves into the same
+        // value as the table, so they stay mapped.
+        let (functions, missing) = unsafe { Functions::load(dialect, |function| symbol(function.name_in(dialect))) };
+        // The draft does not say that all functions must be there, as FMI 3.0 does.
+        let unbearable = |function: &Function| dialect == Dialect::Released || CORE.contains(function);
+        if missing.iter().any(unbearable) {
+            let missing = missing.into_iter().filter(unbearable).collect();
+            return Err(failed(LoadErrorKind::MissingSymbols { dialect, missing }));
+        }
+        let library = Library::assemble(functions, missing, Some(handle));
+        match dialects_of(&library.version) {
+            of if of.contains(&dialect) => Ok(library),
+            [] => Err(failed(LoadErrorKind::Version(library.version.clone()))),
+            _ => {
+                let sign = format!("version {}", library.version);
+                Err(failed(LoadErrorKind::Dialect { expected: dialect, sign }))
+            }
+        }
     }
 
     /// An FMU whose functions were put together by hand. Its version is not checked.
     pub fn from_functions(functions: Functions) -> Library {
-        Library::assemble(functions, None)
+        Library::assemble(functions, Vec::new(), None)
     }
 
-    fn assemble(functions: Functions, handle: Option<unix::Library>) -> Library {
+    fn assemble(functions: Functions, missing: Vec<Function>, handle: Option<unix::Library>) -> Library {
         float_control::default_fp_control();
         // SAFETY: `fmi3GetVersion` has no arguments, may always be called, and returns NULL (wrongly) or a string that
         // lives as long as the library, which is still loaded here; it is copied at once.
@@ -69,12 +88,17 @@ impl Library {
             let raw = (functions.get_version)();
             if raw.is_null() { String::new() } else { CStr::from_ptr(raw).to_string_lossy().into_owned() }
         };
-        Library { functions, version, fatal: AtomicBool::new(false), environments: Mutex::default(), handle }
+        Library { functions, missing, version, fatal: AtomicBool::new(false), environments: Mutex::default(), handle }
     }
 
     /// What `fmi3GetVersion` says.
     pub fn version(&self) -> String {
         self.version.clone()
+    }
+
+    /// Which of the functions that Scheduled Execution has this library of the draft lacks. They refuse.
+    pub fn missing(&self) -> &[Function] {
+        &self.missing
     }
 
     /// Whether some instance answered `fmi3Fatal`, so that no instance of this FMU may be called.
@@ -112,9 +136,50 @@ impl fmt::Debug for Library {
     }
 }
 
-/// 3.0 and its patch releases; the alphas before it have other signatures under the same names.
-fn is_released(version: &str) -> bool {
-    version.starts_with("3.0") && !version.starts_with("3.0-alpha")
+/// What `fmi3GetVersion` may say in which dialect: 3.0 and its patch releases; the alphas before it, or what they were to
+/// become.
+fn dialects_of(version: &str) -> &'static [Dialect] {
+    match version {
+        "3.0" => &[Dialect::Released, Dialect::Draft],
+        alpha if alpha.starts_with("3.0-alpha") => &[Dialect::Draft],
+        other if other.starts_with("3.0") => &[Dialect::Released],
+        _ => &[],
+    }
+}
+
+/// What no FMU of the draft can do without, whatever its variables are.
+pub(super) const CORE: &[Function] = &[
+    Function::GetVersion,
+    Function::SetDebugLogging,
+    Function::InstantiateScheduledExecution,
+    Function::FreeInstance,
+    Function::EnterInitializationMode,
+    Function::ExitInitializationMode,
+    Function::Terminate,
+    Function::GetClock,
+    Function::ActivateModelPartition,
+];
+
+/// Functions that only libraries of that dialect export.
+fn signs(dialect: Dialect) -> &'static [&'static str] {
+    match dialect {
+        Dialect::Released => &["fmi3DeserializeFMUState", "fmi3GetShiftDecimal", "fmi3GetContinuousStateDerivatives"],
+        Dialect::Draft => &["fmi3DeSerializeFMUState", "fmi3GetDerivatives"],
+    }
+}
+
+fn other(dialect: Dialect) -> Dialect {
+    match dialect {
+        Dialect::Released => Dialect::Draft,
+        Dialect::Draft => Dialect::Released,
+    }
+}
+
+fn words(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Released => "released FMI 3.0",
+        Dialect::Draft => "the draft of FMI 3.0",
+    }
 }
 
 /// dlopen's own words, which `libloading` keeps one level down.
@@ -152,7 +217,19 @@ pub enum LoadErrorKind {
     /// Something that it depends on is not there; dlopen's words.
     Dependency(String),
     /// It does not export all that Scheduled Execution needs.
-    MissingSymbols(Vec<Function>),
+    MissingSymbols {
+        /// As which it was loaded.
+        dialect: Dialect,
+        /// What is not there.
+        missing: Vec<Function>,
+    },
+    /// It speaks the other dialect.
+    Dialect {
+        /// As which it was loaded.
+        expected: Dialect,
+        /// What shows that: a function that it exports, or its version.
+        sign: String,
+    },
     /// It speaks another version of FMI.
     Version(String),
 }
@@ -167,20 +244,24 @@ impl fmt::Display for LoadError {
                 "{path}: cannot be loaded, since it needs something that is not installed here: {words}\n  \
                  The FMU's documentation/ folder (externalDependencies) may say what to install."
             ),
-            LoadErrorKind::MissingSymbols(missing) => {
-                let names: Vec<&str> = missing.iter().map(|f| f.name()).collect();
+            LoadErrorKind::MissingSymbols { dialect, missing } => {
+                let names: Vec<&str> = missing.iter().map(|f| f.name_in(*dialect)).collect();
                 let (count, s) = (names.len(), if names.len() == 1 { "" } else { "s" });
-                write!(
-                    f,
-                    "{path}: {count} function{s} missing that Scheduled Execution (FMI 3.0) needs: {}",
-                    names.join(", ")
-                )
+                let version = if *dialect == Dialect::Draft { "draft of FMI 3.0" } else { "FMI 3.0" };
+                let names = names.join(", ");
+                write!(f, "{path}: {count} function{s} missing that Scheduled Execution ({version}) needs: {names}")
             }
+            LoadErrorKind::Dialect { expected, sign } => write!(
+                f,
+                "{path}: the model description is that of {}, but the library speaks {}: it has {sign}",
+                words(*expected),
+                words(other(*expected))
+            ),
             LoadErrorKind::Version(version) if version.is_empty() => {
                 write!(f, "{path}: fmi3GetVersion returns no version")
             }
             LoadErrorKind::Version(version) => {
-                write!(f, "{path}: fmi3GetVersion says \"{version}\"; only FMI 3.0 (released) can run")
+                write!(f, "{path}: fmi3GetVersion says \"{version}\"; only FMI 3.0 can run")
             }
         }
     }

@@ -1,9 +1,10 @@
-//! FMI 3.0 (released dialect) from Rust: function tables, instances, and the callbacks that C calls.
+//! FMI 3.0 from Rust, in both dialects: function tables, instances, and the callbacks that C calls.
 //!
 //! Knows nothing of rigs, plans or threads. What it guarantees:
 //!
 //! - A call out of order does not compile, or is refused without C being called ([`Instance`], [`Partition`]).
-//! - After Discard or Error nothing is called but `fmi3FreeInstance`; after Fatal nothing is called on any instance of that
+//! - After Discard or Error nothing is called but `fmi3FreeInstance`, or what makes the instance sound again
+//!   (`fmi3Reset`, `fmi3SetFMUState`); after Fatal nothing is called on any instance of that
 //!   FMU, and its code stays mapped. Dropping handles keeps to that.
 //! - Nothing unwinds into C. Callbacks survive NULL, and being called from where they may not be.
 //! - What an FMU writes is never trusted to be a valid `bool` or enumerator.
@@ -15,7 +16,7 @@
 //!                                                                            │ into_parts
 //!                     ┌──────────────────────────────────────────────────────┤
 //!              InstanceControl                                   one Partition per input clock
-//!        terminate (all partitions back)                         begin ─ set ─ activate ─ get
+//!     terminate, or join (all partitions back)                   begin ─ set ─ activate ─ get
 //! ```
 //!
 //! C calls back through `callbacks`, to the [`InstanceHost`] of the instance or the [`ThreadHost`] of the thread.
@@ -70,6 +71,44 @@
 //!     let _ = getting.get(outputs);
 //! }
 //! ```
+//! States are taken of whole instances, so none while a partition can be active:
+//! ```compile_fail,E0599
+//! use vecud::ffi::InstanceControl;
+//! fn f(control: &InstanceControl) {
+//!     let _ = control.get_state();
+//! }
+//! ```
+//! No partition is active when its instance is put together again:
+//! ```compile_fail,E0505
+//! use vecud::ffi::{Batch, InstanceControl, Partition};
+//! fn f(control: InstanceControl, mut partition: Partition, outputs: &mut Batch) {
+//!     let mut getting = partition.begin().activate(0.0).unwrap();
+//!     let _ = control.join(vec![partition]).unwrap().get_state();
+//!     let _ = getting.get(outputs);
+//! }
+//! ```
+//! A state leads back to its own mode, and nowhere else:
+//! ```compile_fail,E0308
+//! use vecud::ffi::{ClockActivation, FmuState, Initialization, Instance};
+//! fn f(instance: Instance<ClockActivation>, state: &FmuState<Initialization>) -> Instance<ClockActivation> {
+//!     instance.set_state(state).unwrap()
+//! }
+//! ```
+//! A state is freed once:
+//! ```compile_fail,E0382
+//! use vecud::ffi::{ClockActivation, FmuState, Instance};
+//! fn f(instance: Instance<ClockActivation>, state: FmuState<ClockActivation>) {
+//!     instance.free_state(state);
+//!     instance.free_state(state);
+//! }
+//! ```
+//! After `fmi3Reset` an instance is initialised anew before it is activated:
+//! ```compile_fail,E0599
+//! use vecud::ffi::{Instance, Terminated};
+//! fn f(instance: Instance<Terminated>) {
+//!     let _ = instance.reset().unwrap().into_parts(&[]);
+//! }
+//! ```
 //! Two threads do not share a partition:
 //! ```compile_fail,E0277
 //! fn shared<T: Sync>() {}
@@ -92,16 +131,23 @@
 //! ```
 
 mod batch;
+mod batch_bytes;
 mod callbacks;
 mod clock_update;
+mod derivatives;
 mod environment;
 mod function;
 mod functions;
 mod instance;
 mod interval;
+mod jacobian;
 mod library;
+mod parcel;
 mod partition;
+mod preemption;
+mod reconfiguration;
 mod shared;
+mod state;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -111,13 +157,19 @@ mod values;
 
 pub use batch::Batch;
 pub use callbacks::{foreign_calls, host_panicked};
-pub use clock_update::ClockUpdate;
+pub use clock_update::{ClockUpdate, OutputClocks};
+pub use derivatives::{DerivativeError, Differentiable, ElementDependency, Jacobian, Provides};
 pub use environment::{ForeignCall, Health, InstanceHost};
 pub use function::Function;
-pub use functions::Functions;
-pub use instance::{ClockActivation, Configuration, Initialization, Instance, Instantiated, Settable};
+pub use functions::{DraftFunctions, Functions, Own, ReleasedFunctions};
+pub use instance::{ClockActivation, Configuration, Initialization, Instance, Instantiated, Mode, Readable, Settable};
 pub use interval::{Interval, Qualifier};
+pub use jacobian::column_colours;
 pub use library::{Library, LoadError, LoadErrorKind};
-pub use partition::{Getting, InstanceControl, Partition, Setting, TerminateError};
+pub use parcel::Parcel;
+pub use partition::{ClockElement, Getting, InstanceControl, Partition, Setting, TerminateError};
+pub use reconfiguration::Reconfiguration;
+pub use state::{FmuState, StateSupport, Terminated};
 pub use status::{Failure, Outcome, Status};
 pub use thread::{ThreadHost, current_function, set_thread_host, thread_host};
+pub use values::{get_function, set_function};

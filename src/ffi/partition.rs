@@ -7,7 +7,10 @@ use super::batch::Batch;
 use super::clock_update::ClockUpdate;
 use super::environment::Health;
 use super::function::Function;
-use super::interval::{Interval, Qualifier};
+use super::functions::Own;
+use super::instance::{ClockActivation, Instance};
+use super::interval::Interval;
+use super::parcel::Parcel;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome, Status};
 use crate::fmu::description::ValueReference;
@@ -17,17 +20,35 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// What a model partition belongs to: an input clock, or one element of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ClockElement {
+    /// The clock.
+    pub clock: ValueReference,
+    /// `clockElementIndex`: 0 for a scalar; of an array clock, which the draft has, the element's number from 1 in row-major
+    /// order.
+    pub element: usize,
+}
+
+impl From<ValueReference> for ClockElement {
+    fn from(clock: ValueReference) -> ClockElement {
+        ClockElement { clock, element: 0 }
+    }
+}
+
 /// The model partition of one input clock: `Send`, so that it can move to its thread, not `Sync`, so that it stays there.
 pub struct Partition {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     clock: ValueReference,
+    /// 0: all of a scalar clock.
+    element: usize,
     only_one_thread: PhantomData<Cell<()>>,
 }
 
 impl Partition {
-    pub(super) fn new(shared: Arc<Shared>, clock: ValueReference) -> Partition {
+    pub(super) fn new(shared: Arc<Shared>, ClockElement { clock, element }: ClockElement) -> Partition {
         shared.partitions.fetch_add(1, Ordering::AcqRel);
-        Partition { shared, clock, only_one_thread: PhantomData }
+        Partition { shared, clock, element, only_one_thread: PhantomData }
     }
 
     /// Its input clock.
@@ -81,9 +102,16 @@ impl<'a> Setting<'a> {
         self.partition.shared.set_batch(batch, self.cause())
     }
 
-    /// `fmi3SetInterval*` of one tunable clock.
-    pub fn set_interval(&mut self, clock: ValueReference, interval: Interval) -> Result<Outcome, Failure> {
-        self.partition.shared.set_interval(clock, interval, self.cause())
+    /// Sets one variable to what is in the parcel. Only variables of this partition's clock or of none.
+    pub fn set_parcel(&mut self, reference: ValueReference, parcel: &mut Parcel) -> Result<Outcome, Failure> {
+        let cause = self.cause();
+        self.partition.shared.set_parcel(reference, parcel, cause)
+    }
+
+    /// `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal` of one tunable clock, after tunable parameters were set, and
+    /// what [`super::Qualifier::from_raw`] makes something of.
+    pub fn get_interval(&mut self, clock: ValueReference, fraction: bool) -> Result<(Interval, i32), Failure> {
+        self.partition.shared.get_interval(clock, fraction, Cause { clock: Some(clock), time: None })
     }
 
     /// `fmi3ActivateModelPartition`.
@@ -94,7 +122,12 @@ impl<'a> Setting<'a> {
         let outcome = partition.shared.call(Function::ActivateModelPartition, cause, |f, i| {
             // SAFETY: the instance is alive and in Clock Activation Mode. This partition is not active already: `self`
             // holds the only reference to it.
-            unsafe { (f.activate_model_partition)(i, partition.clock.0, time) }
+            unsafe {
+                match &f.own {
+                    Own::Released(own) => (own.activate_model_partition)(i, partition.clock.0, time),
+                    Own::Draft(own) => (own.activate_model_partition)(i, partition.clock.0, partition.element, time),
+                }
+            }
         })?;
         Ok(Getting { partition, time, outcome })
     }
@@ -102,13 +135,13 @@ impl<'a> Setting<'a> {
 
 /// After the activation: outputs can be read.
 pub struct Getting<'a> {
-    partition: &'a mut Partition,
+    pub(super) partition: &'a mut Partition,
     time: f64,
     outcome: Outcome,
 }
 
 impl Getting<'_> {
-    fn cause(&self) -> Cause {
+    pub(super) fn cause(&self) -> Cause {
         Cause { clock: Some(self.partition.clock), time: Some(self.time) }
     }
 
@@ -125,16 +158,17 @@ impl Getting<'_> {
         self.partition.shared.get_batch(batch, cause)
     }
 
-    /// `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal` of one clock: the next interval of a changing clock.
-    pub fn get_interval(&mut self, clock: ValueReference, fraction: bool) -> Result<(Interval, Qualifier), Failure> {
-        self.partition.shared.get_interval(clock, fraction, self.cause())
+    /// `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal` of this partition's clock, a changing one: the interval until
+    /// its next activation, and what [`super::Qualifier::from_raw`] makes something of.
+    pub fn get_interval(&mut self, fraction: bool) -> Result<(Interval, i32), Failure> {
+        self.partition.shared.get_interval(self.partition.clock, fraction, self.cause())
     }
 }
 
 /// What ends an instance that has partitions.
 #[must_use = "dropping it leaves the end of the instance to the last of its partitions"]
 pub struct InstanceControl {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
 impl InstanceControl {
@@ -162,13 +196,21 @@ impl InstanceControl {
     /// Wants all partitions back, for a partition that is here is not active. With some of them missing nothing is called
     /// and the instance is abandoned.
     pub fn terminate(self, partitions: Vec<Partition>) -> Result<Outcome, TerminateError> {
+        self.join(partitions)?.end().map_err(TerminateError::Failed)
+    }
+
+    /// Puts the instance together again: no model partition is active, since all of them are here.
+    ///
+    /// With some of them missing nothing is called and the instance is abandoned.
+    pub fn join(self, partitions: Vec<Partition>) -> Result<Instance<ClockActivation>, TerminateError> {
         let own = partitions.iter().filter(|p| Arc::ptr_eq(&p.shared, &self.shared)).count();
         let missing = self.shared.partitions.load(Ordering::Acquire) - own;
         if missing > 0 {
             self.abandon();
             return Err(TerminateError::PartitionsMissing(missing));
         }
-        self.shared.finish().map_err(TerminateError::Failed)
+        drop(partitions);
+        Ok(Instance::new(self.shared))
     }
 
     /// Leaves the instance as it is, for ever: some partition hangs. Nothing is called any more, nothing is unloaded.

@@ -2,14 +2,15 @@
 
 use super::environment::{Environment, Health};
 use super::function::Function;
-use super::functions::Functions;
+use super::functions::{DraftFunctions, Functions, Own, ReleasedFunctions};
 use super::library::Library;
+use super::state::{StateSupport, States};
 use super::status::{Failure, Outcome, Status};
 use super::thread::Visit;
 use super::types::{RawInstance, RawStatus};
 use crate::fmu::description::ValueReference;
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// For whom a call is made, so that a failure can name it.
 #[derive(Clone, Copy, Default)]
@@ -36,11 +37,22 @@ pub(super) struct Shared {
     pub(super) library: Arc<Library>,
     /// Partitions handed out and not dropped.
     pub(super) partitions: AtomicUsize,
+    /// Copies of its state that were not freed.
+    pub(super) states: Mutex<States>,
+    /// What the FMU offers of them.
+    pub(super) support: OnceLock<StateSupport>,
 }
 
 impl Shared {
     pub(super) fn new(raw: RawInstance, environment: Arc<Environment>, library: Arc<Library>) -> Shared {
-        Shared { handle: Handle(raw), environment, library, partitions: AtomicUsize::new(0) }
+        Shared {
+            handle: Handle(raw),
+            environment,
+            library,
+            partitions: AtomicUsize::new(0),
+            states: Mutex::default(),
+            support: OnceLock::new(),
+        }
     }
 
     /// Whether the instance may be called.
@@ -64,6 +76,29 @@ impl Shared {
         if self.health() != Health::Healthy {
             return Err(self.refusal(function, cause));
         }
+        self.enter(function, cause, c)
+    }
+
+    /// [`Shared::call`] for the functions that are allowed after Discard and Error too: setting a state, and resetting.
+    pub(super) fn call_even_failed(
+        &self,
+        function: Function,
+        cause: Cause,
+        c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
+    ) -> Result<Outcome, Failure> {
+        if self.health() > Health::Failed {
+            return Err(self.refusal(function, cause));
+        }
+        self.enter(function, cause, c)
+    }
+
+    #[inline]
+    fn enter(
+        &self,
+        function: Function,
+        cause: Cause,
+        c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
+    ) -> Result<Outcome, Failure> {
         let visit = Visit::begin(&*self.environment, function);
         let raw = c(self.library.functions(), self.handle.0);
         let status = Status::from_raw(raw).unwrap_or(Status::Error);
@@ -76,6 +111,34 @@ impl Shared {
             Status::Ok => Ok(Outcome::Ok),
             Status::Warning => Ok(Outcome::Warning),
             _ => Err(Failure { function, status, clock: cause.clock, time: cause.time, refused: false }),
+        }
+    }
+
+    /// [`Shared::call`] of a function that only the released dialect has, or has like this; in the draft it is refused.
+    #[inline]
+    pub(super) fn call_released(
+        &self,
+        function: Function,
+        cause: Cause,
+        c: impl FnOnce(&ReleasedFunctions, RawInstance) -> RawStatus,
+    ) -> Result<Outcome, Failure> {
+        match &self.library.functions().own {
+            Own::Released(own) => self.call(function, cause, |_, instance| c(own, instance)),
+            Own::Draft(_) => Err(self.refusal(function, cause)),
+        }
+    }
+
+    /// [`Shared::call`] of a function that only the draft has, or has like this; in the released dialect it is refused.
+    #[inline]
+    pub(super) fn call_draft(
+        &self,
+        function: Function,
+        cause: Cause,
+        c: impl FnOnce(&DraftFunctions, RawInstance) -> RawStatus,
+    ) -> Result<Outcome, Failure> {
+        match &self.library.functions().own {
+            Own::Draft(own) => self.call(function, cause, |_, instance| c(own, instance)),
+            Own::Released(_) => Err(self.refusal(function, cause)),
         }
     }
 
@@ -97,15 +160,23 @@ impl Shared {
         }
     }
 
+    /// Terminate when healthy and initialised. The caller sees to it that no call is under way.
+    pub(super) fn terminate(&self) -> Result<Outcome, Failure> {
+        let initialised = self.environment.in_clock_activation();
+        self.environment.set_clock_activation(false);
+        if self.health() != Health::Healthy || !initialised {
+            return Ok(Outcome::Ok);
+        }
+        // SAFETY: the instance is alive, healthy, initialised, and nothing else is calling it.
+        self.call(Function::Terminate, Cause::default(), |f, i| unsafe { (f.terminate)(i) })
+    }
+
     /// Ends the instance as far as it may be: Terminate when healthy and initialised, FreeInstance unless fatal.
     /// The caller sees to it that no call is under way.
     pub(super) fn finish(&self) -> Result<Outcome, Failure> {
-        let mut result = Ok(Outcome::Ok);
-        let initialised = self.environment.in_clock_activation();
-        self.environment.set_clock_activation(false);
-        if self.health() == Health::Healthy && initialised {
-            // SAFETY: the instance is alive, healthy, initialised, and nothing else is calling it.
-            result = self.call(Function::Terminate, Cause::default(), |f, i| unsafe { (f.terminate)(i) });
+        let mut result = self.terminate();
+        if self.health() < Health::Fatal {
+            result = result.and(self.free_states(true));
         }
         if self.health() < Health::Fatal {
             self.environment.worsen(Health::Freed);

@@ -15,8 +15,9 @@ use std::ptr;
 ///
 /// Called on that thread only, on the hot path: no allocation, no lock without priority inheritance.
 pub trait ThreadHost {
-    /// The FMU that is being called on this thread says that its clocks changed.
-    fn clock_update(&self);
+    /// The FMU that is being called on this thread says that its clocks changed. In the draft it says when, too:
+    /// `intermediateUpdateTime`, unchecked.
+    fn clock_update(&self, time: Option<f64>);
     /// The FMU must not be preempted by its own partitions from here.
     fn lock_preemption(&self);
     /// It may be again.

@@ -1,8 +1,10 @@
-//! The C types of the released dialect, as they cross the boundary.
+//! The C types of both dialects, as they cross the boundary.
 //!
 //! `fmi3Boolean` and `fmi3Clock` are C's `bool`. A Rust `bool` that holds neither 0 nor 1 is undefined behaviour, and an
 //! FMU writes what it likes, so both are bytes here: 0 or 1 when we write, `!= 0` when we read. `fmi3Status` and
 //! `fmi3IntervalQualifier` are plain integers for the same reason.
+//!
+//! In the draft `fmi3Boolean` is `char`, a byte as well, and `fmi3Clock` is `int`.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -14,8 +16,10 @@ pub type RawEnvironment = *mut c_void;
 pub type RawState = *mut c_void;
 /// `fmi3ValueReference`.
 pub type RawReference = u32;
-/// `fmi3Boolean` and `fmi3Clock`: a byte, 0 or not.
+/// `fmi3Boolean`, and in the released dialect `fmi3Clock`: a byte, 0 or not.
 pub type RawBool = u8;
+/// The draft's `fmi3Clock`: 0 or not.
+pub type RawDraftClock = c_int;
 /// `fmi3String`.
 pub type RawString = *const c_char;
 /// `fmi3Binary`.
@@ -34,6 +38,13 @@ pub type PreemptionCallback = unsafe extern "C" fn();
 /// `fmi3IntermediateUpdateCallback`.
 pub type IntermediateUpdate =
     unsafe extern "C" fn(RawEnvironment, f64, RawBool, RawBool, RawBool, RawBool, *mut RawBool, *mut f64);
+/// The draft's `fmi3CallbackLogMessage`: environment, instance name, status, category, message.
+pub type DraftLogMessage = unsafe extern "C" fn(RawEnvironment, RawString, RawStatus, RawString, RawString);
+/// The draft's `fmi3CallbackIntermediateUpdate`: environment, intermediateUpdateTime, clocksTicked,
+/// intermediateVariableSetRequested, intermediateVariableGetAllowed, intermediateStepFinished, canReturnEarly,
+/// earlyReturnRequested, earlyReturnTime.
+pub type DraftIntermediateUpdate =
+    unsafe extern "C" fn(RawEnvironment, f64, RawBool, RawBool, RawBool, RawBool, RawBool, *mut RawBool, *mut f64);
 
 /// What [`super::Functions::refusing`] answers with, by return type.
 pub(super) trait Refusal {

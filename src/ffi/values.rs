@@ -158,7 +158,8 @@ impl Shared {
     }
 }
 
-fn set_function(variable_type: VariableType) -> Function {
+/// The function that sets variables of a type.
+pub fn set_function(variable_type: VariableType) -> Function {
     match variable_type {
         VariableType::Float32 => Function::SetFloat32,
         VariableType::Float64 => Function::SetFloat64,
@@ -174,5 +175,25 @@ fn set_function(variable_type: VariableType) -> Function {
         VariableType::String => Function::SetString,
         VariableType::Binary => Function::SetBinary,
         VariableType::Clock => Function::SetClock,
+    }
+}
+
+/// The function that gets variables of a type.
+pub fn get_function(variable_type: VariableType) -> Function {
+    match variable_type {
+        VariableType::Float32 => Function::GetFloat32,
+        VariableType::Float64 => Function::GetFloat64,
+        VariableType::Int8 => Function::GetInt8,
+        VariableType::UInt8 => Function::GetUInt8,
+        VariableType::Int16 => Function::GetInt16,
+        VariableType::UInt16 => Function::GetUInt16,
+        VariableType::Int32 => Function::GetInt32,
+        VariableType::UInt32 => Function::GetUInt32,
+        VariableType::Int64 | VariableType::Enumeration => Function::GetInt64,
+        VariableType::UInt64 => Function::GetUInt64,
+        VariableType::Boolean => Function::GetBoolean,
+        VariableType::String => Function::GetString,
+        VariableType::Binary => Function::GetBinary,
+        VariableType::Clock => Function::GetClock,
     }
 }

@@ -1,14 +1,19 @@
 //! Which variables a task sets before and reads after its activation (design S10).
 //!
 //! A task touches variables of its own clock and of no clock only. Variables that belong to output clocks alone are read
-//! by the tasks that may tick these, after the partition has returned.
+//! by the tasks that may tick these, after the partition has returned; in the draft while the clock is active, inside the
+//! callback (requirements.md SE-55).
 
-use super::clocks::{Draft, is_input_clock};
+use super::clocks::{Draft, is_input_clock, is_output_clock};
 use super::connections::Link;
+use super::control;
 use super::findings::Unit;
 use super::record::Columns;
-use super::{Batch, BatchItem, ConnectionId};
-use crate::fmu::description::{Causality, Variability, Variable, VariableType};
+use super::start_values::Starts;
+use super::triggers::Output;
+use super::values;
+use super::{Batch, BatchItem, ConnectionId, OnTick};
+use crate::fmu::description::{Causality, Dialect, Values, Variability, Variable, VariableType};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the rig wants of the variables of one FMU, by index.
@@ -35,7 +40,12 @@ pub(super) fn wanted(units: &[Unit], links: &[Link], columns: &Columns) -> Vec<W
 
 /// Whether the draft's task sets this (connected) input.
 pub(super) fn sets(unit: &Unit, draft: &Draft, v: &Variable) -> bool {
-    v.clocks.is_empty() || v.clocks.contains(&unit.variables()[draft.variable].value_reference)
+    touches(unit, draft, v)
+}
+
+/// Whether a variable or output clock is of the draft's clock, or of none.
+fn touches(unit: &Unit, draft: &Draft, v: &Variable) -> bool {
+    v.clocks.is_empty() || draft.owns(unit, v)
 }
 
 /// Whether the draft's task reads this (wanted) variable. An input is read back only if it is fed; else it keeps its start
@@ -43,17 +53,53 @@ pub(super) fn sets(unit: &Unit, draft: &Draft, v: &Variable) -> bool {
 pub(super) fn gets(unit: &Unit, draft: &Draft, v: &Variable) -> bool {
     let computed = matches!(v.causality, Causality::Input | Causality::Output | Causality::Local)
         && !matches!(v.variability, Variability::Constant | Variability::Fixed);
-    let own = unit.variables()[draft.variable].value_reference;
     if !computed {
         return false;
     }
-    if v.clocks.is_empty() || v.clocks.contains(&own) {
+    if touches(unit, draft, v) {
         return true;
     }
     let clocks: Vec<&Variable> =
         v.clocks.iter().filter_map(|&clock| unit.find_reference(clock)).map(|i| &unit.variables()[i]).collect();
-    !clocks.iter().any(|clock| is_input_clock(clock))
-        && clocks.iter().any(|clock| clock.clocks.is_empty() || clock.clocks.contains(&own))
+    !clocks.iter().any(|clock| is_input_clock(clock)) && clocks.iter().any(|clock| touches(unit, draft, clock))
+}
+
+/// Whether this variable is read in the callback in which its output clock has ticked. Arrays of variable size are not:
+/// nobody follows their size there.
+fn is_on_tick(unit: &Unit, v: &Variable) -> bool {
+    let mut clocks = v.clocks.iter().filter_map(|&clock| unit.find_reference(clock)).map(|i| &unit.variables()[i]);
+    unit.dialect() == Dialect::Draft
+        && clocks.next().is_some_and(is_output_clock)
+        && clocks.all(is_output_clock)
+        && matches!(v.causality, Causality::Output | Causality::Local)
+        && !control::is_resizable(unit, v)
+}
+
+/// What is read when output clocks of this FMU tick: one batch per type and clock, or element of an array clock.
+pub(super) fn on_ticks(
+    units: &[Unit],
+    fmu: usize,
+    outputs: &[Output],
+    wanted: &Wanted,
+    links: &[Link],
+    columns: &Columns,
+) -> Vec<OnTick> {
+    let unit = &units[fmu];
+    let mut by_clocks: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
+    for &index in wanted.read.iter().filter(|&&i| is_on_tick(unit, &unit.variables()[i])) {
+        let v = &unit.variables()[index];
+        let is_its = |o: &Output| {
+            v.clocks.contains(&unit.variables()[o.variable].value_reference)
+                && (v.clock_element == 0 || o.element == 0 || v.clock_element == o.element)
+        };
+        let clocks = (0..outputs.len()).filter(|&i| is_its(&outputs[i])).collect();
+        by_clocks.entry(clocks).or_default().push(index);
+    }
+    let batches = |(clocks, variables): (Vec<usize>, Vec<usize>)| {
+        let batches = read(units, fmu, variables, links, columns).into_iter();
+        batches.map(move |batch| OnTick { clocks: clocks.clone(), batch })
+    };
+    by_clocks.into_iter().flat_map(batches).collect()
 }
 
 /// The batches of a task: set, get.
@@ -62,13 +108,17 @@ pub(super) fn of_task(
     draft: &Draft,
     wanted: &Wanted,
     links: &[Link],
+    starts: &[Starts],
     columns: &Columns,
 ) -> (Vec<Batch>, Vec<Batch>) {
     let unit = &units[draft.fmu];
     let set = wanted.written.iter().copied().filter(|&i| sets(unit, draft, &unit.variables()[i]));
     let changes = |i: usize| unit.variables()[i].causality != Causality::Input || wanted.written.contains(&i);
-    let get = wanted.read.iter().copied().filter(|&i| changes(i) && gets(unit, draft, &unit.variables()[i]));
-    (written(units, draft.fmu, set, links), read(units, draft.fmu, get, links, columns))
+    let get = wanted.read.iter().copied().filter(|&i| {
+        let v = &unit.variables()[i];
+        changes(i) && gets(unit, draft, v) && !is_on_tick(unit, v)
+    });
+    (written(units, draft.fmu, set, links, starts), read(units, draft.fmu, get, links, columns))
 }
 
 /// Batches that set connected inputs.
@@ -77,11 +127,29 @@ pub(super) fn written(
     fmu: usize,
     variables: impl IntoIterator<Item = usize>,
     links: &[Link],
+    starts: &[Starts],
 ) -> Vec<Batch> {
     group(&units[fmu], variables, |variable, item| {
         let feeding = |link: &&Link| link.target == (fmu, variable);
         item.connections = positions(links, feeding);
+        item.capacity = capacity(links, feeding);
+        if links.iter().filter(feeding).any(|link| link.to.partial) {
+            item.start = start_of(&units[fmu], variable, &starts[fmu]);
+            item.capacity = item.capacity.max(item.start.as_ref().map_or(0, values::longest));
+        }
     })
+}
+
+/// Whether [`start_of`] is something.
+pub(super) fn has_start(unit: &Unit, variable: usize, starts: &Starts) -> bool {
+    starts.contains_key(&variable) || unit.start_of(&unit.variables()[variable]).is_some()
+}
+
+/// All elements that a variable starts with: by the rig, else by its description.
+pub(super) fn start_of(unit: &Unit, variable: usize, starts: &Starts) -> Option<Values> {
+    let v = &unit.variables()[variable];
+    let start = starts.get(&variable).map(|start| &start.values).or(unit.start_of(v))?;
+    Some(values::expanded(start, unit.elements(v)))
 }
 
 /// Batches that read.
@@ -95,6 +163,7 @@ pub(super) fn read(
     group(&units[fmu], variables, |variable, item| {
         let fed = |link: &&Link| link.source == (fmu, variable);
         item.connections = positions(links, fed);
+        item.capacity = capacity(links, fed);
         item.signals = columns.of.get(&(fmu, variable)).cloned().unwrap_or_default();
     })
 }
@@ -103,24 +172,38 @@ fn positions(links: &[Link], is_meant: impl Fn(&&Link) -> bool) -> Vec<Connectio
     (0..links.len()).filter(|&i| is_meant(&&links[i])).map(ConnectionId).collect()
 }
 
-/// One batch per type, in document order within.
+/// The longest value that one of these passes on.
+fn capacity(links: &[Link], is_meant: impl Fn(&&Link) -> bool) -> usize {
+    links.iter().filter(is_meant).map(|link| link.capacity).max().unwrap_or(0)
+}
+
+/// One batch per type, in document order within; and one for each array whose size may change.
 fn group(
     unit: &Unit,
     variables: impl IntoIterator<Item = usize>,
     complete: impl Fn(usize, &mut BatchItem),
 ) -> Vec<Batch> {
     let mut by_type: BTreeMap<VariableType, Vec<BatchItem>> = BTreeMap::new();
+    let mut resizable = Vec::new();
     for variable in variables {
         let v = &unit.variables()[variable];
         let mut item = BatchItem {
             reference: v.value_reference,
             name: v.name.clone(),
             elements: unit.elements(v),
+            capacity: 0,
             connections: Vec::new(),
+            start: None,
             signals: Vec::new(),
         };
         complete(variable, &mut item);
+        if item.connections.is_empty() && control::is_resizable(unit, v) {
+            let (variable_type, resizable_by) = (v.variable_type, Some(control::lengths(unit, v)));
+            resizable.push(Batch { variable_type, items: vec![item], resizable: resizable_by });
+            continue;
+        }
         by_type.entry(v.variable_type).or_default().push(item);
     }
-    by_type.into_iter().map(|(variable_type, items)| Batch { variable_type, items }).collect()
+    let fixed = by_type.into_iter().map(|(variable_type, items)| Batch { variable_type, items, resizable: None });
+    fixed.chain(resizable).collect()
 }

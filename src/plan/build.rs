@@ -1,17 +1,19 @@
 //! From a rig and its model descriptions to the plan.
 
+use super::band::{Placement, place};
 use super::batches;
 use super::clocks::{self, Draft};
 use super::connections::{self, Link};
 use super::findings::{Findings, Unit};
-use super::priorities::{Class, Merged, merge};
+use super::priorities::{Class, Merged};
 use super::start_values::{self, Starts};
 use super::triggers::{self, Output};
 use super::{
-    ConnectionPlan, FmuId, FmuPlan, HostPlan, OutputClock, Plan, Release, TaskId, TaskPlan, Timing, cores, initial,
-    names, record,
+    ControlPlan, FmuId, FmuPlan, HostPlan, OutputClock, Plan, Release, TaskId, TaskPlan, control, cores, datagrams,
+    dialect, initial, names, record,
 };
 use crate::fmu::description::{IntervalVariability, ModelDescription};
+use crate::priority::FifoPriority;
 use crate::rig::{Problem, Rig};
 use crate::time::Instant;
 use std::collections::BTreeSet;
@@ -38,6 +40,20 @@ pub struct HostFacts {
     pub allowed_cpus: Vec<usize>,
     /// Cores that the kernel keeps free of other work and that this process may use, though its mask hides them.
     pub isolated_cpus: Vec<usize>,
+    /// The FIFO priorities that this process gets.
+    pub fifo: FifoReach,
+}
+
+/// How far a process may go with FIFO priorities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FifoReach {
+    /// As far as rigs ask.
+    #[default]
+    All,
+    /// Up to this one.
+    UpTo(FifoPriority),
+    /// Not at all: the run will be cooperative.
+    Nothing,
 }
 
 impl HostFacts {
@@ -77,23 +93,29 @@ impl std::error::Error for PlanError {}
 pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, PlanError> {
     assert_eq!(rig.fmus.len(), fmus.len(), "one input for each FMU of the rig");
     let mut findings = Findings::new(rig);
-    let units: Vec<Unit> = rig.fmus.iter().zip(fmus).map(|(rig, input)| Unit::new(rig, input)).collect();
+    let mut units: Vec<Unit> = rig.fmus.iter().zip(fmus).map(|(rig, input)| Unit::new(rig, input)).collect();
+    for unit in &mut units {
+        unit.rig_controlled = rig.controlled;
+        unit.structure = start_values::structure(unit, &mut findings);
+    }
     check_interfaces(&units, &mut findings);
     let times = clocks::timetable(rig, &units, &mut findings);
     let cpus = cores::assign(rig, &units, host, &mut findings);
     let mut drafts = clocks::drafts(rig, &units, &mut findings);
     let mut outputs = triggers::outputs(&units, &drafts);
-    triggers::connect(&rig.triggers, &units, &mut drafts, &mut outputs, &times, &mut findings);
-    let links = connections::resolve(rig, &units, &mut findings);
+    triggers::connect(&rig.triggers, &units, &mut drafts, &mut outputs, &times, rig.mode, &mut findings);
     let starts: Vec<Starts> = units.iter().map(|unit| start_values::resolve(unit, &mut findings)).collect();
+    let links = connections::resolve(rig, &units, &starts, &mut findings);
     let columns = record::columns(rig, &units, &starts, &mut findings);
     let wanted = batches::wanted(&units, &links, &columns);
     let classes = classes(&drafts, &cpus);
     let feeds = feeds(&classes, &drafts, &units, &links);
-    let merged = match merge(&classes, &feeds, rig.host.fifo_priorities.value) {
-        Ok(merged) => merged,
+    let asked = rig.host.fifo_priorities.value;
+    let watched = drafts.iter().any(|draft| draft.limits.max_execution.is_some());
+    let Placement { merged, band, cooperative } = match place(&classes, &feeds, asked, rig.mode, host.fifo, watched) {
+        Ok(placement) => placement,
         Err(narrow) => {
-            let (low, high) = rig.host.fifo_priorities.value;
+            let (low, high) = asked;
             let message = format!(
                 "{} needs {} priority levels, but fifo_priorities = [{}, {}] has {}: make it wider",
                 units[narrow.fmu].name(),
@@ -103,16 +125,17 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
                 high.get() - low.get() + 1
             );
             findings.rig(rig.host.fifo_priorities.place, message);
-            Merged { order: Vec::new(), disordered: Vec::new() }
+            let merged = Merged { order: Vec::new(), disordered: Vec::new() };
+            Placement { merged, band: asked, cooperative: None }
         }
     };
     for cpu in &merged.disordered {
         findings.note(format!(
-            "fifo_priorities is so narrow that on core {cpu} a partition may run above one of another FMU that has a \
+            "the band of FIFO priorities is so narrow that on core {cpu} a partition may run above one of another FMU that has a \
              shorter period"
         ));
     }
-    let initial = initial::plan(&units, &wanted, &links, &columns, &mut findings);
+    let initial = initial::plan(&units, &wanted, &links, &starts, &columns, &mut findings);
     if !findings.problems.is_empty() {
         let mut problems = findings.problems;
         problems.sort();
@@ -121,17 +144,25 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
     }
     let sorted = Sorted::new(&classes, &merged, drafts.len());
     let tasks = tasks(&sorted, &merged, &classes, &drafts, &units, |draft| {
-        batches::of_task(&units, draft, &wanted[draft.fmu], &links, &columns)
+        batches::of_task(&units, draft, &wanted[draft.fmu], &links, &starts, &columns)
     });
     let fmus = (0..units.len())
         .map(|fmu| FmuPlan {
             start_values: starts[fmu].values().cloned().collect(),
+            structural_values: units[fmu].structure.values().cloned().collect(),
+            sizes: control::sizes(&units[fmu]),
+            control: control::plan(&units[fmu], fmu, &drafts, |draft| sorted.id_of[draft], &links, &columns),
             initial_reads: initial.reads[fmu].clone(),
             initial_writes: initial.writes[fmu].clone(),
+            draft_intervals: dialect::intervals(&units[fmu], fmu, &drafts),
+            on_ticks: batches::on_ticks(&units, fmu, &outputs[fmu], &wanted[fmu], &links, &columns),
             ..fmu_plan(&units[fmu], fmu, cpus[fmu], &outputs[fmu], &sorted, &tasks)
         })
         .collect();
+    let datagrams = datagrams::sources(rig, &tasks);
     Ok(Plan {
+        receiver: datagrams::receiver(rig.mode, &datagrams, &tasks, host),
+        datagrams,
         rig: rig.name.clone(),
         mode: rig.mode,
         start: times.start,
@@ -140,7 +171,12 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
         trigger_time: rig.trigger_time,
         shutdown_timeout: rig.shutdown_timeout,
         host: HostPlan {
-            fifo_band: rig.host.fifo_priorities.value,
+            fifo_band: band,
+            fifo_asked: asked,
+            cooperative: cooperative.map(|narrow| {
+                let (name, needed) = (units[narrow.fmu].name(), narrow.needed);
+                format!("fmu `{name}` alone needs {needed} priority levels")
+            }),
             lock_memory: rig.host.lock_memory,
             spin: rig.host.spin,
             stack_kib: rig.host.stack_kib,
@@ -148,7 +184,7 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
         fmus,
         initial_order: initial.order.into_iter().map(FmuId).collect(),
         tasks,
-        connections: connection_plans(rig, &units, &links),
+        connections: connections::plans(rig, &units, &links),
         signals: columns.signals,
         notes: findings.notes,
     })
@@ -160,6 +196,7 @@ const WARNINGS: usize = 5;
 /// Scheduled Execution is there, usable, and instantiated no more often than it allows.
 fn check_interfaces(units: &[Unit], findings: &mut Findings) {
     for (i, unit) in units.iter().enumerate() {
+        dialect::check(unit, findings);
         let description = unit.input.description;
         let place = unit.rig.path.place;
         // The place of a finding names the FMU already when there is no rig file.
@@ -174,11 +211,7 @@ fn check_interfaces(units: &[Unit], findings: &mut Findings) {
             findings.note(format!("{}: {more} more of this kind; vecud inspect shows them", unit.name()));
         }
         let Some(interface) = &description.scheduled_execution else {
-            let others = [
-                ("Co-Simulation", description.co_simulation.is_some()),
-                ("Model Exchange", description.model_exchange.is_some()),
-            ];
-            let others: Vec<&str> = others.iter().filter(|(_, offered)| *offered).map(|(name, _)| *name).collect();
+            let others = other_interfaces(description);
             let offer = if others.is_empty() { "no interface at all".to_owned() } else { others.join(" and ") };
             findings.rig(
                 place,
@@ -189,19 +222,45 @@ fn check_interfaces(units: &[Unit], findings: &mut Findings) {
             );
             continue;
         };
+        // It also has the tasks that other interfaces hide (requirements FD-09).
+        let others = other_interfaces(description);
+        if !others.is_empty() {
+            let (name, others) = (unit.name(), others.join(" and "));
+            findings.note(format!("{name} offers {others} as well: it runs with Scheduled Execution"));
+        }
         if interface.needs_execution_tool {
-            findings.rig(place, format!("{subject} needs the tool that made it to run (needsExecutionTool)"));
+            let tool = match description.generation_tool.as_deref().map(str::trim).filter(|tool| !tool.is_empty()) {
+                Some(tool) => format!("the tool that made it, {tool},"),
+                None => "the tool that made it, which it does not name,".to_owned(),
+            };
+            findings.rig(
+                place,
+                format!(
+                    "{subject} is a mere connection to {tool} and cannot run without it (needsExecutionTool); vecud starts no \
+                     tools: export it with its code inside"
+                ),
+            );
         }
         let twin = units[..i].iter().find(|other| other.input.library == unit.input.library);
         if let (true, Some(twin)) = (interface.can_be_instantiated_only_once_per_process, twin) {
             let message = format!(
-                "{} and {} are the same FMU, which can be instantiated only once per process",
+                "{} and {} are the same FMU, which can be instantiated only once per process \
+                 (canBeInstantiatedOnlyOncePerProcess), and vecud runs all of a rig in one: keep one of them",
                 twin.name(),
                 unit.name()
             );
             findings.rig(place, message);
         }
     }
+}
+
+/// What an FMU offers besides Scheduled Execution.
+fn other_interfaces(description: &ModelDescription) -> Vec<&'static str> {
+    let all = [
+        ("Co-Simulation", description.co_simulation.is_some()),
+        ("Model Exchange", description.model_exchange.is_some()),
+    ];
+    all.into_iter().filter(|(_, offered)| *offered).map(|(name, _)| name).collect()
 }
 
 /// FMUs in rig order, most urgent class first.
@@ -211,7 +270,7 @@ fn classes(drafts: &[Draft], cpus: &[usize]) -> Vec<Class> {
     let equal = |&a: &usize, &b: &usize| drafts[a].fmu == drafts[b].fmu && drafts[a].priority == drafts[b].priority;
     let class = |members: &[usize]| {
         let fmu = drafts[members[0]].fmu;
-        let period = members.iter().filter_map(|&d| drafts[d].period()).min();
+        let period = members.iter().filter_map(|&d| drafts[d].period).min();
         Class { fmu, cpu: cpus[fmu], period, members: members.to_vec() }
     };
     sorted.chunk_by(equal).map(class).collect()
@@ -272,7 +331,9 @@ fn tasks(
     batches: impl Fn(&Draft) -> (Vec<super::Batch>, Vec<super::Batch>),
 ) -> Vec<TaskPlan> {
     let clock = |d: usize| &units[drafts[d].fmu].variables()[drafts[d].variable];
-    let threads = names::threads(sorted.drafts.iter().map(|&d| (units[drafts[d].fmu].name(), clock(d).name.as_str())));
+    let clock_names: Vec<String> = sorted.drafts.iter().map(|&d| drafts[d].name(&units[drafts[d].fmu])).collect();
+    let fmu_names = sorted.drafts.iter().map(|&d| units[drafts[d].fmu].name());
+    let threads = names::threads(fmu_names.zip(clock_names.iter().map(String::as_str)));
     let mut threads = threads.into_iter();
     let mut tasks = Vec::with_capacity(drafts.len());
     for placed in &merged.order {
@@ -283,11 +344,13 @@ fn tasks(
             let (set, get) = batches(draft);
             tasks.push(TaskPlan {
                 fmu: FmuId(draft.fmu),
-                clock: variable.name.clone(),
+                clock: draft.name(&units[draft.fmu]),
                 reference: variable.value_reference,
+                element: draft.element,
                 kind: variable.clock.as_ref().map_or(IntervalVariability::Triggered, |c| c.interval_variability),
                 release: draft.release.clone(),
                 write_interval: draft.write_interval,
+                write_shift: draft.write_shift,
                 supports_fraction: variable.clock.as_ref().is_some_and(|c| c.supports_fraction),
                 fmi_priority: draft.priority,
                 level,
@@ -304,51 +367,46 @@ fn tasks(
     tasks
 }
 
-/// Everything but the values that are set and read before the run.
+/// Everything but the values and intervals that are set and read before the run.
 fn fmu_plan(unit: &Unit, fmu: usize, cpu: usize, outputs: &[Output], sorted: &Sorted, tasks: &[TaskPlan]) -> FmuPlan {
+    let dialect = unit.dialect();
     let own = |&id: &TaskId| tasks[id.0].fmu == FmuId(fmu);
     let ids = || (0..tasks.len()).map(TaskId).filter(own);
     let output = |output: &Output| {
         let v = &unit.variables()[output.variable];
         OutputClock {
             reference: v.value_reference,
-            name: v.name.clone(),
+            name: clocks::element_name(&v.name, output.element),
+            aperiodic: v.clock.as_ref().is_some_and(|c| c.interval_variability == IntervalVariability::Triggered),
             ticked_by: sorted.ids(&output.ticked_by),
             targets: sorted.ids(&output.targets),
         }
     };
+    let interface = unit.input.description.scheduled_execution.as_ref();
     FmuPlan {
         name: unit.name().to_owned(),
         // For people only; a plan travels as UTF-8.
         path: unit.input.path.to_string_lossy().into_owned().into(),
         library: unit.input.library.clone(),
-        resources: unit.input.resources.clone(),
+        dialect,
+        resources: unit.input.resources.as_deref().map(|path| dialect::resources(dialect, path)),
         token: unit.input.description.instantiation_token.clone(),
         cpu,
         on_warning: unit.rig.on_warning,
         log_categories: unit.input.description.log_categories.iter().map(|category| category.name.clone()).collect(),
         start_values: Vec::new(),
+        structural_values: Vec::new(),
+        sizes: Vec::new(),
+        control: ControlPlan::default(),
         initial_reads: Vec::new(),
         initial_writes: Vec::new(),
+        draft_intervals: Vec::new(),
+        get_intervals: unit.rig.get_intervals.as_ref().map(|at| at.value).unwrap_or_default(),
         output_clocks: outputs.iter().map(output).collect(),
+        on_ticks: Vec::new(),
         countdowns: ids().filter(|id| tasks[id.0].release == Release::Countdown).collect(),
         levels: ids().map(|id| tasks[id.0].level + 1).max().unwrap_or(0),
+        can_get_and_set_state: interface.is_some_and(|interface| interface.can_get_and_set_fmu_state),
+        can_serialize_state: interface.is_some_and(|interface| interface.can_serialize_fmu_state),
     }
-}
-
-fn connection_plans(rig: &Rig, units: &[Unit], links: &[Link]) -> Vec<ConnectionPlan> {
-    let full = |(fmu, index): (usize, usize)| format!("{}.{}", units[fmu].name(), units[fmu].variables()[index].name);
-    // Every connection of the rig has its link, or there would be no plan.
-    let timing = rig.connects.iter().map(|connect| connect.timing).chain(std::iter::repeat(Timing::Immediate));
-    links
-        .iter()
-        .zip(timing)
-        .map(|(link, timing)| ConnectionPlan {
-            from: full(link.source),
-            to: full(link.target),
-            timing,
-            variable_type: units[link.source.0].variables()[link.source.1].variable_type,
-            elements: link.elements,
-        })
-        .collect()
 }

@@ -1,12 +1,13 @@
 //! Input clocks and what activates them: drafts of the tasks, before they are sorted.
 
 use super::findings::{Findings, Unit};
-use super::words::kind_name;
+use super::words::kind_in;
 use super::{Release, Timetable};
-use crate::fmu::description::{Causality, Clock, IntervalVariability, Variable};
+use crate::fmu::description::{Causality, Clock, Dialect, IntervalVariability, Variable};
 use crate::priority::FmiPriority;
 use crate::rig::{At, Limits, Mode, Overrun, Rig, RigClock};
-use crate::time::{Fraction, Instant};
+use crate::time::{Fraction, Instant, Nanos};
+use std::ops::RangeInclusive;
 
 /// A task that has no place in the merged order yet.
 pub(super) struct Draft {
@@ -14,22 +15,55 @@ pub(super) struct Draft {
     pub fmu: usize,
     /// Index of the clock among the FMU's variables.
     pub variable: usize,
+    /// 0 for a scalar clock, else which of its elements, from 1.
+    pub element: usize,
     pub priority: FmiPriority,
     pub release: Release,
+    /// Its period, as far as the rig or the XML says.
+    pub period: Option<Fraction>,
     pub write_interval: bool,
+    pub write_shift: bool,
     pub overrun: Overrun,
     pub limits: Limits,
 }
 
 impl Draft {
-    /// Its period, if it has one.
-    pub(super) fn period(&self) -> Option<Fraction> {
-        match self.release {
-            Release::Periodic { interval, .. } => Some(interval),
-            _ => None,
-        }
+    /// Name of the clock, with `[i]` for an element.
+    pub(super) fn name(&self, unit: &Unit) -> String {
+        element_name(&unit.variables()[self.variable].name, self.element)
+    }
+
+    /// Whether a variable belongs to this clock, and to this element of it.
+    pub(super) fn owns(&self, unit: &Unit, v: &Variable) -> bool {
+        v.clocks.contains(&unit.variables()[self.variable].value_reference)
+            && (v.clock_element == 0 || self.element == 0 || v.clock_element == self.element)
     }
 }
+
+/// `clock`, or `clock[2]` for an element of an array clock.
+pub(super) fn element_name(clock: &str, element: usize) -> String {
+    if element == 0 { clock.to_owned() } else { format!("{clock}[{element}]") }
+}
+
+/// The elements of a clock: 0 alone for a scalar, else their numbers.
+pub(super) fn elements(unit: &Unit, clock: &Variable) -> RangeInclusive<usize> {
+    if clock.dimensions.is_empty() { 0..=0 } else { 1..=unit.elements(clock) }
+}
+
+/// The clock of that name, and which element when the name says so: `name[2]`.
+pub(super) fn named(unit: &Unit, name: &str) -> Option<(usize, Option<usize>)> {
+    if let Some(index) = unit.find(name) {
+        return Some((index, None));
+    }
+    let (clock, element) = name.strip_suffix(']')?.rsplit_once('[')?;
+    let (index, element) = (unit.find(clock)?, element.parse().ok()?);
+    let v = &unit.variables()[index];
+    let is_element = v.clock.is_some() && !v.dimensions.is_empty() && elements(unit, v).contains(&element);
+    is_element.then_some((index, Some(element)))
+}
+
+/// Elements that an array clock may have: each is a thread.
+const ELEMENTS: usize = 256;
 
 /// Drafts for all input clocks of all FMUs, in rig order, then document order. Triggered clocks are `Never` here.
 pub(super) fn drafts(rig: &Rig, units: &[Unit], findings: &mut Findings) -> Vec<Draft> {
@@ -44,7 +78,17 @@ pub(super) fn drafts(rig: &Rig, units: &[Unit], findings: &mut Findings) -> Vec<
         let before = drafts.len();
         for (variable, v) in unit.variables().iter().enumerate() {
             if let (Some(clock), Causality::Input) = (&v.clock, v.causality) {
-                drafts.extend(draft(rig, fmu, unit, variable, v, clock, findings));
+                let elements = elements(unit, v);
+                if *elements.end() > ELEMENTS {
+                    let count = elements.end();
+                    let message = format!("the clock \"{}\" has {count} elements; {ELEMENTS} are possible", v.name);
+                    findings.xml(unit, v, message);
+                    continue;
+                }
+                drafts.extend(
+                    elements
+                        .filter_map(|element| draft(rig, Which { fmu, variable, element }, unit, v, clock, findings)),
+                );
             }
         }
         if drafts.len() == before && !unit.variables().iter().any(is_input_clock) {
@@ -66,7 +110,7 @@ pub(super) fn is_output_clock(variable: &Variable) -> bool {
 
 fn check_name(unit: &Unit, clock: &RigClock, findings: &mut Findings) {
     let name = &clock.name.value;
-    match unit.find(name).map(|i| &unit.variables()[i]) {
+    match named(unit, name).map(|(i, _)| &unit.variables()[i]) {
         Some(variable) if is_input_clock(variable) => {}
         Some(variable) => {
             let what = if variable.clock.is_some() { "no input clock, so it has no task" } else { "no clock" };
@@ -79,21 +123,30 @@ fn check_name(unit: &Unit, clock: &RigClock, findings: &mut Findings) {
     }
 }
 
+/// Which clock, and which element of it.
+struct Which {
+    fmu: usize,
+    variable: usize,
+    element: usize,
+}
+
 fn draft(
     rig: &Rig,
-    fmu: usize,
+    Which { fmu, variable, element }: Which,
     unit: &Unit,
-    variable: usize,
     v: &Variable,
     clock: &Clock,
     findings: &mut Findings,
 ) -> Option<Draft> {
-    let is_this = |c: &&RigClock| unit.find(&c.name.value) == Some(variable);
-    let overrides = unit.rig.clocks.iter().find(is_this);
-    let release = release(unit, v, clock, overrides, findings);
-    if let (Mode::RealTime, Some(Release::Periodic { interval, .. })) = (rig.mode, &release)
-        && *interval < SHORTEST
-    {
+    // What is said of the element goes before what is said of the whole clock.
+    let about = |element: Option<usize>| {
+        unit.rig.clocks.iter().find(move |c| named(unit, &c.name.value) == Some((variable, element)))
+    };
+    let overrides: Vec<&RigClock> = [about(Some(element)), about(None)].into_iter().flatten().collect();
+    let shift = overrides.iter().find_map(|c| c.shift.as_ref());
+    let release = release(unit, v, clock, overrides.iter().find_map(|c| c.interval.as_ref()), shift, findings);
+    let interval = release.as_ref().and_then(known_interval);
+    if rig.mode == Mode::RealTime && interval.is_some_and(|interval| interval < SHORTEST) {
         let message = format!(
             "the interval of the clock \"{}\" is shorter than a microsecond, which no real time can keep: try --mode virtual",
             v.name
@@ -101,15 +154,24 @@ fn draft(
         findings.xml(unit, v, message);
     }
     let priority = priority(unit, v, clock, findings);
-    let periodic = matches!(clock.interval_variability, IntervalVariability::Fixed | IntervalVariability::Tunable);
+    // The draft has its own time and way for that, and none for shifts.
+    let told = is_adjustable(clock.interval_variability) && unit.dialect() == Dialect::Released;
+    let limit = |limits: fn(&Limits) -> Option<Nanos>| overrides.iter().find_map(|c| limits(&c.limits));
     Some(Draft {
         fmu,
         variable,
+        element,
         priority: priority?,
         release: release?,
-        write_interval: periodic,
-        overrun: overrides.and_then(|c| c.overrun).unwrap_or(rig.overrun),
-        limits: overrides.map(|c| c.limits).unwrap_or_default(),
+        period: interval.or(clock.interval),
+        write_interval: told && interval.is_some(),
+        write_shift: told && shift.is_some(),
+        overrun: overrides.iter().find_map(|c| c.overrun).unwrap_or(rig.overrun),
+        limits: Limits {
+            max_latency: limit(|limits| limits.max_latency),
+            max_execution: limit(|limits| limits.max_execution),
+            max_overruns: overrides.iter().find_map(|c| c.limits.max_overruns),
+        },
     })
 }
 
@@ -131,55 +193,75 @@ fn priority(unit: &Unit, v: &Variable, clock: &Clock, findings: &mut Findings) -
     None
 }
 
+/// The importer may set the interval of such clocks.
+fn is_adjustable(kind: IntervalVariability) -> bool {
+    matches!(kind, IntervalVariability::Fixed | IntervalVariability::Tunable)
+}
+
+fn known_interval(release: &Release) -> Option<Fraction> {
+    match release {
+        Release::Periodic { interval, .. } => Some(*interval),
+        Release::Asked { interval, .. } => *interval,
+        _ => None,
+    }
+}
+
 fn release(
     unit: &Unit,
     v: &Variable,
     clock: &Clock,
-    overrides: Option<&RigClock>,
+    interval: Option<&At<Fraction>>,
+    shift: Option<&At<Fraction>>,
     findings: &mut Findings,
 ) -> Option<Release> {
     let kind = clock.interval_variability;
-    let written = overrides.and_then(|c| c.interval.as_ref());
-    let adjustable = matches!(kind, IntervalVariability::Fixed | IntervalVariability::Tunable);
-    if let (Some(interval), false) = (written, adjustable) {
-        let message = format!(
-            "the interval of {}.{} cannot be set: it is a {} clock, not a fixed or tunable one",
-            unit.name(),
-            v.name,
-            kind_name(kind)
-        );
-        findings.rig(interval.place, message);
+    let dialect = unit.dialect();
+    let written = [("interval", interval), ("shift", shift)];
+    for (what, value) in written {
+        if let (Some(value), false) = (value, is_adjustable(kind)) {
+            let message = format!(
+                "the {what} of {}.{} cannot be set to {} s: it is a {} clock, not a {} one",
+                unit.name(),
+                v.name,
+                value.value.seconds(),
+                kind_in(dialect, kind),
+                match dialect {
+                    Dialect::Released => "fixed or tunable",
+                    Dialect::Draft => "periodic",
+                }
+            );
+            findings.rig(value.place, message);
+        }
     }
+    let [interval, shift] = written.map(|(_, value)| value.map(|at| at.value));
     match kind {
         IntervalVariability::Triggered => Some(Release::Never),
         IntervalVariability::Countdown => Some(Release::Countdown),
-        IntervalVariability::Changing => {
-            let message =
-                format!("\"{}\" is a changing clock, which is not supported yet by this version of vecud", v.name);
-            findings.xml(unit, v, message);
-            None
+        IntervalVariability::Changing => Some(Release::Changing),
+        // A description without it is refused.
+        IntervalVariability::Constant => {
+            clock.interval.map(|interval| Release::Periodic { shift: clock.shift, interval })
         }
-        IntervalVariability::Constant | IntervalVariability::Fixed | IntervalVariability::Tunable => {
-            let interval = match written {
-                Some(interval) if adjustable => Some(interval.value),
-                _ => clock.interval,
-            };
-            match interval {
-                Some(interval) if interval.is_zero() => {
-                    findings.xml(unit, v, format!("the interval of the clock \"{}\" is 0", v.name));
+        // By the letter of the standard: what counts is whether `intervalDecimal` is there. In the draft the importer decides.
+        IntervalVariability::Fixed | IntervalVariability::Tunable => {
+            let draft = dialect == Dialect::Draft;
+            let by_importer = draft || clock.interval_decimal;
+            let interval = interval.or(clock.interval.filter(|_| by_importer));
+            let shift = shift.or(Some(clock.shift).filter(|_| by_importer));
+            match (shift, interval) {
+                (Some(shift), Some(interval)) => Some(Release::Periodic { shift, interval }),
+                (_, None) if draft => {
+                    let message = format!(
+                        "the {} clock \"{}\" has no interval; give it one as interval in [fmu.{}.clock.{}]",
+                        kind_in(dialect, kind),
+                        v.name,
+                        unit.name(),
+                        v.name
+                    );
+                    findings.xml(unit, v, message);
                     None
                 }
-                Some(interval) => Some(Release::Periodic { shift: clock.shift, interval }),
-                None => {
-                    let hint = if adjustable {
-                        format!("; give it one as interval in [fmu.{}.clock.{}]", unit.name(), v.name)
-                    } else {
-                        String::new()
-                    };
-                    let kind = kind_name(kind);
-                    findings.xml(unit, v, format!("the {kind} clock \"{}\" has no interval{hint}", v.name));
-                    None
-                }
+                (shift, interval) => Some(Release::Asked { shift, interval }),
             }
         }
     }

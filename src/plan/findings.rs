@@ -1,9 +1,9 @@
 //! What `build` finds on its way, and the FMUs it looks at.
 
-use super::FmuInput;
-use crate::fmu::description::{ValueReference, Variable};
+use super::{FmuInput, StartValue};
+use crate::fmu::description::{Dialect, Dimension, ValueReference, Values, Variable};
 use crate::rig::{Place, Problem, Rig, RigFmu, suggestion};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 /// Problems and notes so far. Problems do not stop the search for further ones.
@@ -48,6 +48,10 @@ pub(super) const ELEMENTS: usize = 1 << 20;
 pub(super) struct Unit<'a> {
     pub(super) rig: &'a RigFmu,
     pub(super) input: &'a FmuInput<'a>,
+    /// Whether values are set while the run goes on.
+    pub(super) rig_controlled: bool,
+    /// Structural parameters whose values the rig gives.
+    pub(super) structure: BTreeMap<usize, StartValue>,
     by_name: HashMap<&'a str, usize>,
     by_reference: HashMap<ValueReference, usize>,
 }
@@ -64,12 +68,16 @@ impl<'a> Unit<'a> {
                 by_name.entry(alias.name.as_str()).or_insert(i);
             }
         }
-        Unit { rig, input, by_name, by_reference }
+        Unit { rig, input, rig_controlled: false, structure: BTreeMap::new(), by_name, by_reference }
     }
 
     /// Its name in the rig.
     pub(super) fn name(&self) -> &'a str {
         &self.rig.name.value
+    }
+
+    pub(super) fn dialect(&self) -> Dialect {
+        self.input.description.dialect
     }
 
     pub(super) fn variables(&self) -> &'a [Variable] {
@@ -86,24 +94,50 @@ impl<'a> Unit<'a> {
         self.by_reference.get(&reference).copied()
     }
 
-    /// Number of elements with the start values of structural parameters; 1 for a scalar.
+    /// Number of elements at the start, with the rig's values of structural parameters; 1 for a scalar.
     pub(super) fn elements(&self, variable: &Variable) -> usize {
         self.shape(variable).iter().try_fold(1usize, |product, &n| product.checked_mul(n)).unwrap_or(usize::MAX)
     }
 
     /// Length of each dimension; empty for a scalar.
     pub(super) fn shape(&self, variable: &Variable) -> Vec<usize> {
-        use crate::fmu::description::{Dimension, Values};
         let length = |dimension: &Dimension| match dimension {
             Dimension::Fixed(n) => *n,
-            Dimension::Structural(reference) => {
-                match self.find_reference(*reference).and_then(|i| self.variables()[i].start.as_ref()) {
-                    Some(Values::UInt64(v)) => v.first().copied().unwrap_or(0),
-                    _ => 0,
-                }
-            }
+            Dimension::Structural(reference) => self.size_of(*reference),
         };
         variable.dimensions.iter().map(|dimension| usize::try_from(length(dimension)).unwrap_or(usize::MAX)).collect()
+    }
+
+    /// The value at the start of a structural parameter or constant that arrays take their size from.
+    pub(super) fn size_of(&self, reference: ValueReference) -> u64 {
+        let Some(index) = self.find_reference(reference) else { return 0 };
+        let given = self.structure.get(&index).map(|start| &start.values);
+        match given.or(self.variables()[index].start.as_ref()) {
+            Some(Values::UInt64(v)) => v.first().copied().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    /// The description's start value, if it is valid.
+    pub(super) fn start_of(&self, variable: &Variable) -> Option<&'a Values> {
+        let index = self.find_reference(variable.value_reference)?;
+        self.variables()[index].start.as_ref().filter(|_| !self.is_resized(variable))
+    }
+
+    /// Whether the rig gives the variable another size than its description, which makes the description's start value
+    /// invalid (FMI 3.0, 2.4.7.5.1).
+    pub(super) fn is_resized(&self, variable: &Variable) -> bool {
+        variable.dimensions.iter().any(|dimension| match dimension {
+            Dimension::Structural(reference) => {
+                let index = self.find_reference(*reference);
+                index.is_some_and(|i| {
+                    self.structure
+                        .get(&i)
+                        .is_some_and(|start| Some(&start.values) != self.variables()[i].start.as_ref())
+                })
+            }
+            Dimension::Fixed(_) => false,
+        })
     }
 
     /// "did you mean" among the variables (and aliases) that fit.

@@ -6,6 +6,7 @@ use super::connections::Link;
 use super::findings::{Findings, Unit};
 use super::order::constrained;
 use super::record::Columns;
+use super::start_values::Starts;
 use crate::fmu::description::{Causality, Variability, Variable};
 
 /// What happens in Initialization Mode.
@@ -23,6 +24,7 @@ pub(super) fn plan(
     units: &[Unit],
     wanted: &[Wanted],
     links: &[Link],
+    starts: &[Starts],
     columns: &Columns,
     findings: &mut Findings,
 ) -> Initial {
@@ -50,6 +52,8 @@ pub(super) fn plan(
     let (mut writes, mut reads) = (Vec::new(), Vec::new());
     for (fmu, unit) in units.iter().enumerate() {
         written[fmu].sort_unstable();
+        // An array may have several sources.
+        written[fmu].dedup();
         let feeds = |i: usize| links.iter().any(|link| link.source == (fmu, i));
         let is_read = |&i: &usize| {
             let v = &unit.variables()[i];
@@ -58,11 +62,12 @@ pub(super) fn plan(
             match v.causality {
                 // Recorded: its start value is not what it starts with.
                 Causality::Input => written[fmu].contains(&i),
-                _ => readable(v) && (feeds(i) || !given),
+                // The start value of an array that the rig has resized is nobody's but the FMU's.
+                _ => readable(v) && (feeds(i) || !given || unit.is_resized(v)),
             }
         };
         let read: Vec<usize> = wanted[fmu].read.iter().copied().filter(is_read).collect();
-        writes.push(batches::written(units, fmu, written[fmu].iter().copied(), links));
+        writes.push(batches::written(units, fmu, written[fmu].iter().copied(), links, starts));
         reads.push(batches::read(units, fmu, read, links, columns));
     }
     Initial { order, writes, reads }

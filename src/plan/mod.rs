@@ -7,11 +7,17 @@
 
 #![forbid(unsafe_code)]
 
+mod band;
 mod batches;
 mod build;
 mod clocks;
 mod connections;
+pub mod control;
+pub mod conversion;
 mod cores;
+mod cycles;
+mod datagrams;
+mod dialect;
 mod findings;
 mod glob;
 mod initial;
@@ -20,14 +26,19 @@ mod names;
 mod order;
 mod priorities;
 mod record;
+mod selection;
 mod start_values;
+mod states;
 pub mod table;
 mod triggers;
+mod units;
+mod values;
 pub(crate) mod words;
 
 use build::Timetable;
-pub use build::{FmuInput, HostFacts, PlanError, build};
+pub use build::{FifoReach, FmuInput, HostFacts, PlanError, build};
 pub use model::*;
+pub use states::check_states;
 
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,15 @@
 //! What a plan consists of.
 
-use crate::fmu::description::{IntervalVariability, ValueReference, Values, VariableType};
+use super::conversion::Conversion;
+use crate::fmu::description::{Dialect, IntervalVariability, ValueReference, Values, VariableType};
 use crate::priority::{FifoPriority, FmiPriority};
 use crate::time::{Fraction, Instant, Nanos};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 
-pub use crate::rig::{Limits, Mode, OnError, OnWarning, Overrun, Timing, TriggerTime};
+pub use crate::rig::{GetIntervals, Limits, Mode, OnError, OnWarning, Overrun, Timing, TriggerTime};
 
 /// Index into [`Plan::fmus`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -54,6 +57,10 @@ pub struct Plan {
     pub connections: Vec<ConnectionPlan>,
     /// What is recorded, in column order.
     pub signals: Vec<SignalPlan>,
+    /// Where external events come from, in the order of the rig's triggers.
+    pub datagrams: Vec<DatagramSource>,
+    /// Who receives them; `None`: nobody does, since there are none, or in virtual time.
+    pub receiver: Option<ReceiverPlan>,
     /// What the user should know although the rig is valid.
     pub notes: Vec<String>,
 }
@@ -61,8 +68,13 @@ pub struct Plan {
 /// How the runner's process is set up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostPlan {
-    /// FIFO priorities that partitions may use: lowest and highest.
+    /// FIFO priorities that partitions use: lowest and highest. Not those that the rig asks for where this process does
+    /// not get them.
     pub fifo_band: (FifoPriority, FifoPriority),
+    /// FIFO priorities that the rig asks for.
+    pub fifo_asked: (FifoPriority, FifoPriority),
+    /// Why the few priorities that this process gets are of no use, so that partitions run in turns (design S8).
+    pub cooperative: Option<String>,
     /// Whether memory is locked.
     pub lock_memory: bool,
     /// Busy-wait this long before a release.
@@ -80,7 +92,9 @@ pub struct FmuPlan {
     pub path: PathBuf,
     /// The shared library.
     pub library: PathBuf,
-    /// `resourcePath`: absolute, ending in `/`; `None` when the FMU has none.
+    /// Which dialect the library must speak.
+    pub dialect: Dialect,
+    /// `resourcePath`, absolute, ending in `/`; in the draft `resourceLocation`, a URI. `None` when the FMU has none.
     pub resources: Option<String>,
     /// `instantiationToken`.
     pub token: String,
@@ -88,6 +102,12 @@ pub struct FmuPlan {
     pub cpu: usize,
     /// What a warning does.
     pub on_warning: OnWarning,
+    /// Structural parameters to set in Configuration Mode before anything else, in document order: the rig's.
+    pub structural_values: Vec<StartValue>,
+    /// Tunable structural parameters that sizes of arrays depend on; empty unless the run can be controlled.
+    pub sizes: Vec<SizePlan>,
+    /// What can be set while it runs; nothing unless the run can be controlled.
+    pub control: ControlPlan,
     /// All categories of `<LogCategories>`.
     pub log_categories: Vec<String>,
     /// Values to set in Instantiated, in document order: the rig's, where they differ from the XML.
@@ -97,12 +117,103 @@ pub struct FmuPlan {
     pub initial_reads: Vec<Batch>,
     /// Inputs without clocks to set in Initialization Mode, when their source has an initial value.
     pub initial_writes: Vec<Batch>,
-    /// All output clocks.
+    /// Draft: intervals to set in Instantiated.
+    pub draft_intervals: Vec<DraftIntervals>,
+    /// All output clocks; of array clocks all elements, one after the other in row-major order.
     pub output_clocks: Vec<OutputClock>,
+    /// Draft: what is read in the callback in which output clocks have ticked.
+    pub on_ticks: Vec<OnTick>,
+    /// Draft: whether the intervals of output clocks that have ticked are asked for.
+    pub get_intervals: GetIntervals,
     /// Tasks of this instance whose clocks count down: their intervals are fetched at every clock update.
     pub countdowns: Vec<TaskId>,
     /// Number of different priorities among its tasks.
     pub levels: usize,
+    /// `canGetAndSetFMUState`.
+    pub can_get_and_set_state: bool,
+    /// `canSerializeFMUState`.
+    pub can_serialize_state: bool,
+}
+
+/// A parameter that says how long dimensions of arrays are, and that may change at run time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SizePlan {
+    /// Which variable.
+    pub reference: ValueReference,
+    /// Its value at the start, which is also the largest that it may get: buffers are made for it.
+    pub start: u64,
+}
+
+/// The length of a dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Length {
+    /// Always this.
+    Fixed(usize),
+    /// The value of this entry of [`FmuPlan::sizes`].
+    By(usize),
+}
+
+/// What can be set in an instance while it runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ControlPlan {
+    /// Each by its place here.
+    pub variables: Vec<ControlVariable>,
+    /// Who may set them.
+    pub lanes: Vec<LanePlan>,
+    /// Connected arrays whose size depends on [`FmuPlan::sizes`], which must not change it therefore.
+    pub connected: Vec<(String, Vec<Length>)>,
+    /// All names and aliases: the place among the variables, or why it cannot be set. For the supervisor only.
+    #[serde(skip)]
+    pub names: BTreeMap<String, Result<usize, String>>,
+}
+
+/// Tasks that may set the same variables.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LanePlan {
+    /// Never empty, most urgent first.
+    pub tasks: Vec<TaskId>,
+}
+
+/// A variable that can be set while the instance runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ControlVariable {
+    /// Which variable.
+    pub reference: ValueReference,
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub variable_type: VariableType,
+    /// The length of each dimension; empty for a scalar.
+    pub lengths: Vec<Length>,
+    /// Bytes that each string or binary may have; `None` for other types.
+    pub bytes: Option<usize>,
+    /// How it is set.
+    pub kind: ControlKind,
+    /// `min`; a single value.
+    pub min: Option<Values>,
+    /// `max`; a single value.
+    pub max: Option<Values>,
+    /// Values that an enumeration may have; empty: not said.
+    pub items: Vec<i64>,
+    /// Recorded as these columns (one per element, planned size).
+    pub signals: Vec<SignalId>,
+}
+
+/// How a variable is set while the instance runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ControlKind {
+    /// Before an activation of a task of this lane.
+    Value {
+        /// Index into [`ControlPlan::lanes`].
+        lane: usize,
+        /// A tunable parameter, on which intervals of tunable clocks may depend.
+        tunable: bool,
+    },
+    /// In Reconfiguration Mode.
+    Structural {
+        /// Its place among [`FmuPlan::sizes`], if it is a size.
+        size: Option<usize>,
+    },
 }
 
 /// A value to set before initialisation.
@@ -118,17 +229,39 @@ pub struct StartValue {
     pub values: Values,
 }
 
-/// An output clock and where its ticks go.
+/// The intervals of a periodic clock of the draft that is not strict, where the rig changes or adds them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DraftIntervals {
+    /// Which clock.
+    pub reference: ValueReference,
+    /// Set as fractions, since its description gives a resolution; else as decimals.
+    pub fraction: bool,
+    /// One for each element.
+    pub intervals: Vec<Fraction>,
+}
+
+/// An output clock, or an element of one, and where its ticks go.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutputClock {
     /// Which variable.
     pub reference: ValueReference,
-    /// Its name.
+    /// Its name, with `[i]` for an element.
     pub name: String,
+    /// It ticks at no fixed interval, so in the draft each tick has a delay of its own.
+    pub aperiodic: bool,
     /// The partitions that may tick it (its `clocks`); empty: not said.
     pub ticked_by: Vec<TaskId>,
     /// The tasks that it triggers, in this and in other FMUs, most urgent first.
     pub targets: Vec<TaskId>,
+}
+
+/// Variables that belong to an output clock, and are read while it is active.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OnTick {
+    /// Indices into [`FmuPlan::output_clocks`]: the clock, or the elements of an array clock, any of which counts.
+    pub clocks: Vec<usize>,
+    /// The variables.
+    pub batch: Batch,
 }
 
 /// How a task comes to be activated.
@@ -141,6 +274,15 @@ pub enum Release {
         /// Never zero.
         interval: Fraction,
     },
+    /// The same, but the FMU is asked in Initialization Mode for what is not given here (fixed and tunable clocks).
+    Asked {
+        /// The rig's.
+        shift: Option<Fraction>,
+        /// The XML's, or the rig's.
+        interval: Option<Fraction>,
+    },
+    /// First by the interval that the FMU says in Initialization Mode, then by the one that each activation says.
+    Changing,
     /// At each tick of an output clock.
     Triggered {
         /// Whose clock.
@@ -150,28 +292,57 @@ pub enum Release {
     },
     /// At listed times, strictly increasing.
     At(Vec<Instant>),
+    /// At each datagram that comes from outside.
+    Datagram {
+        /// Index into [`Plan::datagrams`].
+        source: usize,
+    },
     /// When the FMU has armed it and the interval is over.
     Countdown,
     /// Nothing in the rig activates it.
     Never,
 }
 
-/// A task: the model partition of one input clock.
+/// A socket whose datagrams tick a task (requirements SE-02, SE-39).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DatagramSource {
+    /// Its address, for people: `udp 127.0.0.1:5005`. The supervisor makes the socket.
+    pub name: String,
+    /// What it ticks.
+    pub task: TaskId,
+    /// Events per second that are accepted, beyond a short burst.
+    pub max_rate: f64,
+}
+
+/// The thread that receives datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceiverPlan {
+    /// Its core.
+    pub cpu: usize,
+    /// Its priority.
+    pub fifo: FifoPriority,
+}
+
+/// A task: the model partition of one input clock, or of one element of an array clock.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskPlan {
     /// Whose.
     pub fmu: FmuId,
-    /// Name of the clock.
+    /// Name of the clock, with `[i]` for an element of an array clock.
     pub clock: String,
     /// The clock's value reference.
     pub reference: ValueReference,
+    /// `clockElementIndex`: 0 for a scalar, else the element's number from 1 in row-major order (draft).
+    pub element: usize,
     /// The clock's kind in the XML.
     pub kind: IntervalVariability,
     /// What activates it.
     pub release: Release,
-    /// The interval and shift to be written in Initialization Mode (fixed and tunable clocks).
+    /// The interval is written in Initialization Mode (fixed and tunable clocks).
     pub write_interval: bool,
-    /// `fmi3GetIntervalFraction` may be used.
+    /// So is the shift, which is the rig's.
+    pub write_shift: bool,
+    /// `fmi3GetIntervalFraction` and its kind may be used.
     pub supports_fraction: bool,
     /// As in the XML.
     pub fmi_priority: FmiPriority,
@@ -200,6 +371,8 @@ pub struct Batch {
     pub variable_type: VariableType,
     /// In call order.
     pub items: Vec<BatchItem>,
+    /// Given when the only item's size may change while the instance runs: the length of each of its dimensions.
+    pub resizable: Option<Vec<Length>>,
 }
 
 /// One variable of a batch.
@@ -211,25 +384,42 @@ pub struct BatchItem {
     pub name: String,
     /// Number of elements; 1 for a scalar.
     pub elements: usize,
-    /// For a variable that is set: where its value comes from. For one that is read: where it goes.
+    /// Bytes that an element may have, for strings and binaries; else 0.
+    pub capacity: usize,
+    /// For a variable that is set: where its elements come from. For one that is read: where they go.
     pub connections: Vec<ConnectionId>,
+    /// For an array that is set of which connections feed parts: what the other elements keep, and what those start with
+    /// whose source has no value yet. All its elements.
+    pub start: Option<Values>,
     /// Recorded as these columns (one per element).
     pub signals: Vec<SignalId>,
 }
 
-/// One variable feeding one or more inputs: a producer's cell.
+/// A variable, or some of its elements, feeding as many elements of an input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConnectionPlan {
-    /// `fmu.variable` of the producer.
+    /// `fmu.variable` of the producer, with the elements if not all are meant.
     pub from: String,
     /// `fmu.variable` of the consumer.
     pub to: String,
     /// When it becomes visible.
     pub timing: Timing,
-    /// Type on both sides.
+    /// Type of the producer's variable.
+    pub from_type: VariableType,
+    /// Type of the consumer's variable; values travel as such.
     pub variable_type: VariableType,
+    /// What happens to each element on its way.
+    pub conversion: Conversion,
+    /// The units between which it converts, as written; `None`: it does not.
+    pub units: Option<(String, String)>,
     /// Number of elements; 1 for a scalar.
     pub elements: usize,
+    /// The producer's elements, by row-major number from 0.
+    pub from_elements: Vec<Range<usize>>,
+    /// The consumer's elements, in the same order.
+    pub to_elements: Vec<Range<usize>>,
+    /// Bytes that an element may have, for strings and binaries; else 0. Longer values are not passed on.
+    pub capacity: usize,
 }
 
 /// A recorded column: one scalar, or one element of an array.

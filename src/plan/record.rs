@@ -32,7 +32,8 @@ pub(super) fn columns(rig: &Rig, units: &[Unit], starts: &[Starts], findings: &m
             if columns.signals.len().saturating_add(elements) > COLUMNS {
                 continue;
             }
-            let values = starts[fmu].get(&index).map(|start| &start.values).or(v.start.as_ref());
+            let given = starts[fmu].get(&index).or_else(|| unit.structure.get(&index)).map(|start| &start.values);
+            let values = given.or(unit.start_of(v));
             let words = values.and_then(word::words).unwrap_or_default();
             let ids = (0..elements).map(|i| SignalId(columns.signals.len() + i)).collect();
             let shape = unit.shape(v);

@@ -1,7 +1,10 @@
 //! Start values of the rig, checked against the variables that they are for.
 
 use super::StartValue;
+use super::batches::start_of;
 use super::findings::{ELEMENTS, Findings, Unit};
+use super::selection::{Named, Selection, find};
+use super::values::replaced;
 use super::words::{causality_with_article, type_name};
 use crate::fmu::description::{Causality, EnumerationItem, Initial, Values, Variability, Variable, VariableType};
 use crate::rig::{At, RigValue, suggestion};
@@ -10,30 +13,72 @@ use std::collections::BTreeMap;
 /// Of one FMU: by index of the variable, so in document order.
 pub(super) type Starts = BTreeMap<usize, StartValue>;
 
-/// All start values of one FMU that can be set.
+/// Values of structural parameters, on which the sizes of others depend: to be known before everything else.
+pub(super) fn structure(unit: &Unit, findings: &mut Findings) -> Starts {
+    of(unit, true, findings)
+}
+
+/// All other start values of one FMU that can be set.
 pub(super) fn resolve(unit: &Unit, findings: &mut Findings) -> Starts {
+    of(unit, false, findings)
+}
+
+fn of(unit: &Unit, structural: bool, findings: &mut Findings) -> Starts {
     let mut starts = Starts::new();
+    // What of each variable has been given already.
+    let mut given: BTreeMap<usize, Vec<Selection>> = BTreeMap::new();
     for (name, value) in &unit.rig.start {
-        let Some(index) = unit.find(&name.value) else {
-            let hint = match unit.suggest(&name.value, |v| settable(v).is_ok()) {
-                none if none.is_empty() => unit.suggest(&name.value, |v| v.clock.is_none()),
-                hint => hint,
-            };
-            findings.rig(name.place, format!("{} has no variable \"{}\"{hint}", unit.name(), name.value));
-            continue;
+        let (index, selection) = match find(unit, &name.value) {
+            Named::Elements(index, selection) => (index, selection),
+            // Told with the others.
+            _ if structural => continue,
+            Named::Unsuitable(message) => {
+                findings.rig(name.place, message);
+                continue;
+            }
+            Named::Nothing => {
+                let hint = match unit.suggest(&name.value, |v| settable(v).is_ok()) {
+                    none if none.is_empty() => unit.suggest(&name.value, |v| v.clock.is_none()),
+                    hint => hint,
+                };
+                findings.rig(name.place, format!("{} has no variable \"{}\"{hint}", unit.name(), name.value));
+                continue;
+            }
         };
         let v = &unit.variables()[index];
+        if (v.causality == Causality::StructuralParameter) != structural {
+            continue;
+        }
         if let Err(reason) = settable(v) {
             findings.rig(name.place, format!("{}.{} cannot be given a start value: {reason}", unit.name(), name.value));
             continue;
         }
-        let Some(values) = convert(unit, v, value, findings) else { continue };
-        let start =
-            StartValue { reference: v.value_reference, name: v.name.clone(), variable_type: v.variable_type, values };
-        if starts.insert(index, start).is_some() {
+        let others = given.entry(index).or_default();
+        if others.iter().any(|other| other.overlaps(&selection)) {
             let message = format!("the start value of {}.{} is given twice (\"{}\")", unit.name(), v.name, name.value);
             findings.rig(name.place, message);
+            continue;
         }
+        let Some(mut values) = convert(unit, v, &selection, name, value, findings) else { continue };
+        if selection.partial {
+            // The other elements: given by other keys, or as in the XML.
+            let Some(rest) = start_of(unit, index, &starts) else {
+                let message = format!(
+                    "{}.{} has no start value in its description for the elements that \"{}\" leaves out: give it one as a \
+                     whole",
+                    unit.name(),
+                    v.name,
+                    name.value
+                );
+                findings.rig(name.place, message);
+                continue;
+            };
+            values = replaced(rest, &selection.runs, &values);
+        }
+        others.push(selection);
+        let start =
+            StartValue { reference: v.value_reference, name: v.name.clone(), variable_type: v.variable_type, values };
+        starts.insert(index, start);
     }
     starts
 }
@@ -44,36 +89,42 @@ fn settable(v: &Variable) -> Result<(), String> {
     match v.causality {
         _ if v.clock.is_some() => Err("it is a clock".to_owned()),
         _ if v.variability == Variability::Constant => Err("it is a constant".to_owned()),
-        _ if v.variable_type == VariableType::Binary => {
-            Err("start values for Binary variables are not supported yet by this version of vecud".to_owned())
-        }
-        Causality::StructuralParameter => Err("it is a structuralParameter, and setting these is not supported yet \
-             by this version of vecud"
-            .to_owned()),
-        Causality::Parameter | Causality::Input => Ok(()),
+        Causality::StructuralParameter | Causality::Parameter | Causality::Input => Ok(()),
         Causality::Output | Causality::Local if initial => Ok(()),
         causality => Err(format!("it is {} whose initial value the FMU computes", causality_with_article(causality))),
     }
 }
 
-fn convert(unit: &Unit, v: &Variable, value: &At<RigValue>, findings: &mut Findings) -> Option<Values> {
-    let elements = unit.elements(v);
-    if elements > ELEMENTS {
+/// The values of the selected elements, which `name` names.
+fn convert(
+    unit: &Unit,
+    v: &Variable,
+    selection: &Selection,
+    name: &At<String>,
+    value: &At<RigValue>,
+    findings: &mut Findings,
+) -> Option<Values> {
+    if unit.elements(v) > ELEMENTS {
         let message =
             format!("{}.{} has more than {ELEMENTS} elements: it cannot be given a start value", unit.name(), v.name);
         findings.rig(value.place, message);
         return None;
     }
+    let elements = selection.elements();
     let scalars: Vec<At<&RigValue>> = match &value.value {
-        RigValue::Array(list) if v.dimensions.is_empty() => {
+        RigValue::Array(list) if selection.shape.is_empty() => {
             let message =
-                format!("{}.{} is a scalar, but its start value is a list of {}", unit.name(), v.name, list.len());
+                format!("{}.{} is a scalar, but its start value is a list of {}", unit.name(), name.value, list.len());
             findings.rig(value.place, message);
             return None;
         }
         RigValue::Array(list) if list.len() != elements => {
-            let message =
-                format!("{}.{} has {elements} elements, but its start value has {}", unit.name(), v.name, list.len());
+            let message = format!(
+                "{}.{} has {elements} elements, but its start value has {}",
+                unit.name(),
+                name.value,
+                list.len()
+            );
             findings.rig(value.place, message);
             return None;
         }
@@ -103,6 +154,7 @@ enum Scalar {
     Integer(i128),
     Boolean(bool),
     String(String),
+    Binary(Vec<u8>),
 }
 
 fn number(v: &Variable, items: &[EnumerationItem], value: &RigValue) -> Result<Scalar, String> {
@@ -116,8 +168,17 @@ fn number(v: &Variable, items: &[EnumerationItem], value: &RigValue) -> Result<S
         (VariableType::Float32, RigValue::Float(f)) => Ok(Scalar::Float(*f)),
         (VariableType::Float32 | VariableType::Float64, RigValue::Integer(i)) => Ok(Scalar::Float(*i as f64)),
         (VariableType::Boolean, RigValue::Boolean(b)) => Ok(Scalar::Boolean(*b)),
-        (VariableType::String, RigValue::String(s)) if s.contains('\0') => Err("contains the character 0".to_owned()),
+        (VariableType::String, RigValue::String(s)) if s.contains('\0') => {
+            Err(format!("is {s:?}, but no string in C can have the character 0 (NUL) in it"))
+        }
         (VariableType::String, RigValue::String(s)) => Ok(Scalar::String(s.clone())),
+        (VariableType::Binary, RigValue::String(s)) => match (binary(s), v.max_size) {
+            (Some(bytes), Some(limit)) if bytes.len() as u64 > limit => {
+                Err(format!("has {} bytes, but its maxSize is {limit}", bytes.len()))
+            }
+            (Some(bytes), _) => Ok(Scalar::Binary(bytes)),
+            (None, _) => not(format!("\"{s}\"")),
+        },
         (VariableType::Enumeration, RigValue::String(s)) => match items.iter().find(|item| item.name == *s) {
             Some(item) => Ok(Scalar::Integer(i128::from(item.value))),
             None => {
@@ -154,11 +215,20 @@ fn number(v: &Variable, items: &[EnumerationItem], value: &RigValue) -> Result<S
     }
 }
 
+/// `0x0aff`: two digits a byte, in either case; `0x` is empty.
+fn binary(text: &str) -> Option<Vec<u8>> {
+    let (pairs, rest) = text.strip_prefix("0x")?.as_bytes().as_chunks::<2>();
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let byte = |[high, low]: &[u8; 2]| u8::try_from(digit(*high)? * 16 + digit(*low)?).ok();
+    if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
+}
+
 fn article(kind: VariableType) -> String {
     match kind {
         VariableType::Float32 | VariableType::Float64 => "a number".to_owned(),
         VariableType::Boolean => "true or false".to_owned(),
         VariableType::String => "a string".to_owned(),
+        VariableType::Binary => "a string of hexadecimal digits as \"0x0aff\"".to_owned(),
         VariableType::Enumeration => "the name or the number of an item".to_owned(),
         _ => "a whole number".to_owned(),
     }
@@ -244,7 +314,14 @@ fn collect(kind: VariableType, scalars: Vec<Scalar>) -> Values {
         VariableType::Boolean | VariableType::Clock => {
             Values::Boolean(scalars.iter().map(|scalar| matches!(scalar, Scalar::Boolean(true))).collect())
         }
-        VariableType::String | VariableType::Binary => {
+        VariableType::Binary => {
+            let bytes = |scalar| match scalar {
+                Scalar::Binary(bytes) => bytes,
+                _ => Vec::new(),
+            };
+            Values::Binary(scalars.into_iter().map(bytes).collect())
+        }
+        VariableType::String => {
             let text = |scalar| match scalar {
                 Scalar::String(s) => s,
                 _ => String::new(),

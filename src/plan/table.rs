@@ -2,8 +2,8 @@
 //!
 //! Pure: the same plan gives the same text. Columns are aligned by characters.
 
-use super::words::{kind_name, shape_text, type_name};
-use super::{OnError, Plan, Release, TaskPlan, TriggerTime};
+use super::words::{kind_in, shape_text, type_name};
+use super::{OnError, Overrun, Plan, Release, TaskPlan, TriggerTime};
 use crate::rig::Mode;
 use crate::time::Fraction;
 use std::collections::BTreeSet;
@@ -94,7 +94,7 @@ fn tasks(plan: &Plan) -> String {
         vec![
             plan.fmus[task.fmu.0].name.clone(),
             task.clock.clone(),
-            kind_name(task.kind).to_owned(),
+            kind_in(plan.fmus[task.fmu.0].dialect, task.kind).to_owned(),
             release(plan, &task.release),
             task.fmi_priority.0.to_string(),
             task.level.to_string(),
@@ -113,6 +113,16 @@ fn release(plan: &Plan, release: &Release) -> String {
         Release::Periodic { shift, interval } => {
             format!("every {} after {}", interval_text(*interval), interval_text(*shift))
         }
+        Release::Asked { shift, interval } => {
+            let every = interval.map_or("as the FMU says".to_owned(), |i| format!("every {}", interval_text(i)));
+            let after = shift.map_or("after what the FMU says".to_owned(), |s| format!("after {}", interval_text(s)));
+            match (interval, shift) {
+                (None, None) => every,
+                (_, Some(shift)) if shift.is_zero() => every,
+                _ => format!("{every} {after}"),
+            }
+        }
+        Release::Changing => "by its last interval".to_owned(),
         Release::Triggered { fmu, output_clock } => {
             let fmu = &plan.fmus[fmu.0];
             format!("by {}.{}", fmu.name, fmu.output_clocks[*output_clock].name)
@@ -122,6 +132,7 @@ fn release(plan: &Plan, release: &Release) -> String {
             [first, .., last] => format!("{} times, {} s to {} s", times.len(), first.seconds(), last.seconds()),
             [] => "never".to_owned(),
         },
+        Release::Datagram { source } => format!("by {}", plan.datagrams[*source].name),
         Release::Countdown => "by its countdown".to_owned(),
         Release::Never => "never".to_owned(),
     }
@@ -134,6 +145,11 @@ fn limits(task: &TaskPlan) -> String {
         limits.max_latency.map(|limit| micros("latency", limit)),
         limits.max_execution.map(|limit| micros("execution", limit)),
         limits.max_overruns.map(|limit| format!("overruns {limit}")),
+        match task.overrun {
+            Overrun::Skip => None,
+            Overrun::Queue => Some("overrun queues".to_owned()),
+            Overrun::Stop => Some("overrun stops".to_owned()),
+        },
     ];
     all.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -166,10 +182,37 @@ fn cores(plan: &Plan) -> String {
 fn connections(plan: &Plan) -> String {
     let row = |connection: &super::ConnectionPlan| {
         let shape = if connection.elements == 1 { Vec::new() } else { vec![connection.elements] };
-        let kind = format!("{}{}", type_name(connection.variable_type), shape_text(&shape));
-        vec![connection.from.clone(), "→".to_owned(), connection.to.clone(), kind, "immediate".to_owned()]
+        let (from, to) = (connection.from_type, connection.variable_type);
+        let mut kind = match from == to {
+            true => format!("{}{}", type_name(to), shape_text(&shape)),
+            false => format!("{} → {}{}", type_name(from), type_name(to), shape_text(&shape)),
+        };
+        if connection.capacity > 0 {
+            let _ = write!(kind, ", up to {} bytes", connection.capacity);
+        }
+        vec![
+            connection.from.clone(),
+            "→".to_owned(),
+            connection.to.clone(),
+            kind,
+            "immediate".to_owned(),
+            units(connection),
+        ]
     };
     aligned(&plan.connections.iter().map(row).collect::<Vec<_>>(), &[])
+}
+
+/// `bar → Pa: v · 100000`; nothing where units do not convert.
+fn units(connection: &super::ConnectionPlan) -> String {
+    let (Some(unit), Some((from, to))) = (connection.conversion.unit, &connection.units) else { return String::new() };
+    let (factor, offset) = (unit.factor / unit.divisor, unit.offset / unit.divisor);
+    let factor = if factor == 1.0 { String::new() } else { format!(" · {factor}") };
+    let offset = match offset {
+        0.0 => String::new(),
+        offset if offset < 0.0 => format!(" - {}", -offset),
+        offset => format!(" + {offset}"),
+    };
+    format!("{from} → {to}: v{factor}{offset}")
 }
 
 fn triggers(plan: &Plan) -> String {
@@ -189,6 +232,14 @@ fn triggers(plan: &Plan) -> String {
                 if by.is_empty() { "ticks in any partition".to_owned() } else { format!("ticks in {}", by.join(", ")) },
             ]);
         }
+    }
+    for source in &plan.datagrams {
+        let receiver = match plan.receiver {
+            Some(receiver) => format!("received on core {} at FIFO {}", receiver.cpu, receiver.fifo.get()),
+            None => "not received in virtual time".to_owned(),
+        };
+        let rate = format!("at most {} events per second; {receiver}", source.max_rate);
+        rows.push(vec![source.name.clone(), "→".to_owned(), name(&source.task), rate]);
     }
     aligned(&rows, &[])
 }
@@ -212,6 +263,9 @@ fn unrepeatable(plan: &Plan) -> String {
     }
     if plan.trigger_time == TriggerTime::Now {
         lines.push("activation times of triggered clocks (trigger_time = \"now\")".to_owned());
+    }
+    if plan.receiver.is_some() {
+        lines.push("activation times of clocks that datagrams activate".to_owned());
     }
     let mut shared = BTreeSet::new();
     for (fmu, instance) in plan.fmus.iter().enumerate() {

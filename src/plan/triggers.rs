@@ -1,17 +1,21 @@
-//! Which output clock, or which list of times, activates which triggered input clock.
+//! Which output clock, which list of times, or which source of datagrams activates which triggered input clock.
+//!
+//! In the draft the description says so itself (`triggeredBy`). Array clocks are triggered element by element.
 
-use super::clocks::{Draft, is_input_clock, is_output_clock};
+use super::clocks::{Draft, elements, is_input_clock, is_output_clock, named};
 use super::findings::{Findings, Unit};
-use super::words::kind_name;
-use super::{FmuId, Release, Timetable};
+use super::words::kind_in;
+use super::{FmuId, Release, Timetable, cycles};
 use crate::fmu::description::IntervalVariability;
-use crate::rig::{At, Endpoint, Place, RigTrigger, TriggerSource};
+use crate::rig::{At, Endpoint, Mode, Place, RigTrigger, TriggerSource};
 use std::collections::HashMap;
 
 /// An output clock before tasks are sorted.
 pub(super) struct Output {
     /// Index among the FMU's variables.
     pub variable: usize,
+    /// 0 for a scalar clock, else which of its elements, from 1.
+    pub element: usize,
     /// Drafts that may tick it; empty: not said.
     pub ticked_by: Vec<usize>,
     /// Drafts that it triggers.
@@ -23,10 +27,14 @@ pub(super) fn outputs(units: &[Unit], drafts: &[Draft]) -> Vec<Vec<Output>> {
     let of_unit = |(fmu, unit): (usize, &Unit)| {
         let mut outputs = Vec::new();
         for (variable, v) in unit.variables().iter().enumerate().filter(|(_, v)| is_output_clock(v)) {
-            let mine = |&d: &usize| {
-                drafts[d].fmu == fmu && v.clocks.contains(&unit.variables()[drafts[d].variable].value_reference)
-            };
-            outputs.push(Output { variable, ticked_by: (0..drafts.len()).filter(mine).collect(), targets: Vec::new() });
+            let mine = |&d: &usize| drafts[d].fmu == fmu && drafts[d].owns(unit, v);
+            let ticked_by: Vec<usize> = (0..drafts.len()).filter(mine).collect();
+            outputs.extend(elements(unit, v).map(|element| Output {
+                variable,
+                element,
+                ticked_by: ticked_by.clone(),
+                targets: Vec::new(),
+            }));
         }
         outputs
     };
@@ -40,55 +48,143 @@ pub(super) fn connect(
     drafts: &mut [Draft],
     outputs: &mut [Vec<Output>],
     times: &Timetable,
+    mode: Mode,
     findings: &mut Findings,
 ) {
+    by_description(units, drafts, outputs, findings);
     let mut seen: HashMap<(usize, usize), Place> = HashMap::new();
+    let mut taken: HashMap<usize, Place> = HashMap::new();
+    let mut sources = 0..;
     for trigger in triggers {
         let target = target(&trigger.clock, units, findings);
-        let release = match &trigger.source {
-            TriggerSource::OutputClock(from) => source(from, units, outputs, findings)
-                .map(|(fmu, output_clock)| Release::Triggered { fmu: FmuId(fmu), output_clock }),
-            TriggerSource::Times(at) => schedule(at, &trigger.clock, times, findings),
+        let source = match &trigger.source {
+            TriggerSource::OutputClock(from) => source(from, units, outputs, findings).map(Source::Outputs),
+            TriggerSource::Times(at) => schedule(at, &trigger.clock, times, findings).map(Source::Times),
+            TriggerSource::Datagrams(datagrams) => {
+                if mode == Mode::Virtual {
+                    findings.note(format!(
+                        "{} is activated by datagrams ({}), which virtual time does not receive: it never ticks",
+                        trigger.clock.value, datagrams.address.value
+                    ));
+                }
+                sources.next().map(|source| Source::Datagrams(Release::Datagram { source }))
+            }
         };
-        let (Some(target), Some(release)) = (target, release) else { continue };
-        if let Some(first) = seen.insert(target, trigger.clock.place) {
+        let (Some((fmu, variable, element)), Some(source)) = (target, source) else { continue };
+        seen.insert((fmu, variable), trigger.clock.place);
+        let is_meant = |d: &Draft| (d.fmu, d.variable) == (fmu, variable) && element.is_none_or(|e| d.element == e);
+        // A clock that has no draft was refused before.
+        let targets: Vec<usize> = (0..drafts.len()).filter(|&d| is_meant(&drafts[d])).collect();
+        let again = targets.iter().filter_map(|&draft| taken.insert(draft, trigger.clock.place)).next();
+        if let Some(first) = again {
             let message =
                 format!("{} already has a trigger in line {}: a clock has one", trigger.clock.value, first.line);
             findings.rig(trigger.clock.place, message);
             continue;
         }
-        // A clock that has no draft was refused before.
-        let Some(draft) = drafts.iter().position(|d| (d.fmu, d.variable) == target) else { continue };
-        if let Release::Triggered { fmu, output_clock } = release {
-            outputs[fmu.0][output_clock].targets.push(draft);
+        match source {
+            Source::Times(release) => targets.into_iter().for_each(|draft| drafts[draft].release = release.clone()),
+            Source::Datagrams(release) => match targets.as_slice() {
+                [] => {}
+                [draft] => drafts[*draft].release = release,
+                _ => {
+                    let message =
+                        format!("{0} is an array: datagrams tick one element, such as {0}[1]", trigger.clock.value);
+                    findings.rig(trigger.clock.place, message);
+                }
+            },
+            Source::Outputs((fmu, sources)) => {
+                if let Err(message) = join(fmu, &sources, &targets, drafts, outputs) {
+                    findings
+                        .rig(trigger.clock.place, format!("{} cannot be triggered: {message}", trigger.clock.value));
+                }
+            }
         }
-        drafts[draft].release = release;
     }
     for draft in drafts.iter().filter(|draft| draft.release == Release::Never) {
         let unit = &units[draft.fmu];
-        let name = &unit.variables()[draft.variable].name;
-        findings.note(format!("{}.{name} is a triggered clock that no [[trigger]] names: it never ticks", unit.name()));
+        let (name, kind) = (draft.name(unit), kind_in(unit.dialect(), IntervalVariability::Triggered));
+        let article = if kind.starts_with('a') { "an" } else { "a" };
+        findings.note(format!(
+            "{}.{name} is {article} {kind} clock that no [[trigger]] names: it never ticks",
+            unit.name()
+        ));
     }
-    note_cycles(units, drafts, outputs, findings);
+    cycles::check(units, drafts, outputs, &seen, findings);
 }
 
-fn target(clock: &At<Endpoint>, units: &[Unit], findings: &mut Findings) -> Option<(usize, usize)> {
+/// What a `[[trigger]]` says.
+enum Source {
+    /// Output clocks, by their FMU and their indices among its outputs.
+    Outputs((usize, Vec<usize>)),
+    Times(Release),
+    Datagrams(Release),
+}
+
+/// The draft's `triggeredBy`.
+fn by_description(units: &[Unit], drafts: &mut [Draft], outputs: &mut [Vec<Output>], findings: &mut Findings) {
+    for (fmu, unit) in units.iter().enumerate() {
+        for (variable, v) in unit.variables().iter().enumerate().filter(|(_, v)| is_input_clock(v)) {
+            let Some(by) = v.clock.as_ref().and_then(|clock| clock.triggered_by) else { continue };
+            let is_source = |o: &usize| unit.variables()[outputs[fmu][*o].variable].value_reference == by;
+            let sources: Vec<usize> = (0..outputs[fmu].len()).filter(is_source).collect();
+            let is_meant = |d: &usize| (drafts[*d].fmu, drafts[*d].variable) == (fmu, variable);
+            let targets: Vec<usize> = (0..drafts.len()).filter(is_meant).collect();
+            if sources.is_empty() {
+                let message = format!("the clock \"{}\" is triggeredBy {}, which is no output clock", v.name, by.0);
+                findings.xml(unit, v, message);
+            } else if let Err(message) = join(fmu, &sources, &targets, drafts, outputs) {
+                findings.xml(unit, v, format!("the clock \"{}\" cannot be triggeredBy {}: {message}", v.name, by.0));
+            }
+        }
+    }
+}
+
+/// Output clocks of `fmu` trigger drafts: one all, all one, or each its own.
+fn join(
+    fmu: usize,
+    sources: &[usize],
+    targets: &[usize],
+    drafts: &mut [Draft],
+    outputs: &mut [Vec<Output>],
+) -> Result<(), String> {
+    let (n, m) = (sources.len(), targets.len());
+    if n != 1 && m > 1 && n != m {
+        return Err(format!("it has {m} elements, and what triggers it has {n}"));
+    }
+    for i in 0..n.max(m) {
+        let (Some(&source), Some(&target)) = (sources.get(i % n), targets.get(i % m.max(1))) else { continue };
+        outputs[fmu][source].targets.push(target);
+        drafts[target].release = Release::Triggered { fmu: FmuId(fmu), output_clock: source };
+    }
+    Ok(())
+}
+
+fn target(clock: &At<Endpoint>, units: &[Unit], findings: &mut Findings) -> Option<(usize, usize, Option<usize>)> {
     let Endpoint { fmu, variable } = &clock.value;
     let fmu = units.iter().position(|unit| unit.name() == fmu)?;
     let unit = &units[fmu];
-    let Some(index) = unit.find(variable) else {
+    let Some((index, element)) = named(unit, variable) else {
         let hint = unit.suggest(variable, is_input_clock);
         findings.rig(clock.place, format!("{} has no clock \"{variable}\"{hint}", unit.name()));
         return None;
     };
     let v = &unit.variables()[index];
     match &v.clock {
+        Some(c) if is_input_clock(v) && c.triggered_by.is_some() => {
+            let by = c.triggered_by.and_then(|by| unit.find_reference(by));
+            let by = by.map_or("an output clock", |i| &unit.variables()[i].name);
+            let message =
+                format!("{} is triggered by {by} of the FMU itself (triggeredBy): no [[trigger]] can", clock.value);
+            findings.rig(clock.place, message);
+        }
         Some(c) if is_input_clock(v) && c.interval_variability == IntervalVariability::Triggered => {
-            return Some((fmu, index));
+            return Some((fmu, index, element));
         }
         Some(c) if is_input_clock(v) => {
-            let kind = kind_name(c.interval_variability);
-            let message = format!("{} is a {kind} clock: only triggered clocks can have a trigger", clock.value);
+            let kind = kind_in(unit.dialect(), c.interval_variability);
+            let wanted = kind_in(unit.dialect(), IntervalVariability::Triggered);
+            let message = format!("{} is a {kind} clock: only {wanted} clocks can have a trigger", clock.value);
             findings.rig(clock.place, message);
         }
         Some(_) => findings.rig(clock.place, format!("{} is no input clock: nothing can trigger it", clock.value)),
@@ -102,21 +198,23 @@ fn source(
     units: &[Unit],
     outputs: &[Vec<Output>],
     findings: &mut Findings,
-) -> Option<(usize, usize)> {
+) -> Option<(usize, Vec<usize>)> {
     let Endpoint { fmu, variable } = &from.value;
     let fmu = units.iter().position(|unit| unit.name() == fmu)?;
     let unit = &units[fmu];
-    let Some(index) = unit.find(variable) else {
+    let Some((index, element)) = named(unit, variable) else {
         let hint = unit.suggest(variable, is_output_clock);
         findings.rig(from.place, format!("{} has no output clock \"{variable}\"{hint}", unit.name()));
         return None;
     };
-    let output = outputs[fmu].iter().position(|output| output.variable == index);
-    if output.is_none() {
+    let is_meant = |o: &Output| o.variable == index && element.is_none_or(|element| o.element == element);
+    let meant: Vec<usize> = (0..outputs[fmu].len()).filter(|&o| is_meant(&outputs[fmu][o])).collect();
+    if meant.is_empty() {
         let what = if unit.variables()[index].clock.is_some() { "no output clock" } else { "no clock" };
         findings.rig(from.place, format!("{} is {what}: only output clocks can trigger", from.value));
+        return None;
     }
-    output.map(|output| (fmu, output))
+    Some((fmu, meant))
 }
 
 fn schedule(
@@ -146,30 +244,4 @@ fn schedule(
         ));
     }
     Some(Release::At(at.iter().map(|time| time.value).collect()))
-}
-
-/// Partitions that trigger each other at the same instant: legal (a network of nodes that answer each other looks like
-/// that) but only the first round happens, since a clock ticks once per instant.
-fn note_cycles(units: &[Unit], drafts: &[Draft], outputs: &[Vec<Output>], findings: &mut Findings) {
-    let next = |draft: usize| {
-        outputs.iter().flatten().filter(move |o| o.ticked_by.contains(&draft)).flat_map(|o| o.targets.iter().copied())
-    };
-    let mut reported = vec![false; drafts.len()];
-    for start in 0..drafts.len() {
-        let mut seen = vec![false; drafts.len()];
-        let mut open: Vec<usize> = next(start).collect();
-        while let Some(draft) = open.pop() {
-            if !std::mem::replace(&mut seen[draft], true) {
-                open.extend(next(draft));
-            }
-        }
-        if seen[start] && !reported[start] {
-            reported.iter_mut().zip(&seen).for_each(|(reported, &seen)| *reported |= seen);
-            let name = &units[drafts[start].fmu].variables()[drafts[start].variable].name;
-            findings.note(format!(
-                "{}.{name} may end up triggering itself: at one instant a clock ticks once, further ticks are coalesced",
-                units[drafts[start].fmu].name()
-            ));
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! The standard's words for messages and tables.
 
-use crate::fmu::description::{Causality, IntervalVariability, VariableType};
+use crate::fmu::description::{Causality, Dialect, IntervalVariability, VariableType};
 
 /// As the element is called.
 pub(crate) fn type_name(variable_type: VariableType) -> &'static str {
@@ -21,6 +21,11 @@ pub(crate) fn type_name(variable_type: VariableType) -> &'static str {
         VariableType::Enumeration => "Enumeration",
         VariableType::Clock => "Clock",
     }
+}
+
+/// `Float64`, `Int8[3,2]`.
+pub(crate) fn type_and_shape(variable_type: VariableType, shape: &[usize]) -> String {
+    format!("{}{}", type_name(variable_type), shape_text(shape))
 }
 
 /// As the attribute's value is written.
@@ -50,6 +55,16 @@ pub(crate) fn shape_text(shape: &[usize]) -> String {
     }
     let lengths: Vec<String> = shape.iter().map(usize::to_string).collect();
     format!("[{}]", lengths.join(","))
+}
+
+/// The kind of a clock in the words of its dialect.
+pub(crate) fn kind_in(dialect: Dialect, kind: IntervalVariability) -> &'static str {
+    match (dialect, kind) {
+        (Dialect::Draft, IntervalVariability::Constant) => "strictly periodic",
+        (Dialect::Draft, IntervalVariability::Fixed) => "periodic",
+        (Dialect::Draft, IntervalVariability::Triggered) => "aperiodic",
+        _ => kind_name(kind),
+    }
 }
 
 /// The kind of a clock.

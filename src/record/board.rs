@@ -3,12 +3,18 @@
 //! Every word has one writer at a time (the thread of its task, or the runner's main thread) unless said otherwise, so
 //! plain loads and stores suffice; readers need each word whole, not several words at one instant.
 
+use super::commands::ControlLayout;
+use super::findings::{self, FindingCells};
 use super::histogram;
 use super::log::LogRing;
 use super::samples::SampleRing;
+use super::unusable::Unusable;
+use crate::control::Ring;
 use crate::plan::{FmuId, Plan, Release, SignalId, TaskId};
 use crate::time::Instant;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+
+mod next_run;
 
 /// Words of the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +36,12 @@ pub enum Global {
     Reached,
     /// [`Scheduling`] plus one; 0 while it is not known.
     Scheduling,
-    /// Memory is locked.
+    /// All memory is locked.
     MemoryLocked,
+    /// Bytes of memory that are locked.
+    MemoryLockedBytes,
+    /// Bytes of memory that there are to be locked.
+    MemoryWantedBytes,
     /// `/dev/cpu_dma_latency` is held at 0.
     DmaLatency,
     /// Signal number of a crash; 0 none.
@@ -44,7 +54,19 @@ pub enum Global {
     ExitCalled,
     /// 1 + index of a task that did not return in time.
     HungTask,
-    /// `lockPreemption` and its kind called on threads that are not ours.
+    /// 1 + index of an FMU whose reconfiguration did not return in time.
+    HungFmu,
+    /// 1 + index of the task whose overrun has ended the run (`overrun = "stop"`); 0 none. Claimed by compare-and-swap.
+    OverrunTask,
+    /// Time of the release that found its clock busy, or of the tick that found its queue full, three words.
+    OverrunTime,
+    /// (continued)
+    OverrunTime1,
+    /// (continued)
+    OverrunTime2,
+    /// How late that was seen, ns.
+    OverrunLate,
+    /// Callbacks that no instance could be told of ([`crate::ffi::foreign_calls`]), in this run.
     ForeignCalls,
     /// A callback of ours panicked (our defect).
     Panicked,
@@ -70,6 +92,9 @@ pub enum Phase {
     Done = 4,
     /// The runner has given up; its reason is in the log.
     Refused = 5,
+    /// One of several runs is over. The memory is the supervisor's, this word included, until it writes
+    /// [`Phase::Initialising`] for the next run or [`Phase::Stopping`] for none.
+    Between = 6,
 }
 
 impl Phase {
@@ -80,6 +105,7 @@ impl Phase {
             3 => Phase::Stopping,
             4 => Phase::Done,
             5 => Phase::Refused,
+            6 => Phase::Between,
             _ => Phase::Loading,
         }
     }
@@ -115,24 +141,24 @@ pub enum FmuWord {
     FailureTime1,
     /// (continued)
     FailureTime2,
+    /// What was wrong with an interval or a shift that was read, when that is the failure ([`Unusable`]); else 0.
+    FailureReading,
+    /// The value read: bits of an `f64`, a counter, or a qualifier.
+    FailureValue,
+    /// The resolution.
+    FailureValue1,
     /// The failure's words are complete.
     FailureKnown,
     /// Calls that returned fmi3Warning.
     Warnings,
-    /// As [`TaskWord::LockAcquisitions`], for calls that are no activations.
-    LockAcquisitions,
-    /// As [`TaskWord::LockNested`].
+    /// As [`TaskWord::LockNested`], for calls that are no activations.
     LockNested,
     /// As [`TaskWord::LockLeaked`].
     LockLeaked,
     /// As [`TaskWord::LockUnbalanced`].
     LockUnbalanced,
-    /// Intervals that no clock can have.
-    IllegalIntervals,
-    /// Clock updates from inside fmi3GetClock or fmi3GetInterval*.
-    NestedUpdates,
-    /// Callbacks from threads that are not ours, or for another instance.
-    ForeignCalls,
+    /// Written by the supervisor: commands sent to this instance.
+    Commands,
     /// Number of words; keep last.
     Count,
 }
@@ -173,8 +199,6 @@ pub enum TaskWord {
     Demoted,
     /// Samples that found the ring full.
     SamplesDropped,
-    /// Outermost acquisitions of the preemption lock by FMU code on this thread.
-    LockAcquisitions,
     /// Locks by FMU code that held the lock already.
     LockNested,
     /// Locks still held when the partition returned.
@@ -183,6 +207,19 @@ pub enum TaskWord {
     LockUnbalanced,
     /// Calls that returned fmi3Warning.
     Warnings,
+    /// The interval that a periodic clock's FMU was asked for: counter.
+    AskedCounter,
+    /// Its resolution; 0 when it was not asked for.
+    AskedResolution,
+    /// Datagrams that were taken out of the task's socket.
+    Received,
+    /// Of these, the ones that came faster than the rig allows.
+    RateLimited,
+    /// Of these, the ones that got a later time than that of their arrival, since that was recorded as complete already.
+    LateEvents,
+    /// 2^32 plus the number of datagrams (modulo 2^32) that the kernel had thrown away when the socket was no longer read;
+    /// 0: that is not known.
+    DroppedAtEnd,
     /// Number of words; keep last.
     Count,
 }
@@ -201,6 +238,8 @@ pub enum Metric {
     Execution,
     /// Release → last get done.
     Response,
+    /// Arrival of the datagram → first FMI call.
+    Arrival,
     /// Preemption lock: from having it to giving it back.
     LockHold,
     /// Preemption lock: from asking for it to having it, when somebody else had it.
@@ -211,7 +250,8 @@ pub enum Metric {
 
 const LOG_WORDS: usize = super::log::WORDS;
 const FMU_HISTOGRAMS: usize = 2;
-const FMU_WORDS: usize = FmuWord::Count as usize + FMU_HISTOGRAMS * histogram::WORDS;
+const FMU_FINDINGS: usize = FmuWord::Count as usize + FMU_HISTOGRAMS * histogram::WORDS;
+const FMU_WORDS: usize = FMU_FINDINGS + findings::WORDS;
 const TASK_WORDS: usize = TaskWord::Count as usize + Metric::Count as usize * histogram::WORDS;
 
 /// Where everything lies.
@@ -220,6 +260,10 @@ pub struct Layout {
     fmus: usize,
     /// Per task: first word of its sample ring, records, values per record.
     rings: Vec<(usize, usize, usize)>,
+    /// Where those begin, to the end.
+    commands: usize,
+    /// Per instance: the rings of its lanes, two each (at once, timed), and that of its structural parameters.
+    control: Vec<ControlLayout>,
     tasks: usize,
     log: usize,
     /// Two words per signal: whether a value was read during initialisation, and that value.
@@ -239,14 +283,16 @@ impl Layout {
             .tasks
             .iter()
             .map(|task| {
-                let values = task.recorded().count();
+                let values = plan.recorded(task).count() + plan.presence_words(task);
                 let records = if values == 0 { 0 } else { records(&task.release, values) };
                 let ring = (next, records, values);
                 next += SampleRing::words(records, values);
                 ring
             })
             .collect();
-        Layout { fmus, tasks, log, initial, rings, total: next }
+        let commands = next;
+        let control = plan.fmus.iter().map(|fmu| ControlLayout::of(fmu, &mut next)).collect();
+        Layout { fmus, tasks, log, initial, rings, commands, control, total: next }
     }
 
     /// Size of the shared memory.
@@ -327,6 +373,16 @@ impl<'a> Board<'a> {
         (self.words[at].load(SeqCst) == 1).then(|| self.words[at + 1].load(Relaxed))
     }
 
+    /// The commands of a lane: those for at once, and those with a time.
+    pub fn lane(&self, fmu: FmuId, lane: usize) -> [Ring<'a>; 2] {
+        self.layout.control[fmu.0].lanes[lane].each_ref().map(|ring| Ring::new(&self.words[ring.clone()]))
+    }
+
+    /// The commands for structural parameters; `None` when there are none that can be set.
+    pub fn structure(&self, fmu: FmuId) -> Option<Ring<'a>> {
+        self.layout.control[fmu.0].structure.clone().map(|ring| Ring::new(&self.words[ring]))
+    }
+
     /// The samples of a task.
     pub fn samples(&self, task: TaskId) -> SampleRing<'a> {
         let (start, records, values) = self.layout.rings[task.0];
@@ -361,18 +417,31 @@ impl<'a> FmuCells<'a> {
         histogram::Recorder::new(&self.words[FmuWord::Count as usize + histogram::WORDS..])
     }
 
-    /// Notes a failure, if it is the first one of this instance.
-    pub fn fail(&self, status: u64, function: u64, task: Option<TaskId>, time: Instant) {
+    /// What it does against the standard.
+    pub fn findings(&self) -> FindingCells<'a> {
+        FindingCells::new(&self.words[FMU_FINDINGS..])
+    }
+
+    /// Notes a failure, if it is the first one of this instance. `reading`: the call itself went well, but what it gave is
+    /// of no use.
+    pub fn fail(&self, status: u64, function: u64, task: Option<TaskId>, time: Instant, reading: Option<Unusable>) {
         if self.word(FmuWord::FailureStatus).compare_exchange(0, status, SeqCst, SeqCst).is_ok() {
-            self.word(FmuWord::FailureFunction).store(function + 1, Relaxed);
-            self.word(FmuWord::FailureTask).store(task.map_or(0, |task| task.0 as u64 + 1), Relaxed);
-            for (place, word) in
-                [FmuWord::FailureTime, FmuWord::FailureTime1, FmuWord::FailureTime2].into_iter().zip(time.to_words())
-            {
-                self.word(place).store(word, Relaxed);
-            }
+            let set = |word: FmuWord, value: u64| self.word(word).store(value, Relaxed);
+            set(FmuWord::FailureFunction, function + 1);
+            set(FmuWord::FailureTask, task.map_or(0, |task| task.0 as u64 + 1));
+            let times = [FmuWord::FailureTime, FmuWord::FailureTime1, FmuWord::FailureTime2];
+            times.into_iter().zip(time.to_words()).for_each(|(word, value)| set(word, value));
+            let readings = [FmuWord::FailureReading, FmuWord::FailureValue, FmuWord::FailureValue1];
+            let words = reading.map_or([0; 3], Unusable::to_words);
+            readings.into_iter().zip(words).for_each(|(word, value)| set(word, value));
             self.word(FmuWord::FailureKnown).store(1, SeqCst);
         }
+    }
+
+    /// The reading that is the failure, if that is one.
+    pub fn failed_reading(&self) -> Option<Unusable> {
+        let words = [FmuWord::FailureReading, FmuWord::FailureValue, FmuWord::FailureValue1];
+        Unusable::from_words(words.map(|word| self.word(word).load(SeqCst)))
     }
 }
 
@@ -420,12 +489,5 @@ impl<'a> TaskCells<'a> {
         for (place, word) in [TaskWord::Time, TaskWord::Time1, TaskWord::Time2].into_iter().zip(time.to_words()) {
             self.word(place).store(word, Relaxed);
         }
-    }
-}
-
-impl crate::plan::TaskPlan {
-    /// The columns that an activation of this task records, in the order of its sample: what it sets, then what it reads.
-    pub fn recorded(&self) -> impl Iterator<Item = crate::plan::SignalId> {
-        self.set.iter().chain(&self.get).flat_map(|batch| &batch.items).flat_map(|item| item.signals.iter().copied())
     }
 }

@@ -57,13 +57,13 @@ impl<'a> LogRing<'a> {
         &self.words[start..start + SLOT]
     }
 
-    /// Appends a line; any thread.
-    pub fn push(&self, fmu: Option<usize>, status: u8, at: i64, category: &[u8], message: &[u8]) {
+    /// Appends a line; any thread. `false`: there was no room.
+    pub fn push(&self, fmu: Option<usize>, status: u8, at: i64, category: &[u8], message: &[u8]) -> bool {
         let mut number = self.words[TAIL].load(Ordering::Relaxed);
         loop {
             if number - self.words[HEAD].load(Ordering::Acquire) >= SLOTS as u64 {
                 self.words[DROPPED].fetch_add(1, Ordering::Relaxed);
-                return;
+                return false;
             }
             match self.words[TAIL].compare_exchange_weak(number, number + 1, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => break,
@@ -85,6 +85,7 @@ impl<'a> LogRing<'a> {
             word.store(u64::from_le_bytes(std::array::from_fn(|_| bytes.next().unwrap_or(0))), Ordering::Relaxed);
         }
         slot[0].store(number + 1, Ordering::Release);
+        true
     }
 
     /// Takes the oldest line. `after_the_end`: the producers are gone, so step over slots that were left unwritten.
@@ -120,6 +121,11 @@ impl<'a> LogRing<'a> {
                 return line;
             }
         }
+    }
+
+    /// Counts them from 0 again.
+    pub fn forget_dropped(&self) {
+        self.words[DROPPED].store(0, Ordering::Relaxed);
     }
 
     /// Lines that found the ring full.

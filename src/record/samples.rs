@@ -3,6 +3,7 @@
 //! A record is what one activation computed: its order, its activation time, and the values as words. What does not fit is
 //! refused; the producer counts it.
 
+use crate::plan::{self, FmuPlan, Plan, SignalId, TaskPlan};
 use crate::time::Instant;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -89,6 +90,40 @@ impl<'a> SampleRing<'a> {
         };
         self.words[1].store(read + 1, Ordering::Release);
         Some(sample)
+    }
+}
+
+fn columns<'p>(batches: impl Iterator<Item = &'p plan::Batch>) -> impl Iterator<Item = SignalId> {
+    batches.flat_map(|batch| &batch.items).flat_map(|item| item.signals.iter().copied())
+}
+
+impl TaskPlan {
+    /// The columns of what an activation of this task sets, then of what it reads when its partition has returned.
+    pub fn recorded(&self) -> impl Iterator<Item = SignalId> {
+        columns(self.set.iter().chain(&self.get))
+    }
+}
+
+impl FmuPlan {
+    /// The columns of what is read in callbacks.
+    pub fn recorded_on_ticks(&self) -> impl Iterator<Item = SignalId> {
+        columns(self.on_ticks.iter().map(|on_tick| &on_tick.batch))
+    }
+}
+
+impl Plan {
+    /// The columns of a sample of this task, in its order: its own, and those of what is read in callbacks of its FMU.
+    pub fn recorded(&self, task: &TaskPlan) -> impl Iterator<Item = SignalId> {
+        task.recorded().chain(self.fmus[task.fmu.0].recorded_on_ticks())
+    }
+
+    /// Words at the end of a sample with a bit for each of its values: whether there is one. None when all always are.
+    pub fn presence_words(&self, task: &TaskPlan) -> usize {
+        let resizable = task.get.iter().any(|batch| batch.resizable.is_some());
+        match resizable || self.fmus[task.fmu.0].recorded_on_ticks().next().is_some() {
+            true => self.recorded(task).count().div_ceil(64),
+            false => 0,
+        }
     }
 }
 

@@ -13,12 +13,18 @@ use crate::time::Instant;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+/// A column gets this value, or none any more.
+pub type Change = (SignalId, Option<u64>);
+
 /// Collects samples of all tasks and writes rows in order.
 pub struct SignalWriter<W> {
     out: W,
     signals: Vec<SignalPlan>,
-    columns: Vec<Vec<SignalId>>,
+    /// Per task: the columns of its samples, and how many of them keep no value when a sample has none. The others,
+    /// which only callbacks read, keep the one before.
+    columns: Vec<(Vec<SignalId>, usize)>,
     waiting: BTreeMap<Instant, Vec<(u64, TaskId, Vec<u64>)>>,
+    changes: BTreeMap<Instant, Vec<Change>>,
     now: Vec<Option<u64>>,
     line: String,
     written: Option<Instant>,
@@ -36,8 +42,9 @@ impl<W: Write> SignalWriter<W> {
         Ok(SignalWriter {
             out,
             signals: plan.signals.clone(),
-            columns: plan.tasks.iter().map(|task| task.recorded().collect()).collect(),
+            columns: plan.tasks.iter().map(|task| (plan.recorded(task).collect(), task.recorded().count())).collect(),
             waiting: BTreeMap::new(),
+            changes: BTreeMap::new(),
             now: plan.signals.iter().map(|signal| signal.start).collect(),
             line: String::new(),
             written: None,
@@ -54,6 +61,22 @@ impl<W: Write> SignalWriter<W> {
         self.waiting.entry(sample.time).or_default().push((sample.order, task, sample.values));
     }
 
+    /// Takes what was set by request at `time`: before what activations of that time have computed.
+    pub fn change(&mut self, time: Instant, changes: Vec<Change>) {
+        // A reconfiguration is no activation; its row may have been written already, and later ones show it.
+        if self.written.is_some_and(|written| time <= written) {
+            self.apply(changes);
+            return;
+        }
+        self.changes.entry(time).or_default().extend(changes);
+    }
+
+    fn apply(&mut self, changes: impl IntoIterator<Item = Change>) {
+        for (signal, value) in changes {
+            self.now[signal.0] = value;
+        }
+    }
+
     /// A value read while the FMU was initialised: what the column shows before it is computed.
     pub fn start_value(&mut self, signal: SignalId, value: u64) {
         self.now[signal.0] = Some(value);
@@ -61,15 +84,21 @@ impl<W: Write> SignalWriter<W> {
 
     /// Writes the rows of all times before `complete`.
     pub fn write_before(&mut self, complete: Instant) -> io::Result<()> {
-        while let Some(entry) = self.waiting.first_entry() {
-            if *entry.key() >= complete {
-                break;
-            }
-            let (time, mut samples) = entry.remove_entry();
+        loop {
+            let next = self.waiting.keys().next().into_iter().chain(self.changes.keys().next()).min().copied();
+            let Some(time) = next.filter(|time| *time < complete) else { break };
+            let changes = self.changes.remove(&time).unwrap_or_default();
+            self.apply(changes);
+            let mut samples = self.waiting.remove(&time).unwrap_or_default();
             samples.sort_by_key(|(order, task, _)| (*order, *task));
             for (_, task, values) in &samples {
-                for (signal, value) in self.columns[task.0].iter().zip(values) {
-                    self.now[signal.0] = Some(*value);
+                let (columns, own) = &self.columns[task.0];
+                let (values, presence) = values.split_at(columns.len());
+                for (place, (signal, value)) in columns.iter().zip(values).enumerate() {
+                    let there = presence.is_empty() || presence[place / 64] >> (place % 64) & 1 == 1;
+                    if there || place < *own {
+                        self.now[signal.0] = there.then_some(*value);
+                    }
                 }
             }
             self.row(time)?;
@@ -100,6 +129,11 @@ impl<W: Write> SignalWriter<W> {
     /// Flushes what was written.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+
+    /// What the columns show now.
+    pub fn values(&self) -> &[Option<u64>] {
+        &self.now
     }
 
     /// Samples that came after their row was written; a defect of the host, never of an FMU.

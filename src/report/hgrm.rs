@@ -83,7 +83,7 @@ fn micros(nanos: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
+    use super::super::{DatagramResult, sample};
     use super::*;
 
     /// Value, percentile and total of each line.
@@ -124,6 +124,10 @@ mod tests {
         assert!(files.iter().all(|(name, _)| is_hgrm(name)));
         assert_eq!(files.len(), 5 * run.clocks.len() - 1);
         assert!(files.iter().any(|(name, _)| name == "ecu.task_10ms.wakeup_latency.hgrm"));
+        let arrival_latency = Histogram::of([7]);
+        run.clocks[0].datagrams = Some(DatagramResult { arrival_latency, ..DatagramResult::default() });
+        let files = hgrms(&run);
+        assert!(files.iter().any(|(name, _)| name == "ecu.crank_isr.arrival_latency.hgrm" && is_hgrm(name)));
     }
 
     #[test]

@@ -92,10 +92,9 @@ mod tests {
         let mut run = sample(1);
         run.clocks[1].response = Histogram::default();
         let log = hlog(&run);
-        let mut expected = run
-            .clocks
-            .iter()
-            .flat_map(|clock| metrics(clock).map(|(metric, h)| (format!("{}.{}.{metric}", clock.fmu, clock.clock), h)));
+        let mut expected = run.clocks.iter().flat_map(|clock| {
+            metrics(clock).into_iter().map(|(metric, h)| (format!("{}.{}.{metric}", clock.fmu, clock.clock), h))
+        });
         let mut lines = 0;
         for entry in IntervalLogIterator::new(log.as_bytes()) {
             let LogEntry::Interval(line) = entry.unwrap() else { continue };

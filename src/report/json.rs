@@ -1,7 +1,11 @@
 //! `report.json`: the fields of design section 4 that others rely on, and some more.
 
-use super::{ClockResult, End, FmuResult, Host, LockResult, Problem, Run, Scheduling, Severity, kind, passed, status};
+use super::{
+    ClockResult, End, FindingResult, FmuResult, Host, LockResult, Problem, Run, Scheduling, Severity, kind, passed,
+    status,
+};
 use crate::plan::Mode;
+use crate::priority::FifoPriority;
 use crate::record::histogram::Histogram;
 use serde::Serialize;
 
@@ -40,7 +44,11 @@ struct HostJson<'a> {
     kernel: &'a str,
     preempt_rt: bool,
     scheduling: &'static str,
+    fifo_band_asked: [u8; 2],
+    fifo_band_used: Option<[u8; 2]>,
     memory_locked: bool,
+    memory_locked_bytes: u64,
+    memory_wanted_bytes: u64,
     dma_latency_held: bool,
     cpu_model: &'a str,
     cpus_online: usize,
@@ -60,7 +68,15 @@ struct FmuJson<'a> {
     path: &'a str,
     status: &'static str,
     lock: LockJson,
+    findings: Vec<FindingJson<'a>>,
     log: &'a [String],
+}
+
+#[derive(Serialize)]
+struct FindingJson<'a> {
+    kind: &'a str,
+    count: u64,
+    message: &'a str,
 }
 
 #[derive(Serialize)]
@@ -91,12 +107,16 @@ struct ClockJson<'a> {
     coalesced: u64,
     retimed: u64,
     discarded: u64,
+    received: Option<u64>,
+    rate_limited: Option<u64>,
+    kernel_dropped: Option<u64>,
     max_latency: Option<u64>,
     wakeup_latency: Hist,
     start_latency: Hist,
     start_jitter: Hist,
     execution: Hist,
     response: Hist,
+    arrival_latency: Option<Hist>,
 }
 
 #[derive(Serialize)]
@@ -132,6 +152,7 @@ impl<'a> Report<'a> {
             wall_seconds: run.wall_seconds,
             end: match run.end {
                 End::StopTime => "stop_time",
+                End::Overrun => "overrun",
                 End::Signal => "signal",
                 End::Failure => "failure",
             },
@@ -148,6 +169,7 @@ fn severity(problem: &Problem) -> &'static str {
     match problem.severity {
         Severity::Failure => "failure",
         Severity::Limit => "limit",
+        Severity::Finding => "finding",
         Severity::Warning => "warning",
     }
 }
@@ -162,7 +184,11 @@ impl<'a> HostJson<'a> {
                 Scheduling::Cooperative => "cooperative",
                 Scheduling::Virtual => "virtual",
             },
+            fifo_band_asked: numbers(host.fifo_band_asked),
+            fifo_band_used: host.fifo_band_used.map(numbers),
             memory_locked: host.memory_locked,
+            memory_locked_bytes: host.memory_locked_bytes,
+            memory_wanted_bytes: host.memory_wanted_bytes,
             dma_latency_held: host.dma_latency_held,
             cpu_model: &host.cpu_model,
             cpus_online: host.cpus_online,
@@ -172,10 +198,16 @@ impl<'a> HostJson<'a> {
     }
 }
 
+fn numbers((low, high): (FifoPriority, FifoPriority)) -> [u8; 2] {
+    [low.get(), high.get()]
+}
+
 impl<'a> FmuJson<'a> {
     fn of(fmu: &'a FmuResult) -> Self {
         let (name, path) = (&fmu.name, &fmu.path);
-        FmuJson { name, path, status: status(fmu.status), lock: LockJson::of(&fmu.lock), log: &fmu.log }
+        let finding = |f: &'a FindingResult| FindingJson { kind: f.kind, count: f.count, message: &f.message };
+        let findings = fmu.findings.iter().map(finding).collect();
+        FmuJson { name, path, status: status(fmu.status), lock: LockJson::of(&fmu.lock), findings, log: &fmu.log }
     }
 }
 
@@ -196,6 +228,7 @@ impl LockJson {
 
 impl<'a> ClockJson<'a> {
     fn of(clock: &'a ClockResult) -> Self {
+        let datagrams = clock.datagrams.as_ref();
         ClockJson {
             fmu: &clock.fmu,
             clock: &clock.clock,
@@ -212,12 +245,16 @@ impl<'a> ClockJson<'a> {
             coalesced: clock.coalesced,
             retimed: clock.retimed,
             discarded: clock.discarded,
+            received: datagrams.map(|own| own.received),
+            rate_limited: datagrams.map(|own| own.rate_limited),
+            kernel_dropped: datagrams.map(|own| own.dropped),
             max_latency: clock.max_latency,
             wakeup_latency: Hist::of(&clock.wakeup_latency),
             start_latency: Hist::of(&clock.start_latency),
             start_jitter: Hist::of(&clock.start_jitter),
             execution: Hist::of(&clock.execution),
             response: Hist::of(&clock.response),
+            arrival_latency: datagrams.map(|own| Hist::of(&own.arrival_latency)),
         }
     }
 }
@@ -240,7 +277,7 @@ impl Hist {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
+    use super::super::{DatagramResult, sample};
     use super::*;
     use serde_json::Value;
 
@@ -267,6 +304,7 @@ mod tests {
         let host = &json["host"];
         assert!(host["kernel"].is_string() && host["preempt_rt"].is_boolean() && host["memory_locked"].is_boolean());
         assert_eq!(host["scheduling"], "fifo");
+        assert_eq!((&host["fifo_band_asked"], &host["fifo_band_used"]), (&[51, 89].into(), &[83, 89].into()));
         for fmu in json["fmus"].as_array().unwrap() {
             assert!(fmu["name"].is_string());
             assert_eq!(fmu["status"], "terminated");
@@ -288,6 +326,20 @@ mod tests {
             for name in ["wakeup_latency", "start_latency", "start_jitter", "execution", "response"] {
                 is_hist(&clock[name]);
             }
+        }
+    }
+
+    #[test]
+    fn what_only_datagrams_have_is_null_for_other_clocks() {
+        let mut run = sample(1);
+        run.clocks[0].datagrams =
+            Some(DatagramResult { received: 9, rate_limited: 3, dropped: 2, ..Default::default() });
+        let clocks = &parsed(&run)["clocks"];
+        assert_eq!((&clocks[0]["received"], &clocks[0]["rate_limited"]), (&9.into(), &3.into()));
+        assert_eq!(clocks[0]["kernel_dropped"], 2);
+        is_hist(&clocks[0]["arrival_latency"]);
+        for name in ["received", "rate_limited", "kernel_dropped", "arrival_latency"] {
+            assert!(clocks[1].as_object().unwrap()[name].is_null(), "{name}");
         }
     }
 

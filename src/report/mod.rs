@@ -23,6 +23,7 @@
 
 #![forbid(unsafe_code)]
 
+mod datagrams;
 mod format;
 mod hgrm;
 mod hlog;
@@ -45,17 +46,19 @@ use crate::record::histogram::Histogram;
 
 /// Whether the run did what it should: it neither failed nor exceeded a limit of the rig.
 pub fn passed(run: &Run) -> bool {
-    run.end != End::Failure && run.problems.iter().all(|problem| problem.severity == Severity::Warning)
+    run.end != End::Failure && run.problems.iter().all(|problem| problem.severity >= Severity::Finding)
 }
 
 /// What is measured of each clock, in the words of `report.json`.
-const METRICS: [&str; 5] = ["wakeup_latency", "start_latency", "start_jitter", "execution", "response"];
+const METRICS: [&str; 6] =
+    ["wakeup_latency", "start_latency", "start_jitter", "execution", "response", "arrival_latency"];
 
-/// The values of a clock's [`METRICS`].
-fn metrics(clock: &ClockResult) -> [(&'static str, &Histogram); 5] {
+/// The values of a clock's [`METRICS`]; only clocks that datagrams activate have the last one.
+fn metrics(clock: &ClockResult) -> Vec<(&'static str, &Histogram)> {
     let ClockResult { wakeup_latency, start_latency, start_jitter, execution, response, .. } = clock;
+    let arrival_latency = clock.datagrams.as_ref().map(|own| &own.arrival_latency);
     let histograms = [wakeup_latency, start_latency, start_jitter, execution, response];
-    std::array::from_fn(|i| (METRICS[i], histograms[i]))
+    METRICS.into_iter().zip(histograms.into_iter().chain(arrival_latency)).collect()
 }
 
 /// A clock kind in the words of `modelDescription.xml`.

@@ -50,6 +50,8 @@ pub enum End {
     StopTime,
     /// By SIGINT or SIGTERM.
     Signal,
+    /// By an overrun, as the rig says.
+    Overrun,
     /// By a failure.
     Failure,
 }
@@ -70,6 +72,8 @@ pub enum Severity {
     Failure,
     /// A limit was exceeded: exit code 3.
     Limit,
+    /// An FMU did something that the standard forbids; the verdict stays "pass" unless the user wants otherwise.
+    Finding,
     /// Worth knowing; the verdict stays "pass".
     Warning,
 }
@@ -83,8 +87,16 @@ pub struct Host {
     pub preempt_rt: bool,
     /// How threads were scheduled.
     pub scheduling: Scheduling,
+    /// FIFO priorities that the rig asks for: lowest and highest.
+    pub fifo_band_asked: (FifoPriority, FifoPriority),
+    /// FIFO priorities that partitions had; `None`: they had none.
+    pub fifo_band_used: Option<(FifoPriority, FifoPriority)>,
     /// All memory was locked.
     pub memory_locked: bool,
+    /// How much of it was, bytes.
+    pub memory_locked_bytes: u64,
+    /// How much there was to be locked when the run began, bytes; 0: nobody asked.
+    pub memory_wanted_bytes: u64,
     /// `/dev/cpu_dma_latency` was held at 0.
     pub dma_latency_held: bool,
     /// Model name of the processor.
@@ -95,6 +107,14 @@ pub struct Host {
     pub isolated_cpus: Vec<usize>,
     /// Further facts as name and value, in display order.
     pub facts: Vec<(String, String)>,
+}
+
+impl Host {
+    /// Partitions ran below the priorities that the rig asks for.
+    pub fn is_limited(&self) -> bool {
+        // Partitions fill the band from its top.
+        self.fifo_band_used.is_some_and(|(_, high)| high.get() < self.fifo_band_asked.1.get())
+    }
 }
 
 /// How an instance ended.
@@ -123,8 +143,21 @@ pub struct FmuResult {
     pub status: FmuStatus,
     /// The preemption lock.
     pub lock: LockResult,
+    /// What it did against the standard, one entry for each kind.
+    pub findings: Vec<FindingResult>,
     /// Its last log messages, oldest first.
     pub log: Vec<String>,
+}
+
+/// Something that an instance did against the standard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindingResult {
+    /// Which offence, in one word for programs.
+    pub kind: &'static str,
+    /// How often.
+    pub count: u64,
+    /// One sentence, with the first occurrence.
+    pub message: String,
 }
 
 /// The preemption lock of an instance.
@@ -177,6 +210,8 @@ pub struct ClockResult {
     pub retimed: u64,
     /// Pending ticks thrown away because the run was stopped.
     pub discarded: u64,
+    /// Of a clock that datagrams activate, in real time.
+    pub datagrams: Option<DatagramResult>,
     /// Limits of the rig, ns.
     pub max_latency: Option<u64>,
     /// Release → first instruction after the sleep.
@@ -189,4 +224,18 @@ pub struct ClockResult {
     pub execution: Histogram,
     /// Release → last get done.
     pub response: Histogram,
+}
+
+/// What is known of the datagrams that were to activate a clock. Each of them is in exactly one of: activations, overruns,
+/// discarded, rate-limited, dropped.
+#[derive(Clone, Debug, Default)]
+pub struct DatagramResult {
+    /// All that have come.
+    pub received: u64,
+    /// Beyond the rig's `max_rate`.
+    pub rate_limited: u64,
+    /// Thrown away by the kernel, since they came faster than they were taken in.
+    pub dropped: u64,
+    /// Arrival of the datagram → first FMI call of its activation.
+    pub arrival_latency: Histogram,
 }

@@ -40,11 +40,16 @@ pub fn sample(seed: u64) -> Run {
 }
 
 fn host() -> Host {
+    let priority = |value| FifoPriority::new(value).expect("Linux has it");
     Host {
         kernel: "6.12.9-rt4 #1 SMP PREEMPT_RT".into(),
         preempt_rt: true,
         scheduling: Scheduling::Fifo,
+        fifo_band_asked: (priority(51), priority(89)),
+        fifo_band_used: Some((priority(83), priority(89))),
         memory_locked: true,
+        memory_locked_bytes: 48 << 20,
+        memory_wanted_bytes: 48 << 20,
         dma_latency_held: true,
         cpu_model: "Example CPU at 3.20 GHz".into(),
         cpus_online: 4,
@@ -61,6 +66,7 @@ fn fmu(random: &mut Random, name: &str) -> FmuResult {
         path: format!("../fmus/engine_{name}"),
         status: FmuStatus::Terminated,
         lock: LockResult { acquisitions: hold.count(), nested: 120, leaked: 0, unbalanced: 0, hold, wait },
+        findings: Vec::new(),
         log: vec![format!("[info] {name}: initialised"), format!("[info] {name}: terminated")],
     }
 }
@@ -109,6 +115,7 @@ fn clock(
         coalesced: 0,
         retimed: 0,
         discarded: 0,
+        datagrams: None,
         max_latency: (clock == "task_1ms").then_some(100_000),
         wakeup_latency,
         start_latency,

@@ -93,10 +93,16 @@ pub fn summary(run: &Run, report: &str, screen: Screen) -> String {
         lines.extend(table(&rows, &rows, screen));
         lines.push(String::new());
     }
+    let events = lines.len();
+    lines.extend(super::datagrams::lines(run).map(|line| plain(&line)));
+    if lines.len() > events {
+        lines.push(String::new());
+    }
     for problem in &run.problems {
         let (style, word) = match problem.severity {
             Severity::Failure => (RED, "failure"),
             Severity::Limit => (RED, "limit exceeded"),
+            Severity::Finding => (YELLOW, "finding"),
             Severity::Warning => (YELLOW, "warning"),
         };
         // Words of an FMU cannot look like a line of ours: what goes on is indented.
@@ -108,8 +114,9 @@ pub fn summary(run: &Run, report: &str, screen: Screen) -> String {
     let took = seconds(run.wall_seconds);
     let (style, verdict) = if passed(run) { (GREEN, "passed") } else { (RED, "failed") };
     let (scheduling, _) = scheduling(run.host.scheduling, run.host.preempt_rt);
+    let limited = if run.host.is_limited() { ", LIMITED PRIORITIES" } else { "" };
     let rig = plain(&run.rig);
-    lines.push(format!("{} {}: {span} simulated in {took}, {scheduling}", rig, style.on(verdict, screen)));
+    lines.push(format!("{} {}: {span} simulated in {took}, {scheduling}{limited}", rig, style.on(verdict, screen)));
     lines.push(format!("report: {}", plain(report)));
     lines.join("\n") + "\n"
 }

@@ -13,6 +13,7 @@ mod parse;
 mod problem;
 mod start;
 mod tables;
+mod triggers;
 
 pub use model::*;
 pub use nearest::{nearest, suggestion};

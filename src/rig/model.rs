@@ -1,7 +1,9 @@
 //! What a rig file says, before any FMU has been opened.
 
+use crate::fmu::description::Dialect;
 use crate::priority::FifoPriority;
 use crate::time::{Fraction, Instant, Nanos};
+use core::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -43,11 +45,27 @@ pub enum OnWarning {
     Error,
 }
 
+/// Whether the interval of an output clock that has ticked is asked for, which delays what it triggers (draft only).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum GetIntervals {
+    /// No: what it triggers is activated at the time of the tick.
+    Never,
+    /// With `fmi3GetIntervalDecimal`.
+    #[default]
+    Decimal,
+    /// With `fmi3GetIntervalFraction`.
+    Fraction,
+}
+
 /// What to do with a release whose predecessor still runs (design S12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Overrun {
     /// Leave it out, stay on the grid.
     Skip,
+    /// Keep up to 16 of them, each at its own time, and leave out the rest.
+    Queue,
+    /// End the run: exit code 3.
+    Stop,
 }
 
 /// Limits of one clock; none by default.
@@ -121,6 +139,8 @@ pub struct Rig {
     pub start_time: Option<At<Instant>>,
     /// `stop_time`; `None`: until stopped, or the FMU's.
     pub stop_time: Option<At<Instant>>,
+    /// Values are set while the run goes on: the wish of whoever starts it, not of the rig.
+    pub controlled: bool,
     /// Times that are not given come from the (only) FMU's `<DefaultExperiment>`.
     pub experiment_of_fmu: bool,
     /// `overrun`.
@@ -180,10 +200,16 @@ pub struct RigFmu {
     pub path: At<PathBuf>,
     /// `cpu`.
     pub cpu: Option<At<usize>>,
+    /// `dialect`; `None`: what the description itself says.
+    pub dialect: Option<Dialect>,
     /// `lenient`.
     pub lenient: bool,
     /// `on_warning`.
     pub on_warning: OnWarning,
+    /// `get_intervals`.
+    pub get_intervals: Option<At<GetIntervals>>,
+    /// `define`: names of macros and their values (`None`: left out), in the order of the file.
+    pub define: Vec<(At<String>, Option<String>)>,
     /// `start`: names and values, in the order of the file.
     pub start: Vec<(At<String>, At<RigValue>)>,
     /// `[fmu.NAME.clock.CLOCK]`.
@@ -212,6 +238,8 @@ pub struct RigClock {
     pub name: At<String>,
     /// `interval`.
     pub interval: Option<At<Fraction>>,
+    /// `shift`, s.
+    pub shift: Option<At<Fraction>>,
     /// `overrun`; `None`: the rig's.
     pub overrun: Option<Overrun>,
     /// `max_latency_us`, `max_execution_us`, `max_overruns`.
@@ -227,6 +255,8 @@ pub struct RigConnect {
     pub to: At<Endpoint>,
     /// `timing`.
     pub timing: Timing,
+    /// `max_size`: bytes that an element of a String or Binary may have.
+    pub max_size: Option<At<usize>>,
 }
 
 /// `[[trigger]]`.
@@ -245,6 +275,35 @@ pub enum TriggerSource {
     OutputClock(At<Endpoint>),
     /// `at`: strictly increasing simulation times.
     Times(Vec<At<Instant>>),
+    /// `udp` or `unix`: each datagram is a tick.
+    Datagrams(Datagrams),
+}
+
+/// Datagrams that tick a clock.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Datagrams {
+    /// Where they are received.
+    pub address: At<DatagramAddress>,
+    /// `max_rate`, events per second: what comes faster, beyond a short burst, is dropped and counted.
+    pub max_rate: f64,
+}
+
+/// Where datagrams are received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DatagramAddress {
+    /// `udp`: never port 0; a loopback address unless the rig allows another one.
+    Udp(SocketAddr),
+    /// `unix`: the path of a socket that the run makes, relative to the working directory.
+    Unix(PathBuf),
+}
+
+impl std::fmt::Display for DatagramAddress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            DatagramAddress::Udp(address) => write!(f, "udp {address}"),
+            DatagramAddress::Unix(path) => write!(f, "unix {}", path.display()),
+        }
+    }
 }
 
 /// `[record]`.
@@ -268,8 +327,11 @@ impl Rig {
                 name: At::unplaced(name),
                 path: At::unplaced(path.to_owned()),
                 cpu: None,
+                dialect: None,
                 lenient: false,
                 on_warning: OnWarning::Log,
+                get_intervals: None,
+                define: Vec::new(),
                 start: Vec::new(),
                 clocks: Vec::new(),
             }],
@@ -287,6 +349,7 @@ impl Rig {
             mode: Mode::RealTime,
             start_time: None,
             stop_time: None,
+            controlled: false,
             experiment_of_fmu: false,
             overrun: Overrun::Skip,
             on_error: OnError::Stop,

@@ -42,7 +42,7 @@ pub fn parse(text: &str, file: &Path) -> Result<Rig, RigError> {
 }
 
 fn read_rig(section: Section, rig: &mut Rig) {
-    use Meaning::{Is, NotYet};
+    use Meaning::Is;
     if let Some(name) = section.string("name") {
         if name.value.is_empty() || name.value.contains(['/', '\0']) || name.value.starts_with('.') {
             let message = format!("name = \"{}\" cannot be the name of a folder", name.value);
@@ -73,10 +73,13 @@ fn read_rig(section: Section, rig: &mut Rig) {
     }) {
         rig.shutdown_timeout = Nanos::from_seconds(timeout.value);
     }
+}
 
-    fn overrun(section: &Section) -> Option<Overrun> {
-        section.choice("overrun", &[("skip", Is(Overrun::Skip)), ("queue", NotYet), ("stop", NotYet)])
-    }
+/// What happens to releases that find their clock busy.
+pub(super) fn overrun(section: &Section) -> Option<Overrun> {
+    use Meaning::Is;
+    section
+        .choice("overrun", &[("skip", Is(Overrun::Skip)), ("queue", Is(Overrun::Queue)), ("stop", Is(Overrun::Stop))])
 }
 
 fn read_host(section: Section, host: &mut RigHost) {

@@ -2,30 +2,34 @@
 
 use super::document::{Section, describe};
 use super::{At, RigValue};
+use std::collections::HashSet;
 use toml_edit::{TableLike, Value};
 
 /// All of them in the order of the file. A table inside stands for the dots of a structured name:
 /// `engine.speed = 1` and `"engine.speed" = 1` mean the same.
 pub(super) fn read(table: &Section) -> Vec<(At<String>, At<RigValue>)> {
     let mut values = Vec::new();
-    read_level(table, "", &mut values);
+    read_level(table, "", &mut values, &mut HashSet::new());
     values
 }
 
-fn read_level(section: &Section, prefix: &str, values: &mut Vec<(At<String>, At<RigValue>)>) {
+fn read_level(
+    section: &Section,
+    prefix: &str,
+    values: &mut Vec<(At<String>, At<RigValue>)>,
+    names: &mut HashSet<String>,
+) {
     for (key, item) in section.entries() {
         let name = At { value: format!("{prefix}{}", key.value), place: key.place };
         if let Some(table) = item.as_table_like() {
             let table: &dyn TableLike = table;
             let level = Section::new(section.document, "start", table, key.place);
-            read_level(&level, &format!("{}.", name.value), values);
+            read_level(&level, &format!("{}.", name.value), values, names);
             continue;
         }
         let place = section.place_of(item);
         match item.as_value().and_then(|value| convert(section, value)) {
-            Some(value) if values.iter().all(|(other, _)| other.value != name.value) => {
-                values.push((name, At { value, place }));
-            }
+            Some(value) if names.insert(name.value.clone()) => values.push((name, At { value, place })),
             Some(_) => section.document.problem(name.place, format!("start value \"{}\" is given twice", name.value)),
             None => {
                 let message = format!(

@@ -1,18 +1,20 @@
 //! The tables of a rig that name FMUs: `[fmu.*]`, `[[connect]]`, `[[trigger]]`, `[record]`.
 
 use super::document::{Document, Meaning, Section, describe, elements, number};
+use super::parse::overrun;
+use super::triggers::read_trigger;
 use super::{
-    At, Endpoint, Limits, OnWarning, Overrun, Place, Rig, RigClock, RigConnect, RigFmu, RigRecord, RigTrigger, Timing,
-    TriggerSource, start, suggestion,
+    At, Endpoint, GetIntervals, Limits, OnWarning, Place, Rig, RigClock, RigConnect, RigFmu, RigRecord, Timing, start,
+    suggestion,
 };
-use crate::time::{Fraction, Instant, Nanos};
+use crate::fmu::description::Dialect;
+use crate::time::{Fraction, Nanos};
 use std::path::{Path, PathBuf};
 use toml_edit::Item;
 
-const FMU: &[&str] = &["path", "cpu", "lenient", "on_warning", "start", "clock"];
-const CLOCK: &[&str] = &["interval", "overrun", "max_latency_us", "max_execution_us", "max_overruns"];
-const CONNECT: &[&str] = &["from", "to", "timing"];
-const TRIGGER: &[&str] = &["clock", "from", "at", "udp"];
+const FMU: &[&str] = &["path", "cpu", "dialect", "lenient", "on_warning", "get_intervals", "define", "start", "clock"];
+const CLOCK: &[&str] = &["interval", "shift", "overrun", "max_latency_us", "max_execution_us", "max_overruns"];
+const CONNECT: &[&str] = &["from", "to", "timing", "max_size"];
 const RECORD: &[&str] = &["signals", "format"];
 
 /// Reads them all.
@@ -40,7 +42,7 @@ pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
         rig.connects.extend(read_connect(&section.only(CONNECT), rig));
     }
     for section in top.tables("trigger", "[[trigger]]") {
-        rig.triggers.extend(read_trigger(&section.only(TRIGGER), rig));
+        rig.triggers.extend(read_trigger(section, folder, rig));
     }
     if let Some(section) = top.table("record", "[record]") {
         rig.record = Some(read_record(&section.only(RECORD)));
@@ -64,7 +66,14 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
         _ => {}
     }
     let words = [("ignore", Is(OnWarning::Ignore)), ("log", Is(OnWarning::Log)), ("error", Is(OnWarning::Error))];
+    let dialects = [("draft", Is(Dialect::Draft)), ("released", Is(Dialect::Released))];
     let core = |item: &Item| item.as_integer().and_then(|i| usize::try_from(i).ok());
+    let get_intervals = |item: &Item| match (item.as_bool(), item.as_str()) {
+        (Some(false), _) => Some(GetIntervals::Never),
+        (Some(true), _) => Some(GetIntervals::Decimal),
+        (_, Some("fraction")) => Some(GetIntervals::Fraction),
+        _ => None,
+    };
     RigFmu {
         name: At { value: name.value.to_owned(), place: name.place },
         path: path.map_or(At { value: PathBuf::new(), place: name.place }, |path| At {
@@ -72,11 +81,40 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
             place: path.place,
         }),
         cpu: section.read("cpu", "a core number", core),
+        dialect: section.choice("dialect", &dialects),
         lenient: section.boolean("lenient").unwrap_or(false),
         on_warning: section.choice("on_warning", &words).unwrap_or(OnWarning::Log),
+        get_intervals: section.read("get_intervals", "true, false or \"fraction\"", get_intervals),
+        define: section.table("define", "define").map(|table| read_define(&table)).unwrap_or_default(),
         start: section.table("start", "start").map(|table| start::read(&table)).unwrap_or_default(),
         clocks: read_clocks(section),
     }
+}
+
+/// Macros with a value, `true` for one without, or `false` for none.
+fn read_define(section: &Section) -> Vec<(At<String>, Option<String>)> {
+    let one_line = |text: &&str| !text.chars().any(char::is_control);
+    let value = |item: &Item| match (item.as_bool(), item.as_integer(), item.as_str().filter(one_line)) {
+        (Some(defined), ..) => Some(defined.then(String::new)),
+        (_, Some(number), _) => Some(Some(number.to_string())),
+        (_, _, Some(text)) => Some(Some(text.to_owned())),
+        _ => None,
+    };
+    let mut all = Vec::new();
+    for (name, item) in section.entries() {
+        match value(item) {
+            Some(value) => all.push((At { value: name.value.to_owned(), place: name.place }, value)),
+            None => {
+                let message = format!(
+                    "{} in define must be a text in one line, a whole number, true or false, not {}",
+                    name.value,
+                    describe(item)
+                );
+                section.document.problem(name.place, message);
+            }
+        }
+    }
+    all
 }
 
 fn read_clocks(fmu: &Section) -> Vec<RigClock> {
@@ -99,17 +137,16 @@ fn read_clocks(fmu: &Section) -> Vec<RigClock> {
 }
 
 fn read_clock(section: &Section, name: At<&str>) -> RigClock {
-    use Meaning::{Is, NotYet};
     let micros = |key| {
         let positive = |item: &Item| number(item).filter(|&us| us > 0.0 && us <= 1e12);
         section.read(key, "a number of microseconds above 0", positive).map(|us| Nanos((us.value * 1e3).round() as i64))
     };
     let whole = |item: &Item| item.as_integer().and_then(|i| u64::try_from(i).ok());
-    let words = [("skip", Is(Overrun::Skip)), ("queue", NotYet), ("stop", NotYet)];
     RigClock {
         name: At { value: name.value.to_owned(), place: name.place },
         interval: read_interval(section),
-        overrun: section.choice("overrun", &words),
+        shift: read_fraction(section, "shift"),
+        overrun: overrun(section),
         limits: Limits {
             max_latency: micros("max_latency_us"),
             max_execution: micros("max_execution_us"),
@@ -119,21 +156,32 @@ fn read_clock(section: &Section, name: At<&str>) -> RigClock {
 }
 
 fn read_interval(section: &Section) -> Option<At<Fraction>> {
-    let item = section.get("interval")?;
+    let interval = read_fraction(section, "interval")?;
+    if interval.value.is_zero() {
+        section.document.problem(interval.place, "interval must be above 0");
+        return None;
+    }
+    Some(interval)
+}
+
+/// Seconds, as a number or a fraction.
+fn read_fraction(section: &Section, key: &str) -> Option<At<Fraction>> {
+    let item = section.get(key)?;
     let place = section.place_of(item);
     let fraction = match (item.as_str(), number(item)) {
-        (Some(text), _) => Fraction::parse(text).map_err(|reason| format!("interval = \"{text}\" {reason}")),
-        (None, Some(value)) => Fraction::from_f64(value).map_err(|reason| format!("interval = {value} {reason}")),
+        (Some(text), _) => Fraction::parse(text).map_err(|reason| format!("{key} = \"{text}\" {reason}")),
+        (None, Some(value)) => Fraction::from_f64(value).map_err(|reason| format!("{key} = {value} {reason}")),
         (None, None) => {
-            Err(format!("interval must be a number of seconds or a fraction as \"1/100\", not {}", describe(item)))
+            Err(format!("{key} must be a number of seconds or a fraction as \"1/100\", not {}", describe(item)))
         }
     };
     match fraction {
-        Ok(fraction) if fraction.is_zero() => section.document.problem(place, "interval must be above 0"),
-        Ok(value) => return Some(At { value, place }),
-        Err(message) => section.document.problem(place, message),
+        Ok(value) => Some(At { value, place }),
+        Err(message) => {
+            section.document.problem(place, message);
+            None
+        }
     }
-    None
 }
 
 fn read_connect(section: &Section, rig: &Rig) -> Option<RigConnect> {
@@ -141,42 +189,9 @@ fn read_connect(section: &Section, rig: &Rig) -> Option<RigConnect> {
     let (from, to) = (endpoint(section, "from", rig), endpoint(section, "to", rig));
     let words = [("immediate", Is(Timing::Immediate)), ("delayed", NotYet)];
     let timing = section.choice("timing", &words).unwrap_or(Timing::Immediate);
-    Some(RigConnect { from: from?, to: to?, timing })
-}
-
-fn read_trigger(section: &Section, rig: &Rig) -> Option<RigTrigger> {
-    let clock = endpoint(section, "clock", rig);
-    let sources: Vec<&str> = ["from", "at", "udp"].into_iter().filter(|key| section.get(key).is_some()).collect();
-    match sources.as_slice() {
-        [] => section.document.problem(section.place, "[[trigger]] has neither from (an output clock) nor at (times)"),
-        ["from"] => {
-            let source = TriggerSource::OutputClock(endpoint(section, "from", rig)?);
-            return Some(RigTrigger { clock: clock?, source });
-        }
-        ["at"] => return Some(RigTrigger { clock: clock?, source: TriggerSource::Times(read_times(section)) }),
-        [_] => section.not_yet(section.place_of_key("udp"), "[[trigger]] by udp"),
-        [_, second, ..] => {
-            let message = format!("[[trigger]] has both {}: one trigger has one source", sources.join(" and "));
-            section.document.problem(section.place_of_key(second), message);
-        }
-    }
-    None
-}
-
-fn read_times(section: &Section) -> Vec<At<Instant>> {
-    let mut times: Vec<At<Instant>> = Vec::new();
-    for element in elements(section, "at").unwrap_or_default() {
-        let place = element.place;
-        let seconds = element.value.as_float().or_else(|| element.value.as_integer().map(|i| i as f64));
-        match seconds.and_then(Instant::from_f64) {
-            None => section.document.problem(place, "at must be a list of times in seconds, as [0.0, 1.5]"),
-            Some(time) if times.last().is_some_and(|last| last.value >= time) => {
-                section.document.problem(place, "the times of at must increase strictly");
-            }
-            Some(value) => times.push(At { value, place }),
-        }
-    }
-    times
+    let size = |item: &Item| item.as_integer().and_then(|i| usize::try_from(i).ok()).filter(|&i| i > 0);
+    let max_size = section.read("max_size", "a whole number of bytes above 0", size);
+    Some(RigConnect { from: from?, to: to?, timing, max_size })
 }
 
 fn read_record(section: &Section) -> RigRecord {
@@ -196,7 +211,7 @@ fn read_record(section: &Section) -> RigRecord {
 }
 
 /// `fmu.variable`, where the FMU is one of the rig's.
-fn endpoint(section: &Section, key: &str, rig: &Rig) -> Option<At<Endpoint>> {
+pub(super) fn endpoint(section: &Section, key: &str, rig: &Rig) -> Option<At<Endpoint>> {
     let Some(text) = section.string(key) else {
         if section.get(key).is_none() {
             section.missing(key);

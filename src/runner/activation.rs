@@ -1,70 +1,57 @@
 //! One activation: set, activate, get, publish, record (design S10). The same code in real and in virtual time.
 
+use super::inbox::Inbox;
+use super::intervals::{duration, known, unusable};
+use super::resize::Resizable;
 use super::thread_host::PartitionHost;
+use super::values::{self, Input, Output};
 use super::world::World;
 use crate::ffi::{Batch, Failure, Function, Outcome, Partition, Status};
-use crate::plan::{self, OnWarning, TaskId};
-use crate::time::Instant;
-use std::ops::Range;
+use crate::fmu::description::VariableType;
+use crate::plan::{self, OnWarning, Release, TaskId};
+use crate::record::findings::{Finding, Occurrence};
+use crate::time::{Fraction, Instant};
 
 /// A task with its model partition and its buffers; belongs to one thread.
 pub struct Activation {
     task: TaskId,
     partition: Partition,
+    inbox: Inbox,
     set: Vec<(Batch, Vec<Input>)>,
     get: Vec<(Batch, Vec<Output>)>,
-    /// Reads variables that other partitions read as well and that feed connections: reading and publishing must not be
-    /// interrupted by them.
-    shares_outputs: bool,
+    resizable: Option<Resizable>,
+    /// Recorded values before those that callbacks read.
+    own_columns: usize,
+    presence_words: usize,
+    /// Reads variables that other partitions read as well and that feed connections, or strings or binaries: reading and
+    /// publishing must not be interrupted by other partitions.
+    undisturbed: bool,
+    /// Of a changing clock: whether its interval is read as a fraction.
+    changing: Option<bool>,
+    /// What the last activation of a changing clock has said.
+    next: Option<Fraction>,
+    activated: bool,
 }
 
-struct Input {
-    item: usize,
-    elements: Range<usize>,
-    cell: usize,
-}
-
-struct Output {
-    elements: Range<usize>,
-    cells: Vec<usize>,
-}
-
-/// The batch for variables of a plan.
-pub fn batch(plan: &plan::Batch, awaiting: bool) -> Batch {
-    let variables = plan.items.iter().map(|item| (item.reference, item.elements)).collect();
-    if awaiting { Batch::awaiting(plan.variable_type, variables) } else { Batch::new(plan.variable_type, variables) }
+/// Whether a call went well, also by the rig's word on warnings. The host has counted the warning and noted the failure;
+/// the rest of the activation is left out.
+pub(super) fn allowed(outcome: Outcome, warnings_are_errors: bool) -> Result<(), Failure> {
+    let refused = Failure {
+        function: Function::ActivateModelPartition,
+        status: Status::Error,
+        clock: None,
+        time: None,
+        refused: true,
+    };
+    if outcome == Outcome::Warning && warnings_are_errors { Err(refused) } else { Ok(()) }
 }
 
 impl Activation {
     /// The buffers of a task.
     pub fn new(world: &World, task: TaskId, partition: Partition) -> Activation {
         let plan = &world.plan.tasks[task.0];
-        let set = plan.set.iter().map(|planned| {
-            let mut values = batch(planned, true);
-            let mut inputs = Vec::new();
-            for (item, variable) in planned.items.iter().enumerate() {
-                let elements = values.elements(item);
-                for (element, signal) in elements.clone().zip(&variable.signals) {
-                    let start = world.board.initial(*signal).or(world.plan.signals[signal.0].start);
-                    values.set_word(element, start.unwrap_or(0));
-                }
-                for connection in &variable.connections {
-                    inputs.push(Input { item, elements: elements.clone(), cell: connection.0 });
-                }
-            }
-            (values, inputs)
-        });
-        let get = plan.get.iter().map(|planned| {
-            let values = batch(planned, false);
-            let outputs = planned.items.iter().enumerate().filter(|(_, variable)| !variable.connections.is_empty());
-            let outputs = outputs
-                .map(|(item, variable)| Output {
-                    elements: values.elements(item),
-                    cells: variable.connections.iter().map(|connection| connection.0).collect(),
-                })
-                .collect();
-            (values, outputs)
-        });
+        let set = plan.set.iter().map(|planned| values::set(&world.plan, planned));
+        let get = plan.get.iter().map(|planned| values::get(&world.plan, planned));
         let feeds = |task: &plan::TaskPlan| {
             let items = task.get.iter().flat_map(|batch| &batch.items).filter(|item| !item.connections.is_empty());
             items.map(|item| item.reference).collect::<Vec<_>>()
@@ -72,9 +59,39 @@ impl Activation {
         let own = feeds(plan);
         let siblings =
             world.plan.tasks.iter().enumerate().filter(|(index, other)| *index != task.0 && other.fmu == plan.fmu);
-        let shares_outputs = siblings.flat_map(|(_, other)| feeds(other)).any(|reference| own.contains(&reference));
+        // What an FMU returns of strings and binaries is lost with the next call to it, by whomever.
+        let fleeting = |batch: &plan::Batch| matches!(batch.variable_type, VariableType::String | VariableType::Binary);
+        let undisturbed = siblings.clone().next().is_some() && plan.get.iter().any(fleeting)
+            || siblings.flat_map(|(_, other)| feeds(other)).any(|reference| own.contains(&reference));
         let (set, get) = (set.collect(), get.collect());
-        Activation { task, partition, set, get, shares_outputs }
+        let (inbox, resizable) = (Inbox::new(world, task), Resizable::new(&world.plan, plan));
+        let changing = (plan.release == Release::Changing).then_some(plan.supports_fraction);
+        let (own_columns, presence_words) = (plan.recorded().count(), world.plan.presence_words(plan));
+        Activation {
+            task,
+            partition,
+            inbox,
+            set,
+            get,
+            resizable,
+            own_columns,
+            presence_words,
+            undisturbed,
+            changing,
+            next: None,
+            activated: false,
+        }
+    }
+
+    /// Whether the last [`Activation::run`] came to call `fmi3ActivateModelPartition`: before it, setting an input can fail, or
+    /// the instance can turn out to be one that must not be called any more.
+    pub fn activated(&self) -> bool {
+        self.activated
+    }
+
+    /// The interval from the last activation of a changing clock to its next one; told once.
+    pub fn take_next(&mut self) -> Option<Fraction> {
+        self.next.take()
     }
 
     /// Gives the model partition back, so that the instance can be ended, and tells whose task it was.
@@ -90,30 +107,26 @@ impl Activation {
     /// Runs it at `time`. When a call fails, or another partition of the instance has, what is left is not done.
     pub fn run(&mut self, world: &World, host: &PartitionHost, time: Instant) -> Result<(), Failure> {
         let warnings_are_errors = world.plan.fmus[host.fmu().0].on_warning == OnWarning::Error;
-        // The host has counted the warning and noted the failure; here the rest of the activation is left out.
-        let check = |outcome: Outcome| {
-            let refused = Failure {
-                function: Function::ActivateModelPartition,
-                status: Status::Error,
-                clock: None,
-                time: None,
-                refused: true,
-            };
-            if outcome == Outcome::Warning && warnings_are_errors { Err(refused) } else { Ok(()) }
-        };
+        let check = |outcome: Outcome| allowed(outcome, warnings_are_errors);
+        if let Some(resizable) = &mut self.resizable {
+            resizable.follow(world, host.fmu(), |batch, elements| self.get[batch].0.resize(elements));
+        }
         for (values, inputs) in &mut self.set {
             for input in inputs {
-                let start = input.elements.start;
-                if world.cells[input.cell].read(|i, word| values.set_word(start + i, word)) > 0 {
-                    values.enable(input.item);
-                }
+                input.fetch(&world.cells, values);
             }
         }
+        self.activated = false;
         let mut setting = self.partition.begin();
+        if self.inbox.apply(world, host, &mut setting, time)? {
+            // A tunable parameter was set, on which intervals of tunable clocks may depend (design S2).
+            host.reread_tunable_intervals(&mut setting, time)?;
+        }
         for (values, _) in &self.set {
             check(setting.set(values)?)?;
         }
         let activated = setting.activate(time.seconds());
+        self.activated = !activated.as_ref().is_err_and(|failure| failure.refused);
         host.returned_from_fmu();
         let mut getting = activated?;
         check(getting.outcome())?;
@@ -121,18 +134,33 @@ impl Activation {
             for (values, outputs) in &mut self.get {
                 check(getting.get(values)?)?;
                 for output in outputs {
-                    for cell in &output.cells {
-                        world.cells[*cell].write(|i| values.word(output.elements.start + i));
+                    if let Some(size) = output.publish(&world.cells, values) {
+                        let (task, reference) = (Some(self.task), Some(output.reference));
+                        let seen = Occurrence { task, reference, time: Some(time), value: size as u64 };
+                        world.board.fmu(host.fmu()).findings().note(Finding::OversizedValue, seen);
                     }
                 }
             }
             Ok(())
         };
-        if self.shares_outputs { host.locked(read_and_publish) } else { read_and_publish() }
+        if self.undisturbed { host.locked(read_and_publish) } else { read_and_publish() }?;
+        if let Some(fraction) = self.changing {
+            let (read, qualifier) = getting.get_interval(fraction)?;
+            let interval = known(qualifier).and_then(|()| duration(read)).and_then(|interval| {
+                // Not 0, nor finer than time is kept.
+                if time.after(interval) > time { Ok(interval) } else { Err(unusable(read)) }
+            });
+            self.next =
+                Some(interval.map_err(|reading| {
+                    host.fail_reading(Function::get_interval(fraction), self.task, time, reading)
+                })?);
+        }
+        Ok(())
     }
 
-    /// Appends what the last activation set and read to the task's samples. `false`: there was no room.
-    pub fn sample(&self, world: &World, order: u64, time: Instant) -> bool {
+    /// Appends what the last activation set and read, and what `host` has read in callbacks meanwhile, to the task's
+    /// samples. `false`: there was no room.
+    pub fn sample(&self, world: &World, host: &PartitionHost, order: u64, time: Instant) -> bool {
         let ring = world.board.samples(self.task);
         if ring.is_unused() {
             return true;
@@ -140,11 +168,23 @@ impl Activation {
         let plan = &world.plan.tasks[self.task.0];
         let planned = plan.set.iter().chain(&plan.get);
         let batches = self.set.iter().map(|(values, _)| values).chain(self.get.iter().map(|(values, _)| values));
-        let values = planned.zip(batches).flat_map(|(planned, values)| {
+        let own = planned.zip(batches).enumerate().flat_map(|(number, (planned, values))| {
+            let get = number.checked_sub(self.set.len());
+            let places = get.and_then(|get| self.resizable.as_ref()?.places(get));
             planned.items.iter().enumerate().flat_map(move |(item, variable)| {
-                values.elements(item).zip(&variable.signals).map(move |(element, _)| values.word(element))
+                let first = values.elements(item).start;
+                (0..variable.signals.len()).map(move |element| match places {
+                    None => values.word(first + element),
+                    Some(places) => places[element].map_or(0, |place| values.word(place as usize)),
+                })
             })
         });
-        ring.push(order, time, values)
+        host.with_on_ticks(|on_ticks| {
+            let presence = (0..self.presence_words).map(|word| {
+                let own = self.resizable.as_ref().map_or(u64::MAX, |resizable| resizable.presence(word));
+                own & !on_ticks.absent(self.own_columns, word)
+            });
+            ring.push(order, time, own.chain(on_ticks.words()).chain(presence))
+        })
     }
 }

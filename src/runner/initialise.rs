@@ -3,18 +3,24 @@
 //! One thread, FMU after FMU. Values travel between instances in Initialization Mode in the plan's dependency order, so
 //! inputs whose sources have initial values start with those.
 
+use super::intervals::told;
 use super::thread_host::PartitionHost;
+use super::values;
 use super::world::World;
-use crate::exchange::word;
+use super::{clocks, needed, state};
 use crate::ffi::{
-    Failure, ForeignCall, Initialization, Instance, InstanceControl, InstanceHost, Instantiated, Interval, Library,
-    Outcome, Partition, Qualifier, Status, set_thread_host,
+    ClockElement, Failure, ForeignCall, Function, Initialization, Instance, InstanceControl, InstanceHost,
+    Instantiated, Interval, Library, LoadErrorKind, Outcome, Partition, Status, Terminated, set_thread_host,
 };
-use crate::fmu::description::IntervalVariability;
-use crate::plan::{self, FmuId, Release, TaskId};
-use crate::record::board::{Board, FmuWord};
+use crate::fmu::description::Dialect;
+use crate::plan::{self, FmuId, TaskId};
+use crate::record::board::Board;
+use crate::record::findings::{Finding, Occurrence};
+use crate::schedule::Learned;
+use crate::snapshot::Snapshot;
+use crate::sys::thread::current_tid;
 use crate::sys::wake::monotonic_now;
-use crate::time::{Fraction, Instant};
+use crate::time::Instant;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -44,51 +50,94 @@ struct Ear {
 impl InstanceHost for Ear {
     fn log(&self, status: Status, category: Option<&[u8]>, message: &[u8]) {
         let category = category.unwrap_or_default();
-        self.board.log().push(Some(self.fmu.0), status as u8, monotonic_now(), category, message);
+        if !self.board.log().push(Some(self.fmu.0), status as u8, monotonic_now(), category, message) {
+            self.board.fmu(self.fmu).findings().note(Finding::LogFlood, Occurrence::default());
+        }
     }
 
     fn foreign_call(&self, what: ForeignCall) {
-        let word = match what {
-            ForeignCall::ClockUpdateInsideGetClock => FmuWord::NestedUpdates,
-            _ => FmuWord::ForeignCalls,
+        let (finding, value) = match what {
+            ForeignCall::ClockUpdateInsideGetClock => (Finding::NestedUpdate, 0),
+            ForeignCall::ClockUpdateOutsideClockActivation => (Finding::OutsideClockActivation, 0),
+            ForeignCall::LockOnForeignThread => (Finding::ForeignLock, u64::from(current_tid())),
+            ForeignCall::ClockUpdateOutsideCall | ForeignCall::ClockUpdateWithoutThreadHost => {
+                (Finding::ForeignThread, u64::from(current_tid()))
+            }
         };
-        self.board.fmu(self.fmu).count(word, 1);
+        self.board.fmu(self.fmu).findings().note(finding, Occurrence { value, ..Occurrence::default() });
     }
 }
 
-/// Loads the libraries of all instances; instances of one FMU share one.
-pub fn load(world: &World) -> Result<Vec<Arc<Library>>, Refusal> {
+/// Loads the libraries of all instances, which must have `more` functions than every FMU; instances of one FMU share one.
+pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refusal> {
     let mut libraries: Vec<(PathBuf, Arc<Library>)> = Vec::new();
     let mut of_instances = Vec::new();
-    for fmu in &world.plan.fmus {
+    for (index, fmu) in world.plan.fmus.iter().enumerate() {
         let known = libraries.iter().find(|(path, _)| *path == fmu.library);
         let library = match known {
             Some((_, library)) => library.clone(),
             None => {
-                let library = Library::load(&fmu.library).map_err(|error| {
-                    Refusal::Invalid(format!("fmu `{}` ({}): {error}", fmu.name, fmu.path.display()))
+                let library = Library::load(&fmu.library, fmu.dialect).map_err(|error| {
+                    let way_out = match &error.kind {
+                        LoadErrorKind::Dialect { expected, .. } => {
+                            let other = if *expected == Dialect::Draft { "released" } else { "draft" };
+                            format!(
+                                "; dialect = \"{other}\" in [fmu.{}] of the rig overrides the description",
+                                fmu.name
+                            )
+                        }
+                        _ => String::new(),
+                    };
+                    Refusal::Invalid(format!("fmu `{}` ({}): {error}{way_out}", fmu.name, fmu.path.display()))
                 })?;
                 let library = Arc::new(library);
                 libraries.push((fmu.library.clone(), library.clone()));
                 library
             }
         };
+        let needed = needed::functions(&world.plan, FmuId(index));
+        let missing: Vec<&str> = library
+            .missing()
+            .iter()
+            .filter(|function| needed.contains(function) || more.contains(function))
+            .map(|function| function.name_in(fmu.dialect))
+            .collect();
+        if !missing.is_empty() {
+            let hint = match missing.iter().any(|name| name.starts_with("fmi3GetInterval")) {
+                true => "; with get_intervals = false output clocks are not asked for intervals",
+                false => "",
+            };
+            let list = missing.join(", ");
+            let message = format!(
+                "fmu `{}` ({}): its library lacks functions that this rig needs: {list}{hint}",
+                fmu.name,
+                fmu.path.display()
+            );
+            return Err(Refusal::Invalid(message));
+        }
         of_instances.push(library);
     }
     Ok(of_instances)
 }
 
-/// Instantiates and initialises all instances. Also gives the deadlines that countdown clocks are armed with from the
-/// start, by task.
+/// Instantiates all instances, or resets those that were kept from a run before, initialises them, and sets the states
+/// that they had when the run was left that this one goes on with. Also gives what they have said of their clocks, by task.
 pub fn initialise(
     world: &'static World,
     libraries: &[Arc<Library>],
     hosts: &[&'static PartitionHost],
-) -> Result<(Vec<Ready>, Vec<Option<Instant>>), Refusal> {
+    kept: Vec<Instance<Terminated>>,
+    resumed: Option<&Snapshot>,
+) -> Result<(Vec<Ready>, Vec<Learned>), Refusal> {
     let mut instances = Vec::new();
+    let mut kept = kept.into_iter();
     for (index, fmu) in world.plan.fmus.iter().enumerate() {
         set_thread_host(Some(hosts[index]));
-        let instance = instantiate(world, FmuId(index), &libraries[index])?;
+        let instance = match kept.next() {
+            None => instantiate(world, FmuId(index), &libraries[index])?,
+            Some(instance) => checked(hosts[index], instance.reset(), Instance::fail)?,
+        };
+        instance.declare_states(state::support(fmu));
         instances.push(Some(checked(hosts[index], set_up(world, fmu, instance), Instance::fail)?));
     }
     // Producers before consumers: what one computes initially is there when the next one is asked.
@@ -97,22 +146,31 @@ pub fn initialise(
         set_thread_host(Some(hosts[index.0]));
         checked(hosts[index.0], exchange(world, *index, instance), |()| instance.fail())?;
     }
-    let mut armed = vec![None; world.plan.tasks.len()];
+    let mut learned = vec![Learned::Nothing; world.plan.tasks.len()];
     let mut ready = Vec::new();
     for (index, instance) in instances.iter_mut().enumerate() {
         let instance = instance.take().expect("each is initialised once");
         set_thread_host(Some(hosts[index]));
-        checked(hosts[index], clocks(world, FmuId(index), &instance, &mut armed), |()| instance.fail())?;
+        let result = clocks::initialise(world, FmuId(index), &instance, hosts[index], &mut learned);
+        checked(hosts[index], result, |()| instance.fail())?;
         let own = || world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
-        let references: Vec<_> = own().map(|(_, task)| task.reference).collect();
+        let clocks: Vec<_> =
+            own().map(|(_, task)| ClockElement { clock: task.reference, element: task.element }).collect();
         let instance = checked(hosts[index], instance.exit_initialization_mode(), Instance::fail)?;
-        let (control, partitions) = instance.into_parts(&references);
+        let instance = match resumed {
+            Some(snapshot) => {
+                let bytes = snapshot.states.get(index).map_or(&[][..], Vec::as_slice);
+                checked(hosts[index], state::restore(instance, bytes), Instance::fail)?
+            }
+            None => instance,
+        };
+        let (control, partitions) = instance.into_parts(&clocks);
         let _ = world.instances[index].updates.set(control.clock_update());
         let partitions = own().map(|(task, _)| TaskId(task)).zip(partitions).collect();
         hosts[index].returned_from_fmu();
         ready.push(Ready { control, partitions });
     }
-    Ok((ready, armed))
+    Ok((ready, learned))
 }
 
 /// What came of a call; `fail` makes the instance one that must not be called any more, when the call went well but for a
@@ -154,71 +212,54 @@ fn set_up(
 ) -> Result<Instance<Initialization>, Failure> {
     let categories: Vec<&str> = plan.log_categories.iter().map(String::as_str).collect();
     let _warning_is_counted: Outcome = instance.set_debug_logging(true, &categories)?;
+    let mut instance = instance;
+    if !plan.structural_values.is_empty() {
+        let configuration = instance.enter_configuration_mode()?;
+        for start in &plan.structural_values {
+            let _warning_is_counted = configuration.set_values(start.reference, start.variable_type, &start.values)?;
+        }
+        instance = configuration.exit_configuration_mode()?;
+    }
     for start in &plan.start_values {
         let _warning_is_counted = instance.set_values(start.reference, start.variable_type, &start.values)?;
     }
-    instance.enter_initialization_mode(world.plan.start.seconds(), world.plan.stop.map(Instant::seconds), None)
+    for clock in &plan.draft_intervals {
+        let intervals: Vec<Interval> = clock.intervals.iter().map(|interval| told(*interval, clock.fraction)).collect();
+        let _warning_is_counted = instance.set_draft_intervals(clock.reference, &intervals)?;
+    }
+    // Not the stop time of a run that may be taken up again: the FMU could refuse to go beyond it.
+    let stop = world.plan.stop.filter(|_| !world.saves).map(Instant::seconds);
+    instance.enter_initialization_mode(world.plan.start.seconds(), stop, None)
 }
 
 /// Sets what its sources have computed already, then reads what others and the recording want.
 fn exchange(world: &World, fmu: FmuId, instance: &Instance<Initialization>) -> Result<(), Failure> {
     let plan = &world.plan.fmus[fmu.0];
     for planned in &plan.initial_writes {
-        for item in &planned.items {
-            for connection in &item.connections {
-                let mut words = vec![0; item.elements];
-                if world.cells[connection.0].read(|i, word| words[i] = word) > 0
-                    && let Some(values) = word::values(&words, planned.variable_type)
-                {
-                    let _warning_is_counted = instance.set_values(item.reference, planned.variable_type, &values)?;
-                    for (signal, word) in item.signals.iter().zip(&words) {
-                        world.board.set_initial(*signal, *word);
-                    }
-                }
+        let (mut batch, mut inputs) = values::set(&world.plan, planned);
+        for input in &mut inputs {
+            input.fetch(&world.cells, &mut batch);
+        }
+        for (number, item) in planned.items.iter().enumerate() {
+            if let (true, Some(values)) = (batch.is_enabled(number), values::load(&batch, number)) {
+                let _warning_is_counted = instance.set_values(item.reference, planned.variable_type, &values)?;
             }
         }
     }
     for planned in &plan.initial_reads {
-        for item in &planned.items {
+        let (mut batch, outputs) = values::get(&world.plan, planned);
+        for (number, item) in planned.items.iter().enumerate() {
             let values = instance.get_values(item.reference, planned.variable_type, item.elements)?;
-            let words = word::words(&values).unwrap_or_default();
-            for connection in &item.connections {
-                world.cells[connection.0].write(|i| words[i]);
-            }
-            for (signal, word) in item.signals.iter().zip(&words) {
-                world.board.set_initial(*signal, *word);
+            values::store(&mut batch, number, &values);
+            for (element, signal) in batch.elements(number).zip(&item.signals) {
+                world.board.set_initial(*signal, batch.word(element));
             }
         }
-    }
-    Ok(())
-}
-
-/// Writes the intervals of fixed and tunable clocks, asks countdown clocks for theirs.
-fn clocks(
-    world: &World,
-    fmu: FmuId,
-    instance: &Instance<Initialization>,
-    armed: &mut [Option<Instant>],
-) -> Result<(), Failure> {
-    for (index, task) in world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == fmu) {
-        // Not the shift: it is the description's own, a rig cannot change it, and FMUs answer Error to needless calls.
-        if let (true, Release::Periodic { interval, .. }) = (task.write_interval, &task.release) {
-            let interval = match task.supports_fraction {
-                true => Interval::Fraction { counter: interval.counter(), resolution: interval.resolution() },
-                false => Interval::Decimal(interval.seconds()),
-            };
-            let _warning_is_counted = instance.set_interval(task.reference, interval)?;
-        }
-        if task.kind == IntervalVariability::Countdown {
-            let (interval, qualifier) = instance.get_interval(task.reference, task.supports_fraction)?;
-            let interval = match interval {
-                Interval::Decimal(seconds) => Fraction::from_f64(seconds),
-                Interval::Fraction { counter, resolution } => Fraction::new(counter, resolution),
-            };
-            match (qualifier, interval) {
-                (Qualifier::NotYetKnown | Qualifier::Unchanged, _) => (),
-                (Qualifier::Changed, Ok(interval)) => armed[index] = Some(world.plan.start.after(interval)),
-                (Qualifier::Changed, Err(_)) => world.count(fmu, FmuWord::IllegalIntervals),
+        for output in outputs {
+            if let Some(size) = output.publish(&world.cells, &batch) {
+                let seen =
+                    Occurrence { reference: Some(output.reference), value: size as u64, ..Occurrence::default() };
+                world.board.fmu(fmu).findings().note(Finding::OversizedValue, seen);
             }
         }
     }

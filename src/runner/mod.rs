@@ -3,20 +3,36 @@
 //! It gets a plan and a piece of shared memory from the supervisor, loads and initialises the FMUs, runs the plan in real
 //! (`realtime`) or virtual time (`virtual_time`), ends the FMUs, and leaves. All that it has to say goes to the shared
 //! memory, so that nothing is lost when FMU code takes the process down. Once activations run, this process does not fork,
-//! create threads or map memory of its own accord.
+//! create threads or map memory of its own accord. Between several runs of one rig it waits for the supervisor (`sequence`).
 
 #![forbid(unsafe_code)]
 
 mod activation;
+mod clocks;
 mod cooperative;
+mod horizon;
+mod inbox;
 mod initialise;
+mod intervals;
+mod job;
+mod needed;
+mod privileges;
 mod process;
+mod quiescence;
 mod realtime;
+mod receiver;
+mod reconfigure;
+mod resize;
+mod sequence;
 mod shutdown;
+mod state;
 mod thread_host;
 mod threads;
+mod values;
 mod virtual_time;
 mod watchdog;
 mod world;
 
-pub use process::{PLAN_FD, SHARED_MEMORY_FD, main};
+pub use job::Job;
+pub use process::{JOB_FD, SHARED_MEMORY_FD, STATE_FD, main};
+pub use receiver::FIRST_SOCKET_FD;

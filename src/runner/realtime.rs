@@ -7,16 +7,17 @@
 use super::activation::Activation;
 use super::thread_host::{Dispatch, PartitionHost};
 use super::world::{Ending, World};
+use crate::exchange::TickStamp;
 use crate::ffi::set_thread_host;
-use crate::fmu::description::IntervalVariability;
-use crate::plan::TaskId;
+use crate::plan::{Overrun, Release, TaskId};
 use crate::record::board::{Metric, Scheduling, TaskCells, TaskWord};
-use crate::schedule::{self, Due, QUEUE, Tick, Timeline};
+use crate::record::findings::{Finding, Occurrence};
+use crate::schedule::{self, Due, QUEUE, Skipped, Tick, Timeline};
 use crate::sys::affinity::{self, current_cpu};
 use crate::sys::preemption::Partition as LockMember;
 use crate::sys::wake::{Wakening, monotonic_now};
-use crate::sys::{memory, scheduling, thread};
-use crate::time::{Instant, Nanos};
+use crate::sys::{SysError, memory, scheduling, thread};
+use crate::time::{Fraction, Nanos};
 use crossbeam::channel::Sender;
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
 
@@ -31,18 +32,20 @@ pub struct PartitionThread {
     pub task: TaskId,
     /// Its model partition and buffers.
     pub activation: Activation,
-    /// A deadline from initialisation, for countdown clocks.
-    pub armed: Option<Instant>,
     /// Told once: whether the thread is set up.
-    pub ready: Sender<Result<LockDemotion, String>>,
+    pub ready: Sender<Result<SetUp, String>>,
 }
 
-/// What a watchdog needs of a thread.
-pub struct LockDemotion {
+/// What a thread tells of itself when it is set up.
+pub struct SetUp {
     /// Which task.
     pub task: TaskId,
     /// Takes its priority.
     pub demotion: crate::sys::preemption::Demotion,
+    /// An address in its stack.
+    pub stack: usize,
+    /// What the system has refused, and what it can do without.
+    pub unrefined: Option<SysError>,
 }
 
 /// Figures of the activation before, for the jitter.
@@ -52,15 +55,20 @@ struct Previous {
 }
 
 impl PartitionThread {
-    /// The body of the thread; gives the activation back when the run ends.
-    pub fn run(mut self) -> Activation {
+    /// The body of the thread; when the run ends it gives the activation back, and what is left to be done.
+    pub fn run(mut self, mut timeline: Timeline) -> (Activation, Timeline) {
         let (world, task) = (self.world, self.task);
         let plan = &world.plan.tasks[task.0];
         let fifo = world.scheduling == Scheduling::Fifo;
         let member = LockMember::new(plan.level, fifo.then_some(plan.fifo.get()));
         world.board.task(task).word(TaskWord::Tid).store(u64::from(thread::current_tid()), Relaxed);
         crate::sys::crash::label_thread(task.0 as u64 + 1);
-        let set_up = self.set_up(fifo).map(|()| LockDemotion { task, demotion: member.demotion() });
+        let set_up = self.set_up(fifo).map(|unrefined| SetUp {
+            task,
+            demotion: member.demotion(),
+            stack: (&raw const world).addr(),
+            unrefined,
+        });
         let failed = set_up.is_err();
         let _ = self.ready.send(set_up);
         if !failed {
@@ -68,35 +76,32 @@ impl PartitionThread {
             let host: &'static PartitionHost =
                 Box::leak(Box::new(PartitionHost::new(world, plan.fmu, member, Dispatch::Threads)));
             set_thread_host(Some(host));
-            let mut timeline = Timeline::new(&plan.release, world.plan.start, world.plan.stop);
-            if let Some(time) = self.armed {
-                let start = world.plan.start;
-                timeline.arm(time, start, schedule::Dispatch { wall: Nanos(0), time: start });
-            }
-            self.serve(host, timeline);
+            self.serve(host, &mut timeline);
             set_thread_host(None);
         }
         world.tasks[task.0].next.store(i64::MAX, SeqCst);
         world.tasks[task.0].finished.store(true, SeqCst);
-        world.instances[plan.fmu.0].turns.announce(task.0, i64::MAX);
-        self.activation
+        world.instances[plan.fmu.0].turns.retire(task.0);
+        (self.activation, timeline)
     }
 
-    fn set_up(&self, fifo: bool) -> Result<(), String> {
+    fn set_up(&self, fifo: bool) -> Result<Option<SysError>, String> {
         let plan = &self.world.plan.tasks[self.task.0];
-        let place = |error: crate::sys::SysError| format!("thread {}: {error}", plan.thread);
+        let place = |error: SysError| format!("thread {}: {error}", plan.thread);
         thread::block_signals().map_err(place)?;
-        thread::minimize_timer_slack().map_err(place)?;
+        let unrefined = thread::minimize_timer_slack().err();
         memory::prefault_arena(HEAP);
         memory::prefault_stack(self.world.plan.host.stack_kib * 1024 * 3 / 4);
-        affinity::pin_to(plan.cpu).map_err(place)?;
+        if self.world.pinned {
+            affinity::pin_to(plan.cpu).map_err(place)?;
+        }
         if fifo {
             scheduling::set_fifo(plan.fifo.get()).map_err(place)?;
         }
-        Ok(())
+        Ok(unrefined)
     }
 
-    fn serve(&mut self, host: &'static PartitionHost, mut timeline: Timeline) {
+    fn serve(&mut self, host: &'static PartitionHost, timeline: &mut Timeline) {
         let (world, task) = (self.world, self.task);
         let plan = &world.plan.tasks[task.0];
         let (state, cells) = (&world.tasks[task.0], world.board.task(task));
@@ -107,18 +112,25 @@ impl PartitionThread {
         let mut now = monotonic_now();
         loop {
             let seen = state.wake.value();
+            if cooperative {
+                turns.decide(task.0);
+            }
             // Not idle, and next unknown, before the mail is taken: `World::complete` must not miss it in between.
             // The bit is taken back first: what set it is mail that the next look sees.
             world.noticed(task);
             if state.has_mail() {
                 state.idle.store(false, SeqCst);
                 state.next.store(i64::MIN, SeqCst);
-                take_mail(world, task, &mut timeline, &cells);
+                take_mail(world, task, timeline, &cells);
             }
             let leave = world.ending() == Ending::Discard || world.instances[plan.fmu.0].failed.load(SeqCst);
+            // For the saved state, or to be thrown away if there is none, once all threads have left.
+            if leave && world.saves {
+                return;
+            }
             if leave {
                 while state.has_mail() {
-                    take_mail(world, task, &mut timeline, &cells);
+                    take_mail(world, task, timeline, &cells);
                     cells.count_shared(TaskWord::Discarded, timeline.discard());
                 }
                 cells.count_shared(TaskWord::Discarded, timeline.discard());
@@ -131,7 +143,7 @@ impl PartitionThread {
                     return;
                 }
                 if cooperative {
-                    turns.announce(task.0, i64::MAX);
+                    turns.announce(task.0, None);
                 }
                 state.wake.wait_until(seen, None);
                 now = monotonic_now();
@@ -140,7 +152,7 @@ impl PartitionThread {
             state.next.store(next.nanos().0, SeqCst);
             let release = world.wall(next).0;
             if cooperative {
-                turns.announce(task.0, release);
+                turns.announce(task.0, Some(release));
             }
             if now < release {
                 let wakening = state.wake.wait_until(seen, Some(release));
@@ -153,15 +165,13 @@ impl PartitionThread {
             state.ticks.waiting(timeline.waiting());
             state.idle.store(false, SeqCst);
             state.next.store(due.time.nanos().0, SeqCst);
-            now = self.activate(host, due, now, &mut previous);
-            while let Some(skipped) = timeline.skip(world.simulation(Nanos(now))) {
-                cells.count_shared(TaskWord::Overruns, 1);
-                cells.count(TaskWord::Skipped, 1);
-                let late = now - world.wall(skipped.time).0;
-                for metric in [Metric::Wakeup, Metric::Start, Metric::Response] {
-                    cells.histogram(metric).record(late);
-                }
+            let period = timeline.interval().map_or(Nanos::MAX, Fraction::nanos);
+            now = self.activate(host, due, now, period, &mut previous);
+            if let Some(interval) = self.activation.take_next() {
+                timeline.follow(interval, due.time);
             }
+            take_change(world, task, timeline);
+            overruns(world, task, timeline, &cells, now);
         }
     }
 
@@ -178,19 +188,34 @@ impl PartitionThread {
     }
 
     /// Runs one activation; returns the wall clock at its end.
-    fn activate(&mut self, host: &PartitionHost, due: Due, woken: i64, previous: &mut Option<Previous>) -> i64 {
+    fn activate(
+        &mut self,
+        host: &PartitionHost,
+        due: Due,
+        woken: i64,
+        period: Nanos,
+        previous: &mut Option<Previous>,
+    ) -> i64 {
         let (world, task) = (self.world, self.task);
         let plan = &world.plan.tasks[task.0];
         let (instance, cells) = (&world.instances[plan.fmu.0], world.board.task(task));
         let cooperative = world.scheduling == Scheduling::Cooperative;
         let core = &world.cores[world.tasks[task.0].core];
+        let release = match due.dispatched {
+            None => world.wall(due.time).0,
+            // An event from outside is due when it arrives; a deadline, or a tick with a delay, at its time. What a run that
+            // was left had dispatched is late from the start of this one on.
+            Some(at) if due.retimed || matches!(plan.release, Release::Datagram { .. }) => at.0.max(world.start().0),
+            Some(at) => at.0.max(world.wall(due.time).0),
+        };
         if cooperative {
-            instance.turns.take(task.0, monotonic_now);
+            instance.turns.take(task.0, release, monotonic_now);
         } else {
             instance.lock.enter(host.member(), || world.help(task));
         }
-        // The instance may have failed, or the run been stopped, while this one waited.
-        if instance.failed.load(SeqCst) || world.ending() == Ending::Discard {
+        // The instance may have failed, or the run been stopped, while this one waited. It is no more on the timeline, so
+        // it still runs if the state is saved.
+        if instance.failed.load(SeqCst) || (world.ending() == Ending::Discard && !world.saves) {
             self.leave(host, cooperative);
             cells.count_shared(TaskWord::Discarded, 1);
             return monotonic_now();
@@ -199,7 +224,7 @@ impl PartitionThread {
         host.begin(task, due.time);
         let start = monotonic_now();
         cells.word(TaskWord::StartedAt).store(start as u64, Relaxed);
-        if current_cpu() != plan.cpu {
+        if world.pinned && current_cpu() != plan.cpu {
             cells.count(TaskWord::WrongCore, 1);
         }
         let result = self.activation.run(world, host, due.time);
@@ -216,16 +241,24 @@ impl PartitionThread {
         let execution = (end - start - meanwhile).max(0);
         core.executed.fetch_add(execution, Relaxed);
         self.leave(host, cooperative);
-
-        let release = match due.dispatched {
-            None => world.wall(due.time).0,
-            Some(at) if plan.kind == IntervalVariability::Countdown && !due.retimed => at.0.max(world.wall(due.time).0),
-            Some(at) => at.0,
-        };
+        if !self.activation.activated() {
+            cells.count_shared(TaskWord::Discarded, 1);
+            return monotonic_now();
+        }
+        // Without real-time priorities any other process may have taken the core meanwhile.
+        if !cooperative && Nanos(execution) > period {
+            let (task, reference) = (Some(task), Some(plan.reference));
+            let seen = Occurrence { task, reference, time: Some(due.time), value: execution as u64 };
+            world.board.fmu(plan.fmu).findings().note(Finding::OutlastsPeriod, seen);
+        }
         cells.count(TaskWord::Activations, 1);
         cells.count(TaskWord::Retimed, u64::from(due.retimed));
         cells.histogram(Metric::Wakeup).record(woken - release);
         cells.histogram(Metric::Start).record(start - release);
+        if let Release::Datagram { .. } = plan.release {
+            // The dispatch of such a tick is the arrival.
+            cells.histogram(Metric::Arrival).record(start - release);
+        }
         cells.histogram(Metric::Execution).record(execution);
         cells.histogram(Metric::Response).record(end - release);
         if let Some(previous) = previous {
@@ -233,7 +266,7 @@ impl PartitionThread {
             cells.histogram(Metric::Jitter).record(jitter.abs());
         }
         *previous = Some(Previous { release, start });
-        if result.is_ok() && !self.activation.sample(world, end as u64, due.time) {
+        if result.is_ok() && !self.activation.sample(world, host, end as u64, due.time) {
             cells.count(TaskWord::SamplesDropped, 1);
         }
         monotonic_now()
@@ -242,30 +275,75 @@ impl PartitionThread {
     fn leave(&self, host: &PartitionHost, cooperative: bool) {
         let instance = &self.world.instances[host.fmu().0];
         if cooperative {
-            instance.turns.give_back();
+            instance.turns.give_back(self.task.0);
         } else {
             instance.lock.leave(host.member());
         }
     }
 }
 
-/// Moves ticks and a new deadline from other threads to the timeline.
-fn take_mail(world: &World, task: TaskId, timeline: &mut Timeline, cells: &TaskCells) {
+/// What became due while the activation before it ran, until `now` (design S12). Ticks are queued in any case, and so is
+/// the release of a changing clock: it is the only one there is.
+fn overruns(world: &World, task: TaskId, timeline: &mut Timeline, cells: &TaskCells, now: i64) {
+    let time = world.simulation(Nanos(now));
+    let late = |release| now - world.wall(release).0;
+    let skipped = |Skipped { time }: Skipped| {
+        cells.count_shared(TaskWord::Overruns, 1);
+        cells.count(TaskWord::Skipped, 1);
+        for metric in [Metric::Wakeup, Metric::Start, Metric::Response] {
+            cells.histogram(metric).record(late(time));
+        }
+    };
+    match world.plan.tasks[task.0].overrun {
+        Overrun::Skip => {
+            while let Some(release) = timeline.skip(time) {
+                skipped(release);
+            }
+            cells.count_shared(TaskWord::Overruns, u64::from(timeline.overdue(time).is_some()));
+        }
+        Overrun::Queue => {
+            while let Some(release) = timeline.keep(time) {
+                skipped(release);
+            }
+        }
+        Overrun::Stop => {
+            if let Some(release) = timeline.overdue(time) {
+                cells.count_shared(TaskWord::Overruns, 1);
+                world.overrun(task, release, late(release));
+            }
+        }
+    }
+}
+
+/// Takes over a new interval of a tunable clock.
+fn take_change(world: &World, task: TaskId, timeline: &mut Timeline) {
+    if let Some((interval, from)) = world.tasks[task.0].take_change() {
+        timeline.retune(interval, from);
+    }
+}
+
+/// Moves ticks, a new deadline and a new interval from other threads to the timeline.
+pub fn take_mail(world: &World, task: TaskId, timeline: &mut Timeline, cells: &TaskCells) {
     let state = &world.tasks[task.0];
     let dispatch = |wall| schedule::Dispatch { wall, time: world.simulation(wall) };
-    let note = |outcome| match outcome {
+    let note = |tick: TickStamp, outcome| match outcome {
         Tick::Queued => (),
         Tick::Coalesced => cells.count_shared(TaskWord::Coalesced, 1),
-        Tick::Full => cells.count_shared(TaskWord::Overruns, 1),
+        Tick::Full => {
+            cells.count_shared(TaskWord::Overruns, 1);
+            world.overrun(task, tick.time, tick.dispatched.minus(world.wall(tick.time)).0);
+        }
         Tick::AfterStop => cells.count_shared(TaskWord::Discarded, 1),
     };
+    take_change(world, task, timeline);
     if let Some(deadline) = state.take_deadline() {
-        note(timeline.arm(deadline.tick.time, deadline.since, dispatch(deadline.tick.dispatched)));
+        let tick = deadline.tick;
+        note(tick, timeline.arm(tick.time, deadline.since, dispatch(tick.dispatched)));
     }
     while timeline.waiting() < QUEUE
         && let Some(stamp) = state.ticks.pop()
     {
-        note(timeline.tick(stamp.time, dispatch(stamp.dispatched)));
+        note(stamp, timeline.tick(stamp.time, dispatch(stamp.dispatched)));
         state.ticks.waiting(timeline.waiting());
     }
 }

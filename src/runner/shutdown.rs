@@ -1,38 +1,89 @@
-//! The end of the instances (design S13, S14): Terminate where it is allowed, Free where it is allowed.
+//! The end of the instances (design S13, S14): Terminate where it is allowed, Free where it is allowed, or what a further
+//! run needs.
 
 use super::activation::Activation;
 use super::thread_host::PartitionHost;
 use super::world::World;
-use crate::ffi::{Health, InstanceControl, Partition, TerminateError, set_thread_host};
+use crate::ffi::{
+    ClockActivation, Failure, Health, Instance, InstanceControl, Outcome, Partition, Terminated, set_thread_host,
+};
 use crate::record::board::FmuWord;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Ends all instances, in the reverse order of their making. All partition threads have returned.
-pub fn end_instances(
+/// Puts the instances together again, in rig order. All partition threads have returned; an instance that lacks one,
+/// since its thread could not be started, is abandoned and missing from the list.
+pub fn join(
     world: &World,
     controls: Vec<InstanceControl>,
     activations: Vec<Activation>,
-    hosts: &[&'static PartitionHost],
-) {
+) -> Vec<Option<Instance<ClockActivation>>> {
     let mut partitions: Vec<Vec<Partition>> = controls.iter().map(|_| Vec::new()).collect();
     // Not by their place in the list: a thread that could not be started is missing from it.
     for (task, partition) in activations.into_iter().map(Activation::into_partition) {
         partitions[world.plan.tasks[task.0].fmu.0].push(partition);
     }
-    for (index, (control, own)) in controls.into_iter().zip(partitions).enumerate().rev() {
-        set_thread_host(Some(hosts[index]));
-        let health = control.health();
-        let result = control.terminate(own);
-        if let Err(TerminateError::Failed(failure)) = &result {
-            hosts[index].fail(failure);
+    let joined = controls.into_iter().zip(partitions).enumerate().map(|(index, (control, own))| {
+        let whole = control.join(own).ok();
+        if whole.is_none() {
+            world.board.fmu(crate::plan::FmuId(index)).word(FmuWord::End).store(3, SeqCst);
         }
-        hosts[index].returned_from_fmu();
-        let end = match (health, &result) {
-            (Health::Fatal, _) | (_, Err(TerminateError::PartitionsMissing(_))) => 3,
-            (Health::Healthy, Ok(_)) => 1,
-            _ => 2,
-        };
-        world.board.fmu(hosts[index].fmu()).word(FmuWord::End).store(end, SeqCst);
+        whole
+    });
+    joined.collect()
+}
+
+/// Ends all instances, in the reverse order of their making.
+pub fn end_instances(
+    world: &World,
+    instances: Vec<Option<Instance<ClockActivation>>>,
+    hosts: &[&'static PartitionHost],
+) {
+    for (index, instance) in instances.into_iter().enumerate().rev() {
+        let Some(instance) = instance else { continue };
+        set_thread_host(Some(hosts[index]));
+        let health = instance.health();
+        note_end(world, hosts[index], health, instance.end());
     }
     set_thread_host(None);
+}
+
+/// Ends the run of all instances, in the reverse order of their making, and keeps them.
+pub fn terminate(
+    world: &World,
+    instances: Vec<Instance<ClockActivation>>,
+    hosts: &[&'static PartitionHost],
+) -> Vec<Instance<Terminated>> {
+    let mut kept = Vec::new();
+    for (index, instance) in instances.into_iter().enumerate().rev() {
+        set_thread_host(Some(hosts[index]));
+        let health = instance.health();
+        let (instance, result) = instance.terminate();
+        note_end(world, hosts[index], health, result);
+        kept.push(instance);
+    }
+    set_thread_host(None);
+    kept.reverse();
+    kept
+}
+
+/// Frees instances whose run is over, in the reverse order of their making.
+pub fn free(instances: Vec<Instance<Terminated>>, hosts: &[&'static PartitionHost]) {
+    for (instance, host) in instances.into_iter().zip(hosts).rev() {
+        set_thread_host(Some(*host));
+        let _it_has_ended_before = instance.end();
+    }
+    set_thread_host(None);
+}
+
+fn note_end(world: &World, host: &PartitionHost, before: Health, result: Result<Outcome, Failure>) {
+    if let Err(failure) = &result {
+        host.fail(failure);
+    }
+    host.returned_from_fmu();
+    let end = match (before, &result) {
+        (Health::Fatal, _) => 3,
+        (Health::Healthy, Ok(_)) => 1,
+        _ => 2,
+    };
+    world.board.fmu(host.fmu()).word(FmuWord::End).store(end, SeqCst);
 }

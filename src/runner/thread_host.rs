@@ -1,19 +1,29 @@
-//! What FMU code on one of our threads asks for: the preemption lock, and the routing of its ticks (design S4, S7, S9).
+//! What FMU code on one of our threads asks for: the preemption lock, and the [`routing`] of its ticks (design S4, S7, S9).
 //!
 //! One [`PartitionHost`] per partition thread; in virtual time, and while FMUs are initialised and ended, one per instance
 //! on the only thread.
 
+mod delays;
+mod on_ticks;
+mod routing;
+mod tunables;
+
+use self::on_ticks::OnTicks;
+use self::routing::Clocks;
 use super::world::World;
-use crate::exchange::{Deadline, TickStamp};
-use crate::ffi::{Failure, Function, Qualifier, Status, ThreadHost};
-use crate::plan::{FmuId, OnWarning, OutputClock, TaskId, TriggerTime};
+use crate::ffi::{Failure, Function, Status, ThreadHost};
+use crate::plan::{FmuId, OnWarning, TaskId};
 use crate::record::board::{FmuWord, Global, Metric, TaskWord};
+use crate::record::findings::Finding;
 use crate::record::histogram::Recorder;
-use crate::sys::preemption::{Locked, Partition as LockMember, Unlocked};
-use crate::sys::wake::monotonic_now;
-use crate::time::{Fraction, Instant, Nanos};
+use crate::record::unusable::Unusable;
+use crate::sys::preemption::{Locked, Partition as LockMember, PreemptionLock, Unlocked};
+use crate::time::{Fraction, Instant};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+
+/// No hold time waits to be recorded.
+const RECORDED: u64 = u64::MAX;
 
 /// Something that a clock update brought about, in virtual time.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +32,8 @@ pub enum Event {
     Tick(TaskId, Instant),
     /// A countdown clock is armed for this time.
     Arm(TaskId, Instant),
+    /// A tunable clock has another interval from this time on.
+    Retune(TaskId, Fraction, Instant),
 }
 
 /// Where ticks go.
@@ -41,53 +53,23 @@ pub struct PartitionHost {
     /// Activation time of that activation.
     time: Cell<Instant>,
     member: LockMember,
+    lock: &'static PreemptionLock,
     /// How often FMU code holds the lock (our own callbacks take it too).
     held_by_fmu: Cell<u32>,
     dispatch: Dispatch,
+    /// Where lock hold times go: to the task's histogram, or to the instance's.
+    hold: Cell<Recorder<'static>>,
+    /// The last hold time, in ticks; [`RECORDED`] when it has been recorded.
+    last_hold: Cell<u64>,
     /// A bit per task: to be woken at the outermost unlock.
     to_wake: Box<[Cell<u64>]>,
     clocks: RefCell<Clocks>,
-}
-
-/// Buffers for one clock update.
-struct Clocks {
-    outputs: Vec<u32>,
-    active: Vec<u8>,
-    decimal: Countdowns,
-    fraction: Countdowns,
-    intervals: Vec<f64>,
-    counters: Vec<u64>,
-    resolutions: Vec<u64>,
-}
-
-#[derive(Default)]
-struct Countdowns {
-    tasks: Vec<TaskId>,
-    references: Vec<u32>,
-    qualifiers: Vec<i32>,
+    on_ticks: RefCell<OnTicks>,
 }
 
 impl PartitionHost {
     /// The host of `fmu` on the calling thread, which takes part in its preemption lock as `member`.
     pub fn new(world: &'static World, fmu: FmuId, member: LockMember, dispatch: Dispatch) -> PartitionHost {
-        let plan = &world.plan.fmus[fmu.0];
-        let countdowns = |fraction: bool| {
-            let wanted = plan.countdowns.iter().filter(|task| world.plan.tasks[task.0].supports_fraction == fraction);
-            let tasks: Vec<TaskId> = wanted.copied().collect();
-            let references: Vec<u32> = tasks.iter().map(|task| world.plan.tasks[task.0].reference.0).collect();
-            Countdowns { qualifiers: vec![0; tasks.len()], tasks, references }
-        };
-        let (decimal, fraction) = (countdowns(false), countdowns(true));
-        let outputs: Vec<u32> = plan.output_clocks.iter().map(|clock| clock.reference.0).collect();
-        let clocks = Clocks {
-            active: vec![0; outputs.len()],
-            outputs,
-            intervals: vec![0.0; decimal.tasks.len()],
-            counters: vec![0; fraction.tasks.len()],
-            resolutions: vec![0; fraction.tasks.len()],
-            decimal,
-            fraction,
-        };
         PartitionHost {
             world,
             fmu,
@@ -96,8 +78,12 @@ impl PartitionHost {
             member,
             held_by_fmu: Cell::new(0),
             dispatch,
+            hold: Cell::new(world.board.fmu(fmu).hold()),
+            last_hold: Cell::new(RECORDED),
+            lock: &world.instances[fmu.0].lock,
             to_wake: world.plan.tasks.chunks(64).map(|_| Cell::new(0)).collect(),
-            clocks: RefCell::new(clocks),
+            clocks: RefCell::new(Clocks::new(world, fmu)),
+            on_ticks: RefCell::new(OnTicks::new(&world.plan, fmu)),
         }
     }
 
@@ -115,37 +101,51 @@ impl PartitionHost {
     pub fn begin(&self, task: TaskId, time: Instant) {
         self.task.set(Some(task));
         self.time.set(time);
+        self.on_ticks.borrow_mut().forget();
         let cells = self.world.board.task(task);
+        self.record_holds_in(cells.histogram(Metric::LockHold));
         cells.set_time(time);
         cells.word(TaskWord::Active).store(1, Relaxed);
+    }
+
+    /// What happens from now on, outside of any activation, happens at this time.
+    pub fn at(&self, time: Instant) {
+        self.time.set(time);
     }
 
     /// The activation is over.
     pub fn end(&self) {
         if let Some(task) = self.task.take() {
+            self.record_holds_in(self.world.board.fmu(self.fmu).hold());
             self.world.board.task(task).word(TaskWord::Active).store(0, Relaxed);
         }
     }
 
-    /// FMU code has returned: releases a lock that it did not give back.
+    /// FMU code has returned: releases a lock that it did not give back, and records what its locks have left to record.
     pub fn returned_from_fmu(&self) {
         if self.held_by_fmu.replace(0) > 0 {
             self.count(TaskWord::LockLeaked, FmuWord::LockLeaked);
-            if let Some(leak) = self.world.instances[self.fmu.0].lock.release_leaked(&self.member) {
+            self.note(Finding::LockLeaked, None, 0);
+            if let Some(leak) = self.lock.release_leaked(&self.member) {
                 self.record_hold(leak.held);
             }
             self.wake_targets();
         }
+        self.record_hold(RECORDED);
     }
 
     /// Runs `body` with the instance locked, as callbacks do.
     pub fn locked<T>(&self, body: impl FnOnce() -> T) -> T {
-        let lock = &self.world.instances[self.fmu.0].lock;
-        lock.lock(&self.member);
+        self.lock.lock(&self.member);
         let result = body();
-        lock.unlock(&self.member);
+        self.lock.unlock(&self.member);
         self.wake_targets();
         result
+    }
+
+    /// What callbacks have read since the activation began.
+    pub fn with_on_ticks<T>(&self, body: impl FnOnce(&OnTicks) -> T) -> T {
+        body(&self.on_ticks.borrow())
     }
 
     /// Events since the last call, in virtual time.
@@ -159,9 +159,24 @@ impl PartitionHost {
     pub fn fail(&self, failure: &Failure) {
         if !failure.refused {
             let (status, function) = (failure.status as u64, failure.function as u64);
-            self.world.board.fmu(self.fmu).fail(status, function, self.task.get(), self.time.get());
+            // Before the run, the clock that was asked for something.
+            let asked = || {
+                let mut tasks = self.world.plan.tasks.iter();
+                tasks.position(|task| task.fmu == self.fmu && Some(task.reference) == failure.clock).map(TaskId)
+            };
+            let task = self.task.get().or_else(asked);
+            self.world.board.fmu(self.fmu).fail(status, function, task, self.time.get(), None);
         }
         self.world.instance_failed(self.fmu);
+    }
+
+    /// Notes that a call went well, but gave for the clock of `task` what no clock can have, at `time`. The failure that
+    /// comes back is to be handed on: it stands for this one.
+    pub fn fail_reading(&self, function: Function, task: TaskId, time: Instant, reading: Unusable) -> Failure {
+        let status = Status::Error;
+        self.world.board.fmu(self.fmu).fail(status as u64, function as u64, Some(task), time, Some(reading));
+        self.world.instance_failed(self.fmu);
+        Failure { function, status, clock: None, time: None, refused: true }
     }
 
     /// Whether the instance has failed.
@@ -176,16 +191,29 @@ impl PartitionHost {
         }
     }
 
-    fn recorder(&self, metric: Metric) -> Recorder<'static> {
-        match (self.task.get(), metric) {
-            (Some(task), metric) => self.world.board.task(task).histogram(metric),
-            (None, Metric::LockHold) => self.world.board.fmu(self.fmu).hold(),
-            (None, _) => self.world.board.fmu(self.fmu).wait(),
+    fn record_wait(&self, ticks: u64) {
+        let board = self.world.board;
+        let recorder = match self.task.get() {
+            Some(task) => board.task(task).histogram(Metric::LockWait),
+            None => board.fmu(self.fmu).wait(),
+        };
+        recorder.record(self.world.scale.nanos(ticks) as i64);
+    }
+
+    /// Records the hold time before this one, and keeps this one: the counters of a value that was just measured would
+    /// have to be written before the next locked instruction can be executed, those of an old one long have been.
+    #[inline]
+    fn record_hold(&self, ticks: u64) {
+        let last = self.last_hold.replace(ticks);
+        if last != RECORDED {
+            self.hold.get().record(self.world.scale.nanos(last) as i64);
         }
     }
 
-    fn record_hold(&self, ticks: u64) {
-        self.recorder(Metric::LockHold).record(self.world.scale.nanos(ticks) as i64);
+    /// From now on hold times go elsewhere.
+    fn record_holds_in(&self, recorder: Recorder<'static>) {
+        self.record_hold(RECORDED);
+        self.hold.set(recorder);
     }
 
     /// Wakes what was ticked, most urgent first, unless the instance is still locked by this thread.
@@ -193,7 +221,7 @@ impl PartitionHost {
         if self.member.depth() > 0 {
             return;
         }
-        for (index, word) in self.to_wake.iter().enumerate() {
+        for (index, word) in self.to_wake.iter().enumerate().filter(|(_, word)| word.get() != 0) {
             let mut bits = word.take();
             while bits != 0 {
                 let task = index * 64 + bits.trailing_zeros() as usize;
@@ -203,107 +231,16 @@ impl PartitionHost {
         }
     }
 
-    /// The time of a tick of `clock` (S4).
-    fn tick_time(&self, clock: &OutputClock) -> Instant {
-        if self.world.plan.trigger_time == TriggerTime::Now && matches!(self.dispatch, Dispatch::Threads) {
-            return self.world.simulation(Nanos(monotonic_now()));
-        }
-        let own = self.task.get();
-        if clock.ticked_by.is_empty() || own.is_some_and(|own| clock.ticked_by.contains(&own)) {
-            return self.time.get();
-        }
-        // Another one of them is preempted: its tick surfaces in this one's callback.
-        let active = |task: &&TaskId| self.world.board.task(**task).get(TaskWord::Active) == 1;
-        let preempted = clock.ticked_by.iter().find(active);
-        preempted.map_or(self.time.get(), |task| self.world.board.task(*task).time())
-    }
-
-    fn dispatch_tick(&self, target: TaskId, time: Instant, dispatched: Nanos) {
-        match &self.dispatch {
-            Dispatch::Threads => {
-                if self.world.tick(target, TickStamp { time, dispatched }) {
-                    self.wake_later(target);
-                }
-            }
-            Dispatch::Events(events) => events.borrow_mut().push(Event::Tick(target, time)),
-        }
-    }
-
-    fn dispatch_deadline(&self, target: TaskId, time: Instant, dispatched: Nanos) {
-        match &self.dispatch {
-            Dispatch::Threads => {
-                let tick = TickStamp { time, dispatched };
-                self.world.arm(target, Deadline { tick, since: self.time.get() });
-                self.wake_later(target);
-            }
-            Dispatch::Events(events) => events.borrow_mut().push(Event::Arm(target, time)),
-        }
-    }
-
     fn wake_later(&self, target: TaskId) {
         let word = &self.to_wake[target.0 / 64];
         word.set(word.get() | 1 << (target.0 % 64));
     }
-
-    /// Reads every output clock once and every countdown interval, and hands out what they say.
-    fn route(&self) -> Result<(), Failure> {
-        let instance = &self.world.instances[self.fmu.0];
-        let Some(updates) = instance.updates.get() else { return Ok(()) };
-        let plan = &self.world.plan.fmus[self.fmu.0];
-        let Ok(mut clocks) = self.clocks.try_borrow_mut() else { return Ok(()) };
-        let clocks = &mut *clocks;
-        let now = match self.dispatch {
-            Dispatch::Threads => Nanos(monotonic_now()),
-            Dispatch::Events(_) => Nanos(0), // virtual time looks at no clock
-        };
-        if !clocks.outputs.is_empty() {
-            let _counted = updates.get_clocks(&clocks.outputs, &mut clocks.active)?;
-            for (clock, active) in plan.output_clocks.iter().zip(&clocks.active) {
-                if *active == 1 {
-                    let time = self.tick_time(clock);
-                    for target in &clock.targets {
-                        self.dispatch_tick(*target, time, now);
-                    }
-                }
-            }
-        }
-        let Countdowns { tasks, references, qualifiers } = &mut clocks.decimal;
-        if !tasks.is_empty() {
-            let _counted = updates.get_interval_decimal(references, &mut clocks.intervals, qualifiers)?;
-            for (index, target) in tasks.iter().enumerate() {
-                let interval = || Fraction::from_f64(clocks.intervals[index]).ok();
-                self.deadline(*target, qualifiers[index], interval, now);
-            }
-        }
-        let Countdowns { tasks, references, qualifiers } = &mut clocks.fraction;
-        if !tasks.is_empty() {
-            let (counters, resolutions) = (&mut clocks.counters, &mut clocks.resolutions);
-            let _counted = updates.get_interval_fraction(references, counters, resolutions, qualifiers)?;
-            for (index, target) in tasks.iter().enumerate() {
-                let interval = || Fraction::new(counters[index], resolutions[index]).ok();
-                self.deadline(*target, qualifiers[index], interval, now);
-            }
-        }
-        Ok(())
-    }
-
-    /// A countdown interval was read: a changed one counts from the activation time of the caller.
-    fn deadline(&self, target: TaskId, qualifier: i32, interval: impl FnOnce() -> Option<Fraction>, now: Nanos) {
-        match Qualifier::from_raw(qualifier) {
-            Some(Qualifier::Changed) => match interval() {
-                Some(interval) => self.dispatch_deadline(target, self.time.get().after(interval), now),
-                None => self.world.count(self.fmu, FmuWord::IllegalIntervals),
-            },
-            None => self.world.count(self.fmu, FmuWord::IllegalIntervals),
-            Some(_) => (),
-        }
-    }
 }
 
 impl ThreadHost for PartitionHost {
-    fn clock_update(&self) {
+    fn clock_update(&self, time: Option<f64>) {
         // Under the lock, so that no other partition reads (and thereby resets) a tick and is preempted with it.
-        if let Err(failure) = self.locked(|| self.route()) {
+        if let Err(failure) = self.locked(|| self.route(time)) {
             self.fail(&failure);
         }
     }
@@ -311,22 +248,21 @@ impl ThreadHost for PartitionHost {
     fn lock_preemption(&self) {
         if self.held_by_fmu.replace(self.held_by_fmu.get() + 1) > 0 {
             self.count(TaskWord::LockNested, FmuWord::LockNested);
-        } else {
-            self.count(TaskWord::LockAcquisitions, FmuWord::LockAcquisitions);
         }
-        let locked = self.world.instances[self.fmu.0].lock.lock(&self.member);
+        let locked = self.lock.lock(&self.member);
         if let Locked::Outermost { waited: Some(ticks) } = locked {
-            self.recorder(Metric::LockWait).record(self.world.scale.nanos(ticks) as i64);
+            self.record_wait(ticks);
         }
     }
 
     fn unlock_preemption(&self) {
         let Some(left) = self.held_by_fmu.get().checked_sub(1) else {
             self.count(TaskWord::LockUnbalanced, FmuWord::LockUnbalanced);
+            self.note(Finding::LockUnbalanced, None, 0);
             return;
         };
         self.held_by_fmu.set(left);
-        if let Unlocked::Outermost { held } = self.world.instances[self.fmu.0].lock.unlock(&self.member) {
+        if let Unlocked::Outermost { held } = self.lock.unlock(&self.member) {
             self.record_hold(held);
             self.wake_targets();
         }

@@ -1,11 +1,15 @@
 //! Starts the partition threads at one instant, watches over the run, and joins them (design S14).
 
 use super::activation::Activation;
-use super::realtime::PartitionThread;
+use super::privileges;
+use super::realtime::{PartitionThread, SetUp, take_mail};
+use super::receiver::Receiver;
+use super::reconfigure::{Reconfigurable, Reconfigurer};
 use super::watchdog::Watchdog;
 use super::world::{Ending, World};
 use crate::plan::TaskId;
 use crate::record::board::{Global, Phase, TaskWord};
+use crate::schedule::Timeline;
 use crate::sys::wake::monotonic_now;
 use crate::sys::{affinity, crash, thread};
 use crate::time::{Instant, Nanos};
@@ -14,82 +18,114 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+/// What a thread gives back.
+type Left = (Activation, Timeline);
+
 /// How often the main thread looks.
 const LOOK: Duration = Duration::from_millis(2);
+/// An event that is handed over later than this after its arrival may find its time recorded as complete, ns.
+const EVENTS_CLOSE: i64 = 50_000_000;
+/// So long before the stop time is never recorded as complete before the end, ns.
+const LAST_EVENTS: i64 = 1_000_000;
 /// Starts fall on whole multiples of this on CLOCK_MONOTONIC (design S18), ns.
 const START_GRID: i64 = 10_000_000;
 
-/// Runs the plan in real time and gives the activations back, so that the instances can be ended. `Err`: the threads could
+/// Runs the plan in real time and gives the activations back, so that the instances can be ended, and, if the state is
+/// saved, what is left to be done. `Err`: the threads could
 /// not be set up; when not all activations are there, no instance may be touched any more.
 ///
 /// When a thread does not return in time this does not return either: the process ends.
 pub fn run(
     world: &'static World,
     activations: Vec<Activation>,
-    armed: &[Option<Instant>],
+    timelines: Vec<Timeline>,
+    reconfigurable: Vec<Reconfigurable>,
     say: &dyn Fn(u8, &str),
-) -> Result<Vec<Activation>, Vec<Activation>> {
+) -> Result<(Vec<Activation>, Vec<Timeline>), Vec<Activation>> {
     let (ready, is_ready) = unbounded();
     let mut threads = Vec::new();
     let mut problems = Vec::new();
-    for (index, activation) in activations.into_iter().enumerate() {
+    for (index, (activation, timeline)) in activations.into_iter().zip(timelines).enumerate() {
         let task = TaskId(index);
         let plan = &world.plan.tasks[index];
-        let body = PartitionThread { world, task, activation, armed: armed[index], ready: ready.clone() };
-        match thread::spawn(&plan.thread, world.plan.host.stack_kib * 1024, move || body.run()) {
+        let body = PartitionThread { world, task, activation, ready: ready.clone() };
+        match thread::spawn(&plan.thread, world.plan.host.stack_kib * 1024, move || body.run(timeline)) {
             Ok(thread) => threads.push(thread),
             Err(error) => problems.push(error.to_string()),
         }
     }
     // So that a thread that dies before it is ready ends the wait for it.
     drop(ready);
-    let mut demotions = Vec::new();
+    let mut set_up: Vec<SetUp> = Vec::new();
     for _ in &threads {
         match is_ready.recv() {
-            Ok(Ok(demotion)) => demotions.push(demotion),
+            Ok(Ok(thread)) => set_up.push(thread),
             Ok(Err(problem)) => problems.push(problem),
             Err(_) => problems.push("a partition thread ended before it was set up".to_owned()),
         }
     }
+    let receiver = Receiver::start(world).unwrap_or_else(|problem| {
+        problems.push(problem);
+        None
+    });
     for problem in &problems {
         say(3, problem);
     }
     if !problems.is_empty() {
         world.end(Ending::Discard);
-        return Err(join(world, threads, monotonic_now()));
+        receiver.into_iter().for_each(Receiver::join);
+        let left = join(world, threads, None, monotonic_now());
+        return Err(left.into_iter().map(|(activation, _)| activation).collect());
     }
-    let watchdog = Watchdog::start(world, demotions, say);
+    if let Some(error) = set_up.iter().find_map(|thread| thread.unrefined.as_ref()) {
+        say(1, &format!("WAKE-UPS MAY BE 50 µs LATER THAN THEY HAVE TO BE: {error}"));
+    }
+    let reconfigurer = Reconfigurer::start(world, reconfigurable, say);
+    let stacks =
+        set_up.iter().map(|thread| thread.stack).chain(receiver.iter().map(|receiver| receiver.stack)).collect();
+    privileges::settle_memory(world, stacks, say);
+    let watchdog = Watchdog::start(world, set_up, say);
     world.set_start(Nanos((monotonic_now() / START_GRID + 4) * START_GRID));
     world.board.set_phase(Phase::Running);
+    receiver.iter().for_each(Receiver::receive);
     for task in &world.tasks {
         task.wake.wake();
     }
     let own: Vec<usize> = world.plan.tasks.iter().map(|task| task.cpu).collect();
-    if let Err(error) = affinity::keep_off(&own) {
+    // Where threads cannot be pinned this cannot be done either, which was said.
+    if let (true, Err(error)) = (world.pinned, affinity::keep_off(&own)) {
         say(1, &error.to_string());
     }
-    let asked = watch(world);
+    let asked = watch(world, receiver.as_ref());
+    receiver.iter().for_each(Receiver::close);
     world.board.set_phase(Phase::Stopping);
-    let activations = join(world, threads, asked);
+    let left = join(world, threads, reconfigurer, asked);
+    let (activations, mut timelines): (Vec<_>, Vec<_>) = left.into_iter().unzip();
+    receiver.into_iter().for_each(Receiver::join);
     for (task, state) in world.tasks.iter().enumerate() {
-        // Ticks of partitions that were still running when the thread that they were for had left.
+        // Ticks of partitions, and of the receiver, that were still running when the thread that they were for had left.
+        if world.saves
+            && let Some(timeline) = timelines.get_mut(task)
+        {
+            take_mail(world, TaskId(task), timeline, &world.board.task(TaskId(task)));
+        }
         let left = std::iter::from_fn(|| state.ticks.pop()).count();
         world.board.task(TaskId(task)).count_shared(TaskWord::Discarded, left as u64);
     }
     world.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
     drop(watchdog);
-    Ok(activations)
+    Ok((activations, timelines))
 }
 
 /// Until the run is to end: by its stop time, a request, or a failure. Returns when it was to.
-fn watch(world: &World) -> i64 {
+fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
     let stop = world.plan.stop.map(|stop| world.wall(stop).0);
     let [complete, reached] = [Global::Complete, Global::Reached].map(|word| world.board.global(word));
     loop {
-        if let Some(time) = world.complete() {
+        let now = monotonic_now();
+        if let Some(time) = complete_at(world, now) {
             complete.fetch_max(time, SeqCst);
         }
-        let now = monotonic_now();
         let time = world.simulation(Nanos(now));
         let time = world.plan.stop.map_or(time, |stop| stop.min(time));
         reached.store(world.since_start(time), SeqCst);
@@ -106,7 +142,9 @@ fn watch(world: &World) -> i64 {
         if let Some(stop) = stop.filter(|stop| now >= *stop) {
             // Activations released and ticks raised before the stop time still run, unless they take for ever.
             let late = now - stop > world.plan.shutdown_timeout.0;
-            if late || world.is_quiet() {
+            // What has come from outside before the stop time counts among these.
+            let received = receiver.is_none_or(Receiver::finish);
+            if late || (received && world.is_quiet()) {
                 world.end(if late { Ending::Discard } else { Ending::Finished });
                 return stop;
             }
@@ -115,8 +153,22 @@ fn watch(world: &World) -> i64 {
     }
 }
 
+/// [`World::complete`], with external events taken into account: their times are closed a moment after they have come.
+fn complete_at(world: &World, now: i64) -> Option<u64> {
+    if world.plan.receiver.is_none() {
+        return world.complete();
+    }
+    let until = world.simulation(Nanos(now - EVENTS_CLOSE)).nanos();
+    // Whatever comes before the stop time has room there, however late it is handed over.
+    let until = world.plan.stop.map_or(until, |stop| until.min(stop.nanos().minus(Nanos(LAST_EVENTS))));
+    if !world.horizon.close(until.0) {
+        return None;
+    }
+    Some(world.complete()?.min(world.since_start(Instant::from_nanos(until))))
+}
+
 /// Waits for all threads, at most as long as the rig allows after the end was `asked` for, but never without a chance.
-fn join(world: &World, threads: Vec<JoinHandle<Activation>>, asked: i64) -> Vec<Activation> {
+fn join(world: &World, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Reconfigurer>, asked: i64) -> Vec<Left> {
     const CHANCE: i64 = 100_000_000;
     let deadline = asked.saturating_add(world.plan.shutdown_timeout.0).max(monotonic_now() + CHANCE);
     // The culprit is inside FMU code; others may only be waiting for it: at the gate, or for the lock that it holds.
@@ -131,15 +183,25 @@ fn join(world: &World, threads: Vec<JoinHandle<Activation>>, asked: i64) -> Vec<
         missing().find(holds).or_else(|| missing().find(active)).or_else(|| missing().next())
     };
     let exist = threads.len() == world.tasks.len();
-    while exist && hangs().is_some() && monotonic_now() < deadline {
+    let reconfigures = || reconfigurer.as_ref().is_some_and(|thread| !thread.has_left());
+    while exist && (hangs().is_some() || reconfigures()) && monotonic_now() < deadline {
         std::thread::sleep(LOOK);
     }
-    if let Some(task) = hangs().filter(|_| exist) {
-        world.board.global(Global::HungTask).store(task as u64 + 1, SeqCst);
+    if exist && (hangs().is_some() || reconfigures()) {
+        let global = |word| world.board.global(word);
+        // Nobody else is inside of FMU code in the name of no task: partitions wait for that one at their gates.
+        match (global(Global::MainFunction).load(SeqCst), hangs()) {
+            (0, Some(task)) => global(Global::HungTask).store(task as u64 + 1, SeqCst),
+            (0, None) => (),
+            _ => global(Global::HungFmu).store(global(Global::MainFmu).load(SeqCst), SeqCst),
+        }
         world.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
         crash::expect_exit();
         // Whatever the thread does in there, no instance can be ended while it does it.
         crash::exit_now(1);
+    }
+    if let Some(reconfigurer) = reconfigurer {
+        reconfigurer.join();
     }
     threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
 }

@@ -4,6 +4,8 @@
 //! returned and its outputs were read. Nothing here looks at a clock, so a run repeats byte for byte.
 
 use super::activation::Activation;
+use super::reconfigure::Reconfigurable;
+use super::state;
 use super::thread_host::{Event, PartitionHost};
 use super::world::{Ending, World};
 use crate::ffi::set_thread_host;
@@ -14,41 +16,43 @@ use crate::time::Instant;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::Duration;
 
-/// Runs all activations in [start, stop), or until somebody asks for an end. `hosts` has one per instance.
+/// Runs all activations up to the stop time, or until somebody asks for an end, and gives back what is left to be done.
+/// `hosts` has one per instance.
 pub fn run(
     world: &'static World,
     activations: &mut [Activation],
     hosts: &[&'static PartitionHost],
-    armed: &[Option<Instant>],
-) {
+    timelines: Vec<Timeline>,
+    reconfigurable: &[Reconfigurable],
+) -> Vec<Timeline> {
     let plan = &world.plan;
-    let timelines =
-        plan.tasks.iter().map(|task| Timeline::new(&task.release, plan.start, plan.stop)).collect::<Vec<_>>();
     let mut agenda = Agenda::new(timelines);
-    for (task, time) in armed.iter().enumerate() {
-        if let Some(time) = time {
-            agenda.arm(TaskId(task), *time, plan.start);
-        }
-    }
     let complete = world.board.global(Global::Complete);
     let stop_request = world.board.global(Global::StopRequest);
     let mut order = 0;
-    let mut early = false;
-    while let Some((task, due)) = agenda.take() {
+    // Of the last activation. A run that is taken up again is not left in the midst of an instant, so that each has one row
+    // in the recording.
+    let mut now = None;
+    loop {
+        let within = || world.saves && now.is_some() && agenda.next() == now;
+        if world.ending() == Ending::Discard || (stop_request.load(Relaxed) != 0 && !within()) {
+            world.end(Ending::Discard);
+            break;
+        }
+        let Some((task, due)) = agenda.take() else { break };
         let (fmu, cells) = (plan.tasks[task.0].fmu, world.board.task(task));
-        let stopped = stop_request.load(Relaxed) != 0 || world.ending() == Ending::Discard;
-        if stopped || world.instances[fmu.0].failed.load(Relaxed) {
+        now = Some(due.time);
+        let host = hosts[fmu.0];
+        if let Some(own) = reconfigurable.iter().find(|own| own.fmu == fmu) {
+            own.apply(world, host, due.time, || due.time);
+        }
+        if world.ending() == Ending::Discard || world.instances[fmu.0].failed.load(Relaxed) {
             // Periodic releases after the end are none; pending ones are thrown away.
             if due.dispatched.is_some() {
                 cells.count(TaskWord::Discarded, 1);
             }
-            if stopped {
-                early = true;
-                break;
-            }
             continue;
         }
-        let host = hosts[fmu.0];
         // One nanosecond less, since nanoseconds are rounded.
         complete.store(world.since_start(due.time).saturating_sub(1), SeqCst);
         set_thread_host(Some(host));
@@ -63,33 +67,44 @@ pub fn run(
         }
         host.end();
         crate::sys::crash::label_thread(0);
-        cells.count(TaskWord::Activations, 1);
+        let activated = activations[task.0].activated();
+        cells.count(if activated { TaskWord::Activations } else { TaskWord::Discarded }, 1);
         host.take_events(|event| match event {
-            Event::Tick(target, time) => note(world, target, agenda.tick(target, time)),
-            Event::Arm(target, time) => note(world, target, agenda.arm(target, time, due.time)),
+            Event::Tick(target, time) => note(world, target, time, agenda.tick(target, time)),
+            Event::Arm(target, time) => note(world, target, time, agenda.arm(target, time, due.time)),
+            Event::Retune(target, interval, from) => agenda.retune(target, interval, from),
         });
+        if let Some(interval) = activations[task.0].take_next() {
+            agenda.follow(task, interval, due.time);
+        }
         order += 1;
-        while result.is_ok() && !activations[task.0].sample(world, order, due.time) {
+        while result.is_ok() && !activations[task.0].sample(world, host, order, due.time) {
             // Nothing is lost in virtual time: wait for the supervisor to read.
             std::thread::sleep(Duration::from_micros(100));
         }
         world.board.global(Global::Reached).store(world.since_start(due.time), Relaxed);
     }
+    let early = world.ending() == Ending::Discard;
     if let Some(stop) = plan.stop.filter(|_| !early) {
         world.board.global(Global::Reached).store(world.since_start(stop), Relaxed);
     }
     // After a regular end nothing waits but deadlines after the stop, which are nobody's loss.
-    for task in (0..plan.tasks.len()).map(TaskId).filter(|_| early) {
-        world.board.task(task).count(TaskWord::Discarded, agenda.discard(task));
+    let mut timelines = agenda.into_timelines();
+    if early && !world.saves {
+        state::discard(world, &mut timelines);
     }
+    timelines
 }
 
-fn note(world: &World, target: TaskId, outcome: Tick) {
+fn note(world: &World, target: TaskId, time: Instant, outcome: Tick) {
     let cells = world.board.task(target);
     match outcome {
         Tick::Queued => (),
         Tick::Coalesced => cells.count(TaskWord::Coalesced, 1),
-        Tick::Full => cells.count(TaskWord::Overruns, 1),
+        Tick::Full => {
+            cells.count(TaskWord::Overruns, 1);
+            world.overrun(target, time, 0);
+        }
         Tick::AfterStop => cells.count(TaskWord::Discarded, 1),
     }
 }

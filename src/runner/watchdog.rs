@@ -3,10 +3,12 @@
 //! It runs on a core without partitions, or above the band when there is none, and compares the processor time that an
 //! activation has used with the clock's `max_execution`.
 
-use super::realtime::LockDemotion;
+use super::realtime::SetUp;
 use super::world::World;
+use crate::plan::TaskId;
 use crate::record::board::{Scheduling, TaskWord};
-use crate::sys::{affinity, scheduling, thread};
+use crate::sys::preemption::Demotion;
+use crate::sys::{SysError, affinity, scheduling, thread};
 use crate::time::Nanos;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
@@ -20,7 +22,8 @@ pub struct Watchdog {
 }
 
 struct Watched {
-    demotion: LockDemotion,
+    task: TaskId,
+    demotion: Demotion,
     limit: Nanos,
     /// The activation that is being watched, by its start, and the processor time at which it was first seen.
     seen: Option<(u64, i64)>,
@@ -28,20 +31,32 @@ struct Watched {
 
 impl Watchdog {
     /// Starts it if any clock has a limit.
-    pub fn start(world: &'static World, demotions: Vec<LockDemotion>, say: &dyn Fn(u8, &str)) -> Watchdog {
+    pub fn start(world: &'static World, threads: Vec<SetUp>, say: &dyn Fn(u8, &str)) -> Watchdog {
         let stop = Arc::new(AtomicBool::new(false));
-        let watched: Vec<Watched> = demotions
+        let watched: Vec<Watched> = threads
             .into_iter()
-            .filter_map(|demotion| {
-                let limit = world.plan.tasks[demotion.task.0].limits.max_execution?;
-                Some(Watched { demotion, limit, seen: None })
+            .filter_map(|SetUp { task, demotion, .. }| {
+                let limit = world.plan.tasks[task.0].limits.max_execution?;
+                Some(Watched { task, demotion, limit, seen: None })
             })
             .collect();
         let mut watchdog = Watchdog { stop: stop.clone(), thread: None };
         if watched.is_empty() || world.scheduling != Scheduling::Fifo {
             return watchdog;
         }
-        match thread::spawn("vecud.watchdog", 256 * 1024, move || watch(world, watched, &stop)) {
+        let place = match Place::find(world) {
+            Ok(place) => Some(place),
+            Err(error) => {
+                say(
+                    1,
+                    &format!(
+                        "the watchdog is an ordinary thread, which a partition that never ends keeps from running: {error}"
+                    ),
+                );
+                None
+            }
+        };
+        match thread::spawn("vecud.watchdog", 256 * 1024, move || watch(world, watched, place, &stop)) {
             Ok(thread) => watchdog.thread = Some(thread),
             Err(error) => say(1, &format!("no partition is watched: {error}")),
         }
@@ -58,16 +73,33 @@ impl Drop for Watchdog {
     }
 }
 
-fn watch(world: &World, mut watched: Vec<Watched>, stop: &AtomicBool) {
-    let in_use: Vec<usize> = world.plan.tasks.iter().map(|task| task.cpu).collect();
-    let free = affinity::allowed_cpus().ok().and_then(|cpus| cpus.into_iter().find(|cpu| !in_use.contains(cpu)));
-    match free {
-        Some(cpu) => drop(affinity::pin_to(cpu)),
-        None => {
-            let above = (world.plan.host.fifo_band.1.get() + 1).min(99);
-            drop(scheduling::set_fifo(above));
+/// Where partitions cannot keep the watchdog from running.
+#[derive(Clone, Copy)]
+enum Place {
+    /// A core without partitions.
+    Core(usize),
+    /// A FIFO priority above the band.
+    Above(u8),
+}
+
+impl Place {
+    fn find(world: &World) -> Result<Place, SysError> {
+        let in_use: Vec<usize> = world.plan.tasks.iter().map(|task| task.cpu).collect();
+        if let Some(cpu) = affinity::allowed_cpus()?.into_iter().find(|cpu| !in_use.contains(cpu)) {
+            return Ok(Place::Core(cpu));
         }
+        let above = (world.plan.host.fifo_band.1.get() + 1).min(99);
+        scheduling::probe_fifo(above).map(|()| Place::Above(above))
     }
+}
+
+fn watch(world: &World, mut watched: Vec<Watched>, place: Option<Place>, stop: &AtomicBool) {
+    // Both were tried before.
+    let _in_place = match place {
+        Some(Place::Core(cpu)) => affinity::pin_to(cpu),
+        Some(Place::Above(priority)) => scheduling::set_fifo(priority),
+        None => Ok(()),
+    };
     let shortest = watched.iter().map(|watched| watched.limit.0).min().unwrap_or(0);
     let period = Duration::from_nanos((shortest / 4).clamp(1_000_000, 50_000_000) as u64);
     while !stop.load(SeqCst) {
@@ -79,8 +111,8 @@ fn watch(world: &World, mut watched: Vec<Watched>, stop: &AtomicBool) {
 }
 
 fn look(world: &World, watched: &mut Watched) {
-    let cells = world.board.task(watched.demotion.task);
-    if cells.get(TaskWord::Active) == 0 || watched.demotion.demotion.is_demoted() {
+    let cells = world.board.task(watched.task);
+    if cells.get(TaskWord::Active) == 0 || watched.demotion.is_demoted() {
         watched.seen = None;
         return;
     }
@@ -88,7 +120,7 @@ fn look(world: &World, watched: &mut Watched) {
     let Ok(used) = thread::cpu_time(cells.get(TaskWord::Tid) as u32) else { return };
     match watched.seen {
         Some((activation, before)) if activation == started => {
-            if used - before > watched.limit.0 && watched.demotion.demotion.demote().is_ok() {
+            if used - before > watched.limit.0 && watched.demotion.demote().is_ok() {
                 cells.word(TaskWord::Demoted).store(1, SeqCst);
             }
         }

@@ -2,18 +2,22 @@
 
 use crate::exchange::{Deadline, Latest, TickQueue, TickStamp};
 use crate::ffi::ClockUpdate;
-use crate::plan::{FmuId, OnError, Plan, TaskId};
-use crate::record::board::{Board, FmuWord, Global, Scheduling, TaskWord};
+use crate::plan::{FmuId, Length, Mode, OnError, Overrun, Plan, TaskId, control};
+use crate::record::board::{Board, Global, Scheduling, TaskWord};
 use crate::schedule::Tick;
 use crate::sys::cycles::Scale;
 use crate::sys::preemption::PreemptionLock;
 use crate::sys::wake::WakeWord;
-use crate::time::{Instant, Nanos};
+use crate::time::{Fraction, Instant, Nanos};
 use crossbeam::utils::CachePadded;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 use super::cooperative::Turns;
+use super::horizon::Horizon;
+use super::job::Job;
+use super::privileges::Granted;
+use super::values;
 
 /// Why partition threads leave their loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +35,10 @@ pub enum Ending {
 pub struct World {
     /// The plan.
     pub plan: Plan,
+    /// Simulation time of the start instant: the plan's start, or where a run was left that this one goes on with.
+    pub begin: Instant,
+    /// The state is saved at the end: what waits then is kept.
+    pub saves: bool,
     /// The memory shared with the supervisor.
     pub board: Board<'static>,
     /// Per instance.
@@ -44,8 +52,12 @@ pub struct World {
     /// Ticks and deadlines handed over since the start. Changes whenever work moves from one task to another, so that
     /// whoever looks at several tasks can tell whether it missed something in between.
     pub dispatches: AtomicU64,
+    /// Up to where external events are over.
+    pub horizon: Horizon,
     /// How partitions are scheduled.
     pub scheduling: Scheduling,
+    /// Partition threads stay on the cores that the plan gives them.
+    pub pinned: bool,
     /// Converts time stamp differences of the lock.
     pub scale: Scale,
     ending: AtomicU64,
@@ -62,7 +74,14 @@ pub struct InstanceState {
     pub updates: OnceLock<ClockUpdate>,
     /// No activation may start any more.
     pub failed: AtomicBool,
+    /// The values of [`crate::plan::FmuPlan::sizes`]; written while no partition is active.
+    pub sizes: Box<[AtomicU64]>,
+    /// How often sizes have changed.
+    pub resized: AtomicU64,
 }
+
+/// Words of a changed interval.
+const RETUNED: usize = 5;
 
 /// One task.
 pub struct TaskState {
@@ -74,6 +93,12 @@ pub struct TaskState {
     pub armed: Latest,
     /// The newest version of `armed` that its thread has seen.
     pub armed_seen: AtomicU64,
+    /// 1 + index of the task whose activation ticked it last; 0: none. Written under the lock of the instance that ticks.
+    pub ticked_by: AtomicU64,
+    /// The newest change of a tunable clock's interval: counter, resolution, and the time from which it counts.
+    pub retuned: Latest,
+    /// The newest version of `retuned` that its thread has seen.
+    pub retuned_seen: AtomicU64,
     /// Its thread has nothing to do before [`TaskState::next`].
     pub idle: AtomicBool,
     /// Simulation time of its current or next activation, ns; `i64::MAX`: none is known.
@@ -101,9 +126,23 @@ impl TaskState {
         (self.armed_seen.swap(version, SeqCst) != version).then(|| Deadline::from_words(words))
     }
 
+    /// The newest change of the interval and when it counts from, if the thread has not seen it yet; from now on it has.
+    pub fn take_change(&self) -> Option<(Fraction, Instant)> {
+        if self.retuned.version() == self.retuned_seen.load(SeqCst) {
+            return None;
+        }
+        let mut words = [0; RETUNED];
+        let version = self.retuned.read(|i, word| words[i] = word);
+        self.retuned_seen.store(version, SeqCst);
+        let [counter, resolution, a, b, c] = words;
+        Some((Fraction::new(counter, resolution).ok()?, Instant::from_words([a, b, c])))
+    }
+
     /// Whether somebody has handed it work that its thread has not taken yet.
     pub fn has_mail(&self) -> bool {
-        !self.ticks.is_empty() || self.armed.version() != self.armed_seen.load(SeqCst)
+        !self.ticks.is_empty()
+            || self.armed.version() != self.armed_seen.load(SeqCst)
+            || self.retuned.version() != self.retuned_seen.load(SeqCst)
     }
 }
 
@@ -119,8 +158,10 @@ pub struct CoreState {
 }
 
 impl World {
-    /// The world of a plan, before anything is loaded.
-    pub fn new(plan: Plan, board: Board<'static>, scheduling: Scheduling, scale: Scale) -> Result<World, String> {
+    /// The world of a run, before anything is initialised.
+    pub fn new(job: &Job, board: Board<'static>, granted: Granted, scale: Scale) -> Result<World, String> {
+        let plan = job.plan.clone();
+        let Granted { scheduling, pinned } = granted;
         let mut cores: Vec<(usize, Vec<TaskId>)> = Vec::new();
         let mut places = Vec::new();
         for (index, task) in plan.tasks.iter().enumerate() {
@@ -139,8 +180,11 @@ impl World {
                     ticks: TickQueue::default(),
                     armed: Latest::new(Deadline::WIDTH),
                     armed_seen: AtomicU64::new(0),
+                    retuned: Latest::new(RETUNED),
+                    retuned_seen: AtomicU64::new(0),
+                    ticked_by: AtomicU64::new(0),
                     idle: AtomicBool::new(false),
-                    next: AtomicI64::new(plan.start.nanos().0),
+                    next: AtomicI64::new(job.begin.nanos().0),
                     finished: AtomicBool::new(false),
                     core,
                     place,
@@ -156,13 +200,15 @@ impl World {
                     .map_err(|error| format!("fmu `{}`: {error}", plan.fmus[index].name))?;
                 Ok(InstanceState {
                     lock,
-                    turns: Turns::new(plan.tasks.len()),
+                    turns: Turns::new(plan.tasks.iter().map(|task| (task.fmu == FmuId(index)).then_some(task.level))),
                     updates: OnceLock::new(),
                     failed: AtomicBool::new(false),
+                    sizes: plan.fmus[index].sizes.iter().map(|size| AtomicU64::new(size.start)).collect(),
+                    resized: AtomicU64::new(0),
                 })
             })
             .collect::<Result<_, String>>()?;
-        let cells = plan.connections.iter().map(|connection| Latest::new(connection.elements)).collect();
+        let cells = plan.connections.iter().map(values::cell).collect();
         let cores = cores
             .into_iter()
             .map(|(_, tasks)| CoreState {
@@ -173,13 +219,17 @@ impl World {
             .collect();
         Ok(World {
             plan,
+            begin: job.begin,
+            saves: job.save_state,
             board,
             instances,
             tasks,
             cells,
             cores,
             dispatches: AtomicU64::new(0),
+            horizon: Horizon::new(),
             scheduling,
+            pinned,
             scale,
             ending: AtomicU64::new(Ending::No as u64),
             start: AtomicI64::new(0),
@@ -199,14 +249,14 @@ impl World {
 
     /// The wall clock of a simulation time, to the nanosecond.
     pub fn wall(&self, time: Instant) -> Nanos {
-        Nanos(self.start.load(Relaxed)).plus(time.nanos().minus(self.plan.start.nanos()))
+        Nanos(self.start.load(Relaxed)).plus(time.nanos().minus(self.begin.nanos()))
     }
 
     /// The simulation time of a wall clock: the inverse of [`World::wall`], to the nanosecond. It is asked for at every
     /// activation, so no fraction is reduced.
     pub fn simulation(&self, wall: Nanos) -> Instant {
         let since = wall.minus(Nanos(self.start.load(Relaxed)));
-        Instant::from_nanos(self.plan.start.nanos().plus(since))
+        Instant::from_nanos(self.begin.nanos().plus(since))
     }
 
     /// Nanoseconds from the start of the simulation to a later time.
@@ -247,6 +297,30 @@ impl World {
         }
     }
 
+    /// The shortest period that there can be. A thread that leaves out releases faster than they come must get ahead of
+    /// them.
+    pub fn shortest_period(&self) -> Fraction {
+        match self.plan.mode {
+            Mode::RealTime => Fraction::MICROSECOND,
+            Mode::Virtual => Fraction::ZERO,
+        }
+    }
+
+    /// The release or tick of `task` at `time`, seen `late` after it, is an overrun that ends the run, in an orderly way,
+    /// if the rig says so.
+    pub fn overrun(&self, task: TaskId, time: Instant, late: i64) {
+        if self.plan.tasks[task.0].overrun != Overrun::Stop {
+            return;
+        }
+        let word = |word: Global| self.board.global(word);
+        if word(Global::OverrunTask).compare_exchange(0, task.0 as u64 + 1, SeqCst, SeqCst).is_ok() {
+            let times = [Global::OverrunTime, Global::OverrunTime1, Global::OverrunTime2];
+            times.into_iter().zip(time.to_words()).for_each(|(place, value)| word(place).store(value, Relaxed));
+            word(Global::OverrunLate).store(late.max(0) as u64, SeqCst);
+            self.end(Ending::Discard);
+        }
+    }
+
     /// Hands a tick to a task's thread, and the caller wakes the thread. `false`: it was not taken, since the queue is
     /// full, which is an overrun, or since the instance has failed.
     pub fn tick(&self, target: TaskId, stamp: TickStamp) -> bool {
@@ -262,9 +336,13 @@ impl World {
         };
         if let Some(word) = counted {
             self.board.task(target).count_shared(word, 1);
+            if word == TaskWord::Overruns {
+                self.overrun(target, stamp.time, stamp.dispatched.minus(self.wall(stamp.time)).0);
+            }
             return false;
         }
-        self.dispatched(target, stamp.dispatched);
+        // In the draft a tick may have a delay.
+        self.dispatched(target, stamp.dispatched.max(self.wall(stamp.time)));
         true
     }
 
@@ -280,6 +358,15 @@ impl World {
         self.dispatched(target, self.wall(deadline.tick.time));
     }
 
+    /// The interval of a tunable clock has changed and counts from `from`. The caller wakes the thread, and keeps others who
+    /// might do the same out.
+    pub fn retune(&self, target: TaskId, interval: Fraction, from: Instant) {
+        let [a, b, c] = from.to_words();
+        let words = [interval.counter(), interval.resolution(), a, b, c];
+        self.tasks[target.0].retuned.write(|i| words[i]);
+        self.dispatched(target, self.wall(from.after(interval)));
+    }
+
     /// `target` has mail, and is due at `release` (wall clock).
     fn dispatched(&self, target: TaskId, release: Nanos) {
         let state = &self.tasks[target.0];
@@ -288,7 +375,7 @@ impl World {
             turns.expect(target.0, release.0);
             // Its thread says that it has finished before it takes back what it announced: one of the two sees the other.
             if state.finished.load(SeqCst) {
-                turns.announce(target.0, i64::MAX);
+                turns.retire(target.0);
             }
         }
         self.dispatches.fetch_add(1, SeqCst);
@@ -351,8 +438,9 @@ impl World {
         quiet && self.dispatches.load(SeqCst) == before
     }
 
-    /// Counts something about an instance that may come from any thread.
-    pub fn count(&self, fmu: FmuId, word: FmuWord) {
-        self.board.fmu(fmu).count(word, 1);
+    /// The number of elements of a variable of this instance now.
+    pub fn elements(&self, fmu: FmuId, lengths: &[Length]) -> usize {
+        let sizes = &self.instances[fmu.0].sizes;
+        control::elements(lengths, |size| sizes[size].load(Relaxed))
     }
 }

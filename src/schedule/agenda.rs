@@ -4,7 +4,7 @@
 
 use super::{Dispatch, Due, Timeline};
 use crate::plan::TaskId;
-use crate::time::{Instant, Nanos};
+use crate::time::{Fraction, Instant, Nanos};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -46,6 +46,16 @@ impl Agenda {
         }
     }
 
+    /// When the next activation is due.
+    pub fn next(&self) -> Option<Instant> {
+        self.timelines.iter().filter_map(Timeline::next).min()
+    }
+
+    /// The timelines as they are now, by task.
+    pub fn into_timelines(self) -> Vec<Timeline> {
+        self.timelines
+    }
+
     /// A tick for a task.
     pub fn tick(&mut self, task: TaskId, time: Instant) -> super::Tick {
         let outcome = self.timelines[task.0].tick(time, Dispatch { wall: Nanos(0), time });
@@ -60,9 +70,16 @@ impl Agenda {
         outcome
     }
 
-    /// Throws away what waits for a task and tells how much it was.
-    pub fn discard(&mut self, task: TaskId) -> u64 {
-        self.timelines[task.0].discard()
+    /// A changing clock, activated at `since`, ticks next after `interval`.
+    pub fn follow(&mut self, task: TaskId, interval: Fraction, since: Instant) {
+        self.timelines[task.0].follow(interval, since);
+        self.note(task);
+    }
+
+    /// The interval of a periodic clock has changed and counts from `from`.
+    pub fn retune(&mut self, task: TaskId, interval: Fraction, from: Instant) {
+        self.timelines[task.0].retune(interval, from);
+        self.note(task);
     }
 }
 
@@ -102,6 +119,25 @@ mod tests {
         agenda.tick(TaskId(0), at(0.0));
         assert_eq!(agenda.take().unwrap().0, TaskId(0));
         assert_eq!(agenda.take().unwrap().0, TaskId(2));
+    }
+
+    #[test]
+    fn a_retuned_task_comes_at_the_times_of_its_new_grid_only() {
+        let mut agenda = Agenda::new(vec![every("0.01"), every("0.03")]);
+        assert_eq!(agenda.take().unwrap().0, TaskId(0));
+        agenda.retune(TaskId(1), Fraction::parse("0.02").unwrap(), at(0.0));
+        assert_eq!(agenda.take().unwrap().1.time, at(0.0), "released already");
+        let expected = [(0, 0.01), (0, 0.02), (1, 0.02), (0, 0.03), (0, 0.04), (1, 0.04)];
+        assert_eq!(order(&mut agenda), expected);
+    }
+
+    #[test]
+    fn a_changing_task_comes_when_it_said() {
+        let mut agenda = Agenda::new(vec![timeline(Release::Changing), every("0.02")]);
+        agenda.follow(TaskId(0), Fraction::ZERO, at(0.0)); // as the first tick
+        assert_eq!(agenda.take().unwrap().0, TaskId(0));
+        agenda.follow(TaskId(0), Fraction::parse("0.03").unwrap(), at(0.0));
+        assert_eq!(order(&mut agenda), [(1, 0.0), (1, 0.02), (0, 0.03), (1, 0.04)]);
     }
 
     #[test]

@@ -3,11 +3,18 @@
 //! Pure, and the same code in both modes: in real time every partition thread asks its own [`Timeline`] what comes next
 //! and sleeps until then; in virtual time an [`Agenda`] orders all timelines. What is counted here (overruns, coalesced
 //! and retimed ticks) therefore means the same in both.
+//!
+//! External events exist in real time only: [`ClockOffset`] says when one came, [`TokenBucket`] whether it is accepted.
 
 #![forbid(unsafe_code)]
 
 mod agenda;
+mod arrival;
+mod grid;
 mod timeline;
+mod token_bucket;
 
 pub use agenda::Agenda;
-pub use timeline::{Dispatch, Due, QUEUE, Skipped, Tick, Timeline};
+pub use arrival::ClockOffset;
+pub use timeline::{Dispatch, Due, Learned, QUEUE, Skipped, Tick, Timeline};
+pub use token_bucket::TokenBucket;

@@ -2,15 +2,21 @@
 //!
 //! Guarantees (design S1–S3, S12):
 //! * activation times strictly increase;
-//! * a periodic clock stays on its grid, whatever happens: a late start never changes an activation time;
+//! * a periodic clock stays on its grid, whatever happens: a late start never changes an activation time, and of releases
+//!   that have to wait at most [`QUEUE`] are kept;
 //! * a tick at the time of one pending or activated (of the last [`QUEUE`]) is coalesced, another one that is earlier than
 //!   the last activation gets the time of its dispatch, and pending ones are taken in the order of their times;
 //! * a deadline that has passed before its clock is armed anew is a tick like any other;
 //! * nothing is activated at or after the stop of the run;
 //! * no allocation after [`Timeline::new`].
 
+use super::grid::Grid;
 use crate::plan::Release;
 use crate::time::{Fraction, Instant, Nanos};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+mod resume;
 
 /// Ticks that may wait per clock (design S9).
 pub const QUEUE: usize = 16;
@@ -55,17 +61,36 @@ pub struct Skipped {
     pub time: Instant,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// What only an FMU can say of its clock, in Initialization Mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Learned {
+    /// Nothing, or nothing yet.
+    #[default]
+    Nothing,
+    /// When a changing clock ticks first, or what a countdown clock is armed with.
+    First(Instant),
+    /// The grid of a periodic clock.
+    Grid {
+        /// First tick after the start of the run.
+        shift: Fraction,
+        /// Never zero.
+        interval: Fraction,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Waiting {
     time: Instant,
     dispatched: Nanos,
     retimed: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Source {
-    /// `origin + k · interval`, next is `k`.
-    Grid { origin: Instant, interval: Fraction, k: u64, next: Instant },
+    /// Periodic. Releases that wait for their predecessor to end are before those of the grid.
+    Grid { grid: Grid, backlog: VecDeque<Instant> },
+    /// What the last activation has said, or nothing while it has not.
+    Changing { next: Option<Instant> },
     /// A list, next is the index.
     List { times: Vec<Instant>, next: usize },
     /// A deadline, when armed.
@@ -75,7 +100,7 @@ enum Source {
 }
 
 /// The releases of one task: what comes next, and what becomes of ticks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
     source: Source,
     waiting: Vec<Waiting>,
@@ -84,6 +109,8 @@ pub struct Timeline {
     recent: [Option<Instant>; QUEUE],
     oldest: usize,
     stop: Option<Instant>,
+    /// Ticks after the stop wait, for a later run.
+    keeps: bool,
 }
 
 impl Timeline {
@@ -91,20 +118,75 @@ impl Timeline {
     pub fn new(release: &Release, start: Instant, stop: Option<Instant>) -> Timeline {
         let source = match release {
             Release::Periodic { shift, interval } => {
-                let origin = start.after(*shift);
-                Source::Grid { origin, interval: *interval, k: 0, next: origin }
+                let grid = Grid::new(start.after(*shift), *interval);
+                Source::Grid { grid, backlog: VecDeque::with_capacity(QUEUE) }
             }
             Release::At(times) => Source::List { times: times.clone(), next: 0 },
+            Release::Changing => Source::Changing { next: None },
             Release::Countdown => Source::Countdown { armed: None },
-            Release::Triggered { .. } | Release::Never => Source::Ticks,
+            // Until it is learned, a grid that is asked for is none.
+            Release::Asked { .. } | Release::Triggered { .. } | Release::Datagram { .. } | Release::Never => {
+                Source::Ticks
+            }
         };
-        Timeline { source, waiting: Vec::with_capacity(QUEUE), last: None, recent: [None; QUEUE], oldest: 0, stop }
+        Timeline {
+            source,
+            waiting: Vec::with_capacity(QUEUE),
+            last: None,
+            recent: [None; QUEUE],
+            oldest: 0,
+            stop,
+            keeps: false,
+        }
+    }
+
+    /// What the FMU has said of the clock before the run, which starts at `start`.
+    pub fn learn(&mut self, learned: Learned, start: Instant) {
+        match learned {
+            Learned::Nothing => (),
+            Learned::First(time) => match &mut self.source {
+                Source::Changing { next } => *next = Some(time),
+                _ => {
+                    self.arm(time, start, Dispatch { wall: Nanos(0), time: start });
+                }
+            },
+            Learned::Grid { shift, interval } => {
+                let grid = Grid::new(start.after(shift), interval);
+                self.source = Source::Grid { grid, backlog: VecDeque::with_capacity(QUEUE) };
+            }
+        }
+    }
+
+    /// The interval of a periodic clock.
+    pub fn interval(&self) -> Option<Fraction> {
+        match &self.source {
+            Source::Grid { grid, .. } => Some(grid.interval()),
+            _ => None,
+        }
+    }
+
+    /// The interval of a periodic clock has changed and counts from `from`: releases of the old grid up to that instant
+    /// stay, the next one after them is `from + interval`, or the first later one of that grid that the clock has not
+    /// passed yet.
+    pub fn retune(&mut self, interval: Fraction, from: Instant) {
+        if let Source::Grid { grid, .. } = &mut self.source {
+            grid.retune(interval, from);
+        }
+    }
+
+    /// A changing clock, activated at `since`, ticks next after `interval`, which is not zero.
+    pub fn follow(&mut self, interval: Fraction, since: Instant) {
+        if let Source::Changing { next } = &mut self.source {
+            let time = since.after(interval);
+            *next = Some(time).filter(|time| self.last.is_none_or(|last| *time > last));
+        }
     }
 
     /// The time of the next activation, as far as it is known; only times before the stop of the run.
     pub fn next(&self) -> Option<Instant> {
         let own = match &self.source {
-            Source::Grid { next, .. } => Some(*next),
+            Source::Grid { grid, backlog } => Some(backlog.front().copied().unwrap_or(grid.next())),
+            Source::Changing { next } => *next,
             Source::List { times, next } => times.get(*next).copied(),
             Source::Countdown { armed } => armed.map(|waiting| waiting.time),
             Source::Ticks => None,
@@ -125,9 +207,12 @@ impl Timeline {
             return Some(self.activate(waiting));
         }
         let due = match &mut self.source {
-            Source::Grid { origin, interval, k, next } => {
-                *k += 1;
-                *next = origin.after_many(*interval, *k);
+            Source::Grid { grid, backlog } => {
+                let _same = backlog.pop_front().unwrap_or_else(|| grid.pass());
+                Due { time, dispatched: None, retimed: false }
+            }
+            Source::Changing { next } => {
+                *next = None;
                 Due { time, dispatched: None, retimed: false }
             }
             Source::List { next, .. } => {
@@ -183,7 +268,7 @@ impl Timeline {
     }
 
     fn queue(&mut self, tick: Waiting) -> Tick {
-        if self.stop.is_some_and(|stop| tick.time >= stop) {
+        if !self.keeps && self.stop.is_some_and(|stop| tick.time >= stop) {
             return Tick::AfterStop;
         }
         if self.waiting.len() == QUEUE {
@@ -196,12 +281,12 @@ impl Timeline {
 
     /// A countdown clock is armed, by an activation at `since`, to tick at `time`. What was armed before is forgotten,
     /// unless that was to tick before `since`: it has, then, though it was not activated yet, and waits. `Coalesced` when
-    /// the clock was activated at exactly `time`, `Full` when there is no room for what has ticked.
+    /// the clock was activated at exactly `time`, or a tick waits for that, `Full` when there is no room for what has ticked.
     pub fn arm(&mut self, time: Instant, since: Instant, dispatch: Dispatch) -> Tick {
         let Source::Countdown { armed } = &mut self.source else { return Tick::Queued };
         let ticked = armed.take().filter(|armed| armed.time < since);
         let outcome = ticked.map_or(Tick::Queued, |ticked| self.queue(ticked));
-        if self.recent.contains(&Some(time)) {
+        if self.recent.contains(&Some(time)) || self.waits_for(time) {
             return Tick::Coalesced;
         }
         let deadline = self.waiting_for(time, dispatch);
@@ -215,21 +300,48 @@ impl Timeline {
     /// until then; to be called until it returns `None`. Other clocks queue and never skip.
     pub fn skip(&mut self, now: Instant) -> Option<Skipped> {
         let stop = self.stop;
-        let Source::Grid { origin, interval, k, next } = &mut self.source else { return None };
-        let time = *next;
-        if time > now || stop.is_some_and(|stop| time >= stop) {
+        let Source::Grid { grid, .. } = &mut self.source else { return None };
+        if grid.next() > now || stop.is_some_and(|stop| grid.next() >= stop) {
             return None;
         }
-        *k += 1;
-        *next = origin.after_many(*interval, *k);
+        let time = grid.pass();
         self.last = Some(time);
         Some(Skipped { time })
     }
 
-    /// Throws away what waits and tells how much it was: ticks, and an armed countdown.
+    /// Keeps the releases of a periodic clock at or before `now`, since the activation before them ran until then: they are
+    /// activated one after the other, at their times. Leaves out one for which there is no room; to be called until it
+    /// returns `None`.
+    pub fn keep(&mut self, now: Instant) -> Option<Skipped> {
+        let stop = self.stop;
+        let Source::Grid { grid, backlog } = &mut self.source else { return None };
+        while grid.next() <= now && stop.is_none_or(|stop| grid.next() < stop) {
+            let time = grid.pass();
+            if backlog.len() == QUEUE {
+                return Some(Skipped { time });
+            }
+            backlog.push_back(time);
+        }
+        None
+    }
+
+    /// The next release of a periodic or changing clock if it is at or before `now`: its predecessor ran until then.
+    pub fn overdue(&self, now: Instant) -> Option<Instant> {
+        match &self.source {
+            Source::Grid { .. } | Source::Changing { .. } => self.next().filter(|time| *time <= now),
+            _ => None,
+        }
+    }
+
+    /// Throws away what waits and tells how much it was: ticks, kept releases, and an armed countdown.
     pub fn discard(&mut self) -> u64 {
         let armed = match &mut self.source {
             Source::Countdown { armed } => u64::from(armed.take().is_some()),
+            Source::Grid { backlog, .. } => {
+                let kept = backlog.len() as u64;
+                backlog.clear();
+                kept
+            }
             _ => 0,
         };
         let ticks = self.waiting.len() as u64;
@@ -244,178 +356,4 @@ impl Timeline {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn at(seconds: f64) -> Instant {
-        Instant::from_f64(seconds).unwrap()
-    }
-
-    fn periodic(interval: &str, shift: &str, stop: f64) -> Timeline {
-        let release =
-            Release::Periodic { shift: Fraction::parse(shift).unwrap(), interval: Fraction::parse(interval).unwrap() };
-        Timeline::new(&release, Instant::ZERO, Some(at(stop)))
-    }
-
-    fn ticked() -> Timeline {
-        Timeline::new(&Release::Never, Instant::ZERO, Some(at(1000.0)))
-    }
-
-    fn dispatched(seconds: f64) -> Dispatch {
-        Dispatch { wall: at(seconds).nanos(), time: at(seconds) }
-    }
-
-    #[test]
-    fn a_grid_starts_at_its_shift_and_ends_before_the_stop() {
-        let mut timeline = periodic("0.01", "0.003", 0.033);
-        let times: Vec<f64> = std::iter::from_fn(|| timeline.take()).map(|d| d.time.seconds()).collect();
-        assert_eq!(times, [0.003, 0.013, 0.023]);
-    }
-
-    #[test]
-    fn a_late_activation_keeps_its_time_and_the_grid_skips() {
-        let mut timeline = periodic("0.01", "0", 1.0);
-        assert_eq!(timeline.take().unwrap().time, at(0.0));
-        let skipped: Vec<Skipped> = std::iter::from_fn(|| timeline.skip(at(0.025))).collect();
-        assert_eq!(skipped, [Skipped { time: at(0.01) }, Skipped { time: at(0.02) }]);
-        assert_eq!(timeline.next(), Some(at(0.03)));
-    }
-
-    #[test]
-    fn equal_ticks_are_coalesced_pending_or_activated() {
-        let mut timeline = ticked();
-        assert_eq!(timeline.tick(at(1.0), dispatched(0.0)), Tick::Queued);
-        assert_eq!(timeline.tick(at(1.0), dispatched(0.0)), Tick::Coalesced);
-        timeline.take();
-        assert_eq!(timeline.tick(at(1.0), dispatched(0.0)), Tick::Coalesced);
-        // Also when others have been activated since.
-        timeline.tick(at(2.0), dispatched(0.0));
-        timeline.take();
-        assert_eq!(timeline.tick(at(1.0), dispatched(0.0)), Tick::Coalesced);
-    }
-
-    #[test]
-    fn pending_ticks_are_taken_in_the_order_of_their_times() {
-        let mut timeline = ticked();
-        for time in [3.0, 1.0, 2.0] {
-            timeline.tick(at(time), dispatched(0.0));
-        }
-        let times: Vec<f64> = std::iter::from_fn(|| timeline.take()).map(|d| d.time.seconds()).collect();
-        assert_eq!(times, [1.0, 2.0, 3.0]);
-    }
-
-    #[test]
-    fn a_tick_that_is_too_late_gets_the_time_of_its_dispatch() {
-        let mut timeline = ticked();
-        timeline.tick(at(2.0), dispatched(2.0));
-        timeline.take();
-        timeline.tick(at(1.0), dispatched(2.5));
-        timeline.tick(at(1.5), dispatched(2.5));
-        let due = timeline.take().unwrap();
-        assert_eq!((due.time, due.retimed, due.dispatched), (at(2.5), true, Some(at(2.5).nanos())));
-        assert!(timeline.take().unwrap().time > at(2.5), "strictly increasing even at one instant");
-    }
-
-    #[test]
-    fn a_tick_that_is_too_late_does_not_make_others_late() {
-        let mut timeline = ticked();
-        timeline.tick(at(2.0), dispatched(2.0));
-        timeline.take();
-        for (time, dispatch) in [(3.0, 3.0), (4.0, 4.0), (1.0, 5.0)] {
-            timeline.tick(at(time), dispatched(dispatch));
-        }
-        let times: Vec<_> =
-            std::iter::from_fn(|| timeline.take()).map(|due| (due.time.seconds(), due.retimed)).collect();
-        assert_eq!(times, [(3.0, false), (4.0, false), (5.0, true)]);
-    }
-
-    #[test]
-    fn a_tick_that_cannot_be_activated_before_the_stop_is_said_to_be_so() {
-        let mut timeline = ticked();
-        assert_eq!(timeline.tick(at(1000.0), dispatched(1000.0)), Tick::AfterStop);
-        timeline.tick(at(2.0), dispatched(2.0));
-        timeline.take();
-        assert_eq!(timeline.tick(at(1.0), dispatched(1001.0)), Tick::AfterStop, "it would run after the stop");
-        assert_eq!((timeline.next(), timeline.waiting()), (None, 0));
-    }
-
-    #[test]
-    fn the_seventeenth_tick_is_refused() {
-        let mut timeline = ticked();
-        for k in 0..QUEUE {
-            assert_eq!(timeline.tick(at(k as f64), dispatched(0.0)), Tick::Queued);
-        }
-        assert_eq!(timeline.tick(at(99.0), dispatched(0.0)), Tick::Full);
-    }
-
-    #[test]
-    fn arming_again_replaces_the_deadline() {
-        let mut timeline = Timeline::new(&Release::Countdown, Instant::ZERO, Some(at(10.0)));
-        timeline.arm(at(3.0), at(0.0), dispatched(0.0));
-        timeline.arm(at(2.0), at(0.0), dispatched(0.0));
-        assert_eq!(timeline.next(), Some(at(2.0)));
-        assert_eq!(timeline.take().unwrap().time, at(2.0));
-        assert_eq!(timeline.next(), None);
-        assert_eq!(timeline.arm(at(2.0), at(0.0), dispatched(0.0)), Tick::Coalesced);
-    }
-
-    #[test]
-    fn a_deadline_that_has_passed_is_not_forgotten_by_arming_anew() {
-        let mut timeline = Timeline::new(&Release::Countdown, Instant::ZERO, Some(at(10.0)));
-        timeline.arm(at(2.0), at(1.0), dispatched(1.0));
-        timeline.arm(at(5.0), at(3.0), dispatched(3.0));
-        let times: Vec<f64> = std::iter::from_fn(|| timeline.take()).map(|due| due.time.seconds()).collect();
-        assert_eq!(times, [2.0, 5.0]);
-        timeline.arm(at(6.0), at(5.5), dispatched(5.5));
-        timeline.arm(at(7.0), at(6.0), dispatched(6.0));
-        assert_eq!(timeline.take().unwrap().time, at(7.0), "armed anew at the very instant of its deadline");
-    }
-
-    #[test]
-    fn what_lies_at_or_after_the_stop_never_comes() {
-        let mut timeline = Timeline::new(&Release::Countdown, Instant::ZERO, Some(at(10.0)));
-        timeline.arm(at(10.0), at(0.0), dispatched(0.0));
-        assert_eq!(timeline.next(), None);
-        let mut timeline = Timeline::new(&Release::At(vec![at(9.0), at(10.0)]), Instant::ZERO, Some(at(10.0)));
-        assert!(timeline.take().is_some());
-        assert!(timeline.take().is_none());
-    }
-
-    proptest! {
-        /// S3, whatever the ticks and however late they come.
-        #[test]
-        fn activation_times_strictly_increase(ticks in proptest::collection::vec((0u64..50, 0u64..3), 1..100)) {
-            let mut timeline = ticked();
-            let mut last = None;
-            for (now, (time, take)) in ticks.into_iter().enumerate() {
-                timeline.tick(at(time as f64), dispatched(now as f64));
-                for _ in 0..take {
-                    if let Some(due) = timeline.take() {
-                        prop_assert!(last.is_none_or(|last| due.time > last));
-                        last = Some(due.time);
-                    }
-                }
-            }
-        }
-
-        /// Every tick is accounted for: activated, coalesced, refused or still waiting.
-        #[test]
-        fn no_tick_is_lost(ticks in proptest::collection::vec((0u64..40, any::<bool>()), 1..200)) {
-            let mut timeline = ticked();
-            let (mut activated, mut coalesced, mut full) = (0, 0, 0);
-            for (k, (time, take)) in ticks.iter().enumerate() {
-                match timeline.tick(at(*time as f64), dispatched(k as f64)) {
-                    Tick::Queued => (),
-                    Tick::Coalesced => coalesced += 1,
-                    Tick::Full => full += 1,
-                    Tick::AfterStop => prop_assert!(false, "the run is long enough"),
-                }
-                if *take && timeline.take().is_some() {
-                    activated += 1;
-                }
-            }
-            prop_assert_eq!(ticks.len(), activated + coalesced + full + timeline.waiting());
-        }
-    }
-}
+mod tests;

@@ -1,16 +1,21 @@
 //! Shared memory and exit status → [`Run`]: what was measured, how each instance ended, and what went wrong.
 
 use super::Prepared;
+use super::findings::{self, irregularities, stopped_by_overrun, unusable};
 use super::machine::Machine;
 use super::progress::scheduling;
 use super::recorder::Recorder;
 use super::watch::{Killed, signal_name};
 use crate::ffi::{Function, Status};
-use crate::plan::{FmuId, Mode, OnWarning, Plan, Release, TaskId, TaskPlan};
+use crate::fmu::description::Dialect;
+use crate::plan::{FmuId, Mode, Plan, Release, TaskId, TaskPlan};
+use crate::priority::FifoPriority;
 use crate::record::board::{Board, FmuWord, Global, Metric, Phase, TaskWord};
 use crate::record::histogram::Histogram;
-use crate::report::{ClockResult, End, FmuResult, FmuStatus, Host, LockResult, Problem, Run, Scheduling, Severity};
-use crate::time::{Instant, Nanos};
+use crate::report::{
+    ClockResult, DatagramResult, End, FmuResult, FmuStatus, Host, LockResult, Problem, Run, Scheduling, Severity,
+};
+use crate::time::{Fraction, Instant, Nanos};
 use std::process::ExitStatus;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -25,8 +30,12 @@ pub struct Facts {
     pub started: SystemTime,
     /// When the runner was seen to have ended, CLOCK_MONOTONIC in ns.
     pub gone: i64,
+    /// Whether offences against the standard fail the run.
+    pub strict: bool,
     /// Samples that came after their row.
     pub late_samples: u64,
+    /// For each task that datagrams activate: how many of them the kernel has thrown away.
+    pub dropped: Vec<(TaskId, u64)>,
     /// The machine.
     pub machine: Machine,
 }
@@ -37,7 +46,7 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
     let global = |word: Global| board.global(word).load(SeqCst);
     let scheduling = scheduling(board);
     let clocks: Vec<ClockResult> =
-        (0..plan.tasks.len()).map(|task| clock(plan, board, TaskId(task), scheduling)).collect();
+        (0..plan.tasks.len()).map(|task| clock(plan, board, TaskId(task), scheduling, facts)).collect();
     let died = death(plan, board, facts);
     let fmus: Vec<FmuResult> = (0..plan.fmus.len())
         .map(|fmu| FmuResult {
@@ -45,6 +54,7 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
             path: plan.fmus[fmu].path.display().to_string(),
             status: status(board, FmuId(fmu), died.as_ref()),
             lock: lock(plan, board, FmuId(fmu)),
+            findings: findings::of_fmu(prepared, board, FmuId(fmu)),
             log: recorder.last_lines[fmu].iter().cloned().collect(),
         })
         .collect();
@@ -59,6 +69,10 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
     for (task, clock) in clocks.iter().enumerate() {
         limits(&plan.tasks[task], clock, board.task(TaskId(task)).get(TaskWord::Demoted) == 1, &mut problem);
     }
+    let overrun = stopped_by_overrun(plan, board);
+    if let Some(message) = &overrun {
+        problem(Severity::Limit, message.clone());
+    }
     for message in &recorder.broken {
         problem(Severity::Failure, message.clone());
     }
@@ -69,7 +83,11 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
             _ => problem(Severity::Failure, line.trim_start_matches("vecud: error: ").to_owned()),
         }
     }
-    findings(plan, board, &fmus, &clocks, facts, &mut problem);
+    irregularities(prepared, board, &fmus, &clocks, facts, &mut problem);
+    let offence = if facts.strict { Severity::Failure } else { Severity::Finding };
+    for finding in fmus.iter().flat_map(|fmu| &fmu.findings) {
+        problem(offence, finding.message.clone());
+    }
     problems.sort_by_key(|problem| problem.severity);
     let failed = problems.iter().any(|problem| problem.severity == Severity::Failure);
     let stopped = global(Global::StopRequest) != 0;
@@ -85,11 +103,17 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
         mode: plan.mode,
         started: rfc3339(facts.started),
         start_monotonic_ns: began,
-        start_time: plan.start.seconds(),
-        end_time: end_time(plan, start.plus(Nanos(global(Global::Reached) as i64)), failed || stopped),
+        start_time: prepared.begin().seconds(),
+        end_time: end_time(
+            plan,
+            start.plus(Nanos(global(Global::Reached) as i64)),
+            failed || stopped || overrun.is_some(),
+        ),
         wall_seconds: if began > 0 && ended > began { Nanos(ended - began).seconds() } else { 0.0 },
         end: if failed {
             End::Failure
+        } else if overrun.is_some() {
+            End::Overrun
         } else if stopped {
             End::Signal
         } else {
@@ -101,7 +125,11 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
             kernel: facts.machine.kernel.clone(),
             preempt_rt: facts.machine.preempt_rt,
             scheduling,
+            fifo_band_asked: plan.host.fifo_asked,
+            fifo_band_used: band(&clocks),
             memory_locked: global(Global::MemoryLocked) == 1,
+            memory_locked_bytes: global(Global::MemoryLockedBytes),
+            memory_wanted_bytes: global(Global::MemoryWantedBytes),
             dma_latency_held: global(Global::DmaLatency) == 1,
             cpu_model: facts.machine.cpu_model.clone(),
             cpus_online: facts.machine.cpus_online,
@@ -113,6 +141,12 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
         samples_dropped,
         log_dropped: board.log().dropped(),
     }
+}
+
+/// Lowest and highest priority.
+fn band(clocks: &[ClockResult]) -> Option<(FifoPriority, FifoPriority)> {
+    let used = || clocks.iter().filter_map(|clock| clock.fifo_priority);
+    Some((used().min_by_key(|priority| priority.get())?, used().max_by_key(|priority| priority.get())?))
 }
 
 fn end_time(plan: &Plan, reached: Nanos, early: bool) -> f64 {
@@ -139,6 +173,16 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         );
         return Some(Death { culprit: Some(plan.tasks[task.0].fmu), message });
     }
+    if let Some(fmu) = global(Global::HungFmu).checked_sub(1).filter(|fmu| *fmu < plan.fmus.len() as u64) {
+        let function = function(global(Global::MainFunction)).map_or("between two calls", Function::name);
+        let message = format!(
+            "fmu `{}` was in {function}, which somebody had asked for, and did not return within {} s after the end of the \
+             run (rig: shutdown_timeout); the FMU's code hangs",
+            plan.fmus[fmu as usize].name,
+            plan.shutdown_timeout.seconds()
+        );
+        return Some(Death { culprit: Some(FmuId(fmu as usize)), message });
+    }
     let signal = signal_name(facts.status);
     let left_early = global(Global::ExitCalled) == 1 || (signal.is_none() && board.phase() < Phase::Done);
     if signal.is_none() && !left_early {
@@ -158,15 +202,20 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         },
         None => format!("called exit({})", facts.status.code().unwrap_or(0)),
     };
+    // While partitions run, only a reconfiguration is in FMU code in the name of no task.
+    let reconfigures = board.phase() == Phase::Running && global(Global::MainFunction) != 0;
     let task =
-        global(Global::CrashTask).checked_sub(1).map(|task| TaskId(task as usize)).or_else(|| running(plan, board));
+        global(Global::CrashTask).checked_sub(1).map(|task| TaskId(task as usize)).or_else(|| match reconfigures {
+            true => None,
+            false => running(plan, board),
+        });
     Some(match task.filter(|task| task.0 < plan.tasks.len()) {
         Some(task) => {
             let (name, at_work) = (&plan.fmus[plan.tasks[task.0].fmu.0].name, at_work(plan, board, task));
             Death { culprit: Some(plan.tasks[task.0].fmu), message: format!("fmu `{name}` {how}: {at_work}") }
         }
         None => match global(Global::MainFmu).checked_sub(1).map(|fmu| FmuId(fmu as usize)) {
-            Some(fmu) if board.phase() != Phase::Running => {
+            Some(fmu) if board.phase() != Phase::Running || reconfigures => {
                 let function = function(global(Global::MainFunction)).map_or("between two calls", Function::name);
                 let message = format!("fmu `{}` {how}: in {function}", plan.fmus[fmu.0].name);
                 Death { culprit: Some(fmu), message }
@@ -229,11 +278,25 @@ fn failures(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult, problem: 
         return;
     };
     let function = function(get(FmuWord::FailureFunction)).map_or("a call", Function::name);
-    let place = get(FmuWord::FailureTask).checked_sub(1).map(|task| {
-        let time = [FmuWord::FailureTime, FmuWord::FailureTime1, FmuWord::FailureTime2].map(get);
-        format!(" for clock {} at {} s", plan.tasks[task as usize].clock, Instant::from_words(time).seconds())
-    });
-    let mut message = format!("fmu `{}`: {function} returned {status}{}", result.name, place.unwrap_or_default());
+    let time = Instant::from_words([FmuWord::FailureTime, FmuWord::FailureTime1, FmuWord::FailureTime2].map(get));
+    let place = match get(FmuWord::FailureTask).checked_sub(1) {
+        Some(task) => format!(" for clock {} at {} s", plan.tasks[task as usize].clock, time.seconds()),
+        // Beside partitions nothing is called during a run but this; Terminate comes after it.
+        None if time > plan.start && function != Function::Terminate.name() => {
+            format!(" in Reconfiguration Mode at {} s", time.seconds())
+        }
+        None => String::new(),
+    };
+    let what = match words.failed_reading() {
+        Some(reading) => format!("gave {}", unusable(reading, function)),
+        None => format!("returned {status}"),
+    };
+    let mut message = format!("fmu `{}`: {function} {what}{place}", result.name);
+    let asks = matches!(function, "fmi3GetIntervalDecimal" | "fmi3GetIntervalFraction");
+    if asks && plan.fmus[fmu.0].dialect == Dialect::Draft {
+        message += " when it was asked for the interval of an output clock that had ticked; if it has none, set \
+                    get_intervals = false in its table of the rig";
+    }
     if status == Status::Warning {
         message += ", and the rig says on_warning = \"error\"";
     }
@@ -282,85 +345,14 @@ fn limits(plan: &TaskPlan, clock: &ClockResult, demoted: bool, problem: &mut dyn
     }
 }
 
-/// `1 tick`, `2 ticks`.
-fn some(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}
-
-/// What is not as it should be although the run succeeded.
-fn findings(
-    plan: &Plan,
-    board: Board,
-    fmus: &[FmuResult],
-    clocks: &[ClockResult],
-    facts: &Facts,
-    problem: &mut dyn FnMut(Severity, String),
-) {
-    let mut count = |number: u64, message: &dyn Fn(u64) -> String| {
-        if number > 0 {
-            problem(Severity::Warning, message(number));
-        }
-    };
-    for (index, clock) in clocks.iter().enumerate() {
-        let name = format!("clock {}.{}", clock.fmu, clock.clock);
-        let cells = board.task(TaskId(index));
-        let cause = match plan.tasks[index].release {
-            Release::Periodic { .. } => "the activation before had not ended when the next was due",
-            _ => "16 ticks waited already",
-        };
-        count(clock.overruns, &|n| format!("{name}: {} ({cause})", some(n, "overrun")));
-        count(clock.retimed, &|n| {
-            format!("{name}: {} came too late and got the time of the dispatch", some(n, "tick"))
-        });
-        count(cells.get(TaskWord::WrongCore), &|n| {
-            format!("{name}: {} on another core than {}", some(n, "activation"), clock.cpu)
-        });
-    }
-    for (index, fmu) in fmus.iter().enumerate() {
-        let name = format!("fmu `{}`", fmu.name);
-        let word = |word: FmuWord| board.fmu(FmuId(index)).word(word).load(SeqCst);
-        let own = plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
-        let warnings: u64 = own.map(|(task, _)| board.task(TaskId(task)).get(TaskWord::Warnings)).sum();
-        count(fmu.lock.leaked, &|n| {
-            format!("{name}: {} a partition returned with the preemption lock held; it was released", some(n, "time"))
-        });
-        count(fmu.lock.unbalanced, &|n| format!("{name}: {} of unlockPreemption without a lock", some(n, "call")));
-        count(fmu.lock.nested, &|n| {
-            format!("{name}: {} of lockPreemption while it held the lock already", some(n, "call"))
-        });
-        let told = plan.fmus[index].on_warning != OnWarning::Ignore;
-        count(if told { warnings + word(FmuWord::Warnings) } else { 0 }, &|n| {
-            format!("{name}: {} returned fmi3Warning (see run.log)", some(n, "call"))
-        });
-        count(word(FmuWord::IllegalIntervals), &|n| {
-            format!("{name}: ignored {} of a value or qualifier that no clock can have", some(n, "interval"))
-        });
-        count(word(FmuWord::NestedUpdates), &|n| {
-            format!("{name}: refused {} from inside fmi3GetClock or fmi3GetInterval*", some(n, "clock update"))
-        });
-        count(word(FmuWord::ForeignCalls), &|n| {
-            format!("{name}: refused {} from outside of a call", some(n, "clock update"))
-        });
-    }
-    count(board.global(Global::ForeignCalls).load(SeqCst), &|n| {
-        format!(
-            "{} had no effect: lockPreemption or unlockPreemption on threads that FMU code has made, log messages or clock \
-             updates without the instance environment",
-            some(n, "call")
-        )
-    });
-    count(board.global(Global::Panicked).load(SeqCst), &|_| {
-        "a callback of vecud panicked; please report this".to_owned()
-    });
-    count(board.log().dropped(), &|n| format!("{} came too fast to be kept", some(n, "log message")));
-    let dropped: u64 = (0..plan.tasks.len()).map(|task| board.task(TaskId(task)).get(TaskWord::SamplesDropped)).sum();
-    count(dropped, &|n| format!("{} could not be recorded: signals.csv has gaps", some(n, "sample")));
-    count(facts.late_samples, &|n| format!("{} came after the row was written; please report this", some(n, "sample")));
-}
-
-fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling) -> ClockResult {
+fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling, facts: &Facts) -> ClockResult {
     let (planned, cells) = (&plan.tasks[task.0], board.task(task));
     let fmu = &plan.fmus[planned.fmu.0];
+    let asked = [TaskWord::AskedCounter, TaskWord::AskedResolution].map(|word| cells.get(word));
+    let interval = match &planned.release {
+        Release::Periodic { interval, .. } => Some(*interval),
+        _ => Fraction::new(asked[0], asked[1]).ok(),
+    };
     let measured = |metric| match plan.mode {
         Mode::RealTime => cells.histogram(metric).read(),
         Mode::Virtual => Histogram::default(),
@@ -369,11 +361,8 @@ fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling) -> Clo
         fmu: fmu.name.clone(),
         clock: planned.clock.clone(),
         kind: planned.kind,
-        interval_s: match &planned.release {
-            Release::Periodic { interval, .. } => Some(interval.seconds()),
-            _ => None,
-        },
-        activated_by: activated_by(plan, &planned.release),
+        interval_s: interval.map(Fraction::seconds),
+        activated_by: activated_by(plan, &planned.release, interval),
         fmi_priority: planned.fmi_priority,
         fifo_priority: (scheduling == Scheduling::Fifo).then_some(planned.fifo),
         cpu: planned.cpu,
@@ -382,8 +371,14 @@ fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling) -> Clo
         overruns: cells.get(TaskWord::Overruns),
         skipped: cells.get(TaskWord::Skipped),
         coalesced: cells.get(TaskWord::Coalesced),
-        retimed: cells.get(TaskWord::Retimed),
+        retimed: cells.get(TaskWord::Retimed) + cells.get(TaskWord::LateEvents),
         discarded: cells.get(TaskWord::Discarded),
+        datagrams: facts.dropped.iter().find(|(own, _)| *own == task).map(|&(_, dropped)| DatagramResult {
+            received: cells.get(TaskWord::Received) + dropped,
+            rate_limited: cells.get(TaskWord::RateLimited),
+            dropped,
+            arrival_latency: measured(Metric::Arrival),
+        }),
         max_latency: planned.limits.max_latency.map(|limit| limit.0 as u64),
         wakeup_latency: measured(Metric::Wakeup),
         start_latency: measured(Metric::Start),
@@ -393,18 +388,22 @@ fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling) -> Clo
     }
 }
 
-fn activated_by(plan: &Plan, release: &Release) -> String {
+/// `interval`: of a periodic clock, when it is known.
+fn activated_by(plan: &Plan, release: &Release, interval: Option<Fraction>) -> String {
     match release {
-        Release::Periodic { interval, .. } => match interval.seconds() {
-            seconds if seconds >= 1.0 => format!("every {seconds} s"),
-            seconds if seconds >= 1e-3 => format!("every {} ms", Nanos::from_seconds(seconds).0 as f64 / 1e6),
-            seconds => format!("every {} µs", Nanos::from_seconds(seconds).0 as f64 / 1e3),
+        Release::Periodic { .. } | Release::Asked { .. } => match interval.map(Fraction::seconds) {
+            None => "an interval of the FMU's".to_owned(),
+            Some(seconds) if seconds >= 1.0 => format!("every {seconds} s"),
+            Some(seconds) if seconds >= 1e-3 => format!("every {} ms", Nanos::from_seconds(seconds).0 as f64 / 1e6),
+            Some(seconds) => format!("every {} µs", Nanos::from_seconds(seconds).0 as f64 / 1e3),
         },
         Release::Triggered { fmu, output_clock } => {
             let fmu = &plan.fmus[fmu.0];
             format!("{}.{}", fmu.name, fmu.output_clocks[*output_clock].name)
         }
         Release::At(times) => format!("{} times from the rig", times.len()),
+        Release::Changing => "its last interval".to_owned(),
+        Release::Datagram { source } => plan.datagrams[*source].name.clone(),
         Release::Countdown => "countdown".to_owned(),
         Release::Never => "nothing".to_owned(),
     }
@@ -414,7 +413,7 @@ fn lock(plan: &Plan, board: Board, fmu: FmuId) -> LockResult {
     let words = board.fmu(fmu);
     let get = |word: FmuWord| words.word(word).load(SeqCst);
     let mut lock = LockResult {
-        acquisitions: get(FmuWord::LockAcquisitions),
+        acquisitions: 0,
         nested: get(FmuWord::LockNested),
         leaked: get(FmuWord::LockLeaked),
         unbalanced: get(FmuWord::LockUnbalanced),
@@ -423,13 +422,14 @@ fn lock(plan: &Plan, board: Board, fmu: FmuId) -> LockResult {
     };
     for (task, _) in plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == fmu) {
         let cells = board.task(TaskId(task));
-        lock.acquisitions += cells.get(TaskWord::LockAcquisitions);
         lock.nested += cells.get(TaskWord::LockNested);
         lock.leaked += cells.get(TaskWord::LockLeaked);
         lock.unbalanced += cells.get(TaskWord::LockUnbalanced);
         lock.hold.add(&cells.histogram(Metric::LockHold).read());
         lock.wait.add(&cells.histogram(Metric::LockWait).read());
     }
+    // Each outermost acquisition ends in a hold time.
+    lock.acquisitions = lock.hold.count();
     lock
 }
 

@@ -27,6 +27,8 @@ pub enum Error {
     Description(PathBuf, DescriptionError),
     /// The rig does not fit its FMUs or this machine.
     Plan(PlanError),
+    /// The file of a saved state, or where one is to be saved.
+    State(PathBuf, String),
     /// The runner could not load what the plan says: its words.
     Refused(Vec<String>),
     /// There is no folder for the cache.
@@ -73,6 +75,7 @@ impl fmt::Display for Error {
                 write!(f, "{}:{line}:{column}: {message}", path.join("modelDescription.xml").display())
             }
             Error::Plan(error) => error.fmt(f),
+            Error::State(path, message) => write!(f, "{}: {message}", path.display()),
             Error::Refused(lines) => f.write_str(&lines.join("\n")),
             Error::NoCache(error) => {
                 write!(f, "no folder for the cache: {error}, or set VECUD_CACHE to another folder")

@@ -34,15 +34,15 @@ impl Output {
             .collect();
         let made = missing.into_iter().rev().collect();
         let mut output = Output { path: path.to_owned(), made, _lock: None };
-        match fs::create_dir_all(path).and_then(|()| may_write(path)).and_then(|()| File::open(path)) {
-            Ok(folder) => match rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive) {
-                Err(Errno::WOULDBLOCK) => return Err(Error::OutputInUse(path.to_owned())),
-                // A file system without locks is used without.
-                _ => output._lock = Some(folder),
-            },
+        if let Err(error) = fs::create_dir_all(path).and_then(|()| may_write(path)) {
+            output.undo();
+            return Err(Error::Output(path.to_owned(), error));
+        }
+        match lock(path) {
+            Ok(locked) => output._lock = Some(locked),
             Err(error) => {
                 output.undo();
-                return Err(Error::Output(path.to_owned(), error));
+                return Err(error);
             }
         }
         Ok(output)
@@ -60,6 +60,28 @@ impl Output {
             if is_ours(&entry.file_name().to_string_lossy()) && entry.path() != log {
                 fs::remove_file(entry.path()).map_err(|error| Error::Output(entry.path(), error))?;
             }
+        }
+        Ok(())
+    }
+
+    /// Removes what earlier runs have left of the runs 2, 3 and so on, whose folders `name` gives, so that after fewer runs
+    /// theirs are not taken for this command's.
+    pub fn clear_further(folder: &Path, name: impl Fn(u32) -> String) -> Result<(), Error> {
+        for number in 2.. {
+            let path = folder.join(name(number));
+            // Only a folder with a report is known to be one of ours; of others nothing is removed.
+            if !path.join("report.json").is_file() {
+                break;
+            }
+            let log = path.join("run.log");
+            let output = Output::create(&path)?;
+            output.clear(&log)?;
+            match fs::remove_file(&log) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::Output(log, error)),
+                _ => {}
+            }
+            // Fails when somebody else has put something there; then it stays.
+            let _ = fs::remove_dir(&path);
         }
         Ok(())
     }
@@ -112,6 +134,16 @@ impl Output {
     }
 }
 
+/// Keeps other runs out of a folder as long as what is returned is open.
+pub(super) fn lock(path: &Path) -> Result<File, Error> {
+    let folder = File::open(path).map_err(|error| Error::Output(path.to_owned(), error))?;
+    match rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => Err(Error::OutputInUse(path.to_owned())),
+        // A file system without locks is used without.
+        _ => Ok(folder),
+    }
+}
+
 /// Whether a file of this name is from a run. The folder may be anybody's, with files of their own in it.
 fn is_ours(name: &str) -> bool {
     const FILES: [&str; 5] = ["report.json", "report.html", "histograms.hlog", "signals.csv", "trace.json"];
@@ -124,13 +156,13 @@ fn is_ours(name: &str) -> bool {
 }
 
 /// Whether files can be made in a folder; found out before anything is started.
-fn may_write(folder: &Path) -> io::Result<()> {
+pub(super) fn may_write(folder: &Path) -> io::Result<()> {
     let may = Access::WRITE_OK | Access::EXEC_OK;
     Ok(rustix::fs::accessat(CWD, folder, may, AtFlags::EACCESS)?)
 }
 
 /// Writes a file that is there as a whole or not at all.
-fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
+pub(super) fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(PARTIAL);
     let result = fs::write(&partial, content).and_then(|()| fs::rename(&partial, path));

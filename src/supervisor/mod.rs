@@ -5,14 +5,21 @@
 #![forbid(unsafe_code)]
 
 mod collect;
+mod control;
 mod error;
 mod files;
+mod findings;
+mod grants;
 mod machine;
 mod prepare;
 mod progress;
 mod recorder;
+mod saved;
+mod sockets;
 mod watch;
 
+pub use control::{Applied, Control, ControlError, Ticket};
 pub use error::Error;
+pub use grants::Grants;
 pub use prepare::{Options, Prepared, plan};
-pub use watch::{Finished, run};
+pub use watch::{Finished, run, run_with};

@@ -1,12 +1,14 @@
 //! Rig file → plan: opens what the rig names and hands each stage's result to the next.
 
-use super::Error;
+use super::grants::Grants;
 use super::progress::under_way;
-use crate::fmu::archive::{Cache, Unpacked};
+use super::{Error, saved};
+use crate::fmu::archive::{ArchiveError, BuildError, Cache, Unpacked};
 use crate::fmu::description::{self, ModelDescription};
 use crate::places::Places;
-use crate::plan::{self, FmuInput, HostFacts, Mode, Plan};
-use crate::rig::{self, At, Place, Rig, RigError};
+use crate::plan::{self, FifoReach, FmuInput, HostFacts, Mode, Plan};
+use crate::rig::{self, At, DatagramAddress, Place, Rig, RigError, RigFmu, RigTrigger, TriggerSource};
+use crate::snapshot::Snapshot;
 use crate::sys::affinity;
 use crate::time::Instant;
 use std::fs::File;
@@ -27,10 +29,22 @@ pub struct Options {
     pub stop_time: Option<Instant>,
     /// Output directory; default `vecud-out/<rig>`.
     pub out: Option<PathBuf>,
+    /// Values are set while the run goes on ([`super::run_with`]).
+    pub control: bool,
+    /// What FMUs do against the standard fails the run.
+    pub strict: bool,
     /// No table on the terminal.
     pub quiet: bool,
+    /// Where unpacked FMUs and built libraries are kept; default: the user's cache.
+    pub cache: Option<PathBuf>,
     /// The program to start as the runner; default: this one.
     pub runner: Option<PathBuf>,
+    /// Where the state is saved at the end of the run.
+    pub save_state: Option<PathBuf>,
+    /// The state that the run goes on from.
+    pub restore_state: Option<PathBuf>,
+    /// Several runs, each with a folder of its own in the output directory.
+    pub repeat: Option<u32>,
 }
 
 /// A plan and what it was made from.
@@ -40,25 +54,44 @@ pub struct Prepared {
     pub plan: Plan,
     /// Descriptions of the FMUs, in rig order: log messages name variables.
     pub descriptions: Vec<ModelDescription>,
+    /// The rig file.
+    pub file: PathBuf,
+    /// Where the plan's sources of datagrams are, in the same order.
+    pub sockets: Vec<At<DatagramAddress>>,
+    /// What the machine gives, in real time.
+    pub grants: Option<Grants>,
+    /// Where the run goes on from.
+    pub resumed: Option<Snapshot>,
+}
+
+impl Prepared {
+    /// When activations begin.
+    pub fn begin(&self) -> Instant {
+        self.resumed.as_ref().map_or(self.plan.start, |snapshot| snapshot.time)
+    }
 }
 
 /// Reads the rig, opens its FMUs, and makes the plan.
 pub fn plan(options: &Options) -> Result<Prepared, Error> {
     let mut rig = read_rig(&options.file)?;
+    rig.controlled = options.control;
     if let Some(mode) = options.mode {
         rig.mode = mode;
     }
     if let Some(stop) = options.stop_time {
         rig.stop_time = Some(At::unplaced(stop));
     }
-    let cache = Cache::user().map_err(Error::NoCache)?;
+    let cache = match &options.cache {
+        Some(folder) => Cache::at(folder),
+        None => Cache::user().map_err(Error::NoCache)?,
+    };
     let mut fmus = Vec::new();
     for fmu in &rig.fmus {
         let what = format!("opening FMU `{}`, building it if need be", fmu.name.value);
-        let opened = under_way(&what, || open(&fmu.path.value, &cache));
+        let opened = under_way(&what, || open(fmu, &cache));
         fmus.push(opened.map_err(|error| match fmu.path.place.line {
             0 => error,
-            _ => Error::InRig(rig.file.clone(), fmu.path.place, Box::new(error)),
+            _ => Error::InRig(rig.file.clone(), culprit(fmu, &error), Box::new(error)),
         })?);
     }
     let inputs: Vec<FmuInput> = fmus
@@ -70,23 +103,57 @@ pub fn plan(options: &Options) -> Result<Prepared, Error> {
             path: unpacked.origin.clone(),
         })
         .collect();
-    let plan = plan::build(&rig, &inputs, &host_facts()?).map_err(Error::Plan)?;
+    // Virtual time needs no privilege.
+    let grants = match rig.mode {
+        Mode::RealTime => Some(Grants::try_up_to(rig.host.fifo_priorities.value.1)),
+        Mode::Virtual => None,
+    };
+    let facts = host_facts(grants.as_ref().map_or(FifoReach::All, |grants| grants.fifo))?;
+    let mut plan = plan::build(&rig, &inputs, &facts).map_err(Error::Plan)?;
+    for (option, wanted) in [("--save-state", &options.save_state), ("--restore-state", &options.restore_state)] {
+        if wanted.is_some() {
+            plan::check_states(&rig, &inputs, option).map_err(Error::Plan)?;
+        }
+    }
     drop(inputs);
+    let resumed = options.restore_state.as_deref().map(|file| saved::read(file, &mut plan)).transpose()?;
     let descriptions = fmus.into_iter().map(|(_, description, _)| description).collect();
-    Ok(Prepared { plan, descriptions })
+    let socket = |trigger: RigTrigger| match trigger.source {
+        TriggerSource::Datagrams(datagrams) => Some(datagrams.address),
+        _ => None,
+    };
+    let sockets = rig.triggers.into_iter().filter_map(socket).collect();
+    Ok(Prepared { plan, descriptions, file: rig.file, sockets, grants, resumed })
 }
 
 /// An FMU's files, its description, and its library.
-fn open(path: &Path, cache: &Cache) -> Result<(Unpacked, ModelDescription, PathBuf), Error> {
-    let unpacked = Unpacked::open(path, cache).map_err(Error::Archive)?;
+fn open(fmu: &RigFmu, cache: &Cache) -> Result<(Unpacked, ModelDescription, PathBuf), Error> {
+    let unpacked = Unpacked::open(&fmu.path.value, cache).map_err(Error::Archive)?;
     let text = unpacked.model_description().map_err(Error::Archive)?;
-    let description = description::parse(&text).map_err(|error| Error::Description(unpacked.origin.clone(), error))?;
+    let description = description::parse_as(&text, fmu.dialect)
+        .map_err(|error| Error::Description(unpacked.origin.clone(), error))?;
     // Without Scheduled Execution the plan says what is offered instead; there is nothing to load.
     let library = match &description.scheduled_execution {
-        Some(interface) => unpacked.library(&interface.model_identifier, cache).map_err(Error::Archive)?,
+        Some(interface) => {
+            let (name, dialect) = (&interface.model_identifier, description.dialect);
+            let definitions = fmu.define.iter().map(|(name, value)| (name.value.clone(), value.clone())).collect();
+            unpacked.library_of(dialect, name, &definitions, cache).map_err(Error::Archive)?
+        }
         None => PathBuf::new(),
     };
     Ok((unpacked, description, library))
+}
+
+/// What in the rig an FMU's error is about.
+fn culprit(fmu: &RigFmu, error: &Error) -> Place {
+    let definition = match error {
+        Error::Archive(ArchiveError::Build { source, .. }) => match &**source {
+            BuildError::Definition { name, .. } => fmu.define.iter().find(|(defined, _)| defined.value == *name),
+            _ => None,
+        },
+        _ => None,
+    };
+    definition.map_or(fmu.path.place, |(name, _)| name.place)
 }
 
 fn read_rig(file: &Path) -> Result<Rig, Error> {
@@ -118,8 +185,8 @@ fn read_rig(file: &Path) -> Result<Rig, Error> {
     }
 }
 
-fn host_facts() -> Result<HostFacts, Error> {
+fn host_facts(fifo: FifoReach) -> Result<HostFacts, Error> {
     let allowed = affinity::allowed_cpus().map_err(|error| Error::System(error.to_string()))?;
     let isolated = affinity::isolated_cpus();
-    Ok(HostFacts { allowed_cpus: allowed.into_iter().collect(), isolated_cpus: isolated.into_iter().collect() })
+    Ok(HostFacts { allowed_cpus: allowed.into_iter().collect(), isolated_cpus: isolated.into_iter().collect(), fifo })
 }

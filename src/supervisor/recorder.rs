@@ -1,5 +1,6 @@
 //! Drains the shared memory while the runner runs: samples go to `signals.csv`, log lines to `run.log` and to memory.
 
+use super::Control;
 use crate::fmu::description::{ModelDescription, ValueReference};
 use crate::plan::{Plan, SignalId, TaskId};
 use crate::record::board::{Board, Global};
@@ -20,6 +21,7 @@ pub struct Recorder<'a> {
     plan: &'a Plan,
     descriptions: &'a [ModelDescription],
     board: Board<'a>,
+    control: Option<Control>,
     log: Option<BufWriter<File>>,
     /// Lines from before the log was there.
     early: Vec<String>,
@@ -38,11 +40,17 @@ pub struct Recorder<'a> {
 
 impl<'a> Recorder<'a> {
     /// Keeps everything in memory until [`Recorder::open`].
-    pub fn new(plan: &'a Plan, descriptions: &'a [ModelDescription], board: Board<'a>) -> Self {
+    pub fn new(
+        plan: &'a Plan,
+        descriptions: &'a [ModelDescription],
+        board: Board<'a>,
+        control: Option<Control>,
+    ) -> Self {
         Recorder {
             plan,
             descriptions,
             board,
+            control,
             log: None,
             early: Vec::new(),
             open: false,
@@ -130,14 +138,19 @@ impl<'a> Recorder<'a> {
                 samples.push((task, sample));
             }
         }
+        // After `complete` was read: a value is acknowledged before the activation that it was set for is complete.
+        let changes = self.control.as_ref().map(Control::take_changes).unwrap_or_default();
         let Some(writer) = &mut self.signals else { return Ok(()) };
-        if !self.initial_known && !samples.is_empty() {
+        if !self.initial_known && (!samples.is_empty() || !changes.is_empty()) {
             self.initial_known = true;
             for signal in (0..self.plan.signals.len()).map(SignalId) {
                 if let Some(value) = self.board.initial(signal) {
                     writer.start_value(signal, value);
                 }
             }
+        }
+        for (time, changes) in changes {
+            writer.change(time, changes);
         }
         for (task, sample) in samples {
             writer.add(task, sample);
@@ -155,6 +168,14 @@ impl<'a> Recorder<'a> {
             self.broken.push(format!("run.log ends early, the run goes on: {error}"));
         }
         self.signals.as_ref().map_or(0, SignalWriter::late)
+    }
+
+    /// What the recorded columns have shown last, by name.
+    pub fn last_values(&self) -> Vec<(String, u64)> {
+        let Some(writer) = &self.signals else { return Vec::new() };
+        let initial = |signal| self.board.initial(SignalId(signal)).filter(|_| !self.initial_known);
+        let columns = self.plan.signals.iter().zip(writer.values()).enumerate();
+        columns.filter_map(|(i, (signal, value))| Some((signal.name.clone(), initial(i).or(*value)?))).collect()
     }
 
     fn text(&self, line: &Line) -> String {

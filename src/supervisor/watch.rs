@@ -1,15 +1,17 @@
-//! Starts the runner and stays with it until it is gone.
+//! Starts the runner and stays with it until it is gone; between several runs, tidies up for the next.
 
 use super::collect::{self, Facts};
 use super::files::Output;
 use super::machine;
 use super::progress::Progress;
 use super::recorder::Recorder;
-use super::{Error, Options, Prepared};
-use crate::plan::Mode;
+use super::sockets::Sockets;
+use super::{Control, Error, Options, Prepared, saved};
+use crate::plan::{Mode, Plan};
 use crate::record::board::{Board, Global, Layout, Phase};
-use crate::report::{Run, Severity};
-use crate::runner::{PLAN_FD, SHARED_MEMORY_FD};
+use crate::report::{Problem, Run, Severity};
+use crate::runner::{FIRST_SOCKET_FD, JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
+use crate::snapshot::Snapshot;
 use crate::sys::shared_memory::SharedMemory;
 use crate::sys::wake::monotonic_now;
 use crate::sys::{affinity, process};
@@ -18,6 +20,7 @@ use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, SystemTime};
 
@@ -26,6 +29,28 @@ const LOOK: Duration = Duration::from_millis(20);
 /// What the runner may take to come to its end, beyond the rig's `shutdown_timeout` for its partitions and as much again
 /// for ending its FMUs.
 const GRACE: i64 = 1_000_000_000;
+
+/// The memory shared with the runner, and what says how it is laid out.
+pub(super) struct Shared {
+    /// The plan of the run.
+    pub plan: Plan,
+    memory: SharedMemory,
+    layout: Layout,
+}
+
+impl Shared {
+    fn create(plan: &Plan) -> Result<Arc<Shared>, Error> {
+        let layout = Layout::of(plan);
+        process::outlive_file_size_limit().map_err(|e| Error::System(e.to_string()))?;
+        let memory = SharedMemory::create("vecud", layout.words() * 8).map_err(|e| Error::System(e.to_string()))?;
+        Ok(Arc::new(Shared { plan: plan.clone(), memory, layout }))
+    }
+
+    /// The shared memory, seen through its layout.
+    pub fn board(&self) -> Board<'_> {
+        Board::new(self.memory.words(), &self.layout)
+    }
+}
 
 /// Why the runner's process was ended by force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,17 +82,68 @@ impl Finished {
     }
 }
 
-/// Runs a plan. An error means that there was no run and nothing is left behind.
-pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -> Result<Finished, Error> {
+/// Runs a plan, once or as often as asked for. An error means that there was no run and nothing is left behind.
+pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -> Result<Vec<Finished>, Error> {
+    run_with(options, prepared, tell, |_| ())
+}
+
+/// [`run`], and `begin` gets what sets values while the run goes on: before it starts, so what is sent then is set before
+/// the first activation. The plan must be one for that ([`Options::control`]), or nothing can be set. Of several runs the
+/// one that comes to it sets a value.
+pub fn run_with(
+    options: &Options,
+    prepared: &Prepared,
+    tell: &mut dyn FnMut(&str),
+    begin: impl FnOnce(Control),
+) -> Result<Vec<Finished>, Error> {
+    let shared = Shared::create(&prepared.plan)?;
+    let control = Control::new(shared.clone(), prepared.resumed.as_ref());
+    begin(control.clone());
+    let result = supervise(options, prepared, tell, &shared, &control);
+    control.close();
+    result
+}
+
+fn supervise(
+    options: &Options,
+    prepared: &Prepared,
+    tell: &mut dyn FnMut(&str),
+    shared: &Shared,
+    control: &Control,
+) -> Result<Vec<Finished>, Error> {
     let plan = &prepared.plan;
     let system = |error: &dyn std::fmt::Display| Error::System(error.to_string());
-    let layout = Layout::of(plan);
-    let shared = SharedMemory::create("vecud", layout.words() * 8).map_err(|e| system(&e))?;
-    let board = Board::new(shared.words(), &layout);
-    let bytes = postcard::to_stdvec(plan).map_err(|e| system(&e))?;
-    let plan_file = process::memory_file("vecud-plan", &bytes).map_err(|e| system(&e))?;
-    let out = options.out.clone().unwrap_or_else(|| Path::new("vecud-out").join(&plan.rig));
+    if let Some(file) = &options.save_state {
+        saved::may_be_written(file)?;
+    }
+    let sockets = Sockets::bind(prepared)?;
+    let board = shared.board();
+    let folder = options.out.clone().unwrap_or_else(|| Path::new("vecud-out").join(&plan.rig));
+    let out = match options.repeat {
+        Some(_) => folder.join(Job::folder_of(1)),
+        None => folder.clone(),
+    };
+    let job = Job {
+        plan: plan.clone(),
+        begin: prepared.begin(),
+        runs: options.repeat.unwrap_or(1),
+        folder: std::path::absolute(&folder).map_err(Error::file(&folder))?.into_os_string().into_encoded_bytes(),
+        save_state: options.save_state.is_some(),
+    };
+    let bytes = postcard::to_stdvec(&job).map_err(|e| system(&e))?;
+    let job_file = process::memory_file("vecud-job", &bytes).map_err(|e| system(&e))?;
+    let resumed = prepared.resumed.as_ref().map(Snapshot::to_bytes).transpose().map_err(|e| system(&e))?;
+    let state = process::memory_file("vecud-state", &resumed.unwrap_or_default()).map_err(|e| system(&e))?;
     let output = Output::create(&out)?;
+    // Several runs share a folder that is theirs alone, so that reports of two commands do not mix.
+    let whole = options.repeat.map(|_| super::files::lock(&folder)).transpose();
+    let _whole = match whole {
+        Ok(lock) => lock,
+        Err(error) => {
+            output.undo();
+            return Err(error);
+        }
+    };
     let log = out.join(format!(".run-{}.log", std::process::id()));
     // Appended to by both processes, under one name after the other.
     let child = File::options().append(true).create_new(true).open(&log).map_err(Error::file(&log)).and_then(|file| {
@@ -77,8 +153,9 @@ pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -
         // What FMU code prints must neither mix with results nor ever block it: it goes to a file.
         let copy = file.try_clone().map_err(Error::file(&log))?;
         command.arg0("vecud-runner").arg("runner").stdin(Stdio::null()).stdout(file).stderr(copy);
-        let files = [shared.file(), plan_file.as_fd()];
-        debug_assert_eq!((SHARED_MEMORY_FD, PLAN_FD), (3, 4));
+        let mut files = vec![shared.memory.file(), job_file.as_fd(), state.as_fd()];
+        files.extend(sockets.descriptors());
+        debug_assert_eq!((SHARED_MEMORY_FD, JOB_FD, STATE_FD, FIRST_SOCKET_FD), (3, 4, 5, 6));
         process::spawn_with(command, &files)
             .map_err(|error| Error::System(format!("cannot start the runner {}: {error}", program.display())))
     });
@@ -91,57 +168,40 @@ pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -
         }
     };
     let cpus: Vec<usize> = plan.tasks.iter().map(|task| task.cpu).collect();
-    if plan.mode == Mode::RealTime
-        && let Err(error) = affinity::keep_off(&cpus)
-    {
-        tell(&error.to_string());
+    if plan.mode == Mode::RealTime {
+        // Whoever cannot choose his cores cannot choose those of partitions either, and the runner says that.
+        let _said_by_the_runner = affinity::keep_off(&cpus);
     }
-    let mut recorder = Recorder::new(plan, &prepared.descriptions, board);
-    let started = SystemTime::now();
-    let (recording, killed) = (false, None);
-    let mut supervision = Supervision { options, prepared, board, output, log, recording, child, killed, tell };
-    let status = supervision.watch(&mut recorder);
-    let gone = monotonic_now();
-    let Supervision { output, recording, log, killed, .. } = supervision;
-    let status = match status {
-        Ok(status) => status,
-        Err(error) => {
-            let _ = std::fs::remove_file(&log);
-            output.undo();
-            return Err(error);
-        }
+    let recorder = Recorder::new(plan, &prepared.descriptions, board, Some(control.clone()));
+    let (started, state) = (SystemTime::now(), File::from(state));
+    let (recording, killed, obstacle) = (false, None, None);
+    let supervision = Supervision {
+        options,
+        prepared,
+        board,
+        control,
+        folder,
+        output,
+        log,
+        recording,
+        recorder,
+        started,
+        child,
+        sockets,
+        told_of_the_process: Vec::new(),
+        killed,
+        obstacle,
+        state,
+        cpus,
+        tell,
     };
-    for line in recorder.drain(true).into_iter().filter(|_| recording) {
-        tell(&line.1);
-    }
-    // A runner that cannot even read its plan says so by its exit code; FMU code may call exit(2) as well.
-    let exit_called = board.global(Global::ExitCalled).load(SeqCst) == 1;
-    if board.phase() == Phase::Refused || (!recording && !exit_called && status.code() == Some(2)) {
-        let printed = std::fs::read_to_string(&log).unwrap_or_default();
-        let _ = std::fs::remove_file(&log);
-        output.undo();
-        return Err(Error::Refused(refusal(&recorder, &printed)));
-    }
-    if !recording {
-        // It failed while it was initialised: that is a result, with a report.
-        begin(&output, &log, &mut recorder, prepared, tell)?;
-        recorder.drain(true);
-    }
-    let late = recorder.close();
-    let facts = Facts { status, killed, started, gone, late_samples: late, machine: machine::look(&cpus) };
-    let mut run = collect::collect(prepared, board, &recorder, &facts);
-    if let Err(message) = output.write(&run) {
-        run.problems.push(crate::report::Problem {
-            severity: Severity::Failure,
-            message: format!("the report is incomplete: {message}"),
-        });
-    }
-    Ok(Finished { run, out })
+    supervision.runs()
 }
 
 /// The run begins: from here on there will be files.
 fn begin(
     output: &Output,
+    several: Option<&Path>,
     log: &Path,
     recorder: &mut Recorder,
     prepared: &Prepared,
@@ -149,6 +209,9 @@ fn begin(
 ) -> Result<(), Error> {
     prepared.plan.notes.iter().for_each(|note| tell(&format!("note: {note}")));
     output.clear(log)?;
+    if let Some(folder) = several {
+        Output::clear_further(folder, Job::folder_of)?;
+    }
     output.reserve(prepared.plan.tasks.len());
     let name = output.path().join("run.log");
     std::fs::rename(log, &name).map_err(Error::file(&name))?;
@@ -175,38 +238,178 @@ struct Supervision<'a> {
     options: &'a Options,
     prepared: &'a Prepared,
     board: Board<'a>,
+    control: &'a Control,
+    /// Of all runs.
+    folder: PathBuf,
+    /// Of this one.
     output: Output,
     log: PathBuf,
     recording: bool,
+    recorder: Recorder<'a>,
+    started: SystemTime,
     child: Child,
+    sockets: Sockets,
+    /// What the runner has said before the first of several runs: true of the others too.
+    told_of_the_process: Vec<(u8, String)>,
     killed: Option<Killed>,
+    /// Why there is no further run although there should be.
+    obstacle: Option<String>,
+    state: File,
+    cpus: Vec<usize>,
     tell: &'a mut dyn FnMut(&str),
 }
 
-impl Supervision<'_> {
-    fn watch(&mut self, recorder: &mut Recorder) -> Result<ExitStatus, Error> {
+/// How watching a run ends.
+enum Ended {
+    /// The process has left.
+    Process(ExitStatus),
+    /// The process waits for the next run, whose output folder is ready.
+    Run(Output),
+}
+
+impl<'a> Supervision<'a> {
+    fn runs(mut self) -> Result<Vec<Finished>, Error> {
+        let mut finished = Vec::new();
+        loop {
+            let ended = match self.watch(finished.len() as u32 + 1) {
+                Ok(ended) => ended,
+                Err(error) => {
+                    let _ = std::fs::remove_file(&self.log);
+                    self.output.undo();
+                    return Err(error);
+                }
+            };
+            let gone = monotonic_now();
+            for line in self.recorder.drain(true).into_iter().filter(|_| self.recording) {
+                (self.tell)(&line.1);
+            }
+            match ended {
+                Ended::Process(status) => {
+                    let (number, runs) = (finished.len() as u32 + 1, self.options.repeat.unwrap_or(1));
+                    if number < runs
+                        && self.board.global(Global::StopRequest).load(SeqCst) == 0
+                        && self.obstacle.is_none()
+                    {
+                        (self.tell)(&format!("no further run of {runs}, since run {number} has failed"));
+                    }
+                    finished.push(self.end(status, gone)?);
+                    return Ok(finished);
+                }
+                Ended::Run(next) => {
+                    finished.push(self.collect(ExitStatus::from_raw(0), gone));
+                    self.recorder = Recorder::new(
+                        &self.prepared.plan,
+                        &self.prepared.descriptions,
+                        self.board,
+                        Some(self.control.clone()),
+                    );
+                    self.output = next;
+                    self.recorder.open(self.output.path());
+                    self.started = SystemTime::now();
+                    self.control.next_run();
+                    self.board.next_run();
+                }
+            }
+        }
+    }
+
+    /// The last run is over, and its process with it.
+    fn end(mut self, status: ExitStatus, gone: i64) -> Result<Finished, Error> {
+        // A runner that cannot even read its job says so by its exit code; FMU code may call exit(2) as well.
+        let exit_called = self.board.global(Global::ExitCalled).load(SeqCst) == 1;
+        if self.board.phase() == Phase::Refused || (!self.recording && !exit_called && status.code() == Some(2)) {
+            let printed = std::fs::read_to_string(&self.log).unwrap_or_default();
+            let _ = std::fs::remove_file(&self.log);
+            self.output.undo();
+            return Err(Error::Refused(refusal(&self.recorder, &printed)));
+        }
+        if !self.recording {
+            // It failed while it was initialised: that is a result, with a report.
+            let several = self.options.repeat.map(|_| self.folder.as_path());
+            begin(&self.output, several, &self.log, &mut self.recorder, self.prepared, self.tell)?;
+            self.recorder.drain(true);
+        }
+        Ok(self.collect(status, gone))
+    }
+
+    /// What the run has left becomes its report.
+    fn collect(&mut self, status: ExitStatus, gone: i64) -> Finished {
+        let late = self.recorder.close();
+        let (strict, machine) = (self.options.strict, machine::look(&self.cpus));
+        let (killed, started) = (self.killed, self.started);
+        let dropped = self.sockets.dropped(self.board);
+        for line in &self.told_of_the_process {
+            if !self.recorder.host_lines.contains(line) {
+                self.recorder.host_lines.push(line.clone());
+            }
+        }
+        let facts = Facts { status, killed, started, gone, strict, late_samples: late, dropped, machine };
+        let mut run = collect::collect(self.prepared, self.board, &self.recorder, &facts);
+        let problem =
+            |run: &mut Run, message: String| run.problems.push(Problem { severity: Severity::Failure, message });
+        if let Some(obstacle) = &self.obstacle {
+            problem(&mut run, format!("there is no further run: {obstacle}"));
+        }
+        if let Some(file) = &self.options.save_state {
+            saved::write(file, &mut self.state, &self.recorder, &mut run, self.tell);
+        }
+        if let Err(message) = self.output.write(&run) {
+            problem(&mut run, format!("the report is incomplete: {message}"));
+        }
+        Finished { run, out: self.output.path().to_owned() }
+    }
+
+    /// The output folder of a further run, with an empty log.
+    fn next_output(&self, number: u32) -> Result<Output, Error> {
+        let output = Output::create(&self.folder.join(Job::folder_of(number)))?;
+        let log = output.path().join("run.log");
+        if let Err(error) = output.clear(&log).and_then(|()| File::create(&log).map(drop).map_err(Error::file(&log))) {
+            output.undo();
+            return Err(error);
+        }
+        output.reserve(self.prepared.plan.tasks.len());
+        Ok(output)
+    }
+
+    fn watch(&mut self, number: u32) -> Result<Ended, Error> {
         let mut progress = Progress::new(&self.prepared.plan, self.options.quiet);
         let mut deadline = None;
         let mut told_before_start = Vec::new();
-        let status = loop {
+        let ended = loop {
             let status = self.child.try_wait().map_err(|error| Error::System(error.to_string()))?;
             if !self.recording && self.board.phase() >= Phase::Running && self.board.phase() != Phase::Refused {
-                if let Err(error) = begin(&self.output, &self.log, recorder, self.prepared, self.tell) {
+                let several = self.options.repeat.map(|_| self.folder.as_path());
+                if let Err(error) =
+                    begin(&self.output, several, &self.log, &mut self.recorder, self.prepared, self.tell)
+                {
                     let _ = self.child.kill();
                     let _ = self.child.wait();
                     return Err(error);
                 }
                 self.recording = true;
+                self.told_of_the_process = self.recorder.host_lines.clone();
                 told_before_start.drain(..).for_each(|line: String| (self.tell)(&line));
             }
-            for (_, line) in recorder.drain(false) {
+            for (_, line) in self.recorder.drain(false) {
                 progress.clear();
                 if self.recording { (self.tell)(&line) } else { told_before_start.push(line) }
             }
             if let Some(status) = status {
-                break status;
+                break Ended::Process(status);
+            }
+            if self.board.phase() == Phase::Between {
+                let next = if process::stop_signals() > 0 { None } else { Some(self.next_output(number + 1)) };
+                match next {
+                    Some(Ok(output)) => break Ended::Run(output),
+                    Some(Err(error)) => self.obstacle = Some(error.to_string()),
+                    None => (),
+                }
+                self.board.set_phase(Phase::Stopping);
             }
             self.end_it(&mut deadline);
+            if self.board.phase() <= Phase::Running {
+                self.sockets.look();
+            }
             if self.recording {
                 progress.draw(self.board);
             }
@@ -216,7 +419,7 @@ impl Supervision<'_> {
         if self.board.phase() != Phase::Refused {
             told_before_start.drain(..).for_each(|line| (self.tell)(&line));
         }
-        Ok(status)
+        Ok(ended)
     }
 
     /// SIGINT or SIGTERM ask the runner for an end; a second one, or too long a wait once it is ending, ends it the hard

@@ -8,22 +8,29 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 use std::collections::BTreeSet;
 
-/// Binds the calling thread to one core and reads back that it is.
+/// Binds the calling thread to one core and reads back that it is. One that has no other core anyway needs no permission.
 pub fn pin_to(cpu: usize) -> Result<(), SysError> {
-    const FIX: &str = "`nproc --all` and the process's cpuset say which cores it may use";
-    let what = || format!("pin a thread to core {cpu}");
+    let refused =
+        |errno| SysError::new(format!("pin a thread to core {cpu}"), errno, super::privilege::affinity_fix(cpu, errno));
     if cpu >= CpuSet::count() {
-        return Err(SysError::new(what(), libc::EINVAL, FIX));
+        return Err(refused(libc::EINVAL));
     }
-    if !core_affinity::set_for_current(core_affinity::CoreId { id: cpu }) {
-        return Err(SysError::last(what(), FIX));
-    }
+    let pinned = core_affinity::set_for_current(core_affinity::CoreId { id: cpu });
+    let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
     let now = allowed_cpus()?;
-    if now == BTreeSet::from([cpu]) {
-        Ok(())
-    } else {
-        Err(SysError::new(format!("{}: reads back as {now:?}", what()), 0, FIX))
+    match now == BTreeSet::from([cpu]) {
+        true => Ok(()),
+        false if !pinned => Err(refused(errno)),
+        false => {
+            let what = format!("keep a thread on core {cpu}: reads back as {now:?}");
+            Err(SysError::new(what, 0, super::privilege::affinity_fix(cpu, libc::EINVAL)))
+        }
     }
+}
+
+/// Whether threads of this process can be pinned to that core, found by doing it on a thread that ends at once.
+pub fn probe_pin(cpu: usize) -> Result<(), SysError> {
+    super::thread::apart(move || pin_to(cpu))?
 }
 
 /// Keeps the calling thread off these cores, as far as it may run on others.

@@ -103,6 +103,6 @@ pub fn follow_parent() -> Result<(), SysError> {
     if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, signal, 0, 0, 0) } == 0 {
         Ok(())
     } else {
-        Err(SysError::last("follow the parent process", ""))
+        Err(SysError::last("follow the parent process", super::privilege::prctl_fix()))
     }
 }

@@ -1,5 +1,7 @@
 //! One error for everything that Linux can refuse: what was tried, why it failed, what to do about it.
 
+use nix::errno::Errno;
+use std::borrow::Cow;
 use std::fmt;
 
 /// A request to the operating system that was refused.
@@ -10,28 +12,29 @@ pub struct SysError {
     /// The error number, or 0 when the refusal is not a system call's.
     pub errno: i32,
     /// What the user can do; empty when nothing is known.
-    pub fix: &'static str,
+    pub fix: Cow<'static, str>,
 }
 
 impl SysError {
     /// An error with the number that a system call returned.
-    pub fn new(what: impl Into<String>, errno: i32, fix: &'static str) -> Self {
-        SysError { what: what.into(), errno, fix }
+    pub fn new(what: impl Into<String>, errno: i32, fix: impl Into<Cow<'static, str>>) -> Self {
+        SysError { what: what.into(), errno, fix: fix.into() }
     }
 
     /// An error with the calling thread's `errno`.
-    pub fn last(what: impl Into<String>, fix: &'static str) -> Self {
+    pub fn last(what: impl Into<String>, fix: impl Into<Cow<'static, str>>) -> Self {
         let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
         SysError::new(what, errno, fix)
     }
 }
 
 impl SysError {
-    /// What was refused and why, without the way out.
+    /// What was refused and why (`EPERM: Operation not permitted`), without the way out.
     pub fn cause(&self) -> String {
-        match self.errno {
-            0 => format!("cannot {}", self.what),
-            errno => format!("cannot {}: {}", self.what, std::io::Error::from_raw_os_error(errno)),
+        match (self.errno, Errno::from_raw(self.errno)) {
+            (0, _) => format!("cannot {}", self.what),
+            (errno, Errno::UnknownErrno) => format!("cannot {}: error {errno}", self.what),
+            (_, errno) => format!("cannot {}: {errno}", self.what),
         }
     }
 }
@@ -57,7 +60,7 @@ mod tests {
         let error = SysError::new("lock memory", libc::ENOMEM, "raise LimitMEMLOCK");
         let text = error.to_string();
         assert!(text.starts_with("cannot lock memory: "), "{text}");
-        assert!(text.contains("os error 12"), "{text}");
+        assert!(text.contains("ENOMEM: "), "{text}");
         assert!(text.ends_with("; raise LimitMEMLOCK"), "{text}");
         assert_eq!(SysError::new("do it", 0, "").to_string(), "cannot do it");
     }

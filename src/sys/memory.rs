@@ -7,6 +7,7 @@ use super::SysError;
 use nix::sys::mman::{MlockAllFlags, mlockall};
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use std::hint::black_box;
+use std::num::NonZeroUsize;
 
 /// The smallest page: touching at this distance touches every page, whatever its size.
 const PAGE: usize = 4096;
@@ -18,29 +19,47 @@ pub fn page_size() -> usize {
     usize::try_from(size).unwrap_or(PAGE)
 }
 
-/// What a user can do about memory that cannot be locked.
-pub const MEMLOCK_FIX: &str = "`ulimit -l unlimited`, or `memlock unlimited` in /etc/security/limits.d, or \
-     LimitMEMLOCK=infinity in the systemd unit, or CAP_IPC_LOCK";
-
 /// Locks all pages that the process has and will have.
 ///
-/// Refused when `RLIMIT_MEMLOCK` is finite and counts: locking would succeed, and some later allocation or thread would
-/// fail instead, at a worse time. (Root and CAP_IPC_LOCK are exempt from the limit.)
+/// Refused when a finite `RLIMIT_MEMLOCK` counts for this process: locking could succeed, and some later allocation or
+/// thread would fail instead, at a worse time. [`resident`](super::resident) locks as far as such a limit goes.
 pub fn lock_all() -> Result<(), SysError> {
-    const WHAT: &str = "lock memory";
-    let (limit, _) =
-        getrlimit(Resource::RLIMIT_MEMLOCK).map_err(|e| SysError::new("read RLIMIT_MEMLOCK", e as i32, MEMLOCK_FIX))?;
-    if limit != RLIM_INFINITY && !may_exceed_limit() {
-        let what = format!("{WHAT}: the limit is {} KiB", limit / 1024);
-        return Err(SysError::new(what, libc::EPERM, MEMLOCK_FIX));
+    const WHAT: &str = "lock all memory";
+    if let Some((limit, errno)) = limit_that_counts() {
+        let what = format!("{WHAT}: the limit RLIMIT_MEMLOCK is {} KiB", limit / 1024);
+        return Err(SysError::new(what, errno, memlock_fix()));
     }
     mlockall(MlockAllFlags::MCL_CURRENT | MlockAllFlags::MCL_FUTURE)
-        .map_err(|e| SysError::new(WHAT, e as i32, MEMLOCK_FIX))
+        .map_err(|e| SysError::new(WHAT, e as i32, memlock_fix()))
 }
 
-fn may_exceed_limit() -> bool {
-    use rustix::thread::{CapabilitySet, capabilities};
-    capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::IPC_LOCK))
+/// What a user can do about memory that cannot be locked.
+pub fn memlock_fix() -> String {
+    super::privilege::memlock_fix()
+}
+
+/// `RLIMIT_MEMLOCK` in bytes, if it is finite and the process is not exempt from it, and what the kernel says to more than
+/// that. Found by trying, since capabilities do not tell: in a user namespace of its own root has CAP_IPC_LOCK, and the
+/// limit counts all the same.
+pub fn limit_that_counts() -> Option<(u64, i32)> {
+    use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+    let (limit, _) = getrlimit(Resource::RLIMIT_MEMLOCK).ok()?;
+    if limit == RLIM_INFINITY {
+        return None;
+    }
+    // Locked on fault and never touched: this takes addresses, no memory.
+    let length = usize::try_from(limit).ok()?.checked_add(page_size())?.next_multiple_of(page_size());
+    let flags = MapFlags::MAP_PRIVATE | MapFlags::MAP_NORESERVE;
+    // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing that exists.
+    let Ok(mapping) = (unsafe { mmap_anonymous(None, NonZeroUsize::new(length)?, ProtFlags::PROT_READ, flags) }) else {
+        return Some((limit, libc::ENOMEM));
+    };
+    // SAFETY: the mapping is ours, as long as this, and nobody else knows it; locking changes nothing in it.
+    let locked = unsafe { libc::syscall(libc::SYS_mlock2, mapping.as_ptr(), length, libc::MLOCK_ONFAULT) };
+    let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
+    // SAFETY: the mapping from above, whole; no reference into it exists.
+    let _ = unsafe { munmap(mapping, length) };
+    (locked != 0).then_some((limit, errno))
 }
 
 /// Tells the allocator to keep what it has (no trimming, no mappings of its own for large blocks) and to have an arena

@@ -6,19 +6,24 @@
 //!
 //! - [`preemption`]: the lock between the partitions of one instance, on [`pi`], the priority-inheriting word.
 //! - [`scheduling`], [`affinity`], [`memory`], [`latency`], [`thread`]: what makes a thread a real-time thread.
+//! - `privilege`: why any of that was refused, and the command that changes it; [`resident`]: memory that may be locked
+//!   in part only.
 //! - [`wake`]: the one sleep of a partition thread; [`cycles`]: time stamps; [`float_control`]: MXCSR and friends.
 //! - [`shared_memory`]: the pages that runner and supervisor both map.
 
 pub mod affinity;
 pub mod crash;
 pub mod cycles;
+pub mod datagram;
 pub mod error;
 pub mod float_control;
 pub mod latency;
 pub mod memory;
 pub mod pi;
 pub mod preemption;
+mod privilege;
 pub mod process;
+pub mod resident;
 pub mod scheduling;
 pub mod shared_memory;
 pub mod thread;

@@ -19,11 +19,30 @@ pub fn inherited(number: i32) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
+/// A duplicate of a file descriptor that the parent process has left open for us, by number; that one stays open.
+pub fn duplicate_of(number: i32) -> io::Result<OwnedFd> {
+    // SAFETY: fcntl(F_DUPFD_CLOEXEC) makes a new descriptor and changes nothing about this one, if it is one at all.
+    let copy = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3) };
+    if copy < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: just made, so nothing else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(copy) })
+}
+
 /// All that can be read from a descriptor.
 pub fn read_to_end(file: OwnedFd) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::from(file).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// From here on what this process prints is appended to this file.
+pub fn print_to(path: &std::path::Path) -> io::Result<()> {
+    let file = File::options().append(true).create(true).open(path)?;
+    rustix::stdio::dup2_stdout(&file)?;
+    rustix::stdio::dup2_stderr(&file)?;
+    Ok(())
 }
 
 /// A file in memory with this content, positioned at its start.
@@ -62,6 +81,15 @@ pub fn spawn_with(mut command: std::process::Command, files: &[BorrowedFd]) -> i
     // SAFETY: the closure only calls dup2 and builds no more than an error code, so it may run between fork and exec.
     unsafe { command.pre_exec(place) };
     command.spawn()
+}
+
+/// From here on a write beyond RLIMIT_FSIZE is refused (EFBIG) like one on a full disk, instead of ending the process
+/// (SIGXFSZ). Programs that are started later inherit it.
+pub fn outlive_file_size_limit() -> Result<(), SysError> {
+    // SAFETY: SIG_IGN is no code of ours.
+    unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) }
+        .map(drop)
+        .map_err(|errno| SysError::new("ignore SIGXFSZ", errno as i32, ""))
 }
 
 static STOPS: AtomicU32 = AtomicU32::new(0);

@@ -8,14 +8,6 @@ use super::SysError;
 use super::thread::current_tid;
 use thread_priority::{RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy};
 
-/// What a user can do about a refused real-time priority.
-pub const PRIVILEGE_FIX: &str = "run as root, or `sudo setcap cap_sys_nice,cap_ipc_lock=ep <vecud>`, or `rtprio 99` in \
-     /etc/security/limits.d, or LimitRTPRIO=99 and AmbientCapabilities=CAP_SYS_NICE in the systemd unit";
-
-/// What a user can do when the process has the privilege and the kernel still refuses.
-pub const CGROUP_FIX: &str = "the process has the privilege, so its cgroup has no real-time time (RT_GROUP_SCHED): give \
-     it some in cpu.rt_runtime_us, or start from the root cgroup";
-
 /// A scheduling policy as read back from the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
@@ -79,7 +71,8 @@ pub fn set_fifo_of(tid: u32, priority: u8) -> Result<(), SysError> {
     if !fifo_range().contains(&priority) {
         return Err(SysError::new(what(), libc::EINVAL, "priorities are 1 to 99"));
     }
-    set_fifo_errno(tid, priority).map_err(|errno| SysError::new(what(), errno, fix_for(errno)))?;
+    set_fifo_errno(tid, priority)
+        .map_err(|errno| SysError::new(what(), errno, super::privilege::fifo_fix(priority)))?;
     let now = scheduling_of(tid)?;
     if (now.policy, now.priority) == (Policy::Fifo, priority) {
         Ok(())
@@ -126,17 +119,55 @@ pub fn scheduling_of(tid: u32) -> Result<Scheduling, SysError> {
 /// Whether a thread of this process can become a `SCHED_FIFO` thread of that priority, found out by doing it in a
 /// thread that ends at once: capabilities, limits and cgroups all have a say, and only the kernel knows the sum.
 pub fn probe_fifo(priority: u8) -> Result<(), SysError> {
-    super::thread::spawn("probe-fifo", 64 * 1024, move || set_fifo(priority))?
-        .join()
-        .unwrap_or_else(|_| Err(SysError::new("probe SCHED_FIFO", 0, "")))
+    super::thread::apart(move || set_fifo(priority))?
 }
 
-fn fix_for(errno: i32) -> &'static str {
-    let privileged = rustix::process::geteuid().is_root();
-    match errno {
-        libc::EPERM if privileged => CGROUP_FIX,
-        libc::EPERM => PRIVILEGE_FIX,
-        _ => "",
+/// The highest `SCHED_FIFO` priority up to `wanted` that a thread of this process gets, found by trying; with the error of
+/// the attempt at `wanted` where that was refused. `None`: not even the lowest one.
+pub fn highest_fifo(wanted: u8) -> (Option<u8>, Option<SysError>) {
+    match probe_fifo(wanted) {
+        Ok(()) => (Some(wanted), None),
+        Err(error) => {
+            let granted = super::thread::apart(move || highest(wanted, |priority| set_fifo_errno(0, priority).is_ok()));
+            (granted.ok().flatten(), Some(error))
+        }
+    }
+}
+
+/// The largest number below `refused` that is `granted`, given that all below a granted one are: at most seven questions.
+fn highest(refused: u8, mut granted: impl FnMut(u8) -> bool) -> Option<u8> {
+    let (mut low, mut high) = (0, refused.max(1));
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if granted(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    (low > 0).then_some(low)
+}
+
+/// Makes sure, as far as that is possible, that the kernel does not end this process because a real-time thread has
+/// computed for long without sleeping (`RLIMIT_RTTIME`): takes the limit away, or raises it as far as it goes.
+pub fn lift_time_limit() -> Result<(), SysError> {
+    use nix::sys::resource::{RLIM_INFINITY, Resource::RLIMIT_RTTIME, getrlimit, setrlimit};
+    let limits = || getrlimit(RLIMIT_RTTIME).map_err(|e| SysError::new("read RLIMIT_RTTIME", e as i32, ""));
+    let (soft, hard) = limits()?;
+    if soft == RLIM_INFINITY {
+        return Ok(());
+    }
+    // Beyond the hard limit only with CAP_SYS_RESOURCE, up to it always.
+    let lifted = setrlimit(RLIMIT_RTTIME, RLIM_INFINITY, RLIM_INFINITY);
+    let _as_far_as_it_goes = lifted.or_else(|_| setrlimit(RLIMIT_RTTIME, hard, hard));
+    match (lifted, limits()?) {
+        (Err(errno), (left, _)) if left != RLIM_INFINITY => Err(SysError::new(
+            format!("take away the limit RLIMIT_RTTIME of {left} µs"),
+            errno as i32,
+            "`sudo prlimit --rttime=unlimited --pid $$` in the shell that starts vecud, or LimitRTTIME=infinity in the \
+             systemd unit",
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -173,5 +204,20 @@ mod tests {
         let error = set_fifo(100).unwrap_err();
         assert!(error.to_string().contains("1 to 99"), "{error}");
         assert_eq!(set_fifo(0).unwrap_err().errno, libc::EINVAL);
+    }
+
+    #[test]
+    fn the_highest_granted_priority_is_found_in_seven_questions() {
+        for refused in 1..=99u8 {
+            for limit in 0..refused {
+                let mut questions = 0;
+                let found = highest(refused, |priority| {
+                    questions += 1;
+                    priority <= limit
+                });
+                assert_eq!(found, (limit > 0).then_some(limit), "below {refused}");
+                assert!(questions <= 7, "{questions} questions below {refused}");
+            }
+        }
     }
 }

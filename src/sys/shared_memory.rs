@@ -41,7 +41,13 @@ impl SharedMemory {
     pub fn create(name: &str, bytes: usize) -> Result<Self, SysError> {
         let error = |e: rustix::io::Errno| {
             let what = format!("create shared memory `{name}` of {bytes} bytes");
-            SysError::new(what, e.raw_os_error(), "")
+            let fix = match e {
+                rustix::io::Errno::FBIG => {
+                    "raise the limit RLIMIT_FSIZE (`ulimit -f unlimited`), which counts for it too"
+                }
+                _ => "",
+            };
+            SysError::new(what, e.raw_os_error(), fix)
         };
         let page = page_size();
         let length = bytes.max(1).next_multiple_of(page);

@@ -33,6 +33,12 @@ pub fn spawn<T: Send + 'static>(
     })
 }
 
+/// What `question` answers on a thread of its own, which ends at once: whatever it has changed about itself is gone.
+pub fn apart<T: Send + 'static>(question: impl FnOnce() -> T + Send + 'static) -> Result<T, SysError> {
+    let thread = spawn("vecud.probe", 64 * 1024, question)?;
+    thread.join().map_err(|_| SysError::new("ask on a thread of its own", 0, ""))
+}
+
 /// Names the calling thread; longer names are cut to [`NAME_BYTES`] bytes, between characters.
 pub fn set_name(name: &str) -> Result<(), SysError> {
     let mut bytes: Vec<u8> = short_name(name).bytes().filter(|b| *b != 0).collect();
@@ -66,7 +72,7 @@ pub fn block_signals() -> Result<(), SysError> {
 pub fn minimize_timer_slack() -> Result<(), SysError> {
     // SAFETY: PR_SET_TIMERSLACK takes a number, touches no memory of ours and concerns the calling thread only.
     let result = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };
-    if result == 0 { Ok(()) } else { Err(SysError::last("set the timer slack to 1 ns", "")) }
+    if result == 0 { Ok(()) } else { Err(SysError::last("set the timer slack to 1 ns", super::privilege::prctl_fix())) }
 }
 
 /// Processor time that a thread of this process has used, ns.

@@ -3,5 +3,6 @@
 mod bad_input;
 mod bench;
 mod builds;
+mod dialects;
 mod raw_zip;
 mod unpacking;

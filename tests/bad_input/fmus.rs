@@ -262,7 +262,9 @@ fn no_scheduled_execution() {
     bench.refuses_to_plan("a", &format!("a: the FMU {message}"));
     bench.write("rig.toml", "[fmu.ecu]\npath = \"a\"\n");
     bench.refuses_to_plan("rig.toml", &format!("rig.toml:2:8: a {message}"));
-    bench.edit("a/modelDescription.xml", "<CoSimulation modelIdentifier=\"tracer\"/>", "");
+    let interface =
+        "<CoSimulation modelIdentifier=\"tracer\" canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\"/>";
+    bench.edit("a/modelDescription.xml", interface, "");
     let root = bench.line("a/modelDescription.xml", "<fmiModelDescription");
     bench.refuses_to_open(
         "a",

@@ -127,3 +127,16 @@ fn two_runs_with_one_fresh_cache() {
     let csv = |out: &str| fs::read(bench.path(out).join("report.json")).unwrap().len();
     assert!(csv("o1") > 0 && csv("o2") > 0 && csv("o3") > 0);
 }
+
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error_with_a_way_out_and_no_signal() {
+    let bench = Bench::with_fmu("a");
+    bench.pack("a", "a.fmu");
+    finish(&mut bench.command(run("a.fmu"))); // So that the cache needs no more writing.
+    let shell = ["sh", "-c", "ulimit -f 1; exec \"$0\" \"$@\""];
+    let outcome = finish(&mut bench.wrapped(&shell, [run("a.fmu"), vec!["--out", "limited"]].concat()));
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(outcome.stderr.contains("EFBIG"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("`ulimit -f unlimited`"), "{}", outcome.stderr);
+    assert!(!bench.path("limited").exists());
+}

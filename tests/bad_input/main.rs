@@ -4,6 +4,7 @@
 //! nothing left behind: no output folder, no temporaries in the cache, no process.
 
 mod bench;
+mod clocks;
 mod files;
 mod fmus;
 mod machine;

@@ -2,6 +2,7 @@
 //! without the lock held, FMU code that sleeps; and a checker that sees what the FMU would see.
 
 use crate::mechanism::{Kind, Mechanism, Member};
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
@@ -14,6 +15,8 @@ use vecud::sys::{affinity, scheduling, thread};
 const THREADS: [(usize, bool); 8] =
     [(0, true), (1, false), (2, false), (2, false), (3, false), (3, false), (4, false), (5, true)];
 const LEVELS: usize = 6;
+/// What lengths are drawn in, ns. Short enough for a million activations in a minute, long against what a start costs.
+const UNIT: i64 = 200;
 /// The priority of the first instance's highest level; two priorities per level, one for each instance.
 pub const TOP: u8 = 60;
 
@@ -62,6 +65,22 @@ impl Found {
         .iter()
         .map(|count| count.load(SeqCst))
         .sum()
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = [
+            (&self.starts_inside_section, "starts inside a locked section"),
+            (&self.goes_on_inside_section, "going on inside a locked section"),
+            (&self.interleaves_with_equal, "interleavings of equals"),
+            (&self.starts_inside_higher, "starts inside a higher one"),
+            (&self.starts_before_higher_target, "starts before a higher one that was ticked"),
+        ];
+        let seen = what.iter().map(|(count, what)| (count.load(SeqCst), what)).filter(|(count, _)| *count > 0);
+        let seen: Vec<String> = seen.map(|(count, what)| format!("{count} {what}")).collect();
+        let seen = if seen.is_empty() { "no violation".to_owned() } else { seen.join(", ") };
+        write!(f, "{seen} in {} activations", self.activations.load(SeqCst))
     }
 }
 
@@ -138,7 +157,7 @@ impl Code<'_> {
                     continue;
                 }
             } else {
-                release += i64::from(300 + self.below(2500 + level as u32 * 600)) * 1000;
+                release += i64::from(300 + self.below(2500 + level as u32 * 600)) * UNIT;
                 seat.wake.wait_until(seat.wake.value(), Some(release));
             }
             let mut looked = 0;
@@ -184,7 +203,7 @@ impl Code<'_> {
                 self.tick();
             }
             if self.sleeps && self.below(40) == 0 {
-                let nanos = 20_000 + self.below(200_000);
+                let nanos = 5_000 + self.below(60_000);
                 std::thread::sleep(Duration::from_nanos(nanos.into()));
                 self.burn(20);
             }
@@ -262,8 +281,8 @@ impl Code<'_> {
     }
 
     /// Uses processor time and watches that nobody else is inside a section meanwhile.
-    fn burn(&self, micros: u32) {
-        let end = processor_time() + i64::from(micros) * 1000;
+    fn burn(&self, units: u32) {
+        let end = processor_time() + i64::from(units) * UNIT;
         let mut disturbed = false;
         loop {
             let inside = self.instance.inside.load(SeqCst);

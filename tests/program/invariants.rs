@@ -1,8 +1,8 @@
 //! The rules of Scheduled Execution (design, section 3), looked up in a trace: without the tracer's own checks, from the
 //! order of its events alone.
 
-use super::clock::{self, DELAYED, HIGH, INPUTS, NAMES, OUT_HIGH, OUT_LOW, PERIOD, PRIORITY};
-use super::{Event, Outcome, Trace};
+use super::clock::{self, DELAYED, HIGH, INPUTS, NAMES, OUT_HIGH, OUT_LOW, PERIOD};
+use super::{End, Event, Outcome, Trace};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How much was there to be looked at.
@@ -65,8 +65,7 @@ impl Trace {
         self.check_high(kind, &mut seen, &mut broken);
         self.check_grid(&mut broken);
         self.check_end(&mut broken);
-        let entered_inside = kind == Kind::Sleeping && self.summary["kinds"] == "0x1";
-        if self.violations() > 0 && !entered_inside {
+        if self.violations() > 0 {
             broken.push(format!("{}: the tracer itself found {:?}", self.fmu, self.summary));
         }
         if self.summary["dropped"] != "0" {
@@ -78,6 +77,7 @@ impl Trace {
     /// Nobody starts or goes on where somebody else has precedence.
     fn check_order(&self, kind: Kind, seen: &mut Seen, broken: &mut Vec<String>) {
         let mut active: BTreeMap<u32, u32> = BTreeMap::new(); // clock → thread
+        let mut asleep: BTreeSet<u32> = BTreeSet::new();
         let mut holder: Option<(u32, u32)> = None; // thread, depth
         let mut reading: Option<u32> = None; // thread inside GetClock .. GetInterval
         for event in &self.events {
@@ -93,7 +93,7 @@ impl Trace {
             }
             let own = active.iter().find(|(_, thread)| **thread == event.tid).map(|(clock, _)| *clock);
             if let Some(own) = own.filter(|_| kind != Kind::Sleeping) {
-                let higher = |other: &&u32| PRIORITY[**other as usize] < PRIORITY[own as usize];
+                let higher = |other: &&u32| self.clocks.is_above(**other, own);
                 if let Some(other) = active.keys().find(higher) {
                     let (own, other) = (NAMES[own as usize], NAMES[*other as usize]);
                     broken.push(format!("{}: {own} goes on inside of {other}", place()));
@@ -103,14 +103,12 @@ impl Trace {
                 ("activate", "begin") => {
                     seen.activations += 1;
                     seen.preemptions += u64::from(!active.is_empty());
-                    let not_below = |other: &&u32| PRIORITY[**other as usize] <= PRIORITY[event.clock as usize];
-                    let equal = |other: &u32| PRIORITY[*other as usize] == PRIORITY[event.clock as usize];
-                    if kind == Kind::Sleeping
-                        && active.keys().any(|other| not_below(&other))
-                        && !active.keys().any(equal)
-                    {
-                        seen.inside_sleepers += 1;
-                    } else if let Some(other) = active.keys().find(not_below) {
+                    let equal = |other: &&u32| self.clocks.is_equal(**other, event.clock);
+                    let above = |other: &&u32| self.clocks.is_above(**other, event.clock);
+                    let excused = |other: &&u32| kind == Kind::Sleeping && asleep.contains(*other);
+                    seen.inside_sleepers += u64::from(active.keys().any(|other| above(&other) && excused(&other)));
+                    let inside = |other: &&u32| equal(other) || above(other) && !excused(other);
+                    if let Some(other) = active.keys().find(inside) {
                         broken.push(format!("{}: inside of {}", place(), NAMES[*other as usize]));
                     } else if kind == Kind::OneAtATime && !active.is_empty() {
                         broken.push(format!("{}: inside of another one", place()));
@@ -129,7 +127,11 @@ impl Trace {
                     holder = holder.and_then(|(thread, depth)| (depth > 1).then_some((thread, depth - 1)));
                 }
                 ("get_clock", "begin") => reading = Some(event.tid),
-                ("get_interval", "end") => reading = None,
+                // Nothing more is read after an error.
+                ("get_interval", "end") | ("update", "end") => reading = None,
+                ("get_clock", "end") if event.status > 1 => reading = None,
+                ("sleep", "begin") => drop(asleep.insert(event.clock)),
+                ("sleep", "end") => drop(asleep.remove(&event.clock)),
                 _ => (),
             }
         }
@@ -181,6 +183,9 @@ impl Trace {
     fn check_callbacks(&self, seen: &mut Seen, broken: &mut Vec<String>) {
         let mut open: BTreeMap<u32, (u64, u32, u32)> = BTreeMap::new(); // thread → seq, clocks, intervals
         let running = self.events.iter().skip_while(|event| !event.is("exit_init", "end"));
+        // A failed instance is not asked.
+        let failed = |event: &&Event| self.end == End::Terminated || !event.is("fail", "note");
+        let running = running.take_while(failed).filter(|event| self.end != End::Left || !event.is("update", "end"));
         for event in running {
             match (event.what.as_str(), event.phase.as_str()) {
                 ("update", "begin") => drop(open.insert(event.tid, (event.seq, 0, 0))),
@@ -201,48 +206,93 @@ impl Trace {
         }
     }
 
-    /// `high` is more urgent than all that tick it: it runs inside the callback (behind the unlock, if the partition holds
-    /// the lock), in virtual time right after the partition.
+    /// Where `high` is more urgent than whoever tells that it has ticked, it runs inside the callback (behind the outermost
+    /// unlock, if the partition holds the lock); where partitions take turns, right after that partition.
     fn check_high(&self, kind: Kind, seen: &mut Seen, broken: &mut Vec<String>) {
+        if !self.clocks.high_follows {
+            return;
+        }
         let mut last_high = f64::NEG_INFINITY;
+        let mut running: BTreeMap<u32, (u32, f64)> = BTreeMap::new(); // thread → clock, time
+        let mut depth: BTreeMap<u32, u32> = BTreeMap::new(); // of the lock, by thread
+        let mut depth_before_reading = 0;
         for (index, event) in self.events.iter().enumerate() {
-            if event.is("activate", "begin") && event.clock == HIGH {
-                last_high = event.time;
+            match (event.what.as_str(), event.phase.as_str()) {
+                ("activate", "begin") => {
+                    running.insert(event.tid, (event.clock, event.time));
+                    if event.clock == HIGH {
+                        last_high = event.time;
+                    }
+                }
+                ("activate", "end") => drop(running.remove(&event.tid)),
+                ("lock", "end") => *depth.entry(event.tid).or_default() += 1,
+                ("unlock", "begin") => drop(depth.entry(event.tid).and_modify(|depth| *depth -= 1)),
+                ("get_clock", "begin") => depth_before_reading = depth.get(&event.tid).copied().unwrap_or(0),
+                _ => (),
             }
-            if !event.is("tick", "note") || event.vr != OUT_HIGH || event.time <= last_high {
-                continue; // the last case: coalesced with the one that has run already
+            // A tick may surface in the callback of another partition, which then gives it its time.
+            if !event.is("get_clock", "end") || event.hash >> OUT_HIGH & 1 == 0 || event.status > 1 {
+                continue;
+            }
+            let Some(&(reader, time)) = running.get(&event.tid) else {
+                broken.push(format!("{}: clocks are read outside of an activation: {event:?}", self.fmu));
+                continue;
+            };
+            let busy = |other: &(u32, f64)| !self.clocks.is_above(HIGH, other.0);
+            if time <= last_high || running.values().any(busy) {
+                continue; // coalesced, or retimed, or it has to wait (the reader is not below it, or somebody sleeps)
             }
             let after = &self.events[index..];
             let own = |what: &'static str, phase: &'static str| {
                 after.iter().position(|e| e.tid == event.tid && e.is(what, phase))
             };
-            let high = |e: &Event| e.is("activate", "begin") && e.clock == HIGH && e.time == event.time;
-            let right = if kind != Kind::OneAtATime {
-                let in_lock = own("unlock", "begin") < own("lock", "begin").or(Some(usize::MAX))
-                    && own("unlock", "begin").is_some_and(|unlock| Some(unlock) < own("activate", "end"));
-                let end = if in_lock { own("unlock", "end") } else { own("update", "end") };
-                end.is_some_and(|end| after[..end].iter().any(high))
-            } else {
-                let end = own("activate", "end").unwrap_or(0);
-                let next = after[end..].iter().find(|e| e.is("activate", "begin"));
-                !after[..end].iter().any(high) && next.is_some_and(high)
-            };
-            if right {
-                seen.high_ticks += 1;
-                // From the reading of the clock on, nobody else slips in before it.
-                let read = own("get_clock", "end").unwrap_or(0);
-                let start = after.iter().position(high).unwrap_or(0);
-                let begins = |e: &&Event| e.is("activate", "begin");
-                if let Some(other) = after.get(read..start).and_then(|between| between.iter().find(begins)) {
-                    broken.push(format!("{}: begins before high, which was ticked before: {other:?}", self.fmu));
+            let begins = |e: &Event| e.is("activate", "begin");
+            let Some(start) = after.iter().position(|e| begins(e) && e.clock == HIGH && e.time == time) else {
+                if !self.cut {
+                    broken.push(format!("{}: high is not activated at {time} after {event:?}", self.fmu));
                 }
+                continue;
+            };
+            let end = if kind == Kind::OneAtATime {
+                own("activate", "end")
+            } else if depth_before_reading > 0 {
+                self.outermost_unlock(index, event.tid, depth_before_reading)
             } else {
-                broken.push(format!("{}: high is not where it has to be after {event:?}", self.fmu));
+                own("update", "end")
+            };
+            // Who is not below `high` and sleeps keeps it waiting, and cannot keep the one that told of it from going on.
+            let sleeper = |e: &Event| begins(e) && e.clock != HIGH && !self.clocks.is_above(HIGH, e.clock);
+            if kind == Kind::Sleeping && end.is_some_and(|end| after[..end].iter().any(sleeper)) {
+                continue;
+            }
+            // From there on nobody slips in before it who is less urgent.
+            let others = after[..start].iter().find(|e| begins(e) && self.clocks.is_above(HIGH, e.clock));
+            let in_time = end.is_some_and(|end| (start < end) == (kind != Kind::OneAtATime));
+            if in_time && others.is_none() {
+                seen.high_ticks += 1;
+            } else {
+                let reader = NAMES[reader as usize];
+                broken.push(format!(
+                    "{}: high begins {start} events after {reader} told of it in {event:?}, whose \
+                    callback has {end:?} more; before it: {others:?}",
+                    self.fmu
+                ));
             }
         }
     }
 
-    /// k · period, rounded once; strictly increasing.
+    /// How many events after `index` a thread has given the lock back as often as it holds it there.
+    fn outermost_unlock(&self, index: usize, tid: u32, depth: u32) -> Option<usize> {
+        let mut depth = depth;
+        self.events[index..].iter().position(|event| {
+            let own = event.tid == tid;
+            depth += u32::from(own && event.is("lock", "end"));
+            depth -= u32::from(own && event.is("unlock", "end"));
+            own && depth == 0
+        })
+    }
+
+    /// On the grid of the clock, rounded once; strictly increasing.
     fn check_grid(&self, broken: &mut Vec<String>) {
         for clock in INPUTS {
             let times = self.activations(clock);
@@ -250,24 +300,32 @@ impl Trace {
             if let Some(pair) = times.windows(2).find(|pair| pair[0] >= pair[1]) {
                 broken.push(format!("{}.{name}: times do not increase: {pair:?}", self.fmu));
             }
-            let period = PERIOD[clock as usize];
-            let on_grid = |time: &f64| {
-                let k = (time * 1000.0 / period as f64).round();
-                *time == (k * period as f64) / 1000.0
+            let Some(grid) = self.clocks.times(clock) else { continue };
+            let mut grid = grid.peekable();
+            let mut is_on_grid = |time: f64| {
+                while grid.next_if(|on_grid| *on_grid < time).is_some() {}
+                grid.next() == Some(time)
             };
-            if let Some(time) = times.iter().find(|time| period > 0 && !on_grid(time)) {
+            if let Some(time) = times.iter().find(|time| !is_on_grid(**time)) {
                 broken.push(format!("{}.{name}: {time} is not on the grid", self.fmu));
             }
         }
     }
 
-    /// Terminate once after all, free once at last.
+    /// Terminate once after all, free once at last, as far as its state allows.
     fn check_end(&self, broken: &mut Vec<String>) {
         let terminate = self.events.iter().position(|event| event.is("terminate", "begin"));
         let active = self.events.iter().rposition(|event| event.is("activate", "end"));
         let last = self.events.last().map(|event| (event.what.as_str(), event.phase.as_str()));
         let counts = (self.count("terminate", "begin"), self.count("free", "begin"));
-        if counts != (1, 1) || terminate < active || last != Some(("free", "begin")) {
+        let right = match self.end {
+            End::Terminated => counts == (1, 1) && terminate >= active && last == Some(("free", "begin")),
+            End::Freed => counts.1 == 1 && last == Some(("free", "begin")),
+            End::Left => counts.1 == 0,
+        };
+        let failed_in = |event: &&Event| event.is("terminate", "end") && event.status > 1;
+        let terminate_failed = self.events.iter().any(|event| failed_in(&event));
+        if !right || self.end != End::Terminated && counts.0 > u32::from(terminate_failed) as usize {
             broken.push(format!("{}: terminate and free {counts:?}, terminate at {terminate:?}, {last:?}", self.fmu));
         }
     }

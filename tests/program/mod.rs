@@ -2,14 +2,19 @@
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+mod clocks;
 mod invariants;
 mod outcome;
+pub mod random;
 mod trace;
 
 #[allow(unused_imports, reason = "each test program uses a part of it")]
 pub use invariants::{Kind, Seen, check_threads};
 pub use outcome::Outcome;
-pub use trace::{Event, Trace, clock};
+#[allow(unused_imports, reason = "each test program uses a part of it")]
+pub use random::{Drawn, Random, behaviour, draw};
+#[allow(unused_imports, reason = "each test program uses a part of it")]
+pub use trace::{End, Event, Trace, clock};
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -61,6 +66,13 @@ impl Rig {
     /// A rig file that is there already, as it is.
     pub fn of_file(file: &str) -> Rig {
         Rig { file: Some(file.to_owned()), ..Rig::new("") }
+    }
+
+    /// A rig of this text, as it is.
+    pub fn of_text(text: &str) -> Rig {
+        let rig = Rig::new("");
+        std::fs::write(rig.folder.path().join("test.toml"), text).unwrap();
+        Rig { file: Some(rig.folder.path().join("test.toml").display().to_string()), ..rig }
     }
 
     /// Adds a tracer with these start values.
@@ -157,8 +169,13 @@ impl Rig {
 
     /// Runs it to its end in virtual time.
     pub fn run_virtual(&self) -> Outcome {
+        self.run_with(&["--mode", "virtual"])
+    }
+
+    /// Runs it to its end with further arguments.
+    pub fn run_with(&self, arguments: &[&str]) -> Outcome {
         let mut command = self.command();
-        command.args(["--mode", "virtual"]);
+        command.args(arguments);
         self.finish(self.start(command), Duration::from_secs(30))
     }
 
@@ -206,14 +223,7 @@ pub fn cache() -> PathBuf {
 
 /// A copy of the tracer's sources in `folder`, with some text replaced by other text.
 pub fn changed_tracer(folder: &Path, file: &str, changes: &[(&str, &str)]) -> PathBuf {
-    let (from, to) = (Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/tracer"), folder.join("changed_tracer"));
-    std::fs::create_dir_all(to.join("sources")).unwrap();
-    for part in [".", "sources"] {
-        let files = std::fs::read_dir(from.join(part)).unwrap().map(|entry| entry.unwrap().path());
-        for path in files.filter(|path| path.is_file()) {
-            std::fs::copy(&path, to.join(part).join(path.file_name().unwrap())).unwrap();
-        }
-    }
+    let to = copied_tracer(&folder.join("changed_tracer"));
     let changed = to.join("sources").join(file);
     let mut text = std::fs::read_to_string(&changed).unwrap();
     for (before, after) in changes {
@@ -222,6 +232,19 @@ pub fn changed_tracer(folder: &Path, file: &str, changes: &[(&str, &str)]) -> Pa
     }
     std::fs::write(&changed, text).unwrap();
     to
+}
+
+/// A copy of the tracer's sources, to be changed.
+pub fn copied_tracer(to: &Path) -> PathBuf {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/tracer");
+    std::fs::create_dir_all(to.join("sources")).unwrap();
+    for part in [".", "sources"] {
+        let files = std::fs::read_dir(from.join(part)).unwrap().map(|entry| entry.unwrap().path());
+        for path in files.filter(|path| path.is_file()) {
+            std::fs::copy(&path, to.join(part).join(path.file_name().unwrap())).unwrap();
+        }
+    }
+    to.to_owned()
 }
 
 /// Waits for something that has to come.

@@ -71,6 +71,12 @@ impl Outcome {
         report["fmus"].as_array().unwrap().iter().find(|fmu| fmu["name"] == name).expect("reported").clone()
     }
 
+    /// How often an instance did this against the standard; `None`: never.
+    pub fn finding(&self, fmu: &str, kind: &str) -> Option<u64> {
+        let findings = self.fmu(fmu)["findings"].as_array().expect("a list").clone();
+        findings.iter().find(|finding| finding["kind"] == kind).map(|finding| finding["count"].as_u64().unwrap())
+    }
+
     pub fn status(&self, fmu: &str) -> String {
         self.fmu(fmu)["status"].as_str().unwrap().to_owned()
     }
@@ -115,7 +121,7 @@ pub struct Signals {
 impl Signals {
     fn parse(text: &str) -> Signals {
         assert!(text.ends_with('\n'), "the last row is whole");
-        let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
+        let mut lines = text.lines().map(cells);
         let names = lines.next().expect("a header");
         let rows: Vec<Vec<String>> = lines.collect();
         assert!(rows.iter().all(|row| row.len() == names.len()), "every row has every column");
@@ -136,4 +142,18 @@ impl Signals {
     pub fn times(&self) -> Vec<f64> {
         self.column("time").into_iter().map(|time| time.parse().unwrap()).collect()
     }
+}
+
+/// The cells of a row; quoted ones (names of elements of matrices) may have commas.
+fn cells(line: &str) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            ',' if !quoted => cells.push(String::new()),
+            c => cells.last_mut().unwrap().push(c),
+        }
+    }
+    cells
 }

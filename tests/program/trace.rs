@@ -1,5 +1,6 @@
 //! The list of calls that a tracer has noted.
 
+use super::clocks::Clocks;
 use std::collections::BTreeMap;
 
 /// Value references of the tracer's clocks.
@@ -48,9 +49,24 @@ impl Event {
     }
 }
 
+/// How an instance has to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// `fmi3Terminate`, `fmi3FreeInstance`.
+    Terminated,
+    /// `fmi3FreeInstance` only.
+    Freed,
+    /// Nothing is called.
+    Left,
+}
+
 #[derive(Debug)]
 pub struct Trace {
     pub fmu: String,
+    pub clocks: Clocks,
+    pub end: End,
+    /// Not run to its stop time: what waited at the end has not been activated.
+    pub cut: bool,
     pub events: Vec<Event>,
     /// The names and values of the last line.
     pub summary: BTreeMap<String, String>,
@@ -82,7 +98,7 @@ impl Trace {
                 status: number(11) as i32,
             });
         }
-        Trace { fmu: fmu.to_owned(), events, summary }
+        Trace { fmu: fmu.to_owned(), clocks: Clocks::usual(), end: End::Terminated, cut: false, events, summary }
     }
 
     /// How many events there are of a kind.

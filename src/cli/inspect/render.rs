@@ -2,9 +2,10 @@
 //!
 //! Pure: both come from the model description alone.
 
+use super::{graph, tree};
 use crate::fmu::description::{
-    Causality, Dimension, Initial, InterfaceType, IntervalVariability, ModelDescription, ValueReference, Values,
-    Variability, Variable,
+    Clock, ClockType, Dialect, Dimension, Initial, InterfaceType, IntervalVariability, ModelDescription,
+    NamingConvention, ValueReference, Values, Variability, Variable,
 };
 use crate::plan::table::{aligned, interval_text};
 use crate::plan::words::{causality_name, kind_name, type_name};
@@ -15,7 +16,16 @@ use std::fmt::Write;
 pub fn render(description: &ModelDescription) -> String {
     let mut out = String::new();
     // Writing to a `String` cannot fail.
-    let _ = writeln!(out, "{} (FMI {})", description.model_name, description.fmi_version);
+    let _ = writeln!(
+        out,
+        "{} (FMI {}{})",
+        description.model_name,
+        description.fmi_version,
+        match description.dialect {
+            Dialect::Released => "",
+            Dialect::Draft => ", draft dialect",
+        }
+    );
     let facts = [
         ("description", &description.description),
         ("author", &description.author),
@@ -70,6 +80,10 @@ pub fn json(description: &ModelDescription) -> Value {
     json!({
         "modelName": description.model_name,
         "fmiVersion": description.fmi_version,
+        "dialect": match description.dialect {
+            Dialect::Released => "released",
+            Dialect::Draft => "draft",
+        },
         "instantiationToken": description.instantiation_token,
         "description": description.description,
         "author": description.author,
@@ -85,6 +99,7 @@ pub fn json(description: &ModelDescription) -> Value {
             "stepSize": experiment.step_size,
         },
         "interfaces": interfaces,
+        "clockGraph": graph::edges(description).iter().map(|edge| edge.json(description)).collect::<Vec<_>>(),
         "variables": description.variables.iter().map(|v| variable_json(description, v)).collect::<Vec<_>>(),
         "logCategories": description.log_categories.iter().map(|category| &category.name).collect::<Vec<_>>(),
         "warnings": description.warnings,
@@ -154,13 +169,14 @@ fn header(names: &[&str]) -> Vec<String> {
 
 fn clocks(description: &ModelDescription) -> String {
     let mut rows = vec![header(&["name", "reference", "causality", "kind", "interval", "shift", "priority", ""])];
+    let is_draft = description.dialect == Dialect::Draft;
     for v in &description.variables {
         let Some(clock) = &v.clock else { continue };
         rows.push(vec![
-            v.name.clone(),
+            format!("{}{}", v.name, shape(description, v)),
             v.value_reference.0.to_string(),
             causality_name(v.causality).to_owned(),
-            kind_name(clock.interval_variability).to_owned(),
+            if is_draft { draft_kind(clock) } else { kind_name(clock.interval_variability).to_owned() },
             clock.interval.map(interval_text).unwrap_or_default(),
             if clock.shift.is_zero() { String::new() } else { interval_text(clock.shift) },
             clock.priority.map(|priority| priority.0.to_string()).unwrap_or_default(),
@@ -170,23 +186,8 @@ fn clocks(description: &ModelDescription) -> String {
     if rows.len() == 1 { String::new() } else { aligned(&rows, &[1, 6]) }
 }
 
-/// Output clocks tick in partitions; countdown clocks are armed in them.
 fn ticks(description: &ModelDescription) -> String {
-    let mut out = String::new();
-    for v in &description.variables {
-        let Some(clock) = &v.clock else { continue };
-        let verb = match (v.causality, clock.interval_variability) {
-            (Causality::Output, _) => "may tick in",
-            (Causality::Input, IntervalVariability::Countdown) => "may be armed in",
-            _ => continue,
-        };
-        let partitions = match v.clocks.as_slice() {
-            [] => "any partition (it names none)".to_owned(),
-            clocks => names(description, clocks).join(", "),
-        };
-        let _ = writeln!(out, "  {} {verb} {partitions}", v.name);
-    }
-    out
+    graph::edges(description).iter().map(|edge| format!("  {}\n", edge.text(description))).collect()
 }
 
 fn variables(description: &ModelDescription) -> String {
@@ -202,17 +203,23 @@ fn variables(description: &ModelDescription) -> String {
         "unit",
         "",
     ])];
-    for v in description.variables.iter().filter(|v| v.clock.is_none()) {
+    let all: Vec<&Variable> = description.variables.iter().filter(|v| v.clock.is_none()).collect();
+    for line in lines(description, &all) {
+        let name = format!("{}{}", "  ".repeat(line.depth), line.label);
+        let Some(v) = line.name.map(|index| all[index]) else {
+            rows.push(vec![name]);
+            continue;
+        };
         let aliases: Vec<&str> = v.aliases.iter().map(|alias| alias.name.as_str()).collect();
         let aliases = if aliases.is_empty() { String::new() } else { format!(" (also {})", aliases.join(", ")) };
         rows.push(vec![
-            v.name.clone(),
+            name,
             v.value_reference.0.to_string(),
             format!("{}{}", type_name(v.variable_type), shape(description, v)),
             causality_name(v.causality).to_owned(),
             variability_name(v.variability).to_owned(),
             v.initial.map(initial_name).unwrap_or_default().to_owned(),
-            names(description, &v.clocks).join(", "),
+            graph::clocks_of(description, v),
             v.start.as_ref().map(start_text).unwrap_or_default(),
             v.unit.clone().unwrap_or_default(),
             format!("{}{aliases}", v.description.clone().unwrap_or_default()).trim().to_owned(),
@@ -221,7 +228,32 @@ fn variables(description: &ModelDescription) -> String {
     if rows.len() == 1 { String::new() } else { aligned(&rows, &[1]) }
 }
 
-fn names(description: &ModelDescription, references: &[ValueReference]) -> Vec<String> {
+/// Structured names as a tree, others as they stand.
+fn lines(description: &ModelDescription, all: &[&Variable]) -> Vec<tree::Line> {
+    match description.naming {
+        NamingConvention::Structured => tree::tree(all.iter().map(|v| v.name.as_str())),
+        NamingConvention::Flat => {
+            let line =
+                |(index, v): (usize, &&Variable)| tree::Line { depth: 0, label: v.name.clone(), name: Some(index) };
+            all.iter().enumerate().map(line).collect()
+        }
+    }
+}
+
+/// The draft's own words for a clock.
+fn draft_kind(clock: &Clock) -> String {
+    let kind = match clock.interval_variability {
+        IntervalVariability::Constant => "strictly periodic",
+        IntervalVariability::Fixed => "periodic",
+        _ => "aperiodic",
+    };
+    match clock.clock_type {
+        Some(ClockType::SynchronousTime) => format!("{kind}, synchronous"),
+        _ => kind.to_owned(),
+    }
+}
+
+pub(super) fn names(description: &ModelDescription, references: &[ValueReference]) -> Vec<String> {
     let name = |&reference: &ValueReference| match description.by_reference(reference) {
         Some(variable) => variable.name.clone(),
         None => format!("#{}", reference.0),
@@ -315,6 +347,9 @@ fn variable_json(description: &ModelDescription, v: &Variable) -> Value {
         "description": v.description,
         "aliases": v.aliases.iter().map(|alias| &alias.name).collect::<Vec<_>>(),
     });
+    if description.naming == NamingConvention::Structured {
+        object["path"] = json!(tree::parts(&v.name));
+    }
     if let Some(clock) = &v.clock {
         object["clock"] = json!({
             "intervalVariability": kind_name(clock.interval_variability),
@@ -323,6 +358,17 @@ fn variable_json(description: &ModelDescription, v: &Variable) -> Value {
             "shift": seconds(clock.shift),
             "supportsFraction": clock.supports_fraction,
         });
+    }
+    // What only the draft has.
+    if description.dialect == Dialect::Draft {
+        object["clockElementIndex"] = json!(v.clock_element);
+        if let Some(clock) = &v.clock {
+            object["clock"]["clockType"] = json!(clock.clock_type.map(|clock_type| match clock_type {
+                ClockType::SynchronousTime => "synchronousTime",
+                ClockType::CommunicationPoint => "communicationPoint",
+            }));
+            object["clock"]["triggeredBy"] = json!(clock.triggered_by.map(|by| names(description, &[by]).concat()));
+        }
     }
     object
 }
@@ -377,6 +423,27 @@ Variables
     }
 
     #[test]
+    fn structured_names_are_a_tree() {
+        let xml = XML
+            .replace("author=", "variableNamingConvention=\"structured\" author=")
+            .replace("name=\"k\"", "name=\"engine.k\"")
+            .replace("name=\"y\"", "name=\"engine.y\"");
+        let description = parse(&xml).unwrap();
+        let expected = "\
+Variables
+  name    reference  type        causality    variability  initial     clocks  start  unit
+  time            0  Float64     independent  continuous
+  engine
+    k             4  Float32     parameter    fixed        exact               0.1          gain (also gain)
+    y             5  Float64[6]  output       discrete     calculated  c
+";
+        let text = render(&description);
+        assert_eq!(&text[text.find("Variables").unwrap()..], expected);
+        assert_eq!(json(&description)["variables"][5]["path"], json!(["engine", "y"]));
+        assert_eq!(json(&parse(XML).unwrap())["variables"][5].get("path"), None);
+    }
+
+    #[test]
     fn the_json_has_the_standards_names() {
         let json = json(&parse(XML).unwrap());
         assert_eq!(json["interfaces"]["ScheduledExecution"]["canBeInstantiatedOnlyOncePerProcess"], true);
@@ -384,5 +451,11 @@ Variables
         assert_eq!(json["variables"][3]["clocks"], json!(["c", "d"]));
         assert_eq!(json["variables"][4]["start"], json!([0.1]));
         assert_eq!(json["defaultExperiment"]["stopTime"], 2.5);
+        assert_eq!(json["dialect"], "released");
+        let graph = json!([
+            { "clock": "d", "armedIn": ["c"], "triggers": [] },
+            { "clock": "out", "ticksIn": ["c", "d"], "triggers": [] },
+        ]);
+        assert_eq!(json["clockGraph"], graph);
     }
 }

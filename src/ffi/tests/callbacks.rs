@@ -3,6 +3,7 @@
 use super::stub::*;
 use crate::ffi::Function as F;
 use crate::ffi::*;
+use crate::fmu::description::ValueReference;
 use std::cell::{Cell, RefCell};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,12 +28,12 @@ fn note(event: Event) {
     EVENTS.with_borrow_mut(|e| e.push(event));
 }
 impl ThreadHost for Thread {
-    fn clock_update(&self) {
+    fn clock_update(&self, _: Option<f64>) {
         note(Event::ClockUpdate);
         if let Some(update) = UPDATE.with_borrow(Clone::clone) {
-            let mut active = [9; 2];
-            READ.set(Some(update.get_clocks(&[7, 8], &mut active)));
-            ACTIVE.set(active);
+            let mut clocks = two_clocks();
+            READ.set(Some(update.get_clocks(&mut clocks)));
+            ACTIVE.set(clocks.active().try_into().unwrap());
         }
     }
     fn lock_preemption(&self) {
@@ -47,6 +48,10 @@ impl ThreadHost for Thread {
     fn returned(&self, function: F, status: Status) {
         note(Event::Returned(function, status));
     }
+}
+
+fn two_clocks() -> OutputClocks {
+    OutputClocks::new(&[(ValueReference(7), 1), (ValueReference(8), 1)])
 }
 
 /// A running instance on a thread with a host.
@@ -78,7 +83,7 @@ fn a_clock_update_reads_the_clocks_of_its_instance() {
     assert_eq!(*notes.foreign.lock().unwrap(), []);
     // Outside a callback the same handle is refused.
     let update = UPDATE.take().unwrap();
-    assert!(update.get_clocks(&[7], &mut [0]).unwrap_err().refused);
+    assert!(update.get_clocks(&mut two_clocks()).unwrap_err().refused);
 }
 
 #[test]
@@ -135,11 +140,13 @@ fn preemption_locks_reach_the_host_of_the_thread() {
 }
 
 #[test]
-fn a_preemption_lock_on_a_foreign_thread_is_counted() {
-    let _running = hosted();
+fn a_preemption_lock_on_a_foreign_thread_is_told_to_its_instance() {
+    let (_control, _partition, notes) = hosted();
     let (given, before) = (given(), foreign_calls());
     std::thread::spawn(move || given.lock_and_unlock()).join().unwrap();
-    assert!(foreign_calls() >= before + 2);
+    let told = *notes.foreign.lock().unwrap() == [ForeignCall::LockOnForeignThread; 2];
+    // All tests share the pairs of one process; who comes late has none of its own.
+    assert!(told || foreign_calls() >= before + 2);
     assert_eq!(EVENTS.take(), []);
 }
 

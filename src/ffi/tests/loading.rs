@@ -1,6 +1,7 @@
 //! Shared libraries that are FMUs, and some that are not: tiny C files, compiled here.
 
 use crate::ffi::{Function, Library, LoadError, LoadErrorKind};
+use crate::fmu::description::Dialect;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -17,15 +18,19 @@ fn compile(dir: &Path, name: &str, text: &str, extra: &[&str]) -> PathBuf {
 
 /// An FMU that exports these and does nothing.
 fn exporting<'a>(functions: impl Iterator<Item = &'a Function>, version: &str) -> String {
+    exporting_in(Dialect::Released, functions, version)
+}
+
+fn exporting_in<'a>(dialect: Dialect, functions: impl Iterator<Item = &'a Function>, version: &str) -> String {
     let define = |f: &Function| match f {
         Function::GetVersion => format!("const char* fmi3GetVersion(void) {{ return \"{version}\"; }}\n"),
-        other => format!("int {}(void) {{ return 0; }}\n", other.name()),
+        other => format!("int {}(void) {{ return 0; }}\n", other.name_in(dialect)),
     };
     functions.map(define).collect()
 }
 
 fn load(path: &Path) -> Result<String, LoadError> {
-    Library::load(path).map(|library| library.version())
+    Library::load(path, Dialect::Released).map(|library| library.version())
 }
 
 #[test]
@@ -40,7 +45,7 @@ fn a_complete_library_loads_with_any_released_version() {
 #[test]
 fn other_versions_are_refused() {
     let dir = TempDir::new().unwrap();
-    for (number, version) in ["2.0", "3.1", "3.0-alpha.5", ""].into_iter().enumerate() {
+    for (number, version) in ["2.0", "3.1", ""].into_iter().enumerate() {
         let path = compile(dir.path(), &format!("v{number}"), &exporting(Function::ALL.iter(), version), &[]);
         assert_eq!(load(&path).unwrap_err().kind, LoadErrorKind::Version(version.to_owned()));
     }
@@ -54,10 +59,63 @@ fn all_missing_functions_are_listed_at_once() {
     let text = exporting(Function::ALL.iter().filter(|f| !left_out.contains(f)), "3.0");
     let error = load(&compile(dir.path(), "partial", &text, &[])).unwrap_err();
     // Those of Model Exchange and Co-Simulation may be absent.
-    let LoadErrorKind::MissingSymbols(missing) = &error.kind else { panic!("{error}") };
+    let LoadErrorKind::MissingSymbols { missing, .. } = &error.kind else { panic!("{error}") };
     assert_eq!(missing.len(), 3);
     assert!(left_out[..3].iter().all(|f| missing.contains(f)));
     assert!(error.to_string().contains("fmi3ActivateModelPartition"), "{error}");
+}
+
+/// What the draft has of the functions of Scheduled Execution.
+fn of_draft(function: &&Function) -> bool {
+    !matches!(function, Function::GetShiftDecimal | Function::GetShiftFraction | Function::SetShiftDecimal)
+        && !matches!(function, Function::SetShiftFraction | Function::EvaluateDiscreteStates)
+}
+
+#[test]
+fn a_library_of_the_other_dialect_is_refused_by_a_name_that_gives_it_away() {
+    use Dialect::{Draft, Released};
+    let dir = TempDir::new().unwrap();
+    let compiled = |name: &str, dialect, version| {
+        let functions = Function::ALL.iter().filter(|f| dialect == Released || of_draft(f));
+        compile(dir.path(), name, &exporting_in(dialect, functions, version), &[])
+    };
+    let (released, draft) = (compiled("released", Released, "3.0"), compiled("draft", Draft, "3.0"));
+    assert!(Library::load(&released, Released).is_ok());
+    assert!(Library::load(&draft, Draft).is_ok_and(|library| library.missing().is_empty()));
+    for (path, expected, sign) in
+        [(&released, Draft, "fmi3DeserializeFMUState"), (&draft, Released, "fmi3DeSerializeFMUState")]
+    {
+        let error = Library::load(path, expected).unwrap_err();
+        assert_eq!(error.kind, LoadErrorKind::Dialect { expected, sign: sign.to_owned() });
+        assert!(error.to_string().contains(sign), "{error}");
+    }
+    // Where names do not tell, the version does.
+    let core = || Function::ALL.iter().filter(|f| super::super::library::CORE.contains(f));
+    for (version, refused) in [("3.0-alpha.5", None), ("3.0", None), ("3.0.1", Some(Draft)), ("2.0", None)] {
+        let path = compile(dir.path(), &format!("core{version}"), &exporting_in(Draft, core(), version), &[]);
+        match (Library::load(&path, Draft), version, refused) {
+            (Ok(library), "3.0" | "3.0-alpha.5", _) => assert!(library.missing().contains(&Function::GetUInt8)),
+            (Err(error), "2.0", _) => assert_eq!(error.kind, LoadErrorKind::Version("2.0".to_owned())),
+            (Err(error), _, Some(expected)) => {
+                assert_eq!(error.kind, LoadErrorKind::Dialect { expected, sign: format!("version {version}") });
+            }
+            (result, ..) => panic!("{version}: {result:?}"),
+        }
+    }
+    let alpha = compiled("alpha", Released, "3.0-alpha.5");
+    let kind = Library::load(&alpha, Released).unwrap_err().kind;
+    assert_eq!(kind, LoadErrorKind::Dialect { expected: Released, sign: "version 3.0-alpha.5".to_owned() });
+}
+
+#[test]
+fn what_no_fmu_of_the_draft_can_do_without_is_listed_when_it_is_missing() {
+    let dir = TempDir::new().unwrap();
+    let functions = Function::ALL.iter().filter(|f| of_draft(f) && **f != Function::GetClock);
+    let path = compile(dir.path(), "lacking", &exporting_in(Dialect::Draft, functions, "3.0"), &[]);
+    let error = Library::load(&path, Dialect::Draft).unwrap_err();
+    let missing = vec![Function::GetClock];
+    assert_eq!(error.kind, LoadErrorKind::MissingSymbols { dialect: Dialect::Draft, missing });
+    assert!(error.to_string().ends_with("(draft of FMI 3.0) needs: fmi3GetClock"), "{error}");
 }
 
 #[test]

@@ -1,7 +1,13 @@
 //! Tests with stub FMUs: function tables written in Rust, so no shared library is needed (except in `loading`).
 
 mod batches;
+mod bytes;
 mod callbacks;
+mod derivatives;
+mod draft;
+mod judge;
 mod lifecycle;
 mod loading;
+mod sequences;
+mod states;
 mod stub;

@@ -60,6 +60,52 @@ thread_local! {
     static DURING: RefCell<HashMap<Function, fn(Given)>> = RefCell::default();
     static LAST_SET: RefCell<SetCall> = RefCell::default();
     static NEXT_GET: RefCell<Vec<u64>> = RefCell::default();
+    /// Addresses of states: how many were handed out, and those that were not freed.
+    static STATES: RefCell<(usize, Vec<usize>)> = RefCell::default();
+    static STATE_SIZE: Cell<usize> = const { Cell::new(STATE_BYTES.len()) };
+    static NO_STATES: Cell<bool> = const { Cell::new(false) };
+    static LAST_BYTES: RefCell<Vec<u8>> = RefCell::default();
+}
+
+/// What every state is as bytes.
+pub const STATE_BYTES: &[u8] = b"state";
+
+/// How many states were made, and how many of them were not freed.
+pub fn states() -> (usize, usize) {
+    STATES.with_borrow(|(made, live)| (*made, live.len()))
+}
+/// The size of a state is said to be this.
+pub fn state_size(size: usize) {
+    STATE_SIZE.set(size);
+}
+/// `fmi3GetFMUState` hands out NULL.
+pub fn no_states() {
+    NO_STATES.set(true);
+}
+/// What was deserialised last.
+pub fn last_bytes() -> Vec<u8> {
+    LAST_BYTES.take()
+}
+
+/// # Safety
+/// `state` can be written.
+unsafe fn new_state(state: *mut RawState) {
+    // SAFETY: this function's contract.
+    assert!(unsafe { *state }.is_null(), "new memory is asked for");
+    if NO_STATES.get() {
+        return;
+    }
+    let address = STATES.with_borrow_mut(|(made, live)| {
+        *made += 1;
+        live.push(*made);
+        *made
+    });
+    // SAFETY: this function's contract.
+    unsafe { *state = std::ptr::without_provenance_mut(address) };
+}
+
+fn is_state(state: RawState) {
+    STATES.with_borrow(|(_, live)| assert!(live.contains(&state.addr()), "a state that was freed, or never was one"));
 }
 
 /// What was called since the last time.
@@ -85,6 +131,11 @@ pub fn next_get(words: &[u64]) {
 /// What the stub was given when it was instantiated.
 pub fn given() -> Given {
     GIVEN.get().expect("the stub was instantiated")
+}
+
+/// Notes a call, for functions that a test brings along.
+pub fn noted(function: Function) -> RawStatus {
+    called(function)
 }
 
 fn called(function: Function) -> RawStatus {
@@ -206,22 +257,62 @@ pub fn functions() -> Functions {
                     // SAFETY: as above.
                     unsafe { note_set(r, n, v, c) }
                 }),
-                instantiate_scheduled_execution: instantiate,
+                own: Own::Released(ReleasedFunctions {
+                    instantiate_scheduled_execution: instantiate,
+                    activate_model_partition: stub_function!(activate: ActivateModelPartition(_c: u32, _t: f64) {}),
+                    get_clock,
+                    get_interval_decimal: get_interval,
+                    ..ReleasedFunctions::refusing()
+                }),
                 free_instance: free,
                 terminate: stub_function!(terminate: Terminate() {}),
+                reset: stub_function!(reset: Reset() {}),
+                get_fmu_state: stub_function!(get_state: GetFMUState(state: *mut RawState) {
+                    // SAFETY: called by the code under test with a place for it.
+                    unsafe { new_state(state) }
+                }),
+                set_fmu_state: stub_function!(set_state: SetFMUState(state: RawState) { is_state(state) }),
+                free_fmu_state: stub_function!(free_state: FreeFMUState(state: *mut RawState) {
+                    // SAFETY: called by the code under test with a state.
+                    let state = unsafe { &mut *state };
+                    is_state(*state);
+                    STATES.with_borrow_mut(|(_, live)| live.retain(|one| *one != state.addr()));
+                    *state = std::ptr::null_mut();
+                }),
+                serialized_fmu_state_size: stub_function!(
+                    state_size: SerializedFMUStateSize(state: RawState, size: *mut usize) {
+                        is_state(state);
+                        // SAFETY: called by the code under test with a place for it.
+                        unsafe { *size = STATE_SIZE.get() }
+                    }
+                ),
+                serialize_fmu_state: stub_function!(
+                    serialize: SerializeFMUState(state: RawState, bytes: *mut u8, size: usize) {
+                        is_state(state);
+                        assert_eq!(size, STATE_BYTES.len());
+                        // SAFETY: called by the code under test with room for that many.
+                        unsafe { std::ptr::copy_nonoverlapping(STATE_BYTES.as_ptr(), bytes, size) }
+                    }
+                ),
+                deserialize_fmu_state: stub_function!(
+                    deserialize: DeserializeFMUState(bytes: *const u8, size: usize, state: *mut RawState) {
+                        // SAFETY: called by the code under test with that many, and a place for the state.
+                        unsafe {
+                            LAST_BYTES.set(std::slice::from_raw_parts(bytes, size).to_vec());
+                            new_state(state);
+                        }
+                    }
+                ),
                 enter_configuration_mode: stub_function!(enter_configuration: EnterConfigurationMode() {}),
                 exit_configuration_mode: stub_function!(exit_configuration: ExitConfigurationMode() {}),
                 enter_initialization_mode: stub_function!(
                     enter_initialization: EnterInitializationMode(_t: u8, _v: f64, _s: f64, _d: u8, _e: f64) {}
                 ),
                 exit_initialization_mode: stub_function!(exit_initialization: ExitInitializationMode() {}),
-                activate_model_partition: stub_function!(activate: ActivateModelPartition(_c: u32, _t: f64) {}),
                 set_debug_logging: stub_function!(
                     set_debug_logging: SetDebugLogging(_on: u8, _n: usize, _c: *const RawString) {}
                 ),
-                get_clock,
-                get_interval_decimal: get_interval,
-                ..Functions::refusing()
+                ..Functions::refusing(Own::Released(ReleasedFunctions::refusing()))
             }
         };
     }
@@ -266,7 +357,13 @@ pub fn instance() -> (Instance<Instantiated>, Arc<Notes>) {
 
 /// A fresh instance in Clock Activation Mode.
 pub fn running() -> (InstanceControl, Partition, Arc<Notes>) {
-    let (instance, notes) = instance();
+    running_with(functions())
+}
+
+/// The same with other functions.
+pub fn running_with(functions: Functions) -> (InstanceControl, Partition, Arc<Notes>) {
+    let notes = Arc::default();
+    let instance = instantiate_in(&Arc::new(Library::from_functions(functions)), &notes).unwrap();
     let instance = instance.enter_initialization_mode(0.0, None, None).unwrap().exit_initialization_mode().unwrap();
     let (control, mut partitions) = instance.into_parts(&[CLOCK]);
     calls();

@@ -19,10 +19,12 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::StatVfsMountFlags;
 
+pub use crate::fmu::build::{BuildError, Definitions};
 pub use crate::fmu::cache::Cache;
 pub use error::{ArchiveError, EntryProblem};
 
 use crate::fmu::cache::Key;
+use crate::fmu::description::Dialect;
 use crate::fmu::{build, platform};
 use crate::places::Places;
 use directory::read_error;
@@ -102,10 +104,22 @@ impl Unpacked {
         Some(format!("{text}/"))
     }
 
-    /// The shared library `model_identifier` for this machine: the FMU's own binary where it lies, else one that is
-    /// built from the FMU's sources and kept in `cache`.
+    /// [`Unpacked::library_of`] the released dialect.
     pub fn library(&self, model_identifier: &str, cache: &Cache) -> Result<PathBuf, ArchiveError> {
-        let library = self.find_library(model_identifier, cache)?;
+        self.library_of(Dialect::Released, model_identifier, &Definitions::new(), cache)
+    }
+
+    /// The shared library `model_identifier` for this machine: the FMU's own binary where it lies, else one that is
+    /// built from the FMU's sources, with our headers of its dialect, and kept in `cache`. With definitions to be chosen the
+    /// sources come first: a binary is as it is.
+    pub fn library_of(
+        &self,
+        dialect: Dialect,
+        model_identifier: &str,
+        definitions: &Definitions,
+        cache: &Cache,
+    ) -> Result<PathBuf, ArchiveError> {
+        let library = self.find_library(dialect, model_identifier, definitions, cache)?;
         // Found out now, with a way out, instead of by the loader, without one.
         if rustix::fs::statvfs(&library).is_ok_and(|disk| disk.f_flag.contains(StatVfsMountFlags::NOEXEC)) {
             let in_cache = library.starts_with(cache.folder());
@@ -117,7 +131,13 @@ impl Unpacked {
         Ok(library)
     }
 
-    fn find_library(&self, model_identifier: &str, cache: &Cache) -> Result<PathBuf, ArchiveError> {
+    fn find_library(
+        &self,
+        dialect: Dialect,
+        model_identifier: &str,
+        definitions: &Definitions,
+        cache: &Cache,
+    ) -> Result<PathBuf, ArchiveError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if model_identifier.is_empty() || !model_identifier.chars().all(plain) {
             return Err(ArchiveError::ModelIdentifier {
@@ -128,7 +148,7 @@ impl Unpacked {
         let file = format!("{model_identifier}.so");
         let found = self.platforms()?;
         let ours = found.iter().filter(|tuple| platform::rank(tuple).is_some());
-        for tuple in ours.clone() {
+        for tuple in ours.clone().filter(|_| definitions.is_empty()) {
             let library = self.root.join("binaries").join(tuple).join(&file);
             match fs::metadata(&library) {
                 Ok(found) if found.is_file() => return Ok(library),
@@ -140,14 +160,21 @@ impl Unpacked {
         }
         let sources = self.root.join("sources");
         if sources.is_dir() {
-            return build::build(&sources, model_identifier, cache).map_err(|source| match source.disk_full() {
-                true => ArchiveError::DiskFull {
-                    origin: self.origin.clone(),
-                    cache: cache.folder().to_path_buf(),
-                    needed: None,
+            return build::build(&sources, model_identifier, dialect, definitions, cache).map_err(
+                |source| match source.disk_full() {
+                    true => ArchiveError::DiskFull {
+                        origin: self.origin.clone(),
+                        cache: cache.folder().to_path_buf(),
+                        needed: None,
+                    },
+                    false => ArchiveError::Build { origin: self.origin.clone(), source: Box::new(source) },
                 },
-                false => ArchiveError::Build { origin: self.origin.clone(), source: Box::new(source) },
-            });
+            );
+        }
+        if let Some(name) = definitions.keys().next() {
+            let detail = "is for FMUs that are built, and this one has no sources".to_owned();
+            let source = Box::new(BuildError::Definition { name: name.clone(), detail });
+            return Err(ArchiveError::Build { origin: self.origin.clone(), source });
         }
         let others: Result<Vec<Vec<String>>, ArchiveError> = ours.map(|tuple| self.libraries(tuple)).collect();
         let others = others?.concat();

@@ -2,12 +2,14 @@
 //!
 //! Paths come out relative to the FMU's root and are known not to leave it. Definitions come out as they are handed to
 //! the compiler: required ones always, optional ones with a value (the default among their options) with that value,
-//! optional ones without a value not at all.
+//! optional ones without a value not at all; unless the user chooses otherwise, which is possible where they are optional or
+//! have options.
 
 use std::path::{Component, Path, PathBuf};
 
 use roxmltree::{Document, Node, ParsingOptions};
 
+use super::Definitions;
 use super::error::BuildError;
 use super::language::Language;
 use crate::fmu::platform;
@@ -49,8 +51,12 @@ pub(super) struct Library {
     pub at: (u32, u32),
 }
 
-/// Chooses and reads the configuration that builds `model_identifier` on this machine.
-pub(super) fn parse(text: &str, model_identifier: &str) -> Result<Configuration, BuildError> {
+/// Chooses and reads the configuration that builds `model_identifier` on this machine, with these definitions.
+pub(super) fn parse(
+    text: &str,
+    model_identifier: &str,
+    definitions: &Definitions,
+) -> Result<Configuration, BuildError> {
     let options = ParsingOptions { allow_dtd: false, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| {
         let place = error.pos();
@@ -89,11 +95,28 @@ pub(super) fn parse(text: &str, model_identifier: &str) -> Result<Configuration,
         );
         return Err(wrong(root, detail));
     };
-    configuration(node)
+    known(node, definitions)?;
+    configuration(node, definitions)
 }
 
-fn configuration(node: Node) -> Result<Configuration, BuildError> {
-    let sets = elements(node, "SourceFileSet").map(source_file_set);
+/// Every definition that the user chooses is one of this configuration.
+fn known(node: Node, chosen: &Definitions) -> Result<(), BuildError> {
+    let all = || elements(node, "SourceFileSet").flat_map(|set| elements(set, "PreprocessorDefinition"));
+    let Some(name) = chosen.keys().find(|name| !all().any(|item| item.attribute("name") == Some(name))) else {
+        return Ok(());
+    };
+    let optional = |item: &Node| boolean(*item, "optional").unwrap_or(false);
+    let open = |item: &Node| optional(item) || elements(*item, "Option").next().is_some();
+    let open: Vec<&str> = all().filter(open).filter_map(|item| item.attribute("name")).collect();
+    let detail = match open.as_slice() {
+        [] => "is no definition of the FMU's build description, which leaves no choice".to_owned(),
+        open => format!("is no definition of the FMU's build description; to be chosen are {}", open.join(", ")),
+    };
+    Err(BuildError::Definition { name: name.clone(), detail })
+}
+
+fn configuration(node: Node, chosen: &Definitions) -> Result<Configuration, BuildError> {
+    let sets = elements(node, "SourceFileSet").map(|set| source_file_set(set, chosen));
     let sets: Vec<SourceFileSet> = sets.collect::<Result<_, _>>()?;
     if sets.iter().all(|set| set.sources.is_empty()) {
         return Err(wrong(node, "this BuildConfiguration has no SourceFile"));
@@ -106,7 +129,7 @@ fn configuration(node: Node) -> Result<Configuration, BuildError> {
     })
 }
 
-fn source_file_set(node: Node) -> Result<SourceFileSet, BuildError> {
+fn source_file_set(node: Node, chosen: &Definitions) -> Result<SourceFileSet, BuildError> {
     let language = match node.attribute("language").map(str::trim) {
         None | Some("") => None,
         Some(name) => Some(Language::parse(name).ok_or_else(|| {
@@ -126,7 +149,7 @@ fn source_file_set(node: Node) -> Result<SourceFileSet, BuildError> {
     }
     let mut definitions = Vec::new();
     for item in elements(node, "PreprocessorDefinition") {
-        definitions.extend(definition(item)?);
+        definitions.extend(definition(item, chosen)?);
     }
     Ok(SourceFileSet {
         language,
@@ -138,7 +161,7 @@ fn source_file_set(node: Node) -> Result<SourceFileSet, BuildError> {
     })
 }
 
-fn definition(node: Node) -> Result<Option<String>, BuildError> {
+fn definition(node: Node, chosen: &Definitions) -> Result<Option<String>, BuildError> {
     let name = required(node, "name")?;
     let optional = boolean(node, "optional")?;
     let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
@@ -146,14 +169,27 @@ fn definition(node: Node) -> Result<Option<String>, BuildError> {
         return Err(wrong(node, format!("{name:?} is no name of a macro")));
     }
     let choices: Vec<&str> = elements(node, "Option").map(|o| required(o, "value")).collect::<Result<_, _>>()?;
-    let value = match node.attribute("value") {
-        Some(value) if !choices.is_empty() && !choices.contains(&value) => {
+    let refused = |detail: String| Err(BuildError::Definition { name: name.to_owned(), detail });
+    let chosen = chosen.get(name);
+    if chosen.is_some() && !optional && choices.is_empty() {
+        return refused("is the same in every build: the FMU's build description leaves no choice".to_owned());
+    }
+    let value = match (chosen.map(Option::as_deref), node.attribute("value")) {
+        (Some(None), _) if !optional => {
+            return refused(format!("cannot be left out; its options are {}", choices.join(", ")));
+        }
+        (Some(None), _) => return Ok(None),
+        (Some(Some(value)), _) if !value.is_empty() && !choices.is_empty() && !choices.contains(&value) => {
+            return refused(format!("cannot be \"{value}\"; its options are {}", choices.join(", ")));
+        }
+        (Some(Some(value)), _) if !value.is_empty() => Some(value),
+        (_, Some(value)) if !choices.is_empty() && !choices.contains(&value) => {
             let detail = format!("{name} is {value:?}, which is none of its options ({})", choices.join(", "));
             return Err(wrong(node, detail));
         }
-        Some(value) => Some(value),
-        None if optional => return Ok(None),
-        None => choices.first().copied(),
+        (_, Some(value)) => Some(value),
+        (None, None) if optional => return Ok(None),
+        (_, None) => choices.first().copied(),
     };
     Ok(Some(match value {
         Some(value) => format!("{name}={value}"),

@@ -19,6 +19,13 @@ pub enum BuildError {
         /// What is wrong.
         detail: String,
     },
+    /// A definition that the user chooses is none that the build description leaves open.
+    Definition {
+        /// The macro.
+        name: String,
+        /// What is wrong, and what could be chosen.
+        detail: String,
+    },
     /// A file of the FMU or of the build cannot be read or written.
     File {
         /// The file.
@@ -77,6 +84,7 @@ impl fmt::Display for BuildError {
             BuildError::Description { at: None, detail } => {
                 write!(f, "sources/buildDescription.xml: {detail}")
             }
+            BuildError::Definition { name, detail } => write!(f, "define: {name} {detail}"),
             BuildError::File { path, source } => write!(f, "{}: {source}", path.display()),
             BuildError::NoCompiler { command, language } => {
                 let (debian, fedora, variable) = match *language {

@@ -2,7 +2,7 @@
 //!
 //! What it guarantees:
 //! - The library is kept in the cache under a hash of everything that it was made from: sources, build description, our
-//!   FMI headers, the compilers' identities, options. Nothing is built twice, and nothing stale is used.
+//!   FMI headers of the FMU's dialect, the compilers' identities, options. Nothing is built twice, and nothing stale is used.
 //! - Compilers run without a shell, in a temporary folder of the cache. The FMU's own folder is only read.
 //! - Exactly one build configuration is used, and all of it.
 #![forbid(unsafe_code)]
@@ -13,7 +13,7 @@ mod error;
 mod inputs;
 mod language;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::io::Read;
@@ -22,17 +22,34 @@ use std::path::{Path, PathBuf};
 pub use error::BuildError;
 
 use crate::fmu::cache::{Cache, Key};
+use crate::fmu::description::Dialect;
 use crate::fmu::platform;
 use compiler::Compiler;
 use description::{Configuration, Library, SourceFileSet};
 use language::Language;
 
-/// The FMI headers that sources may include and that FMUs do not bring along.
-pub const HEADERS: [(&str, &str); 3] = [
-    ("fmi3PlatformTypes.h", include_str!("../headers/fmi3PlatformTypes.h")),
-    ("fmi3FunctionTypes.h", include_str!("../headers/fmi3FunctionTypes.h")),
-    ("fmi3Functions.h", include_str!("../headers/fmi3Functions.h")),
-];
+/// The FMI headers that sources may include and that FMUs do not bring along, by name.
+type Headers = [(&'static str, &'static str); 3];
+
+/// What the user chooses of the definitions that a build description leaves open: by name, the value (empty: as it is
+/// without one), or `None` to leave it out.
+pub type Definitions = BTreeMap<String, Option<String>>;
+
+/// Ours for the FMUs of a dialect: both sets have the same names.
+pub const fn headers(dialect: Dialect) -> Headers {
+    match dialect {
+        Dialect::Released => [
+            ("fmi3PlatformTypes.h", include_str!("../headers/fmi3PlatformTypes.h")),
+            ("fmi3FunctionTypes.h", include_str!("../headers/fmi3FunctionTypes.h")),
+            ("fmi3Functions.h", include_str!("../headers/fmi3Functions.h")),
+        ],
+        Dialect::Draft => [
+            ("fmi3PlatformTypes.h", include_str!("../headers/draft/fmi3PlatformTypes.h")),
+            ("fmi3FunctionTypes.h", include_str!("../headers/draft/fmi3FunctionTypes.h")),
+            ("fmi3Functions.h", include_str!("../headers/draft/fmi3Functions.h")),
+        ],
+    }
+}
 
 /// Part of the cache's keys: increased when the same inputs would be built differently.
 const FORMAT: &str = "1";
@@ -57,7 +74,9 @@ struct Plan<'a> {
     /// The FMU's folder.
     root: &'a Path,
     model_identifier: &'a str,
+    headers: Headers,
     configuration: Configuration,
+    definitions: &'a Definitions,
     /// Per source file set, in order.
     compilers: Vec<Compiler>,
     linker: Compiler,
@@ -67,11 +86,18 @@ struct Plan<'a> {
     beside: Option<PathBuf>,
 }
 
-/// Builds the library of `model_identifier` from the folder `sources` of an FMU for this machine, or finds it in
-/// `cache`. The path's last component is `<model_identifier>.so`.
-pub fn build(sources: &Path, model_identifier: &str, cache: &Cache) -> Result<PathBuf, BuildError> {
+/// Builds the library of `model_identifier` from the folder `sources` of an FMU of `dialect` for this machine, or finds it
+/// in `cache`. The path's last component is `<model_identifier>.so`.
+pub fn build(
+    sources: &Path,
+    model_identifier: &str,
+    dialect: Dialect,
+    definitions: &Definitions,
+    cache: &Cache,
+) -> Result<PathBuf, BuildError> {
     let description = read_description(sources)?;
-    let plan = plan(sources, model_identifier, description::parse(&description, model_identifier)?)?;
+    let configuration = description::parse(&description, model_identifier, definitions)?;
+    let plan = plan(sources, model_identifier, headers(dialect), configuration, definitions)?;
     let key = plan.key()?;
     let file = format!("{model_identifier}.so");
     let entry = format!("lib-v{FORMAT}-{key}");
@@ -103,7 +129,9 @@ fn read_description(sources: &Path) -> Result<String, BuildError> {
 fn plan<'a>(
     sources: &'a Path,
     model_identifier: &'a str,
+    headers: Headers,
     configuration: Configuration,
+    definitions: &'a Definitions,
 ) -> Result<Plan<'a>, BuildError> {
     let root = sources.parent().unwrap_or(sources);
     let all = configuration.sets.iter().flat_map(|set| &set.sources);
@@ -125,8 +153,17 @@ fn plan<'a>(
         }
         None => compilers[0].clone(),
     };
-    let mut plan =
-        Plan { root, model_identifier, configuration, compilers, linker, libraries: Vec::new(), beside: None };
+    let mut plan = Plan {
+        root,
+        model_identifier,
+        headers,
+        configuration,
+        definitions,
+        compilers,
+        linker,
+        libraries: Vec::new(),
+        beside: None,
+    };
     plan.find_libraries()?;
     Ok(plan)
 }
@@ -180,11 +217,15 @@ impl Plan<'_> {
         key.add("format", FORMAT);
         key.add("model identifier", self.model_identifier);
         key.add("platform", &platform::of_this_machine()[0]);
-        for (name, text) in HEADERS {
+        for (name, text) in self.headers {
             key.add(name, text);
         }
         for flag in COMPILE.iter().chain(&LINK) {
             key.add("flag", flag);
+        }
+        for (name, value) in self.definitions {
+            key.add("defined", name);
+            key.add(if value.is_some() { "as" } else { "not" }, value.as_deref().unwrap_or_default());
         }
         for name in ENVIRONMENT {
             let value = std::env::var_os(name).unwrap_or_default();
@@ -212,7 +253,7 @@ impl Plan<'_> {
     /// Compiles and links into the folder `target`, which then holds the library, what it needs beside it, and a log.
     fn make(&self, target: &Path, file: &str) -> Result<(), BuildError> {
         let work = tempfile::Builder::new().prefix("work-").tempdir_in(target).map_err(|e| file_error(target, e))?;
-        for (name, text) in HEADERS {
+        for (name, text) in self.headers {
             let path = work.path().join(name);
             fs::write(&path, text).map_err(|e| file_error(&path, e))?;
         }

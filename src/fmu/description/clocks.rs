@@ -3,14 +3,17 @@
 //! Guarantees: an interval is an exact fraction above zero; only periodic clocks have one, constant ones always;
 //! `intervalCounter/resolution` wins over `intervalDecimal`. What a variable writes wins over its declared type as a
 //! whole: an `intervalDecimal` of the variable is not beaten by an `intervalCounter` of the type.
+//!
+//! Clocks of the draft are read here too, and given their meaning in [`super::draft`].
 
-use super::model::{Causality, Clock, DescriptionError, IntervalVariability};
+use super::draft::{self, DraftClock};
+use super::model::{Causality, Clock, DescriptionError, Dialect, IntervalVariability, Variable};
 use super::values::is_decimal;
 use super::xml::{Attribute, Element};
 use crate::priority::FmiPriority;
 use crate::time::{Fraction, NotAFraction};
 
-pub(super) const ATTRIBUTES: [&str; 9] = [
+const ATTRIBUTES: [&str; 9] = [
     "canBeDeactivated",
     "priority",
     "intervalVariability",
@@ -22,6 +25,14 @@ pub(super) const ATTRIBUTES: [&str; 9] = [
     "shiftCounter",
 ];
 
+/// Of a `<Clock>` or `<ClockType>`.
+pub(super) fn attributes(dialect: Dialect) -> &'static [&'static str] {
+    match dialect {
+        Dialect::Released => &ATTRIBUTES,
+        Dialect::Draft => &draft::CLOCK,
+    }
+}
+
 const INTERVALS: [(&str, IntervalVariability); 6] = [
     ("constant", IntervalVariability::Constant),
     ("fixed", IntervalVariability::Fixed),
@@ -31,31 +42,24 @@ const INTERVALS: [(&str, IntervalVariability); 6] = [
     ("triggered", IntervalVariability::Triggered),
 ];
 
-/// Refuses attributes of the dialect before the release (requirements 1.22).
-pub(super) fn refuse_draft(attribute: Attribute<'_>) -> Result<(), DescriptionError> {
-    const DRAFT: [&str; 6] = ["clockType", "triggeredBy", "periodic", "strict", "clockReference", "clockElementIndex"];
-    match DRAFT.contains(&attribute.name()) {
-        true => Err(attribute.error("belongs to the draft of FMI 3.0, which is not supported yet")),
-        false => Ok(()),
-    }
-}
-
 /// The attributes as written, each checked by itself.
 #[derive(Clone, Copy)]
 pub(super) struct Written<'a> {
-    element: Element<'a>,
+    pub(super) element: Element<'a>,
     variability: Option<IntervalVariability>,
-    priority: Option<u32>,
+    pub(super) priority: Option<u32>,
     can_be_deactivated: Option<bool>,
     supports_fraction: Option<bool>,
-    resolution: Option<u64>,
-    interval: Timing<'a>,
-    shift: Timing<'a>,
+    pub(super) resolution: Option<u64>,
+    pub(super) interval: Timing<'a>,
+    pub(super) shift: Timing<'a>,
+    /// Empty in the released dialect, as is what only that has in the draft.
+    pub(super) draft: DraftClock<'a>,
 }
 
 /// An interval or a shift in its two spellings.
 #[derive(Clone, Copy)]
-struct Timing<'a> {
+pub(super) struct Timing<'a> {
     decimal: Option<(Attribute<'a>, Fraction)>,
     counter: Option<(Attribute<'a>, u64)>,
 }
@@ -70,12 +74,12 @@ impl<'a> Timing<'a> {
         if self.decimal.is_some() || self.counter.is_some() { self } else { other }
     }
 
-    fn attributes(self) -> impl Iterator<Item = Attribute<'a>> {
+    pub(super) fn attributes(self) -> impl Iterator<Item = Attribute<'a>> {
         self.decimal.map(|(a, _)| a).into_iter().chain(self.counter.map(|(a, _)| a))
     }
 
     /// The one that counts, with its attribute.
-    fn value(self, resolution: Option<u64>) -> Result<Option<(Attribute<'a>, Fraction)>, DescriptionError> {
+    pub(super) fn value(self, resolution: Option<u64>) -> Result<Option<(Attribute<'a>, Fraction)>, DescriptionError> {
         let Some((attribute, counter)) = self.counter else { return Ok(self.decimal) };
         let Some(resolution) = resolution else {
             // A shift of zero needs no unit.
@@ -121,7 +125,6 @@ fn fraction(attribute: Attribute<'_>) -> Result<Fraction, DescriptionError> {
 
 impl<'a> Written<'a> {
     pub(super) fn read(element: Element<'a>) -> Result<Written<'a>, DescriptionError> {
-        element.attributes().try_for_each(refuse_draft)?;
         let resolution = element.attribute("resolution");
         let written = Written {
             element,
@@ -132,6 +135,7 @@ impl<'a> Written<'a> {
             resolution: resolution.map(Attribute::scalar).transpose()?,
             interval: Timing::read(element, "intervalDecimal", "intervalCounter")?,
             shift: Timing::read(element, "shiftDecimal", "shiftCounter")?,
+            draft: DraftClock::read(element)?,
         };
         match (resolution, written.resolution) {
             (Some(attribute), Some(0)) => Err(attribute.error("must be greater than 0")),
@@ -151,12 +155,16 @@ impl<'a> Written<'a> {
             resolution: self.resolution.or(declared.resolution),
             interval: self.interval.or(declared.interval),
             shift: self.shift.or(declared.shift),
+            draft: self.draft.or(declared.draft),
         }
     }
 
     /// The clock of a variable (`causality` given) or of a type, which may leave the interval to its variables.
     pub(super) fn clock(self, causality: Option<Causality>) -> Result<Clock, DescriptionError> {
         let element = self.element;
+        if element.is_draft() {
+            return draft::clock(self, causality);
+        }
         let Some(interval_variability) = self.variability else {
             let hint = match element.attribute("interval") {
                 Some(_) => " (a pre-release of FMI 3.0 called it `interval`)",
@@ -178,10 +186,13 @@ impl<'a> Written<'a> {
             interval_variability,
             priority: self.priority.map(FmiPriority),
             interval: None,
+            interval_decimal: periodic && self.interval.decimal.is_some(),
             shift: Fraction::ZERO,
             resolution: self.resolution,
             supports_fraction: self.supports_fraction.unwrap_or(false),
             can_be_deactivated: self.can_be_deactivated.unwrap_or(false),
+            triggered_by: None,
+            clock_type: None,
         };
         if !periodic {
             for attribute in self.interval.attributes() {
@@ -207,4 +218,25 @@ impl<'a> Written<'a> {
         }
         Ok(clock)
     }
+}
+
+/// A local clock: refused in an FMU for Scheduled Execution alone (FMI 3.0, 2.2.8.3, "triggered local Clock").
+pub(super) fn check_local(
+    variables: &[Variable],
+    elements: &[Element<'_>],
+    other_interfaces: bool,
+) -> Result<(), DescriptionError> {
+    let is_local = |v: &Variable| v.clock.is_some() && v.causality == Causality::Local;
+    for (_, &element) in variables.iter().zip(elements).filter(|(v, _)| is_local(v)) {
+        let message = format!("{}: a local clock, which Scheduled Execution does not have", element.label());
+        if other_interfaces {
+            element.warn(message);
+            continue;
+        }
+        return Err(match element.attribute("causality") {
+            Some(attribute) => DescriptionError { message, ..attribute.error("") },
+            None => element.error(format!("{message} (causality is input or output; the default is local)")),
+        });
+    }
+    Ok(())
 }

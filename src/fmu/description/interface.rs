@@ -1,6 +1,7 @@
 //! `<ModelExchange>`, `<CoSimulation>`, `<ScheduledExecution>`: identifiers and capability flags (FMI 3.0, 2.4.2, 3.4,
 //! 4.4, 5.4). A model identifier has only letters, digits and underscores, so it is safe in a path.
 
+use super::draft;
 use super::model::{CoSimulation, DescriptionError, InterfaceType, ModelExchange};
 use super::xml::Element;
 
@@ -45,9 +46,15 @@ fn common(element: Element<'_>, more: &[&str]) -> Result<InterfaceType, Descript
 }
 
 pub(super) fn model_exchange(element: Element<'_>) -> Result<ModelExchange, DescriptionError> {
+    const MORE: [&str; 3] =
+        ["needsCompletedIntegratorStep", "completedIntegratorStepNotNeeded", "providesEvaluateDiscreteStates"];
     Ok(ModelExchange {
-        common: common(element, &["needsCompletedIntegratorStep", "providesEvaluateDiscreteStates"])?,
-        needs_completed_integrator_step: element.flag("needsCompletedIntegratorStep")?,
+        common: common(element, &MORE)?,
+        // The draft asks the other way round.
+        needs_completed_integrator_step: match element.is_draft() {
+            true => !element.flag("completedIntegratorStepNotNeeded")?,
+            false => element.flag("needsCompletedIntegratorStep")?,
+        },
         provides_evaluate_discrete_states: element.flag("providesEvaluateDiscreteStates")?,
     })
 }
@@ -81,5 +88,5 @@ pub(super) fn co_simulation(element: Element<'_>) -> Result<CoSimulation, Descri
 }
 
 pub(super) fn scheduled_execution(element: Element<'_>) -> Result<InterfaceType, DescriptionError> {
-    common(element, &[])
+    common(element, if element.is_draft() { &draft::SCHEDULED_EXECUTION } else { &[] })
 }

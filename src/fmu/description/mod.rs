@@ -1,5 +1,8 @@
 //! `modelDescription.xml` as data: [`parse`] turns the text into a [`ModelDescription`].
 //!
+//! Both dialects of FMI 3.0 end in the same data; the module `dialect` documents how they are told apart, `draft` what
+//! the draft has of its own.
+//!
 //! Pure: no files, no threads, no clock. What is returned is complete and checked against the rules of the standard
 //! (FMI 3.0, 2.4); what is wrong carries line and column. Rules that real FMUs break without harm are
 //! [`ModelDescription::warnings`] instead of errors.
@@ -7,6 +10,8 @@
 #![forbid(unsafe_code)]
 
 mod clocks;
+mod dialect;
+mod draft;
 mod guard;
 mod index;
 mod interface;
@@ -26,13 +31,24 @@ pub use model::*;
 
 use crate::places::Places;
 
-/// Reads a `modelDescription.xml` of the released dialect (FMI 3.0, 3.0.1, 3.0.2).
+/// Reads a `modelDescription.xml` of FMI 3.0, of the released dialect (3.0, 3.0.1, 3.0.2) or of the draft, whichever its
+/// own words say.
 ///
 /// Never panics, whatever the text; its time grows linearly with the text's length.
 pub fn parse(xml: &str) -> Result<ModelDescription, DescriptionError> {
+    parse_as(xml, None)
+}
+
+/// The same, as the given dialect where one is given: what belongs to the other one is then ignored with a warning.
+pub fn parse_as(xml: &str, dialect: Option<Dialect>) -> Result<ModelDescription, DescriptionError> {
     let places = Places::new(xml);
     let document = xml::document(&places)?;
-    let source = xml::Source::new(places, &document);
+    let mut source = xml::Source::new(places, &document);
+    let dialect = match dialect {
+        Some(dialect) => dialect,
+        None => dialect::detect(source.root())?,
+    };
+    source.set_dialect(dialect);
     let mut description = root::read(source.root())?;
     description.warnings = source.into_warnings();
     Ok(description)

@@ -17,6 +17,8 @@ pub enum Dialect {
     /// FMI 3.0, 3.0.1, 3.0.2.
     #[default]
     Released,
+    /// The text between 3.0-alpha.5 and 3.0-alpha.6 (January 2021).
+    Draft,
 }
 
 /// A whole `modelDescription.xml`.

@@ -1,6 +1,7 @@
 //! What variables say of each other: names, value references, clocks, dimensions, derivatives, previous values
 //! (FMI 3.0, 2.4.7). One pass, no look-up scans.
 
+use super::draft;
 use super::index::Index;
 use super::model::{
     Causality, DescriptionError, Dimension, ValueReference, Values, Variability, Variable, VariableType,
@@ -17,14 +18,15 @@ struct All<'a> {
     index: &'a Index,
 }
 
-/// Checks all variables and returns their index.
+/// Checks all variables, completes what only all together say, and returns their index.
 pub(super) fn check(
-    variables: &[Variable],
+    variables: &mut [Variable],
     elements: &[Element<'_>],
     types: &Types<'_>,
 ) -> Result<Index, DescriptionError> {
     let index = unique(variables, elements)?;
     let all = All { variables, elements, index: &index };
+    let mut clock_elements = Vec::new();
     let mut independent: Option<&Variable> = None;
     let mut previous = HashSet::new();
     for (variable, &element) in variables.iter().zip(elements) {
@@ -42,9 +44,21 @@ pub(super) fn check(
             )));
         }
         all.check_clocks(variable, element)?;
+        all.check_trigger(variable, element)?;
         all.check_dimensions(variable, element)?;
         all.check_derivative(variable, element)?;
         all.check_previous(variable, element, &mut previous)?;
+    }
+    // After every variable's dimensions are known to be good.
+    for (position, (variable, &element)) in variables.iter().zip(elements).enumerate() {
+        let clock = variable.clocks.first().and_then(|&clock| all.get(clock));
+        if let (1.., Some((clock, _))) = (variable.clock_element, clock) {
+            let index = draft::element_of(variable.clock_element, clock, all.length(clock), element)?;
+            clock_elements.push((position, index));
+        }
+    }
+    for (position, index) in clock_elements {
+        variables[position].clock_element = index;
     }
     Ok(index)
 }
@@ -89,10 +103,11 @@ impl<'a> All<'a> {
     }
 
     fn check_clocks(&self, variable: &Variable, element: Element<'_>) -> Result<(), DescriptionError> {
+        let name = if element.is_draft() { "clockReference" } else { "clocks" };
         for &reference in &variable.clocks {
-            let clock = self.target(element, "clocks", reference)?;
+            let clock = self.target(element, name, reference)?;
             if clock.variable_type != VariableType::Clock {
-                let attribute = element.required("clocks")?;
+                let attribute = element.required(name)?;
                 return Err(attribute.error(format!("names {:?} (line {}), which is no clock", clock.name, clock.line)));
             }
             if reference == variable.value_reference {
@@ -100,6 +115,22 @@ impl<'a> All<'a> {
             }
         }
         Ok(())
+    }
+
+    fn check_trigger(&self, variable: &Variable, element: Element<'_>) -> Result<(), DescriptionError> {
+        match variable.clock.as_ref().and_then(|clock| clock.triggered_by) {
+            Some(reference) => draft::check_trigger(element, self.get(reference).map(|(target, _)| target)),
+            None => Ok(()),
+        }
+    }
+
+    /// Number of elements while structural parameters have their start values; the dimensions have been checked.
+    fn length(&self, variable: &Variable) -> u64 {
+        let length_of = |dimension: &Dimension| match dimension {
+            Dimension::Fixed(length) => *length,
+            Dimension::Structural(reference) => self.get(*reference).map_or(0, |(v, _)| length(v).unwrap_or(0)),
+        };
+        variable.dimensions.iter().map(length_of).fold(1, u64::saturating_mul)
     }
 
     fn check_dimensions(&self, variable: &Variable, element: Element<'_>) -> Result<(), DescriptionError> {

@@ -8,7 +8,7 @@ use super::model::{NamingConvention, Variable};
 use super::types::Types;
 use super::units::Units;
 use super::xml::{Attribute, Element};
-use super::{interface, references, structure, variables};
+use super::{clocks, draft, interface, references, structure, variables};
 use std::collections::HashSet;
 
 const ATTRIBUTES: [&str; 11] = [
@@ -88,6 +88,11 @@ pub(super) fn read(root: Element<'_>) -> Result<ModelDescription, DescriptionErr
     let model_name = root.required("modelName")?.value.to_owned();
     let instantiation_token = match (root.attribute("instantiationToken"), root.attribute("guid")) {
         (None, Some(guid)) => return Err(guid.error("is of FMI 2.0; FMI 3.0 needs the attribute `instantiationToken`")),
+        // The draft's own example has none.
+        (None, None) if root.is_draft() => {
+            root.warn("has no attribute `instantiationToken`: the FMU gets an empty one");
+            String::new()
+        }
         _ => root.required("instantiationToken")?.value.to_owned(),
     };
     let sections = Sections::read(root)?;
@@ -97,6 +102,7 @@ pub(super) fn read(root: Element<'_>) -> Result<ModelDescription, DescriptionErr
     if model_exchange.is_none() && co_simulation.is_none() && scheduled_execution.is_none() {
         return Err(root.error("has none of <ModelExchange>, <CoSimulation>, <ScheduledExecution>"));
     }
+    let others = model_exchange.is_some() || co_simulation.is_some();
     let units = sections.map("UnitDefinitions", Units::read)?.unwrap_or_default();
     let types = sections.map("TypeDefinitions", |list| Types::read(list, &units))?.unwrap_or_default();
     let log_categories = sections.map("LogCategories", log_categories)?.unwrap_or_default();
@@ -104,7 +110,7 @@ pub(super) fn read(root: Element<'_>) -> Result<ModelDescription, DescriptionErr
     let Some(list) = sections.get("ModelVariables") else {
         return Err(root.error("has no <ModelVariables>"));
     };
-    let (variables, index) = read_variables(list, &types, &units)?;
+    let (variables, index) = read_variables(list, &types, &units, scheduled_execution.is_some(), others)?;
     let structure = match sections.get("ModelStructure") {
         Some(list) => structure::read(list, &variables, &index)?,
         None => {
@@ -113,7 +119,7 @@ pub(super) fn read(root: Element<'_>) -> Result<ModelDescription, DescriptionErr
         }
     };
     Ok(ModelDescription {
-        dialect: Dialect::Released,
+        dialect: root.dialect(),
         fmi_version: version.to_owned(),
         model_name,
         instantiation_token,
@@ -150,8 +156,15 @@ fn version(attribute: Attribute<'_>) -> Result<&str, DescriptionError> {
     let are_numbers = numbers.iter().all(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
     match numbers[..] {
         ["3", "0"] | ["3", "0", _] if are_numbers && suffix != Some("") => {
-            if suffix.is_some() {
-                attribute.warn("is a pre-release of FMI 3.0; its FMUs may not fit the released C interface");
+            match (suffix, attribute.is_draft()) {
+                (None, _) => {}
+                (Some(_), false) => {
+                    attribute.warn("is a pre-release of FMI 3.0; its FMUs may not fit the released C interface");
+                }
+                (Some(_), true) => attribute.warn(
+                    "is a pre-release of FMI 3.0, read as the draft of January 2021 (after 3.0-alpha.5); FMUs of other \
+                     pre-releases may not fit its C interface",
+                ),
             }
             Ok(version)
         }
@@ -166,9 +179,16 @@ fn read_variables<'a>(
     list: Element<'a>,
     types: &Types<'a>,
     units: &Units,
+    scheduled_execution: bool,
+    others: bool,
 ) -> Result<(Vec<Variable>, Index), DescriptionError> {
-    let (variables, elements) = variables::read(list, types, units)?;
-    let index = references::check(&variables, &elements, types)?;
+    let (mut variables, elements) = variables::read(list, types, units)?;
+    let index = references::check(&mut variables, &elements, types)?;
+    match list.dialect() {
+        Dialect::Draft => draft::check_types(&variables, &elements, scheduled_execution)?,
+        Dialect::Released if scheduled_execution => clocks::check_local(&variables, &elements, others)?,
+        Dialect::Released => {}
+    }
     if !variables.iter().any(|variable| variable.causality == Causality::Independent) {
         list.warn("<ModelVariables>: no variable has the causality independent");
     }

@@ -1,8 +1,9 @@
-//! `<ModelStructure>` (FMI 3.0, 2.4.8): ordered lists of outputs, states, unknowns and what they depend on.
+//! `<ModelStructure>` (FMI 3.0, 2.4.8; the draft calls `<ContinuousStateDerivative>` `<Derivative>`): ordered lists of outputs, states, unknowns and what they depend on.
 //!
 //! Guarantees: every value reference in it is a variable's; `dependenciesKind` is as long as `dependencies`; an absent
 //! list stays apart from an empty one. What only other tools would mind is a warning.
 
+use super::dialect;
 use super::index::Index;
 use super::model::{Causality, Dependency, DependencyKind, DescriptionError, ModelStructure, Unknown, ValueReference};
 use super::model::{Variability, Variable};
@@ -26,18 +27,17 @@ pub(super) fn read(
     let mut structure = ModelStructure::default();
     let mut seen: [HashSet<ValueReference>; 5] = Default::default();
     for element in list.children() {
+        let home = dialect::of_structure(element.name()).filter(|&home| home != element.dialect());
+        if let Some(home) = home {
+            element.warn(format!("<{}> belongs to {} and is ignored", element.name(), dialect::name(home)));
+            continue;
+        }
         let (number, target) = match element.name() {
             "Output" => (0, &mut structure.outputs),
-            "ContinuousStateDerivative" => (1, &mut structure.continuous_state_derivatives),
+            "ContinuousStateDerivative" | "Derivative" => (1, &mut structure.continuous_state_derivatives),
             "ClockedState" => (2, &mut structure.clocked_states),
             "InitialUnknown" => (3, &mut structure.initial_unknowns),
             "EventIndicator" => (4, &mut structure.event_indicators),
-            "Derivative" => {
-                return Err(element.error(
-                    "<Derivative> belongs to the draft of FMI 3.0, which is not supported yet \
-                     (released: <ContinuousStateDerivative>)",
-                ));
-            }
             "Annotations" => continue,
             _ => {
                 element.warn_unknown(list);
@@ -109,9 +109,10 @@ fn check(element: Element<'_>, unknown: &Unknown, variable: &Variable) -> Result
         "Output" if variable.causality != Causality::Output => {
             element.warn(format!("<Output> lists {name:?}, which is no output"));
         }
-        "ContinuousStateDerivative" if variable.derivative.is_none() => {
+        "ContinuousStateDerivative" | "Derivative" if variable.derivative.is_none() => {
             return Err(element.error(format!(
-                "<ContinuousStateDerivative> lists {name:?} (line {}), which has no attribute `derivative`",
+                "<{}> lists {name:?} (line {}), which has no attribute `derivative`",
+                element.name(),
                 variable.line
             )));
         }

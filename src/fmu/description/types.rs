@@ -3,7 +3,7 @@
 //! Names are unique; an enumeration has items with unique names and values.
 
 use super::clocks;
-use super::model::{DescriptionError, EnumerationItem, TypeDefinition, Values, VariableType};
+use super::model::{DescriptionError, Dialect, EnumerationItem, TypeDefinition, Values, VariableType};
 use super::rules::is_float;
 use super::units::Units;
 use super::values;
@@ -44,12 +44,12 @@ pub(super) fn type_name(variable_type: VariableType) -> &'static str {
 }
 
 /// The attributes that both a type definition and a variable of that type may have.
-pub(super) fn attribute_names(variable_type: VariableType) -> &'static [&'static str] {
+pub(super) fn attribute_names(variable_type: VariableType, dialect: Dialect) -> &'static [&'static str] {
     match variable_type {
         VariableType::Float32 | VariableType::Float64 => &FLOAT,
         VariableType::Boolean | VariableType::String => &[],
         VariableType::Binary => &BINARY,
-        VariableType::Clock => &clocks::ATTRIBUTES,
+        VariableType::Clock => clocks::attributes(dialect),
         _ => &INTEGER,
     }
 }
@@ -219,7 +219,8 @@ fn definition(
     variable_type: VariableType,
     units: &Units,
 ) -> Result<TypeDefinition, DescriptionError> {
-    element.warn_of_unknown_attributes(&[&["name", "description"], attribute_names(variable_type)]);
+    let own = attribute_names(variable_type, element.dialect());
+    element.warn_of_unknown_attributes(&[&["name", "description"], own]);
     let shared = Shared::read(element, variable_type)?;
     shared.check(element, units);
     let mut items: Vec<EnumerationItem> = Vec::new();

@@ -80,7 +80,8 @@ pub(super) fn is_decimal(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E'))
 }
 
-/// The list of an attribute as values of a type; `None` for types that have no such list (strings and binaries).
+/// The list of an attribute as values of a type; `None` for types that have no such list (strings; in the released dialect
+/// binaries and clocks too).
 pub(super) fn list(attribute: Attribute<'_>, variable_type: VariableType) -> Result<Option<Values>, DescriptionError> {
     let values = match variable_type {
         VariableType::Float32 => Values::Float32(attribute.list()?),
@@ -94,6 +95,11 @@ pub(super) fn list(attribute: Attribute<'_>, variable_type: VariableType) -> Res
         VariableType::Int64 | VariableType::Enumeration => Values::Int64(attribute.list()?),
         VariableType::UInt64 => Values::UInt64(attribute.list()?),
         VariableType::Boolean => Values::Boolean(attribute.list()?),
+        VariableType::Clock if attribute.is_draft() => Values::Clock(attribute.list()?),
+        VariableType::Binary if attribute.is_draft() => {
+            let words = attribute.value.split_ascii_whitespace();
+            Values::Binary(words.map(|word| bytes(attribute, word)).collect::<Result<_, _>>()?)
+        }
         VariableType::String | VariableType::Binary | VariableType::Clock => return Ok(None),
     };
     if values.is_empty() { Err(attribute.error("has no value")) } else { Ok(Some(values)) }
@@ -112,9 +118,15 @@ pub(super) fn single(
 
 /// The value of a `<Start>` element of a binary.
 pub(super) fn binary(start: Element<'_>) -> Result<Vec<u8>, DescriptionError> {
-    let Some(attribute) = start.attribute("value") else { return Ok(Vec::new()) };
-    let digits = attribute.value.trim_ascii().as_bytes();
-    if digits.len() % 2 != 0 {
+    match start.attribute("value") {
+        Some(attribute) => bytes(attribute, attribute.value.trim_ascii()),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn bytes(attribute: Attribute<'_>, hexadecimal: &str) -> Result<Vec<u8>, DescriptionError> {
+    let digits = hexadecimal.as_bytes();
+    if !digits.len().is_multiple_of(2) {
         return Err(attribute.error("has an odd number of hexadecimal digits"));
     }
     let digit = |byte: u8| (byte as char).to_digit(16).map(|d| d as u8);

@@ -5,14 +5,13 @@
 //! tables in [`super::rules`]), the declared type's attributes inherited; combinations that the tables do not allow are
 //! errors.
 
-use super::clocks;
 use super::model::{Alias, Causality, Clock, DescriptionError, Dimension, Initial, ValueReference};
 use super::model::{Values, Variability, Variable, VariableType};
-use super::rules;
 use super::types::{self, Shared, Types};
 use super::units::Units;
 use super::values;
 use super::xml::Element;
+use super::{clocks, draft, rules};
 
 const COMMON: [&str; 7] = [
     "name",
@@ -48,19 +47,21 @@ pub(super) fn read<'a>(
     Ok((variables, elements))
 }
 
-fn check_attributes(element: Element<'_>, variable_type: VariableType) -> Result<(), DescriptionError> {
+fn check_attributes(element: Element<'_>, variable_type: VariableType) {
     let is_clock = variable_type == VariableType::Clock;
     let none: &[&str] = &[];
     let valued = if is_clock { none } else { &VALUED };
     let float = if rules::is_float(variable_type) { &FLOAT } else { none };
     let has_list = !matches!(variable_type, VariableType::Clock | VariableType::String | VariableType::Binary);
     let start: &[&str] = if has_list { &["start", "clocks"] } else { &["clocks"] };
-    let known = [&COMMON[..], start, types::attribute_names(variable_type), valued, float];
-    for attribute in element.attributes().filter(|attribute| !attribute.is_one_of(&known)) {
-        clocks::refuse_draft(attribute)?;
-        attribute.warn("is unknown and ignored");
-    }
-    Ok(())
+    let own = types::attribute_names(variable_type, element.dialect());
+    let draft = match element.is_draft() {
+        true => &draft::VARIABLE[..],
+        false => none,
+    };
+    let has_draft_list = matches!(variable_type, VariableType::Clock | VariableType::Binary);
+    let draft_start: &[&str] = if has_draft_list && element.is_draft() { &["start"] } else { none };
+    element.warn_of_unknown_attributes(&[&COMMON[..], start, own, valued, float, draft, draft_start]);
 }
 
 /// Reads a variable to the end of the list, where it is made in place: it is large.
@@ -71,7 +72,7 @@ fn read_one<'a>(
     units: &Units,
     list: &mut Vec<Variable>,
 ) -> Result<(), DescriptionError> {
-    check_attributes(element, variable_type)?;
+    check_attributes(element, variable_type);
     let name = element.unique_name()?;
     let value_reference = element.required("valueReference")?.scalar()?;
     let declared = types.declared(element, variable_type)?;
@@ -105,13 +106,22 @@ fn read_one<'a>(
     };
     let can_handle_multiple_set_per_time_instant =
         element.scalar("canHandleMultipleSetPerTimeInstant")?.unwrap_or(true);
-    let clocks = clock_list(element, variability)?;
+    let (clocks, clock_element) = match element.is_draft() {
+        true => draft::association(element)?,
+        false => (clock_list(element, variability)?, 0),
+    };
     check_start(element, variable_type, causality, initial, start.as_ref())?;
     if let (Some(definition), Some(Values::Int64(start))) = (declared, &start)
         && let Some(items) = types.items(&definition.name)
         && let Some(value) = start.iter().find(|&value| !items.contains(value))
     {
         element.warn(format!("{}: start {value} is no item of {:?}", element.label(), definition.name));
+    }
+    // Nobody else's business: the FMU has this value by itself.
+    if let (Some(Values::Binary(start)), Some(limit)) = (&start, shared.max_size)
+        && let Some(value) = start.iter().find(|value| value.len() as u64 > limit)
+    {
+        element.warn(format!("{}: a start value has {} bytes, but maxSize is {limit}", element.label(), value.len()));
     }
     let (line, column) = element.place();
     list.push(Variable {
@@ -126,6 +136,7 @@ fn read_one<'a>(
         intermediate_update,
         previous,
         clocks,
+        clock_element,
         dimensions,
         declared_type: declared.map(|declared| declared.name.clone()),
         start,
@@ -158,11 +169,12 @@ fn classification(
         Some(attribute) => attribute.choice(&rules::CAUSALITIES)?,
         None => Causality::Local,
     };
+    let is_clock = variable_type == VariableType::Clock;
     let variability = match element.attribute("variability") {
+        Some(attribute) if element.is_draft() => draft::variability(attribute, is_clock)?,
         Some(attribute) => attribute.choice(&rules::VARIABILITIES)?,
         None => rules::default_variability(causality, variable_type),
     };
-    let is_clock = variable_type == VariableType::Clock;
     let words = (rules::word(&rules::CAUSALITIES, causality), rules::word(&rules::VARIABILITIES, variability));
     let refuse = |why: &str| {
         let message = format!("{}: causality {} with variability {}: {why}", element.label(), words.0, words.1);
@@ -187,6 +199,9 @@ fn classification(
         return Err(refuse("only Float64 and Float32 are continuous"));
     }
     if is_clock {
+        if element.is_draft() {
+            draft::check_clock(element, causality)?;
+        }
         return Ok((causality, variability, None));
     }
     let allowed = rules::initials(causality, variability);
@@ -248,8 +263,10 @@ fn children(
     }
     for child in element.children() {
         match (child.name(), variable_type) {
-            ("Dimension", VariableType::Clock) => return Err(child.error("a clock is not an array")),
-            ("Dimension", _) => result.dimensions.push(dimension(child)?),
+            ("Dimension", VariableType::Clock) if !element.is_draft() => {
+                return Err(child.error("a clock is not an array"));
+            }
+            ("Dimension", _) => result.dimensions.push(dimension(child, element)?),
             ("Start", VariableType::String) => {
                 child.warn_of_unknown_attributes(&[&["value"]]);
                 let Values::String(values) = result.start.get_or_insert(Values::String(Vec::new())) else { continue };
@@ -279,11 +296,11 @@ fn children(
     Ok(result)
 }
 
-fn dimension(element: Element<'_>) -> Result<Dimension, DescriptionError> {
+fn dimension(element: Element<'_>, of: Element<'_>) -> Result<Dimension, DescriptionError> {
     element.warn_of_unknown_attributes(&[&["start", "valueReference"]]);
     match (element.attribute("start"), element.attribute("valueReference")) {
         (Some(start), None) => match start.scalar()? {
-            0 => Err(start.error("must be greater than 0")),
+            0 => Err(start.error(format!("must be greater than 0: initially {} has elements", of.label()))),
             length => Ok(Dimension::Fixed(length)),
         },
         (None, Some(reference)) => Ok(Dimension::Structural(reference.scalar()?)),

@@ -3,9 +3,9 @@
 //! Guarantees: no DTD is ever read, so no entity can expand or name a file; a text that would make the parser slow or
 //! hungry (see [`guard`]) is refused first; names in foreign namespaces are not mistaken for ours.
 
-use super::guard;
-use super::model::DescriptionError;
+use super::model::{DescriptionError, Dialect};
 use super::values::Scalar;
+use super::{dialect, guard};
 use crate::places::Places;
 use roxmltree::{Document, Error, Node, ParsingOptions};
 use std::cell::RefCell;
@@ -57,6 +57,7 @@ pub(super) struct Source<'a> {
     places: Places<'a>,
     namespace: Option<&'a str>,
     warnings: RefCell<(Vec<String>, usize)>,
+    dialect: Dialect,
 }
 
 impl<'a> Source<'a> {
@@ -66,10 +67,16 @@ impl<'a> Source<'a> {
             places,
             namespace: document.root_element().tag_name().namespace(),
             warnings: RefCell::default(),
+            dialect: Dialect::Released,
         }
     }
 
-    pub(super) fn root(&'a self) -> Element<'a> {
+    /// What the elements say their dialect is.
+    pub(super) fn set_dialect(&mut self, dialect: Dialect) {
+        self.dialect = dialect;
+    }
+
+    pub(super) fn root(&self) -> Element<'_> {
         Element { node: self.document.root_element(), source: self }
     }
 
@@ -114,6 +121,15 @@ impl<'a> Element<'a> {
         self.node.tag_name().name()
     }
 
+    /// Of the whole description.
+    pub(super) fn dialect(self) -> Dialect {
+        self.source.dialect
+    }
+
+    pub(super) fn is_draft(self) -> bool {
+        self.dialect() == Dialect::Draft
+    }
+
     /// For messages: `<Float64> "speed"`.
     pub(super) fn label(self) -> String {
         match self.node.attribute("name") {
@@ -155,9 +171,9 @@ impl<'a> Element<'a> {
         })
     }
 
-    /// An attribute, if it is written.
+    /// An attribute, if it is written and not of the other dialect alone.
     pub(super) fn attribute(self, name: &str) -> Option<Attribute<'a>> {
-        self.attributes().find(|attribute| attribute.name == name)
+        self.attributes().find(|attribute| attribute.name == name).filter(|attribute| attribute.foreign().is_none())
     }
 
     pub(super) fn required(self, name: &str) -> Result<Attribute<'a>, DescriptionError> {
@@ -188,7 +204,7 @@ impl<'a> Element<'a> {
     /// Warns of every attribute that is in none of the lists.
     pub(super) fn warn_of_unknown_attributes(self, known: &[&[&str]]) {
         for attribute in self.attributes().filter(|attribute| !attribute.is_one_of(known)) {
-            attribute.warn("is unknown and ignored");
+            attribute.warn_unknown();
         }
     }
 
@@ -203,8 +219,31 @@ impl<'a> Attribute<'a> {
         self.name
     }
 
+    pub(super) fn is_draft(self) -> bool {
+        self.element.is_draft()
+    }
+
+    /// Whether it is in one of the lists, and not of the other dialect alone.
     pub(super) fn is_one_of(self, lists: &[&[&str]]) -> bool {
-        lists.iter().any(|list| list.contains(&self.name))
+        lists.iter().any(|list| list.contains(&self.name)) && self.foreign().is_none()
+    }
+
+    /// The dialect that alone has it, if that is not the description's.
+    fn foreign(self) -> Option<Dialect> {
+        dialect::of_attribute(self.element.name(), self.name).filter(|&home| home != self.element.dialect())
+    }
+
+    /// Line and column.
+    pub(super) fn place(self) -> (u32, u32) {
+        self.element.source.places.of(self.at)
+    }
+
+    /// Warns that nothing here expects it.
+    pub(super) fn warn_unknown(self) {
+        match self.foreign() {
+            Some(home) => self.warn(format!("belongs to {} and is ignored", dialect::name(home))),
+            None => self.warn("is unknown and ignored"),
+        }
     }
 
     fn message(self, what: &str) -> String {

@@ -23,8 +23,8 @@ fn a_connection_to_a_variable_that_does_not_exist_names_the_nearest() {
 #[test]
 fn a_connection_between_types_names_both() {
     refused(
-        "[[connect]]\nfrom = \"ecu.teeth\"\nto = \"plant.throttle\"\n",
-        "rig.toml:7:6: ecu.teeth is Int32, but plant.throttle is Float64",
+        "[[connect]]\nfrom = \"plant.count\"\nto = \"plant.throttle\"\n",
+        "rig.toml:7:6: plant.count is Int64, but plant.throttle is Float64; neither holds all values of the other",
     );
     refused(
         "[[connect]]\nfrom = \"plant.field\"\nto = \"ecu.speed\"\n",
@@ -120,7 +120,7 @@ fn an_overridden_clock_must_exist_and_be_adjustable() {
     refused("[fmu.ecu.clock.tick]\nmax_overruns = 0\n", "rig.toml:5:16: ecu.tick is no input clock, so it has no task");
     refused(
         "[fmu.ecu.clock.fast]\ninterval = 0.1\n",
-        "rig.toml:6:12: the interval of ecu.fast cannot be set: it is a constant clock, not a fixed or tunable one",
+        "rig.toml:6:12: the interval of ecu.fast cannot be set to 0.1 s: it is a constant clock, not a fixed or tunable one",
     );
 }
 
@@ -155,14 +155,22 @@ fn an_input_clock_without_priority_is_refused_unless_lenient() {
 }
 
 #[test]
-fn a_periodic_clock_needs_an_interval() {
+fn shifts_can_be_set_where_intervals_can() {
+    for (clock, kind, place) in [("slow", "constant", "6:9"), ("isr", "triggered", "6:9")] {
+        refused(
+            &format!("[fmu.ecu.clock.{clock}]\nshift = \"1/1000\"\n"),
+            &format!(
+                "rig.toml:{place}: the shift of ecu.{clock} cannot be set to 0.001 s: it is a {kind} clock, not a fixed or \
+                 tunable one"
+            ),
+        );
+    }
+}
+
+#[test]
+fn no_real_time_interval_is_shorter_than_a_microsecond() {
     let clock =
         "\n<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"fixed\" priority=\"1\"/>";
-    assert_eq!(
-        alone(clock, "").unwrap_err(),
-        "x/modelDescription.xml:2:1: the fixed clock \"c\" has no interval; give it one as interval in [fmu.x.clock.c]"
-    );
-    assert!(alone(clock, "[fmu.x.clock.c]\ninterval = 0.5").is_ok());
     let short = "[fmu.x.clock.c]\ninterval = 1e-9\n[rig]\nstop_time = 1\n";
     assert_eq!(
         alone(clock, short).unwrap_err(),
@@ -170,20 +178,6 @@ fn a_periodic_clock_needs_an_interval() {
          keep: try --mode virtual"
     );
     assert!(alone(clock, &format!("{short}mode = \"virtual\"")).is_ok());
-}
-
-#[test]
-fn what_later_versions_do_is_refused_and_not_ignored() {
-    let clock =
-        "<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"changing\" priority=\"1\"/>";
-    assert!(alone(clock, "").unwrap_err().contains("\"c\" is a changing clock, which is not supported yet"));
-    let string = "<String name=\"a\" valueReference=\"1\" causality=\"input\"><Start value=\"\"/></String>\
-        <String name=\"b\" valueReference=\"2\" causality=\"output\"/>";
-    let error = alone(string, "[[connect]]\nfrom = \"x.b\"\nto = \"x.a\"").unwrap_err();
-    assert_eq!(
-        error,
-        "rig.toml:5:6: x.b is String: connecting String variables is not supported yet by this version of vecud"
-    );
 }
 
 #[test]
@@ -205,10 +199,31 @@ fn flags_that_exclude_this_host_are_respected() {
     single.scheduled_execution.as_mut().unwrap().can_be_instantiated_only_once_per_process = true;
     let rig = "[fmu.a]\npath = \"x\"\n[fmu.b]\npath = \"x\"";
     let error = try_build(rig, &[single.clone(), single.clone()], &host()).unwrap_err();
-    assert_eq!(error, "rig.toml:4:8: a and b are the same FMU, which can be instantiated only once per process");
+    assert_eq!(
+        error,
+        "rig.toml:4:8: a and b are the same FMU, which can be instantiated only once per process \
+         (canBeInstantiatedOnlyOncePerProcess), and vecud runs all of a rig in one: keep one of them"
+    );
     single.scheduled_execution.as_mut().unwrap().needs_execution_tool = true;
-    let error = try_build("[fmu.a]\npath = \"x\"", &[single], &host()).unwrap_err();
-    assert_eq!(error, "rig.toml:2:8: x needs the tool that made it to run (needsExecutionTool)");
+    for (tool, words) in [(Some("ToolBox 7"), "the tool that made it, ToolBox 7,"), (None, "which it does not name,")] {
+        single.generation_tool = tool.map(str::to_owned);
+        let error = try_build("[fmu.a]\npath = \"x\"", std::slice::from_ref(&single), &host()).unwrap_err();
+        assert!(error.starts_with("rig.toml:2:8: x is a mere connection to ") && error.contains(words), "{error}");
+        assert!(error.contains("cannot run without it (needsExecutionTool)"), "{error}");
+    }
+}
+
+#[test]
+fn scheduled_execution_is_preferred_and_that_is_said() {
+    let mut both = description("");
+    let notes =
+        |d: &ModelDescription| try_build("[fmu.a]\npath = \"x\"", std::slice::from_ref(d), &host()).unwrap().notes;
+    assert!(!notes(&both).iter().any(|note| note.contains("as well")));
+    both.co_simulation = Some(Default::default());
+    assert!(notes(&both).contains(&"a offers Co-Simulation as well: it runs with Scheduled Execution".to_owned()));
+    both.model_exchange = Some(Default::default());
+    let note = "a offers Co-Simulation and Model Exchange as well: it runs with Scheduled Execution";
+    assert!(notes(&both).contains(&note.to_owned()));
 }
 
 #[test]

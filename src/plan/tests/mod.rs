@@ -2,6 +2,10 @@
 
 mod bad_input;
 mod batches;
+mod control;
+mod draft;
+mod exchange;
+mod exchange_starts;
 mod record;
 mod schedule;
 mod start_values;
@@ -51,7 +55,7 @@ pub fn description(variables: &str) -> ModelDescription {
 
 /// Four allowed cores, none isolated.
 pub fn host() -> HostFacts {
-    HostFacts { allowed_cpus: vec![0, 1, 2, 3], isolated_cpus: Vec::new() }
+    HostFacts { allowed_cpus: vec![0, 1, 2, 3], isolated_cpus: Vec::new(), ..HostFacts::default() }
 }
 
 /// Builds a rig text with one description for each of its FMUs; problems as text.

@@ -1,7 +1,8 @@
 //! Order, priorities, cores, releases.
 
 use super::*;
-use crate::plan::{FmuId, Mode, Release, TaskId};
+use crate::plan::{FifoReach, FmuId, Mode, Overrun, Release, TaskId};
+use crate::priority::FifoPriority;
 use crate::rig::Rig;
 use crate::time::{Fraction, Instant};
 
@@ -47,13 +48,42 @@ fn a_triggered_clock_without_trigger_is_noted() {
     assert_eq!(plan.notes, ["ecu.isr is a triggered clock that no [[trigger]] names: it never ticks"]);
 }
 
+/// Two triggered clocks, each ticked by what `a_by` and `b_by` say, which trigger each other.
+fn circle(a_by: &str, b_by: &str) -> Result<Plan, String> {
+    let clock = |attributes: &str| format!("<Clock {attributes} causality=\"input\"/>");
+    let fmu = clock(r#"name="a" valueReference="1" intervalVariability="triggered" priority="0""#)
+        + &clock(r#"name="b" valueReference="2" intervalVariability="triggered" priority="1""#)
+        + &clock(r#"name="t" valueReference="3" intervalVariability="constant" intervalDecimal="1" priority="2""#)
+        + &format!(
+            r#"<Clock name="oa" valueReference="4" causality="output" intervalVariability="triggered" {a_by}/>"#
+        )
+        + &format!(
+            r#"<Clock name="ob" valueReference="5" causality="output" intervalVariability="triggered" {b_by}/>"#
+        );
+    let text = "[fmu.x]\npath = \"x\"\n[[trigger]]\nclock = \"x.b\"\nfrom = \"x.oa\"\n\
+                [[trigger]]\nclock = \"x.a\"\nfrom = \"x.ob\"\n";
+    try_build(text, &[description(&fmu)], &host())
+}
+
 #[test]
-fn a_circle_of_triggers_is_noted() {
-    let fmu = r#"<Clock name="a" valueReference="1" causality="input" intervalVariability="triggered" priority="0"/>
-        <Clock name="out" valueReference="2" causality="output" intervalVariability="triggered" clocks="1"/>"#;
-    let text = "[fmu.x]\npath = \"x\"\n[[trigger]]\nclock = \"x.a\"\nfrom = \"x.out\"\n";
-    let plan = try_build(text, &[description(fmu)], &host()).unwrap();
-    assert!(plan.notes[0].starts_with("x.a may end up triggering itself"), "{:?}", plan.notes);
+fn a_circle_of_triggers_that_nothing_starts_is_refused() {
+    let error = circle(r#"clocks="1""#, r#"clocks="2""#).unwrap_err();
+    assert_eq!(
+        error,
+        "rig.toml:7:9: the triggers of x.a, x.b form a circle that nothing outside of it starts, so none of them would ever \
+         tick: give one of them another trigger"
+    );
+}
+
+#[test]
+fn a_circle_of_triggers_that_something_starts_is_noted() {
+    let plan = circle(r#"clocks="1 3""#, r#"clocks="2""#).unwrap();
+    assert!(plan.notes.iter().any(|n| n.starts_with("x.a may end up triggering itself")), "{:?}", plan.notes);
+}
+
+#[test]
+fn a_circle_through_a_clock_that_does_not_say_who_ticks_it_is_left_to_the_run() {
+    assert!(circle("", r#"clocks="2""#).is_ok());
 }
 
 #[test]
@@ -71,17 +101,72 @@ fn countdown_tasks_are_listed_and_fixed_intervals_are_written() {
     assert_eq!((f.limits.max_latency.unwrap().0, f.limits.max_overruns), (1500, Some(0)));
 }
 
+/// What the importer decides, it writes; for the rest it asks. What counts is whether `intervalDecimal` is there.
+#[test]
+fn fixed_and_tunable_clocks_without_interval_decimal_are_asked_for_what_the_rig_does_not_say() {
+    let clock = |attributes: &str, rig: &str| {
+        let xml = format!(
+            "<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"tunable\" priority=\"1\" \
+             {attributes}/>"
+        );
+        let text = format!("[fmu.x]\npath = \"x\"\n[fmu.x.clock.c]\n{rig}");
+        let task = try_build(&text, &[description(&xml)], &host()).unwrap().tasks[0].clone();
+        (task.release, task.write_interval, task.write_shift)
+    };
+    let [tenth, fifth, half] = ["1/10", "1/5", "1/2"].map(|text| Fraction::parse(text).unwrap());
+    let none = Release::Asked { shift: None, interval: None };
+    assert_eq!(clock("", ""), (none.clone(), false, false));
+    let counters = "supportsFraction=\"true\" resolution=\"10\" intervalCounter=\"1\" shiftCounter=\"5\"";
+    assert_eq!(clock(counters, ""), (none, false, false));
+    let given = "intervalDecimal=\"0.1\" shiftDecimal=\"0.5\"";
+    assert_eq!(clock(given, ""), (Release::Periodic { shift: half, interval: tenth }, true, false));
+    let both = "interval = \"1/5\"\nshift = 0.1";
+    assert_eq!(clock(given, both), (Release::Periodic { shift: tenth, interval: fifth }, true, true));
+    assert_eq!(clock("", both), (Release::Periodic { shift: tenth, interval: fifth }, true, true));
+    let interval = Release::Asked { shift: None, interval: Some(fifth) };
+    assert_eq!(clock("", "interval = 0.2"), (interval, true, false));
+    let shift = Release::Asked { shift: Some(Fraction::ZERO), interval: None };
+    assert_eq!(clock("", "shift = 0"), (shift, false, true));
+}
+
+#[test]
+fn a_changing_clock_is_asked_and_never_told() {
+    let xml =
+        "<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"changing\" priority=\"1\"/>";
+    let plan = try_build("[fmu.x]\npath = \"x\"\n[rig]\noverrun = \"queue\"", &[description(xml)], &host()).unwrap();
+    let task = &plan.tasks[0];
+    assert_eq!((&task.release, task.write_interval, task.overrun), (&Release::Changing, false, Overrun::Queue));
+}
+
 #[test]
 fn cores_are_isolated_ones_else_the_last_and_go_round() {
     let cpus = |plan: &Plan| plan.fmus.iter().map(|fmu| fmu.cpu).collect::<Vec<_>>();
     assert_eq!(cpus(&ecu_and_plant("")), [3, 3]);
     assert_eq!(cpus(&ecu_and_plant("[host]\ncpus = [2, 1]\n")), [2, 1]);
     let text = "[fmu.a]\npath = \"a\"\ncpu = 0\n[fmu.b]\npath = \"b\"\n";
-    let isolated = HostFacts { allowed_cpus: vec![0, 1], isolated_cpus: vec![6, 7] };
+    let isolated = HostFacts { allowed_cpus: vec![0, 1], isolated_cpus: vec![6, 7], ..HostFacts::default() };
     let plan = try_build(text, &[description(ECU), description(PLANT)], &isolated).unwrap();
     assert_eq!(cpus(&plan), [0, 6]);
     // The whole band again on the other core.
     assert_eq!(plan.tasks.iter().filter(|task| task.fifo.get() == 89).count(), 2);
+}
+
+#[test]
+fn below_a_limit_of_the_machine_tasks_keep_their_order_and_leave_room_for_the_watchdog() {
+    let fifo = |limit: u8, more: &str| {
+        let limit = FifoPriority::new(limit).unwrap();
+        let host = HostFacts { fifo: FifoReach::UpTo(limit), ..host() };
+        let text = format!("[fmu.ecu]\npath = \"ecu\"\n[fmu.plant]\npath = \"plant\"\n{more}");
+        let plan = try_build(&text, &[description(ECU), description(PLANT)], &host).unwrap();
+        let fifo: Vec<u8> = plan.tasks.iter().map(|task| task.fifo.get()).collect();
+        (fifo, plan.host.fifo_asked.1.get(), plan.host.cooperative)
+    };
+    assert_eq!(fifo(60, ""), (vec![60, 59, 58, 57], 89, None));
+    assert_eq!(fifo(60, "[fmu.ecu.clock.fast]\nmax_execution_us = 5\n"), (vec![59, 58, 57, 56], 89, None));
+    assert_eq!(fifo(3, "").0, [3, 2, 2, 1], "levels of two FMUs fold");
+    let reason = "fmu `ecu` alone needs 3 priority levels".to_owned();
+    assert_eq!(fifo(2, ""), (vec![89, 88, 87, 86], 89, Some(reason)));
+    assert_eq!(fifo(2, "[rig]\nmode = \"virtual\"\nstop_time = 1\n").2, None);
 }
 
 #[test]

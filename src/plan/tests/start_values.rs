@@ -92,8 +92,16 @@ fn variables_that_cannot_be_set_are_refused() {
         "result = 3",
         "rig.toml:4:1: x.result cannot be given a start value: it is an output whose initial value the FMU computes",
     );
-    let error = with("n = 3").unwrap_err();
-    assert!(error.contains("structuralParameter") && error.contains("not supported yet"), "{error}");
+}
+
+#[test]
+fn structural_parameters_are_set_by_themselves_before_the_others() {
+    let text = "[fmu.x]\npath = \"x\"\nstart = { u8 = 1, n = 5 }\n";
+    let plan = try_build(text, &[description(FMU)], &host()).unwrap();
+    let names = |starts: &[crate::plan::StartValue]| starts.iter().map(|s| s.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&plan.fmus[0].structural_values), ["n"]);
+    assert_eq!(names(&plan.fmus[0].start_values), ["u8"]);
+    assert_eq!(plan.fmus[0].structural_values[0].values, Values::UInt64(vec![5]));
 }
 
 #[test]

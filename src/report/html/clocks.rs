@@ -6,6 +6,7 @@ use super::svg::Frame;
 use super::{breakable, escape, name};
 use crate::plan::Mode;
 use crate::record::histogram::Histogram;
+use crate::report::datagrams::fates;
 use crate::report::format::{count, micros, seconds, short_duration};
 use crate::report::{ClockResult, Run, kind};
 
@@ -163,10 +164,11 @@ fn detail(clock: &ClockResult, mode: Mode, open: &str) -> String {
         facts.push(format!("thread <code>{}</code> on core {}", escape(&clock.thread), clock.cpu));
     }
     facts.extend(clock.max_latency.map(|limit| format!("limit on start latency {}", short_duration(limit))));
-    if clock.discarded > 0 {
+    facts.extend(fates(clock).map(|fates| escape(&fates)));
+    if clock.discarded > 0 && clock.datagrams.is_none() {
         facts.push(format!("{} discarded at the end", count(clock.discarded)));
     }
-    let rows = match mode {
+    let mut rows = match mode {
         Mode::RealTime => vec![
             ("Wake-up latency", &clock.wakeup_latency),
             ("Start latency", &clock.start_latency),
@@ -176,6 +178,9 @@ fn detail(clock: &ClockResult, mode: Mode, open: &str) -> String {
         ],
         Mode::Virtual => vec![("Execution", &clock.execution)],
     };
+    if let Some(own) = &clock.datagrams {
+        rows.insert(0, ("Arrival latency", &own.arrival_latency));
+    }
     let body = if rows.iter().all(|(_, histogram)| histogram.count() == 0) {
         let why = if clock.activations == 0 { "It was never activated." } else { "Nothing was measured." };
         format!("<p class=\"note\">{why}</p>\n")

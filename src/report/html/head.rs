@@ -2,9 +2,10 @@
 
 use super::{breakable, escape};
 use crate::plan::Mode;
+use crate::priority::FifoPriority;
 use crate::record::histogram::Histogram;
 use crate::report::format::{cores, count, duration, plain_lines, plural, seconds};
-use crate::report::{ClockResult, End, Run, Scheduling, Severity, passed};
+use crate::report::{ClockResult, End, Host, Run, Scheduling, Severity, passed};
 
 /// Everything above the tables.
 pub fn head(run: &Run) -> String {
@@ -14,6 +15,7 @@ pub fn head(run: &Run) -> String {
     };
     let end = match run.end {
         End::StopTime => "ended at its stop time",
+        End::Overrun => "ended by an overrun",
         End::Signal => "stopped by a signal",
         End::Failure => "ended by a failure",
     };
@@ -37,7 +39,7 @@ fn verdict(run: &Run) -> String {
     let (class, mark, word) = if passed(run) { ("pass", "✓", "Passed") } else { ("fail", "✕", "Failed") };
     let sentence = match (passed(run), number) {
         (true, 0) => "Nothing failed and no limit of the rig was exceeded.".to_owned(),
-        (true, n) => format!("Nothing failed and no limit of the rig was exceeded; {}.", plural(n, "warning")),
+        (true, n) => format!("Nothing failed and no limit of the rig was exceeded; {} to look at.", plural(n, "thing")),
         (false, 0) => "The run ended by a failure.".to_owned(),
         (false, n) => format!("{}, most important first.", plural(n, "problem")),
     };
@@ -55,6 +57,7 @@ fn problem(problem: &crate::report::Problem) -> String {
     let (class, word) = match problem.severity {
         Severity::Failure => ("failure", "failure"),
         Severity::Limit => ("limit-exceeded", "limit exceeded"),
+        Severity::Finding => ("warning", "finding"),
         Severity::Warning => ("warning", "warning"),
     };
     let message = plain_lines(&problem.message).map(|line| escape(&line)).collect::<Vec<_>>().join("<br>");
@@ -62,19 +65,44 @@ fn problem(problem: &crate::report::Problem) -> String {
 }
 
 /// What keeps a machine from being ready for real time.
-fn obstacles(run: &Run) -> Vec<&'static str> {
+fn obstacles(run: &Run) -> Vec<String> {
     let host = &run.host;
     let mut obstacles = Vec::new();
     if host.scheduling == Scheduling::Cooperative {
-        obstacles.push("partitions ran one after the other without real-time priorities, none could preempt another");
+        let what = "partitions ran one after the other without real-time priorities, none could preempt another";
+        obstacles.push(what.to_owned());
+    }
+    if host.is_limited() {
+        obstacles.push(format!("partitions had real-time priorities {}", bands(host)));
     }
     if !host.preempt_rt {
-        obstacles.push("the kernel is not a PREEMPT_RT one");
+        obstacles.push("the kernel is not a PREEMPT_RT one".to_owned());
     }
     if !host.memory_locked {
-        obstacles.push("memory was not locked");
+        obstacles.push(match host.memory_locked_bytes {
+            0 => "memory was not locked".to_owned(),
+            _ => format!("memory was locked only in part, {}", locked(host)),
+        });
     }
     obstacles
+}
+
+/// `55 to 60, limited: the rig asks for 51 to 89`
+fn bands(host: &Host) -> String {
+    let text = |(low, high): (FifoPriority, FifoPriority)| format!("{} to {}", low.get(), high.get());
+    match host.fifo_band_used {
+        Some(used) if host.is_limited() => {
+            format!("{}, limited: the rig asks for {}", text(used), text(host.fifo_band_asked))
+        }
+        Some(used) => format!("{} of {}", text(used), text(host.fifo_band_asked)),
+        None => format!("none of {}", text(host.fifo_band_asked)),
+    }
+}
+
+/// `8 of 20 MiB`
+fn locked(host: &Host) -> String {
+    let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+    format!("{:.1} of {:.1} MiB", mib(host.memory_locked_bytes), mib(host.memory_wanted_bytes))
 }
 
 fn readiness(run: &Run) -> String {
@@ -154,6 +182,10 @@ pub fn machine(run: &Run) -> String {
         Scheduling::Cooperative => "cooperative, without real-time privileges",
         Scheduling::Virtual => "virtual time, one thread",
     };
+    let memory = match (host.memory_locked, host.memory_locked_bytes) {
+        (false, 1..) => format!("in part: {}", locked(host)),
+        (all, _) => yes_no(all).to_owned(),
+    };
     let isolated = if host.isolated_cpus.is_empty() { "none".to_owned() } else { cores(&host.isolated_cpus) };
     let or_unknown = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
     // Whether a fact speaks for or against real time; None: neither.
@@ -161,12 +193,16 @@ pub fn machine(run: &Run) -> String {
         ("Kernel", or_unknown(&host.kernel), None),
         ("PREEMPT_RT", yes_no(host.preempt_rt).into(), Some(host.preempt_rt)),
         ("Scheduling", scheduling.into(), Some(host.scheduling == Scheduling::Fifo)),
-        ("Memory locked", yes_no(host.memory_locked).into(), Some(host.memory_locked)),
+        ("FIFO priorities", bands(host), Some(host.fifo_band_used.is_some() && !host.is_limited())),
+        ("Memory locked", memory, Some(host.memory_locked)),
         ("Deep idle prevented", yes_no(host.dma_latency_held).into(), Some(host.dma_latency_held)),
         ("Processor", or_unknown(&host.cpu_model), None),
         ("Cores online", host.cpus_online.to_string(), None),
         ("Isolated cores", isolated, Some(!host.isolated_cpus.is_empty())),
     ];
+    if !real_time {
+        rows.retain(|(name, ..)| *name != "FIFO priorities");
+    }
     rows.extend(host.facts.iter().map(|(name, value)| (name.as_str(), value.clone(), None)));
     let items: String = rows
         .iter()

@@ -116,7 +116,7 @@ const WORDS: [(&str, &str, bool); 13] = [
     ),
     (
         "Retimed",
-        "Ticks that came when their clock had already moved on; activated with the time of their dispatch.",
+        "Ticks that came when their clock had already moved on, or their time was recorded already; activated with a later time.",
         true,
     ),
     (
@@ -129,10 +129,21 @@ const WORDS: [(&str, &str, bool); 13] = [
     ("Precision", "Minimum, mean and maximum are exact; percentiles and steps are within 1 % of the value.", false),
 ];
 
+/// Only where there are datagrams.
+const ARRIVAL: (&str, &str, bool) = (
+    "Arrival latency",
+    "Of clocks that datagrams activate: from the moment at which the kernel received the datagram, which is the release of \
+     its activation, to the first FMI call. It includes the thread that receives.",
+    true,
+);
+
 /// What the words mean.
 pub fn glossary(run: &Run) -> String {
     let words = WORDS.iter().filter(|(_, _, real_time)| run.mode == Mode::RealTime || !real_time);
-    let items: String =
-        words.map(|(word, meaning, _)| format!("<div><dt>{word}</dt><dd>{meaning}</dd></div>\n")).collect();
+    let datagrams = run.clocks.iter().find(|clock| clock.datagrams.is_some()).map(|_| &ARRIVAL);
+    let items: String = words
+        .chain(datagrams)
+        .map(|(word, meaning, _)| format!("<div><dt>{word}</dt><dd>{meaning}</dd></div>\n"))
+        .collect();
     format!("<section>\n<h2>What the words mean</h2>\n<dl class=\"words\">\n{items}</dl>\n</section>\n")
 }

@@ -124,6 +124,18 @@ fn a_machine_that_is_not_ready_is_named() {
 }
 
 #[test]
+fn what_was_granted_only_in_part_is_named() {
+    let mut run = sample(1);
+    let priority = |value| crate::priority::FifoPriority::new(value).unwrap();
+    run.host.fifo_band_used = Some((priority(54), priority(60)));
+    (run.host.memory_locked, run.host.memory_locked_bytes) = (false, 8 << 20);
+    let page = html(&run);
+    is_sound(&page);
+    assert!(page.contains("real-time priorities 54 to 60, limited: the rig asks for 51 to 89"));
+    assert!(page.contains("locked only in part, 8.0 of 48.0 MiB"));
+}
+
+#[test]
 fn virtual_time_has_no_latency_and_says_why() {
     let mut run = sample(1);
     (run.mode, run.host.scheduling, run.host.preempt_rt) = (crate::plan::Mode::Virtual, Scheduling::Virtual, false);

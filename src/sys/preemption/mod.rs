@@ -36,11 +36,18 @@
 //!
 //! `tests/preemption_model` explores all of this, and shows for each part what goes wrong without it.
 //!
+//! *Quiesce*: take the tokens of all levels, the lowest first, by a thread that is no partition's; *resume*: give them
+//! back. Whoever has all tokens knows that no level is active, and everybody who comes waits at its own token, to which
+//! it lends its priority.
+//!
 //! What it cannot do: stop a partition that is already active when the holder itself sleeps inside its locked section.
 //!
 //! # Why nobody waits for ever
 //! A thread that waits for a token waits for a level that is its own or a higher one; one that waits for the word waits
 //! for a holder that waits for nothing, as nobody holds the word while waiting for anything else. So there is no cycle.
+//! One that quiesces holds tokens of lower levels only while it waits for a higher one, whose holder waits for none of
+//! these. The other way round it would hold a higher level's token, for which a partition that has just seen that level
+//! active may wait, while it waits for that partition's.
 //!
 //! # Ownership and memory ordering
 //! The callbacks of an FMU have no arguments, so the calling thread's own [`Partition`] is the context; it is neither
@@ -63,6 +70,7 @@ use super::cycles::ticks;
 use super::pi::PiWord;
 use super::scheduling;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, compiler_fence};
 
 /// More levels than `SCHED_FIFO` has priorities; levels of one instance never share a priority.
@@ -137,6 +145,24 @@ pub struct PreemptionLock {
     tokens: Box<[PiWord]>,
     /// The highest `SCHED_FIFO` priority of the instance; 0 without real-time scheduling.
     ceiling: u8,
+}
+
+/// No partition of the instance is active, and none begins, while this is there. See [`PreemptionLock::quiesce`].
+#[must_use]
+pub struct Rest<'a> {
+    lock: &'a PreemptionLock,
+    tid: u32,
+    /// Tokens belong to the thread that has taken them.
+    not_send: PhantomData<*const ()>,
+}
+
+impl Drop for Rest<'_> {
+    fn drop(&mut self) {
+        // The most urgent waiter first.
+        for token in &self.lock.tokens {
+            token.unlock(self.tid);
+        }
+    }
 }
 
 impl PreemptionLock {
@@ -217,13 +243,21 @@ impl PreemptionLock {
         leak
     }
 
+    /// Waits until no partition is active, and lets none begin until the result is dropped, on the same thread. `tid` is the
+    /// calling thread's id, which is no partition's.
+    pub fn quiesce(&self, tid: u32) -> Rest<'_> {
+        for token in self.tokens.iter().rev() {
+            token.lock(tid);
+        }
+        Rest { lock: self, tid, not_send: PhantomData }
+    }
+
     /// Takes the lock; to be called by `lockPreemption` and around callbacks. Recursive.
     #[inline]
     pub fn lock(&self, me: &Partition) -> Locked {
         let depth = me.depth.get();
         me.depth.set(depth + 1);
         if depth > 0 {
-            me.count(|c| c.nested += 1);
             return Locked::Nested;
         }
         let waited = if self.word.try_lock(me.tid) { None } else { Some(self.lock_contended(me)) };
@@ -232,7 +266,6 @@ impl PreemptionLock {
         if me.level.is_some_and(|level| self.nearest_active_above(level).is_some()) {
             self.raise(me);
         }
-        me.count(|c| c.acquisitions += 1);
         me.since.set(ticks());
         Locked::Outermost { waited }
     }
@@ -249,10 +282,7 @@ impl PreemptionLock {
     #[inline]
     pub fn unlock(&self, me: &Partition) -> Unlocked {
         match me.depth.get() {
-            0 => {
-                me.count(|c| c.not_held += 1);
-                Unlocked::NotHeld
-            }
+            0 => Unlocked::NotHeld,
             1 => Unlocked::Outermost { held: self.release(me) },
             depth => {
                 me.depth.set(depth - 1);
@@ -261,13 +291,12 @@ impl PreemptionLock {
         }
     }
 
-    /// Releases and counts a lock that FMU code still holds although its function has returned.
+    /// Releases a lock that FMU code still holds although its function has returned.
     #[inline]
     pub fn release_leaked(&self, me: &Partition) -> Option<Leak> {
         match me.depth.get() {
             0 => None,
             depth => {
-                me.count(|c| c.leaked += 1);
                 let held = self.release(me);
                 Some(Leak { depth, held })
             }

@@ -7,19 +7,11 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What one partition did with the lock, since it was made.
+/// What became of one partition's locked sections, since it was made; callers learn the rest from what they get back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Outermost locks.
-    pub acquisitions: u64,
-    /// Those that had to wait.
+    /// Outermost locks that had to wait.
     pub contended: u64,
-    /// Locks by a thread that held the lock already.
-    pub nested: u64,
-    /// Unlocks without a lock.
-    pub not_held: u64,
-    /// Locks that were still held at the end of an activation.
-    pub leaked: u64,
     /// Locked sections that ran at the ceiling because a higher partition slept inside FMU code.
     pub raised: u64,
     /// Sections for which the kernel refused that.

@@ -18,31 +18,28 @@ fn nested_locks_are_one_section() {
     assert_eq!(lock.unlock(&me), Unlocked::Nested);
     assert!(matches!(lock.unlock(&me), Unlocked::Outermost { .. }));
     assert_eq!(lock.leave(&me), None);
-    let counts = me.counts();
-    assert_eq!((counts.acquisitions, counts.nested), (1, 1));
     assert_eq!(lock.word.owner(), 0);
 }
 
 #[test]
-fn an_unlock_without_a_lock_has_no_effect_and_is_counted() {
+fn an_unlock_without_a_lock_has_no_effect_and_is_told() {
     let (lock, me) = (lock(1), Partition::new(0, None));
     assert_eq!(lock.unlock(&me), Unlocked::NotHeld);
     lock.lock(&me);
     lock.unlock(&me);
     assert_eq!(lock.unlock(&me), Unlocked::NotHeld);
-    assert_eq!(me.counts().not_held, 2);
     assert_eq!(lock.lock(&me), Locked::Outermost { waited: None });
     lock.unlock(&me);
 }
 
 #[test]
-fn a_leaked_lock_is_released_and_counted() {
+fn a_leaked_lock_is_released_and_told() {
     let (lock, me) = (lock(2), Partition::new(1, None));
     lock.enter(&me, || {});
     lock.lock(&me);
     lock.lock(&me);
     let leak = lock.leave(&me).expect("a leak");
-    assert_eq!((leak.depth, me.depth(), me.counts().leaked), (2, 0, 1));
+    assert_eq!((leak.depth, me.depth()), (2, 0));
     assert_eq!(lock.word.owner(), 0);
     assert_eq!(lock.section.load(Ordering::SeqCst), 0);
     assert_eq!(lock.leave(&me), None);
@@ -105,9 +102,9 @@ fn ordinary_threads_make_progress_and_equals_exclude_each_other() {
                 for round in 0..500 {
                     lock.enter(&me, || helped += 1);
                     assert_eq!(inside[level].fetch_add(1, Ordering::SeqCst), 0);
-                    lock.lock(&me);
+                    assert!(matches!(lock.lock(&me), Locked::Outermost { .. }));
                     std::hint::spin_loop();
-                    lock.unlock(&me);
+                    assert!(matches!(lock.unlock(&me), Unlocked::Outermost { .. }));
                     if round % 50 == 0 {
                         std::thread::sleep(std::time::Duration::from_micros(50));
                     }
@@ -115,12 +112,46 @@ fn ordinary_threads_make_progress_and_equals_exclude_each_other() {
                     lock.leave(&me);
                 }
                 assert!(helped >= 500);
-                me.counts()
             })
         })
         .collect();
     for thread in threads {
-        assert_eq!(thread.join().unwrap().acquisitions, 500);
+        thread.join().unwrap();
     }
     assert_eq!(lock.nearest_active_above(2), None);
+}
+
+/// Partitions of three levels come and go on one core while a thread that is none of them asks for rest.
+#[test]
+fn at_rest_nobody_is_active_and_nobody_begins() {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+    let lock = PreemptionLock::new(3, None).unwrap();
+    let (active, stop, rests) = (AtomicUsize::new(0), AtomicBool::new(false), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for level in 0..3 {
+            let (lock, active, stop) = (&lock, &active, &stop);
+            scope.spawn(move || {
+                let me = Partition::new(level, None);
+                while !stop.load(SeqCst) {
+                    lock.enter(&me, || ());
+                    active.fetch_add(1, SeqCst);
+                    std::thread::yield_now();
+                    active.fetch_sub(1, SeqCst);
+                    lock.leave(&me);
+                }
+            });
+        }
+        for _ in 0..50 {
+            let rest = lock.quiesce(crate::sys::thread::current_tid());
+            for _ in 0..20 {
+                assert_eq!(active.load(SeqCst), 0);
+                std::thread::yield_now();
+            }
+            drop(rest);
+            rests.fetch_add(1, SeqCst);
+            std::thread::yield_now();
+        }
+        stop.store(true, SeqCst);
+    });
+    assert_eq!(rests.load(SeqCst), 50);
 }

@@ -6,7 +6,7 @@ fn document(content: &str) -> String {
 
 fn one(set: &str) -> Result<Configuration, String> {
     let text = document(&format!("<BuildConfiguration modelIdentifier=\"m\">{set}</BuildConfiguration>"));
-    parse(&text, "m").map_err(|e| e.to_string())
+    parse(&text, "m", &Definitions::new()).map_err(|e| e.to_string())
 }
 
 fn set(attributes: &str, content: &str) -> Result<SourceFileSet, String> {
@@ -30,14 +30,14 @@ fn the_configuration_of_this_platform_is_chosen() {
     let other = configuration("n", "", "other.c");
     let chosen = |parts: &[&String]| {
         let parts: Vec<&str> = parts.iter().map(|part| part.as_str()).collect();
-        let found = parse(&document(&parts.concat()), "m").unwrap();
+        let found = parse(&document(&parts.concat()), "m", &Definitions::new()).unwrap();
         assert_eq!(found.sets.len(), 1);
         found.sets[0].sources[0].path.clone()
     };
     assert_eq!(chosen(&[&windows, &any, &ours, &variant]), Path::new("sources/ours.c"));
     assert_eq!(chosen(&[&any, &variant, &windows]), Path::new("sources/variant.c"));
     assert_eq!(chosen(&[&other, &windows, &any]), Path::new("sources/any.c"));
-    let none = parse(&document(&(windows + &other)), "m").unwrap_err().to_string();
+    let none = parse(&document(&(windows + &other)), "m", &Definitions::new()).unwrap_err().to_string();
     assert!(none.contains("m for x86_64-windows, n for any platform"), "{none}");
 }
 
@@ -68,13 +68,13 @@ fn the_standards_second_example_reads_completely() {
 #[test]
 fn errors_have_line_and_column() {
     let text = document("<BuildConfiguration/>");
-    let error = parse(&text, "m").unwrap_err().to_string();
+    let error = parse(&text, "m", &Definitions::new()).unwrap_err().to_string();
     assert!(error.contains("buildDescription.xml:2:1: <BuildConfiguration> lacks its modelIdentifier"), "{error}");
-    let malformed = parse("<a>\n<b></a>", "m").unwrap_err().to_string();
+    let malformed = parse("<a>\n<b></a>", "m", &Definitions::new()).unwrap_err().to_string();
     assert!(malformed.contains("buildDescription.xml:2:"), "{malformed}");
-    let entity = parse("<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>", "m").unwrap_err().to_string();
+    let entity = parse("<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>", "m", &Definitions::new()).unwrap_err().to_string();
     assert!(entity.contains("DTD"), "{entity}");
-    let other = parse("<fmiModelDescription/>", "m").unwrap_err().to_string();
+    let other = parse("<fmiModelDescription/>", "m", &Definitions::new()).unwrap_err().to_string();
     assert!(other.contains("<fmiBuildDescription> expected"), "{other}");
 }
 
@@ -132,4 +132,38 @@ fn options_are_split_as_a_shell_would() {
     assert_eq!(split(r#"-DA="b c" '-D X' -DY=\"z\" """#), ["-DA=b c", "-D X", "-DY=\"z\"", ""]);
     assert!(split("").is_empty());
     assert_eq!(split_options("'a"), None);
+}
+
+#[test]
+fn definitions_are_chosen_where_the_description_leaves_it_open() {
+    let text = document(
+        "<BuildConfiguration modelIdentifier=\"m\"><SourceFileSet><SourceFile name=\"a.c\"/>\
+         <PreprocessorDefinition name=\"FIXED\" value=\"1\"/>\
+         <PreprocessorDefinition name=\"FLAG\" optional=\"true\"/>\
+         <PreprocessorDefinition name=\"LEVEL\" value=\"0\" optional=\"true\"><Option value=\"0\"/><Option value=\"1\"/>\
+         </PreprocessorDefinition>\
+         <PreprocessorDefinition name=\"MODE\"><Option value=\"x\"/><Option value=\"y\"/></PreprocessorDefinition>\
+         </SourceFileSet></BuildConfiguration>",
+    );
+    let with = |chosen: &[(&str, Option<&str>)]| {
+        let chosen = chosen.iter().map(|&(name, value)| (name.to_owned(), value.map(str::to_owned))).collect();
+        match parse(&text, "m", &chosen) {
+            Ok(mut configuration) => configuration.sets.remove(0).definitions.join(" "),
+            Err(error) => error.to_string(),
+        }
+    };
+    assert_eq!(with(&[]), "FIXED=1 LEVEL=0 MODE=x");
+    assert_eq!(with(&[("FLAG", Some("")), ("LEVEL", Some("1")), ("MODE", Some("y"))]), "FIXED=1 FLAG LEVEL=1 MODE=y");
+    assert_eq!(with(&[("FLAG", Some("a b")), ("LEVEL", None)]), "FIXED=1 FLAG=a b MODE=x");
+    assert_eq!(with(&[("FLAG", None), ("LEVEL", Some(""))]), "FIXED=1 LEVEL=0 MODE=x");
+    assert_eq!(with(&[("LEVEL", Some("2"))]), "define: LEVEL cannot be \"2\"; its options are 0, 1");
+    assert_eq!(with(&[("MODE", None)]), "define: MODE cannot be left out; its options are x, y");
+    assert_eq!(
+        with(&[("FIXED", Some("2"))]),
+        "define: FIXED is the same in every build: the FMU's build description leaves no choice"
+    );
+    assert_eq!(
+        with(&[("LEVLE", Some("1"))]),
+        "define: LEVLE is no definition of the FMU's build description; to be chosen are FLAG, LEVEL, MODE"
+    );
 }

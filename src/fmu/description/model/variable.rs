@@ -148,6 +148,9 @@ pub enum IntervalVariability {
 }
 
 /// The attributes of a clock beyond those of every variable.
+///
+/// The draft's words come out in the released ones: strictly periodic is constant, other periodic is fixed (perhaps
+/// without an interval), aperiodic is triggered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clock {
     /// How it comes to tick.
@@ -156,14 +159,29 @@ pub struct Clock {
     pub priority: Option<FmiPriority>,
     /// `intervalCounter/resolution` where given, else `intervalDecimal`; never zero for periodic clocks.
     pub interval: Option<Fraction>,
+    /// `intervalDecimal` is written: the importer sets the interval of fixed and tunable clocks, else it asks for it.
+    pub interval_decimal: bool,
     /// `shiftCounter/resolution` where given, else `shiftDecimal`; default 0.
     pub shift: Fraction,
     /// `resolution` as written.
     pub resolution: Option<u64>,
-    /// `fmi3GetIntervalFraction` and friends work.
+    /// `fmi3GetIntervalFraction` and friends work; the draft offers them for every clock.
     pub supports_fraction: bool,
     /// The importer may leave the clock inactive.
     pub can_be_deactivated: bool,
+    /// Draft: `triggeredBy`, the output clock of the same FMU whose ticks activate this input clock.
+    pub triggered_by: Option<ValueReference>,
+    /// Draft: `clockType`.
+    pub clock_type: Option<ClockType>,
+}
+
+/// `clockType` of the draft.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockType {
+    /// A clock of the synchronous theory: Model Exchange and Co-Simulation only.
+    SynchronousTime,
+    /// A point in time at which values are exchanged: Scheduled Execution has no others.
+    CommunicationPoint,
 }
 
 /// A variable.
@@ -189,8 +207,11 @@ pub struct Variable {
     pub intermediate_update: bool,
     /// `previous`.
     pub previous: Option<ValueReference>,
-    /// `clocks`: those that this variable belongs to; empty: to none.
+    /// `clocks` (draft: the one of `clockReference`): those that this variable belongs to; empty: to none.
     pub clocks: Vec<ValueReference>,
+    /// Draft: `clockElementIndex`, which element of an array clock it belongs to, counted from 1; 0: all of them, or the
+    /// clock is a scalar. Always 0 in the released dialect.
+    pub clock_element: usize,
     /// Empty for scalars.
     pub dimensions: Vec<Dimension>,
     /// `declaredType`.

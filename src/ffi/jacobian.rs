@@ -1,0 +1,117 @@
+//! Whole matrices of partial derivatives, by as few calls as their pattern allows (requirements DD-03).
+
+use super::derivatives::{DerivativeError, Differentiable, Jacobian};
+
+impl Jacobian {
+    /// All elements, in row-major order: column by column with directional derivatives, else row by row with adjoint ones,
+    /// whichever the FMU offers and, if both, takes fewer calls.
+    pub fn dense(&self, at: &mut impl Differentiable) -> Result<Vec<f64>, DerivativeError> {
+        let (rows, columns) = (self.rows(), self.columns());
+        let mut matrix = vec![0.0; rows * columns];
+        if self.provides.adjoint && (rows < columns || !self.provides.directional) {
+            let mut seed = vec![0.0; rows];
+            for row in 0..rows {
+                seed[row] = 1.0;
+                at.adjoint_derivative(self, &seed, &mut matrix[row * columns..][..columns])?;
+                seed[row] = 0.0;
+            }
+            return Ok(matrix);
+        }
+        let (mut seed, mut sensitivity) = (vec![0.0; columns], vec![0.0; rows]);
+        for column in 0..columns {
+            seed[column] = 1.0;
+            at.directional_derivative(self, &seed, &mut sensitivity)?;
+            seed[column] = 0.0;
+            for row in 0..rows {
+                matrix[row * columns + column] = sensitivity[row];
+            }
+        }
+        Ok(matrix)
+    }
+
+    /// The elements at these places (row, column), one call for each [colour](column_colours); all others are known to be
+    /// 0, from `<ModelStructure>` or from [`Instance::dependencies`](super::Instance::dependencies). In the order of the
+    /// pattern.
+    ///
+    /// # Panics
+    /// If a place is outside of the matrix.
+    pub fn sparse(
+        &self,
+        at: &mut impl Differentiable,
+        pattern: &[(usize, usize)],
+    ) -> Result<Vec<f64>, DerivativeError> {
+        let colours = column_colours(self.columns(), pattern);
+        let (mut seed, mut sensitivity) = (vec![0.0; self.columns()], vec![0.0; self.rows()]);
+        let mut values = vec![0.0; pattern.len()];
+        let number = pattern.iter().map(|&(_, column)| colours[column] + 1).max().unwrap_or(0);
+        for colour in 0..number {
+            for (seed, of) in seed.iter_mut().zip(&colours) {
+                *seed = if *of == colour { 1.0 } else { 0.0 };
+            }
+            at.directional_derivative(self, &seed, &mut sensitivity)?;
+            for (value, &(row, column)) in values.iter_mut().zip(pattern) {
+                if colours[column] == colour {
+                    *value = sensitivity[row];
+                }
+            }
+        }
+        Ok(values)
+    }
+}
+
+/// A colour for each column, so that no two columns of one colour have a row in common: they can be had by one call. Greedy,
+/// columns from the left, so the number of colours is small but not always the least.
+///
+/// # Panics
+/// If the pattern (places by row and column) names a column that there is not.
+pub fn column_colours(columns: usize, pattern: &[(usize, usize)]) -> Vec<usize> {
+    let mut rows_of = vec![Vec::new(); columns];
+    for &(row, column) in pattern {
+        rows_of[column].push(row);
+    }
+    // By colour: the rows that it has already.
+    let mut taken: Vec<std::collections::HashSet<usize>> = Vec::new();
+    let mut colours = Vec::with_capacity(columns);
+    for rows in rows_of {
+        let free = taken.iter().position(|taken| rows.iter().all(|row| !taken.contains(row)));
+        let colour = free.unwrap_or_else(|| {
+            taken.push(Default::default());
+            taken.len() - 1
+        });
+        taken[colour].extend(rows);
+        colours.push(colour);
+    }
+    colours
+}
+
+#[cfg(test)]
+mod tests {
+    use super::column_colours;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn columns_without_a_common_row_share_a_colour() {
+        // A band of three diagonals needs three colours however long it is.
+        let band: Vec<(usize, usize)> =
+            (0..30usize).flat_map(|row| (row.saturating_sub(1)..(row + 2).min(30)).map(move |c| (row, c))).collect();
+        let colours = column_colours(30, &band);
+        assert_eq!(colours.iter().max(), Some(&2), "{colours:?}");
+        assert_eq!(column_colours(3, &[(0, 0), (0, 1), (0, 2)]), [0, 1, 2]);
+        assert_eq!(column_colours(3, &[(0, 0), (1, 1), (2, 2)]), [0, 0, 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_two_columns_of_a_colour_have_a_row_in_common(
+            pattern in prop::collection::hash_set((0usize..12, 0usize..12), 0..60)
+        ) {
+            let pattern: Vec<(usize, usize)> = pattern.into_iter().collect();
+            let colours = column_colours(12, &pattern);
+            let mut seen = HashSet::new();
+            for &(row, column) in &pattern {
+                prop_assert!(seen.insert((row, colours[column])), "row {row} twice in one call: {colours:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Reconfiguration Mode of an instance in Clock Activation Mode (FMI 3.0, 2.3.5): tunable structural parameters.
+
+use super::function::Function;
+use super::partition::InstanceControl;
+use super::shared::{Cause, Shared};
+use super::status::{Failure, Outcome, Status};
+use crate::fmu::description::{ValueReference, Values, VariableType};
+use std::sync::Arc;
+
+/// What takes an instance that has partitions through Reconfiguration Mode.
+#[derive(Clone)]
+pub struct Reconfiguration {
+    shared: Arc<Shared>,
+}
+
+impl InstanceControl {
+    /// What takes the instance through Reconfiguration Mode. To be dropped before the instance is ended.
+    pub fn reconfiguration(&self) -> Reconfiguration {
+        Reconfiguration { shared: self.shared.clone() }
+    }
+}
+
+impl Reconfiguration {
+    /// Treats the instance as if a call had returned `fmi3Error`: nothing but `fmi3FreeInstance` will be called.
+    pub fn fail(&self) {
+        self.shared.fail(Status::Error);
+    }
+
+    /// `fmi3EnterConfigurationMode`, sets these variables, `fmi3ExitConfigurationMode`. Callbacks of the FMU meanwhile
+    /// are out of place and have no effect. The worst of the outcomes.
+    ///
+    /// # Contract
+    /// No partition of the instance is active, and none begins until this returns: only setting is allowed in that mode.
+    /// Only tunable structural parameters, of FMUs that have any.
+    pub fn set<'a>(
+        &self,
+        values: impl Iterator<Item = (ValueReference, VariableType, &'a Values)>,
+    ) -> Result<Outcome, Failure> {
+        let shared = &*self.shared;
+        shared.environment.set_clock_activation(false);
+        let result = || -> Result<Outcome, Failure> {
+            let mut warned = shared.call(Function::EnterConfigurationMode, Cause::default(), |f, i| {
+                // SAFETY: the instance is alive and in Clock Activation Mode, and by contract nobody else calls it.
+                unsafe { (f.enter_configuration_mode)(i) }
+            })? == Outcome::Warning;
+            for (reference, variable_type, values) in values {
+                warned |= shared.set_values(reference, variable_type, values)? == Outcome::Warning;
+            }
+            warned |= shared.call(Function::ExitConfigurationMode, Cause::default(), |f, i| {
+                // SAFETY: as above, in Reconfiguration Mode.
+                unsafe { (f.exit_configuration_mode)(i) }
+            })? == Outcome::Warning;
+            Ok(if warned { Outcome::Warning } else { Outcome::Ok })
+        }();
+        // Whatever came of it: it has left initialisation behind, and its health says whether it may be called.
+        shared.environment.set_clock_activation(true);
+        result
+    }
+}

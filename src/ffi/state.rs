@@ -1,0 +1,224 @@
+//! The complete state of an instance (FMI 3.0, 2.2.6.4), and what starts a run anew: `fmi3Reset`.
+//!
+//! An [`FmuState`] remembers the mode in which it was taken, so setting it back gives the instance in that mode, from
+//! whatever mode it was in and also after an error (FS-06). The six functions are methods of [`Instance`], which exists
+//! only while no model partition does: none is called while one is active or preempted (FS-07). Dropping an [`FmuState`]
+//! calls nothing, since it may happen at any time; the state is freed with the next of these calls, or when the instance
+//! ends.
+
+use super::function::Function;
+use super::instance::{ClockActivation, Instance, Instantiated, Mode};
+use super::shared::{Cause, Shared};
+use super::status::{Failure, Outcome, Status};
+use super::types::RawState;
+use std::marker::PhantomData;
+use std::ptr;
+use std::sync::{Arc, PoisonError};
+
+/// What the FMU's description says of states: the rest is refused without a call (FS-04).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StateSupport {
+    /// Nothing.
+    #[default]
+    None,
+    /// `canGetAndSetFMUState`.
+    GetAndSet,
+    /// `canSerializeFMUState`.
+    Serialize,
+}
+
+/// State: at the end of a run, or after an error. Only the next run is left, or the end.
+#[derive(Debug)]
+pub enum Terminated {}
+
+/// An `fmi3FMUState`. Rust never looks behind the pointer.
+struct StatePointer(RawState);
+
+// SAFETY: the pointer is only handed back to the FMU, in calls of its instance, and those are made by one thread at a
+// time: by the one that has the `Instance`. FMI demands no thread affinity.
+unsafe impl Send for StatePointer {}
+// SAFETY: as above; nothing is read through a shared pointer.
+unsafe impl Sync for StatePointer {}
+
+/// The states of an instance that were not freed yet.
+#[derive(Default)]
+pub(super) struct States {
+    live: Vec<StatePointer>,
+    /// Whose handle was dropped.
+    dropped: Vec<StatePointer>,
+}
+
+/// A copy of the state of an instance in mode `S`. Belongs to that instance, is freed once, and can be set many times.
+#[must_use]
+pub struct FmuState<S> {
+    shared: Arc<Shared>,
+    raw: StatePointer,
+    mode: PhantomData<S>,
+}
+
+impl<S> Drop for FmuState<S> {
+    fn drop(&mut self) {
+        let mut states = self.shared.states.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = states.live.iter().position(|live| live.0 == self.raw.0) {
+            let pointer = states.live.swap_remove(at);
+            states.dropped.push(pointer);
+        }
+    }
+}
+
+impl Shared {
+    fn keep_state<S>(self: &Arc<Shared>, function: Function, raw: RawState) -> Result<FmuState<S>, Failure> {
+        if raw.is_null() {
+            self.fail(Status::Error);
+            return Err(Failure { function, status: Status::Error, clock: None, time: None, refused: false });
+        }
+        self.states.lock().unwrap_or_else(PoisonError::into_inner).live.push(StatePointer(raw));
+        Ok(FmuState { shared: self.clone(), raw: StatePointer(raw), mode: PhantomData })
+    }
+
+    /// Frees the states whose handles are gone; at the end of the instance those of the others too, which are of no use
+    /// any more. The caller sees to it that no call is under way and that the instance is not fatal.
+    pub(super) fn free_states(&self, all: bool) -> Result<Outcome, Failure> {
+        let mut states = std::mem::take(&mut *self.states.lock().unwrap_or_else(PoisonError::into_inner));
+        let live = std::mem::take(&mut states.live);
+        if all {
+            states.dropped.extend(live);
+        } else {
+            self.states.lock().unwrap_or_else(PoisonError::into_inner).live = live;
+        }
+        let mut result = Ok(Outcome::Ok);
+        for mut state in states.dropped {
+            let free = |f: &super::Functions, i| {
+                // SAFETY: the instance is alive, no partition is active, and the state is one of its own that was not
+                // freed: it has left both lists.
+                unsafe { (f.free_fmu_state)(i, &mut state.0) }
+            };
+            let freed = self.call_even_failed(Function::FreeFMUState, Cause::default(), free);
+            result = result.and(freed);
+        }
+        result
+    }
+
+    /// Refuses what the description does not offer.
+    fn offers(&self, support: StateSupport, function: Function) -> Result<(), Failure> {
+        if *self.support.get_or_init(StateSupport::default) >= support {
+            return Ok(());
+        }
+        Err(Failure { function, status: Status::Discard, clock: None, time: None, refused: true })
+    }
+}
+
+impl Instance<Instantiated> {
+    /// Says what the FMU's description offers; without this word all functions of states are refused.
+    pub fn declare_states(&self, support: StateSupport) {
+        let _the_first_word_holds = self.shared.support.set(support);
+    }
+}
+
+impl<S> Instance<S> {
+    /// `fmi3GetFMUState`, in new memory. Refused, without harm, when the FMU does not offer it.
+    pub fn get_state(&self) -> Result<FmuState<S>, Failure> {
+        let function = Function::GetFMUState;
+        self.shared.offers(StateSupport::GetAndSet, function)?;
+        self.shared.free_states(false)?;
+        let mut raw = ptr::null_mut();
+        self.shared.call(function, Cause::default(), |f, i| {
+            // SAFETY: the instance is alive, and no partition is active: there are none beside an `Instance`. NULL asks
+            // for new memory.
+            unsafe { (f.get_fmu_state)(i, &mut raw) }
+        })?;
+        self.shared.keep_state(function, raw)
+    }
+
+    /// `fmi3SetFMUState`: the instance is in the mode of the state then, and healthy again if it had failed. If this
+    /// fails, that is the instance's end.
+    ///
+    /// # Panics
+    /// If the state is another instance's.
+    pub fn set_state<T: Mode>(self, state: &FmuState<T>) -> Result<Instance<T>, Failure> {
+        assert!(Arc::ptr_eq(&self.shared, &state.shared), "a state belongs to the instance that it was taken from");
+        self.shared.free_states(false)?;
+        self.shared.call_even_failed(Function::SetFMUState, Cause::default(), |f, i| {
+            // SAFETY: the instance is alive, no partition is active, and the state is its own and not freed: that waits
+            // for the handle's end.
+            unsafe { (f.set_fmu_state)(i, state.raw.0) }
+        })?;
+        self.shared.environment.recover();
+        self.shared.environment.set_clock_activation(T::CLOCK_ACTIVATION);
+        Ok(Instance::new(self.shared))
+    }
+
+    /// `fmi3FreeFMUState` now, of this one and of those that were dropped.
+    ///
+    /// # Panics
+    /// If the state is another instance's.
+    pub fn free_state<T>(&self, state: FmuState<T>) -> Result<Outcome, Failure> {
+        assert!(Arc::ptr_eq(&self.shared, &state.shared), "a state belongs to the instance that it was taken from");
+        drop(state);
+        self.shared.free_states(false)
+    }
+
+    /// `fmi3SerializedFMUStateSize` and `fmi3SerializeFMUState`. Refused, without harm, when the FMU does not offer it,
+    /// or names a size for which there is no memory.
+    ///
+    /// # Panics
+    /// If the state is another instance's.
+    pub fn serialize_state<T>(&self, state: &FmuState<T>) -> Result<Vec<u8>, Failure> {
+        assert!(Arc::ptr_eq(&self.shared, &state.shared), "a state belongs to the instance that it was taken from");
+        let (sizing, function) = (Function::SerializedFMUStateSize, Function::SerializeFMUState);
+        self.shared.offers(StateSupport::Serialize, sizing)?;
+        let mut size = 0;
+        // SAFETY: the instance is alive, no partition is active, the state is its own and not freed.
+        let call = |f: &super::Functions, i| unsafe { (f.serialized_fmu_state_size)(i, state.raw.0, &mut size) };
+        self.shared.call(sizing, Cause::default(), call)?;
+        let mut bytes = Vec::new();
+        if bytes.try_reserve_exact(size).is_err() {
+            return Err(Failure { function, status: Status::Discard, clock: None, time: None, refused: true });
+        }
+        bytes.resize(size, 0);
+        self.shared.call(function, Cause::default(), |f, i| {
+            // SAFETY: as above, and there is room for as many bytes as said.
+            unsafe { (f.serialize_fmu_state)(i, state.raw.0, bytes.as_mut_ptr(), bytes.len()) }
+        })?;
+        Ok(bytes)
+    }
+
+    /// `fmi3DeserializeFMUState` of bytes that [`Instance::serialize_state`] gave for a state of mode `T`. Also after an
+    /// error.
+    pub fn deserialize_state<T: Mode>(&self, bytes: &[u8]) -> Result<FmuState<T>, Failure> {
+        let function = Function::DeserializeFMUState;
+        self.shared.offers(StateSupport::Serialize, function)?;
+        self.shared.free_states(false)?;
+        let mut raw = ptr::null_mut();
+        self.shared.call_even_failed(function, Cause::default(), |f, i| {
+            // SAFETY: the instance is alive, no partition is active, and there are as many bytes as said.
+            unsafe { (f.deserialize_fmu_state)(i, bytes.as_ptr(), bytes.len(), &mut raw) }
+        })?;
+        self.shared.keep_state(function, raw)
+    }
+
+    /// `fmi3Reset`: as new, and healthy again if it had failed. If this fails, that is the instance's end.
+    pub fn reset(self) -> Result<Instance<Instantiated>, Failure> {
+        self.shared.free_states(false)?;
+        // SAFETY: the instance is alive and no partition is active: there are none beside an `Instance`.
+        self.shared.call_even_failed(Function::Reset, Cause::default(), |f, i| unsafe { (f.reset)(i) })?;
+        self.shared.environment.recover();
+        self.shared.environment.set_clock_activation(false);
+        Ok(Instance::new(self.shared))
+    }
+}
+
+impl Instance<ClockActivation> {
+    /// `fmi3Terminate`, if it is healthy, to keep the instance for a further run. Whatever comes of it, the run is over.
+    pub fn terminate(self) -> (Instance<Terminated>, Result<Outcome, Failure>) {
+        let result = self.shared.terminate();
+        (Instance::new(self.shared), result)
+    }
+}
+
+impl<S> Instance<S> {
+    /// Ends the instance: `fmi3Terminate` if it is healthy and initialised, `fmi3FreeInstance` unless it is fatal.
+    pub fn end(self) -> Result<Outcome, Failure> {
+        self.shared.finish()
+    }
+}

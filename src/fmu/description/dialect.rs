@@ -1,0 +1,154 @@
+//! Which of the two dialects of FMI 3.0 a description is written in.
+//!
+//! Decided from the description alone, by what only one of the two texts has:
+//!
+//! | where | draft | released |
+//! |---|---|---|
+//! | `<Clock>`, `<ClockType>` | `clockType` `triggeredBy` `periodic` `strict` | `intervalVariability` `intervalDecimal` `shiftDecimal` `supportsFraction` `canBeDeactivated` |
+//! | any variable | `clockReference` `clockElementIndex`, `variability="clock"` | `clocks` `previous` |
+//! | `<ModelExchange>` | `completedIntegratorStepNotNeeded` | `needsCompletedIntegratorStep` `providesEvaluateDiscreteStates` |
+//! | `<CoSimulation>` | | `mightReturnEarlyFromDoStep` `providesEvaluateDiscreteStates` |
+//! | `<ModelStructure>` | `<Derivative>` | `<ContinuousStateDerivative>` `<ClockedState>` |
+//! | `fmiVersion` | `3.0-alpha…` | `3.0.1` and later, other pre-releases |
+//!
+//! Signs of the draft alone: the draft. Signs of the released text alone, or none at all: released. Signs of both: an
+//! error, unless the caller says which it is; then what belongs to the other one is ignored with a warning.
+
+use super::model::{DescriptionError, Dialect};
+use super::xml::Element;
+
+/// Signs of one dialect that an error names at most.
+const NAMED: usize = 3;
+
+/// The dialect that alone has this attribute on this element.
+pub(super) fn of_attribute(element: &str, attribute: &str) -> Option<Dialect> {
+    use Dialect::{Draft, Released};
+    match (element, attribute) {
+        ("Clock" | "ClockType", "clockType" | "triggeredBy" | "periodic" | "strict") => Some(Draft),
+        (
+            "Clock" | "ClockType",
+            "intervalVariability" | "intervalDecimal" | "shiftDecimal" | "supportsFraction" | "canBeDeactivated",
+        ) => Some(Released),
+        ("ModelExchange", "completedIntegratorStepNotNeeded") => Some(Draft),
+        ("ModelExchange", "needsCompletedIntegratorStep" | "providesEvaluateDiscreteStates") => Some(Released),
+        ("CoSimulation", "mightReturnEarlyFromDoStep" | "providesEvaluateDiscreteStates") => Some(Released),
+        (_, "clockReference" | "clockElementIndex") => Some(Draft),
+        (_, "clocks" | "previous") => Some(Released),
+        _ => None,
+    }
+}
+
+/// The dialect that alone has this element in `<ModelStructure>`.
+pub(super) fn of_structure(element: &str) -> Option<Dialect> {
+    match element {
+        "Derivative" => Some(Dialect::Draft),
+        "ContinuousStateDerivative" | "ClockedState" => Some(Dialect::Released),
+        _ => None,
+    }
+}
+
+fn of_version(version: &str) -> Option<Dialect> {
+    match version.trim_ascii() {
+        "3.0" => None,
+        text if text.starts_with("3.0-alpha") => Some(Dialect::Draft),
+        text if text.starts_with("3.0") => Some(Dialect::Released),
+        _ => None,
+    }
+}
+
+/// How messages call a dialect.
+pub(super) fn name(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Released => "the released FMI 3.0",
+        Dialect::Draft => "the draft of FMI 3.0",
+    }
+}
+
+/// A name that gives a dialect away, and where it stands.
+struct Sign {
+    name: String,
+    line: u32,
+    column: u32,
+}
+
+#[derive(Default)]
+struct Signs {
+    draft: Vec<Sign>,
+    released: Vec<Sign>,
+}
+
+impl Signs {
+    fn add(&mut self, dialect: Option<Dialect>, name: impl FnOnce() -> String, place: impl FnOnce() -> (u32, u32)) {
+        let list = match dialect {
+            None => return,
+            Some(Dialect::Draft) => &mut self.draft,
+            Some(Dialect::Released) => &mut self.released,
+        };
+        if list.len() == NAMED {
+            return;
+        }
+        let name = name();
+        if list.iter().all(|sign| sign.name != name) {
+            let (line, column) = place();
+            list.push(Sign { name, line, column });
+        }
+    }
+
+    fn attributes(&mut self, element: Element<'_>) {
+        for attribute in element.attributes() {
+            let dialect = of_attribute(element.name(), attribute.name());
+            self.add(dialect, || format!("`{}`", attribute.name()), || attribute.place());
+            if attribute.name() == "variability" && attribute.value.trim_ascii() == "clock" {
+                self.add(Some(Dialect::Draft), || "`variability=\"clock\"`".to_owned(), || attribute.place());
+            }
+        }
+    }
+
+    fn verdict(self) -> Result<Dialect, DescriptionError> {
+        let (Some(draft), Some(released)) = (self.draft.first(), self.released.first()) else {
+            return Ok(if self.draft.is_empty() { Dialect::Released } else { Dialect::Draft });
+        };
+        let place = (draft.line, draft.column).max((released.line, released.column));
+        let list = |signs: &[Sign]| {
+            let words: Vec<String> = signs.iter().map(|sign| format!("{} (line {})", sign.name, sign.line)).collect();
+            words.join(", ")
+        };
+        Err(DescriptionError {
+            line: place.0,
+            column: place.1,
+            message: format!(
+                "mixes two dialects of FMI 3.0: {} belongs to the draft of January 2021, {} to the released standard; \
+                 export the FMU again, or say which of them it is with dialect = \"draft\" or dialect = \"released\" \
+                 in [fmu.NAME] of a rig",
+                list(&self.draft),
+                list(&self.released)
+            ),
+        })
+    }
+}
+
+/// The dialect of a description, or an error that says what belongs to which.
+pub(super) fn detect(root: Element<'_>) -> Result<Dialect, DescriptionError> {
+    let mut signs = Signs::default();
+    if let Some(version) = root.attribute("fmiVersion") {
+        let name = || format!("`fmiVersion=\"{}\"`", version.value.trim_ascii());
+        signs.add(of_version(version.value), name, || version.place());
+    }
+    for section in root.children() {
+        match section.name() {
+            "ModelExchange" | "CoSimulation" | "ScheduledExecution" => signs.attributes(section),
+            "TypeDefinitions" => {
+                section.children().filter(|e| e.name() == "ClockType").for_each(|e| signs.attributes(e));
+            }
+            "ModelVariables" => section.children().for_each(|element| signs.attributes(element)),
+            "ModelStructure" => {
+                for element in section.children() {
+                    let dialect = of_structure(element.name());
+                    signs.add(dialect, || format!("<{}>", element.name()), || element.place());
+                }
+            }
+            _ => {}
+        }
+    }
+    signs.verdict()
+}

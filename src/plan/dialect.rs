@@ -1,0 +1,104 @@
+//! What the draft dialect wants otherwise (requirements.md 1.22): where resources are, and when intervals are set.
+
+use super::DraftIntervals;
+use super::clocks::Draft;
+use super::findings::{Findings, Unit};
+use crate::fmu::description::{Dialect, IntervalVariability};
+use std::fmt::Write;
+
+/// Keys of the rig that concern the other dialect.
+pub(super) fn check(unit: &Unit, findings: &mut Findings) {
+    if let (Dialect::Released, Some(key)) = (unit.dialect(), &unit.rig.get_intervals) {
+        let message = format!(
+            "get_intervals concerns FMUs of the draft dialect; {} is of released FMI 3.0, where only countdown and changing \
+             clocks have such intervals",
+            unit.name()
+        );
+        findings.rig(key.place, message);
+    }
+}
+
+/// Where the resources are, as `fmi3InstantiateScheduledExecution` is told: a path in the released dialect, a URI in the
+/// draft (requirements.md X24: of the `resources` directory).
+pub(super) fn resources(dialect: Dialect, path: &str) -> String {
+    match dialect {
+        Dialect::Released => path.to_owned(),
+        Dialect::Draft => file_uri(path.trim_end_matches('/')),
+    }
+}
+
+/// The URI of an absolute path (RFC 8089): `file://` and the path, where every byte of its UTF-8 that may not stand in the
+/// path of a URI (RFC 3986, 3.3) is `%` and two hexadecimal digits.
+fn file_uri(path: &str) -> String {
+    let mut uri = "file://".to_owned();
+    for byte in path.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => uri.push(byte.into()), // unreserved
+            b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=' => uri.push(byte.into()), // sub-delims
+            b':' | b'@' | b'/' => uri.push(byte.into()),
+            // Writing to a `String` cannot fail.
+            other => drop(write!(uri, "%{other:02X}")),
+        }
+    }
+    uri
+}
+
+/// Intervals to set in Instantiated (requirements.md X9): of periodic clocks that are not strict, and only where the rig
+/// gives another interval than the description or the description gives none: "start interval values from XML apply unless
+/// the simulation algorithm gives others". One call is for all elements of a clock.
+pub(super) fn intervals(unit: &Unit, fmu: usize, drafts: &[Draft]) -> Vec<DraftIntervals> {
+    if unit.dialect() == Dialect::Released {
+        return Vec::new();
+    }
+    let mut all = Vec::new();
+    for (variable, v) in unit.variables().iter().enumerate() {
+        let Some(clock) = v.clock.as_ref().filter(|c| c.interval_variability == IntervalVariability::Fixed) else {
+            continue;
+        };
+        let own = drafts.iter().filter(|draft| (draft.fmu, draft.variable) == (fmu, variable));
+        let intervals: Vec<_> = own.filter_map(|draft| draft.period).collect();
+        if intervals.iter().any(|&interval| Some(interval) != clock.interval) {
+            let fraction = clock.resolution.is_some();
+            all.push(DraftIntervals { reference: v.value_reference, fraction, intervals });
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_draft_gets_a_uri_without_a_final_slash_the_released_dialect_a_path_with_one() {
+        assert_eq!(resources(Dialect::Released, "/tmp/x y/resources/"), "/tmp/x y/resources/");
+        assert_eq!(resources(Dialect::Draft, "/tmp/x y/resources/"), "file:///tmp/x%20y/resources");
+    }
+
+    #[test]
+    fn what_may_not_stand_in_a_uri_is_escaped_byte_by_byte() {
+        assert_eq!(file_uri("/opt/Kühler 50%/a#b?c[1]"), "file:///opt/K%C3%BChler%2050%25/a%23b%3Fc%5B1%5D");
+        assert_eq!(file_uri("/a-b._~!$&'()*+,;=:@/c"), "file:///a-b._~!$&'()*+,;=:@/c");
+    }
+
+    proptest! {
+        #[test]
+        fn decoding_gives_the_path_back(path in "/[^\0]{0,20}") {
+            let uri = file_uri(&path);
+            let mut bytes = uri.strip_prefix("file://").unwrap().bytes();
+            let mut decoded = Vec::new();
+            while let Some(byte) = bytes.next() {
+                prop_assert!(byte.is_ascii_graphic());
+                decoded.push(match byte {
+                    b'%' => {
+                        let digits = [bytes.next().unwrap(), bytes.next().unwrap()];
+                        u8::from_str_radix(std::str::from_utf8(&digits).unwrap(), 16).unwrap()
+                    }
+                    other => other,
+                });
+            }
+            prop_assert_eq!(decoded, path.into_bytes());
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What became of the datagrams that were to activate a clock, in one line.
+
+use super::format::{count, duration, plural};
+use super::{ClockResult, Run};
+
+/// A line for each clock that datagrams activate.
+pub(super) fn lines(run: &Run) -> impl Iterator<Item = String> {
+    run.clocks.iter().filter_map(line)
+}
+
+fn line(clock: &ClockResult) -> Option<String> {
+    let (fmu, name) = (&clock.fmu, &clock.clock);
+    Some(format!("{} → {fmu}.{name}: {}", clock.activated_by, fates(clock)?))
+}
+
+/// `100 datagrams, 98 activations, 2 dropped beyond max_rate; arrival latency p50 31 µs, max 80 µs`
+pub(super) fn fates(clock: &ClockResult) -> Option<String> {
+    let own = clock.datagrams.as_ref()?;
+    let mut text = format!("{}, {}", plural(own.received, "datagram"), plural(clock.activations, "activation"));
+    for (number, fate) in [
+        (own.rate_limited, "dropped beyond max_rate"),
+        (own.dropped, "dropped by the kernel since nobody could take them in so fast"),
+        (clock.overruns, "dropped since 16 waited already"),
+        (clock.discarded, "discarded, from before the start or at the end"),
+    ] {
+        if number > 0 {
+            text += &format!(", {} {fate}", count(number));
+        }
+    }
+    let latency = &own.arrival_latency;
+    if latency.count() > 0 {
+        let (median, longest) = (duration(latency.quantile(0.5)), duration(latency.max()));
+        text += &format!("; arrival latency p50 {median}, max {longest}");
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{DatagramResult, sample};
+    use super::*;
+    use crate::record::histogram::Histogram;
+
+    #[test]
+    fn every_datagram_has_a_fate() {
+        let mut run = sample(1);
+        assert_eq!(lines(&run).count(), 0);
+        let clock = &mut run.clocks[0];
+        (clock.activated_by, clock.activations) = ("udp 127.0.0.1:5005".into(), 1);
+        clock.datagrams = Some(DatagramResult { received: 1, ..DatagramResult::default() });
+        let text: Vec<String> = lines(&run).collect();
+        assert_eq!(text, ["udp 127.0.0.1:5005 → ecu.crank_isr: 1 datagram, 1 activation"]);
+        let clock = &mut run.clocks[0];
+        (clock.overruns, clock.discarded) = (3, 4);
+        let arrival_latency = Histogram::of([30_000]);
+        clock.datagrams = Some(DatagramResult { received: 5008, rate_limited: 2000, dropped: 3000, arrival_latency });
+        let text = fates(&run.clocks[0]).unwrap();
+        assert_eq!(
+            text,
+            "5,008 datagrams, 1 activation, 2,000 dropped beyond max_rate, 3,000 dropped by the kernel since nobody could take \
+             them in so fast, 3 dropped since 16 waited already, 4 discarded, from before the start or at the end; arrival \
+             latency p50 30.0 µs, max 30.0 µs"
+        );
+    }
+}

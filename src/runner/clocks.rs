@@ -1,0 +1,119 @@
+//! What is told and asked of clocks in Initialization Mode (FMI 3.0, 2.2.8.3; design S2), exactly as the standard wants it
+//! for each kind, and nothing else: there are FMUs that answer a needless call with an error.
+//!
+//! | kind | interval | shift |
+//! |---|---|---|
+//! | constant, triggered | | |
+//! | fixed, tunable, with `intervalDecimal` | set | set if the rig gives one |
+//! | fixed, tunable, without it | asked for, or set if the rig gives one | asked for, or set if the rig gives one |
+//! | changing, countdown | asked for | |
+
+use super::intervals::{duration, known, period, told};
+use super::thread_host::PartitionHost;
+use super::world::World;
+use crate::ffi::{Failure, Function, Initialization, Instance, Interval, Qualifier};
+use crate::fmu::description::IntervalVariability;
+use crate::plan::{FmuId, Release, TaskId, TaskPlan};
+use crate::record::board::TaskWord;
+use crate::record::unusable::Unusable;
+use crate::schedule::Learned;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// A call failed, or it gave what no clock can have.
+enum Refused {
+    Call(Failure),
+    Reading(Function, Unusable),
+}
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Refused {
+        Refused::Call(failure)
+    }
+}
+
+/// Tells the clocks of `fmu` what the importer decides, and asks them for the rest: `learned`, by task.
+pub fn initialise(
+    world: &World,
+    fmu: FmuId,
+    instance: &Instance<Initialization>,
+    host: &PartitionHost,
+    learned: &mut [Learned],
+) -> Result<(), Failure> {
+    for (index, task) in world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == fmu) {
+        match clock(world, task, instance) {
+            Ok(known) => learned[index] = known,
+            Err(Refused::Call(failure)) => return Err(failure),
+            Err(Refused::Reading(function, reading)) => {
+                instance.fail();
+                return Err(host.fail_reading(function, TaskId(index), world.plan.start, reading));
+            }
+        }
+        if let Learned::Grid { interval, .. } = learned[index] {
+            let cells = world.board.task(TaskId(index));
+            cells.word(TaskWord::AskedCounter).store(interval.counter(), SeqCst);
+            cells.word(TaskWord::AskedResolution).store(interval.resolution(), SeqCst);
+        }
+    }
+    Ok(())
+}
+
+fn clock(world: &World, task: &TaskPlan, instance: &Instance<Initialization>) -> Result<Learned, Refused> {
+    let clock = task.reference;
+    let get_interval = || -> Result<(Interval, i32), Failure> { instance.get_interval(clock, task.supports_fraction) };
+    let unusable = |reading| Refused::Reading(Function::get_interval(task.supports_fraction), reading);
+    match (&task.release, task.kind) {
+        (Release::Changing, _) => {
+            let (interval, qualifier) = get_interval()?;
+            let first = known(qualifier).and_then(|()| duration(interval)).map_err(unusable)?;
+            Ok(Learned::First(world.plan.start.after(first)))
+        }
+        (_, IntervalVariability::Countdown) => {
+            let (interval, qualifier) = get_interval()?;
+            match Qualifier::from_raw(qualifier) {
+                Some(Qualifier::Changed) => {
+                    Ok(Learned::First(world.plan.start.after(duration(interval).map_err(unusable)?)))
+                }
+                Some(Qualifier::NotYetKnown | Qualifier::Unchanged) => Ok(Learned::Nothing),
+                None => Err(unusable(Unusable::Qualifier(qualifier))),
+            }
+        }
+        (Release::Periodic { shift, interval }, _) => {
+            if task.write_interval {
+                let _warning_is_counted = instance.set_interval(clock, told(*interval, task.supports_fraction))?;
+            }
+            if task.write_shift {
+                let _warning_is_counted = instance.set_shift(clock, told(*shift, task.supports_fraction))?;
+            }
+            Ok(Learned::Nothing)
+        }
+        (Release::Asked { shift, interval }, _) => {
+            let interval = match interval {
+                Some(interval) => {
+                    let _warning_is_counted = instance.set_interval(clock, told(*interval, task.supports_fraction))?;
+                    *interval
+                }
+                None => {
+                    let (interval, qualifier) = get_interval()?;
+                    let known = known(qualifier).and_then(|()| period(interval, world.shortest_period()));
+                    known.map_err(unusable)?
+                }
+            };
+            let shift = match shift {
+                Some(shift) => {
+                    let _warning_is_counted = instance.set_shift(clock, told(*shift, task.supports_fraction))?;
+                    *shift
+                }
+                None => {
+                    let function = Function::get_shift(task.supports_fraction);
+                    let shift = instance.get_shift(clock, task.supports_fraction)?;
+                    duration(shift).map_err(|reading| Refused::Reading(function, reading))?
+                }
+            };
+            Ok(Learned::Grid { shift, interval })
+        }
+        (
+            Release::At(_) | Release::Triggered { .. } | Release::Datagram { .. } | Release::Never | Release::Countdown,
+            _,
+        ) => Ok(Learned::Nothing),
+    }
+}

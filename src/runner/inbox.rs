@@ -1,0 +1,168 @@
+//! What somebody wants to have set before the next activation (requirements X22, CF-05; design S10).
+//!
+//! Each task has its own [`Inbox`]: the lanes that it may serve, and room for one variable. Tasks that share a lane
+//! exclude each other by the preemption lock of their instance. The variables of one command are set under one lock, so
+//! no partition runs between the first and the last of them.
+//!
+//! With nothing sent since the last look, a look is one load. Nothing here allocates.
+
+use super::thread_host::PartitionHost;
+use super::world::World;
+use crate::control::{Command, Outcome, Ring, Verdict};
+use crate::ffi::{Failure, Function, Parcel, Setting, Status};
+use crate::fmu::description::VariableType;
+use crate::plan::{ControlKind, ControlVariable, FmuId, OnWarning, TaskId, control};
+use crate::record::board::FmuWord;
+use crate::time::Instant;
+use std::sync::atomic::Ordering::Acquire;
+
+/// The commands that one task may carry out.
+pub struct Inbox {
+    fmu: FmuId,
+    lanes: Vec<usize>,
+    parcel: Parcel,
+    /// Commands for the instance that were sent when this looked last.
+    seen: u64,
+    /// Commands were left then, since their time had not come.
+    left: bool,
+}
+
+/// What came of one look into the lanes.
+enum Step {
+    /// There is nothing to do now; whether something waits for its time.
+    Nothing { left: bool },
+    /// A command was carried out, or found impossible. Whether a tunable parameter was set.
+    Done { tuned: bool },
+}
+
+impl Inbox {
+    /// The inbox of a task.
+    pub fn new(world: &World, task: TaskId) -> Inbox {
+        let fmu = world.plan.tasks[task.0].fmu;
+        let plan = &world.plan.fmus[fmu.0];
+        let lanes: Vec<usize> =
+            (0..plan.control.lanes.len()).filter(|lane| plan.control.lanes[*lane].tasks.contains(&task)).collect();
+        let (mut most, mut bytes) = (0, 0);
+        for variable in &plan.control.variables {
+            if matches!(variable.kind, ControlKind::Value { lane, .. } if lanes.contains(&lane)) {
+                let elements = control::elements(&variable.lengths, |size| plan.sizes[size].start);
+                most = most.max(elements);
+                bytes = bytes.max(variable.bytes.map_or(0, |each| elements.saturating_mul(each)));
+            }
+        }
+        Inbox { fmu, lanes, parcel: Parcel::new(most, bytes), seen: 0, left: false }
+    }
+
+    /// Carries out what is due before an activation at `time`. Whether a tunable parameter was set.
+    #[inline]
+    pub fn apply(
+        &mut self,
+        world: &World,
+        host: &PartitionHost,
+        setting: &mut Setting,
+        time: Instant,
+    ) -> Result<bool, Failure> {
+        if self.lanes.is_empty() {
+            return Ok(false);
+        }
+        let sent = world.board.fmu(self.fmu).word(FmuWord::Commands).load(Acquire);
+        if sent == self.seen && !self.left {
+            return Ok(false);
+        }
+        self.apply_all(world, host, setting, time, sent)
+    }
+
+    #[cold]
+    fn apply_all(
+        &mut self,
+        world: &World,
+        host: &PartitionHost,
+        setting: &mut Setting,
+        time: Instant,
+        sent: u64,
+    ) -> Result<bool, Failure> {
+        let mut any_tuned = false;
+        // What is sent from now on waits for the next activation, or a busy sender could hold this one up for ever.
+        loop {
+            match host.locked(|| self.step(world, setting, time, sent))? {
+                Step::Done { tuned } => any_tuned |= tuned,
+                Step::Nothing { left } => {
+                    (self.seen, self.left) = (sent, left);
+                    return Ok(any_tuned);
+                }
+            }
+        }
+    }
+
+    /// Carries out the oldest command that is due. The caller has the lock.
+    fn step(&mut self, world: &World, setting: &mut Setting, time: Instant, sent: u64) -> Result<Step, Failure> {
+        let mut first: Option<(Ring, Command)> = None;
+        let mut left = false;
+        for ring in self.lanes.iter().flat_map(|lane| world.board.lane(self.fmu, *lane)) {
+            let Some(command) = ring.next().map(Command::new) else { continue };
+            let due = command.order() <= sent && command.at().is_none_or(|at| at <= time);
+            left |= !due;
+            if due && first.is_none_or(|(_, other)| command.order() < other.order()) {
+                first = Some((ring, command));
+            }
+        }
+        let Some((ring, command)) = first else { return Ok(Step::Nothing { left }) };
+        if !self.fits(world, command) {
+            ring.finish(Outcome { verdict: Verdict::Resized, time });
+            return Ok(Step::Done { tuned: false });
+        }
+        let mut tuned = false;
+        for item in command.items() {
+            let variable = &world.plan.fmus[self.fmu.0].control.variables[item.variable];
+            let result = self.set(world, setting, variable, item);
+            if let Err(failure) = result {
+                ring.finish(Outcome { verdict: failed(&failure), time });
+                return Err(failure);
+            }
+            tuned |= matches!(variable.kind, ControlKind::Value { tunable: true, .. });
+        }
+        ring.finish(Outcome { verdict: Verdict::Applied, time });
+        Ok(Step::Done { tuned })
+    }
+
+    /// Whether the variables are there and still have as many elements as the sender thought.
+    fn fits(&self, world: &World, command: Command) -> bool {
+        let plan = &world.plan.fmus[self.fmu.0].control;
+        command.items().all(|item| {
+            plan.variables.get(item.variable).is_some_and(|variable| {
+                let ours = matches!(variable.kind, ControlKind::Value { lane, .. } if self.lanes.contains(&lane));
+                ours && world.elements(self.fmu, &variable.lengths) == item.elements
+            })
+        })
+    }
+
+    fn set(
+        &mut self,
+        world: &World,
+        setting: &mut Setting,
+        variable: &ControlVariable,
+        item: crate::control::Item,
+    ) -> Result<(), Failure> {
+        self.parcel.start(variable.variable_type);
+        let taken = match variable.variable_type {
+            VariableType::String | VariableType::Binary => {
+                item.texts().all(|(length, bytes)| self.parcel.push_bytes(length, bytes))
+            }
+            _ => (0..item.elements).all(|element| self.parcel.push_word(item.word(element))),
+        };
+        // The sender has checked lengths and NULs; a command that does not fit is damaged, and the instance goes on.
+        if !taken {
+            return Ok(());
+        }
+        let outcome = setting.set_parcel(variable.reference, &mut self.parcel)?;
+        super::activation::allowed(outcome, world.plan.fmus[self.fmu.0].on_warning == OnWarning::Error)
+    }
+}
+
+/// What the sender is told of a failure.
+pub fn failed(failure: &Failure) -> Verdict {
+    // A warning that the rig calls an error is told as the refusal of what would have followed.
+    let warned = failure.refused && failure.function == Function::ActivateModelPartition;
+    let status = if warned { Status::Warning } else { failure.status };
+    Verdict::Failed { status: status as u8, function: failure.function as u8 }
+}

@@ -1,0 +1,34 @@
+//! An instance at rest: no partition of it is active, preempted ones included, and none begins (requirements CF-06).
+//!
+//! For what the standard allows only then: Reconfiguration Mode, and getting or setting the state of an FMU. Releases that
+//! come meanwhile wait at the gate and are late, or missed, as if a partition of the instance had taken that long.
+
+use super::world::World;
+use crate::plan::FmuId;
+use crate::record::board::Scheduling;
+use crate::sys::thread::current_tid;
+
+impl World {
+    /// Waits until the instance is at rest, and keeps it so while `body` runs. Called from a thread that is no partition's;
+    /// in virtual time between two activations.
+    ///
+    /// A partition that does not return keeps the caller waiting.
+    pub fn at_rest<T>(&self, fmu: FmuId, body: impl FnOnce() -> T) -> T {
+        let instance = &self.instances[fmu.0];
+        match self.scheduling {
+            Scheduling::Virtual => body(),
+            Scheduling::Fifo => {
+                let rest = instance.lock.quiesce(current_tid());
+                let result = body();
+                drop(rest);
+                result
+            }
+            Scheduling::Cooperative => {
+                instance.turns.pause();
+                let result = body();
+                instance.turns.resume();
+                result
+            }
+        }
+    }
+}

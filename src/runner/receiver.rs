@@ -1,0 +1,338 @@
+//! Receives datagrams: each is one activation of the clock that its socket is for (requirements SE-02).
+//!
+//! One thread for all sockets of a run. It sleeps until there is something; the priority and core are the plan's. It
+//! * gives each event the time at which the kernel received it, strictly increasing per clock (design S3), unless that
+//!   time is closed already (see [`Horizon`](super::horizon::Horizon)): then the earliest that is not, counted as retimed;
+//! * is the only producer of its clocks' tick queues;
+//! * accepts what the rates of the rig allow ([`TokenBucket`]); what is beyond, outside of the run, or more than a queue
+//!   holds, is counted and not activated;
+//! * takes out so many datagrams per second and no more, so that a flood costs partitions below it a bounded share of
+//!   their core: the kernel throws away the rest, and counts it;
+//! * from its start on allocates nothing, and takes no lock.
+
+use super::world::World;
+use crate::exchange::TickStamp;
+use crate::plan::{ReceiverPlan, TaskId};
+use crate::record::board::{Scheduling, TaskWord};
+use crate::schedule::{ClockOffset, TokenBucket};
+use crate::sys::datagram::{Control, DatagramSocket, Received, Watched, real_time_now};
+use crate::sys::wake::monotonic_now;
+use crate::sys::{SysError, affinity, memory, process, scheduling, thread};
+use crate::time::{Instant, Nanos};
+use crossbeam::channel::bounded;
+use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Where the runner finds the socket of the plan's first source of datagrams; the others follow.
+pub const FIRST_SOCKET_FD: i32 = 6;
+
+/// Events that a clock accepts at once; as many as its queue of ticks holds.
+const BURST: u32 = crate::schedule::QUEUE as u32;
+/// Datagrams per second that are looked at, beyond twice what is accepted: about one hundredth of a core.
+const LOOKS: f64 = 10_000.0;
+/// Looks in a row.
+const LOOKS_AT_ONCE: u32 = 64;
+const STACK: usize = 128 * 1024;
+/// A receiver that does not get to run does not hold up the end of a run for longer.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// What the thread is to do; each includes what is before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u32)]
+enum Order {
+    /// The start instant is not known yet.
+    Wait = 0,
+    /// Receive.
+    Receive = 1,
+    /// Hand over what has come up to now, and no more.
+    Finish = 2,
+    /// Count what has come since as discarded, and leave.
+    Close = 3,
+}
+
+impl Order {
+    fn from_word(word: u32) -> Order {
+        match word {
+            0 => Order::Wait,
+            1 => Order::Receive,
+            2 => Order::Finish,
+            _ => Order::Close,
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Orders {
+    given: AtomicU32,
+    /// The last one that was carried out.
+    done: AtomicU32,
+}
+
+/// The running thread.
+pub struct Receiver {
+    orders: Arc<Orders>,
+    bell: PipeWriter,
+    thread: JoinHandle<()>,
+    /// An address in its stack, which is worth being locked.
+    pub stack: usize,
+}
+
+impl Receiver {
+    /// Starts it if the plan has sources of datagrams. It waits for [`Receiver::receive`].
+    pub fn start(world: &'static World) -> Result<Option<Receiver>, String> {
+        let Some(plan) = world.plan.receiver else { return Ok(None) };
+        let place = |error: &dyn std::fmt::Display| format!("thread vecud.receiver: {error}");
+        let orders = Arc::new(Orders::default());
+        let (listener, bell) = pipe().map_err(|error| place(&error))?;
+        let mut sources = Vec::new();
+        for (source, fd) in world.plan.datagrams.iter().zip(FIRST_SOCKET_FD..) {
+            // A duplicate: a further run will want it again.
+            let socket = process::duplicate_of(fd).map_err(|error| format!("{}: no socket: {error}", source.name))?;
+            sources.push(Source {
+                socket: DatagramSocket::inherited(socket),
+                task: source.task,
+                bucket: TokenBucket::new(source.max_rate, BURST),
+                empty: Nanos(0),
+                last: Nanos(i64::MIN),
+            });
+        }
+        // The most urgent first: they are looked at in this order.
+        sources.sort_by_key(|source| source.task);
+        let accepted: f64 = world.plan.datagrams.iter().map(|source| source.max_rate).sum();
+        let body = Body {
+            world,
+            orders: Arc::clone(&orders),
+            listener,
+            sources,
+            looks: TokenBucket::new(2.0 * accepted + LOOKS, LOOKS_AT_ONCE),
+            control: Control::default(),
+        };
+        let (ready, is_ready) = bounded(1);
+        let thread = thread::spawn("vecud.receiver", STACK, move || {
+            let here = 0_u8;
+            let set_up = body.set_up(plan).map(|()| std::ptr::from_ref(&here).addr());
+            let failed = set_up.is_err();
+            let _ = ready.send(set_up);
+            if !failed {
+                body.run();
+            }
+        })
+        .map_err(|error| place(&error))?;
+        match is_ready.recv() {
+            Ok(Ok(stack)) => Ok(Some(Receiver { orders, bell, thread, stack })),
+            Ok(Err(error)) => Err(place(&error)),
+            Err(_) => Err(place(&"it ended before it was set up")),
+        }
+    }
+
+    fn order(&self, order: Order) {
+        if self.orders.given.fetch_max(order as u32, SeqCst) < order as u32 {
+            // A pipe has room for three bytes.
+            let _ = (&self.bell).write(&[0]);
+        }
+    }
+
+    fn has_done(&self, order: Order) -> bool {
+        self.orders.done.load(SeqCst) >= order as u32
+    }
+
+    /// The start instant is known: events count from there on.
+    pub fn receive(&self) {
+        self.order(Order::Receive);
+    }
+
+    /// The stop time has come: `true` once everything that came before was handed over. To be asked until then.
+    pub fn finish(&self) -> bool {
+        self.order(Order::Finish);
+        self.has_done(Order::Finish)
+    }
+
+    /// Nothing is handed over any more; what comes is discarded.
+    pub fn close(&self) {
+        self.order(Order::Close);
+    }
+
+    /// Waits for its end, which takes a moment once it was closed and no partition is in its way any more.
+    pub fn join(self) {
+        self.close();
+        let began = std::time::Instant::now();
+        while !self.has_done(Order::Close) && began.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+        if self.has_done(Order::Close) {
+            let _ = self.thread.join();
+        }
+    }
+}
+
+/// One socket.
+struct Source {
+    socket: DatagramSocket,
+    task: TaskId,
+    bucket: TokenBucket,
+    /// When the socket was last seen without a datagram.
+    empty: Nanos,
+    /// Simulation time of its last event.
+    last: Nanos,
+}
+
+struct Body {
+    world: &'static World,
+    orders: Arc<Orders>,
+    listener: PipeReader,
+    sources: Vec<Source>,
+    looks: TokenBucket,
+    control: Control,
+}
+
+impl Body {
+    fn set_up(&self, plan: ReceiverPlan) -> Result<(), SysError> {
+        thread::block_signals()?;
+        // It sleeps until something comes; only its pauses in a flood are longer without this.
+        let _only_pauses = thread::minimize_timer_slack();
+        memory::prefault_stack(STACK / 2);
+        if self.world.scheduling == Scheduling::Fifo {
+            affinity::pin_to(plan.cpu)?;
+            return scheduling::set_fifo(plan.fifo.get());
+        }
+        let partitions: Vec<usize> = self.world.plan.tasks.iter().map(|task| task.cpu).collect();
+        // Where partitions cannot be bound to their cores, which was said, this cannot be done either.
+        if self.world.pinned { affinity::keep_off(&partitions) } else { Ok(()) }
+    }
+
+    fn run(self) {
+        let Body { world, orders, mut listener, mut sources, mut looks, mut control } = self;
+        // Descriptors of their own, so that sources can change while they are watched.
+        let copies: Vec<_> = sources.iter().map(|source| source.socket.as_fd().try_clone_to_owned()).collect();
+        let Ok(copies) = copies.into_iter().collect::<Result<Vec<_>, _>>() else { return };
+        let Ok(bell) = listener.as_fd().try_clone_to_owned() else { return };
+        let mut watched = Watched::new(std::iter::once(&bell).chain(&copies).map(AsFd::as_fd));
+        let all = 1 + sources.len();
+        loop {
+            let order = Order::from_word(orders.given.load(SeqCst));
+            let mut pause = None;
+            match order {
+                Order::Wait => (),
+                Order::Receive => {
+                    let offset = clock_offset();
+                    for source in &mut sources {
+                        pause = source.take(world, offset, Some(&mut looks), &mut control, None);
+                        if pause.is_some() {
+                            break;
+                        }
+                    }
+                }
+                Order::Finish | Order::Close => {
+                    let now = Nanos(monotonic_now());
+                    let offset = clock_offset();
+                    for source in &mut sources {
+                        source.take(world, offset, None, &mut control, Some((now, order)));
+                    }
+                    if order == Order::Close {
+                        for source in &sources {
+                            source.note_dropped(world);
+                        }
+                    }
+                }
+            }
+            orders.done.store(order as u32, SeqCst);
+            match (order, pause) {
+                (Order::Close, _) => return,
+                (Order::Receive, None) => watched.wait(all, None),
+                (_, pause) => watched.wait(1, pause),
+            }
+            if watched.has(0) {
+                let _ = listener.read(&mut [0]);
+            }
+        }
+    }
+}
+
+impl Source {
+    /// Takes out what is there. A time: there may be more, which is not to be looked at before that has passed.
+    ///
+    /// At an end (since when, and which), only what had come before it.
+    fn take(
+        &mut self,
+        world: &World,
+        offset: ClockOffset,
+        mut looks: Option<&mut TokenBucket>,
+        control: &mut Control,
+        end: Option<(Nanos, Order)>,
+    ) -> Option<Duration> {
+        let mut asked = Nanos(monotonic_now());
+        loop {
+            if let Some(looks) = looks.as_deref_mut()
+                && !looks.accept(asked)
+            {
+                let pause = looks.next().minus(asked).0.max(1);
+                return Some(Duration::from_nanos(pause as u64));
+            }
+            let received = self.socket.receive(control);
+            let now = Nanos(monotonic_now());
+            match received {
+                Received::Datagram(stamp) => {
+                    let arrival = offset.arrival(stamp.map(Nanos), self.empty, now);
+                    let closed = matches!(end, Some((_, Order::Close)));
+                    self.datagram(world, arrival, closed);
+                    if end.is_some_and(|(since, _)| arrival > since) {
+                        return None;
+                    }
+                }
+                // A socket that cannot be read is not asked more often than one that can.
+                Received::Nothing | Received::Failed(_) => {
+                    self.empty = asked;
+                    return None;
+                }
+            }
+            asked = now;
+        }
+    }
+
+    /// One datagram: an event, or counted as what it is instead.
+    fn datagram(&mut self, world: &World, arrival: Nanos, closed: bool) {
+        let cells = world.board.task(self.task);
+        cells.count_shared(TaskWord::Received, 1);
+        let after = world.plan.stop.is_some_and(|stop| arrival >= world.wall(stop));
+        if closed || after || arrival < world.start() {
+            cells.count_shared(TaskWord::Discarded, 1);
+            return;
+        }
+        if !self.bucket.accept(arrival) {
+            cells.count_shared(TaskWord::RateLimited, 1);
+            return;
+        }
+        let closed_before = world.horizon.enter();
+        let mut time = world.simulation(arrival).nanos();
+        if time.0 < closed_before {
+            time = Nanos(closed_before);
+            cells.count_shared(TaskWord::LateEvents, 1);
+        }
+        self.last = time.max(self.last.plus(Nanos(1)));
+        let stamp = TickStamp { time: Instant::from_nanos(self.last), dispatched: arrival };
+        let ticked = world.tick(self.task, stamp);
+        world.horizon.leave();
+        if ticked {
+            world.tasks[self.task.0].wake.wake_marked();
+        }
+    }
+
+    /// Leaves to the supervisor, which has watched it, what the kernel has thrown away up to now.
+    fn note_dropped(&self, world: &World) {
+        let known = 1 << 32 | u64::from(self.socket.dropped());
+        world.board.task(self.task).word(TaskWord::DroppedAtEnd).store(known, SeqCst);
+    }
+}
+
+fn clock_offset() -> ClockOffset {
+    let look = |_| {
+        let before = Nanos(monotonic_now());
+        let realtime = Nanos(real_time_now());
+        ClockOffset::between(before, realtime, Nanos(monotonic_now()))
+    };
+    ClockOffset::best((0..3).map(look)).expect("three looks")
+}

@@ -1,0 +1,174 @@
+//! Structural parameters at run time: Reconfiguration Mode with the instance at rest (requirements CF-01 to CF-06).
+//!
+//! In real time on a thread of its own, which waits for partitions and allocates as it likes; in virtual time between two
+//! activations.
+
+use super::activation::allowed;
+use super::inbox::failed;
+use super::thread_host::{Dispatch, PartitionHost};
+use super::world::{Ending, World};
+use crate::control::{Command, Item, Outcome, Ring, Verdict};
+use crate::exchange::word;
+use crate::ffi::{Failure, Reconfiguration, set_thread_host};
+use crate::fmu::description::{ValueReference, Values, VariableType};
+use crate::plan::{ControlKind, ControlVariable, FmuId, OnWarning};
+use crate::sys::preemption::Partition as LockMember;
+use crate::sys::wake::monotonic_now;
+use crate::sys::{affinity, thread};
+use crate::time::{Instant, Nanos};
+use std::sync::atomic::Ordering::SeqCst;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How often the thread looks.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// One instance whose structural parameters can be set.
+pub struct Reconfigurable {
+    /// Which.
+    pub fmu: FmuId,
+    /// The calls.
+    pub calls: Reconfiguration,
+}
+
+impl Reconfigurable {
+    /// The command that is due at `now`, if there is one.
+    fn due(&self, world: &World, now: Instant) -> Option<(Ring<'static>, Command<'static>)> {
+        let ring = world.board.structure(self.fmu)?;
+        let command = Command::new(ring.next()?);
+        command.at().is_none_or(|at| at <= now).then_some((ring, command))
+    }
+
+    /// Carries out what is due at `now`. `time` tells the time once the instance is at rest.
+    pub fn apply(&self, world: &World, host: &'static PartitionHost, now: Instant, time: impl Fn() -> Instant) {
+        while let Some((ring, command)) = self.due(world, now) {
+            let applied = world.at_rest(self.fmu, || {
+                // It may have failed, or the run been stopped, while this waited.
+                if host.has_failed() || world.ending() == Ending::Discard {
+                    return false;
+                }
+                self.carry_out(world, host, ring, command, time());
+                true
+            });
+            if !applied {
+                return;
+            }
+        }
+    }
+
+    fn carry_out(&self, world: &World, host: &'static PartitionHost, ring: Ring, command: Command, time: Instant) {
+        let plan = &world.plan.fmus[self.fmu.0];
+        let items: Vec<(&ControlVariable, Values)> = command
+            .items()
+            .filter_map(|item| {
+                let variable = plan.control.variables.get(item.variable)?;
+                Some((variable, values(variable.variable_type, item)?))
+            })
+            .collect();
+        let served_before = set_thread_host(Some(host));
+        host.at(time);
+        let sets = items.iter().map(|(variable, values)| -> (ValueReference, VariableType, &Values) {
+            (variable.reference, variable.variable_type, values)
+        });
+        let result = self.calls.set(sets);
+        host.returned_from_fmu();
+        let warnings_are_errors = plan.on_warning == OnWarning::Error;
+        let result = result.and_then(|outcome| allowed(outcome, warnings_are_errors));
+        set_thread_host(served_before);
+        let verdict = match &result {
+            Ok(()) => {
+                self.resize(world, &items);
+                Verdict::Applied
+            }
+            Err(failure) => {
+                self.fail(host, failure);
+                failed(failure)
+            }
+        };
+        ring.finish(Outcome { verdict, time });
+    }
+
+    fn resize(&self, world: &World, items: &[(&ControlVariable, Values)]) {
+        let instance = &world.instances[self.fmu.0];
+        for (variable, values) in items {
+            if let (ControlKind::Structural { size: Some(size) }, Values::UInt64(values)) = (variable.kind, values) {
+                instance.sizes[size].store(values.first().copied().unwrap_or(0), SeqCst);
+            }
+        }
+        instance.resized.fetch_add(1, SeqCst);
+    }
+
+    fn fail(&self, host: &PartitionHost, failure: &Failure) {
+        self.calls.fail();
+        host.fail(failure);
+    }
+}
+
+fn values(variable_type: VariableType, item: Item) -> Option<Values> {
+    match variable_type {
+        VariableType::String => {
+            let text = |(_, bytes)| String::from_utf8(Iterator::collect(bytes)).ok();
+            item.texts().map(text).collect::<Option<_>>().map(Values::String)
+        }
+        VariableType::Binary => Some(Values::Binary(item.texts().map(|(_, bytes)| bytes.collect()).collect())),
+        _ => {
+            let words: Vec<u64> = (0..item.elements).map(|element| item.word(element)).collect();
+            word::values(&words, variable_type)
+        }
+    }
+}
+
+/// Reconfigures instances while partitions run, in real time.
+pub struct Reconfigurer(JoinHandle<()>);
+
+impl Reconfigurer {
+    /// Starts the thread, if anything can be reconfigured.
+    pub fn start(
+        world: &'static World,
+        instances: Vec<Reconfigurable>,
+        say: &dyn Fn(u8, &str),
+    ) -> Option<Reconfigurer> {
+        if instances.is_empty() {
+            return None;
+        }
+        match thread::spawn("vecud.control", 1 << 20, move || serve(world, &instances)) {
+            Ok(thread) => Some(Reconfigurer(thread)),
+            Err(error) => {
+                say(1, &format!("no structural parameter can be set: {error}"));
+                None
+            }
+        }
+    }
+
+    /// Whether it has left, which it does when the run ends.
+    pub fn has_left(&self) -> bool {
+        self.0.is_finished()
+    }
+
+    /// Waits for its end.
+    pub fn join(self) {
+        let _ = self.0.join();
+    }
+}
+
+fn serve(world: &'static World, instances: &[Reconfigurable]) {
+    let own: Vec<usize> = world.plan.tasks.iter().map(|task| task.cpu).collect();
+    let _partitions_go_first = affinity::keep_off(&own);
+    let hosts: Vec<&'static PartitionHost> = instances
+        .iter()
+        .map(|instance| {
+            let host = PartitionHost::new(world, instance.fmu, LockMember::outside(), Dispatch::Threads);
+            // As long as the process: FMU code may call back until its very end.
+            &*Box::leak(Box::new(host))
+        })
+        .collect();
+    let time = || world.simulation(Nanos(monotonic_now()));
+    while world.ending() == Ending::No && !world.tasks.iter().all(|task| task.finished.load(SeqCst)) {
+        if world.start().0 != 0 && time() >= world.begin {
+            for (instance, host) in instances.iter().zip(&hosts) {
+                instance.apply(world, host, time(), time);
+            }
+        }
+        std::thread::sleep(LOOK);
+    }
+}

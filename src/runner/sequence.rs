@@ -1,0 +1,260 @@
+//! One run after the other, with the libraries loaded and the instances kept: `fmi3Terminate`, then `fmi3Reset` (FMI 3.0,
+//! 2.3.1; requirements, row 37).
+//!
+//! Every run has a [`World`] of its own. Between two runs no partition thread exists, and the shared memory is the
+//! supervisor's: the runner enters [`Phase::Between`] and touches nothing until the supervisor has taken what the run has
+//! left, cleared it, and put another phase in that place (`Initialising`: go on; `Stopping`: that was all).
+
+use super::activation::Activation;
+use super::initialise::{self, Ready, Refusal};
+use super::job::Job;
+use super::privileges::{self, Granted};
+use super::process::say_all;
+use super::reconfigure::Reconfigurable;
+use super::thread_host::{Dispatch, PartitionHost};
+use super::world::{Ending, World};
+use super::{shutdown, state, threads, virtual_time};
+use crate::ffi::{ClockActivation, Function, Health, Instance, Library, Partition, Terminated, set_thread_host};
+use crate::plan::{FmuId, OnError, TaskId};
+use crate::record::board::{Board, Global, Phase, Scheduling};
+use crate::schedule::Timeline;
+use crate::snapshot::Snapshot;
+use crate::sys::cycles::Scale;
+use crate::sys::preemption::Partition as LockMember;
+use crate::sys::process;
+use crate::sys::wake::monotonic_now;
+use crate::time::Nanos;
+use std::cell::RefCell;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
+
+/// What the runs of a job have in common.
+pub struct Sequence<'a> {
+    /// What is asked for.
+    pub job: Job,
+    /// The memory shared with the supervisor.
+    pub board: Board<'static>,
+    /// What the kernel lets us do.
+    pub granted: Granted,
+    /// Converts time stamp differences of the lock.
+    pub scale: Scale,
+    /// Where the run goes on from.
+    pub resumed: Option<Snapshot>,
+    /// Where the state is saved to.
+    pub state_file: File,
+    /// Tells the supervisor: status and message.
+    pub say: &'a dyn Fn(u8, &str),
+}
+
+/// A run that came to its end. Its instances are whole again.
+struct Run {
+    world: &'static World,
+    hosts: Vec<&'static PartitionHost>,
+    instances: Vec<Option<Instance<ClockActivation>>>,
+    /// All threads could be started.
+    ran: bool,
+}
+
+impl Run {
+    fn code(&self) -> i32 {
+        code(self.world, self.ran)
+    }
+}
+
+/// 1 when an instance has failed so far, or threads could not be started.
+fn code(world: &World, ran: bool) -> i32 {
+    let failed = world.instances.iter().any(|instance| instance.failed.load(SeqCst));
+    i32::from(failed || !ran)
+}
+
+impl Sequence<'_> {
+    /// Runs the job: 0 when its last run came to its end in the regular way, 1 when that failed, 2 when there was none.
+    pub fn run(mut self) -> i32 {
+        self.board.set_phase(Phase::Loading);
+        let mut libraries: Vec<Arc<Library>> = Vec::new();
+        let mut kept: Vec<Instance<Terminated>> = Vec::new();
+        let mut foreign_calls = 0;
+        for number in 1.. {
+            let world = match World::new(&self.job, self.board, self.granted, self.scale) {
+                Ok(world) => &*Box::leak(Box::new(world)),
+                Err(message) => return self.refused(Refusal::Invalid(message)),
+            };
+            if number == 1 {
+                privileges::lock_memory(world, self.say);
+                libraries = match initialise::load(world, &self.more_functions()) {
+                    Ok(libraries) => libraries,
+                    Err(refusal) => return self.refused(refusal),
+                };
+                self.board.set_phase(Phase::Initialising);
+            }
+            let run = match self.once(world, &libraries, std::mem::take(&mut kept)) {
+                Ok(run) => run,
+                Err(refusal) => return self.refused(refusal),
+            };
+            let all = crate::ffi::foreign_calls();
+            self.board.global(Global::ForeignCalls).store(all - foreign_calls, SeqCst);
+            foreign_calls = all;
+            match self.go_on(number, run) {
+                Ok(instances) => kept = instances,
+                Err(code) => return code,
+            }
+        }
+        unreachable!("there is a last run")
+    }
+
+    /// What is called beyond a plain run of the plan: not every FMU of the draft has it.
+    fn more_functions(&self) -> Vec<Function> {
+        let mut more = Vec::new();
+        if self.job.save_state {
+            more.extend([Function::GetFMUState, Function::SerializedFMUStateSize, Function::SerializeFMUState]);
+        }
+        if self.resumed.is_some() {
+            more.extend([Function::DeserializeFMUState, Function::SetFMUState]);
+        }
+        if self.job.save_state || self.resumed.is_some() {
+            more.push(Function::FreeFMUState);
+        }
+        if self.job.runs > 1 {
+            more.push(Function::Reset);
+        }
+        more
+    }
+
+    fn refused(&self, refusal: Refusal) -> i32 {
+        match refusal {
+            Refusal::Invalid(message) => {
+                say_all(&message, self.say);
+                2
+            }
+            Refusal::Failed => 1,
+        }
+    }
+
+    /// One run, from instances that were kept or from new ones.
+    fn once(
+        &mut self,
+        world: &'static World,
+        libraries: &[Arc<Library>],
+        kept: Vec<Instance<Terminated>>,
+    ) -> Result<Run, Refusal> {
+        let virtual_time = world.scheduling == Scheduling::Virtual;
+        let hosts: Vec<&'static PartitionHost> = (0..world.plan.fmus.len())
+            .map(|fmu| {
+                let dispatch = match virtual_time {
+                    true => Dispatch::Events(RefCell::new(Vec::with_capacity(64))),
+                    false => Dispatch::Threads,
+                };
+                let host = PartitionHost::new(world, FmuId(fmu), LockMember::outside(), dispatch);
+                // As long as the process: FMU code may call back until its very end.
+                &*Box::leak(Box::new(host))
+            })
+            .collect();
+        let resumed = self.resumed.as_ref();
+        let (ready, learned) = initialise::initialise(world, libraries, &hosts, kept, resumed)?;
+        if let Some(snapshot) = resumed {
+            state::restore_values(world, snapshot);
+        }
+        let timelines = state::timelines(world, &learned, resumed).map_err(Refusal::Invalid)?;
+        let mut controls = Vec::new();
+        let mut reconfigurable = Vec::new();
+        let mut partitions: Vec<(TaskId, Partition)> = Vec::new();
+        for (fmu, Ready { control, partitions: own }) in ready.into_iter().enumerate() {
+            if world.board.structure(FmuId(fmu)).is_some() {
+                reconfigurable.push(Reconfigurable { fmu: FmuId(fmu), calls: control.reconfiguration() });
+            }
+            controls.push(control);
+            partitions.extend(own);
+        }
+        partitions.sort_by_key(|(task, _)| *task);
+        let activations: Vec<Activation> =
+            partitions.into_iter().map(|(task, partition)| Activation::new(world, task, partition)).collect();
+        set_thread_host(None);
+        let (activations, timelines, ran) = match virtual_time {
+            true => {
+                let (activations, timelines) = run_virtual(world, activations, &hosts, timelines, &reconfigurable);
+                (activations, timelines, true)
+            }
+            false => match threads::run(world, activations, timelines, reconfigurable, self.say) {
+                Ok((activations, timelines)) => (activations, timelines, true),
+                Err(activations) => (activations, Vec::new(), false),
+            },
+        };
+        self.board.set_phase(Phase::Stopping);
+        self.board.global(Global::Complete).store(i64::MAX as u64, SeqCst);
+        let instances = shutdown::join(world, controls, activations);
+        let run = Run { world, hosts, instances, ran };
+        if world.saves {
+            self.save(&run, timelines);
+        }
+        Ok(run)
+    }
+
+    /// Writes the state down, unless something has failed: that leaves nothing to go on with.
+    fn save(&mut self, run: &Run, mut timelines: Vec<Timeline>) {
+        let instances: Option<Vec<_>> = run.instances.iter().map(Option::as_ref).collect();
+        match instances.filter(|_| run.code() == 0) {
+            Some(instances) => {
+                let early = run.world.ending() == Ending::Discard;
+                let (file, say) = (&mut self.state_file, self.say);
+                state::save(run.world, &instances, &run.hosts, &timelines, early, file, say);
+            }
+            None => state::discard(run.world, &mut timelines),
+        }
+    }
+
+    /// Ends the instances, or prepares them for the next run. `Err`: that was the last one; its code.
+    fn go_on(&self, number: u32, run: Run) -> Result<Vec<Instance<Terminated>>, i32> {
+        let Run { world, ref hosts, .. } = run;
+        let over = |code: i32| {
+            let stopped = self.board.global(Global::StopRequest).load(SeqCst) != 0;
+            number >= self.job.runs || stopped || (code != 0 && world.plan.on_error == OnError::Stop)
+        };
+        let is_fatal = |health: Health| health == Health::Fatal;
+        let usable = |instance: &Option<Instance<_>>| instance.as_ref().is_some_and(|i| !is_fatal(i.health()));
+        if over(run.code()) || !run.ran || !run.instances.iter().all(usable) {
+            let (ran, instances) = (run.ran, run.instances);
+            shutdown::end_instances(world, instances, hosts);
+            return Err(code(world, ran));
+        }
+        let instances = shutdown::terminate(world, run.instances.into_iter().flatten().collect(), hosts);
+        let fatal = instances.iter().any(|instance| is_fatal(instance.health()));
+        if over(code(world, true)) || fatal || !self.next_run(number + 1) {
+            shutdown::free(instances, hosts);
+            return Err(code(world, true));
+        }
+        Ok(instances)
+    }
+
+    /// Leaves the shared memory to the supervisor until the next run. `false`: there is none.
+    fn next_run(&self, number: u32) -> bool {
+        self.board.global(Global::Panicked).store(u64::from(crate::ffi::host_panicked()), SeqCst);
+        self.board.set_phase(Phase::Between);
+        while self.board.phase() == Phase::Between {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let log = Path::new(OsStr::from_bytes(&self.job.folder)).join(Job::folder_of(number)).join("run.log");
+        if let Err(error) = process::print_to(&log) {
+            (self.say)(1, &format!("what FMUs print does not go to {}: {error}", log.display()));
+        }
+        self.board.phase() == Phase::Initialising
+    }
+}
+
+fn run_virtual(
+    world: &'static World,
+    mut activations: Vec<Activation>,
+    hosts: &[&'static PartitionHost],
+    timelines: Vec<Timeline>,
+    reconfigurable: &[Reconfigurable],
+) -> (Vec<Activation>, Vec<Timeline>) {
+    world.set_start(Nanos(monotonic_now()));
+    world.board.set_phase(Phase::Running);
+    let timelines = virtual_time::run(world, &mut activations, hosts, timelines, reconfigurable);
+    world.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
+    (activations, timelines)
+}

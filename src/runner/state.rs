@@ -1,0 +1,158 @@
+//! The end and the beginning of a run that was cut in two: FMU states and the host's own bookkeeping to a file, and back.
+//!
+//! Both happen on the main thread while no partition exists (FS-07): states are taken of whole instances, before
+//! Terminate, and set right after Initialization Mode.
+
+use super::thread_host::PartitionHost;
+use super::world::World;
+use crate::ffi::{ClockActivation, Failure, Instance, StateSupport, set_thread_host};
+use crate::plan::{FmuPlan, SignalId, TaskId};
+use crate::record::board::Global;
+use crate::schedule::{Learned, Timeline};
+use crate::snapshot::{Identity, Snapshot};
+use crate::time::{Instant, Nanos};
+use std::fs::File;
+use std::io::Write;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// What the FMU's description offers.
+pub fn support(plan: &FmuPlan) -> StateSupport {
+    match (plan.can_serialize_state, plan.can_get_and_set_state) {
+        (true, _) => StateSupport::Serialize,
+        (false, true) => StateSupport::GetAndSet,
+        (false, false) => StateSupport::None,
+    }
+}
+
+/// An instance that has just been initialised, in the state that these bytes are.
+pub fn restore(instance: Instance<ClockActivation>, bytes: &[u8]) -> Result<Instance<ClockActivation>, Failure> {
+    let state = instance.deserialize_state(bytes)?;
+    let instance = instance.set_state(&state)?;
+    let _warning_is_counted = instance.free_state(state)?;
+    Ok(instance)
+}
+
+/// The values that connections and recorded columns had, and the sizes of arrays.
+pub fn restore_values(world: &World, snapshot: &Snapshot) {
+    for (instance, sizes) in world.instances.iter().zip(&snapshot.sizes) {
+        instance.sizes.iter().zip(sizes).for_each(|(size, value)| size.store(*value, SeqCst));
+        instance.resized.fetch_add(1, SeqCst);
+    }
+    for (cell, value) in world.cells.iter().zip(&snapshot.connections) {
+        if let Some(words) = value {
+            cell.write(|i| words.get(i).copied().unwrap_or(0));
+        }
+    }
+    for (name, value) in &snapshot.columns {
+        if let Some(signal) = world.plan.signals.iter().position(|signal| signal.name == *name) {
+            world.board.set_initial(SignalId(signal), *value);
+        }
+    }
+}
+
+/// The releases of all tasks: from the start, by what the FMUs have said of their clocks, or from where a run was left.
+pub fn timelines(world: &World, learned: &[Learned], resumed: Option<&Snapshot>) -> Result<Vec<Timeline>, String> {
+    let plan = &world.plan;
+    let tasks = plan.tasks.iter().enumerate();
+    let all: Result<Vec<Timeline>, String> = tasks
+        .map(|(index, task)| {
+            let Some(snapshot) = resumed else {
+                let mut timeline = Timeline::new(&task.release, plan.start, plan.stop);
+                timeline.learn(learned[index], plan.start);
+                return Ok(timeline);
+            };
+            let left = snapshot.timelines.get(index).cloned().ok_or("is not in the state");
+            let name = || format!("clock {}.{}", plan.fmus[task.fmu.0].name, task.clock);
+            left.and_then(|left| left.resume(&task.release, plan.stop)).map_err(|why| format!("{} {why}", name()))
+        })
+        .collect();
+    let keeping = |timeline: Timeline| if world.saves { timeline.keeping() } else { timeline };
+    Ok(all?.into_iter().map(keeping).collect())
+}
+
+/// Writes down where the run stands: all partitions have come back, and `timelines` have everything that waits. `early`:
+/// before the stop time. What fails is told by the board.
+pub fn save(
+    world: &World,
+    instances: &[&Instance<ClockActivation>],
+    hosts: &[&'static PartitionHost],
+    timelines: &[Timeline],
+    early: bool,
+    file: &mut File,
+    say: &dyn Fn(u8, &str),
+) {
+    let mut states = Vec::new();
+    for (instance, host) in instances.iter().zip(hosts) {
+        set_thread_host(Some(*host));
+        let state = serialized(instance);
+        host.returned_from_fmu();
+        match state {
+            Ok(state) if !host.has_failed() => states.push(state),
+            Ok(_) => instance.fail(),
+            Err(failure) => host.fail(&failure),
+        }
+        if host.has_failed() {
+            break;
+        }
+    }
+    set_thread_host(None);
+    if states.len() < instances.len() {
+        return;
+    }
+    let snapshot = Snapshot {
+        identity: Identity::of(&world.plan),
+        time: reached(world, timelines, early),
+        states,
+        timelines: timelines.to_vec(),
+        connections: connections(world),
+        sizes: sizes(world),
+        // The supervisor has them, in the order of time.
+        columns: Vec::new(),
+    };
+    let written = snapshot.to_bytes().and_then(|bytes| file.write_all(&bytes).map_err(|error| error.to_string()));
+    if let Err(error) = written {
+        say(3, &format!("the state is not saved: {error}"));
+    }
+}
+
+fn serialized(instance: &Instance<ClockActivation>) -> Result<Vec<u8>, Failure> {
+    let state = instance.get_state()?;
+    let bytes = instance.serialize_state(&state)?;
+    let _warning_is_counted = instance.free_state(state)?;
+    Ok(bytes)
+}
+
+fn connections(world: &World) -> Vec<Option<Vec<u64>>> {
+    let value = |cell: &crate::exchange::Latest| {
+        let mut all = Vec::new();
+        let version = cell.read_with(|words| all = (0..words.len()).map(|i| words.get(i)).collect());
+        (version > 0).then_some(all)
+    };
+    world.cells.iter().map(value).collect()
+}
+
+/// The sizes of each instance; nothing for one that has those of its plan.
+fn sizes(world: &World) -> Vec<Vec<u64>> {
+    let all = world.instances.iter().zip(&world.plan.fmus).map(|(instance, plan)| {
+        let now: Vec<u64> = instance.sizes.iter().map(|size| size.load(SeqCst)).collect();
+        let changed = now.iter().zip(&plan.sizes).any(|(now, size)| *now != size.start);
+        if changed { now } else { Vec::new() }
+    });
+    all.collect()
+}
+
+/// The time before which everything is done: not after anything that waits.
+fn reached(world: &World, timelines: &[Timeline], early: bool) -> Instant {
+    let reached = Nanos(world.board.global(Global::Reached).load(SeqCst) as i64);
+    let reached = Instant::from_nanos(world.plan.start.nanos().plus(reached)).max(world.begin);
+    let end = world.plan.stop.filter(|_| !early).unwrap_or(reached);
+    timelines.iter().filter_map(Timeline::next_ever).fold(end, Instant::min)
+}
+
+/// Throws away what waits, and counts it.
+pub fn discard(world: &World, timelines: &mut [Timeline]) {
+    for (task, timeline) in timelines.iter_mut().enumerate() {
+        let cells = world.board.task(TaskId(task));
+        cells.count_shared(crate::record::board::TaskWord::Discarded, timeline.discard());
+    }
+}

@@ -1,0 +1,85 @@
+//! In the draft an output clock that has ticked can say when what it triggers is to be activated: at the time of the tick,
+//! or an interval later (requirements.md SE-56).
+//!
+//! Aperiodic output clocks are asked at every tick, if the rig has them asked; periodic ones have no delay.
+
+use crate::ffi::{ClockUpdate, Failure};
+use crate::plan::{FmuPlan, GetIntervals};
+use crate::time::Fraction;
+
+/// Buffers for one question, and the answers.
+pub(super) struct Delays {
+    get: GetIntervals,
+    /// Of the clocks that are asked.
+    references: Vec<u32>,
+    /// Of the elements that are asked: index among the FMU's output clocks.
+    asked: Vec<usize>,
+    seconds: Vec<f64>,
+    counters: Vec<u64>,
+    resolutions: Vec<u64>,
+    /// Per output clock: `Err` is what cannot be a delay, in seconds.
+    delays: Vec<Result<Fraction, f64>>,
+}
+
+impl Delays {
+    /// Room for all output clocks of an FMU.
+    pub(super) fn new(plan: &FmuPlan) -> Delays {
+        let n = plan.output_clocks.len();
+        Delays {
+            get: plan.get_intervals,
+            references: Vec::with_capacity(n),
+            asked: Vec::with_capacity(n),
+            seconds: vec![0.0; n],
+            counters: vec![0; n],
+            resolutions: vec![1; n],
+            delays: vec![Ok(Fraction::ZERO); n],
+        }
+    }
+
+    /// Asks the aperiodic ones among the output clocks that are active, all in one call.
+    pub(super) fn ask(&mut self, plan: &FmuPlan, updates: &ClockUpdate, active: &[u8]) -> Result<(), Failure> {
+        self.references.clear();
+        self.asked.clear();
+        self.delays.fill(Ok(Fraction::ZERO));
+        if self.get == GetIntervals::Never {
+            return Ok(());
+        }
+        // Elements of one clock stand together; all of them are asked when one has ticked.
+        let mut at = 0;
+        for clock in plan.output_clocks.chunk_by(|a, b| a.reference == b.reference) {
+            let elements = at..at + clock.len();
+            at = elements.end;
+            if clock[0].aperiodic && active[elements.clone()].contains(&1) {
+                self.references.push(clock[0].reference.0);
+                self.asked.extend(elements);
+            }
+        }
+        let n = self.asked.len();
+        if n == 0 {
+            return Ok(());
+        }
+        // What the FMU leaves as it is means no delay.
+        self.seconds[..n].fill(0.0);
+        self.counters[..n].fill(0);
+        self.resolutions[..n].fill(1);
+        if self.get == GetIntervals::Decimal {
+            let _counted = updates.get_draft_interval_decimal(&self.references, &mut self.seconds[..n])?;
+        } else {
+            let (counters, resolutions) = (&mut self.counters[..n], &mut self.resolutions[..n]);
+            let _counted = updates.get_draft_interval_fraction(&self.references, counters, resolutions)?;
+        }
+        for (place, &clock) in self.asked.iter().enumerate() {
+            let (seconds, counter, resolution) = (self.seconds[place], self.counters[place], self.resolutions[place]);
+            self.delays[clock] = match self.get {
+                GetIntervals::Decimal => Fraction::from_f64(seconds).map_err(|_| seconds),
+                _ => Fraction::new(counter, resolution).map_err(|_| counter as f64 / resolution as f64),
+            };
+        }
+        Ok(())
+    }
+
+    /// The delay of an output clock after its tick; `Err`: what it said that is none, in seconds.
+    pub(super) fn of(&self, clock: usize) -> Result<Fraction, f64> {
+        self.delays[clock]
+    }
+}

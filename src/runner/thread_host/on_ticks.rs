@@ -1,0 +1,81 @@
+//! In the draft, variables that belong to an output clock are read while that clock is active: in the callback, after it was
+//! found active (requirements.md SE-55). What connections and the recording want of them is kept here.
+
+use super::PartitionHost;
+use crate::ffi::{Batch, ClockUpdate, Failure};
+use crate::plan::{self, FmuId, Plan};
+use crate::record::findings::{Finding, Occurrence};
+use crate::runner::values::{self, Output};
+
+/// Buffers of one thread for one instance, and what its callbacks have read since its activation began.
+pub struct OnTicks {
+    all: Vec<OnTick>,
+}
+
+struct OnTick {
+    clocks: Vec<usize>,
+    values: Batch,
+    outputs: Vec<Output>,
+    /// The elements of `values` that are recorded.
+    recorded: Vec<usize>,
+    fresh: bool,
+}
+
+impl OnTicks {
+    pub(super) fn new(plan: &Plan, fmu: FmuId) -> OnTicks {
+        let buffers = |on_tick: &plan::OnTick| {
+            let (values, outputs) = values::get(plan, &on_tick.batch);
+            let items = on_tick.batch.items.iter().enumerate();
+            let recorded = items.flat_map(|(item, variable)| values.elements(item).take(variable.signals.len()));
+            let (clocks, recorded) = (on_tick.clocks.clone(), recorded.collect());
+            OnTick { clocks, values, outputs, recorded, fresh: false }
+        };
+        OnTicks { all: plan.fmus[fmu.0].on_ticks.iter().map(buffers).collect() }
+    }
+
+    /// Another activation begins.
+    pub(super) fn forget(&mut self) {
+        self.all.iter_mut().for_each(|on_tick| on_tick.fresh = false);
+    }
+
+    /// The recorded values.
+    pub fn words(&self) -> impl Iterator<Item = u64> {
+        self.all.iter().flat_map(|on_tick| on_tick.recorded.iter().map(|&element| on_tick.values.word(element)))
+    }
+
+    /// Of the 64 recorded values of this word, where those here begin with number `first`: a bit for each that was not read.
+    pub fn absent(&self, first: usize, word: usize) -> u64 {
+        let mut bits = 0;
+        let mut column = first;
+        for on_tick in &self.all {
+            let own = column..column + on_tick.recorded.len();
+            column = own.end;
+            if !on_tick.fresh {
+                let here = own.start.max(word * 64)..own.end.min(word * 64 + 64);
+                here.for_each(|column| bits |= 1 << (column % 64));
+            }
+        }
+        bits
+    }
+}
+
+impl PartitionHost {
+    /// Reads and publishes what belongs to the output clocks that are active. Inside the lock: nobody else publishes these.
+    pub(super) fn read_on_ticks(&self, updates: &ClockUpdate, active: &[u8]) -> Result<(), Failure> {
+        for on_tick in &mut self.on_ticks.borrow_mut().all {
+            if !on_tick.clocks.iter().any(|&clock| active[clock] == 1) {
+                continue;
+            }
+            let _counted = updates.get(&mut on_tick.values)?;
+            on_tick.fresh = true;
+            for output in &on_tick.outputs {
+                if let Some(size) = output.publish(&self.world.cells, &on_tick.values) {
+                    let (task, reference) = (self.task.get(), Some(output.reference));
+                    let seen = Occurrence { task, reference, time: Some(self.time.get()), value: size as u64 };
+                    self.world.board.fmu(self.fmu).findings().note(Finding::OversizedValue, seen);
+                }
+            }
+        }
+        Ok(())
+    }
+}

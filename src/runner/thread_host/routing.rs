@@ -1,0 +1,219 @@
+//! What a clock update brings: every output clock is read once, its ticks go to all clocks that it triggers, and countdown
+//! clocks are armed (design S2, S4, S9). In the draft a tick may have a delay.
+
+use super::delays::Delays;
+use super::{Dispatch, Event, PartitionHost};
+use crate::exchange::{Deadline, TickStamp};
+use crate::ffi::{Failure, OutputClocks, Qualifier};
+use crate::fmu::description::{Dialect, ValueReference};
+use crate::plan::{FmuId, OutputClock, TaskId, TriggerTime};
+use crate::record::board::TaskWord;
+use crate::record::findings::{Finding, Occurrence};
+use crate::runner::world::World;
+use crate::sys::wake::monotonic_now;
+use crate::time::{Fraction, Instant, Nanos};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Buffers for one clock update.
+pub(super) struct Clocks {
+    outputs: OutputClocks,
+    /// In the draft.
+    delays: Option<Delays>,
+    decimal: Countdowns,
+    fraction: Countdowns,
+    intervals: Vec<f64>,
+    counters: Vec<u64>,
+    resolutions: Vec<u64>,
+}
+
+#[derive(Default)]
+struct Countdowns {
+    tasks: Vec<TaskId>,
+    references: Vec<u32>,
+    qualifiers: Vec<i32>,
+}
+
+impl Clocks {
+    /// Room for the output clocks and countdown clocks of `fmu`.
+    pub(super) fn new(world: &World, fmu: FmuId) -> Clocks {
+        let plan = &world.plan.fmus[fmu.0];
+        let countdowns = |fraction: bool| {
+            let wanted = plan.countdowns.iter().filter(|task| world.plan.tasks[task.0].supports_fraction == fraction);
+            let tasks: Vec<TaskId> = wanted.copied().collect();
+            let references: Vec<u32> = tasks.iter().map(|task| world.plan.tasks[task.0].reference.0).collect();
+            Countdowns { qualifiers: vec![0; tasks.len()], tasks, references }
+        };
+        let (decimal, fraction) = (countdowns(false), countdowns(true));
+        let elements = plan.output_clocks.chunk_by(|a, b| a.reference == b.reference);
+        let outputs: Vec<_> = elements.map(|clock| (clock[0].reference, clock.len())).collect();
+        Clocks {
+            outputs: OutputClocks::new(&outputs),
+            delays: (plan.dialect == Dialect::Draft).then(|| Delays::new(plan)),
+            intervals: vec![0.0; decimal.tasks.len()],
+            counters: vec![0; fraction.tasks.len()],
+            resolutions: vec![0; fraction.tasks.len()],
+            decimal,
+            fraction,
+        }
+    }
+}
+
+impl PartitionHost {
+    /// The time of a tick of `clock` (S4), where `said` is what the draft's callback said.
+    fn tick_time(&self, clock: &OutputClock, said: Option<Instant>) -> Instant {
+        if self.world.plan.trigger_time == TriggerTime::Now && matches!(self.dispatch, Dispatch::Threads) {
+            return self.world.simulation(Nanos(monotonic_now()));
+        }
+        let own = self.task.get();
+        if clock.ticked_by.is_empty() || own.is_some_and(|own| clock.ticked_by.contains(&own)) {
+            return said.unwrap_or(self.time.get());
+        }
+        // Another one of them is preempted: its tick surfaces in this one's callback.
+        let active = |task: &&TaskId| self.world.board.task(**task).get(TaskWord::Active) == 1;
+        match clock.ticked_by.iter().find(active) {
+            Some(task) => said.unwrap_or(self.world.board.task(*task).time()),
+            None => {
+                self.note(Finding::TickReadLate, Some(clock.reference), 0);
+                said.unwrap_or(self.time.get())
+            }
+        }
+    }
+
+    /// The instant of an `intermediateUpdateTime`. Under preemption they may decrease (requirements.md X25), but not below
+    /// the time of every activation under way: nothing can tick before it began.
+    fn said(&self, time: f64) -> Instant {
+        let illegal = |instead| {
+            self.note(Finding::IllegalTickTime, None, time.to_bits());
+            instead
+        };
+        let own = self.time.get();
+        let Some(said) = Instant::from_f64(time) else { return illegal(own) };
+        if said >= own {
+            return said;
+        }
+        let tasks = self.world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == self.fmu);
+        let cells = tasks.map(|(task, _)| self.world.board.task(TaskId(task)));
+        let active = cells.filter(|cells| cells.get(TaskWord::Active) == 1).map(|cells| cells.time());
+        let earliest = active.min().unwrap_or(own);
+        if said < earliest { illegal(earliest) } else { said }
+    }
+
+    /// Notes an offence against the standard, in the name of the activation under way.
+    pub(super) fn note(&self, finding: Finding, reference: Option<ValueReference>, value: u64) {
+        let seen = Occurrence { task: self.task.get(), reference, time: Some(self.time.get()), value };
+        self.world.board.fmu(self.fmu).findings().note(finding, seen);
+    }
+
+    fn dispatch_tick(&self, target: TaskId, time: Instant, dispatched: Nanos) {
+        if self.closes_a_cycle(target, time) {
+            self.note(Finding::CutCycle, Some(self.world.plan.tasks[target.0].reference), 0);
+        } else {
+            let by = self.task.get().map_or(0, |own| own.0 as u64 + 1);
+            self.world.tasks[target.0].ticked_by.store(by, Relaxed);
+        }
+        match &self.dispatch {
+            Dispatch::Threads => {
+                if self.world.tick(target, TickStamp { time, dispatched }) {
+                    self.wake_later(target);
+                }
+            }
+            Dispatch::Events(events) => events.borrow_mut().push(Event::Tick(target, time)),
+        }
+    }
+
+    /// Whether this activation goes back to one of `target` at this very time: the tick will be coalesced.
+    fn closes_a_cycle(&self, target: TaskId, time: Instant) -> bool {
+        let mut task = self.task.get();
+        for _ in 0..self.world.tasks.len() {
+            let Some(one) = task.filter(|one| self.world.board.task(*one).time() == time) else { return false };
+            if one == target {
+                return true;
+            }
+            let by = self.world.tasks[one.0].ticked_by.load(Relaxed);
+            task = by.checked_sub(1).map(|by| TaskId(by as usize));
+        }
+        false
+    }
+
+    fn dispatch_deadline(&self, target: TaskId, time: Instant, dispatched: Nanos) {
+        match &self.dispatch {
+            Dispatch::Threads => {
+                let tick = TickStamp { time, dispatched };
+                self.world.arm(target, Deadline { tick, since: self.time.get() });
+                self.wake_later(target);
+            }
+            Dispatch::Events(events) => events.borrow_mut().push(Event::Arm(target, time)),
+        }
+    }
+
+    /// Reads every output clock once and every countdown interval, and hands out what they say.
+    /// `time`: `intermediateUpdateTime` of the draft's callback.
+    pub(super) fn route(&self, time: Option<f64>) -> Result<(), Failure> {
+        let instance = &self.world.instances[self.fmu.0];
+        let Some(updates) = instance.updates.get() else { return Ok(()) };
+        let plan = &self.world.plan.fmus[self.fmu.0];
+        let Ok(mut clocks) = self.clocks.try_borrow_mut() else { return Ok(()) };
+        let clocks = &mut *clocks;
+        let now = match self.dispatch {
+            Dispatch::Threads => Nanos(monotonic_now()),
+            Dispatch::Events(_) => Nanos(0), // virtual time looks at no clock
+        };
+        if !clocks.outputs.is_empty() {
+            let _counted = updates.get_clocks(&mut clocks.outputs)?;
+            // While they are active, and before anybody whom they trigger can run.
+            self.read_on_ticks(updates, clocks.outputs.active())?;
+            let said = time.map(|time| self.said(time));
+            if let Some(delays) = &mut clocks.delays {
+                delays.ask(plan, updates, clocks.outputs.active())?;
+            }
+            let active = clocks.outputs.active().iter().enumerate().filter(|(_, active)| **active == 1);
+            for (index, clock) in active.map(|(index, _)| (index, &plan.output_clocks[index])) {
+                let delay = clocks.delays.as_ref().map_or(Ok(Fraction::ZERO), |delays| delays.of(index));
+                let delay = delay.unwrap_or_else(|illegal| {
+                    // The clock has ticked, whatever it says of its delay.
+                    self.note(Finding::IllegalInterval, Some(clock.reference), illegal.to_bits());
+                    Fraction::ZERO
+                });
+                let time = self.tick_time(clock, said).after(delay);
+                for target in &clock.targets {
+                    self.dispatch_tick(*target, time, now);
+                }
+            }
+        }
+        let Countdowns { tasks, references, qualifiers } = &mut clocks.decimal;
+        if !tasks.is_empty() {
+            let _counted = updates.get_interval_decimal(references, &mut clocks.intervals, qualifiers)?;
+            for (index, target) in tasks.iter().enumerate() {
+                let seconds = clocks.intervals[index];
+                self.deadline(*target, qualifiers[index], seconds, Fraction::from_f64(seconds).ok(), now);
+            }
+        }
+        let Countdowns { tasks, references, qualifiers } = &mut clocks.fraction;
+        if !tasks.is_empty() {
+            let (counters, resolutions) = (&mut clocks.counters, &mut clocks.resolutions);
+            let _counted = updates.get_interval_fraction(references, counters, resolutions, qualifiers)?;
+            for (index, target) in tasks.iter().enumerate() {
+                let (counter, resolution) = (counters[index], resolutions[index]);
+                let interval = Fraction::new(counter, resolution).ok();
+                self.deadline(*target, qualifiers[index], counter as f64 / resolution as f64, interval, now);
+            }
+        }
+        Ok(())
+    }
+
+    /// A countdown interval was read, in seconds as `value`: a changed one counts from the activation time of the caller.
+    fn deadline(&self, target: TaskId, qualifier: i32, value: f64, interval: Option<Fraction>, now: Nanos) {
+        let illegal = |finding, value| {
+            let reference = Some(self.world.plan.tasks[target.0].reference);
+            self.note(finding, reference, value);
+        };
+        match (Qualifier::from_raw(qualifier), interval) {
+            (Some(Qualifier::Changed), Some(interval)) => {
+                self.dispatch_deadline(target, self.time.get().after(interval), now);
+            }
+            (Some(Qualifier::Changed), None) => illegal(Finding::IllegalInterval, value.to_bits()),
+            (Some(Qualifier::NotYetKnown | Qualifier::Unchanged), _) => (),
+            (None, _) => illegal(Finding::IllegalQualifier, qualifier as u64),
+        }
+    }
+}

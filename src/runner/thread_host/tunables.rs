@@ -1,0 +1,52 @@
+//! Tunable clocks whose intervals depend on tunable parameters (FMI 3.0, 2.2.8.3, "Tunable periodic Clock"; design S2).
+
+use super::{Dispatch, Event, PartitionHost};
+use crate::ffi::{Failure, Function, Qualifier, Setting};
+use crate::fmu::description::IntervalVariability;
+use crate::plan::{Release, TaskId};
+use crate::record::unusable::Unusable;
+use crate::runner::intervals::period;
+use crate::time::{Fraction, Instant};
+
+impl PartitionHost {
+    /// Reads again the intervals of all tunable clocks that the FMU says itself, after tunable parameters were set: to be
+    /// called between the last set and the activation. What has changed counts from `from`, the time of that activation.
+    ///
+    /// Allocates nothing. An interval that no clock can have is a failure of the FMU, which the board keeps.
+    pub fn reread_tunable_intervals(&self, setting: &mut Setting<'_>, from: Instant) -> Result<(), Failure> {
+        // Under the lock: readings, and what becomes of them, stay in the order of the changes.
+        self.locked(|| {
+            for (index, task) in self.world.plan.tasks.iter().enumerate() {
+                let asked = matches!(task.release, Release::Asked { interval: None, .. });
+                if task.fmu != self.fmu || task.kind != IntervalVariability::Tunable || !asked {
+                    continue;
+                }
+                let (read, qualifier) = setting.get_interval(task.reference, task.supports_fraction)?;
+                let reading = match Qualifier::from_raw(qualifier) {
+                    Some(Qualifier::Changed) => period(read, self.world.shortest_period()).map(Some),
+                    Some(Qualifier::Unchanged) => Ok(None),
+                    Some(Qualifier::NotYetKnown) | None => Err(Unusable::Qualifier(qualifier)),
+                };
+                match reading {
+                    Ok(Some(interval)) => self.dispatch_change(TaskId(index), interval, from),
+                    Ok(None) => (),
+                    Err(reading) => {
+                        let function = Function::get_interval(task.supports_fraction);
+                        return Err(self.fail_reading(function, TaskId(index), from, reading));
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn dispatch_change(&self, target: TaskId, interval: Fraction, from: Instant) {
+        match &self.dispatch {
+            Dispatch::Threads => {
+                self.world.retune(target, interval, from);
+                self.wake_later(target);
+            }
+            Dispatch::Events(events) => events.borrow_mut().push(Event::Retune(target, interval, from)),
+        }
+    }
+}

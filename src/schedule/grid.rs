@@ -1,0 +1,163 @@
+//! The grid of a periodic clock (design S1), and what becomes of it when the interval of a tunable one changes (S2).
+//!
+//! Guarantees: its instants strictly increase; each is computed from the origin in one step, so nothing accumulates; after
+//! a change at `from` they are `from + k · interval` exactly.
+
+use crate::time::{Fraction, Instant};
+use serde::{Deserialize, Serialize};
+
+/// `origin + k · interval`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Grid {
+    origin: Instant,
+    interval: Fraction,
+    k: u64,
+    next: Instant,
+    /// The instant before `next`.
+    passed: Option<Instant>,
+    /// A new interval, and the time from which it counts: not before everything up to that time has been passed.
+    change: Option<(Fraction, Instant)>,
+}
+
+impl Grid {
+    /// The grid that starts at `origin`.
+    pub(super) fn new(origin: Instant, interval: Fraction) -> Grid {
+        Grid { origin, interval, k: 0, next: origin, passed: None, change: None }
+    }
+
+    /// The interval that holds now.
+    pub(super) fn interval(&self) -> Fraction {
+        self.interval
+    }
+
+    /// The next instant.
+    pub(super) fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// Passes the next instant, and gives it.
+    pub(super) fn pass(&mut self) -> Instant {
+        let time = self.next;
+        self.passed = Some(time);
+        self.k += 1;
+        self.next = self.origin.after_many(self.interval, self.k);
+        self.apply();
+        time
+    }
+
+    /// From `from` on the interval is another one. What the old grid has up to `from`, this instant included, stays.
+    pub(super) fn retune(&mut self, interval: Fraction, from: Instant) {
+        self.change = Some((interval, from));
+        self.apply();
+    }
+
+    fn apply(&mut self) {
+        let Some((interval, from)) = self.change.filter(|(_, from)| self.next > *from) else { return };
+        self.change = None;
+        (self.origin, self.interval) = (from, interval);
+        self.k = 1;
+        self.next = from.after_many(interval, 1);
+        // A partition that came late has changed the interval of a clock that has moved on since.
+        if let Some(passed) = self.passed.filter(|passed| self.next <= *passed) {
+            let behind = passed.nanos().minus(from.nanos()).seconds() / interval.seconds();
+            // What is lost by rounding is less than this.
+            self.k = (behind * (1.0 - 1e-9)) as u64;
+            self.k = self.k.saturating_sub(2).max(1);
+            while from.after_many(interval, self.k) <= passed {
+                self.k += 1;
+            }
+            self.next = from.after_many(interval, self.k);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn fraction(text: &str) -> Fraction {
+        Fraction::parse(text).unwrap()
+    }
+
+    fn at(seconds: f64) -> Instant {
+        Instant::from_f64(seconds).unwrap()
+    }
+
+    fn times(grid: &mut Grid, count: usize) -> Vec<f64> {
+        (0..count).map(|_| grid.pass().seconds()).collect()
+    }
+
+    #[test]
+    fn a_new_interval_counts_from_the_change() {
+        let mut grid = Grid::new(at(0.0), fraction("0.01"));
+        assert_eq!(times(&mut grid, 3), [0.0, 0.01, 0.02]);
+        grid.retune(fraction("1/300"), at(0.025));
+        assert_eq!(grid.interval(), fraction("1/300"));
+        assert_eq!(grid.pass(), at(0.025).after(fraction("1/300")));
+        assert_eq!(grid.pass(), at(0.025).after(fraction("2/300")));
+        assert_eq!(times(&mut grid, 1), [0.035]);
+    }
+
+    #[test]
+    fn what_was_due_up_to_the_change_stays() {
+        let mut grid = Grid::new(at(0.0), fraction("0.01"));
+        grid.retune(fraction("1"), at(0.02));
+        assert_eq!(grid.interval(), fraction("0.01"), "until then");
+        assert_eq!(times(&mut grid, 4), [0.0, 0.01, 0.02, 1.02]);
+    }
+
+    #[test]
+    fn the_last_of_two_changes_counts() {
+        let mut grid = Grid::new(at(0.0), fraction("0.01"));
+        grid.retune(fraction("1"), at(0.005));
+        grid.retune(fraction("2"), at(0.007));
+        assert_eq!(times(&mut grid, 3), [0.0, 2.007, 4.007]);
+    }
+
+    #[test]
+    fn a_clock_that_has_moved_on_goes_on_after_where_it_is() {
+        let mut grid = Grid::new(at(0.0), fraction("0.01"));
+        times(&mut grid, 6);
+        grid.retune(fraction("0.02"), at(0.025));
+        assert_eq!(times(&mut grid, 2), [0.065, 0.085]);
+        grid.retune(fraction("1e-6"), at(0.0));
+        assert_eq!(times(&mut grid, 2), [0.085001, 0.085002]);
+    }
+
+    proptest! {
+        /// Whatever changes when: strictly increasing, and after a change exactly on the grid from there.
+        #[test]
+        fn instants_increase_and_lie_on_the_grid_from_the_last_change(
+            first in (1u64..50, 1u64..1000),
+            steps in proptest::collection::vec((0usize..6, proptest::option::of((1u64..50, 1u64..1000, 0u64..4000))), 1..30),
+        ) {
+            let interval = Fraction::new(first.0, first.1).unwrap();
+            let mut grid = Grid::new(at(0.25), interval);
+            let mut last: Option<Instant> = None;
+            let (mut current, mut pending) = ((at(0.25), interval), None);
+            for (count, change) in steps {
+                for _ in 0..count {
+                    let time = grid.pass();
+                    prop_assert!(last.is_none_or(|last| time > last), "{time:?} after {last:?}");
+                    last = Some(time);
+                    if let Some(change) = pending.take_if(|(from, _)| time > *from) {
+                        current = change;
+                    }
+                    let (origin, interval) = current;
+                    let k = (time.seconds() - origin.seconds()) / interval.seconds();
+                    prop_assert_eq!(time, origin.after_many(interval, k.round() as u64));
+                }
+                if let Some((counter, resolution, millis)) = change {
+                    // One that has not come into force is replaced.
+                    if let Some(change) = pending.take_if(|(from, _)| grid.next() > *from) {
+                        current = change;
+                    }
+                    let (interval, from) = (Fraction::new(counter, resolution).unwrap(), at(millis as f64 / 1000.0));
+                    grid.retune(interval, from);
+                    pending = Some((from, interval));
+                }
+            }
+        }
+    }
+}

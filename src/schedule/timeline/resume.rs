@@ -1,0 +1,141 @@
+//! A timeline that goes on in a later run where it stood: its grid, its last activation times and what waits are kept, so
+//! activation times increase strictly over both runs (FS-09).
+
+use super::{QUEUE, Source, Timeline};
+use crate::plan::Release;
+use crate::time::{Instant, Nanos};
+
+impl Timeline {
+    /// This timeline in a run that ends at `stop`. What waits was handed over before that run's start: its dispatch is
+    /// none of this run's. `Err`: it cannot have been a timeline of a task that is released like this.
+    pub fn resume(self, release: &Release, stop: Option<Instant>) -> Result<Timeline, &'static str> {
+        let same = matches!(
+            (&self.source, release),
+            (Source::Grid { .. }, Release::Periodic { .. } | Release::Asked { .. })
+                | (Source::Changing { .. }, Release::Changing)
+                | (Source::List { .. }, Release::At(_))
+                | (Source::Countdown { .. }, Release::Countdown)
+                | (Source::Ticks, Release::Triggered { .. } | Release::Datagram { .. } | Release::Never)
+        );
+        if !same {
+            return Err("is released in another way");
+        }
+        if self.waiting.len() > QUEUE || self.oldest >= QUEUE {
+            return Err("has more ticks waiting than there can be");
+        }
+        let mut source = self.source;
+        match &mut source {
+            Source::Countdown { armed: Some(armed) } => armed.dispatched = Nanos(0),
+            // All memory that it will ever need.
+            Source::Grid { backlog, .. } => backlog.reserve(QUEUE.saturating_sub(backlog.len())),
+            _ => (),
+        }
+        let mut waiting = Vec::with_capacity(QUEUE);
+        waiting.extend(self.waiting.iter().map(|tick| super::Waiting { dispatched: Nanos(0), ..*tick }));
+        Ok(Timeline { source, waiting, stop, keeps: false, ..self })
+    }
+
+    /// This timeline in a run that may be taken up again: a tick after the stop time waits for that.
+    pub fn keeping(self) -> Timeline {
+        Timeline { keeps: true, ..self }
+    }
+
+    /// When the next activation is due, whenever the run ends.
+    pub fn next_ever(&self) -> Option<Instant> {
+        Timeline { stop: None, ..self.clone() }.next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Dispatch;
+    use super::*;
+    use crate::time::Fraction;
+    use proptest::prelude::*;
+
+    fn at(seconds: f64) -> Instant {
+        Instant::from_f64(seconds).unwrap()
+    }
+
+    /// Through bytes, as a file would have it.
+    fn through_bytes(timeline: &Timeline) -> Timeline {
+        postcard::from_bytes(&postcard::to_stdvec(timeline).unwrap()).unwrap()
+    }
+
+    fn releases() -> Vec<Release> {
+        let fraction = |text: &str| Fraction::parse(text).unwrap();
+        vec![
+            Release::Periodic { shift: fraction("0.0013"), interval: fraction("1/300") },
+            Release::At([0.0, 0.01, 0.015, 0.3].map(at).to_vec()),
+            Release::Changing,
+            Release::Countdown,
+            Release::Never,
+        ]
+    }
+
+    #[test]
+    fn a_timeline_is_not_resumed_as_another_kind() {
+        for (i, one) in releases().iter().enumerate() {
+            for (k, other) in releases().iter().enumerate() {
+                let timeline = Timeline::new(one, Instant::ZERO, None);
+                assert_eq!(timeline.resume(other, None).is_ok(), i == k, "{one:?} as {other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_deadline_and_a_grid_beyond_the_stop_are_there_in_the_next_run() {
+        let mut countdown = Timeline::new(&Release::Countdown, Instant::ZERO, Some(at(1.0)));
+        countdown.arm(at(1.5), at(0.9), Dispatch { wall: Nanos(7), time: at(0.9) });
+        assert_eq!((countdown.next(), countdown.next_ever()), (None, Some(at(1.5))));
+        let mut later = countdown.resume(&Release::Countdown, Some(at(2.0))).unwrap();
+        let due = later.take().unwrap();
+        assert_eq!((due.time, due.dispatched), (at(1.5), Some(Nanos(0))));
+    }
+
+    #[test]
+    fn a_tick_after_the_stop_waits_for_the_next_run() {
+        let never = |stop| Timeline::new(&Release::Never, Instant::ZERO, Some(at(stop)));
+        let dispatch = Dispatch { wall: Nanos(0), time: at(0.9) };
+        assert_eq!(never(1.0).tick(at(1.25), dispatch), super::super::Tick::AfterStop);
+        let mut left = never(1.0).keeping();
+        assert_eq!(left.tick(at(1.25), dispatch), super::super::Tick::Queued);
+        assert_eq!((left.next(), left.take()), (None, None));
+        let mut later = through_bytes(&left).resume(&Release::Never, Some(at(2.0))).unwrap();
+        assert_eq!(later.take().unwrap().time, at(1.25));
+        assert_eq!(later.tick(at(2.5), dispatch), super::super::Tick::AfterStop);
+    }
+
+    proptest! {
+        /// Whatever happens to a timeline: cut at any point, saved and resumed, it goes on as if it had not been cut.
+        #[test]
+        fn a_cut_timeline_goes_on_as_an_uncut_one(
+            kind in 0usize..5,
+            events in prop::collection::vec((0u8..7, 0u32..400), 1..60),
+            cut in 0usize..60,
+        ) {
+            let release = &releases()[kind];
+            let stop = Some(at(0.3));
+            let mut whole = Timeline::new(release, Instant::ZERO, stop);
+            let mut parts = whole.clone();
+            for (index, (event, millis)) in events.into_iter().enumerate() {
+                if index == cut {
+                    parts = through_bytes(&parts).resume(release, stop).unwrap();
+                }
+                let time = at(f64::from(millis) / 1000.0);
+                let dispatch = Dispatch { wall: Nanos(0), time };
+                let interval = Fraction::new(u64::from(millis) + 1, 7000).unwrap();
+                match event {
+                    0 => prop_assert_eq!(whole.tick(time, dispatch), parts.tick(time, dispatch)),
+                    1 => prop_assert_eq!(whole.arm(time, time, dispatch), parts.arm(time, time, dispatch)),
+                    2 => prop_assert_eq!(whole.skip(time), parts.skip(time)),
+                    3 => prop_assert_eq!(whole.keep(time), parts.keep(time)),
+                    4 => [&mut whole, &mut parts].into_iter().for_each(|one| one.follow(interval, time)),
+                    5 => [&mut whole, &mut parts].into_iter().for_each(|one| one.retune(interval, time)),
+                    _ => prop_assert_eq!(whole.take(), parts.take()),
+                }
+            }
+            prop_assert_eq!(whole, parts);
+        }
+    }
+}

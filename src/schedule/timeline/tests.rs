@@ -1,0 +1,257 @@
+use super::*;
+use proptest::prelude::*;
+
+fn at(seconds: f64) -> Instant {
+    Instant::from_f64(seconds).unwrap()
+}
+
+fn periodic(interval: &str, shift: &str, stop: f64) -> Timeline {
+    let release =
+        Release::Periodic { shift: Fraction::parse(shift).unwrap(), interval: Fraction::parse(interval).unwrap() };
+    Timeline::new(&release, Instant::ZERO, Some(at(stop)))
+}
+
+fn ticked() -> Timeline {
+    Timeline::new(&Release::Never, Instant::ZERO, Some(at(1000.0)))
+}
+
+fn dispatched(seconds: f64) -> Dispatch {
+    Dispatch { wall: at(seconds).nanos(), time: at(seconds) }
+}
+
+#[test]
+fn a_grid_starts_at_its_shift_and_ends_before_the_stop() {
+    let mut timeline = periodic("0.01", "0.003", 0.033);
+    let times: Vec<f64> = std::iter::from_fn(|| timeline.take()).map(|d| d.time.seconds()).collect();
+    assert_eq!(times, [0.003, 0.013, 0.023]);
+}
+
+#[test]
+fn a_late_activation_keeps_its_time_and_the_grid_skips() {
+    let mut timeline = periodic("0.01", "0", 1.0);
+    assert_eq!(timeline.take().unwrap().time, at(0.0));
+    let skipped: Vec<Skipped> = std::iter::from_fn(|| timeline.skip(at(0.025))).collect();
+    assert_eq!(skipped, [Skipped { time: at(0.01) }, Skipped { time: at(0.02) }]);
+    assert_eq!(timeline.next(), Some(at(0.03)));
+}
+
+fn times(timeline: &mut Timeline) -> Vec<f64> {
+    std::iter::from_fn(|| timeline.take()).map(|due| due.time.seconds()).collect()
+}
+
+#[test]
+fn sixteen_releases_are_kept_at_their_times_and_the_rest_is_left_out() {
+    let mut timeline = periodic("0.01", "0", 0.3);
+    timeline.take();
+    let skipped: Vec<Skipped> = std::iter::from_fn(|| timeline.keep(at(0.185))).collect();
+    assert_eq!(skipped, [Skipped { time: at(0.17) }, Skipped { time: at(0.18) }]);
+    assert_eq!(timeline.take().unwrap().time, at(0.01));
+    assert_eq!(timeline.keep(at(0.19)), None, "there is room for one again");
+    assert_eq!(timeline.keep(at(0.2)), Some(Skipped { time: at(0.2) }));
+    let rest = times(&mut timeline);
+    assert_eq!(rest.len(), 16 + 9);
+    assert_eq!((rest[14], rest[15], rest[16], rest[24]), (0.16, 0.19, 0.21, 0.29));
+    assert_eq!(timeline.keep(at(9.0)), None, "nothing after the stop");
+}
+
+#[test]
+fn a_kept_release_is_thrown_away_like_a_tick() {
+    let mut timeline = periodic("0.01", "0", 1.0);
+    timeline.take();
+    timeline.keep(at(0.035));
+    assert_eq!((timeline.discard(), timeline.next()), (3, Some(at(0.04))));
+}
+
+#[test]
+fn a_release_is_overdue_at_its_time_and_only_before_the_stop() {
+    let mut timeline = periodic("0.01", "0", 0.02);
+    timeline.take();
+    assert_eq!((timeline.overdue(at(0.009)), timeline.overdue(at(0.01))), (None, Some(at(0.01))));
+    timeline.take();
+    assert_eq!(timeline.overdue(at(0.05)), None);
+    let mut ticks = ticked();
+    ticks.tick(at(1.0), dispatched(1.0));
+    assert_eq!(ticks.overdue(at(2.0)), None, "ticks are queued");
+}
+
+#[test]
+fn a_changing_clock_ticks_when_its_last_activation_said() {
+    let start = at(1.0);
+    let mut timeline = Timeline::new(&Release::Changing, start, Some(at(2.0)));
+    assert_eq!(timeline.next(), None);
+    timeline.learn(Learned::First(at(1.25)), start);
+    let due = timeline.take().unwrap();
+    assert_eq!((due.time, due.dispatched, timeline.next()), (at(1.25), None, None));
+    timeline.follow(Fraction::parse("1/3").unwrap(), due.time);
+    assert_eq!(timeline.overdue(at(1.6)), Some(at(1.25).after(Fraction::parse("1/3").unwrap())));
+    let due = timeline.take().unwrap();
+    timeline.follow(Fraction::ZERO, due.time);
+    assert_eq!(timeline.next(), None, "once per instant");
+    timeline.follow(Fraction::parse("1").unwrap(), due.time);
+    assert_eq!(timeline.next(), None, "after the stop");
+}
+
+#[test]
+fn a_grid_that_is_asked_for_starts_when_it_is_learned() {
+    let mut timeline = Timeline::new(&Release::Asked { shift: None, interval: None }, at(1.0), Some(at(1.5)));
+    assert_eq!((timeline.next(), timeline.interval()), (None, None));
+    let [shift, interval] = ["0.1", "0.2"].map(|text| Fraction::parse(text).unwrap());
+    timeline.learn(Learned::Grid { shift, interval }, at(1.0));
+    assert_eq!(timeline.interval(), Some(interval));
+    assert_eq!(times(&mut timeline), [1.1, 1.3]);
+}
+
+#[test]
+fn a_retuned_timeline_keeps_what_was_released_before() {
+    let mut timeline = periodic("0.01", "0", 0.1);
+    timeline.take();
+    timeline.keep(at(0.025));
+    timeline.retune(Fraction::parse("0.03").unwrap(), at(0.022));
+    assert_eq!(times(&mut timeline), [0.01, 0.02, 0.052, 0.082]);
+}
+
+#[test]
+fn equal_ticks_are_coalesced_pending_or_activated() {
+    let mut timeline = ticked();
+    assert_eq!(timeline.tick(at(1.0), dispatched(0.0)), Tick::Queued);
+    assert_eq!(timeline.tick(at(1.0), dispatched(0.0)), Tick::Coalesced);
+    timeline.take();
+    assert_eq!(timeline.tick(at(1.0), dispatched(0.0)), Tick::Coalesced);
+    // Also when others have been activated since.
+    timeline.tick(at(2.0), dispatched(0.0));
+    timeline.take();
+    assert_eq!(timeline.tick(at(1.0), dispatched(0.0)), Tick::Coalesced);
+}
+
+#[test]
+fn pending_ticks_are_taken_in_the_order_of_their_times() {
+    let mut timeline = ticked();
+    for time in [3.0, 1.0, 2.0] {
+        timeline.tick(at(time), dispatched(0.0));
+    }
+    let times: Vec<f64> = std::iter::from_fn(|| timeline.take()).map(|d| d.time.seconds()).collect();
+    assert_eq!(times, [1.0, 2.0, 3.0]);
+}
+
+#[test]
+fn a_tick_that_is_too_late_gets_the_time_of_its_dispatch() {
+    let mut timeline = ticked();
+    timeline.tick(at(2.0), dispatched(2.0));
+    timeline.take();
+    timeline.tick(at(1.0), dispatched(2.5));
+    timeline.tick(at(1.5), dispatched(2.5));
+    let due = timeline.take().unwrap();
+    assert_eq!((due.time, due.retimed, due.dispatched), (at(2.5), true, Some(at(2.5).nanos())));
+    assert!(timeline.take().unwrap().time > at(2.5), "strictly increasing even at one instant");
+}
+
+#[test]
+fn a_tick_that_is_too_late_does_not_make_others_late() {
+    let mut timeline = ticked();
+    timeline.tick(at(2.0), dispatched(2.0));
+    timeline.take();
+    for (time, dispatch) in [(3.0, 3.0), (4.0, 4.0), (1.0, 5.0)] {
+        timeline.tick(at(time), dispatched(dispatch));
+    }
+    let times: Vec<_> = std::iter::from_fn(|| timeline.take()).map(|due| (due.time.seconds(), due.retimed)).collect();
+    assert_eq!(times, [(3.0, false), (4.0, false), (5.0, true)]);
+}
+
+#[test]
+fn a_tick_that_cannot_be_activated_before_the_stop_is_said_to_be_so() {
+    let mut timeline = ticked();
+    assert_eq!(timeline.tick(at(1000.0), dispatched(1000.0)), Tick::AfterStop);
+    timeline.tick(at(2.0), dispatched(2.0));
+    timeline.take();
+    assert_eq!(timeline.tick(at(1.0), dispatched(1001.0)), Tick::AfterStop, "it would run after the stop");
+    assert_eq!((timeline.next(), timeline.waiting()), (None, 0));
+}
+
+#[test]
+fn the_seventeenth_tick_is_refused() {
+    let mut timeline = ticked();
+    for k in 0..QUEUE {
+        assert_eq!(timeline.tick(at(k as f64), dispatched(0.0)), Tick::Queued);
+    }
+    assert_eq!(timeline.tick(at(99.0), dispatched(0.0)), Tick::Full);
+}
+
+#[test]
+fn arming_again_replaces_the_deadline() {
+    let mut timeline = Timeline::new(&Release::Countdown, Instant::ZERO, Some(at(10.0)));
+    timeline.arm(at(3.0), at(0.0), dispatched(0.0));
+    timeline.arm(at(2.0), at(0.0), dispatched(0.0));
+    assert_eq!(timeline.next(), Some(at(2.0)));
+    assert_eq!(timeline.take().unwrap().time, at(2.0));
+    assert_eq!(timeline.next(), None);
+    assert_eq!(timeline.arm(at(2.0), at(0.0), dispatched(0.0)), Tick::Coalesced);
+}
+
+#[test]
+fn a_deadline_that_has_passed_is_not_forgotten_by_arming_anew() {
+    let mut timeline = Timeline::new(&Release::Countdown, Instant::ZERO, Some(at(10.0)));
+    timeline.arm(at(2.0), at(1.0), dispatched(1.0));
+    timeline.arm(at(5.0), at(3.0), dispatched(3.0));
+    let times: Vec<f64> = std::iter::from_fn(|| timeline.take()).map(|due| due.time.seconds()).collect();
+    assert_eq!(times, [2.0, 5.0]);
+    timeline.arm(at(6.0), at(5.5), dispatched(5.5));
+    timeline.arm(at(7.0), at(6.0), dispatched(6.0));
+    assert_eq!(timeline.take().unwrap().time, at(7.0), "armed anew at the very instant of its deadline");
+}
+
+#[test]
+fn a_deadline_at_the_time_of_a_waiting_one_is_coalesced() {
+    let mut timeline = Timeline::new(&Release::Countdown, Instant::ZERO, None);
+    assert_eq!(timeline.arm(at(0.012), at(0.010), dispatched(0.010)), Tick::Queued);
+    assert_eq!(timeline.arm(at(0.014), at(0.013), dispatched(0.013)), Tick::Queued, "the first one has ticked");
+    // By an activation that is late: it began before the one that has armed the clock last.
+    assert_eq!(timeline.arm(at(0.012), at(0.011), dispatched(0.013)), Tick::Coalesced);
+    assert_eq!(times(&mut timeline), [0.012]);
+}
+
+#[test]
+fn what_lies_at_or_after_the_stop_never_comes() {
+    let mut timeline = Timeline::new(&Release::Countdown, Instant::ZERO, Some(at(10.0)));
+    timeline.arm(at(10.0), at(0.0), dispatched(0.0));
+    assert_eq!(timeline.next(), None);
+    let mut timeline = Timeline::new(&Release::At(vec![at(9.0), at(10.0)]), Instant::ZERO, Some(at(10.0)));
+    assert!(timeline.take().is_some());
+    assert!(timeline.take().is_none());
+}
+
+proptest! {
+    /// S3, whatever the ticks and however late they come.
+    #[test]
+    fn activation_times_strictly_increase(ticks in proptest::collection::vec((0u64..50, 0u64..3), 1..100)) {
+        let mut timeline = ticked();
+        let mut last = None;
+        for (now, (time, take)) in ticks.into_iter().enumerate() {
+            timeline.tick(at(time as f64), dispatched(now as f64));
+            for _ in 0..take {
+                if let Some(due) = timeline.take() {
+                    prop_assert!(last.is_none_or(|last| due.time > last));
+                    last = Some(due.time);
+                }
+            }
+        }
+    }
+
+    /// Every tick is accounted for: activated, coalesced, refused or still waiting.
+    #[test]
+    fn no_tick_is_lost(ticks in proptest::collection::vec((0u64..40, any::<bool>()), 1..200)) {
+        let mut timeline = ticked();
+        let (mut activated, mut coalesced, mut full) = (0, 0, 0);
+        for (k, (time, take)) in ticks.iter().enumerate() {
+            match timeline.tick(at(*time as f64), dispatched(k as f64)) {
+                Tick::Queued => (),
+                Tick::Coalesced => coalesced += 1,
+                Tick::Full => full += 1,
+                Tick::AfterStop => prop_assert!(false, "the run is long enough"),
+            }
+            if *take && timeline.take().is_some() {
+                activated += 1;
+            }
+        }
+        prop_assert_eq!(ticks.len(), activated + coalesced + full + timeline.waiting());
+    }
+}

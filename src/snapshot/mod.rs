@@ -1,0 +1,72 @@
+//! A run that was left, to be taken up again: the state of every FMU, and what the host knows beside it (FS-09).
+//!
+//! Pure. [`Snapshot`] is the content, [`Identity`] says which rig it belongs to, and `file` gives both a form that is told
+//! from every other file, from one that was cut, and from one that was changed.
+//!
+//! What a snapshot promises: every activation before [`Snapshot::time`] is complete; everything else that is due waits in
+//! the timelines. So the run that takes it up does what the one that was left would have done.
+
+#![forbid(unsafe_code)]
+
+mod file;
+mod identity;
+
+pub use file::{MARK, Unreadable};
+pub use identity::Identity;
+
+use crate::plan::Plan;
+use crate::schedule::Timeline;
+use crate::time::Instant;
+use serde::{Deserialize, Serialize};
+
+/// A run that was left.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// The rig that it belongs to.
+    pub identity: Identity,
+    /// Simulation time: every activation before it is complete.
+    pub time: Instant,
+    /// The serialised state of each instance, in rig order.
+    pub states: Vec<Vec<u8>>,
+    /// Each task's releases, in merged order.
+    pub timelines: Vec<Timeline>,
+    /// The newest value of each connection; `None`: it has had none yet.
+    pub connections: Vec<Option<Vec<u64>>>,
+    /// Per instance: the values of its tunable sizes, [`crate::plan::FmuPlan::sizes`]; empty when they are those of the
+    /// plan.
+    pub sizes: Vec<Vec<u64>>,
+    /// What the recorded columns showed last, by name.
+    pub columns: Vec<(String, u64)>,
+}
+
+impl Snapshot {
+    /// Whether it has as many of everything as a plan of the same [`Identity`] wants. It has, unless the file was made by
+    /// somebody else.
+    pub fn fits(&self, plan: &Plan) -> Result<(), String> {
+        let counts = [
+            ("FMUs", self.states.len(), plan.fmus.len()),
+            ("clocks", self.timelines.len(), plan.tasks.len()),
+            ("lists of sizes", self.sizes.len(), plan.fmus.len()),
+            ("connections", self.connections.len(), plan.connections.len()),
+        ];
+        if let Some((what, is, should)) = counts.iter().find(|(_, is, should)| is != should) {
+            return Err(format!("it has {is} {what} instead of {should}"));
+        }
+        for (left, fmu) in self.sizes.iter().zip(&plan.fmus).filter(|(left, _)| !left.is_empty()) {
+            let fits =
+                left.len() == fmu.sizes.len() && left.iter().zip(&fmu.sizes).all(|(left, size)| *left <= size.start);
+            if !fits {
+                return Err(format!(
+                    "arrays of fmu `{}` had got another size while that run went on, so only a run whose values can be set \
+                     (in the library: Options::control) can go on from there",
+                    fmu.name
+                ));
+            }
+        }
+        for (timeline, task) in self.timelines.iter().zip(&plan.tasks) {
+            let name = || format!("clock {}.{}", plan.fmus[task.fmu.0].name, task.clock);
+            timeline.clone().resume(&task.release, plan.stop).map_err(|why| format!("{} {why}", name()))?;
+        }
+        Ok(())
+    }
+}

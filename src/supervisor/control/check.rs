@@ -1,0 +1,169 @@
+//! Whether a command may be sent at all. Pure: names and values against the plan.
+
+use super::ControlError;
+use crate::fmu::description::{Values, VariableType};
+use crate::plan::control::{elements, outside_of_limits};
+use crate::plan::{ControlKind, ControlVariable, FmuPlan, Plan};
+use crate::rig::suggestion;
+
+/// A command that may be sent.
+pub struct Command {
+    /// Which instance.
+    pub fmu: usize,
+    /// Its lane; `None`: Reconfiguration Mode.
+    pub lane: Option<usize>,
+    /// Places in [`crate::plan::ControlPlan::variables`], with their values.
+    pub sets: Vec<(usize, Values)>,
+}
+
+/// Checks variables that are to be set before one activation. `sizes` gives the sizes of an instance as they are now.
+pub fn values(
+    plan: &Plan,
+    fmu: &str,
+    values: &[(&str, Values)],
+    sizes: impl FnOnce(usize) -> Vec<u64>,
+) -> Result<Command, ControlError> {
+    let fmu = find(plan, fmu)?;
+    let sizes = sizes(fmu);
+    let mut lane = None;
+    let sets = sets(&plan.fmus[fmu], values, &sizes, |variable, kind| match kind {
+        ControlKind::Value { lane: own, .. } => match lane {
+            None => {
+                lane = Some((own, variable.to_owned()));
+                Ok(())
+            }
+            Some((other, _)) if other == own => Ok(()),
+            Some((_, ref first)) => Err(ControlError::OtherClocks(first.clone(), variable.to_owned())),
+        },
+        ControlKind::Structural { .. } => {
+            let reason = "it is a structuralParameter: use reconfigure".to_owned();
+            Err(ControlError::Refused { variable: variable.to_owned(), reason })
+        }
+    })?;
+    Ok(Command { fmu, lane: lane.map(|(lane, _)| lane), sets })
+}
+
+/// Checks structural parameters that are to be set in Reconfiguration Mode.
+pub fn structure(plan: &Plan, fmu: &str, values: &[(&str, Values)]) -> Result<Command, ControlError> {
+    let fmu = find(plan, fmu)?;
+    let planned: Vec<u64> = plan.fmus[fmu].sizes.iter().map(|size| size.start).collect();
+    let sets = sets(&plan.fmus[fmu], values, &planned, |variable, kind| match kind {
+        ControlKind::Structural { .. } => Ok(()),
+        ControlKind::Value { .. } => {
+            let reason = "it is no structuralParameter: use set".to_owned();
+            Err(ControlError::Refused { variable: variable.to_owned(), reason })
+        }
+    })?;
+    let own = &plan.fmus[fmu];
+    for (number, values) in &sets {
+        let variable = &own.control.variables[*number];
+        let (ControlKind::Structural { size: Some(size) }, Values::UInt64(new)) = (variable.kind, values) else {
+            continue;
+        };
+        let refuse = |reason| Err(ControlError::Refused { variable: full(own, variable), reason });
+        let (start, new) = (own.sizes[size].start, new[0]);
+        if new > start {
+            return refuse(format!(
+                "arrays cannot become larger than at the start of the run, when it was {start}; start the run with {new} \
+                 (rig: start = {{ ... }}) and make it smaller"
+            ));
+        }
+        let by = |length: &crate::plan::Length| *length == crate::plan::Length::By(size);
+        let connected = own.control.connected.iter().find(|(_, lengths)| lengths.iter().any(by));
+        if let Some((name, _)) = connected.filter(|_| new != start) {
+            return refuse(format!("{}.{name} depends on it, which is connected and so keeps its size", own.name));
+        }
+    }
+    Ok(Command { fmu, lane: None, sets })
+}
+
+fn find(plan: &Plan, name: &str) -> Result<usize, ControlError> {
+    let found = plan.fmus.iter().position(|fmu| fmu.name == name);
+    let fmu = found.ok_or_else(|| {
+        let guess = suggestion(name, plan.fmus.iter().map(|fmu| fmu.name.as_str()));
+        ControlError::NoSuchFmu(name.to_owned(), guess)
+    })?;
+    if plan.fmus[fmu].control.names.is_empty() {
+        return Err(ControlError::NotControlled);
+    }
+    Ok(fmu)
+}
+
+fn full(fmu: &FmuPlan, variable: &ControlVariable) -> String {
+    format!("{}.{}", fmu.name, variable.name)
+}
+
+fn sets(
+    fmu: &FmuPlan,
+    values: &[(&str, Values)],
+    sizes: &[u64],
+    mut right_kind: impl FnMut(&str, ControlKind) -> Result<(), ControlError>,
+) -> Result<Vec<(usize, Values)>, ControlError> {
+    let mut sets: Vec<(usize, Values)> = Vec::new();
+    for (name, values) in values {
+        let variable = format!("{}.{name}", fmu.name);
+        let number = match fmu.control.names.get(*name) {
+            Some(Ok(number)) => *number,
+            Some(Err(reason)) => return Err(ControlError::Refused { variable, reason: reason.clone() }),
+            None => {
+                let names = fmu.control.names.iter().filter(|(_, found)| found.is_ok()).map(|(name, _)| name.as_str());
+                let reason = format!("there is no such variable{}", suggestion(name, names));
+                return Err(ControlError::Refused { variable, reason });
+            }
+        };
+        let plan = &fmu.control.variables[number];
+        right_kind(&variable, plan.kind)?;
+        if sets.iter().any(|(other, _)| *other == number) {
+            return Err(ControlError::Refused { variable, reason: "it is named twice".to_owned() });
+        }
+        if let Some(reason) = wrong(plan, values, sizes) {
+            return Err(ControlError::Refused { variable, reason });
+        }
+        sets.push((number, values.clone()));
+    }
+    if sets.is_empty() { Err(ControlError::Nothing) } else { Ok(sets) }
+}
+
+/// What is wrong with these values of a variable.
+fn wrong(variable: &ControlVariable, values: &Values, sizes: &[u64]) -> Option<String> {
+    use Values as V;
+    use VariableType as T;
+    let fits = matches!(
+        (variable.variable_type, values),
+        (T::Float32, V::Float32(_))
+            | (T::Float64, V::Float64(_))
+            | (T::Int8, V::Int8(_))
+            | (T::UInt8, V::UInt8(_))
+            | (T::Int16, V::Int16(_))
+            | (T::UInt16, V::UInt16(_))
+            | (T::Int32, V::Int32(_))
+            | (T::UInt32, V::UInt32(_))
+            | (T::Int64 | T::Enumeration, V::Int64(_))
+            | (T::UInt64, V::UInt64(_))
+            | (T::Boolean, V::Boolean(_))
+            | (T::String, V::String(_))
+            | (T::Binary, V::Binary(_))
+    );
+    if !fits {
+        let kind = crate::plan::words::type_name(variable.variable_type);
+        return Some(format!("it is {kind}, and the values are of another type"));
+    }
+    let wanted = elements(&variable.lengths, |size| sizes[size]);
+    if values.len() != wanted {
+        return Some(format!("it has {wanted} elements now, and the values have {}", values.len()));
+    }
+    let longest = match values {
+        V::String(texts) if texts.iter().any(|text| text.contains('\0')) => {
+            return Some("a string contains the character 0".to_owned());
+        }
+        V::String(texts) => texts.iter().map(String::len).max(),
+        V::Binary(binaries) => binaries.iter().map(Vec::len).max(),
+        _ => None,
+    };
+    if let (Some(longest), Some(most)) = (longest, variable.bytes)
+        && longest > most
+    {
+        return Some(format!("a value has {longest} bytes, and {most} are possible"));
+    }
+    outside_of_limits(variable, values).map(|what| format!("a value {what}"))
+}

@@ -1,0 +1,248 @@
+//! The supervisor's end of the rings: one writer for each, and whoever waits for an outcome.
+
+use super::check::Command;
+use super::{Applied, ControlError};
+use crate::control::{OUTSTANDING, Ring, Verdict, encode};
+use crate::exchange::word;
+use crate::ffi::{Function, Status};
+use crate::fmu::description::Values;
+use crate::plan::control::place;
+use crate::plan::{ControlKind, FmuId, FmuPlan, Length, Plan};
+use crate::record::board::{FmuWord, Global};
+use crate::record::signals::Change;
+use crate::snapshot::Snapshot;
+use crate::supervisor::watch::Shared;
+use crate::time::Instant;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Where the outcome of one command goes.
+pub type Slot = Arc<Mutex<Option<Result<Applied, ControlError>>>>;
+
+/// All rings of a run.
+pub struct Hub {
+    shared: Arc<Shared>,
+    state: Mutex<State>,
+    closed: AtomicBool,
+}
+
+struct State {
+    fmus: Vec<Fmu>,
+    changes: Vec<(Instant, Vec<Change>)>,
+}
+
+struct Fmu {
+    sent: u64,
+    /// As they are now.
+    sizes: Vec<u64>,
+    /// As they are at the start of each run.
+    first_sizes: Vec<u64>,
+    /// Of each lane: at once, timed. Then that of structural parameters: both in one.
+    lanes: Vec<[Sent; 2]>,
+    structure: Sent,
+}
+
+/// What one ring has been sent.
+#[derive(Default)]
+struct Sent {
+    /// Commands whose outcome was read.
+    read: u64,
+    /// Those that come after them.
+    waiting: VecDeque<Waiting>,
+}
+
+struct Waiting {
+    slot: Slot,
+    at: Option<Instant>,
+    sets: Vec<(usize, Values)>,
+}
+
+impl Hub {
+    /// The supervisor's end of what is shared. `resumed`: where the run goes on from.
+    pub fn new(shared: Arc<Shared>, resumed: Option<&Snapshot>) -> Hub {
+        let fmu = |(id, plan): (usize, &FmuPlan)| {
+            let mut sizes: Vec<u64> = plan.sizes.iter().map(|size| size.start).collect();
+            let left = resumed.and_then(|snapshot| snapshot.sizes.get(id)).into_iter().flatten();
+            sizes.iter_mut().zip(left).for_each(|(size, left)| *size = *left);
+            Fmu {
+                sent: 0,
+                first_sizes: sizes.clone(),
+                sizes,
+                lanes: plan.control.lanes.iter().map(|_| Default::default()).collect(),
+                structure: Sent::default(),
+            }
+        };
+        let fmus = shared.plan.fmus.iter().enumerate().map(fmu).collect();
+        Hub { state: Mutex::new(State { fmus, changes: Vec::new() }), closed: AtomicBool::new(false), shared }
+    }
+
+    /// The plan of the run.
+    pub fn plan(&self) -> &Plan {
+        &self.shared.plan
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The sizes of an instance, as far as is known here.
+    pub fn sizes(&self, fmu: usize) -> Vec<u64> {
+        let mut state = self.lock();
+        self.read_outcomes(&mut state);
+        state.fmus[fmu].sizes.clone()
+    }
+
+    /// Sends a command.
+    pub fn send(&self, command: Command, at: Option<Instant>) -> Result<Slot, ControlError> {
+        let Command { fmu, lane, sets } = command;
+        let mut state = self.lock();
+        self.read_outcomes(&mut state);
+        self.refuse_if_over(fmu)?;
+        let own = &mut state.fmus[fmu];
+        let order = own.sent + 1;
+        let (ring, sent) = match lane {
+            Some(lane) => {
+                let timed = usize::from(at.is_some());
+                (self.shared.board().lane(FmuId(fmu), lane)[timed], &mut own.lanes[lane][timed])
+            }
+            None => {
+                let ring = self.shared.board().structure(FmuId(fmu)).ok_or(ControlError::NotControlled)?;
+                (ring, &mut own.structure)
+            }
+        };
+        if let Some(later) = sent.waiting.back().and_then(|last| last.at)
+            && at.is_none_or(|at| at < later)
+        {
+            return Err(ControlError::OutOfOrder(later));
+        }
+        let borrowed: Vec<(usize, &Values)> = sets.iter().map(|(variable, values)| (*variable, values)).collect();
+        let words = encode(order, at, &borrowed);
+        if words.len() > ring.longest() {
+            return Err(ControlError::TooLong(words.len(), ring.longest()));
+        }
+        if sent.waiting.len() >= OUTSTANDING || !ring.push(&words) {
+            return Err(ControlError::Busy);
+        }
+        let slot = Slot::default();
+        sent.waiting.push_back(Waiting { slot: slot.clone(), at, sets });
+        own.sent = order;
+        self.shared.board().fmu(FmuId(fmu)).word(FmuWord::Commands).store(order, SeqCst);
+        Ok(slot)
+    }
+
+    /// The outcome of a command, if it is known.
+    pub fn look(&self, fmu: usize, slot: &Slot) -> Option<Result<Applied, ControlError>> {
+        // Before the rings are read: whatever was carried out before the end has its outcome there.
+        let over = self.refuse_if_over(fmu);
+        self.read_outcomes(&mut self.lock());
+        let known = slot.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        known.or_else(|| over.err().map(Err))
+    }
+
+    /// A further run begins, with new instances.
+    pub fn next_run(&self) {
+        let mut state = self.lock();
+        // What the run before has carried out is of its own sizes.
+        self.read_outcomes(&mut state);
+        state.fmus.iter_mut().for_each(|fmu| fmu.sizes.clone_from(&fmu.first_sizes));
+    }
+
+    /// All runs are over.
+    pub fn close(&self) {
+        self.closed.store(true, SeqCst);
+    }
+
+    /// Asks for the end of the run.
+    pub fn end(&self) {
+        self.shared.board().global(Global::StopRequest).store(1, SeqCst);
+    }
+
+    /// What was set since the last call, in recorded columns.
+    pub fn take_changes(&self) -> Vec<(Instant, Vec<Change>)> {
+        let mut state = self.lock();
+        self.read_outcomes(&mut state);
+        std::mem::take(&mut state.changes)
+    }
+
+    fn refuse_if_over(&self, fmu: usize) -> Result<(), ControlError> {
+        if self.closed.load(SeqCst) {
+            return Err(ControlError::RunEnded);
+        }
+        match self.shared.board().fmu(FmuId(fmu)).word(FmuWord::FailureStatus).load(SeqCst) {
+            0 => Ok(()),
+            _ => Err(ControlError::InstanceFailed(self.plan().fmus[fmu].name.clone())),
+        }
+    }
+
+    fn read_outcomes(&self, state: &mut State) {
+        let board = self.shared.board();
+        for (id, (plan, fmu)) in self.plan().fmus.iter().zip(&mut state.fmus).enumerate() {
+            let mut done = Vec::new();
+            for (lane, sent) in fmu.lanes.iter_mut().enumerate() {
+                for (ring, sent) in board.lane(FmuId(id), lane).into_iter().zip(sent) {
+                    sent.read(ring, plan, &mut done);
+                }
+            }
+            if let Some(ring) = board.structure(FmuId(id)) {
+                fmu.structure.read(ring, plan, &mut done);
+            }
+            // In the order in which they were carried out, as far as that matters: by time.
+            done.sort_by_key(|(time, _)| *time);
+            for (time, sets) in done {
+                let changes = changes(plan, &mut fmu.sizes, &sets);
+                state.changes.push((time, changes));
+            }
+        }
+    }
+}
+
+impl Sent {
+    /// Reads the outcomes that are new; `done` gets what was carried out.
+    fn read(&mut self, ring: Ring, plan: &FmuPlan, done: &mut Vec<(Instant, Vec<(usize, Values)>)>) {
+        while self.read < ring.done() {
+            let outcome = ring.outcome(self.read);
+            self.read += 1;
+            let Some(waiting) = self.waiting.pop_front() else { continue };
+            let time = outcome.time;
+            let result = match outcome.verdict {
+                Verdict::Applied => {
+                    done.push((time, waiting.sets));
+                    Ok(Applied { time })
+                }
+                Verdict::Resized => Err(ControlError::Resized),
+                Verdict::Failed { status, function } => Err(ControlError::Failed {
+                    fmu: plan.name.clone(),
+                    function: Function::from_u32(function.into()),
+                    status: Status::from_raw(status.into()),
+                    time,
+                }),
+            };
+            *waiting.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        }
+    }
+}
+
+/// What a command that was carried out changes in recorded columns; notes new sizes.
+fn changes(plan: &FmuPlan, sizes: &mut [u64], sets: &[(usize, Values)]) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let mut resized = false;
+    for (number, values) in sets {
+        let variable = &plan.control.variables[*number];
+        if let (ControlKind::Structural { size: Some(size) }, Values::UInt64(new)) = (variable.kind, values) {
+            sizes[size] = new.first().copied().unwrap_or(0);
+            resized = true;
+        }
+        let words = word::words(values).unwrap_or_default();
+        for (element, signal) in variable.signals.iter().enumerate() {
+            let place = place(&variable.lengths, element, |size| plan.sizes[size].start, |size| sizes[size]);
+            changes.push((*signal, place.and_then(|place| words.get(place)).copied()));
+        }
+    }
+    if resized {
+        // Values of an array whose size has changed are invalid (FMI 3.0, 2.4.7.5.1); what is read is recorded again.
+        let arrays = plan.control.variables.iter().filter(|v| v.lengths.iter().any(|l| matches!(l, Length::By(_))));
+        changes.extend(arrays.flat_map(|array| array.signals.iter().map(|signal| (*signal, None))));
+    }
+    changes
+}

@@ -1,0 +1,146 @@
+//! Sets values in FMUs while they run (requirements X22, CF-02, CF-05): tunable parameters, inputs without a source, and
+//! tunable structural parameters.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use vecud::fmu::description::Values;
+//! use vecud::supervisor::{self, Options};
+//!
+//! let options = Options { file: "rig.toml".into(), control: true, ..Options::default() };
+//! let prepared = supervisor::plan(&options)?;
+//! let finished = supervisor::run_with(&options, &prepared, &mut |line| eprintln!("{line}"), |control| {
+//!     std::thread::spawn(move || {
+//!         let ticket = control.set("ecu", "idle_speed", Values::Float64(vec![900.0]))?;
+//!         ticket.wait(Duration::from_secs(1)) // the activation time before which it was set
+//!     });
+//! })?;
+//! # Ok::<(), supervisor::Error>(())
+//! ```
+//!
+//! A wrong call would end the instance (VA-05), so everything is checked before anything is sent: names, causality and
+//! variability, types, sizes, limits. Variables that are set together are set before the same activation with no partition
+//! in between, so they must belong to the same clocks. What is set before an activation stays set: a value is not withdrawn.
+
+mod check;
+mod error;
+mod hub;
+
+pub use error::ControlError;
+
+use super::watch::Shared;
+use crate::fmu::description::Values;
+use crate::record::signals::Change;
+use crate::snapshot::Snapshot;
+use crate::time::Instant;
+use hub::{Hub, Slot};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often who waits looks.
+const LOOK: Duration = Duration::from_micros(500);
+
+/// Sets values in the FMUs of one run. Cheap to clone, for as many threads as want one; stays when the run ends, and then
+/// refuses.
+#[derive(Clone)]
+pub struct Control {
+    hub: Arc<Hub>,
+}
+
+/// A command that was sent. Dropping it changes nothing.
+pub struct Ticket {
+    hub: Arc<Hub>,
+    fmu: usize,
+    slot: Slot,
+}
+
+/// A command was carried out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Applied {
+    /// The activation time of the activation before which the values were set; of a reconfiguration the simulation time.
+    pub time: Instant,
+}
+
+impl Control {
+    /// `resumed`: where the run goes on from.
+    pub(super) fn new(shared: Arc<Shared>, resumed: Option<&Snapshot>) -> Control {
+        Control { hub: Arc::new(Hub::new(shared, resumed)) }
+    }
+
+    /// Sets one variable before the next activation of a partition that may set it: any of the instance, or, for a
+    /// variable with clocks, one of these. Arrays in row-major order; enumerations are `Int64`.
+    pub fn set(&self, fmu: &str, variable: &str, values: Values) -> Result<Ticket, ControlError> {
+        self.set_together(fmu, &[(variable, values)], None)
+    }
+
+    /// Sets variables of the same clocks before one activation: the next one, whose activation time is not before `at` if
+    /// that is given. For each set of clocks, times must not decrease while commands wait for theirs.
+    pub fn set_together(
+        &self,
+        fmu: &str,
+        values: &[(&str, Values)],
+        at: Option<Instant>,
+    ) -> Result<Ticket, ControlError> {
+        let command = check::values(self.hub.plan(), fmu, values, |fmu| self.hub.sizes(fmu))?;
+        self.send(command, at)
+    }
+
+    /// Sets tunable structural parameters in Reconfiguration Mode, not before the simulation time `at` if that is given:
+    /// waits for the active partitions, and none begins until it is over. Arrays can become smaller than they were at the
+    /// start of the run, also empty, and return to that size; they cannot exceed it, and connected ones stay as they are.
+    pub fn reconfigure(
+        &self,
+        fmu: &str,
+        values: &[(&str, Values)],
+        at: Option<Instant>,
+    ) -> Result<Ticket, ControlError> {
+        let command = check::structure(self.hub.plan(), fmu, values)?;
+        self.send(command, at)
+    }
+
+    /// Asks for the end of the run, as SIGINT does.
+    pub fn end(&self) {
+        self.hub.end();
+    }
+
+    fn send(&self, command: check::Command, at: Option<Instant>) -> Result<Ticket, ControlError> {
+        let fmu = command.fmu;
+        let slot = self.hub.send(command, at)?;
+        Ok(Ticket { hub: self.hub.clone(), fmu, slot })
+    }
+
+    /// A further run begins; its instances are new.
+    pub(super) fn next_run(&self) {
+        self.hub.next_run();
+    }
+
+    /// All runs are over.
+    pub(super) fn close(&self) {
+        self.hub.close();
+    }
+
+    /// What was set since the last call, in recorded columns.
+    pub(super) fn take_changes(&self) -> Vec<(Instant, Vec<Change>)> {
+        self.hub.take_changes()
+    }
+}
+
+impl Ticket {
+    /// What came of it, if that is known.
+    pub fn poll(&self) -> Option<Result<Applied, ControlError>> {
+        self.hub.look(self.fmu, &self.slot)
+    }
+
+    /// Waits for what comes of it. After a timeout it may still be carried out.
+    pub fn wait(&self, timeout: Duration) -> Result<Applied, ControlError> {
+        let began = std::time::Instant::now();
+        loop {
+            if let Some(result) = self.poll() {
+                return result;
+            }
+            if began.elapsed() >= timeout {
+                return Err(ControlError::Timeout(timeout));
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}

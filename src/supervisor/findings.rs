@@ -1,0 +1,257 @@
+//! What was not as it should be, in words: offences of FMUs against the standard, and irregularities of the run.
+
+use super::Prepared;
+use super::collect::Facts;
+use crate::plan::{DatagramSource, FmuId, OnWarning, Plan, Release, TaskId};
+use crate::record::board::{Board, FmuWord, Global, TaskWord};
+use crate::record::findings::{Finding, Occurrence};
+use crate::record::unusable::Unusable;
+use crate::report::{ClockResult, FindingResult, FmuResult, Severity};
+use crate::time::Instant;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// What an instance did against the standard, each kind once.
+pub fn of_fmu(prepared: &Prepared, board: Board, fmu: FmuId) -> Vec<FindingResult> {
+    let cells = board.fmu(fmu).findings();
+    let seen = Finding::ALL.into_iter().map(|finding| (finding, cells.count(finding))).filter(|(_, count)| *count > 0);
+    seen.map(|(finding, count)| {
+        let what = offence(prepared, fmu, finding, count, cells.first(finding).unwrap_or_default());
+        let message = format!("fmu `{}`: {what}", prepared.plan.fmus[fmu.0].name);
+        FindingResult { kind: kind(finding), count, message }
+    })
+    .collect()
+}
+
+/// Name of a kind in report.json.
+fn kind(finding: Finding) -> &'static str {
+    match finding {
+        Finding::IllegalInterval => "illegal_interval",
+        Finding::IllegalTickTime => "illegal_tick_time",
+        Finding::IllegalQualifier => "illegal_qualifier",
+        Finding::NestedUpdate => "nested_update",
+        Finding::ForeignThread => "foreign_thread",
+        Finding::ForeignLock => "foreign_lock",
+        Finding::OutsideClockActivation => "outside_clock_activation",
+        Finding::LockLeaked => "lock_leaked",
+        Finding::LockUnbalanced => "lock_unbalanced",
+        Finding::OversizedValue => "oversized_value",
+        Finding::OutlastsPeriod => "outlasts_period",
+        Finding::TickReadLate => "tick_read_late",
+        Finding::LogFlood => "log_flood",
+        Finding::CutCycle => "cut_cycle",
+        Finding::Count => "count",
+    }
+}
+
+/// What it did, how often, and where first.
+fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first: Occurrence) -> String {
+    let name = first.reference.and_then(|reference| {
+        let variables = &prepared.descriptions[fmu.0].variables;
+        variables.iter().find(|v| v.value_reference == reference).map(|v| v.name.clone())
+    });
+    let name = name.unwrap_or_else(|| "a variable".to_owned());
+    let seconds = f64::from_bits(first.value);
+    let value = first.value;
+    let what = match finding {
+        Finding::IllegalInterval => {
+            format!("ignored {} that no clock can have: {seconds} s for clock {name}", some(count, "interval"))
+        }
+        Finding::IllegalTickTime => format!(
+            "corrected {} of a tick (intermediateUpdateTime) that it cannot have: {seconds} s",
+            some(count, "time")
+        ),
+        Finding::IllegalQualifier => format!(
+            "ignored {} with a qualifier that does not exist: {} for clock {name}",
+            some(count, "interval"),
+            value as i32
+        ),
+        Finding::NestedUpdate => {
+            format!("refused {} from inside fmi3GetClock or fmi3GetInterval*", some(count, "clock update"))
+        }
+        Finding::ForeignThread => format!(
+            "refused {} from a thread that is inside no call to it (thread {value}); clock updates belong into \
+             fmi3ActivateModelPartition",
+            some(count, "clock update")
+        ),
+        Finding::ForeignLock => format!(
+            "{} of lockPreemption or unlockPreemption had no effect: on a thread that vecud has not made (thread {value}), which \
+             it cannot keep from anything",
+            some(count, "call")
+        ),
+        Finding::OutsideClockActivation => {
+            format!("refused {} before Clock Activation Mode or after fmi3Terminate", some(count, "clock update"))
+        }
+        Finding::LockLeaked => {
+            format!("{} a partition returned with the preemption lock held; it was released", some(count, "time"))
+        }
+        Finding::LockUnbalanced => format!("{} of unlockPreemption without a lock", some(count, "call")),
+        Finding::OversizedValue => format!(
+            "{} longer than there is room for (maxSize or max_size), which nobody was given: {value} bytes of {name}",
+            some(count, "value")
+        ),
+        Finding::OutlastsPeriod => format!(
+            "{} executed for longer than the period of the clock: {name} for {:.3} ms",
+            some(count, "activation"),
+            value as f64 / 1e6
+        ),
+        Finding::TickReadLate => format!(
+            "{} of {name} surfaced in a partition that its clocks attribute does not name: a partition ticked it without a \
+             clock update, or the attribute is wrong",
+            some(count, "tick")
+        ),
+        Finding::LogFlood => format!("{} came too fast to be kept", some(count, "log message")),
+        Finding::CutCycle => format!(
+            "{} of {name} would have closed a cycle of triggers at one instant; it was cut there",
+            some(count, "tick")
+        ),
+        Finding::Count => String::new(),
+    };
+    what + &place(prepared, first, count)
+}
+
+/// `, first in clock ecu.fast at 0.25 s`
+fn place(prepared: &Prepared, first: Occurrence, count: u64) -> String {
+    let mut place = String::new();
+    if let Some(task) = first.task.and_then(|task| prepared.plan.tasks.get(task.0)) {
+        place += &format!(" in clock {}", task.clock);
+    }
+    if let Some(time) = first.time {
+        place += &format!(" at {} s", time.seconds());
+    }
+    match (place.is_empty(), count) {
+        (true, _) => place,
+        (false, 1) => format!(",{place}"),
+        (false, _) => format!(", first{place}"),
+    }
+}
+
+/// `1 tick`, `2 ticks`.
+fn some(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// What is not as it should be although the run succeeded, and is not against the standard.
+pub fn irregularities(
+    prepared: &Prepared,
+    board: Board,
+    fmus: &[FmuResult],
+    clocks: &[ClockResult],
+    facts: &Facts,
+    problem: &mut dyn FnMut(Severity, String),
+) {
+    let plan = &prepared.plan;
+    let mut count = |number: u64, message: &dyn Fn(u64) -> String| {
+        if number > 0 {
+            problem(Severity::Warning, message(number));
+        }
+    };
+    for (index, clock) in clocks.iter().enumerate() {
+        let name = format!("clock {}.{}", clock.fmu, clock.clock);
+        let cells = board.task(TaskId(index));
+        let cause = match plan.tasks[index].release {
+            Release::Periodic { .. } | Release::Asked { .. } | Release::Changing => {
+                "the activation before had not ended when the next was due"
+            }
+            _ => "16 ticks waited already",
+        };
+        count(clock.overruns, &|n| format!("{name}: {} ({cause})", some(n, "overrun")));
+        count(clock.retimed, &|n| {
+            format!("{name}: {} came too late for their own time and got a later one", some(n, "tick"))
+        });
+        if let (Some(own), Release::Datagram { source }) = (&clock.datagrams, &plan.tasks[index].release) {
+            let DatagramSource { name: address, max_rate, .. } = &plan.datagrams[*source];
+            count(own.rate_limited, &|n| {
+                format!(
+                    "{name}: {} at {address} dropped: more than {max_rate} per second (max_rate)",
+                    some(n, "datagram")
+                )
+            });
+            count(own.dropped, &|n| {
+                format!(
+                    "{name}: {} at {address} dropped by the kernel: they came faster than they were taken in",
+                    some(n, "datagram")
+                )
+            });
+        }
+        count(cells.get(TaskWord::WrongCore), &|n| {
+            format!("{name}: {} on another core than {}", some(n, "activation"), clock.cpu)
+        });
+    }
+    for (index, fmu) in fmus.iter().enumerate() {
+        let name = format!("fmu `{}`", fmu.name);
+        let word = |word: FmuWord| board.fmu(FmuId(index)).word(word).load(SeqCst);
+        let own = plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
+        let warnings: u64 = own.map(|(task, _)| board.task(TaskId(task)).get(TaskWord::Warnings)).sum();
+        count(fmu.lock.nested, &|n| {
+            format!("{name}: {} of lockPreemption while it held the lock already", some(n, "call"))
+        });
+        let told = plan.fmus[index].on_warning != OnWarning::Ignore;
+        count(if told { warnings + word(FmuWord::Warnings) } else { 0 }, &|n| {
+            format!("{name}: {} returned fmi3Warning (see run.log)", some(n, "call"))
+        });
+    }
+    count(board.global(Global::ForeignCalls).load(SeqCst), &|n| {
+        format!(
+            "{} had no effect: log messages or clock updates without the instance environment, or locks on threads that FMU \
+             code has made",
+            some(n, "call")
+        )
+    });
+    count(board.global(Global::Panicked).load(SeqCst), &|_| {
+        "a callback of vecud panicked; please report this".to_owned()
+    });
+    count(board.log().dropped(), &|n| format!("{} came too fast to be kept", some(n, "log message")));
+    let dropped: u64 = (0..plan.tasks.len()).map(|task| board.task(TaskId(task)).get(TaskWord::SamplesDropped)).sum();
+    count(dropped, &|n| format!("{} could not be recorded: signals.csv has gaps", some(n, "sample")));
+    count(facts.late_samples, &|n| format!("{} came after the row was written; please report this", some(n, "sample")));
+}
+
+/// What a clock cannot have, and why.
+pub fn unusable(reading: Unusable, function: &str) -> String {
+    let what = if function.contains("Shift") { "the shift" } else { "the interval" };
+    let zero = "is not above 0, so the clock would tick twice at one time";
+    match reading {
+        Unusable::Qualifier(0) => {
+            "the qualifier fmi3IntervalNotYetKnown, which only a countdown clock can have,".to_owned()
+        }
+        Unusable::Qualifier(raw) => format!("the interval qualifier {raw}, which does not exist,"),
+        Unusable::Fraction(counter, resolution) => {
+            let why = match (counter, resolution) {
+                (_, 0) => "has the resolution 0",
+                (0, _) => zero,
+                _ => "is shorter than there can be or has a resolution above 2^63",
+            };
+            format!("{what} {counter}/{resolution} s, which {why},")
+        }
+        Unusable::Decimal(seconds) => {
+            let why = match seconds {
+                _ if !seconds.is_finite() => "is not finite",
+                _ if seconds < 0.0 => "is negative",
+                0.0 => zero,
+                _ if seconds < 1.0 => "is shorter than there can be",
+                _ => "is longer than can be kept exactly",
+            };
+            format!("{what} {seconds} s, which {why},")
+        }
+    }
+}
+
+/// The overrun that has ended the run, because the rig says so.
+pub fn stopped_by_overrun(plan: &Plan, board: Board) -> Option<String> {
+    let global = |word: Global| board.global(word).load(SeqCst);
+    let task = &plan.tasks[global(Global::OverrunTask).checked_sub(1)? as usize];
+    let time = [Global::OverrunTime, Global::OverrunTime1, Global::OverrunTime2].map(global);
+    let what = match task.release {
+        Release::Periodic { .. } | Release::Asked { .. } | Release::Changing => {
+            "found the activation before it still running"
+        }
+        _ => "found 16 ticks waiting",
+    };
+    Some(format!(
+        "clock {}.{}: what was due at {} s {what} and was {} µs late, which ends the run (rig: overrun = \"stop\")",
+        plan.fmus[task.fmu.0].name,
+        task.clock,
+        Instant::from_words(time).seconds(),
+        global(Global::OverrunLate) as f64 / 1e3
+    ))
+}

@@ -1,0 +1,88 @@
+//! The sockets of a run's external events: made here, before anything runs, and handed to the runner, which reads them.
+//! This process only watches what the kernel throws away, and removes the files of unix sockets, whatever becomes of the
+//! runner.
+
+use super::{Error, Prepared};
+use crate::plan::TaskId;
+use crate::record::board::{Board, TaskWord};
+use crate::rig::{At, DatagramAddress};
+use crate::sys::datagram::{DatagramSocket, SocketFile};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::Ordering::SeqCst;
+
+/// All sockets of a run, in the order of the plan's sources.
+pub struct Sockets(Vec<Socket>);
+
+struct Socket {
+    socket: DatagramSocket,
+    task: TaskId,
+    /// What the kernel has thrown away up to the last look. The kernel's own counter begins anew after 2^32.
+    dropped: u64,
+    /// How many of them an earlier run has been told of.
+    told: u64,
+    _file: Option<SocketFile>,
+}
+
+impl Sockets {
+    /// Makes them, if the plan has somebody who receives.
+    pub fn bind(prepared: &Prepared) -> Result<Sockets, Error> {
+        let mut all = Vec::new();
+        let wanted = prepared.plan.receiver.iter().flat_map(|_| prepared.plan.datagrams.iter().zip(&prepared.sockets));
+        for (source, At { value: address, place }) in wanted {
+            let made = match address {
+                DatagramAddress::Udp(address) => DatagramSocket::udp(*address).map(|socket| (socket, None)),
+                DatagramAddress::Unix(path) => DatagramSocket::unix(path).map(|(socket, file)| (socket, Some(file))),
+            };
+            let (socket, file) = made.map_err(|error| {
+                Error::InRig(prepared.file.clone(), *place, Box::new(Error::System(error.to_string())))
+            })?;
+            all.push(Socket { socket, task: source.task, dropped: 0, told: 0, _file: file });
+        }
+        Ok(Sockets(all))
+    }
+
+    /// Their descriptors.
+    pub fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.0.iter().map(|socket| socket.socket.as_fd())
+    }
+
+    /// Looks what was thrown away since the last look; to be done while the runner receives.
+    pub fn look(&mut self) {
+        for socket in &mut self.0 {
+            socket.dropped = latest(socket.dropped, socket.socket.dropped());
+        }
+    }
+
+    /// For each task with a socket how many datagrams the kernel has thrown away since the run before, until the runner
+    /// ceased to read them, or until now if it did not come to that.
+    pub fn dropped(&mut self, board: Board) -> Vec<(TaskId, u64)> {
+        self.look();
+        let total = |socket: &Socket| match board.task(socket.task).word(TaskWord::DroppedAtEnd).load(SeqCst) {
+            0 => socket.dropped,
+            noted => latest(socket.dropped, noted as u32),
+        };
+        let of_this_run = |socket: &mut Socket| {
+            let total = total(socket);
+            (socket.task, total.saturating_sub(std::mem::replace(&mut socket.told, total)))
+        };
+        self.0.iter_mut().map(of_this_run).collect()
+    }
+}
+
+/// The total whose lower half is `low`, nearest to a total from a moment before or after.
+fn latest(total: u64, low: u32) -> u64 {
+    total.saturating_add_signed(i64::from(low.wrapping_sub(total as u32) as i32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::latest;
+
+    #[test]
+    fn the_kernels_counter_may_begin_anew() {
+        assert_eq!((latest(0, 7), latest(7, 7), latest(9, 7)), (7, 7, 7));
+        let total = (5 << 32) - 1;
+        assert_eq!(latest(total, 2), total + 3);
+        assert_eq!(latest(total + 3, u32::MAX), total);
+    }
+}
