@@ -1,0 +1,158 @@
+//! What the host adds to every activation and every lock, in nanoseconds: `cargo bench --bench hot_path`.
+//!
+//! The lock is measured by an FMU inside its partition, so that everything in the callbacks counts; the rest here, in a
+//! child process whose kernel kills it at the first system call. Each figure is the least of several repetitions:
+//! interrupts only ever add. Exit code 1 when the lock costs more than twice a bare word.
+
+use std::hint::black_box;
+use std::process::{Command, ExitCode};
+use vecud::exchange::Latest;
+use vecud::sys::cycles::{Scale, ticks};
+use vecud::sys::pi::PiWord;
+use vecud::sys::preemption::{Partition, PreemptionLock};
+use vecud::sys::thread::current_tid;
+
+const ROUNDS: u64 = 1_000_000;
+const REPETITIONS: usize = 7;
+/// What the lock may cost, in bare pairs.
+const AT_MOST: f64 = 2.0;
+
+fn main() -> ExitCode {
+    // `cargo test --benches` only wants to know whether this builds.
+    if std::env::args().any(|argument| argument == "--test") {
+        return ExitCode::SUCCESS;
+    }
+    let scale = Scale::calibrate(50_000_000);
+    let lock = PreemptionLock::new(8, None).expect("eight levels");
+    let cell = Latest::new(1);
+    // A thread's id is its own, so all of it happens in the child.
+    let show = |what: &str, body: &mut dyn FnMut(u32, &Partition)| {
+        let nanos = without_system_calls(|| {
+            let (tid, me) = (current_tid(), Partition::new(3, None));
+            move || {
+                let once = |_| {
+                    let before = ticks();
+                    (0..ROUNDS).for_each(|_| body(tid, &me));
+                    scale.nanos(ticks() - before)
+                };
+                (0..REPETITIONS).map(once).min().unwrap_or(0) as f64 / ROUNDS as f64
+            }
+        });
+        match nanos {
+            Some(nanos) => println!("{what:<52} {nanos:7.1} ns"),
+            None => println!("{what:<52} made a system call"),
+        }
+        nanos.is_some()
+    };
+    let word = PiWord::new();
+    let mut kept = show("bare PI word: lock + unlock", &mut |tid, _| {
+        black_box(&word).lock(tid);
+        black_box(&word).unlock(tid);
+    });
+    kept &= show("gate of an activation: enter + leave", &mut |_, me| {
+        black_box(&lock).enter(me, || {});
+        black_box(&lock).leave(me);
+    });
+    let mut value = 0;
+    kept &= show("exchange of a scalar: write + read", &mut |_, _| {
+        value += 1;
+        black_box(&cell).write(|_| value);
+        black_box(&cell).read(|_, word| value = black_box(word));
+    });
+    match lock_in_an_fmu() {
+        Ok((pair, bare)) => {
+            println!("{:<52} {bare:7.1} ns", "in an FMU, bare PI word: lock + unlock");
+            println!("{:<52} {pair:7.1} ns", "in an FMU, lockPreemption + unlockPreemption");
+            println!("{:<52} {:7.2}    (at most {AT_MOST})", "ratio", pair / bare);
+            kept &= pair <= AT_MOST * bare;
+        }
+        Err(why) => {
+            println!("the lock was not measured: {why}");
+            kept = false;
+        }
+    }
+    ExitCode::from(u8::from(!kept))
+}
+
+/// Lock and bare pair as the tracer measured them in a run of `bench/lock.toml`.
+fn lock_in_an_fmu() -> Result<(f64, f64), String> {
+    let out = std::env::temp_dir().join(format!("vecud-bench-{}", std::process::id()));
+    let rig = concat!(env!("CARGO_MANIFEST_DIR"), "/bench/lock.toml");
+    let run = Command::new(env!("CARGO_BIN_EXE_vecud")).args(["run", rig, "--quiet", "--out"]).arg(&out).output();
+    let run = run.map_err(|error| error.to_string())?;
+    let signals = std::fs::read_to_string(out.join("signals.csv")).map_err(|error| error.to_string());
+    let _ = std::fs::remove_dir_all(&out);
+    if !run.status.success() {
+        return Err(String::from_utf8_lossy(&run.stderr).into_owned());
+    }
+    let signals = signals?;
+    let last = signals.lines().last().unwrap_or_default();
+    let values: Vec<f64> = last.split(',').filter_map(|value| value.parse().ok()).collect();
+    match values[..] {
+        [_, pair, bare] => Ok((pair, bare)),
+        _ => Err(format!("signals.csv ends in {last:?}")),
+    }
+}
+
+/// From here on the kernel kills this process at any system call but `write` and `exit`.
+fn forbid_system_calls() -> bool {
+    // Not the strict mode, which forbids reading the time stamp counter as well.
+    let load_number =
+        libc::sock_filter { code: (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16, jt: 0, jf: 0, k: 0 };
+    let allow = |number: i64, jt| libc::sock_filter {
+        code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
+        jt,
+        jf: 0,
+        k: number as u32,
+    };
+    let answer = |k| libc::sock_filter { code: (libc::BPF_RET | libc::BPF_K) as u16, jt: 0, jf: 0, k };
+    let mut filter = [
+        load_number,
+        allow(libc::SYS_write, 2),
+        allow(libc::SYS_exit, 1),
+        answer(libc::SECCOMP_RET_KILL_PROCESS),
+        answer(libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+    // SAFETY: the program and its instructions live until the call returns; the kernel copies them.
+    unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
+    }
+}
+
+/// What `prepare` makes is run in a process that may do nothing but compute and write its result; `None` when it did
+/// something else.
+fn without_system_calls<F: FnOnce() -> f64>(prepare: impl FnOnce() -> F) -> Option<f64> {
+    let mut pipe = [0; 2];
+    // SAFETY: room for two descriptors.
+    assert_eq!(unsafe { libc::pipe(pipe.as_mut_ptr()) }, 0, "a pipe");
+    // SAFETY: this program has one thread, so the child may do whatever this one may.
+    match unsafe { libc::fork() } {
+        0 => {
+            let work = prepare();
+            let nanos = if forbid_system_calls() { work() } else { f64::NAN };
+            let bytes = nanos.to_ne_bytes();
+            // SAFETY: writes eight bytes that live here; then ends the only thread, and with it the process.
+            unsafe {
+                libc::write(pipe[1], bytes.as_ptr().cast(), bytes.len());
+                libc::syscall(libc::SYS_exit, 0);
+            }
+            unreachable!("the process has ended");
+        }
+        -1 => panic!("no child process"),
+        child => {
+            let mut bytes = [0; 8];
+            // SAFETY: closes a descriptor that is ours, reads into a buffer of that size, and reaps the child.
+            let read = unsafe {
+                libc::close(pipe[1]);
+                let read = libc::read(pipe[0], bytes.as_mut_ptr().cast(), bytes.len());
+                libc::close(pipe[0]);
+                libc::waitpid(child, std::ptr::null_mut(), 0);
+                read
+            };
+            let nanos = f64::from_ne_bytes(bytes);
+            (read == 8 && nanos.is_finite()).then_some(nanos)
+        }
+    }
+}
