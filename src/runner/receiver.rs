@@ -6,8 +6,8 @@
 //! * is the only producer of its clocks' tick queues;
 //! * accepts what the rates of the rig allow ([`TokenBucket`]); what is beyond, outside of the run, or more than a queue
 //!   holds, is counted and not activated;
-//! * takes out so many datagrams per second and no more, so that a flood costs partitions below it a bounded share of
-//!   their core: the kernel throws away the rest, and counts it;
+//! * takes so many datagrams per second out of each socket and no more, so that a flood costs partitions below it a
+//!   bounded share of their core and holds up no event at another socket: the kernel throws away the rest, and counts it;
 //! * from its start on allocates nothing, and takes no lock.
 
 use super::world::World;
@@ -21,7 +21,7 @@ use crate::sys::{SysError, affinity, memory, process, scheduling, thread};
 use crate::time::{Instant, Nanos};
 use crossbeam::channel::bounded;
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::thread::JoinHandle;
@@ -32,9 +32,10 @@ pub const FIRST_SOCKET_FD: i32 = 6;
 
 /// Events that a clock accepts at once; as many as its queue of ticks holds.
 const BURST: u32 = crate::schedule::QUEUE as u32;
-/// Datagrams per second that are looked at, beyond twice what is accepted: about one hundredth of a core.
+/// Datagrams per second that are looked at, beyond twice what is accepted: about one hundredth of a core, and shared out
+/// equally to the sockets.
 const LOOKS: f64 = 10_000.0;
-/// Looks in a row.
+/// Looks in a row at one socket.
 const LOOKS_AT_ONCE: u32 = 64;
 const STACK: usize = 128 * 1024;
 /// A receiver that does not get to run does not hold up the end of a run for longer.
@@ -96,21 +97,23 @@ impl Receiver {
                 socket: DatagramSocket::inherited(socket),
                 task: source.task,
                 bucket: TokenBucket::new(source.max_rate, BURST),
+                looks: TokenBucket::new(
+                    2.0 * source.max_rate + LOOKS / world.plan.datagrams.len() as f64,
+                    LOOKS_AT_ONCE,
+                ),
                 empty: Nanos(0),
                 last: Nanos(i64::MIN),
             });
         }
         // The most urgent first: they are looked at in this order.
         sources.sort_by_key(|source| source.task);
-        let accepted: f64 = world.plan.datagrams.iter().map(|source| source.max_rate).sum();
-        let body = Body {
-            world,
-            orders: Arc::clone(&orders),
-            listener,
-            sources,
-            looks: TokenBucket::new(2.0 * accepted + LOOKS, LOOKS_AT_ONCE),
-            control: Control::default(),
-        };
+        // Descriptors of their own, so that sources can change while they are watched.
+        let mut watched = vec![listener.as_fd().try_clone_to_owned().map_err(|error| place(&error))?];
+        for source in &sources {
+            watched.push(source.socket.as_fd().try_clone_to_owned().map_err(|error| place(&error))?);
+        }
+        let orders_given = Arc::clone(&orders);
+        let body = Body { world, orders: orders_given, listener, sources, watched, control: Control::default() };
         let (ready, is_ready) = bounded(1);
         let thread = thread::spawn("vecud.receiver", STACK, move || {
             let here = 0_u8;
@@ -174,6 +177,8 @@ struct Source {
     socket: DatagramSocket,
     task: TaskId,
     bucket: TokenBucket,
+    /// How often it is looked at.
+    looks: TokenBucket,
     /// When the socket was last seen without a datagram.
     empty: Nanos,
     /// Simulation time of its last event.
@@ -185,7 +190,8 @@ struct Body {
     orders: Arc<Orders>,
     listener: PipeReader,
     sources: Vec<Source>,
-    looks: TokenBucket,
+    /// The listener's and the sources' descriptors, in their order.
+    watched: Vec<OwnedFd>,
     control: Control,
 }
 
@@ -205,24 +211,23 @@ impl Body {
     }
 
     fn run(self) {
-        let Body { world, orders, mut listener, mut sources, mut looks, mut control } = self;
-        // Descriptors of their own, so that sources can change while they are watched.
-        let copies: Vec<_> = sources.iter().map(|source| source.socket.as_fd().try_clone_to_owned()).collect();
-        let Ok(copies) = copies.into_iter().collect::<Result<Vec<_>, _>>() else { return };
-        let Ok(bell) = listener.as_fd().try_clone_to_owned() else { return };
-        let mut watched = Watched::new(std::iter::once(&bell).chain(&copies).map(AsFd::as_fd));
-        let all = 1 + sources.len();
+        let Body { world, orders, mut listener, mut sources, watched, mut control } = self;
+        let mut watched = Watched::new(watched.iter().map(AsFd::as_fd));
         loop {
             let order = Order::from_word(orders.given.load(SeqCst));
-            let mut pause = None;
+            // Which sockets are watched: all but those that have been looked at often enough, until the first of them is due.
+            let mut pause: Option<Duration> = None;
+            for number in 1..=sources.len() {
+                watched.heed(number, order == Order::Receive);
+            }
             match order {
                 Order::Wait => (),
                 Order::Receive => {
                     let offset = clock_offset();
-                    for source in &mut sources {
-                        pause = source.take(world, offset, Some(&mut looks), &mut control, None);
-                        if pause.is_some() {
-                            break;
+                    for (number, source) in sources.iter_mut().enumerate() {
+                        if let Some(looks_again) = source.take(world, offset, &mut control, None) {
+                            watched.heed(1 + number, false);
+                            pause = Some(pause.map_or(looks_again, |pause| pause.min(looks_again)));
                         }
                     }
                 }
@@ -230,7 +235,7 @@ impl Body {
                     let now = Nanos(monotonic_now());
                     let offset = clock_offset();
                     for source in &mut sources {
-                        source.take(world, offset, None, &mut control, Some((now, order)));
+                        source.take(world, offset, &mut control, Some((now, order)));
                     }
                     if order == Order::Close {
                         for source in &sources {
@@ -240,11 +245,10 @@ impl Body {
                 }
             }
             orders.done.store(order as u32, SeqCst);
-            match (order, pause) {
-                (Order::Close, _) => return,
-                (Order::Receive, None) => watched.wait(all, None),
-                (_, pause) => watched.wait(1, pause),
+            if order == Order::Close {
+                return;
             }
+            watched.wait(pause);
             if watched.has(0) {
                 let _ = listener.read(&mut [0]);
             }
@@ -255,21 +259,18 @@ impl Body {
 impl Source {
     /// Takes out what is there. A time: there may be more, which is not to be looked at before that has passed.
     ///
-    /// At an end (since when, and which), only what had come before it.
+    /// At an end (since when, and which), only what had come before it, and all of that.
     fn take(
         &mut self,
         world: &World,
         offset: ClockOffset,
-        mut looks: Option<&mut TokenBucket>,
         control: &mut Control,
         end: Option<(Nanos, Order)>,
     ) -> Option<Duration> {
         let mut asked = Nanos(monotonic_now());
         loop {
-            if let Some(looks) = looks.as_deref_mut()
-                && !looks.accept(asked)
-            {
-                let pause = looks.next().minus(asked).0.max(1);
+            if end.is_none() && !self.looks.accept(asked) {
+                let pause = self.looks.next().minus(asked).0.max(1);
                 return Some(Duration::from_nanos(pause as u64));
             }
             let received = self.socket.receive(control);

@@ -187,28 +187,38 @@ impl Drop for SocketFile {
 /// Sleeps until one of several descriptors can be read. One system call, no allocation.
 #[derive(Debug)]
 pub struct Watched<'a> {
-    all: Vec<PollFd<'a>>,
-    /// How many of them the last wait has looked at.
-    looked_at: usize,
+    all: Vec<(PollFd<'a>, bool)>,
+    /// Those of the last wait that are heeded, in their order.
+    heeded: Vec<PollFd<'a>>,
 }
 
 impl<'a> Watched<'a> {
-    /// These descriptors, numbered from 0.
+    /// These descriptors, numbered from 0; all are heeded.
     pub fn new(all: impl IntoIterator<Item = BorrowedFd<'a>>) -> Watched<'a> {
-        let all = all.into_iter().map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
-        Watched { all, looked_at: 0 }
+        let all: Vec<_> = all.into_iter().map(|fd| (PollFd::new(fd, PollFlags::POLLIN), true)).collect();
+        Watched { heeded: Vec::with_capacity(all.len()), all }
     }
 
-    /// Sleeps until one of the first `count` descriptors has something, or is at its end; at most so long.
-    pub fn wait(&mut self, count: usize, at_most: Option<Duration>) {
-        let result = ppoll(&mut self.all[..count], at_most.map(TimeSpec::from_duration), None);
-        // Interrupted: nothing is known, the caller comes back.
-        self.looked_at = if result.is_ok() { count } else { 0 };
+    /// Whether the waits from now on heed that descriptor.
+    pub fn heed(&mut self, number: usize, heeded: bool) {
+        self.all[number].1 = heeded;
+    }
+
+    /// Sleeps until one of those that are heeded has something, or is at its end; at most so long.
+    pub fn wait(&mut self, at_most: Option<Duration>) {
+        self.heeded.clear();
+        self.heeded.extend(self.all.iter().filter(|(_, heeded)| *heeded).map(|(fd, _)| fd.clone()));
+        if ppoll(&mut self.heeded, at_most.map(TimeSpec::from_duration), None).is_err() {
+            // Interrupted: nothing is known, the caller comes back.
+            self.heeded.clear();
+        }
     }
 
     /// Whether the last wait has found something there.
     pub fn has(&self, number: usize) -> bool {
-        self.all[..self.looked_at].get(number).and_then(PollFd::any).unwrap_or(false)
+        let wanted = self.all[number].0.as_fd().as_raw_fd();
+        let found = self.heeded.iter().find(|fd| fd.as_fd().as_raw_fd() == wanted);
+        found.and_then(PollFd::any).unwrap_or(false)
     }
 }
 
@@ -234,7 +244,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(5));
         let after = real_time_now();
         let mut watched = Watched::new([socket.as_fd()]);
-        watched.wait(1, None);
+        watched.wait(None);
         assert!(watched.has(0));
         let mut last = before;
         for _ in 0..2 {
@@ -243,7 +253,7 @@ mod tests {
             last = stamp;
         }
         assert_eq!(socket.receive(&mut control), Received::Nothing);
-        watched.wait(1, Some(Duration::from_millis(1)));
+        watched.wait(Some(Duration::from_millis(1)));
         assert!(!watched.has(0));
     }
 
