@@ -243,22 +243,28 @@ fn virtual_time_repeats_to_the_byte_with_every_kind_of_clock() {
 
 #[test]
 fn real_time_activates_the_same_times_as_virtual_time() {
-    let Some(_core) = real_time("real_time_activates_the_same_times_as_virtual_time") else { return };
-    let start = "changing_interval = 0.005, changing_step = 0.001, changing_cycle = 3, arm_every = 4, tick_every = 3, \
+    real_time("real_time_activates_the_same_times_as_virtual_time", || {
+        let start = "changing_interval = 0.005, changing_step = 0.001, changing_cycle = 3, arm_every = 4, tick_every = 3, \
                  lock_in_get_interval = true, fixed_asked_shift = 0.011";
-    let rig = || kinds("stop_time = 0.8\noverrun = 'queue'", start, "");
-    let (real, simulated) = (rig().run().exits(0), rig().run_virtual().exits(0));
-    no_violation(&real);
-    for clock in BASE..=TRIGGERED {
-        assert_eq!(
-            real.trace("k").activations(clock),
-            simulated.trace("k").activations(clock),
-            "{}",
-            NAMES[clock as usize]
-        );
-        assert_eq!(calls(&real.trace("k"), clock), calls(&simulated.trace("k"), clock), "{}", NAMES[clock as usize]);
-    }
-    assert!(real.count("k", "changing", "activations") > 100);
+        let rig = || kinds("stop_time = 0.8\noverrun = 'queue'", start, "");
+        let (real, simulated) = (rig().run().exits(0), rig().run_virtual().exits(0));
+        no_violation(&real);
+        for clock in BASE..=TRIGGERED {
+            assert_eq!(
+                real.trace("k").activations(clock),
+                simulated.trace("k").activations(clock),
+                "{}",
+                NAMES[clock as usize]
+            );
+            assert_eq!(
+                calls(&real.trace("k"), clock),
+                calls(&simulated.trace("k"), clock),
+                "{}",
+                NAMES[clock as usize]
+            );
+        }
+        assert!(real.count("k", "changing", "activations") > 100);
+    });
 }
 
 /// The report's failure, and that the FMU was freed without fmi3Terminate.
@@ -335,9 +341,9 @@ fn a_changing_clock_without_a_next_interval_is_a_failure_of_its_fmu() {
         let run = kinds("stop_time = 0.3\non_error = 'continue'", &start, "").fmu("other", other, "", "");
         let run = check(run.run_virtual().exits(1));
         assert_eq!((run.status("other").as_str(), run.count("other", "base", "activations")), ("terminated", 30));
-        if let Some(_core) = real_time("a_changing_clock_without_a_next_interval_is_a_failure_of_its_fmu") {
+        real_time("a_changing_clock_without_a_next_interval_is_a_failure_of_its_fmu", || {
             check(kinds("stop_time = 0.3", &start, "").run().exits(1));
-        }
+        });
     }
 }
 

@@ -83,10 +83,11 @@ fn ticks_of_one_time_are_one_activation() {
     let run = rig().run_virtual().exits(0);
     accounted(&run, "a", OUT_HIGH, "a", HIGH);
     assert_eq!((run.count("a", "high", "activations"), run.count("a", "high", "coalesced")), (200, 100));
-    let _core = the_core();
-    let run = rig().run().exits(0);
-    accounted(&run, "a", OUT_HIGH, "a", HIGH);
-    assert!(run.count("a", "high", "coalesced") > 10, "{}", run.clock("a", "high"));
+    the_core(|| {
+        let run = rig().run().exits(0);
+        accounted(&run, "a", OUT_HIGH, "a", HIGH);
+        assert!(run.count("a", "high", "coalesced") > 10, "{}", run.clock("a", "high"));
+    });
 }
 
 #[test]
@@ -101,16 +102,17 @@ fn a_tick_that_comes_too_late_gets_the_time_of_its_dispatch() {
     let run = rig().run_virtual().exits(0);
     accounted(&run, "a", OUT_HIGH, "a", HIGH);
     assert_eq!(run.count("a", "high", "retimed"), 0, "nothing takes time in virtual time");
-    let Some(_core) = real_time("a_tick_that_comes_too_late_gets_the_time_of_its_dispatch") else { return };
-    let run = rig().run().exits(0);
-    accounted(&run, "a", OUT_HIGH, "a", HIGH);
-    let retimed = run.count("a", "high", "retimed");
-    assert!(retimed > 5, "{}", run.clock("a", "high"));
-    // Exactly those activations are off the grid of whole milliseconds on which all ticks are.
-    let times = run.trace("a").activations(HIGH);
-    let off = times.iter().filter(|time| **time != (**time * 1000.0).round() / 1000.0).count();
-    assert_eq!(off as u64, retimed);
-    run.problem(&["clock a.high", &format!("{retimed} ticks came too late")]);
+    real_time("a_tick_that_comes_too_late_gets_the_time_of_its_dispatch", || {
+        let run = rig().run().exits(0);
+        accounted(&run, "a", OUT_HIGH, "a", HIGH);
+        let retimed = run.count("a", "high", "retimed");
+        assert!(retimed > 5, "{}", run.clock("a", "high"));
+        // Exactly those activations are off the grid of whole milliseconds on which all ticks are.
+        let times = run.trace("a").activations(HIGH);
+        let off = times.iter().filter(|time| **time != (**time * 1000.0).round() / 1000.0).count();
+        assert_eq!(off as u64, retimed);
+        run.problem(&["clock a.high", &format!("{retimed} ticks came too late")]);
+    });
 }
 
 #[test]
@@ -128,57 +130,60 @@ fn a_deadline_that_passes_before_the_clock_is_armed_anew_is_activated() {
     };
     let run = rig().run_virtual().exits(0);
     assert_eq!(run.count("a", "delayed", "activations"), 30);
-    let Some(_core) = real_time("a_deadline_that_passes_before_the_clock_is_armed_anew_is_activated") else { return };
-    let run = rig().run().exits(0);
-    // A skipped activation of slow arms nothing.
-    let armed = run.count("a", "slow", "activations");
-    assert!(armed >= 28, "{armed}");
-    assert_eq!(run.count("a", "delayed", "activations"), armed, "{}", run.clock("a", "delayed"));
-    let of_delayed = run.trace("a").activations(DELAYED);
-    assert!(of_delayed.iter().all(|time| (time * 1000.0).round() as u64 % 10 == 2), "{of_delayed:?}");
+    real_time("a_deadline_that_passes_before_the_clock_is_armed_anew_is_activated", || {
+        let run = rig().run().exits(0);
+        // A skipped activation of slow arms nothing.
+        let armed = run.count("a", "slow", "activations");
+        assert!(armed >= 28, "{armed}");
+        assert_eq!(run.count("a", "delayed", "activations"), armed, "{}", run.clock("a", "delayed"));
+        let of_delayed = run.trace("a").activations(DELAYED);
+        assert!(of_delayed.iter().all(|time| (time * 1000.0).round() as u64 % 10 == 2), "{of_delayed:?}");
+    });
 }
 
 #[test]
 fn sixteen_ticks_wait_and_no_more() {
-    let Some(_core) = real_time("sixteen_ticks_wait_and_no_more") else { return };
-    // fast ticks every millisecond, low takes 25 ms for each: the queue is full most of the time.
-    let run = Rig::new("stop_time = 0.25\nshutdown_timeout = 5")
-        .tracer("a", "fast_tick_low_every = 1, equal_a_tick_low_every = 0")
-        .tracer("b", "low_burn_us = 25000, equal_a_tick_low_every = 0")
-        .trigger("a.out_low", "b.low")
-        .run()
-        .exits(0);
-    accounted(&run, "a", OUT_LOW, "b", LOW);
-    let (a, b) = (run.trace("a"), run.trace("b"));
-    let last = a.events.iter().rfind(|event| event.is("activate", "begin") && event.clock == FAST).unwrap().ns;
-    let drained =
-        b.events.iter().filter(|event| event.is("activate", "begin") && event.clock == LOW && event.ns > last);
-    // What waited at the end still runs.
-    assert_eq!(drained.count(), 16);
-    assert!(run.count("b", "low", "overruns") > 100, "{}", run.clock("b", "low"));
-    assert_eq!(run.count("b", "low", "discarded"), 0);
-    run.problem(&["clock b.low", "overruns"]);
+    real_time("sixteen_ticks_wait_and_no_more", || {
+        // fast ticks every millisecond, low takes 25 ms for each: the queue is full most of the time.
+        let run = Rig::new("stop_time = 0.25\nshutdown_timeout = 5")
+            .tracer("a", "fast_tick_low_every = 1, equal_a_tick_low_every = 0")
+            .tracer("b", "low_burn_us = 25000, equal_a_tick_low_every = 0")
+            .trigger("a.out_low", "b.low")
+            .run()
+            .exits(0);
+        accounted(&run, "a", OUT_LOW, "b", LOW);
+        let (a, b) = (run.trace("a"), run.trace("b"));
+        let last = a.events.iter().rfind(|event| event.is("activate", "begin") && event.clock == FAST).unwrap().ns;
+        let drained =
+            b.events.iter().filter(|event| event.is("activate", "begin") && event.clock == LOW && event.ns > last);
+        // What waited at the end still runs.
+        assert_eq!(drained.count(), 16);
+        assert!(run.count("b", "low", "overruns") > 100, "{}", run.clock("b", "low"));
+        assert_eq!(run.count("b", "low", "discarded"), 0);
+        run.problem(&["clock b.low", "overruns"]);
+    });
 }
 
 #[test]
 fn a_late_partition_is_skipped_and_stays_on_its_grid() {
-    let Some(_core) = real_time("a_late_partition_is_skipped_and_stays_on_its_grid") else { return };
-    // fast takes 2.5 ms of every 1 ms.
-    let run = Rig::new("stop_time = 0.2").tracer("a", "fast_burn_us = 2500").run().exits(0);
-    let (activations, skipped) = (run.count("a", "fast", "activations"), run.count("a", "fast", "skipped"));
-    assert_eq!(activations + skipped, 200);
-    assert_eq!(run.count("a", "fast", "overruns"), skipped);
-    assert!(skipped >= 100, "{skipped}");
-    let times = run.trace("a").activations(FAST);
-    assert!(times.iter().all(|time| *time == (time * 1000.0).round() / 1000.0), "{times:?}");
-    // No coordinated omission: what was skipped is in the latencies, not in the execution times.
-    let (clock, all) = (run.clock("a", "fast"), activations + skipped);
-    for (metric, count) in
-        [("wakeup_latency", all), ("start_latency", all), ("response", all), ("execution", activations)]
-    {
-        assert_eq!(clock[metric]["count"], count, "{metric}");
-    }
-    assert!(clock["start_latency"]["max"].as_u64().unwrap() >= 1_000_000);
+    real_time("a_late_partition_is_skipped_and_stays_on_its_grid", || {
+        // fast takes 2.5 ms of every 1 ms.
+        let run = Rig::new("stop_time = 0.2").tracer("a", "fast_burn_us = 2500").run().exits(0);
+        let (activations, skipped) = (run.count("a", "fast", "activations"), run.count("a", "fast", "skipped"));
+        assert_eq!(activations + skipped, 200);
+        assert_eq!(run.count("a", "fast", "overruns"), skipped);
+        assert!(skipped >= 100, "{skipped}");
+        let times = run.trace("a").activations(FAST);
+        assert!(times.iter().all(|time| *time == (time * 1000.0).round() / 1000.0), "{times:?}");
+        // No coordinated omission: what was skipped is in the latencies, not in the execution times.
+        let (clock, all) = (run.clock("a", "fast"), activations + skipped);
+        for (metric, count) in
+            [("wakeup_latency", all), ("start_latency", all), ("response", all), ("execution", activations)]
+        {
+            assert_eq!(clock[metric]["count"], count, "{metric}");
+        }
+        assert!(clock["start_latency"]["max"].as_u64().unwrap() >= 1_000_000);
+    });
 }
 
 #[test]
@@ -188,26 +193,28 @@ fn clock_updates_inside_of_get_clock_are_refused_and_counted() {
             .tracer("a", "update_in_get_clock = true, lock_in_get_clock = true")
             .trigger("a.out_high", "a.high")
     };
-    let _core = the_core();
-    for run in [rig().run_virtual().exits(0), rig().run().exits(0)] {
-        let callbacks = run.trace("a").count("update", "begin");
-        run.problem(&["fmu `a`", &format!("{callbacks} clock updates from inside fmi3GetClock")]);
-        let misplaced = run.problems().iter().any(|problem| problem.contains("had no effect"));
-        assert!(!misplaced, "told of the instance, and nothing else: {:#?}", run.problems());
-        assert_eq!(run.trace("a").violations(), 0);
-        accounted(&run, "a", OUT_HIGH, "a", HIGH);
-    }
+    the_core(|| {
+        for run in [rig().run_virtual().exits(0), rig().run().exits(0)] {
+            let callbacks = run.trace("a").count("update", "begin");
+            run.problem(&["fmu `a`", &format!("{callbacks} clock updates from inside fmi3GetClock")]);
+            let misplaced = run.problems().iter().any(|problem| problem.contains("had no effect"));
+            assert!(!misplaced, "told of the instance, and nothing else: {:#?}", run.problems());
+            assert_eq!(run.trace("a").violations(), 0);
+            accounted(&run, "a", OUT_HIGH, "a", HIGH);
+        }
+    });
 }
 
 #[test]
 fn every_call_begins_with_default_floating_point_control() {
     let start = "fail_kind = 12, fail_clock = 1, fail_at = 10";
     let rig = || Rig::new("stop_time = 0.1").tracer("a", start).tracer("b", "").connect("a.out_f64", "b.in_f64");
-    let _core = the_core();
-    for run in [rig().run_virtual().exits(0), rig().run().exits(0)] {
-        assert_eq!((run.trace("a").violations(), run.trace("b").violations()), (0, 0));
-        assert_eq!(run.trace("a").count("fail", "note"), 1);
-    }
+    the_core(|| {
+        for run in [rig().run_virtual().exits(0), rig().run().exits(0)] {
+            assert_eq!((run.trace("a").violations(), run.trace("b").violations()), (0, 0));
+            assert_eq!(run.trace("a").count("fail", "note"), 1);
+        }
+    });
 }
 
 #[test]

@@ -29,18 +29,6 @@ fn in_virtual_time(start: &str, keys: &str) -> Outcome {
     rig(start, keys).run_virtual()
 }
 
-/// A run in real time in which no release was left out: the machine may work for somebody else for milliseconds.
-fn undisturbed(start: &str, keys: &str) -> Outcome {
-    for _ in 0..10 {
-        let run = rig(start, keys).run().exits(0);
-        let clocks = run.report()["clocks"].as_array().unwrap().clone();
-        if clocks.iter().all(|clock| clock["skipped"] == 0) {
-            return run;
-        }
-    }
-    panic!("releases were left out in each of ten runs");
-}
-
 /// Activation times of one element of a clock (0: a scalar).
 fn times(trace: &Trace, clock: u32, element: u32) -> Vec<f64> {
     let own = |e: &&Event| e.is("activate", "begin") && e.clock == clock && e.vr == element;
@@ -83,9 +71,9 @@ fn the_tick_has_the_time_that_the_callback_says() {
         }
     };
     check(in_virtual_time("offset = 0.002", ""));
-    if let Some(_core) = real_time("the_tick_has_the_time_that_the_callback_says") {
-        check(undisturbed("offset = 0.002", ""));
-    }
+    real_time("the_tick_has_the_time_that_the_callback_says", || {
+        check(rig("offset = 0.002", "").run().exits(0));
+    });
 }
 
 /// Position of the first such event from `from` on.
@@ -96,51 +84,55 @@ fn find(trace: &Trace, from: usize, what: &str, phase: &str, clock: u32) -> usiz
 
 #[test]
 fn a_more_urgent_partition_runs_inside_the_callback_and_a_less_urgent_one_waits() {
-    let Some(_core) = real_time("a_more_urgent_partition_runs_inside_the_callback") else { return };
-    for (misbehave, callback) in [(0, true), (8, false)] {
-        let trace = rig(&format!("burn_us = 100, misbehave = {misbehave}"), "").run().exits(0).trace("d");
-        let mut at = 0;
-        for _ in 0..trace.activations(BASE).len() {
-            let base = find(&trace, at, "activate", "begin", BASE);
-            let (update, updated) =
-                (find(&trace, base, "update", "begin", BASE), find(&trace, base, "update", "end", BASE));
-            let ended = find(&trace, base, "activate", "end", BASE);
-            let urgent = find(&trace, base, "activate", "begin", URGENT);
-            // Holding the lock, the partition gives way where it unlocks.
-            assert_eq!((update..updated).contains(&urgent), callback, "misbehave = {misbehave}");
-            assert!((update..ended).contains(&urgent), "misbehave = {misbehave}");
-            for waits in [MIDDLE, LAST] {
-                assert!(find(&trace, base, "activate", "begin", waits) > ended);
+    real_time("a_more_urgent_partition_runs_inside_the_callback", || {
+        for (misbehave, callback) in [(0, true), (8, false)] {
+            let trace = rig(&format!("burn_us = 100, misbehave = {misbehave}"), "").run().exits(0).trace("d");
+            let mut at = 0;
+            for _ in 0..trace.activations(BASE).len() {
+                let base = find(&trace, at, "activate", "begin", BASE);
+                let (update, updated) =
+                    (find(&trace, base, "update", "begin", BASE), find(&trace, base, "update", "end", BASE));
+                let ended = find(&trace, base, "activate", "end", BASE);
+                let urgent = find(&trace, base, "activate", "begin", URGENT);
+                // Holding the lock, the partition gives way where it unlocks.
+                assert_eq!((update..updated).contains(&urgent), callback, "misbehave = {misbehave}");
+                assert!((update..ended).contains(&urgent), "misbehave = {misbehave}");
+                for waits in [MIDDLE, LAST] {
+                    assert!(find(&trace, base, "activate", "begin", waits) > ended);
+                }
+                at = ended;
             }
-            at = ended;
         }
-    }
+    });
 }
 
 #[test]
 fn times_of_callbacks_may_decrease_under_preemption() {
-    let Some(_core) = real_time("times_of_callbacks_may_decrease_under_preemption") else { return };
-    // bank[1] is released at 1 ms, preempted by base at 10 ms, and ticks afterwards.
-    let run = undisturbed("bank_burn_us = 12000", "clock.bank = { interval = 0.05 }");
-    let trace = run.trace("d");
-    let updates: Vec<f64> = trace.events.iter().filter(|e| e.is("update", "begin")).map(|e| e.time).collect();
-    assert_eq!(updates[..3], [0.0, 0.01, 0.001]);
-    assert_eq!(times(&trace, EACH, 1), [0.001, 0.051]);
-    assert_eq!(trace.activations(URGENT), grid(0, 10 * MS, 10));
-    assert_eq!(run.finding("d", "illegal_tick_time"), None);
-    assert_eq!(run.count("d", "each[1]", "retimed"), 0);
+    real_time("times_of_callbacks_may_decrease_under_preemption", || {
+        // bank[1] is released at 1 ms, preempted by base at 10 ms, and ticks afterwards.
+        let run = rig("bank_burn_us = 12000", "clock.bank = { interval = 0.05 }").run().exits(0);
+        let trace = run.trace("d");
+        let updates: Vec<f64> = trace.events.iter().filter(|e| e.is("update", "begin")).map(|e| e.time).collect();
+        assert_eq!(updates[..3], [0.0, 0.01, 0.001]);
+        assert_eq!(times(&trace, EACH, 1), [0.001, 0.051]);
+        assert_eq!(trace.activations(URGENT), grid(0, 10 * MS, 10));
+        assert_eq!(run.finding("d", "illegal_tick_time"), None);
+        assert_eq!(run.count("d", "each[1]", "retimed"), 0);
+    });
 }
 
 #[test]
 fn a_callback_may_say_the_time_of_a_preempted_partition_but_no_earlier_one() {
-    let Some(_core) = real_time("a_callback_may_say_the_time_of_a_preempted_partition") else { return };
-    // At 10 ms and 60 ms bank[1], released 9 ms before, is preempted by base, which says 5 ms less than its own time.
-    let run = undisturbed("bank_burn_us = 12000, offset = -0.005", "clock.bank = { interval = 0.05 }");
-    let trace = run.trace("d");
-    let base = trace.activations(BASE);
-    let said: Vec<f64> = base.iter().enumerate().map(|(k, t)| if k == 1 || k == 6 { t - 0.005 } else { *t }).collect();
-    assert_eq!(trace.activations(URGENT), said);
-    assert_eq!(run.finding("d", "illegal_tick_time"), Some(8));
+    real_time("a_callback_may_say_the_time_of_a_preempted_partition", || {
+        // At 10 ms and 60 ms bank[1], released 9 ms before, is preempted by base, which says 5 ms less than its own time.
+        let run = rig("bank_burn_us = 12000, offset = -0.005", "clock.bank = { interval = 0.05 }").run().exits(0);
+        let trace = run.trace("d");
+        let base = trace.activations(BASE);
+        let said: Vec<f64> =
+            base.iter().enumerate().map(|(k, t)| if k == 1 || k == 6 { t - 0.005 } else { *t }).collect();
+        assert_eq!(trace.activations(URGENT), said);
+        assert_eq!(run.finding("d", "illegal_tick_time"), Some(8));
+    });
 }
 
 #[test]
@@ -163,8 +155,9 @@ fn every_callback_reads_all_elements_of_all_output_clocks_once() {
         assert_eq!(trace.count("violation", "note"), 0, "the early return was answered");
     };
     check(in_virtual_time("", ""));
-    let _core = the_core();
-    check(undisturbed("", ""));
+    the_core(|| {
+        check(rig("", "").run().exits(0));
+    });
 }
 
 // ---- Delays ----
@@ -186,12 +179,13 @@ fn what_a_clock_triggers_is_activated_after_the_interval_that_it_says() {
         };
         let start = "late_every = 1, delay = 0.035";
         check(in_virtual_time(start, &format!("get_intervals = {get}")));
-        let _core = the_core();
-        let run = undisturbed(start, &format!("get_intervals = {get}"));
-        // Latency counts from when it is due, not from the tick.
-        let late = run.clock("d", "late")["start_latency"]["p50"].as_f64().unwrap();
-        assert!(late < 30e6, "{late} ns, of which the delay is 35 ms");
-        check(run);
+        the_core(|| {
+            let run = rig(start, &format!("get_intervals = {get}")).run().exits(0);
+            // Latency counts from when it is due, not from the tick.
+            let late = run.clock("d", "late")["start_latency"]["p50"].as_f64().unwrap();
+            assert!(late < 30e6, "{late} ns, of which the delay is 35 ms");
+            check(run);
+        });
     }
 }
 
@@ -244,8 +238,8 @@ fn every_element_of_an_array_clock_has_a_task_and_a_period_of_its_own() {
         trace
     };
     check(rig("", keys).run_virtual());
-    if let Some(_core) = real_time("every_element_of_an_array_clock_has_a_thread") {
-        let trace = check(undisturbed("", keys));
+    real_time("every_element_of_an_array_clock_has_a_thread", || {
+        let trace = check(rig("", keys).run().exits(0));
         let threads: std::collections::BTreeSet<(u32, u32, u32)> = trace
             .events
             .iter()
@@ -254,7 +248,7 @@ fn every_element_of_an_array_clock_has_a_task_and_a_period_of_its_own() {
             .collect();
         let tids: std::collections::BTreeSet<u32> = threads.iter().map(|(_, _, tid)| *tid).collect();
         assert_eq!((threads.len(), tids.len()), (6, 6), "one thread for each element");
-    }
+    });
 }
 
 #[test]

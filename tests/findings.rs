@@ -9,31 +9,21 @@ fn offender(kind: i32) -> Rig {
     Rig::new("stop_time = 0.05").tracer("a", &format!("fail_kind = {kind}, fail_clock = 1, fail_at = 5"))
 }
 
-/// A run in real time with this finding, or one in which the machine has made no clock skip a release.
-#[track_caller]
-fn in_real_time(rig: impl Fn() -> Rig, kind: &str, count: u64) -> Outcome {
-    let skips = |run: &Outcome| {
-        let report = run.report();
-        report["clocks"].as_array().unwrap().iter().any(|clock| clock["skipped"] != 0)
-    };
-    let mut runs = std::iter::repeat_with(|| rig().run().exits(0)).take(20);
-    runs.find(|run| run.finding("a", kind) == Some(count) || !skips(run)).expect("one of twenty runs is undisturbed")
-}
-
 /// Runs it in both modes; both pass, and find exactly this offence.
 #[track_caller]
-fn finds(rig: impl Fn() -> Rig, kind: &str, count: u64, words: &[&str]) {
-    let _core = the_core();
-    for run in [rig().run_virtual().exits(0), in_real_time(&rig, kind, count)] {
-        assert_eq!(run.finding("a", kind), Some(count), "{:#}", run.fmu("a")["findings"]);
-        let place = run.problems().iter().position(|problem| words.iter().all(|word| problem.contains(word)));
-        let place = place.unwrap_or_else(|| panic!("{words:?} is not among {:#?}", run.problems()));
-        assert_eq!(run.report()["problem_severities"][place], "finding");
-        assert_eq!(run.report()["verdict"], "pass");
-    }
-    let strict: Outcome = rig().run_with(&["--strict", "--mode", "virtual"]).exits(1);
-    assert_eq!(strict.report()["verdict"], "fail");
-    strict.problem(words);
+fn finds(rig: impl Fn() -> Rig + Sync, kind: &str, count: u64, words: &[&str]) {
+    the_core(|| {
+        for run in [rig().run_virtual().exits(0), rig().run().exits(0)] {
+            assert_eq!(run.finding("a", kind), Some(count), "{:#}", run.fmu("a")["findings"]);
+            let place = run.problems().iter().position(|problem| words.iter().all(|word| problem.contains(word)));
+            let place = place.unwrap_or_else(|| panic!("{words:?} is not among {:#?}", run.problems()));
+            assert_eq!(run.report()["problem_severities"][place], "finding");
+            assert_eq!(run.report()["verdict"], "pass");
+        }
+        let strict: Outcome = rig().run_with(&["--strict", "--mode", "virtual"]).exits(1);
+        assert_eq!(strict.report()["verdict"], "fail");
+        strict.problem(words);
+    });
 }
 
 #[test]
@@ -43,14 +33,15 @@ fn a_run_without_offences_has_no_finding_and_passes_strictly() {
             .tracer("a", "fast_tick_high_every = 1, slow_tick_high_every = 1, fast_lock_every = 1")
             .trigger("a.out_high", "a.high")
     };
-    let _core = the_core();
-    for run in [rig().run_with(&["--strict", "--mode", "virtual"]).exits(0), rig().run().exits(0)] {
-        // A stall of the machine can make an activation outlast its period.
-        let findings = run.fmu("a")["findings"].as_array().unwrap().clone();
-        assert!(findings.iter().all(|finding| finding["kind"] == "outlasts_period"), "{findings:#?}");
-        // Ticks of several partitions at one instant are coalesced, which is nobody's fault.
-        assert!(run.count("a", "high", "coalesced") > 0);
-    }
+    the_core(|| {
+        for run in [rig().run_with(&["--strict", "--mode", "virtual"]).exits(0), rig().run().exits(0)] {
+            // A stall of the machine can make an activation outlast its period.
+            let findings = run.fmu("a")["findings"].as_array().unwrap().clone();
+            assert!(findings.iter().all(|finding| finding["kind"] == "outlasts_period"), "{findings:#?}");
+            // Ticks of several partitions at one instant are coalesced, which is nobody's fault.
+            assert!(run.count("a", "high", "coalesced") > 0);
+        }
+    });
 }
 
 #[test]
@@ -114,27 +105,29 @@ fn intervals_that_no_clock_can_have() {
 
 #[test]
 fn a_flood_of_log_messages() {
-    let _core = the_core();
-    // In virtual time the flood can be slower than its reader.
-    let run = offender(16).run().exits(0);
-    let lost = run.finding("a", "log_flood").expect("found");
-    assert!(lost > 0 && lost < 10_000, "{lost}");
-    run.problem(&["fmu `a`:", "log messages came too fast to be kept"]);
-    assert_eq!(run.report()["log_dropped"], lost);
+    the_core(|| {
+        // In virtual time the flood can be slower than its reader.
+        let run = offender(16).run().exits(0);
+        let lost = run.finding("a", "log_flood").expect("found");
+        assert!(lost > 0 && lost < 10_000, "{lost}");
+        run.problem(&["fmu `a`:", "log messages came too fast to be kept"]);
+        assert_eq!(run.report()["log_dropped"], lost);
+    });
 }
 
 #[test]
 fn an_activation_that_takes_longer_than_its_period() {
-    let Some(_core) = real_time("an_activation_that_takes_longer_than_its_period") else { return };
-    let rig = || Rig::new("stop_time = 0.1").tracer("a", "fast_burn_us = 1500");
-    let run = rig().run().exits(0);
-    assert_eq!(run.finding("a", "outlasts_period"), Some(run.count("a", "fast", "activations")));
-    run.problem(&[
-        "fmu `a`:",
-        "executed for longer than the period of the clock: fast for",
-        "first in clock fast at 0 s",
-    ]);
-    rig().run_with(&["--strict"]).exits(1);
+    real_time("an_activation_that_takes_longer_than_its_period", || {
+        let rig = || Rig::new("stop_time = 0.1").tracer("a", "fast_burn_us = 1500");
+        let run = rig().run().exits(0);
+        assert_eq!(run.finding("a", "outlasts_period"), Some(run.count("a", "fast", "activations")));
+        run.problem(&[
+            "fmu `a`:",
+            "executed for longer than the period of the clock: fast for",
+            "first in clock fast at 0 s",
+        ]);
+        rig().run_with(&["--strict"]).exits(1);
+    });
 }
 
 #[test]

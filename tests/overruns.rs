@@ -20,65 +20,72 @@ fn milliseconds(run: &Outcome) -> Vec<u64> {
 
 #[test]
 fn queued_releases_run_later_at_their_own_times() {
-    let _core = the_core();
-    let run = sleeper("overrun = 'queue'", 8_000, "").run().exits(0);
-    assert_eq!(milliseconds(&run), (0..200).collect::<Vec<_>>(), "nothing is left out");
-    for never in ["overruns", "skipped", "discarded"] {
-        assert_eq!(run.count("a", "fast", never), 0, "{never}");
-    }
-    // Their latency counts from when they should have run.
-    let late = run.clock("a", "fast")["start_latency"]["max"].as_u64().unwrap();
-    assert!(late >= 6_500_000, "{late}");
-    assert_eq!(run.clock("a", "fast")["start_latency"]["count"], 200);
+    the_core(|| {
+        let run = sleeper("overrun = 'queue'", 8_000, "").run().exits(0);
+        assert_eq!(milliseconds(&run), (0..200).collect::<Vec<_>>(), "nothing is left out");
+        for never in ["overruns", "skipped", "discarded"] {
+            assert_eq!(run.count("a", "fast", never), 0, "{never}");
+        }
+        // Their latency counts from when they should have run.
+        let late = run.clock("a", "fast")["start_latency"]["max"].as_u64().unwrap();
+        assert!(late >= 6_500_000, "{late}");
+        assert_eq!(run.clock("a", "fast")["start_latency"]["count"], 200);
+    });
 }
 
 #[test]
 fn sixteen_releases_are_queued_and_no_more() {
-    let _core = the_core();
-    let run = sleeper("", 40_000, "clock.fast = { overrun = 'queue' }").run().exits(0);
-    let (activations, skipped) = (run.count("a", "fast", "activations"), run.count("a", "fast", "skipped"));
-    assert_eq!(activations + skipped, 200, "{}", run.clock("a", "fast"));
-    assert_eq!(run.count("a", "fast", "overruns"), skipped);
-    assert!(skipped >= 20, "{skipped}");
-    let times = milliseconds(&run);
-    // The 50th is that of 49 ms: the 16 after it wait, then there is a gap.
-    assert_eq!(times[..66], (0..66).collect::<Vec<_>>());
-    assert!(times[66] >= 49 + 40, "{}", times[66]);
-    // No coordinated omission.
-    for metric in ["wakeup_latency", "start_latency", "response"] {
-        assert_eq!(run.clock("a", "fast")[metric]["count"], 200, "{metric}");
-    }
-    run.problem(&["clock a.fast", "overruns"]);
+    the_core(|| {
+        let run = sleeper("", 40_000, "clock.fast = { overrun = 'queue' }").run().exits(0);
+        let (activations, skipped) = (run.count("a", "fast", "activations"), run.count("a", "fast", "skipped"));
+        assert_eq!(activations + skipped, 200, "{}", run.clock("a", "fast"));
+        assert_eq!(run.count("a", "fast", "overruns"), skipped);
+        assert!(skipped >= 20, "{skipped}");
+        let times = milliseconds(&run);
+        // The 50th is that of 49 ms: the 16 after it wait, then there is a gap.
+        assert_eq!(times[..66], (0..66).collect::<Vec<_>>());
+        assert!(times[66] >= 49 + 40, "{}", times[66]);
+        // No coordinated omission.
+        for metric in ["wakeup_latency", "start_latency", "response"] {
+            assert_eq!(run.clock("a", "fast")[metric]["count"], 200, "{metric}");
+        }
+        run.problem(&["clock a.fast", "overruns"]);
+    });
 }
 
 #[test]
 fn the_first_overrun_stops_the_run_in_an_orderly_way() {
-    let _core = the_core();
-    let run = sleeper("overrun = 'stop'", 5_000, "").tracer("b", "").run().exits(3);
-    let report = run.report();
-    assert_eq!((report["end"].as_str(), report["verdict"].as_str()), (Some("overrun"), Some("fail")));
-    // Which of them is the first depends on whether the sleeper delays the others.
-    let problem = run.problem(&["ends the run (rig: overrun = \"stop\")", " was ", " µs late"]);
-    if problem.contains("clock a.fast") {
-        assert!(problem.contains("what was due at 0.05 s found the activation before it still running"), "{problem}");
-    }
-    let end = report["end_time"].as_f64().unwrap();
-    assert!((0.04..0.15).contains(&end), "{end}");
-    for fmu in ["a", "b"] {
-        assert_eq!(run.status(fmu), "terminated");
-        assert_eq!((run.trace(fmu).count("terminate", "end"), run.trace(fmu).violations()), (1, 0));
-    }
-    let times = milliseconds(&run);
-    assert!(times.len() == 50 && run.count("a", "fast", "activations") == 50, "{times:?}");
+    the_core(|| {
+        let run = sleeper("overrun = 'stop'", 5_000, "").tracer("b", "").run().exits(3);
+        let report = run.report();
+        assert_eq!((report["end"].as_str(), report["verdict"].as_str()), (Some("overrun"), Some("fail")));
+        // Which of them is the first depends on whether the sleeper delays the others.
+        let problem = run.problem(&["ends the run (rig: overrun = \"stop\")", " was ", " µs late"]);
+        if problem.contains("clock a.fast") {
+            assert!(
+                problem.contains("what was due at 0.05 s found the activation before it still running"),
+                "{problem}"
+            );
+        }
+        let end = report["end_time"].as_f64().unwrap();
+        assert!((0.04..0.15).contains(&end), "{end}");
+        for fmu in ["a", "b"] {
+            assert_eq!(run.status(fmu), "terminated");
+            assert_eq!((run.trace(fmu).count("terminate", "end"), run.trace(fmu).violations()), (1, 0));
+        }
+        let times = milliseconds(&run);
+        assert!(times.len() == 50 && run.count("a", "fast", "activations") == 50, "{times:?}");
+    });
 }
 
 #[test]
 fn only_clocks_whose_rig_says_stop_end_the_run() {
-    let _core = the_core();
-    // Only slow, which has time, would end it; of the others some are late.
-    let run = sleeper("", 5_000, "clock.slow = { overrun = 'stop' }").run().exits(0);
-    assert!(run.count("a", "fast", "overruns") > 0);
-    assert_eq!(run.report()["end"], "stop_time");
+    the_core(|| {
+        // Only slow, which has time, would end it; of the others some are late.
+        let run = sleeper("", 5_000, "clock.slow = { overrun = 'stop' }").run().exits(0);
+        assert!(run.count("a", "fast", "overruns") > 0);
+        assert_eq!(run.report()["end"], "stop_time");
+    });
 }
 
 #[test]
@@ -93,45 +100,50 @@ fn in_virtual_time_nothing_overruns() {
 /// Ticks are queued whatever the rig says; with `stop` the first that finds the queue full ends the run.
 #[test]
 fn a_full_queue_of_ticks_stops_the_run() {
-    let _core = the_core();
-    let rig = |policy: &str| {
-        Rig::new("stop_time = 0.3\nshutdown_timeout = 5")
-            .tracer("a", "fast_tick_low_every = 1, equal_a_tick_low_every = 0")
-            .tracer_with(
-                "b",
-                "low_burn_us = 25000, equal_a_tick_low_every = 0",
-                &format!("clock.low = {{ overrun = '{policy}' }}"),
-            )
-            .trigger("a.out_low", "b.low")
-    };
-    let run = rig("stop").run().exits(3);
-    run.problem(&["clock b.low", "found 16 ticks waiting", "overrun = \"stop\""]);
-    assert_eq!((run.count("b", "low", "overruns"), run.status("b").as_str()), (1, "terminated"));
-    let late = run.trace("b").activations(LOW).len();
-    assert!(late < 6, "{late} of 25 ms each");
-    let run = rig("queue").run().exits(0);
-    assert!(run.count("b", "low", "overruns") > 1, "{}", run.clock("b", "low"));
+    the_core(|| {
+        let rig = |policy: &str| {
+            Rig::new("stop_time = 0.3\nshutdown_timeout = 5")
+                .tracer("a", "fast_tick_low_every = 1, equal_a_tick_low_every = 0")
+                .tracer_with(
+                    "b",
+                    "low_burn_us = 25000, equal_a_tick_low_every = 0",
+                    &format!("clock.low = {{ overrun = '{policy}' }}"),
+                )
+                .trigger("a.out_low", "b.low")
+        };
+        let run = rig("stop").run().exits(3);
+        run.problem(&["clock b.low", "found 16 ticks waiting", "overrun = \"stop\""]);
+        assert_eq!((run.count("b", "low", "overruns"), run.status("b").as_str()), (1, "terminated"));
+        let late = run.trace("b").activations(LOW).len();
+        assert!(late < 6, "{late} of 25 ms each");
+        let run = rig("queue").run().exits(0);
+        assert!(run.count("b", "low", "overruns") > 1, "{}", run.clock("b", "low"));
+    });
 }
 
 /// Of a changing clock only the next release is known, and nothing can be left out without losing all that follow.
 #[test]
 fn the_release_of_a_changing_clock_is_late_and_never_left_out() {
-    let _core = the_core();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/clock_kinds");
-    let rig = |policy: &str| {
-        let start = "changing_interval = 0.005, changing_burn_us = 7000, changing_burn_from = 10";
-        let keys = format!("clock.changing = {{ overrun = '{policy}' }}");
-        Rig::new("stop_time = 0.15\nshutdown_timeout = 5").fmu("k", path.clone(), start, &keys)
-    };
-    let expected: Vec<f64> = (1..30).map(|k| f64::from(k * 5) / 1000.0).collect();
-    for (policy, at_least) in [("skip", 19), ("queue", 0)] {
-        let run = rig(policy).run().exits(0);
-        assert_eq!(run.trace("k").activations(7), expected, "{policy}");
-        let (overruns, skipped) = (run.count("k", "changing", "overruns"), run.count("k", "changing", "skipped"));
-        assert!(skipped == 0 && overruns >= at_least && (policy == "skip" || overruns == 0), "{policy}: {overruns}");
-        assert_eq!(run.trace("k").violations(), 0);
-    }
-    let run = rig("stop").run().exits(3);
-    run.problem(&["clock k.changing", "what was due at 0.055 s found the activation before it still running"]);
-    assert_eq!(run.trace("k").activations(7), expected[..10]);
+    the_core(|| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/clock_kinds");
+        let rig = |policy: &str| {
+            let start = "changing_interval = 0.005, changing_burn_us = 7000, changing_burn_from = 10";
+            let keys = format!("clock.changing = {{ overrun = '{policy}' }}");
+            Rig::new("stop_time = 0.15\nshutdown_timeout = 5").fmu("k", path.clone(), start, &keys)
+        };
+        let expected: Vec<f64> = (1..30).map(|k| f64::from(k * 5) / 1000.0).collect();
+        for (policy, at_least) in [("skip", 19), ("queue", 0)] {
+            let run = rig(policy).run().exits(0);
+            assert_eq!(run.trace("k").activations(7), expected, "{policy}");
+            let (overruns, skipped) = (run.count("k", "changing", "overruns"), run.count("k", "changing", "skipped"));
+            assert!(
+                skipped == 0 && overruns >= at_least && (policy == "skip" || overruns == 0),
+                "{policy}: {overruns}"
+            );
+            assert_eq!(run.trace("k").violations(), 0);
+        }
+        let run = rig("stop").run().exits(3);
+        run.problem(&["clock k.changing", "what was due at 0.055 s found the activation before it still running"]);
+        assert_eq!(run.trace("k").activations(7), expected[..10]);
+    });
 }

@@ -281,32 +281,33 @@ fn in_virtual_time_random_rigs_keep_every_rule_and_repeat_to_the_byte() {
 #[test]
 fn in_real_time_random_rigs_keep_every_rule() {
     let test = "in_real_time_random_rigs_keep_every_rule";
-    let _core = the_core();
-    let fifo = vecud::sys::scheduling::probe_fifo(89);
-    if let Err(error) = &fifo {
-        skipped(test, &format!("partitions take turns instead of preempting each other: {error}"));
-    }
-    let mut results = Vec::new();
-    for number in seeds(12) {
-        results.push(seed(test, number, || {
-            let drawn = draw(number, false);
-            let child = drawn.rig.start(drawn.rig.command());
-            if let Some(after) = drawn.signal_ms {
-                drawn.rig.wait_until_it_runs();
-                std::thread::sleep(Duration::from_millis(after));
-                send(child.id() as i32, nix::sys::signal::Signal::SIGTERM);
-            }
-            let run = drawn.rig.finish(child, Duration::from_secs(30));
-            judge(&drawn, &run, false)
-        }));
-    }
-    let all = results.len() >= 12;
-    let (seen, _) = report(results);
-    if all {
-        // Without priorities a busy machine leaves less to see.
-        let enough = if fifo.is_ok() { 5_000 } else { 1_000 };
-        assert!(seen.activations > enough && seen.callbacks > enough / 3, "{seen:?}");
-        // Let in, and then overtaken by one that fell asleep: that takes less than a microsecond.
-        assert!(seen.inside_sleepers * 500 < seen.activations, "{seen:?}");
-    }
+    the_core(|| {
+        let fifo = vecud::sys::scheduling::probe_fifo(89);
+        if let Err(error) = &fifo {
+            skipped(test, &format!("partitions take turns instead of preempting each other: {error}"));
+        }
+        let mut results = Vec::new();
+        for number in seeds(12) {
+            results.push(seed(test, number, || {
+                let drawn = draw(number, false);
+                let child = drawn.rig.start(drawn.rig.command());
+                if let Some(after) = drawn.signal_ms {
+                    drawn.rig.wait_until_it_runs();
+                    std::thread::sleep(Duration::from_millis(after));
+                    send(child.id() as i32, nix::sys::signal::Signal::SIGTERM);
+                }
+                let run = drawn.rig.finish(child, Duration::from_secs(30));
+                judge(&drawn, &run, false)
+            }));
+        }
+        let all = results.len() >= 12;
+        let (seen, _) = report(results);
+        if all {
+            // Without priorities a busy machine leaves less to see.
+            let enough = if fifo.is_ok() { 5_000 } else { 1_000 };
+            assert!(seen.activations > enough && seen.callbacks > enough / 3, "{seen:?}");
+            // Let in, and then overtaken by one that fell asleep: that takes less than a microsecond.
+            assert!(seen.inside_sleepers * 500 < seen.activations, "{seen:?}");
+        }
+    });
 }

@@ -93,59 +93,62 @@ fn planned(rig: &Rig) -> Vec<(String, i32, String)> {
 
 #[test]
 fn threads_and_memory_are_what_check_promises() {
-    let Some(_core) = real_time("threads_and_memory_are_what_check_promises") else { return };
-    let rig = rig();
-    let planned = planned(&rig);
-    assert_eq!(planned.len(), 14);
-    let child = rig.start(rig.command());
-    rig.wait_until_it_runs();
-    let runner = runner_of(&child);
-    let threads = threads(runner);
-    let status = fs::read_to_string(format!("/proc/{runner}/status")).unwrap();
-    let files: Vec<String> = fs::read_dir(format!("/proc/{runner}/fd"))
-        .unwrap()
-        .filter_map(|entry| Some(fs::read_link(entry.ok()?.path()).ok()?.display().to_string()))
-        .collect();
-    let reset = planned.iter().all(|(name, ..)| resets_on_fork(runner, name));
-    let run = rig.finish(child, Duration::from_secs(10)).exits(0);
+    real_time("threads_and_memory_are_what_check_promises", || {
+        let rig = rig();
+        let planned = planned(&rig);
+        assert_eq!(planned.len(), 14);
+        let child = rig.start(rig.command());
+        rig.wait_until_it_runs();
+        let runner = runner_of(&child);
+        let threads = threads(runner);
+        let status = fs::read_to_string(format!("/proc/{runner}/status")).unwrap();
+        let files: Vec<String> = fs::read_dir(format!("/proc/{runner}/fd"))
+            .unwrap()
+            .filter_map(|entry| Some(fs::read_link(entry.ok()?.path()).ok()?.display().to_string()))
+            .collect();
+        let reset = planned.iter().all(|(name, ..)| resets_on_fork(runner, name));
+        let run = rig.finish(child, Duration::from_secs(10)).exits(0);
 
-    for (name, priority, core) in &planned {
-        let thread = threads.get(name).unwrap_or_else(|| panic!("no thread {name}: {threads:#?}"));
-        assert_eq!((thread.policy, thread.priority), (libc::SCHED_FIFO, *priority), "{name}");
-        assert_eq!(thread.allowed, *core, "{name} is pinned");
-        // SIGTERM and SIGINT, at least, are not for partitions.
-        assert_eq!(thread.blocked >> (libc::SIGTERM - 1) & 1, 1, "{name}");
-        assert_eq!(thread.blocked >> (libc::SIGINT - 1) & 1, 1, "{name}");
-    }
-    assert!(reset, "FMU-made threads do not inherit FIFO");
-    let fifo = threads.values().filter(|thread| thread.policy == libc::SCHED_FIFO).count();
-    assert_eq!(fifo, planned.len(), "nobody else is a real-time thread: {threads:#?}");
-    let reported: Vec<(String, i32)> = run.report()["clocks"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|clock| (clock["thread"].as_str().unwrap().to_owned(), clock["fifo_priority"].as_i64().unwrap() as i32))
-        .collect();
-    let expected: Vec<(String, i32)> = planned.iter().map(|(name, fifo, _)| (name.clone(), *fifo)).collect();
-    assert_eq!(reported, expected, "the report says the same as check");
-    for fmu in ["a", "b"] {
-        let broken = check_threads(&run.trace(fmu));
-        assert!(broken.is_empty(), "{broken:?}");
-    }
+        for (name, priority, core) in &planned {
+            let thread = threads.get(name).unwrap_or_else(|| panic!("no thread {name}: {threads:#?}"));
+            assert_eq!((thread.policy, thread.priority), (libc::SCHED_FIFO, *priority), "{name}");
+            assert_eq!(thread.allowed, *core, "{name} is pinned");
+            // SIGTERM and SIGINT, at least, are not for partitions.
+            assert_eq!(thread.blocked >> (libc::SIGTERM - 1) & 1, 1, "{name}");
+            assert_eq!(thread.blocked >> (libc::SIGINT - 1) & 1, 1, "{name}");
+        }
+        assert!(reset, "FMU-made threads do not inherit FIFO");
+        let fifo = threads.values().filter(|thread| thread.policy == libc::SCHED_FIFO).count();
+        assert_eq!(fifo, planned.len(), "nobody else is a real-time thread: {threads:#?}");
+        let reported: Vec<(String, i32)> = run.report()["clocks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|clock| {
+                (clock["thread"].as_str().unwrap().to_owned(), clock["fifo_priority"].as_i64().unwrap() as i32)
+            })
+            .collect();
+        let expected: Vec<(String, i32)> = planned.iter().map(|(name, fifo, _)| (name.clone(), *fifo)).collect();
+        assert_eq!(reported, expected, "the report says the same as check");
+        for fmu in ["a", "b"] {
+            let broken = check_threads(&run.trace(fmu));
+            assert!(broken.is_empty(), "{broken:?}");
+        }
 
-    let host = &run.report()["host"];
-    assert_eq!(host["scheduling"], "fifo");
-    let kilobytes = |name: &str| line(&status, name).trim_end_matches(" kB").trim().parse::<u64>().unwrap();
-    if host["memory_locked"] == true {
-        assert!(kilobytes("VmLck:") > kilobytes("VmRSS:") / 2, "{status}");
-    } else {
-        skipped("threads_and_memory_are_what_check_promises", &"memory cannot be locked here");
-    }
-    if Path::new("/dev/cpu_dma_latency").exists() && host["dma_latency_held"] == true {
-        assert!(files.iter().any(|file| file == "/dev/cpu_dma_latency"), "{files:?}");
-    } else {
-        skipped("threads_and_memory_are_what_check_promises", &"no /dev/cpu_dma_latency to be held");
-    }
+        let host = &run.report()["host"];
+        assert_eq!(host["scheduling"], "fifo");
+        let kilobytes = |name: &str| line(&status, name).trim_end_matches(" kB").trim().parse::<u64>().unwrap();
+        if host["memory_locked"] == true {
+            assert!(kilobytes("VmLck:") > kilobytes("VmRSS:") / 2, "{status}");
+        } else {
+            skipped("threads_and_memory_are_what_check_promises", &"memory cannot be locked here");
+        }
+        if Path::new("/dev/cpu_dma_latency").exists() && host["dma_latency_held"] == true {
+            assert!(files.iter().any(|file| file == "/dev/cpu_dma_latency"), "{files:?}");
+        } else {
+            skipped("threads_and_memory_are_what_check_promises", &"no /dev/cpu_dma_latency to be held");
+        }
+    });
 }
 
 /// The command as somebody without any privilege, by a program that nobody may read.
@@ -179,48 +182,49 @@ fn as_nobody(rig: &Rig) -> Option<Command> {
 /// An ordinary user's run: what it says, and that its results are those of a privileged one.
 #[test]
 fn without_privileges_the_run_is_cooperative_loud_and_right() {
-    let _core = the_core();
-    // Nobody must be able to read the FMUs: a copy in the rig's folder.
-    let folder = tempfile::tempdir().unwrap();
-    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let path = program::changed_tracer(folder.path(), "fmu.c", &[]);
-    let rig = Rig::new("stop_time = 0.6")
-        .fmu("a", path.clone(), "equal_a_burn_us = 40, equal_b_burn_us = 60, fast_tick_high_every = 4", "")
-        .fmu("b", path, "equal_a_tick_low_every = 3", "")
-        .trigger("a.out_high", "a.high")
-        .trigger("b.out_high", "b.high")
-        .trigger("a.out_low", "b.low")
-        .trigger("b.out_low", "a.low")
-        .connect("a.out_f64", "b.in_f64");
-    if !nix::unistd::geteuid().is_root() && vecud::sys::scheduling::probe_fifo(89).is_ok() {
-        return skipped("without_privileges", &"this user has the privilege and cannot give it up");
-    }
-    let Some(command) = as_nobody(&rig) else { return };
-    let run = rig.finish(rig.start(command), Duration::from_secs(20)).exits(0);
-
-    let host = &run.report()["host"];
-    assert_eq!((&host["scheduling"], &host["dma_latency_held"]), (&"cooperative".into(), &false.into()), "{host}");
-    let first: String = run.stderr.lines().filter(|line| !line.starts_with("note: ")).take(3).collect();
-    assert!(first.contains("NO REAL-TIME PRIORITY") && first.contains("cooperative"), "{}", run.stderr);
-    assert!(first.contains("setcap") && first.contains("cap_sys_nice"), "one command: {}", run.stderr);
-    run.problem(&["NO REAL-TIME PRIORITY"]);
-    assert!(run.stdout.contains("ooperative"), "the summary too: {}", run.stdout);
-
-    for fmu in ["a", "b"] {
-        let trace = run.trace(fmu);
-        let (seen, broken) = trace.check(Kind::OneAtATime);
-        assert!(broken.is_empty(), "{broken:#?}");
-        assert_eq!(seen.preemptions, 0);
-        assert!(check_threads(&trace).is_empty());
-        let broken = run.check_counts(fmu, 600);
-        assert!(broken.is_empty(), "{broken:#?}");
-        // The grid is the one of any run: k · period.
-        for (clock, period) in [(FAST, 1), (EQUAL_A, 2), (EQUAL_B, 3), (SLOW, 10)] {
-            let grid: Vec<f64> = (0..600u32.div_ceil(period)).map(|k| f64::from(k * period) / 1000.0).collect();
-            let times = trace.activations(clock);
-            assert!(times.iter().all(|time| grid.contains(time)), "{fmu} {clock}");
-            assert_eq!(times[0], 0.0);
+    the_core(|| {
+        // Nobody must be able to read the FMUs: a copy in the rig's folder.
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let path = program::changed_tracer(folder.path(), "fmu.c", &[]);
+        let rig = Rig::new("stop_time = 0.6")
+            .fmu("a", path.clone(), "equal_a_burn_us = 40, equal_b_burn_us = 60, fast_tick_high_every = 4", "")
+            .fmu("b", path, "equal_a_tick_low_every = 3", "")
+            .trigger("a.out_high", "a.high")
+            .trigger("b.out_high", "b.high")
+            .trigger("a.out_low", "b.low")
+            .trigger("b.out_low", "a.low")
+            .connect("a.out_f64", "b.in_f64");
+        if !nix::unistd::geteuid().is_root() && vecud::sys::scheduling::probe_fifo(89).is_ok() {
+            return skipped("without_privileges", &"this user has the privilege and cannot give it up");
         }
-        assert_eq!(run.signals().last(&format!("{fmu}.violations")), 0);
-    }
+        let Some(command) = as_nobody(&rig) else { return };
+        let run = rig.finish(rig.start(command), Duration::from_secs(20)).exits(0);
+
+        let host = &run.report()["host"];
+        assert_eq!((&host["scheduling"], &host["dma_latency_held"]), (&"cooperative".into(), &false.into()), "{host}");
+        let first: String = run.stderr.lines().filter(|line| !line.starts_with("note: ")).take(3).collect();
+        assert!(first.contains("NO REAL-TIME PRIORITY") && first.contains("cooperative"), "{}", run.stderr);
+        assert!(first.contains("setcap") && first.contains("cap_sys_nice"), "one command: {}", run.stderr);
+        run.problem(&["NO REAL-TIME PRIORITY"]);
+        assert!(run.stdout.contains("ooperative"), "the summary too: {}", run.stdout);
+
+        for fmu in ["a", "b"] {
+            let trace = run.trace(fmu);
+            let (seen, broken) = trace.check(Kind::OneAtATime);
+            assert!(broken.is_empty(), "{broken:#?}");
+            assert_eq!(seen.preemptions, 0);
+            assert!(check_threads(&trace).is_empty());
+            let broken = run.check_counts(fmu, 600);
+            assert!(broken.is_empty(), "{broken:#?}");
+            // The grid is the one of any run: k · period.
+            for (clock, period) in [(FAST, 1), (EQUAL_A, 2), (EQUAL_B, 3), (SLOW, 10)] {
+                let grid: Vec<f64> = (0..600u32.div_ceil(period)).map(|k| f64::from(k * period) / 1000.0).collect();
+                let times = trace.activations(clock);
+                assert!(times.iter().all(|time| grid.contains(time)), "{fmu} {clock}");
+                assert_eq!(times[0], 0.0);
+            }
+            assert_eq!(run.signals().last(&format!("{fmu}.violations")), 0);
+        }
+    });
 }

@@ -126,53 +126,55 @@ fn say(what: &str, found: &Found) {
 
 #[test]
 fn two_instances_under_stress_keep_every_rule() {
-    let Some(_core) = real_time("two_instances_under_stress_keep_every_rule") else { return };
-    let wanted = activations();
-    // Long enough that starting the program does not count, short enough for different rounds.
-    let seconds = (wanted as f64 / 100_000.0).clamp(1.0, 10.0);
-    let mut found = [Found::default(), Found::default()];
-    let mut round = 0;
-    while found.iter().map(|found| found.activations).sum::<u64>() < wanted {
-        let sleeps = round % 2 == 1;
-        let rig = rig(seconds, round, sleeps);
-        let run = rig.finish(rig.start(rig.command()), Duration::from_secs_f64(seconds + 30.0)).exits(0);
-        found[usize::from(sleeps)].add(&run);
-        round += 1;
-        assert!(round < 1000, "too few activations: {found:?}");
-    }
-    let [awake, asleep] = &found;
-    say("code that does not sleep", awake);
-    say("code that sleeps", asleep);
-    assert_eq!((awake.violations, asleep.violations), (0, 0), "{found:?}");
-    assert_eq!((awake.entered_early, awake.resumed_early), (0, 0), "{awake:?}");
-    // A few in 100,000; without the bitmap every fiftieth.
-    assert!(asleep.entered_early * 200 < asleep.activations, "{asleep:?}");
-    assert!(asleep.resumed_early > 0, "nobody has slept while others could go on: {asleep:?}");
+    real_time("two_instances_under_stress_keep_every_rule", || {
+        let wanted = activations();
+        // Long enough that starting the program does not count, short enough for different rounds.
+        let seconds = (wanted as f64 / 100_000.0).clamp(1.0, 10.0);
+        let mut found = [Found::default(), Found::default()];
+        let mut round = 0;
+        while found.iter().map(|found| found.activations).sum::<u64>() < wanted {
+            let sleeps = round % 2 == 1;
+            let rig = rig(seconds, round, sleeps);
+            let run = rig.finish(rig.start(rig.command()), Duration::from_secs_f64(seconds + 30.0)).exits(0);
+            found[usize::from(sleeps)].add(&run);
+            round += 1;
+            assert!(round < 1000, "too few activations: {found:?}");
+        }
+        let [awake, asleep] = &found;
+        say("code that does not sleep", awake);
+        say("code that sleeps", asleep);
+        assert_eq!((awake.violations, asleep.violations), (0, 0), "{found:?}");
+        assert_eq!((awake.entered_early, awake.resumed_early), (0, 0), "{awake:?}");
+        // A few in 100,000; without the bitmap every fiftieth.
+        assert!(asleep.entered_early * 200 < asleep.activations, "{asleep:?}");
+        assert!(asleep.resumed_early > 0, "nobody has slept while others could go on: {asleep:?}");
+    });
 }
 
 /// The counts above would not be 0 if rules were broken: here somebody else breaks the ground that they stand on.
 #[test]
 fn partitions_that_run_in_parallel_are_seen() {
     let test = "partitions_that_run_in_parallel_are_seen";
-    let Some(_core) = real_time(test) else { return };
-    let cpus = vecud::sys::affinity::allowed_cpus().unwrap();
-    if cpus.len() < 2 {
-        return skipped(test, &"there is but one core");
-    }
-    let rig = rig(2.0, 0, false);
-    let child = rig.start(rig.command());
-    rig.wait_until_it_runs();
-    let mut everywhere = nix::sched::CpuSet::new();
-    cpus.iter().for_each(|cpu| everywhere.set(*cpu).unwrap());
-    let threads = std::fs::read_dir(format!("/proc/{}/task", runner_of(&child))).unwrap();
-    for thread in threads {
-        let id = thread.unwrap().file_name().to_str().unwrap().parse().unwrap();
-        nix::sched::sched_setaffinity(nix::unistd::Pid::from_raw(id), &everywhere).unwrap();
-    }
-    let run = rig.finish(child, Duration::from_secs(30));
-    let mut found = Found::default();
-    found.add(&run);
-    say("its threads on two cores", &found);
-    // Bit 1: a partition went on while one of higher priority was active.
-    assert!(found.violations > 0 && found.kinds & 2 > 0, "{found:?}");
+    real_time(test, || {
+        let cpus = vecud::sys::affinity::allowed_cpus().unwrap();
+        if cpus.len() < 2 {
+            return skipped(test, &"there is but one core");
+        }
+        let rig = rig(2.0, 0, false);
+        let child = rig.start(rig.command());
+        rig.wait_until_it_runs();
+        let mut everywhere = nix::sched::CpuSet::new();
+        cpus.iter().for_each(|cpu| everywhere.set(*cpu).unwrap());
+        let threads = std::fs::read_dir(format!("/proc/{}/task", runner_of(&child))).unwrap();
+        for thread in threads {
+            let id = thread.unwrap().file_name().to_str().unwrap().parse().unwrap();
+            nix::sched::sched_setaffinity(nix::unistd::Pid::from_raw(id), &everywhere).unwrap();
+        }
+        let run = rig.finish(child, Duration::from_secs(30));
+        let mut found = Found::default();
+        found.add(&run);
+        say("its threads on two cores", &found);
+        // Bit 1: a partition went on while one of higher priority was active.
+        assert!(found.violations > 0 && found.kinds & 2 > 0, "{found:?}");
+    });
 }

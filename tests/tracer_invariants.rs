@@ -69,19 +69,20 @@ fn assert_nothing_broken(broken: &[String]) {
 
 #[test]
 fn ten_real_time_runs_in_a_row_keep_every_rule() {
-    let Some(_core) = real_time("ten_real_time_runs_in_a_row_keep_every_rule") else { return };
-    let mut total = Seen::default();
-    for round in 1..=10 {
-        let run = rig().run().exits(0);
-        let (seen, broken) = check(&run, Kind::Preemptive);
-        println!("run {round}: {seen:?}");
-        assert_nothing_broken(&broken);
-        total += seen;
-    }
-    println!("ten runs: {total:?}");
-    // There was something to be seen in all of it.
-    assert!(total.activations > 10_000 && total.locked_sections > 10_000, "{total:?}");
-    assert!(total.callbacks > 2_000 && total.high_ticks > 1_000 && total.preemptions > 1_000, "{total:?}");
+    real_time("ten_real_time_runs_in_a_row_keep_every_rule", || {
+        let mut total = Seen::default();
+        for round in 1..=10 {
+            let run = rig().run().exits(0);
+            let (seen, broken) = check(&run, Kind::Preemptive);
+            println!("run {round}: {seen:?}");
+            assert_nothing_broken(&broken);
+            total += seen;
+        }
+        println!("ten runs: {total:?}");
+        // There was something to be seen in all of it.
+        assert!(total.activations > 10_000 && total.locked_sections > 10_000, "{total:?}");
+        assert!(total.callbacks > 2_000 && total.high_ticks > 1_000 && total.preemptions > 1_000, "{total:?}");
+    });
 }
 
 #[test]
@@ -103,30 +104,31 @@ fn virtual_time_keeps_every_rule() {
 
 #[test]
 fn partitions_that_sleep_keep_every_rule() {
-    let Some(_core) = real_time("partitions_that_sleep_keep_every_rule") else { return };
-    // At 2, 8, 14 ms: equal_a sleeps beyond the release of equal_b. fast and low sleep now and then, too.
-    let start = "equal_a_sleep_every = 1, equal_a_sleep_us = 1200, equal_b_sleep_every = 2, equal_b_sleep_us = 700, \
+    real_time("partitions_that_sleep_keep_every_rule", || {
+        // At 2, 8, 14 ms: equal_a sleeps beyond the release of equal_b. fast and low sleep now and then, too.
+        let start = "equal_a_sleep_every = 1, equal_a_sleep_us = 1200, equal_b_sleep_every = 2, equal_b_sleep_us = 700, \
                  fast_sleep_every = 3, fast_sleep_us = 250, slow_lock_us = 900, slow_burn_us = 500, \
                  low_burn_us = 300, low_lock_us = 400, equal_a_tick_low_every = 2, delayed_tick_high_every = 1";
-    let mut total = Seen::default();
-    for _ in 0..3 {
-        let run = Rig::new(&format!("stop_time = {}", STOP_MS as f64 / 1000.0))
-            .tracer("a", start)
-            .tracer("b", start)
-            .trigger("a.out_high", "a.high")
-            .trigger("b.out_high", "b.high")
-            .trigger("a.out_low", "b.low")
-            .trigger("b.out_low", "a.low")
-            .run()
-            .exits(0);
-        let (seen, broken) = check(&run, Kind::Sleeping);
-        println!("{seen:?}");
-        assert_nothing_broken(&broken);
-        total += seen;
-    }
-    assert!(total.preemptions > 500 && total.high_ticks > 200, "{total:?}");
-    // Without the gate it would be about every fifth.
-    assert!(total.inside_sleepers * 100 < total.activations, "{total:?}");
+        let mut total = Seen::default();
+        for _ in 0..3 {
+            let run = Rig::new(&format!("stop_time = {}", STOP_MS as f64 / 1000.0))
+                .tracer("a", start)
+                .tracer("b", start)
+                .trigger("a.out_high", "a.high")
+                .trigger("b.out_high", "b.high")
+                .trigger("a.out_low", "b.low")
+                .trigger("b.out_low", "a.low")
+                .run()
+                .exits(0);
+            let (seen, broken) = check(&run, Kind::Sleeping);
+            println!("{seen:?}");
+            assert_nothing_broken(&broken);
+            total += seen;
+        }
+        assert!(total.preemptions > 500 && total.high_ticks > 200, "{total:?}");
+        // Without the gate it would be about every fifth.
+        assert!(total.inside_sleepers * 100 < total.activations, "{total:?}");
+    });
 }
 
 /// A partition ticks `high` inside of a long locked section; meanwhile `fast` is released and waits for the unlock. `high`
@@ -134,23 +136,24 @@ fn partitions_that_sleep_keep_every_rule() {
 #[test]
 fn a_middle_partition_does_not_slip_in_before_a_ticked_higher_one() {
     let test = "a_middle_partition_does_not_slip_in_before_a_ticked_higher_one";
-    let Some(_core) = real_time(test) else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let unlock = "    if (in_lock) unlock(fmu, activation);";
-    let later = format!("    if (in_lock) burn(fmu, activation, 1500000);\n{unlock}");
-    let path = changed_tracer(folder.path(), "partitions.c", &[(unlock, &later)]);
-    let start = "slow_tick_in_lock = true, equal_b_tick_low_every = 4, arm_every = 0";
-    let run = Rig::new(&format!("stop_time = {}", STOP_MS as f64 / 1000.0))
-        .fmu("a", path.clone(), start, "")
-        .fmu("b", path, start, "")
-        .trigger("a.out_high", "a.high")
-        .trigger("b.out_high", "b.high")
-        .trigger("a.out_low", "b.low")
-        .trigger("b.out_low", "a.low")
-        .run()
-        .exits(0);
-    let (seen, broken) = check(&run, Kind::Preemptive);
-    println!("{seen:?}");
-    assert_nothing_broken(&broken);
-    assert!(seen.high_ticks > 150, "{seen:?}");
+    real_time(test, || {
+        let folder = tempfile::tempdir().unwrap();
+        let unlock = "    if (in_lock) unlock(fmu, activation);";
+        let later = format!("    if (in_lock) burn(fmu, activation, 1500000);\n{unlock}");
+        let path = changed_tracer(folder.path(), "partitions.c", &[(unlock, &later)]);
+        let start = "slow_tick_in_lock = true, equal_b_tick_low_every = 4, arm_every = 0";
+        let run = Rig::new(&format!("stop_time = {}", STOP_MS as f64 / 1000.0))
+            .fmu("a", path.clone(), start, "")
+            .fmu("b", path, start, "")
+            .trigger("a.out_high", "a.high")
+            .trigger("b.out_high", "b.high")
+            .trigger("a.out_low", "b.low")
+            .trigger("b.out_low", "a.low")
+            .run()
+            .exits(0);
+        let (seen, broken) = check(&run, Kind::Preemptive);
+        println!("{seen:?}");
+        assert_nothing_broken(&broken);
+        assert!(seen.high_ticks > 150, "{seen:?}");
+    });
 }

@@ -81,8 +81,9 @@ fn a_new_interval_counts_from_the_change() {
 
 #[test]
 fn in_real_time_too() {
-    let Some(_core) = real_time("in_real_time_too") else { return };
-    counts_from_the_change(Mode::RealTime);
+    real_time("in_real_time_too", || {
+        counts_from_the_change(Mode::RealTime);
+    });
 }
 
 #[test]

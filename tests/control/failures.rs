@@ -74,15 +74,17 @@ fn a_refused_reconfiguration_ends_the_instance() {
 
 #[test]
 fn an_fmu_that_hangs_or_crashes_while_it_is_reconfigured_is_named() {
-    let _core = the_core();
-    for (kind, words) in [(5, ["hangs", "fmi3EnterConfigurationMode"]), (6, ["SIGABRT", "fmi3EnterConfigurationMode"])]
-    {
-        let bench = Bench::new("", "[rig]\nshutdown_timeout = 0.3").in_real_time().until(0.3);
-        let left = bench.run(move |control| {
-            control.set("x", "trap_enter", trap(kind)).unwrap();
-            control.reconfigure("x", &[("n", Values::UInt64(vec![1]))], at(0.05)).unwrap();
-        });
-        let problem = &left.run.run.problems[0].message;
-        assert!(words.iter().all(|word| problem.contains(word)) && left.run.exit_code() == 1, "{problem}");
-    }
+    the_core(|| {
+        for (kind, words) in
+            [(5, ["hangs", "fmi3EnterConfigurationMode"]), (6, ["SIGABRT", "fmi3EnterConfigurationMode"])]
+        {
+            let bench = Bench::new("", "[rig]\nshutdown_timeout = 0.3").in_real_time().until(0.3);
+            let left = bench.run(move |control| {
+                control.set("x", "trap_enter", trap(kind)).unwrap();
+                control.reconfigure("x", &[("n", Values::UInt64(vec![1]))], at(0.05)).unwrap();
+            });
+            let problem = &left.run.run.problems[0].message;
+            assert!(words.iter().all(|word| problem.contains(word)) && left.run.exit_code() == 1, "{problem}");
+        }
+    });
 }

@@ -12,50 +12,51 @@ fn setting_values_allocates_nothing_on_partition_threads() {
     if !cfg!(target_env = "gnu") {
         return skipped(TEST, &"the counter is written for glibc");
     }
-    let Some(_core) = real_time(TEST) else { return };
-    let bench = Bench::new("", "").in_real_time();
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let (counter, notes) = (bench.folder.path().join("count.so"), bench.folder.path().join("notes"));
-    let mut compiler = Command::new("cc");
-    compiler.args(["-O1", "-shared", "-fPIC", "-o"]).args([&counter, &here.join("tests/no_allocation/count.c")]);
-    match compiler.output() {
-        Err(error) => return skipped(TEST, &format!("there is no C compiler: {error}")),
-        Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
-    }
-    let preload = format!(
-        "export LD_PRELOAD='{}' VECUD_ALLOCATIONS='{}'; exec PROGRAM \"$@\"",
-        counter.display(),
-        notes.display()
-    );
-    let bench = bench.with_runner(&preload);
-    let running = bench.start(|_| ());
-    wait_until("the run begins", || bench.is_recording());
-    std::thread::sleep(std::time::Duration::from_millis(100));
-    let control = &running.control;
-    let mut last = None;
-    for round in 0..100u8 {
-        let text = Values::String(vec![String::from(char::from(b'a' + round % 26)).repeat(round.into())]);
-        last = Some(control.set("x", "label", text).unwrap().wait(SOON).unwrap());
-        control.set("x", "blob", Values::Binary(vec![vec![round; usize::from(round) % 32]])).unwrap();
-        control.set("x", "table", Values::Float32(vec![round.into(); 7])).unwrap();
-        control.set("x", "add_slow", Values::UInt64(vec![1])).unwrap();
-        control.set("x", "on", Values::Boolean(vec![round % 2 == 0])).unwrap().wait(SOON).unwrap();
-    }
-    control.end();
-    running.finish().passed().was_lawful();
-    let report = bench.report();
-    let start = report["start_monotonic_ns"].as_i64().unwrap();
-    let window = start + 50_000_000..start + last.unwrap().time.nanos().0;
-    assert!(window.end - window.start > 100_000_000, "values came all the while");
-    let files = std::fs::read_dir(bench.folder.path()).unwrap().map(|entry| entry.unwrap().path());
-    let files = files.filter(|path| path.file_stem().is_some_and(|stem| stem == "notes"));
-    let calls: String = files.map(|path| std::fs::read_to_string(path).unwrap()).collect();
-    assert!(!calls.contains("FULL"), "the counter has room for more calls than a run makes");
-    for thread in ["x.fast", "x.middle", "x.slow"] {
-        let own = calls.lines().filter_map(|call| call.strip_prefix(thread)?.strip_prefix(' '));
-        let times = || own.clone().map(|call| call.split(' ').next().unwrap().parse::<i64>().unwrap());
-        assert!(times().any(|at| at < start), "{thread}: nothing was counted before the start");
-        let late = times().filter(|at| window.contains(at)).count();
-        assert_eq!(late, 0, "{thread}: calls of the allocator while values were set");
-    }
+    real_time(TEST, || {
+        let bench = Bench::new("", "").in_real_time();
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let (counter, notes) = (bench.folder.path().join("count.so"), bench.folder.path().join("notes"));
+        let mut compiler = Command::new("cc");
+        compiler.args(["-O1", "-shared", "-fPIC", "-o"]).args([&counter, &here.join("tests/no_allocation/count.c")]);
+        match compiler.output() {
+            Err(error) => return skipped(TEST, &format!("there is no C compiler: {error}")),
+            Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
+        }
+        let preload = format!(
+            "export LD_PRELOAD='{}' VECUD_ALLOCATIONS='{}'; exec PROGRAM \"$@\"",
+            counter.display(),
+            notes.display()
+        );
+        let bench = bench.with_runner(&preload);
+        let running = bench.start(|_| ());
+        wait_until("the run begins", || bench.is_recording());
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        let control = &running.control;
+        let mut last = None;
+        for round in 0..100u8 {
+            let text = Values::String(vec![String::from(char::from(b'a' + round % 26)).repeat(round.into())]);
+            last = Some(control.set("x", "label", text).unwrap().wait(SOON).unwrap());
+            control.set("x", "blob", Values::Binary(vec![vec![round; usize::from(round) % 32]])).unwrap();
+            control.set("x", "table", Values::Float32(vec![round.into(); 7])).unwrap();
+            control.set("x", "add_slow", Values::UInt64(vec![1])).unwrap();
+            control.set("x", "on", Values::Boolean(vec![round % 2 == 0])).unwrap().wait(SOON).unwrap();
+        }
+        control.end();
+        running.finish().passed().was_lawful();
+        let report = bench.report();
+        let start = report["start_monotonic_ns"].as_i64().unwrap();
+        let window = start + 50_000_000..start + last.unwrap().time.nanos().0;
+        assert!(window.end - window.start > 100_000_000, "values came all the while");
+        let files = std::fs::read_dir(bench.folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let files = files.filter(|path| path.file_stem().is_some_and(|stem| stem == "notes"));
+        let calls: String = files.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+        assert!(!calls.contains("FULL"), "the counter has room for more calls than a run makes");
+        for thread in ["x.fast", "x.middle", "x.slow"] {
+            let own = calls.lines().filter_map(|call| call.strip_prefix(thread)?.strip_prefix(' '));
+            let times = || own.clone().map(|call| call.split(' ').next().unwrap().parse::<i64>().unwrap());
+            assert!(times().any(|at| at < start), "{thread}: nothing was counted before the start");
+            let late = times().filter(|at| window.contains(at)).count();
+            assert_eq!(late, 0, "{thread}: calls of the allocator while values were set");
+        }
+    });
 }

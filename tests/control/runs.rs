@@ -15,23 +15,24 @@ fn table(elements: usize) -> Values {
 
 #[test]
 fn arrays_of_a_further_run_have_their_first_size_again() {
-    let _core = the_core();
-    let bench = Bench::new("", "").in_real_time().until(1.0).with(|options| options.repeat = Some(2));
-    let running = bench.start(|_| ());
-    let control = running.control.clone();
-    control.reconfigure("x", &[n(3)], None).unwrap().wait(SOON).unwrap();
-    assert!(
-        matches!(control.set("x", "table", table(7)), Err(ControlError::Refused { .. })),
-        "it has three elements now"
-    );
-    wait_until("the second run", || bench.folder.path().join("out/run-2/signals.csv").exists());
-    let mut set = None;
-    wait_until("seven values are taken", || {
-        set = control.set("x", "table", table(7)).ok();
-        set.is_some()
+    the_core(|| {
+        let bench = Bench::new("", "").in_real_time().until(1.0).with(|options| options.repeat = Some(2));
+        let running = bench.start(|_| ());
+        let control = running.control.clone();
+        control.reconfigure("x", &[n(3)], None).unwrap().wait(SOON).unwrap();
+        assert!(
+            matches!(control.set("x", "table", table(7)), Err(ControlError::Refused { .. })),
+            "it has three elements now"
+        );
+        wait_until("the second run", || bench.folder.path().join("out/run-2/signals.csv").exists());
+        let mut set = None;
+        wait_until("seven values are taken", || {
+            set = control.set("x", "table", table(7)).ok();
+            set.is_some()
+        });
+        set.unwrap().wait(SOON).unwrap();
+        running.finish();
     });
-    set.unwrap().wait(SOON).unwrap();
-    running.finish();
 }
 
 #[test]

@@ -27,20 +27,21 @@ fn a_value_with_a_time_is_set_before_the_first_activation_at_or_after_it() {
 
 #[test]
 fn in_real_time_too_the_activation_at_that_time_is_the_first_to_see_it() {
-    let _core = the_core();
-    let bench = Bench::new("", "").until(0.1).in_real_time();
-    let running = bench.start(|_| ());
-    let ticket = running.control.set_together("x", &[("gain", f64s(5.0))], at(0.0605)).unwrap();
-    let applied = ticket.wait(SOON).unwrap();
-    let left = running.finish().passed();
-    // Exactly the next one of 1 ms, unless that was skipped on a busy machine.
-    let skipped = bench.report()["clocks"][0]["skipped"].as_u64().unwrap();
-    let time = applied.time.seconds();
-    assert!(time == 0.061 || skipped > 0 && time > 0.061, "{time}");
-    let changes = left.changes("x.gain_seen");
-    let seen = changes.iter().find(|(_, value)| *value == "5.0").unwrap().0;
-    assert!(changes.len() == 2 && seen >= time && (seen == time || skipped > 0), "{changes:?}, {time}");
-    assert_eq!(left.changes("x.gain").last().unwrap(), &(time, "5.0"));
+    the_core(|| {
+        let bench = Bench::new("", "").until(0.1).in_real_time();
+        let running = bench.start(|_| ());
+        let ticket = running.control.set_together("x", &[("gain", f64s(5.0))], at(0.0605)).unwrap();
+        let applied = ticket.wait(SOON).unwrap();
+        let left = running.finish().passed();
+        // Exactly the next one of 1 ms, unless that was skipped on a busy machine.
+        let skipped = bench.report()["clocks"][0]["skipped"].as_u64().unwrap();
+        let time = applied.time.seconds();
+        assert!(time == 0.061 || skipped > 0 && time > 0.061, "{time}");
+        let changes = left.changes("x.gain_seen");
+        let seen = changes.iter().find(|(_, value)| *value == "5.0").unwrap().0;
+        assert!(changes.len() == 2 && seen >= time && (seen == time || skipped > 0), "{changes:?}, {time}");
+        assert_eq!(left.changes("x.gain").last().unwrap(), &(time, "5.0"));
+    });
 }
 
 #[test]
@@ -141,11 +142,12 @@ const BUSY: &str = "start = { fast_burn_us = 100, slow_burn_us = 2000 }";
 #[test]
 fn a_storm_of_values_loses_none_and_none_comes_where_it_may_not() {
     let test = "a_storm_of_values_loses_none_and_none_comes_where_it_may_not";
-    let Some(_core) = real_time(test) else { return };
-    let bench = Bench::new(BUSY, "").in_real_time();
-    let (commands, left) = storm(&bench);
-    assert!(commands > 200, "{commands} prove nothing");
-    assert!(left.last("x.preempted").parse::<u64>().unwrap() > 20, "partitions preempted each other meanwhile");
+    real_time(test, || {
+        let bench = Bench::new(BUSY, "").in_real_time();
+        let (commands, left) = storm(&bench);
+        assert!(commands > 200, "{commands} prove nothing");
+        assert!(left.last("x.preempted").parse::<u64>().unwrap() > 20, "partitions preempted each other meanwhile");
+    });
 }
 
 #[test]
@@ -154,12 +156,13 @@ fn so_it_is_in_turns_without_privileges() {
     if nix::unistd::geteuid().is_root() && std::process::Command::new("setpriv").arg("--version").output().is_err() {
         return skipped(test, &"setpriv cannot take root's privileges");
     }
-    let _core = the_core();
-    let bench = Bench::new(BUSY, "").in_real_time().with_runner(WITHOUT_PRIVILEGES);
-    let (commands, left) = storm(&bench);
-    assert_eq!(bench.report()["host"]["scheduling"], "cooperative");
-    assert!(commands > 100, "{commands} prove nothing");
-    assert_eq!(left.last("x.preempted"), "0");
+    the_core(|| {
+        let bench = Bench::new(BUSY, "").in_real_time().with_runner(WITHOUT_PRIVILEGES);
+        let (commands, left) = storm(&bench);
+        assert_eq!(bench.report()["host"]["scheduling"], "cooperative");
+        assert!(commands > 100, "{commands} prove nothing");
+        assert_eq!(left.last("x.preempted"), "0");
+    });
 }
 
 /// Takes the privilege of real-time scheduling from the runner.

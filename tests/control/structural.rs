@@ -142,36 +142,39 @@ const BUSY: &str = "start = { fast_burn_us = 200, slow_burn_us = 3000, slow_slee
 
 #[test]
 fn no_partition_is_active_while_the_instance_is_reconfigured() {
-    let Some(_core) = real_time("no_partition_is_active_while_the_instance_is_reconfigured") else { return };
-    again_and_again(&Bench::new(BUSY, "").in_real_time(), true);
+    real_time("no_partition_is_active_while_the_instance_is_reconfigured", || {
+        again_and_again(&Bench::new(BUSY, "").in_real_time(), true);
+    });
 }
 
 #[test]
 fn nor_is_one_in_a_cooperative_run() {
-    let _core = the_core();
-    again_and_again(&Bench::new(BUSY, "").in_real_time().with_runner(WITHOUT_PRIVILEGES), false);
+    the_core(|| {
+        again_and_again(&Bench::new(BUSY, "").in_real_time().with_runner(WITHOUT_PRIVILEGES), false);
+    });
 }
 
 #[test]
 fn the_other_fmus_of_a_core_go_on_meanwhile() {
-    let Some(_core) = real_time("the_other_fmus_of_a_core_go_on_meanwhile") else { return };
-    let fmu = concat!(env!("CARGO_MANIFEST_DIR"), "/fmus/structural");
-    let bench = Bench::new("", &format!("[fmu.y]\npath = '{fmu}'\n")).in_real_time();
-    let running = bench.start(|_| ());
-    wait_until("the run begins", || bench.is_recording());
-    for round in 0..20 {
-        running.control.reconfigure("x", &[n(round % 8)], None).unwrap().wait(SOON).unwrap();
-    }
-    running.control.end();
-    running.finish().passed().was_lawful();
-    let report = bench.report();
-    let skipped = |fmu: &str| -> u64 {
-        let clocks = report["clocks"].as_array().unwrap().iter();
-        clocks
-            .filter(|clock| clock["fmu"] == fmu && clock["clock"] == "fast")
-            .map(|clock| clock["skipped"].as_u64().unwrap())
-            .sum()
-    };
-    // Each rest takes 3 ms, so x misses ticks of 1 ms; on a busy machine y may miss some, but not for that.
-    assert!(skipped("x") >= 20 && skipped("y") * 2 < skipped("x"), "{} and {}", skipped("x"), skipped("y"));
+    real_time("the_other_fmus_of_a_core_go_on_meanwhile", || {
+        let fmu = concat!(env!("CARGO_MANIFEST_DIR"), "/fmus/structural");
+        let bench = Bench::new("", &format!("[fmu.y]\npath = '{fmu}'\n")).in_real_time();
+        let running = bench.start(|_| ());
+        wait_until("the run begins", || bench.is_recording());
+        for round in 0..20 {
+            running.control.reconfigure("x", &[n(round % 8)], None).unwrap().wait(SOON).unwrap();
+        }
+        running.control.end();
+        running.finish().passed().was_lawful();
+        let report = bench.report();
+        let skipped = |fmu: &str| -> u64 {
+            let clocks = report["clocks"].as_array().unwrap().iter();
+            clocks
+                .filter(|clock| clock["fmu"] == fmu && clock["clock"] == "fast")
+                .map(|clock| clock["skipped"].as_u64().unwrap())
+                .sum()
+        };
+        // Each rest takes 3 ms, so x misses ticks of 1 ms; on a busy machine y may miss some, but not for that.
+        assert!(skipped("x") >= 20 && skipped("y") * 2 < skipped("x"), "{} and {}", skipped("x"), skipped("y"));
+    });
 }

@@ -136,176 +136,185 @@ fn a_hundred_of_each(rig: &Rig, command: Command, to: SocketAddr, path: &Path, k
 #[test]
 fn a_hundred_datagrams_are_a_hundred_activations_at_the_times_of_their_arrival() {
     let test = "a_hundred_datagrams_are_a_hundred_activations_at_the_times_of_their_arrival";
-    let Some(_core) = real_time(test) else { return };
-    let to = address();
-    let rig = Rig::new("stop_time = 1.2").tracer("a", ALONE);
-    let rig = rig.more(&udp("a.high", to, "")).more(&unix("a.low", "events.sock", ""));
-    let path = rig.folder().join("events.sock");
-    a_hundred_of_each(&rig, rig.command(), to, &path, Kind::Preemptive, "fifo");
+    real_time(test, || {
+        let to = address();
+        let rig = Rig::new("stop_time = 1.2").tracer("a", ALONE);
+        let rig = rig.more(&udp("a.high", to, "")).more(&unix("a.low", "events.sock", ""));
+        let path = rig.folder().join("events.sock");
+        a_hundred_of_each(&rig, rig.command(), to, &path, Kind::Preemptive, "fifo");
+    });
 }
 
 #[test]
 fn without_privileges_too_a_hundred_datagrams_are_a_hundred_activations() {
-    let _core = the_core();
-    if !nix::unistd::geteuid().is_root() && vecud::sys::scheduling::probe_fifo(89).is_ok() {
-        return skipped("without_privileges_too", &"this user has the privilege and cannot give it up");
-    }
-    // Nobody must be able to read the FMU and to write beside the rig.
-    let folder = tempfile::tempdir().unwrap();
-    let open = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
-    open(folder.path());
-    let to = address();
-    let rig = Rig::new("stop_time = 1.2").fmu("a", program::changed_tracer(folder.path(), "fmu.c", &[]), ALONE, "");
-    let rig = rig.more(&udp("a.high", to, "")).more(&unix("a.low", "events.sock", ""));
-    open(rig.folder());
-    let program = rig.folder().join("vecud");
-    std::fs::copy(env!("CARGO_BIN_EXE_vecud"), &program).unwrap();
-    let mut command = rig.command_of(&program);
-    command.env("VECUD_CACHE", rig.folder().join("cache")).env("TMPDIR", rig.folder());
-    if nix::unistd::geteuid().is_root() {
-        // SAFETY: both only set limits and ids, and are async-signal-safe; they run between fork and exec.
-        unsafe {
-            command.pre_exec(|| {
-                const NOBODY: u32 = 65534;
-                let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-                let set = libc::setrlimit(libc::RLIMIT_RTPRIO, &none) == 0
-                    && libc::setgroups(0, std::ptr::null()) == 0
-                    && libc::setgid(NOBODY) == 0
-                    && libc::setuid(NOBODY) == 0;
-                if set { Ok(()) } else { Err(std::io::Error::last_os_error()) }
-            });
+    the_core(|| {
+        if !nix::unistd::geteuid().is_root() && vecud::sys::scheduling::probe_fifo(89).is_ok() {
+            return skipped("without_privileges_too", &"this user has the privilege and cannot give it up");
         }
-    }
-    let path = rig.folder().join("events.sock");
-    a_hundred_of_each(&rig, command, to, &path, Kind::OneAtATime, "cooperative");
+        // Nobody must be able to read the FMU and to write beside the rig.
+        let folder = tempfile::tempdir().unwrap();
+        let open = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
+        open(folder.path());
+        let to = address();
+        let rig = Rig::new("stop_time = 1.2").fmu("a", program::changed_tracer(folder.path(), "fmu.c", &[]), ALONE, "");
+        let rig = rig.more(&udp("a.high", to, "")).more(&unix("a.low", "events.sock", ""));
+        open(rig.folder());
+        let program = rig.folder().join("vecud");
+        std::fs::copy(env!("CARGO_BIN_EXE_vecud"), &program).unwrap();
+        let mut command = rig.command_of(&program);
+        command.env("VECUD_CACHE", rig.folder().join("cache")).env("TMPDIR", rig.folder());
+        if nix::unistd::geteuid().is_root() {
+            // SAFETY: both only set limits and ids, and are async-signal-safe; they run between fork and exec.
+            unsafe {
+                command.pre_exec(|| {
+                    const NOBODY: u32 = 65534;
+                    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+                    let set = libc::setrlimit(libc::RLIMIT_RTPRIO, &none) == 0
+                        && libc::setgroups(0, std::ptr::null()) == 0
+                        && libc::setgid(NOBODY) == 0
+                        && libc::setuid(NOBODY) == 0;
+                    if set { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+                });
+            }
+        }
+        let path = rig.folder().join("events.sock");
+        a_hundred_of_each(&rig, command, to, &path, Kind::OneAtATime, "cooperative");
+    });
 }
 
 #[test]
 fn a_flood_is_cut_to_the_rate_and_the_rest_is_counted() {
-    let _core = the_core();
-    let to = address();
-    let rig = Rig::new("stop_time = 1.0").tracer("a", ALONE).more(&udp("a.high", to, "max_rate = 100"));
-    let child = rig.start(rig.command());
-    rig.wait_until_it_runs();
-    std::thread::sleep(Duration::from_millis(60));
-    let sender = Sender::udp(to);
-    let began = monotonic_now();
-    const SENT: u64 = 10_000;
-    assert!((0..SENT).all(|_| sender.send(b"x")));
-    let span = (monotonic_now() - began) as f64 / 1e9;
-    let run = rig.finish(child, Duration::from_secs(20)).exits(0);
-    assert_eq!(accounted(&run, "a", HIGH), SENT);
-    let count = |what| run.count("a", "high", what);
-    // A burst of 16, and the rate as long as it lasted.
-    let accepted = count("activations") + count("overruns");
-    assert!((1..=17 + (100.0 * span) as u64).contains(&accepted), "{accepted} in {span} s");
-    let (limited, dropped) = (count("rate_limited"), count("kernel_dropped"));
-    assert!(limited > 0, "{}", run.clock("a", "high"));
-    run.problem(&["clock a.high", &format!("{limited} datagram"), &format!("udp {to}"), "max_rate"]);
-    if dropped > 0 {
-        run.problem(&["clock a.high", &format!("{dropped} datagram"), "dropped by the kernel"]);
-    }
-    // Nobody else suffers: the grid of the other clocks is complete but for what they say themselves.
-    let broken = run.check_counts("a", 1000);
-    assert!(broken.is_empty(), "{broken:#?}");
+    the_core(|| {
+        let to = address();
+        let rig = Rig::new("stop_time = 1.0").tracer("a", ALONE).more(&udp("a.high", to, "max_rate = 100"));
+        let child = rig.start(rig.command());
+        rig.wait_until_it_runs();
+        std::thread::sleep(Duration::from_millis(60));
+        let sender = Sender::udp(to);
+        let began = monotonic_now();
+        const SENT: u64 = 10_000;
+        assert!((0..SENT).all(|_| sender.send(b"x")));
+        let span = (monotonic_now() - began) as f64 / 1e9;
+        let run = rig.finish(child, Duration::from_secs(20)).exits(0);
+        assert_eq!(accounted(&run, "a", HIGH), SENT);
+        let count = |what| run.count("a", "high", what);
+        // A burst of 16, and the rate as long as it lasted.
+        let accepted = count("activations") + count("overruns");
+        assert!((1..=17 + (100.0 * span) as u64).contains(&accepted), "{accepted} in {span} s");
+        let (limited, dropped) = (count("rate_limited"), count("kernel_dropped"));
+        assert!(limited > 0, "{}", run.clock("a", "high"));
+        run.problem(&["clock a.high", &format!("{limited} datagram"), &format!("udp {to}"), "max_rate"]);
+        if dropped > 0 {
+            run.problem(&["clock a.high", &format!("{dropped} datagram"), "dropped by the kernel"]);
+        }
+        // Nobody else suffers: the grid of the other clocks is complete but for what they say themselves.
+        let broken = run.check_counts("a", 1000);
+        assert!(broken.is_empty(), "{broken:#?}");
+    });
 }
 
 #[test]
 fn what_is_in_a_datagram_and_how_long_it_is_does_not_matter() {
-    let _core = the_core();
-    let to = address();
-    let rig = Rig::new("stop_time = 0.8").tracer("a", ALONE);
-    let rig = rig.more(&udp("a.high", to, "")).more(&unix("a.low", "events.sock", ""));
-    let child = rig.start(rig.command());
-    rig.wait_until_it_runs();
-    std::thread::sleep(Duration::from_millis(60));
-    let (one, other) = (Sender::udp(to), Sender::unix(&rig.folder().join("events.sock")));
-    for length in [0, 1, 1500, 65_507] {
-        assert!(one.send(&vec![0xFF; length]), "{length}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    for length in [0, 1, 65_536, 150_000] {
-        assert!(other.send(&vec![0xFF; length]), "{length}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let run = rig.finish(child, Duration::from_secs(20)).exits(0);
-    for clock in [HIGH, LOW] {
-        assert_eq!(accounted(&run, "a", clock), 4);
-        assert_eq!(run.count("a", NAMES[clock as usize], "activations"), 4);
-    }
+    the_core(|| {
+        let to = address();
+        let rig = Rig::new("stop_time = 0.8").tracer("a", ALONE);
+        let rig = rig.more(&udp("a.high", to, "")).more(&unix("a.low", "events.sock", ""));
+        let child = rig.start(rig.command());
+        rig.wait_until_it_runs();
+        std::thread::sleep(Duration::from_millis(60));
+        let (one, other) = (Sender::udp(to), Sender::unix(&rig.folder().join("events.sock")));
+        for length in [0, 1, 1500, 65_507] {
+            assert!(one.send(&vec![0xFF; length]), "{length}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        for length in [0, 1, 65_536, 150_000] {
+            assert!(other.send(&vec![0xFF; length]), "{length}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let run = rig.finish(child, Duration::from_secs(20)).exits(0);
+        for clock in [HIGH, LOW] {
+            assert_eq!(accounted(&run, "a", clock), 4);
+            assert_eq!(run.count("a", NAMES[clock as usize], "activations"), 4);
+        }
+    });
 }
 
 #[test]
 fn what_comes_before_the_start_is_discarded() {
-    let _core = the_core();
-    let rig = Rig::new("stop_time = 0.5").tracer("a", ALONE).more(&unix("a.low", "events.sock", ""));
-    let path = rig.folder().join("events.sock");
-    let child = rig.start(rig.command());
-    program::wait_until("there is a socket", || path.exists());
-    let sender = Sender::unix(&path);
-    let sent: Vec<(i64, i64)> = (0..5)
-        .map(|_| {
-            let before = monotonic_now();
-            assert!(sender.send(b"x"));
-            (before, monotonic_now())
-        })
-        .collect();
-    let run = rig.finish(child, Duration::from_secs(20)).exits(0);
-    assert_eq!(accounted(&run, "a", LOW), 5);
-    let start = run.report()["start_monotonic_ns"].as_i64().unwrap();
-    let early = sent.iter().filter(|(_, after)| *after + 1_000_000 < start).count() as u64;
-    assert!(early > 0, "the start is tens of milliseconds after the socket is there");
-    assert!(run.count("a", "low", "discarded") >= early, "{}", run.clock("a", "low"));
+    the_core(|| {
+        let rig = Rig::new("stop_time = 0.5").tracer("a", ALONE).more(&unix("a.low", "events.sock", ""));
+        let path = rig.folder().join("events.sock");
+        let child = rig.start(rig.command());
+        program::wait_until("there is a socket", || path.exists());
+        let sender = Sender::unix(&path);
+        let sent: Vec<(i64, i64)> = (0..5)
+            .map(|_| {
+                let before = monotonic_now();
+                assert!(sender.send(b"x"));
+                (before, monotonic_now())
+            })
+            .collect();
+        let run = rig.finish(child, Duration::from_secs(20)).exits(0);
+        assert_eq!(accounted(&run, "a", LOW), 5);
+        let start = run.report()["start_monotonic_ns"].as_i64().unwrap();
+        let early = sent.iter().filter(|(_, after)| *after + 1_000_000 < start).count() as u64;
+        assert!(early > 0, "the start is tens of milliseconds after the socket is there");
+        assert!(run.count("a", "low", "discarded") >= early, "{}", run.clock("a", "low"));
+    });
 }
 
 /// Two instances under load, events for two of their clocks at random times and in bursts: every rule of the trace holds.
 #[test]
 fn events_at_random_times_break_no_rule() {
-    let Some(_core) = real_time("events_at_random_times_break_no_rule") else { return };
-    let mut total = 0;
-    for seed in 1..=10_u64 {
-        let mut state = seed;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
-        let to = address();
-        let load = "slow_burn_us = 500, slow_lock_us = 700, equal_a_burn_us = 60, equal_b_burn_us = 150, \
+    real_time("events_at_random_times_break_no_rule", || {
+        let mut total = 0;
+        for seed in 1..=10_u64 {
+            let mut state = seed;
+            let mut random = |below: u64| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 33) % below
+            };
+            let to = address();
+            let load = "slow_burn_us = 500, slow_lock_us = 700, equal_a_burn_us = 60, equal_b_burn_us = 150, \
                     low_burn_us = 250, low_lock_us = 100, high_burn_us = 30, arm_every = 1";
-        let rate = [100, 1000, 20_000][random(3) as usize];
-        let rig = Rig::new("stop_time = 0.4")
-            .tracer("a", &format!("{ALONE}, {load}"))
-            .tracer("b", &format!("{ALONE}, {load}"))
-            .more(&udp("a.high", to, &format!("max_rate = {rate}")))
-            .more(&unix("b.low", "events.sock", &format!("max_rate = {rate}")));
-        let child = rig.start(rig.command());
-        rig.wait_until_it_runs();
-        let (one, other) = (Sender::udp(to), Sender::unix(&rig.folder().join("events.sock")));
-        let mut sent = [0, 0];
-        for _ in 0..60 {
-            for _ in 0..=random(4) * random(8) {
-                sent[0] += u64::from(one.send(b"x"));
+            let rate = [100, 1000, 20_000][random(3) as usize];
+            let rig = Rig::new("stop_time = 0.4")
+                .tracer("a", &format!("{ALONE}, {load}"))
+                .tracer("b", &format!("{ALONE}, {load}"))
+                .more(&udp("a.high", to, &format!("max_rate = {rate}")))
+                .more(&unix("b.low", "events.sock", &format!("max_rate = {rate}")));
+            let child = rig.start(rig.command());
+            rig.wait_until_it_runs();
+            let (one, other) = (Sender::udp(to), Sender::unix(&rig.folder().join("events.sock")));
+            let mut sent = [0, 0];
+            for _ in 0..60 {
+                for _ in 0..=random(4) * random(8) {
+                    sent[0] += u64::from(one.send(b"x"));
+                }
+                for _ in 0..random(5) {
+                    sent[1] += u64::from(other.send(b"x"));
+                }
+                std::thread::sleep(Duration::from_micros(random(6000)));
             }
-            for _ in 0..random(5) {
-                sent[1] += u64::from(other.send(b"x"));
+            let run = rig.finish(child, Duration::from_secs(20)).exits(0);
+            // What was sent after the end has not come.
+            assert!(
+                accounted(&run, "a", HIGH) <= sent[0] && accounted(&run, "b", LOW) <= sent[1],
+                "seed {seed}: {sent:?}"
+            );
+            for fmu in ["a", "b"] {
+                let (seen, broken) = run.trace(fmu).check(Kind::Preemptive);
+                assert!(broken.is_empty(), "seed {seed}: {broken:#?}");
+                assert!(seen.preemptions > 10, "{seen:?}");
+                let broken = run.check_counts(fmu, 400);
+                assert!(broken.is_empty(), "seed {seed}: {broken:#?}");
+                assert_eq!(run.signals().last(&format!("{fmu}.violations")), 0);
             }
-            std::thread::sleep(Duration::from_micros(random(6000)));
+            total += run.count("a", "high", "activations") + run.count("b", "low", "activations");
         }
-        let run = rig.finish(child, Duration::from_secs(20)).exits(0);
-        // What was sent after the end has not come.
-        assert!(accounted(&run, "a", HIGH) <= sent[0] && accounted(&run, "b", LOW) <= sent[1], "seed {seed}: {sent:?}");
-        for fmu in ["a", "b"] {
-            let (seen, broken) = run.trace(fmu).check(Kind::Preemptive);
-            assert!(broken.is_empty(), "seed {seed}: {broken:#?}");
-            assert!(seen.preemptions > 10, "{seen:?}");
-            let broken = run.check_counts(fmu, 400);
-            assert!(broken.is_empty(), "seed {seed}: {broken:#?}");
-            assert_eq!(run.signals().last(&format!("{fmu}.violations")), 0);
-        }
-        total += run.count("a", "high", "activations") + run.count("b", "low", "activations");
-    }
-    println!("{total} events were activated");
-    assert!(total > 500, "{total}");
+        println!("{total} events were activated");
+        assert!(total > 500, "{total}");
+    });
 }
 
 #[test]

@@ -126,23 +126,25 @@ fn all_types_arrive_at_every_activation() {
 /// In real time as well, between cores where there are two.
 #[test]
 fn all_types_arrive_in_real_time() {
-    let _core = the_core();
-    let fmus = [("a", &format!("{START}moving = true")[..], "cpu = 0"), ("b", "", "")];
-    let outcome = connected(rig("stop_time = 0.3", &fmus)).run().exits(0);
-    let signals = outcome.signals();
-    let n: u64 = signals.last("a.UInt64_out[2]") - 14;
-    assert!(n > 100, "{n} activations");
-    // Whatever b saw, a had written it as a whole, and b never saw an older value after a newer one. (Values of different
-    // types travel by themselves, so they may be of neighbouring activations.)
-    let known: HashMap<String, u64> = (0..=n)
-        .map(|n| (if n == 0 { String::new() } else { format!("+{n}") }, n))
-        .map(|(end, n)| (digest(&[format!("grün{end}"), end]).to_string(), n))
-        .collect();
-    let seen: Vec<u64> = signals.column("b.string_digest").into_iter().map(|digest| known[digest]).collect();
-    assert!(seen.is_sorted(), "{seen:?}");
-    assert!(seen.last() > Some(&(n / 2)), "{:?} of {n}", seen.last());
-    let known: HashSet<String> = (0..256).map(|n| digest(&[vec![n as u8, 0xff, 0x80], vec![]]).to_string()).collect();
-    assert!(signals.column("b.binary_digest").into_iter().all(|digest| known.contains(digest)));
+    the_core(|| {
+        let fmus = [("a", &format!("{START}moving = true")[..], "cpu = 0"), ("b", "", "")];
+        let outcome = connected(rig("stop_time = 0.3", &fmus)).run().exits(0);
+        let signals = outcome.signals();
+        let n: u64 = signals.last("a.UInt64_out[2]") - 14;
+        assert!(n > 100, "{n} activations");
+        // Whatever b saw, a had written it as a whole, and b never saw an older value after a newer one. (Values of different
+        // types travel by themselves, so they may be of neighbouring activations.)
+        let known: HashMap<String, u64> = (0..=n)
+            .map(|n| (if n == 0 { String::new() } else { format!("+{n}") }, n))
+            .map(|(end, n)| (digest(&[format!("grün{end}"), end]).to_string(), n))
+            .collect();
+        let seen: Vec<u64> = signals.column("b.string_digest").into_iter().map(|digest| known[digest]).collect();
+        assert!(seen.is_sorted(), "{seen:?}");
+        assert!(seen.last() > Some(&(n / 2)), "{:?} of {n}", seen.last());
+        let known: HashSet<String> =
+            (0..256).map(|n| digest(&[vec![n as u8, 0xff, 0x80], vec![]]).to_string()).collect();
+        assert!(signals.column("b.binary_digest").into_iter().all(|digest| known.contains(digest)));
+    });
 }
 
 #[test]

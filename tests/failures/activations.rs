@@ -76,30 +76,33 @@ fn with_on_error_continue_the_other_instance_goes_on() {
 
 #[test]
 fn a_hanging_partition_is_reported_by_name() {
-    let _core = the_core();
-    let run = in_activation(HANG_ASLEEP, "").run();
-    failed(&run, "crashed", "aborted");
-    run.problem(&["clock a.fast", "fmi3ActivateModelPartition", &time_of_failure(&run), "0.3 s", "hangs"]);
-    recorded_up_to_the_hang(&run);
-    assert!(run.took < Duration::from_millis(2500), "{:?}", run.took);
+    the_core(|| {
+        let run = in_activation(HANG_ASLEEP, "").run();
+        failed(&run, "crashed", "aborted");
+        run.problem(&["clock a.fast", "fmi3ActivateModelPartition", &time_of_failure(&run), "0.3 s", "hangs"]);
+        recorded_up_to_the_hang(&run);
+        assert!(run.took < Duration::from_millis(2500), "{:?}", run.took);
+    });
 }
 
 #[test]
 fn a_partition_that_spins_is_reported_by_name() {
-    let Some(_core) = real_time("a_partition_that_spins_is_reported_by_name") else { return };
-    let run = in_activation(HANG_BUSY, "").run();
-    failed(&run, "crashed", "aborted");
-    run.problem(&["clock a.fast", "fmi3ActivateModelPartition", &time_of_failure(&run), "hangs"]);
-    assert_eq!(run.signals().last("a.count_fast"), 50);
+    real_time("a_partition_that_spins_is_reported_by_name", || {
+        let run = in_activation(HANG_BUSY, "").run();
+        failed(&run, "crashed", "aborted");
+        run.problem(&["clock a.fast", "fmi3ActivateModelPartition", &time_of_failure(&run), "hangs"]);
+        assert_eq!(run.signals().last("a.count_fast"), 50);
+    });
 }
 
 #[test]
 fn a_partition_that_hangs_with_the_lock_held_is_the_one_reported() {
-    let _core = the_core();
-    // equal_a sleeps for a minute in its locked section; all others wait for the lock.
-    let run = two("equal_a_lock_sleep_us = 60000000, equal_a_lock_every = 20", "", "").run();
-    failed(&run, "crashed", "aborted");
-    run.problem(&["clock a.equal_a", "fmi3ActivateModelPartition", "hangs"]);
+    the_core(|| {
+        // equal_a sleeps for a minute in its locked section; all others wait for the lock.
+        let run = two("equal_a_lock_sleep_us = 60000000, equal_a_lock_every = 20", "", "").run();
+        failed(&run, "crashed", "aborted");
+        run.problem(&["clock a.equal_a", "fmi3ActivateModelPartition", "hangs"]);
+    });
 }
 
 /// What came before, and of the other instance all.

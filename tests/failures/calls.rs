@@ -125,13 +125,14 @@ fn a_failure_of_any_function_is_reported_with_its_name() {
 
 #[test]
 fn a_failure_inside_a_callback_is_reported_in_real_time_too() {
-    let _core = the_core();
-    for (function, name) in [(5, "fmi3Get"), (6, "fmi3GetClock"), (7, "fmi3GetIntervalDecimal")] {
-        let run = in_function(ERROR, function, 5).run();
-        failed(&run, "error", "terminated");
-        run.problem(&["fmu `a`", name, "fmi3Error"]);
-        end_of_a(&run, 0, 1);
-    }
+    the_core(|| {
+        for (function, name) in [(5, "fmi3Get"), (6, "fmi3GetClock"), (7, "fmi3GetIntervalDecimal")] {
+            let run = in_function(ERROR, function, 5).run();
+            failed(&run, "error", "terminated");
+            run.problem(&["fmu `a`", name, "fmi3Error"]);
+            end_of_a(&run, 0, 1);
+        }
+    });
 }
 
 #[test]

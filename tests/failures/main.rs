@@ -47,11 +47,8 @@ fn two(start: &str, rig: &str, keys: &str) -> Rig {
 }
 
 /// Runs it in real time and in virtual time.
-fn in_both_modes(rig: impl Fn() -> Rig, check: impl Fn(&Outcome, bool)) {
-    {
-        let _core = the_core();
-        check(&rig().run(), true);
-    }
+fn in_both_modes(rig: impl Fn() -> Rig + Sync, check: impl Fn(&Outcome, bool) + Sync) {
+    the_core(|| check(&rig().run(), true));
     check(&rig().run_virtual(), false);
 }
 

@@ -4,18 +4,19 @@ use super::*;
 
 #[test]
 fn a_signal_from_outside_crashes_the_run_and_not_its_report() {
-    let _core = the_core();
-    let rig = in_activation(0, "").more("");
-    let child = rig.start(long(&rig));
-    rig.wait_until_it_runs();
-    std::thread::sleep(Duration::from_millis(150));
-    send(runner_of(&child), Signal::SIGSEGV);
-    let run = rig.finish(child, Duration::from_secs(10));
-    assert_eq!(run.code, 1, "{}", run.stderr);
-    run.problem(&["SIGSEGV", "from process"]);
-    assert!([run.status("a"), run.status("b")].contains(&"crashed".to_owned()));
-    let count = run.signals().last("a.count_fast");
-    assert!(count > 50 && count + 3 > run.count("a", "fast", "activations"), "{count}");
+    the_core(|| {
+        let rig = in_activation(0, "").more("");
+        let child = rig.start(long(&rig));
+        rig.wait_until_it_runs();
+        std::thread::sleep(Duration::from_millis(150));
+        send(runner_of(&child), Signal::SIGSEGV);
+        let run = rig.finish(child, Duration::from_secs(10));
+        assert_eq!(run.code, 1, "{}", run.stderr);
+        run.problem(&["SIGSEGV", "from process"]);
+        assert!([run.status("a"), run.status("b")].contains(&"crashed".to_owned()));
+        let count = run.signals().last("a.count_fast");
+        assert!(count > 50 && count + 3 > run.count("a", "fast", "activations"), "{count}");
+    });
 }
 
 /// The command with a stop time far away.
@@ -27,25 +28,26 @@ fn long(rig: &Rig) -> std::process::Command {
 
 #[test]
 fn sigint_and_sigterm_lead_to_an_orderly_end() {
-    let _core = the_core();
-    for signal in [Signal::SIGINT, Signal::SIGTERM] {
-        let rig = in_activation(0, "");
-        let child = rig.start(long(&rig));
-        rig.wait_until_it_runs();
-        std::thread::sleep(Duration::from_millis(100));
-        send(child.id() as i32, signal);
-        let run = rig.finish(child, Duration::from_secs(10)).exits(0);
-        let report = run.report();
-        assert_eq!((report["end"].as_str(), report["verdict"].as_str()), (Some("signal"), Some("pass")));
-        assert!((0.05..50.0).contains(&report["end_time"].as_f64().unwrap()), "{}", report["end_time"]);
-        for fmu in ["a", "b"] {
-            assert_eq!(run.status(fmu), "terminated");
-            let (_, broken) = run.trace(fmu).check(kind(report["host"]["scheduling"] == "fifo"));
-            assert!(broken.is_empty(), "{broken:#?}");
-            let recorded = run.signals().last(&format!("{fmu}.count_fast"));
-            assert_eq!(recorded, run.count(fmu, "fast", "activations"), "all that ran is recorded");
+    the_core(|| {
+        for signal in [Signal::SIGINT, Signal::SIGTERM] {
+            let rig = in_activation(0, "");
+            let child = rig.start(long(&rig));
+            rig.wait_until_it_runs();
+            std::thread::sleep(Duration::from_millis(100));
+            send(child.id() as i32, signal);
+            let run = rig.finish(child, Duration::from_secs(10)).exits(0);
+            let report = run.report();
+            assert_eq!((report["end"].as_str(), report["verdict"].as_str()), (Some("signal"), Some("pass")));
+            assert!((0.05..50.0).contains(&report["end_time"].as_f64().unwrap()), "{}", report["end_time"]);
+            for fmu in ["a", "b"] {
+                assert_eq!(run.status(fmu), "terminated");
+                let (_, broken) = run.trace(fmu).check(kind(report["host"]["scheduling"] == "fifo"));
+                assert!(broken.is_empty(), "{broken:#?}");
+                let recorded = run.signals().last(&format!("{fmu}.count_fast"));
+                assert_eq!(recorded, run.count(fmu, "fast", "activations"), "all that ran is recorded");
+            }
         }
-    }
+    });
 }
 
 #[test]
@@ -63,32 +65,34 @@ fn a_virtual_run_ends_by_a_signal() {
 
 #[test]
 fn a_hang_and_a_signal_end_within_the_timeout() {
-    let _core = the_core();
-    let rig = in_activation(HANG_ASLEEP, "");
-    let child = rig.start(long(&rig));
-    rig.wait_until_it_runs();
-    std::thread::sleep(Duration::from_millis(150));
-    send(child.id() as i32, Signal::SIGTERM);
-    let run = rig.finish(child, Duration::from_secs(4));
-    failed(&run, "crashed", "aborted");
-    run.problem(&["clock a.fast", "fmi3ActivateModelPartition", "hangs"]);
+    the_core(|| {
+        let rig = in_activation(HANG_ASLEEP, "");
+        let child = rig.start(long(&rig));
+        rig.wait_until_it_runs();
+        std::thread::sleep(Duration::from_millis(150));
+        send(child.id() as i32, Signal::SIGTERM);
+        let run = rig.finish(child, Duration::from_secs(4));
+        failed(&run, "crashed", "aborted");
+        run.problem(&["clock a.fast", "fmi3ActivateModelPartition", "hangs"]);
+    });
 }
 
 #[test]
 fn a_second_sigint_ends_it_the_hard_way() {
-    let _core = the_core();
-    let start = format!("fail_kind = {HANG_ASLEEP}, fail_clock = 1, fail_at = 51");
-    let rig = Rig::new("stop_time = 100\nshutdown_timeout = 60").tracer("a", &start);
-    let child = rig.start(rig.command());
-    rig.wait_until_it_runs();
-    std::thread::sleep(Duration::from_millis(150));
-    send(child.id() as i32, Signal::SIGINT);
-    std::thread::sleep(Duration::from_millis(100));
-    send(child.id() as i32, Signal::SIGINT);
-    let run = rig.finish(child, Duration::from_secs(4)).exits(1);
-    assert_eq!(run.status("a"), "crashed");
-    run.problem(&["fmu `a`", "was ended by force", "second signal", "clock a.fast", "fmi3ActivateModelPartition"]);
-    assert_eq!(run.signals().last("a.count_fast"), 50);
+    the_core(|| {
+        let start = format!("fail_kind = {HANG_ASLEEP}, fail_clock = 1, fail_at = 51");
+        let rig = Rig::new("stop_time = 100\nshutdown_timeout = 60").tracer("a", &start);
+        let child = rig.start(rig.command());
+        rig.wait_until_it_runs();
+        std::thread::sleep(Duration::from_millis(150));
+        send(child.id() as i32, Signal::SIGINT);
+        std::thread::sleep(Duration::from_millis(100));
+        send(child.id() as i32, Signal::SIGINT);
+        let run = rig.finish(child, Duration::from_secs(4)).exits(1);
+        assert_eq!(run.status("a"), "crashed");
+        run.problem(&["fmu `a`", "was ended by force", "second signal", "clock a.fast", "fmi3ActivateModelPartition"]);
+        assert_eq!(run.signals().last("a.count_fast"), 50);
+    });
 }
 
 #[test]
@@ -127,43 +131,46 @@ fn a_hang_in_virtual_time_ends_by_a_signal() {
 
 #[test]
 fn a_partition_that_runs_for_too_long_is_demoted() {
-    let Some(_core) = real_time("a_partition_that_runs_for_too_long_is_demoted") else { return };
-    let keys = "clock.slow = { max_execution_us = 10000 }";
-    let run = two("slow_burn_us = 40000", "", keys).run().exits(1);
-    run.problem(&["clock a.slow", "10000 µs", "max_execution_us", "demoted"]);
-    // One that never comes back is demoted, and reported as hanging in the end.
-    let start = format!("fail_kind = {HANG_BUSY}, fail_clock = 4, fail_at = 5");
-    let run = two(&start, "", keys).run();
-    failed(&run, "crashed", "aborted");
-    run.problem(&["clock a.slow", "max_execution_us", "demoted"]);
-    run.problem(&["clock a.slow", "hangs"]);
+    real_time("a_partition_that_runs_for_too_long_is_demoted", || {
+        let keys = "clock.slow = { max_execution_us = 10000 }";
+        let run = two("slow_burn_us = 40000", "", keys).run().exits(1);
+        run.problem(&["clock a.slow", "10000 µs", "max_execution_us", "demoted"]);
+        // One that never comes back is demoted, and reported as hanging in the end.
+        let start = format!("fail_kind = {HANG_BUSY}, fail_clock = 4, fail_at = 5");
+        let run = two(&start, "", keys).run();
+        failed(&run, "crashed", "aborted");
+        run.problem(&["clock a.slow", "max_execution_us", "demoted"]);
+        run.problem(&["clock a.slow", "hangs"]);
+    });
 }
 
 #[test]
 fn a_limit_that_is_exceeded_is_exit_code_3() {
-    let _core = the_core();
-    // 30 ms long: fast cannot but be late in a cooperative run, and equal_a waits in any.
-    let run = two("equal_b_burn_us = 30000", "", "clock.equal_a = { max_latency_us = 5000 }").run().exits(3);
-    run.problem(&["clock a.equal_a", "start latency", "5000 µs", "max_latency_us"]);
-    assert_eq!((run.report()["verdict"].as_str(), run.status("a").as_str()), (Some("fail"), "terminated"));
-    let run = two("equal_b_burn_us = 30000", "", "clock.equal_b = { max_overruns = 1 }").run().exits(3);
-    run.problem(&["clock a.equal_b", "overruns", "the limit is 1", "max_overruns"]);
-    assert_eq!(run.report()["end"], "stop_time");
+    the_core(|| {
+        // 30 ms long: fast cannot but be late in a cooperative run, and equal_a waits in any.
+        let run = two("equal_b_burn_us = 30000", "", "clock.equal_a = { max_latency_us = 5000 }").run().exits(3);
+        run.problem(&["clock a.equal_a", "start latency", "5000 µs", "max_latency_us"]);
+        assert_eq!((run.report()["verdict"].as_str(), run.status("a").as_str()), (Some("fail"), "terminated"));
+        let run = two("equal_b_burn_us = 30000", "", "clock.equal_b = { max_overruns = 1 }").run().exits(3);
+        run.problem(&["clock a.equal_b", "overruns", "the limit is 1", "max_overruns"]);
+        assert_eq!(run.report()["end"], "stop_time");
+    });
 }
 
 #[test]
 fn the_runner_does_not_outlive_the_supervisor() {
-    let _core = the_core();
-    let rig = in_activation(0, "");
-    let mut child = rig.start(long(&rig));
-    rig.wait_until_it_runs();
-    let runner = runner_of(&child);
-    send(child.id() as i32, Signal::SIGKILL);
-    child.wait().unwrap();
-    wait_until("the runner is gone", || {
-        let state = std::fs::read_to_string(format!("/proc/{runner}/stat"));
-        // Nobody may be there to reap it: then it stays as a zombie.
-        state.map_or(true, |stat| stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')))
+    the_core(|| {
+        let rig = in_activation(0, "");
+        let mut child = rig.start(long(&rig));
+        rig.wait_until_it_runs();
+        let runner = runner_of(&child);
+        send(child.id() as i32, Signal::SIGKILL);
+        child.wait().unwrap();
+        wait_until("the runner is gone", || {
+            let state = std::fs::read_to_string(format!("/proc/{runner}/stat"));
+            // Nobody may be there to reap it: then it stays as a zombie.
+            state.map_or(true, |stat| stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')))
+        });
     });
 }
 
@@ -191,20 +198,21 @@ fn the_log_has_what_fmus_say_and_what_they_print() {
     ];
     let path = changed_tracer(folder.path(), "partitions.c", &changes);
     for mode in ["realtime", "virtual"] {
-        let _core = the_core();
-        let rig = format!("stop_time = 0.2\nmode = '{mode}'");
-        let run = Rig::new(&rig).fmu("a", path.clone(), "log_every = 2", "").run().exits(0);
-        let log = run.file("run.log");
-        let slow = run.count("a", "slow", "activations");
-        let lines = |what: &str| log.lines().filter(|line| line.contains(what)).count() as u64;
-        assert_eq!(lines("a: [logEvents] Partition slow, activation "), slow / 2, "{log}");
-        assert_eq!(lines("printed at "), slow, "{log}");
-        assert!(!run.stdout.contains("printed at"), "what FMUs print is no result");
-        // Whole lines, and nothing else but the host's own.
-        let known = |line: &str| {
-            line.starts_with("printed at ") || line.contains("a: [logEvents] ") || line.contains("vecud: ")
-        };
-        assert!(log.lines().all(known), "{log}");
+        the_core(|| {
+            let rig = format!("stop_time = 0.2\nmode = '{mode}'");
+            let run = Rig::new(&rig).fmu("a", path.clone(), "log_every = 2", "").run().exits(0);
+            let log = run.file("run.log");
+            let slow = run.count("a", "slow", "activations");
+            let lines = |what: &str| log.lines().filter(|line| line.contains(what)).count() as u64;
+            assert_eq!(lines("a: [logEvents] Partition slow, activation "), slow / 2, "{log}");
+            assert_eq!(lines("printed at "), slow, "{log}");
+            assert!(!run.stdout.contains("printed at"), "what FMUs print is no result");
+            // Whole lines, and nothing else but the host's own.
+            let known = |line: &str| {
+                line.starts_with("printed at ") || line.contains("a: [logEvents] ") || line.contains("vecud: ")
+            };
+            assert!(log.lines().all(known), "{log}");
+        });
     }
 }
 

@@ -34,51 +34,50 @@ fn instances_of_one_fmu_have_states_of_their_own() {
 
 #[test]
 fn so_they_have_in_real_time() {
-    let _core = match real_time("so_they_have_in_real_time") {
-        Some(core) => core,
-        None => return,
-    };
-    let instances = [("x", "0.015"), ("y", "0.02"), ("z", "0.015")];
-    let expected = rig(&instances).run_virtual().exits(0);
-    let found = rig(&instances).run().exits(0);
-    for (name, _) in instances {
-        // However late on this machine: releases, at most 14 of a clock, are queued and run at their own times.
-        for column in ["x_a", "x_b", "x_c", "x_d"] {
-            let last = |outcome: &crate::program::Outcome| {
-                outcome.signals().column(&format!("{name}.{column}")).last().unwrap().to_string()
-            };
-            assert_eq!(last(&found), last(&expected), "{name}.{column}");
+    real_time("so_they_have_in_real_time", || {
+        let instances = [("x", "0.015"), ("y", "0.02"), ("z", "0.015")];
+        let expected = rig(&instances).run_virtual().exits(0);
+        let found = rig(&instances).run().exits(0);
+        for (name, _) in instances {
+            // However late on this machine: releases, at most 14 of a clock, are queued and run at their own times.
+            for column in ["x_a", "x_b", "x_c", "x_d"] {
+                let last = |outcome: &crate::program::Outcome| {
+                    outcome.signals().column(&format!("{name}.{column}")).last().unwrap().to_string()
+                };
+                assert_eq!(last(&found), last(&expected), "{name}.{column}");
+            }
         }
-    }
+    });
 }
 
 #[test]
 fn their_library_is_loaded_once() {
-    let _core = the_core();
-    let rig = Rig::new("stop_time = 0.02\nmode = \"virtual\"");
-    let loads = rig.folder().join("loads");
-    let constructor = format!(
-        "#include \"tracer.h\"\n#include <fcntl.h>\n#include <unistd.h>\n\
+    the_core(|| {
+        let rig = Rig::new("stop_time = 0.02\nmode = \"virtual\"");
+        let loads = rig.folder().join("loads");
+        let constructor = format!(
+            "#include \"tracer.h\"\n#include <fcntl.h>\n#include <unistd.h>\n\
          __attribute__((constructor)) static void note_the_load(void)\n{{\n\
              int file = open(\"{}\", O_WRONLY | O_CREAT | O_APPEND, 0600);\n\
              if (write(file, \"x\", 1) == 1) close(file);\n}}\n",
-        loads.display()
-    );
-    let fmu = changed_tracer(rig.folder(), "fmu.c", &[("#include \"tracer.h\"\n", &constructor)]);
-    // By three ways that lead to the same folder.
-    let round: &Path = &fmu.join("sources/..");
-    let outcome = rig
-        .fmu("a", fmu.clone(), "", "")
-        .fmu("b", fmu.clone(), "", "")
-        .fmu("c", round.to_owned(), "", "")
-        .run()
-        .exits(0);
-    assert_eq!(std::fs::read_to_string(loads).unwrap(), "x");
-    for name in ["a", "b", "c"] {
-        assert_eq!(outcome.status(name), "terminated");
-        let trace = outcome.trace(name);
-        assert_eq!((trace.activations(1).len(), trace.violations()), (20, 0), "{name}");
-    }
+            loads.display()
+        );
+        let fmu = changed_tracer(rig.folder(), "fmu.c", &[("#include \"tracer.h\"\n", &constructor)]);
+        // By three ways that lead to the same folder.
+        let round: &Path = &fmu.join("sources/..");
+        let outcome = rig
+            .fmu("a", fmu.clone(), "", "")
+            .fmu("b", fmu.clone(), "", "")
+            .fmu("c", round.to_owned(), "", "")
+            .run()
+            .exits(0);
+        assert_eq!(std::fs::read_to_string(loads).unwrap(), "x");
+        for name in ["a", "b", "c"] {
+            assert_eq!(outcome.status(name), "terminated");
+            let trace = outcome.trace(name);
+            assert_eq!((trace.activations(1).len(), trace.violations()), (20, 0), "{name}");
+        }
+    });
 }
 
 /// What an instance is told when it is made: its name in the rig, the token of its description, that nobody watches, and

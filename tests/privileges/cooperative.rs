@@ -111,22 +111,23 @@ fn random_rigs_run_in_turns_the_most_urgent_due_one_next() {
     if !root("random_rigs_run_in_turns_the_most_urgent_due_one_next") {
         return;
     }
-    let _core = the_core();
-    let (mut total, mut stood_back) = (Seen::default(), 0);
-    for seed in 1..=8 {
-        let rig = random_rig(seed);
-        let run = rig.finish(rig.start(as_nobody(&rig, 1 << 20)), Duration::from_secs(20)).exits(0);
-        assert_eq!(run.report()["host"]["scheduling"], "cooperative");
-        let (seen, number, broken) = check(&run);
-        println!("seed {seed}: {seen:?}, {number} stood back");
-        let first = broken.iter().take(12).map(String::as_str).collect::<Vec<_>>().join("\n");
-        assert!(broken.is_empty(), "seed {seed}: {} rules broken:\n{first}", broken.len());
-        total += seen;
-        stood_back += number;
-    }
-    assert_eq!(total.preemptions, 0);
-    let enough = total.activations > 500 && total.high_ticks > 50 && total.locked_sections > 200;
-    assert!(enough && stood_back > 50, "too little to be looked at: {total:?}, {stood_back}");
+    the_core(|| {
+        let (mut total, mut stood_back) = (Seen::default(), 0);
+        for seed in 1..=8 {
+            let rig = random_rig(seed);
+            let run = rig.finish(rig.start(as_nobody(&rig, 1 << 20)), Duration::from_secs(20)).exits(0);
+            assert_eq!(run.report()["host"]["scheduling"], "cooperative");
+            let (seen, number, broken) = check(&run);
+            println!("seed {seed}: {seen:?}, {number} stood back");
+            let first = broken.iter().take(12).map(String::as_str).collect::<Vec<_>>().join("\n");
+            assert!(broken.is_empty(), "seed {seed}: {} rules broken:\n{first}", broken.len());
+            total += seen;
+            stood_back += number;
+        }
+        assert_eq!(total.preemptions, 0);
+        let enough = total.activations > 500 && total.high_ticks > 50 && total.locked_sections > 200;
+        assert!(enough && stood_back > 50, "too little to be looked at: {total:?}, {stood_back}");
+    });
 }
 
 #[test]
@@ -134,15 +135,16 @@ fn equal_partitions_have_their_turns_in_the_order_of_their_releases() {
     if !root("equal_partitions_have_their_turns_in_the_order_of_their_releases") {
         return;
     }
-    let _core = the_core();
-    // slow keeps the turn for 3.5 ms: meanwhile equal_a (2 ms) and equal_b (3 ms) become due, one before the other.
-    let rig = Rig::new("stop_time = 0.4").fmu("a", jail::fmu("tracer"), "slow_burn_us = 3500", "");
-    let run = rig.finish(rig.start(as_nobody(&rig, 1 << 20)), Duration::from_secs(20)).exits(0);
-    let trace = run.trace("a");
-    let (_, broken) = check_precedence(&trace, run.report()["start_monotonic_ns"].as_i64().unwrap());
-    assert!(broken.is_empty(), "{broken:#?}");
-    let begins: Vec<&Event> = trace.events.iter().filter(|event| event.is("activate", "begin")).collect();
-    let after_slow = begins.windows(2).filter(|pair| pair[0].clock == SLOW);
-    assert!(after_slow.count() > 0);
-    assert!(begins.iter().any(|event| event.clock == EQUAL_A) && begins.iter().any(|event| event.clock == EQUAL_B));
+    the_core(|| {
+        // slow keeps the turn for 3.5 ms: meanwhile equal_a (2 ms) and equal_b (3 ms) become due, one before the other.
+        let rig = Rig::new("stop_time = 0.4").fmu("a", jail::fmu("tracer"), "slow_burn_us = 3500", "");
+        let run = rig.finish(rig.start(as_nobody(&rig, 1 << 20)), Duration::from_secs(20)).exits(0);
+        let trace = run.trace("a");
+        let (_, broken) = check_precedence(&trace, run.report()["start_monotonic_ns"].as_i64().unwrap());
+        assert!(broken.is_empty(), "{broken:#?}");
+        let begins: Vec<&Event> = trace.events.iter().filter(|event| event.is("activate", "begin")).collect();
+        let after_slow = begins.windows(2).filter(|pair| pair[0].clock == SLOW);
+        assert!(after_slow.count() > 0);
+        assert!(begins.iter().any(|event| event.clock == EQUAL_A) && begins.iter().any(|event| event.clock == EQUAL_B));
+    });
 }

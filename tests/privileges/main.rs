@@ -56,41 +56,45 @@ fn the_same_rig_as_root_and_as_an_ordinary_user_gives_the_same_signals() {
     if !root("the_same_rig_as_root_and_as_an_ordinary_user_gives_the_same_signals") {
         return;
     }
-    let _core = the_core();
-    for seed in 1..=3 {
-        let rig = independent(seed);
-        let expected = {
-            let mut command = as_root(&rig);
-            command.args(["--mode", "virtual"]);
-            rig.finish(rig.start(command), Duration::from_secs(20)).exits(0).signals()
-        };
-        assert!(expected.rows.len() > 60, "{} rows", expected.rows.len());
-        let limited = |rig: &Rig, limit| start_with_rtprio(rig, as_root(rig), limit);
-        type Start<'a> = &'a dyn Fn(&Rig) -> Child;
-        let everybody: [(&str, Start, Option<[u8; 2]>); 5] = [
-            ("root", &|rig| rig.start(as_root(rig)), Some([80, 89])),
-            ("nobody", &|rig| rig.start(as_nobody(rig, 1 << 20)), None),
-            ("up to 60", &|rig| limited(rig, 60), Some([51, 60])),
-            ("up to 5", &|rig| limited(rig, 5), Some([1, 5])),
-            ("up to 3", &|rig| limited(rig, 3), None),
-        ];
-        for (who, start, band) in everybody {
-            let run = undisturbed(&rig, start);
-            let host = &run.report()["host"];
-            let scheduling = if band.is_some() { "fifo" } else { "cooperative" };
-            assert_eq!(host["scheduling"], scheduling, "{who}: {:#?}", run.problems());
-            assert_eq!(host["fifo_band_used"], serde_json::json!(band), "{who}");
-            let signals = run.signals();
-            assert_eq!(signals.names, expected.names);
-            for (row, other) in expected.rows.iter().zip(&signals.rows) {
-                assert_eq!(row, other, "seed {seed}, {who}, against virtual time");
-            }
-            assert_eq!(signals.rows.len(), expected.rows.len(), "seed {seed}, {who}");
-            for clock in run.report()["clocks"].as_array().unwrap() {
-                let recorded =
-                    signals.last(&format!("{}.n_{}", clock["fmu"].as_str().unwrap(), clock["clock"].as_str().unwrap()));
-                assert_eq!(clock["activations"], recorded, "{who}: {clock}");
+    the_core(|| {
+        for seed in 1..=3 {
+            let rig = independent(seed);
+            let expected = {
+                let mut command = as_root(&rig);
+                command.args(["--mode", "virtual"]);
+                rig.finish(rig.start(command), Duration::from_secs(20)).exits(0).signals()
+            };
+            assert!(expected.rows.len() > 60, "{} rows", expected.rows.len());
+            let limited = |rig: &Rig, limit| start_with_rtprio(rig, as_root(rig), limit);
+            type Start<'a> = &'a dyn Fn(&Rig) -> Child;
+            let everybody: [(&str, Start, Option<[u8; 2]>); 5] = [
+                ("root", &|rig| rig.start(as_root(rig)), Some([80, 89])),
+                ("nobody", &|rig| rig.start(as_nobody(rig, 1 << 20)), None),
+                ("up to 60", &|rig| limited(rig, 60), Some([51, 60])),
+                ("up to 5", &|rig| limited(rig, 5), Some([1, 5])),
+                ("up to 3", &|rig| limited(rig, 3), None),
+            ];
+            for (who, start, band) in everybody {
+                let run = undisturbed(&rig, start);
+                let host = &run.report()["host"];
+                let scheduling = if band.is_some() { "fifo" } else { "cooperative" };
+                assert_eq!(host["scheduling"], scheduling, "{who}: {:#?}", run.problems());
+                assert_eq!(host["fifo_band_used"], serde_json::json!(band), "{who}");
+                let signals = run.signals();
+                assert_eq!(signals.names, expected.names);
+                for (row, other) in expected.rows.iter().zip(&signals.rows) {
+                    assert_eq!(row, other, "seed {seed}, {who}, against virtual time");
+                }
+                assert_eq!(signals.rows.len(), expected.rows.len(), "seed {seed}, {who}");
+                for clock in run.report()["clocks"].as_array().unwrap() {
+                    let recorded = signals.last(&format!(
+                        "{}.n_{}",
+                        clock["fmu"].as_str().unwrap(),
+                        clock["clock"].as_str().unwrap()
+                    ));
+                    assert_eq!(clock["activations"], recorded, "{who}: {clock}");
+                }
             }
         }
-    }
+    });
 }

@@ -6,6 +6,7 @@ mod clocks;
 mod invariants;
 mod outcome;
 pub mod random;
+mod stalls;
 mod trace;
 
 #[allow(unused_imports, reason = "each test program uses a part of it")]
@@ -20,25 +21,23 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// The core of the partitions for this test alone.
-pub fn the_core() -> MutexGuard<'static, ()> {
-    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+/// Runs a test in real time, with the cores of the partitions for it alone. See `stalls.rs` for when it is repeated.
+pub fn the_core<T: Send>(test: impl Fn() -> T + Sync) -> T {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    stalls::through_stalls(test)
 }
 
 /// [`the_core`], or a visible word that this test needs a privilege that is not there.
-pub fn real_time(test: &str) -> Option<MutexGuard<'static, ()>> {
+pub fn real_time(name: &str, test: impl Fn() + Sync) {
     match vecud::sys::scheduling::probe_fifo(89) {
-        Ok(()) => Some(the_core()),
-        Err(error) => {
-            skipped(test, &error);
-            None
-        }
+        Ok(()) => the_core(test),
+        Err(error) => skipped(name, &error),
     }
 }
 

@@ -9,7 +9,7 @@ mod program;
 mod ticks;
 mod times;
 
-use program::{Outcome, Rig, Trace, changed_tracer};
+use program::{Trace, changed_tracer};
 use std::path::{Path, PathBuf};
 
 /// A tracer with changed text in several files of `sources` (`../modelDescription.xml` is one, too).
@@ -22,17 +22,6 @@ fn tracer(folder: &Path, changes: &[(&str, &str, &str)]) -> PathBuf {
         std::fs::write(&path, text.replace(before, after)).unwrap();
     }
     to
-}
-
-/// A run in which no release was left out: the machine may work for somebody else for milliseconds.
-fn undisturbed(rig: impl Fn() -> Rig) -> Outcome {
-    for _ in 0..10 {
-        let run = rig().run().exits(0);
-        if run.report()["clocks"].as_array().unwrap().iter().all(|clock| clock["skipped"] == 0) {
-            return run;
-        }
-    }
-    panic!("releases were left out in each of ten runs");
 }
 
 /// From where to where in a trace each activation of a clock reaches, and its activation time.

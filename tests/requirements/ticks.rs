@@ -1,8 +1,8 @@
 //! Where the ticks of output clocks go.
 
 use super::program::clock::{FAST, HIGH, LOW, OUT_HIGH, OUT_LOW, SLOW};
-use super::program::{Kind, Rig, real_time};
-use super::{tracer, undisturbed};
+use super::program::{Kind, Outcome, Rig, real_time};
+use super::tracer;
 use std::collections::BTreeMap;
 
 #[test]
@@ -17,10 +17,7 @@ fn a_tick_activates_all_clocks_of_all_fmus_that_it_triggers_once_in_the_merged_o
             .trigger("a.out_high", "b.high")
             .trigger("a.out_high", "a.high")
     };
-    // Without priorities each FMU takes turns by itself, so there is no order among them.
-    let core = real_time("a_tick_activates_all_clocks_of_all_fmus_that_it_triggers_once_in_the_merged_order");
-    let real = core.is_some().then(|| (false, undisturbed(rig)));
-    for (virtual_time, run) in [(true, rig().run_virtual().exits(0))].into_iter().chain(real) {
+    let check = |run: &Outcome, virtual_time: bool| {
         let merged: Vec<(String, u32)> = run.report()["clocks"]
             .as_array()
             .unwrap()
@@ -47,66 +44,75 @@ fn a_tick_activates_all_clocks_of_all_fmus_that_it_triggers_once_in_the_merged_o
             let order: Vec<(String, u32)> = activations.into_iter().map(|(_, fmu, clock)| (fmu, clock)).collect();
             assert_eq!(order, merged, "at {} s, in virtual time: {virtual_time}", f64::from_bits(time));
         }
-    }
+    };
+    check(&rig().run_virtual().exits(0), true);
+    // Without priorities each FMU takes turns by itself, so there is no order among them.
+    real_time("a_tick_activates_all_clocks_of_all_fmus_that_it_triggers_once_in_the_merged_order", || {
+        check(&rig().run().exits(0), false);
+    });
 }
 
 /// `slow` ticks `out_low` and takes 2.5 ms before it says so; `fast` interrupts it, and its own clock update reads the tick.
 #[test]
 fn a_tick_that_another_partitions_callback_collects_is_dispatched_once_at_its_own_time() {
-    let Some(_core) = real_time("a_tick_that_another_partitions_callback_collects") else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let ticked = "    fmu->ticked[output_clock] = true;\n";
-    let later = format!("{ticked}    if (activation->clock == SLOW) burn(fmu, activation, 2500000);\n");
-    let whose = ("../modelDescription.xml", "clocks=\"1 2 3 4 5 7\"", "clocks=\"4\"");
-    let path = tracer(folder.path(), &[("partitions.c", ticked, &later), whose]);
-    let start = "fast_tick_high_every = 1, slow_tick_low_every = 1, slow_tick_high_every = 0, \
+    real_time("a_tick_that_another_partitions_callback_collects", || {
+        let folder = tempfile::tempdir().unwrap();
+        let ticked = "    fmu->ticked[output_clock] = true;\n";
+        let later = format!("{ticked}    if (activation->clock == SLOW) burn(fmu, activation, 2500000);\n");
+        let whose = ("../modelDescription.xml", "clocks=\"1 2 3 4 5 7\"", "clocks=\"4\"");
+        let path = tracer(folder.path(), &[("partitions.c", ticked, &later), whose]);
+        let start = "fast_tick_high_every = 1, slow_tick_low_every = 1, slow_tick_high_every = 0, \
                  equal_a_tick_low_every = 0, arm_every = 0";
-    let run = undisturbed(|| {
-        Rig::new("stop_time = 0.3")
+        let rig = Rig::new("stop_time = 0.3")
             .fmu("a", path.clone(), start, "")
             .trigger("a.out_low", "a.low")
-            .trigger("a.out_high", "a.high")
+            .trigger("a.out_high", "a.high");
+        let run = rig.run().exits(0);
+        let trace = run.trace("a");
+        let (_, broken) = trace.check(Kind::Preemptive);
+        assert!(broken.is_empty(), "{broken:#?}");
+        // Once each, and at the time of the partition that ticked, although others collected it.
+        assert_eq!(trace.activations(LOW), trace.activations(SLOW));
+        assert_eq!(trace.activations(HIGH), trace.activations(FAST));
+        let slow = trace.events.iter().find(|e| e.is("activate", "begin") && e.clock == SLOW).unwrap().tid;
+        let found =
+            |output: u32| trace.events.iter().filter(move |e| e.is("get_clock", "end") && e.hash >> output & 1 == 1);
+        assert_eq!(found(OUT_LOW).count(), 30);
+        assert_eq!(found(OUT_HIGH).count(), 300);
+        assert_eq!(found(OUT_LOW).filter(|e| e.tid != slow).count(), 30, "fast came in between each time");
+        // The callback of slow itself finds nothing, which is normal.
+        assert_eq!(
+            trace.events.iter().filter(|e| e.is("get_clock", "end") && e.tid == slow && e.hash == 0).count(),
+            30
+        );
+        assert_eq!(run.finding("a", "tick_read_late"), None);
     });
-    let trace = run.trace("a");
-    let (_, broken) = trace.check(Kind::Preemptive);
-    assert!(broken.is_empty(), "{broken:#?}");
-    // Once each, and at the time of the partition that ticked, although others collected it.
-    assert_eq!(trace.activations(LOW), trace.activations(SLOW));
-    assert_eq!(trace.activations(HIGH), trace.activations(FAST));
-    let slow = trace.events.iter().find(|e| e.is("activate", "begin") && e.clock == SLOW).unwrap().tid;
-    let found =
-        |output: u32| trace.events.iter().filter(move |e| e.is("get_clock", "end") && e.hash >> output & 1 == 1);
-    assert_eq!(found(OUT_LOW).count(), 30);
-    assert_eq!(found(OUT_HIGH).count(), 300);
-    assert_eq!(found(OUT_LOW).filter(|e| e.tid != slow).count(), 30, "fast came in between each time");
-    // The callback of slow itself finds nothing, which is normal.
-    assert_eq!(trace.events.iter().filter(|e| e.is("get_clock", "end") && e.tid == slow && e.hash == 0).count(), 30);
-    assert_eq!(run.finding("a", "tick_read_late"), None);
 }
 
 /// `fast` ticks `high`, which runs inside of that callback and has one of its own.
 #[test]
 fn a_callback_begins_and_ends_while_another_one_has_not_returned() {
-    let Some(_core) = real_time("a_callback_begins_and_ends_while_another_one_has_not_returned") else { return };
-    let run = Rig::new("stop_time = 0.5")
-        .tracer("a", "fast_tick_high_every = 1, high_tick_low_every = 1, equal_a_tick_low_every = 0")
-        .trigger("a.out_high", "a.high")
-        .trigger("a.out_low", "a.low")
-        .run()
-        .exits(0);
-    let trace = run.trace("a");
-    let (_, mut broken) = trace.check(Kind::Preemptive);
-    broken.extend(run.check_ticks("a", OUT_HIGH, "a", HIGH));
-    broken.extend(run.check_ticks("a", OUT_LOW, "a", LOW));
-    assert!(broken.is_empty(), "{broken:#?}");
-    let (mut open, mut nested) = (Vec::new(), 0);
-    for event in &trace.events {
-        if event.is("update", "begin") {
-            nested += u64::from(!open.is_empty());
-            open.push(event.tid);
-        } else if event.is("update", "end") {
-            assert_eq!(open.pop(), Some(event.tid), "the inner one returns first");
+    real_time("a_callback_begins_and_ends_while_another_one_has_not_returned", || {
+        let run = Rig::new("stop_time = 0.5")
+            .tracer("a", "fast_tick_high_every = 1, high_tick_low_every = 1, equal_a_tick_low_every = 0")
+            .trigger("a.out_high", "a.high")
+            .trigger("a.out_low", "a.low")
+            .run()
+            .exits(0);
+        let trace = run.trace("a");
+        let (_, mut broken) = trace.check(Kind::Preemptive);
+        broken.extend(run.check_ticks("a", OUT_HIGH, "a", HIGH));
+        broken.extend(run.check_ticks("a", OUT_LOW, "a", LOW));
+        assert!(broken.is_empty(), "{broken:#?}");
+        let (mut open, mut nested) = (Vec::new(), 0);
+        for event in &trace.events {
+            if event.is("update", "begin") {
+                nested += u64::from(!open.is_empty());
+                open.push(event.tid);
+            } else if event.is("update", "end") {
+                assert_eq!(open.pop(), Some(event.tid), "the inner one returns first");
+            }
         }
-    }
-    assert_eq!(nested, run.count("a", "fast", "activations"), "one inside of each of fast's");
+        assert_eq!(nested, run.count("a", "fast", "activations"), "one inside of each of fast's");
+    });
 }

@@ -171,47 +171,49 @@ fn looked_up(run: &Outcome) -> (Vec<Vec<f64>>, Vec<u64>) {
 
 #[test]
 fn a_run_in_real_time_goes_on_on_its_grids() {
-    let _core = the_core();
-    let rig = two("");
-    let file = state(&rig, "state");
-    let first = run(&rig, &["--mode", "realtime", "--stop-time", "0.203", "--save-state", text(&file)]).exits(0);
-    sound(&first, true);
-    let one = looked_up(&first);
-    let second = run(&rig, &["--mode", "realtime", "--restore-state", text(&file)]).exits(0);
-    sound(&second, true);
-    let two = looked_up(&second);
-    // Nothing of the time before the cut is made up for, and the wall clock starts at the cut.
-    assert_eq!(second.report()["start_time"].as_f64(), Some(0.203));
-    assert!(second.report()["wall_seconds"].as_f64().unwrap() < 1.0);
-    grids_go_on(&[first, second], &[one.0, two.0], &[one.1, two.1], 0.4);
+    the_core(|| {
+        let rig = two("");
+        let file = state(&rig, "state");
+        let first = run(&rig, &["--mode", "realtime", "--stop-time", "0.203", "--save-state", text(&file)]).exits(0);
+        sound(&first, true);
+        let one = looked_up(&first);
+        let second = run(&rig, &["--mode", "realtime", "--restore-state", text(&file)]).exits(0);
+        sound(&second, true);
+        let two = looked_up(&second);
+        // Nothing of the time before the cut is made up for, and the wall clock starts at the cut.
+        assert_eq!(second.report()["start_time"].as_f64(), Some(0.203));
+        assert!(second.report()["wall_seconds"].as_f64().unwrap() < 1.0);
+        grids_go_on(&[first, second], &[one.0, two.0], &[one.1, two.1], 0.4);
+    });
 }
 
 #[test]
 fn a_run_in_real_time_that_is_left_by_a_signal_keeps_what_waits() {
-    let _core = the_core();
-    let rig = two("slow_burn_us = 3000");
-    let file = state(&rig, "state");
-    let mut command = rig.command();
-    command.args(["--mode", "realtime", "--stop-time", "100", "--save-state", text(&file)]);
-    let child = rig.start(command);
-    rig.wait_until_it_runs();
-    std::thread::sleep(Duration::from_millis(150));
-    send(child.id() as i32, Signal::SIGTERM);
-    let first = rig.finish(child, Duration::from_secs(10)).exits(0);
-    // A tick of the last activations may find the thread gone that it is for: it waits, instead of preempting them.
-    assert_eq!((first.trace("a").violations(), first.trace("b").violations()), (0, 0));
-    for clock in first.report()["clocks"].as_array().unwrap() {
-        assert_eq!(clock["discarded"], 0, "{clock}");
-    }
-    let one = looked_up(&first);
-    let last = one.0[1].last().copied().unwrap();
-    let stop = (last * 1000.0).round() / 1000.0 + 0.1;
-    let stop_text = format!("{stop:.3}");
-    // In virtual time: the mode is no part of a state.
-    let second = run(&rig, &["--stop-time", &stop_text, "--restore-state", text(&file)]).exits(0);
-    sound(&second, false);
-    let two = looked_up(&second);
-    grids_go_on(&[first, second], &[one.0, two.0], &[one.1, two.1], stop_text.parse().unwrap());
+    the_core(|| {
+        let rig = two("slow_burn_us = 3000");
+        let file = state(&rig, "state");
+        let mut command = rig.command();
+        command.args(["--mode", "realtime", "--stop-time", "100", "--save-state", text(&file)]);
+        let child = rig.start(command);
+        rig.wait_until_it_runs();
+        std::thread::sleep(Duration::from_millis(150));
+        send(child.id() as i32, Signal::SIGTERM);
+        let first = rig.finish(child, Duration::from_secs(10)).exits(0);
+        // A tick of the last activations may find the thread gone that it is for: it waits, instead of preempting them.
+        assert_eq!((first.trace("a").violations(), first.trace("b").violations()), (0, 0));
+        for clock in first.report()["clocks"].as_array().unwrap() {
+            assert_eq!(clock["discarded"], 0, "{clock}");
+        }
+        let one = looked_up(&first);
+        let last = one.0[1].last().copied().unwrap();
+        let stop = (last * 1000.0).round() / 1000.0 + 0.1;
+        let stop_text = format!("{stop:.3}");
+        // In virtual time: the mode is no part of a state.
+        let second = run(&rig, &["--stop-time", &stop_text, "--restore-state", text(&file)]).exits(0);
+        sound(&second, false);
+        let two = looked_up(&second);
+        grids_go_on(&[first, second], &[one.0, two.0], &[one.1, two.1], stop_text.parse().unwrap());
+    });
 }
 
 #[test]

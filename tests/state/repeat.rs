@@ -68,23 +68,24 @@ fn three_runs_in_one_process_leave_identical_traces() {
 
 #[test]
 fn runs_in_real_time_each_have_their_own_counts() {
-    let _core = the_core();
-    let rig = two("");
-    let all = run(&rig, &["--mode", "realtime", "--stop-time", "0.1", "--repeat", "3"]).exits(0);
-    assert_eq!(runs(&all), 3);
-    for number in 1..=3 {
-        let report = report(&all, number);
-        assert_eq!(report["verdict"], "pass");
-        let clocks = report["clocks"].as_array().unwrap();
-        let fast = clocks.iter().find(|clock| clock["fmu"] == "a" && clock["clock"] == "fast").unwrap();
-        let count = |what: &str| fast[what].as_u64().unwrap();
-        assert_eq!(count("activations") + count("skipped"), 100, "run {number}: {fast}");
-        assert!(fast["execution"]["count"].as_u64() <= Some(100), "histograms begin anew: {fast}");
-        assert!((0.09..1.0).contains(&report["wall_seconds"].as_f64().unwrap()));
-        let rows = all.file(&format!("run-{number}/signals.csv"));
-        assert!(rows.lines().nth(1).unwrap().starts_with("0.0,"), "{rows}");
-    }
-    assert_eq!(all.trace("a").violations(), 0, "{:?}", all.trace("a").summary);
+    the_core(|| {
+        let rig = two("");
+        let all = run(&rig, &["--mode", "realtime", "--stop-time", "0.1", "--repeat", "3"]).exits(0);
+        assert_eq!(runs(&all), 3);
+        for number in 1..=3 {
+            let report = report(&all, number);
+            assert_eq!(report["verdict"], "pass");
+            let clocks = report["clocks"].as_array().unwrap();
+            let fast = clocks.iter().find(|clock| clock["fmu"] == "a" && clock["clock"] == "fast").unwrap();
+            let count = |what: &str| fast[what].as_u64().unwrap();
+            assert_eq!(count("activations") + count("skipped"), 100, "run {number}: {fast}");
+            assert!(fast["execution"]["count"].as_u64() <= Some(100), "histograms begin anew: {fast}");
+            assert!((0.09..1.0).contains(&report["wall_seconds"].as_f64().unwrap()));
+            let rows = all.file(&format!("run-{number}/signals.csv"));
+            assert!(rows.lines().nth(1).unwrap().starts_with("0.0,"), "{rows}");
+        }
+        assert_eq!(all.trace("a").violations(), 0, "{:?}", all.trace("a").summary);
+    });
 }
 
 #[test]
@@ -148,10 +149,11 @@ fn a_reset_that_fails_fails_the_run_that_it_begins() {
 #[test]
 fn the_exit_code_is_that_of_the_worst_run() {
     let keys = "clock.fast = { max_overruns = 0, max_latency_us = 1 }";
-    let _core = the_core();
-    let rig = Rig::new("stop_time = 0.05").tracer_with("a", "", keys);
-    let all = run(&rig, &["--repeat", "2"]).exits(3);
-    assert_eq!(runs(&all), 2, "a limit ends no sequence");
+    the_core(|| {
+        let rig = Rig::new("stop_time = 0.05").tracer_with("a", "", keys);
+        let all = run(&rig, &["--repeat", "2"]).exits(3);
+        assert_eq!(runs(&all), 2, "a limit ends no sequence");
+    });
 }
 
 #[test]
@@ -174,18 +176,19 @@ fn a_crash_in_a_later_run_leaves_the_reports_of_all() {
 
 #[test]
 fn a_signal_ends_the_sequence() {
-    let _core = the_core();
-    let rig = two("");
-    let mut command = rig.command();
-    command.args(["--mode", "realtime", "--repeat", "1000"]);
-    let child = rig.start(command);
-    wait_until("the second run begins", || rig.out().join("run-2/signals.csv").exists());
-    send(child.id() as i32, Signal::SIGINT);
-    let all = rig.finish(child, Duration::from_secs(10)).exits(0);
-    let runs = runs(&all);
-    assert!((2..20).contains(&runs), "{runs}");
-    assert_eq!(report(&all, 1)["end"], "stop_time");
-    assert_eq!(all.trace("a").violations(), 0);
+    the_core(|| {
+        let rig = two("");
+        let mut command = rig.command();
+        command.args(["--mode", "realtime", "--repeat", "1000"]);
+        let child = rig.start(command);
+        wait_until("the second run begins", || rig.out().join("run-2/signals.csv").exists());
+        send(child.id() as i32, Signal::SIGINT);
+        let all = rig.finish(child, Duration::from_secs(10)).exits(0);
+        let runs = runs(&all);
+        assert!((2..20).contains(&runs), "{runs}");
+        assert_eq!(report(&all, 1)["end"], "stop_time");
+        assert_eq!(all.trace("a").violations(), 0);
+    });
 }
 
 #[test]

@@ -207,16 +207,16 @@ fn preemption_of_the_figure(dialect: Dialect) {
 
 #[test]
 fn partitions_preempt_each_other_as_in_the_figure() {
-    if let Some(_core) = real_time("partitions_preempt_each_other_as_in_the_figure") {
+    real_time("partitions_preempt_each_other_as_in_the_figure", || {
         preemption_of_the_figure(Dialect::Released);
-    }
+    });
 }
 
 #[test]
 fn partitions_of_the_draft_preempt_each_other_as_in_the_figure() {
-    if let Some(_core) = real_time("partitions_of_the_draft_preempt_each_other_as_in_the_figure") {
+    real_time("partitions_of_the_draft_preempt_each_other_as_in_the_figure", || {
         preemption_of_the_figure(Dialect::Draft);
-    }
+    });
 }
 
 #[test]
