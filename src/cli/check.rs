@@ -1,8 +1,7 @@
 //! `vecud check`: the plan of a rig, without running it.
 
 use crate::plan::table;
-use crate::supervisor::{self, Error, Options};
-use std::io::{Write, stdout};
+use crate::supervisor::{self, Error, Options, results};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -14,8 +13,7 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let prepared = supervisor::plan(&Options { file: arguments.file, ..Options::default() })?;
-    // A closed pipe (`vecud check ... | head`) is no failure.
     let grants = prepared.grants.map_or_else(String::new, |grants| grants.text(&prepared.plan));
-    let _ = stdout().write_all((table::render(&prepared.plan) + &grants).as_bytes());
+    results::print(&(table::render(&prepared.plan) + &grants), None)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,8 +6,7 @@ mod tree;
 
 use crate::fmu::archive::{Cache, Unpacked};
 use crate::fmu::description;
-use crate::supervisor::Error;
-use std::io::{Write, stdout};
+use crate::supervisor::{Error, results};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -32,6 +31,6 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         true => format!("{:#}\n", render::json(&description)),
         false => render::render(&description),
     };
-    let _ = stdout().write_all(text.as_bytes());
+    results::print(&text, None)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,8 +6,9 @@ mod check;
 mod inspect;
 mod run;
 
+use crate::supervisor::{Error, results};
 use clap::{Parser, Subcommand};
-use std::io::{Write, stderr};
+use std::io::{Write, stderr, stdout};
 use std::process::ExitCode;
 
 /// Runs virtual ECUs (FMI 3.0 Scheduled Execution) in real time.
@@ -18,8 +19,9 @@ struct Arguments {
     command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done; 1 the run failed (an FMU error, a crash); 2 the command, rig or FMU is invalid; \
-                          3 a limit set in the rig was exceeded.";
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 the run failed (an FMU error, a crash, results that cannot be written); 2 the \
+                          command, rig or FMU is invalid, or the system refuses what is needed; 3 a limit set in the rig \
+                          was exceeded.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -38,9 +40,14 @@ enum Command {
 pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => {
+        Err(error) if error.use_stderr() => {
             let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+            return ExitCode::from(2);
+        }
+        // Help is a result.
+        Err(help) => {
+            let result = results::written(|| help.print().and_then(|()| stdout().flush()), None);
+            return ended(result.map(|()| ExitCode::SUCCESS));
         }
     };
     let result = match arguments.command {
@@ -49,6 +56,11 @@ pub fn main() -> ExitCode {
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Runner => return ExitCode::from(crate::runner::main() as u8),
     };
+    ended(result)
+}
+
+/// The exit code; of an error, which is told, it is 2.
+fn ended(result: Result<ExitCode, Error>) -> ExitCode {
     result.unwrap_or_else(|error| {
         say(&error.to_string());
         ExitCode::from(2)

@@ -2,10 +2,10 @@
 
 use crate::plan::Mode;
 use crate::report::{self, Screen};
-use crate::supervisor::{self, Error, Options};
+use crate::supervisor::{self, Error, Options, results};
 use crate::sys::process::terminal_size;
 use crate::time::Instant;
-use std::io::{IsTerminal, Write, stdout};
+use std::io::{IsTerminal, stdout};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -75,6 +75,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let finished = supervisor::run(&options, &prepared, &mut super::say)?;
     let columns = terminal_size(stdout().as_fd()).map_or(120, |(columns, _)| columns);
     let color = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let mut codes: Vec<u8> = finished.iter().map(supervisor::Finished::exit_code).collect();
     for (index, one) in finished.iter().enumerate() {
         let report = one.out.join("report.html");
         let screen = Screen { columns, lines: usize::MAX, color };
@@ -84,13 +85,20 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
             None => String::new(),
         };
         let text = title + &report::summary(&one.run, &place, screen);
-        // A closed pipe (`vecud run ... | head`) is no failure of the run.
-        let _ = stdout().write_all(text.as_bytes());
+        let instead = report.is_file().then(|| format!("the report is there: {place}"));
+        if let Err(error) = results::print(&text, instead.as_deref()) {
+            super::say(&error.to_string());
+            codes.push(FAILED);
+            break;
+        }
     }
-    Ok(ExitCode::from(worst(finished.iter().map(supervisor::Finished::exit_code))))
+    Ok(ExitCode::from(worst(codes)))
 }
 
+/// The exit code of a run that failed.
+const FAILED: u8 = 1;
+
 /// Of several runs: a failure is worse than a limit that was exceeded.
-fn worst(codes: impl Iterator<Item = u8>) -> u8 {
-    codes.max_by_key(|code| [0, 3, 1].iter().position(|known| known == code)).unwrap_or(0)
+fn worst(codes: Vec<u8>) -> u8 {
+    codes.into_iter().max_by_key(|code| [0, 3, FAILED].iter().position(|known| known == code)).unwrap_or(0)
 }

@@ -14,6 +14,7 @@ mod machine;
 mod prepare;
 mod progress;
 mod recorder;
+pub mod results;
 mod saved;
 mod sockets;
 mod watch;

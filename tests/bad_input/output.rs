@@ -103,8 +103,8 @@ fn streams_that_nobody_reads() {
         (format!("{run} >&-"), 0),
         (format!("{run} 2>&-"), 0),
         (format!("{run} <&- >&- 2>&-"), 0),
-        (format!("{run} >/dev/full 2>/dev/full"), 0),
-        ("\"$V\" inspect a >/dev/full".to_owned(), 0),
+        (format!("{run} >/dev/full 2>/dev/full"), 1),
+        ("\"$V\" inspect a >/dev/full 2>/dev/full".to_owned(), 2),
         ("\"$V\" run nowhere 2>&-".to_owned(), 2),
         ("\"$V\" run nowhere 2>/dev/full".to_owned(), 2),
         ("\"$V\" frobnicate 2>/dev/full".to_owned(), 2),
@@ -125,6 +125,39 @@ fn streams_that_nobody_reads() {
     shell(&bench, &script);
     assert_eq!(fs::read_to_string(bench.path("code")).unwrap(), "0\n");
     bench.no_process();
+}
+
+/// Exit code 0 tells a script that it has got everything. A run is over when its result is told, so that its report is there.
+#[test]
+fn results_that_cannot_be_written_are_errors() {
+    let bench = Bench::with_fmu("a");
+    let why = "to standard output: ENOSPC: No space left on device";
+    let fix = "free some, or send it to another disk";
+    for command in ["inspect a", "inspect a --json", "check a", "--help", "help run", "--version"] {
+        let outcome = shell(&bench, &format!("\"$V\" {command} >/dev/full"));
+        assert_eq!((outcome.code, outcome.stderr), (Some(2), format!("cannot write the result {why}; {fix}\n")));
+    }
+    let outcome = shell(&bench, &format!("\"$V\" run a {SHORT} >/dev/full"));
+    let message = format!("cannot write the result {why}; the report is there: vecud-out/a/report.html\n");
+    assert_eq!((outcome.code, outcome.stderr), (Some(1), notes("a") + &message));
+    let report = fs::read(bench.path("vecud-out/a/report.json")).unwrap();
+    assert_eq!(serde_json::from_slice::<serde_json::Value>(&report).unwrap()["verdict"], "pass");
+    // Said once, however often it runs, and a limit that was exceeded as well does not hide it.
+    bench.write("r.toml", "[fmu.a]\npath = \"a\"\n[fmu.a.clock.fast]\nmax_latency_us = 0.001\n");
+    let outcome = shell(&bench, "\"$V\" run r.toml --stop-time 0.02 --repeat 2 >/dev/full");
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert_eq!(outcome.stderr.matches("cannot write the result").count(), 1, "{outcome:?}");
+    assert!(outcome.stderr.ends_with("; the report is there: vecud-out/r/run-1/report.html\n"), "{outcome:?}");
+    assert!(bench.path("vecud-out/r/run-2/report.html").is_file());
+    // Whatever the reason is.
+    for (script, why, fix) in [
+        ("\"$V\" inspect a 1</dev/null", "EBADF: Bad file number", "send it to another place"),
+        ("(ulimit -f 0; exec \"$V\" inspect a >x)", "EFBIG: File too large", "raise the limit: `ulimit -f unlimited`"),
+    ] {
+        let outcome = shell(&bench, script);
+        let message = format!("cannot write the result to standard output: {why}; {fix}\n");
+        assert_eq!((outcome.code, outcome.stderr), (Some(2), message), "{script}");
+    }
 }
 
 /// `script` where `disk` is a small file system of its own with these options; `None` where that is impossible.
