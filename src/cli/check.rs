@@ -13,6 +13,7 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let prepared = supervisor::plan(&Options { file: arguments.file, ..Options::default() })?;
+    supervisor::check_sockets(&prepared)?;
     let grants = prepared.grants.map_or_else(String::new, |grants| grants.text(&prepared.plan));
     results::print(&(table::render(&prepared.plan) + &grants), None)?;
     Ok(ExitCode::SUCCESS)

@@ -23,4 +23,5 @@ pub use control::{Applied, Control, ControlError, Ticket};
 pub use error::Error;
 pub use grants::Grants;
 pub use prepare::{Options, Prepared, plan};
+pub use sockets::check_sockets;
 pub use watch::{Finished, run, run_with};

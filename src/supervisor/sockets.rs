@@ -3,9 +3,10 @@
 //! runner.
 
 use super::{Error, Prepared};
-use crate::plan::TaskId;
+use crate::plan::{DatagramSource, TaskId};
 use crate::record::board::{Board, TaskWord};
-use crate::rig::{At, DatagramAddress};
+use crate::rig::{At, DatagramAddress, Place};
+use crate::sys::SysError;
 use crate::sys::datagram::{DatagramSocket, SocketFile};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::Ordering::SeqCst;
@@ -27,15 +28,12 @@ impl Sockets {
     /// Makes them, if the plan has somebody who receives.
     pub fn bind(prepared: &Prepared) -> Result<Sockets, Error> {
         let mut all = Vec::new();
-        let wanted = prepared.plan.receiver.iter().flat_map(|_| prepared.plan.datagrams.iter().zip(&prepared.sockets));
-        for (source, At { value: address, place }) in wanted {
+        for (source, At { value: address, place }) in wanted(prepared) {
             let made = match address {
                 DatagramAddress::Udp(address) => DatagramSocket::udp(*address).map(|socket| (socket, None)),
                 DatagramAddress::Unix(path) => DatagramSocket::unix(path).map(|(socket, file)| (socket, Some(file))),
             };
-            let (socket, file) = made.map_err(|error| {
-                Error::InRig(prepared.file.clone(), *place, Box::new(Error::System(error.to_string())))
-            })?;
+            let (socket, file) = made.map_err(|error| refused(prepared, *place, &error))?;
             all.push(Socket { socket, task: source.task, dropped: 0, told: 0, _file: file });
         }
         Ok(Sockets(all))
@@ -67,6 +65,27 @@ impl Sockets {
         };
         self.0.iter_mut().map(of_this_run).collect()
     }
+}
+
+/// Whether a run would get its sockets, as far as can be known without making them. Takes no datagram from anybody.
+pub fn check_sockets(prepared: &Prepared) -> Result<(), Error> {
+    for (_, At { value: address, place }) in wanted(prepared) {
+        let checked = match address {
+            DatagramAddress::Udp(address) => DatagramSocket::check_udp(*address),
+            DatagramAddress::Unix(path) => DatagramSocket::check_unix(path),
+        };
+        checked.map_err(|error| refused(prepared, *place, &error))?;
+    }
+    Ok(())
+}
+
+/// The plan's sources and where they are; none, if nobody receives.
+fn wanted(prepared: &Prepared) -> impl Iterator<Item = (&DatagramSource, &At<DatagramAddress>)> {
+    prepared.plan.receiver.iter().flat_map(|_| prepared.plan.datagrams.iter().zip(&prepared.sockets))
+}
+
+fn refused(prepared: &Prepared, place: Place, error: &SysError) -> Error {
+    Error::InRig(prepared.file.clone(), place, Box::new(Error::System(error.to_string())))
 }
 
 /// The total whose lower half is `low`, nearest to a total from a moment before or after.

@@ -10,6 +10,7 @@ use nix::sys::socket::{
     self, AddressFamily, ControlMessageOwned, MsgFlags, SockFlag, SockType, UnixAddr, setsockopt, sockopt,
 };
 use nix::sys::time::TimeSpec;
+use rustix::fs::{Access, AtFlags, CWD};
 use std::fs::{self, Permissions};
 use std::io::{self, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
@@ -41,6 +42,18 @@ pub struct Control([u64; 8]);
 impl DatagramSocket {
     /// Receives UDP datagrams at an address of this machine.
     pub fn udp(address: SocketAddr) -> Result<DatagramSocket, SysError> {
+        DatagramSocket::udp_at(address, address.port())
+    }
+
+    /// Whether [`DatagramSocket::udp`] would find an interface with that address. Whether the port is free, only a socket
+    /// there can tell, and that would take datagrams away.
+    pub fn check_udp(address: SocketAddr) -> Result<(), SysError> {
+        DatagramSocket::udp_at(address, 0).map(drop)
+    }
+
+    fn udp_at(address: SocketAddr, port: u16) -> Result<DatagramSocket, SysError> {
+        let mut at = address;
+        at.set_port(port);
         let failed = |error: io::Error| {
             let fix = match error.raw_os_error() {
                 Some(libc::EADDRINUSE) => "another program receives there (`ss -lunp` names it): choose another port",
@@ -50,7 +63,7 @@ impl DatagramSocket {
             };
             SysError::new(format!("receive at udp {address}"), error.raw_os_error().unwrap_or(0), fix)
         };
-        let socket = UdpSocket::bind(address).map_err(failed)?;
+        let socket = UdpSocket::bind(at).map_err(failed)?;
         socket.set_nonblocking(true).map_err(failed)?;
         DatagramSocket(socket.into()).with_time_stamps()
     }
@@ -58,27 +71,28 @@ impl DatagramSocket {
     /// Makes the unix socket `path`. A socket file that nobody receives at any more, left by a process that was killed, is
     /// replaced; any other file is left alone, and an error.
     pub fn unix(path: &Path) -> Result<(DatagramSocket, SocketFile), SysError> {
-        let what = || format!("make the unix socket {}", path.display());
-        let failed = |errno: Errno| {
-            let fix = match errno {
-                Errno::ENOENT => "its folder does not exist",
-                Errno::ENOTDIR => "a part of the path is no folder",
-                Errno::EADDRINUSE => "a file of this name has appeared meanwhile",
-                _ => "",
-            };
-            SysError::new(what(), errno as i32, fix)
-        };
-        make_way(path).map_err(|fix| SysError::new(what(), libc::EADDRINUSE, fix))?;
+        let failed = |errno| no_unix_socket(path, errno);
+        let failed_io = |error: io::Error| failed(Errno::from_raw(error.raw_os_error().unwrap_or(0)));
+        make_way(path)?;
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         let socket = socket::socket(AddressFamily::Unix, SockType::Datagram, flags, None).map_err(failed)?;
         // The file inherits the mode of the socket, so that it is never open to others.
         let socket = fs::File::from(socket);
         let set = socket.set_permissions(Permissions::from_mode(0o600));
-        set.map_err(|error| SysError::new(what(), error.raw_os_error().unwrap_or(0), ""))?;
+        set.map_err(failed_io)?;
         socket::bind(socket.as_raw_fd(), &UnixAddr::new(path).map_err(failed)?).map_err(failed)?;
-        let identity = identity(path).map_err(|error| SysError::new(what(), error.raw_os_error().unwrap_or(0), ""))?;
-        let file = SocketFile { path: path.to_owned(), identity };
+        let file = SocketFile { path: path.to_owned(), identity: identity(path).map_err(failed_io)? };
         Ok((DatagramSocket(socket.into()).with_time_stamps()?, file))
+    }
+
+    /// Whether [`DatagramSocket::unix`] would make that socket, as far as can be known without making or removing a file.
+    pub fn check_unix(path: &Path) -> Result<(), SysError> {
+        is_left(path)?;
+        // The dot makes a folder of it, or an error.
+        let folder = path.parent().unwrap_or(Path::new("")).join(".");
+        let may = Access::WRITE_OK | Access::EXEC_OK;
+        let found = rustix::fs::accessat(CWD, &folder, may, AtFlags::EACCESS);
+        found.map_err(|errno| no_unix_socket(path, Errno::from_raw(errno.raw_os_error())))
     }
 
     fn with_time_stamps(self) -> Result<DatagramSocket, SysError> {
@@ -150,18 +164,40 @@ fn bytes(words: &mut [u64]) -> &mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), size_of_val(words)) }
 }
 
+fn no_unix_socket(path: &Path, errno: Errno) -> SysError {
+    let fix = match errno {
+        Errno::ENOENT => "its folder does not exist",
+        Errno::ENOTDIR => "a part of the path is no folder",
+        Errno::EACCES | Errno::EROFS => "choose a folder that you may write to",
+        Errno::EADDRINUSE => "a file of this name has appeared meanwhile",
+        _ => "",
+    };
+    in_the_way(path, errno, fix)
+}
+
+fn in_the_way(path: &Path, errno: Errno, fix: &'static str) -> SysError {
+    SysError::new(format!("make the unix socket {}", path.display()), errno as i32, fix)
+}
+
 /// Removes what stands in the way of a unix socket, if it is nothing but the file of one that is gone.
-fn make_way(path: &Path) -> Result<(), &'static str> {
-    let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
-    if !found.file_type().is_socket() {
-        return Err("there is a file of this name that is no socket: move it away, or choose another name");
-    }
-    match UnixDatagram::unbound().and_then(|socket| socket.connect(path)).map_err(|error| error.raw_os_error()) {
-        Err(Some(libc::ECONNREFUSED)) => {
-            fs::remove_file(path).map_err(|_| "it is left from before and cannot be removed")
+fn make_way(path: &Path) -> Result<(), SysError> {
+    let stays = |_| in_the_way(path, Errno::EADDRINUSE, "it is left from before and cannot be removed");
+    if is_left(path)? { fs::remove_file(path).map_err(stays) } else { Ok(()) }
+}
+
+/// Whether there is the file of a unix socket that is gone; anything else in its place is an error.
+fn is_left(path: &Path) -> Result<bool, SysError> {
+    let Ok(found) = fs::symlink_metadata(path) else { return Ok(false) };
+    let connected = || UnixDatagram::unbound().and_then(|socket| socket.connect(path));
+    let fix = match found.file_type() {
+        kind if kind.is_dir() => "there is a folder of this name: name a file in it",
+        kind if !kind.is_socket() => {
+            "there is a file of this name that is no socket: move it away, or choose another name"
         }
-        _ => Err("another program receives there (`ss -lxp` names it): choose another name"),
-    }
+        _ if connected().is_err_and(|error| error.raw_os_error() == Some(libc::ECONNREFUSED)) => return Ok(true),
+        _ => "another program receives there (`ss -lxp` names it): choose another name",
+    };
+    Err(in_the_way(path, Errno::EADDRINUSE, fix))
 }
 
 /// The file of a unix socket; removed when this is dropped, unless somebody has put another one in its place.

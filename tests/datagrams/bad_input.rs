@@ -13,6 +13,16 @@ fn refused(rig: &Rig, words: &[&str]) {
     assert!(!run.out.exists() && !run.has_trace("a"), "nothing has run");
 }
 
+/// The same, and `vecud check` says it in the same words.
+#[track_caller]
+fn refused_by_check(rig: &Rig, words: &[&str]) {
+    refused(rig, words);
+    let mut check = Command::new(env!("CARGO_BIN_EXE_vecud"));
+    let output = check.arg("check").arg(rig.file()).env("VECUD_CACHE", program::cache()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stdout));
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), rig.run().stderr);
+}
+
 /// `triggers` begin in line 9; each takes four lines, the second its clock's, the third its address's.
 fn rig(triggers: &str) -> Rig {
     Rig::new("stop_time = 0.1").tracer("a", ALONE).more(triggers)
@@ -46,7 +56,7 @@ fn a_port_in_use_and_addresses_of_others_are_found_before_anything_runs() {
     let to = theirs.local_addr().unwrap();
     refused(&rig(&udp("a.high", to, "")), &["test.toml:11:7: ", &to.to_string(), "another program receives there"]);
     let elsewhere = "192.0.2.1:5005".parse().unwrap();
-    refused(&rig(&udp("a.high", elsewhere, "allow_remote = true")), &["test.toml:11:7: ", "no interface"]);
+    refused_by_check(&rig(&udp("a.high", elsewhere, "allow_remote = true")), &["test.toml:11:7: ", "no interface"]);
     // Of two sockets the first was made already.
     let both = unix("a.low", "events.sock", "") + &udp("a.high", to, "");
     let rig = rig(&both);
@@ -59,11 +69,31 @@ fn a_file_in_the_way_of_a_unix_socket_is_left_alone() {
     let own = rig(&unix("a.low", "events.sock", ""));
     let path = own.folder().join("events.sock");
     std::fs::write(&path, "precious").unwrap();
-    refused(&own, &["test.toml:11:8: ", "events.sock", "no socket: move it away"]);
+    refused_by_check(&own, &["test.toml:11:8: ", "events.sock", "no socket: move it away"]);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
     std::fs::remove_file(&path).unwrap();
     let _theirs = UnixDatagram::bind(&path).unwrap();
-    refused(&own, &["test.toml:11:8: ", "another program receives there"]);
+    refused_by_check(&own, &["test.toml:11:8: ", "another program receives there"]);
     assert!(path.exists());
-    refused(&rig(&unix("a.low", "no/events.sock", "")), &["test.toml:11:8: ", "its folder does not exist"]);
+    refused_by_check(&rig(&unix("a.low", "no/events.sock", "")), &["test.toml:11:8: ", "its folder does not exist"]);
+    refused_by_check(&rig(&unix("a.low", "test.toml/x", "")), &["test.toml:11:8: ", "a part of the path is no folder"]);
+    let folder = own.folder().display().to_string();
+    let words = ["test.toml:11:8: ", folder.as_str(), "there is a folder of this name: name a file in it"];
+    refused_by_check(&rig(&unix("a.low", &folder, "")), &words);
+}
+
+#[test]
+fn a_check_makes_and_removes_no_file() {
+    let own = rig(&unix("a.low", "events.sock", ""));
+    let path = own.folder().join("events.sock");
+    let check = || {
+        let mut check = Command::new(env!("CARGO_BIN_EXE_vecud"));
+        let output = check.arg("check").arg(own.file()).env("VECUD_CACHE", program::cache()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    check();
+    assert!(!path.exists());
+    drop(UnixDatagram::bind(&path).unwrap());
+    check();
+    assert!(path.exists(), "left by a process that is gone: the next run replaces it");
 }
