@@ -62,6 +62,19 @@ pub(super) fn named(unit: &Unit, name: &str) -> Option<(usize, Option<usize>)> {
     is_element.then_some((index, Some(element)))
 }
 
+/// After a name that no clock has: the elements that there are of an array, or what may have been meant.
+pub(super) fn hint(unit: &Unit, name: &str, fits: fn(&Variable) -> bool) -> String {
+    let clock = name.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')).map(|(clock, _)| clock);
+    let found = clock.and_then(|clock| unit.find(clock)).map(|index| &unit.variables()[index]).filter(|v| fits(v));
+    let (Some(clock), Some(found)) = (clock, found) else { return unit.suggest(name, fits) };
+    match (found.dimensions.as_slice(), unit.elements(found)) {
+        ([], _) => format!(": {clock} is no array"),
+        (_, 0) => format!(": {clock} has no elements"),
+        (_, 1) => format!(": {clock} has one element, {clock}[1]"),
+        (_, last) => format!(": the elements of {clock} are {clock}[1] to {clock}[{last}]"),
+    }
+}
+
 /// Elements that an array clock may have: each is a thread.
 const ELEMENTS: usize = 256;
 
@@ -117,7 +130,7 @@ fn check_name(unit: &Unit, clock: &RigClock, findings: &mut Findings) {
             findings.rig(clock.name.place, format!("{}.{name} is {what}", unit.name()));
         }
         None => {
-            let hint = unit.suggest(name, is_input_clock);
+            let hint = hint(unit, name, is_input_clock);
             findings.rig(clock.name.place, format!("{} has no input clock \"{name}\"{hint}", unit.name()));
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! In the draft the description says so itself (`triggeredBy`). Array clocks are triggered element by element.
 
-use super::clocks::{Draft, elements, is_input_clock, is_output_clock, named};
+use super::clocks::{Draft, elements, hint, is_input_clock, is_output_clock, named};
 use super::findings::{Findings, Unit};
 use super::words::kind_in;
 use super::{FmuId, Release, Timetable, cycles};
@@ -165,7 +165,7 @@ fn target(clock: &At<Endpoint>, units: &[Unit], findings: &mut Findings) -> Opti
     let fmu = units.iter().position(|unit| unit.name() == fmu)?;
     let unit = &units[fmu];
     let Some((index, element)) = named(unit, variable) else {
-        let hint = unit.suggest(variable, is_input_clock);
+        let hint = hint(unit, variable, is_input_clock);
         findings.rig(clock.place, format!("{} has no clock \"{variable}\"{hint}", unit.name()));
         return None;
     };
@@ -203,7 +203,7 @@ fn source(
     let fmu = units.iter().position(|unit| unit.name() == fmu)?;
     let unit = &units[fmu];
     let Some((index, element)) = named(unit, variable) else {
-        let hint = unit.suggest(variable, is_output_clock);
+        let hint = hint(unit, variable, is_output_clock);
         findings.rig(from.place, format!("{} has no output clock \"{variable}\"{hint}", unit.name()));
         return None;
     };

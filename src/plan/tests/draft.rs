@@ -122,8 +122,39 @@ fn what_the_rig_says_of_an_element_goes_before_what_it_says_of_the_clock() {
     let told = DraftIntervals { reference: ValueReference(1), fraction: true, intervals };
     assert_eq!(plan.fmus[0].draft_intervals, [told]);
     assert!(plan.tasks.iter().all(|task| !task.write_interval), "not again in Initialization Mode");
-    let message = try_build(ARRAYS, "[fmu.d.clock.\"bank[4]\"]\ninterval = 1").unwrap_err();
-    assert!(message.contains("d has no input clock \"bank[4]\""), "{message}");
+}
+
+#[test]
+fn elements_that_a_clock_does_not_have_are_refused_with_those_that_it_has() {
+    let trigger = |clock, from| format!("[[trigger]]\nclock = \"d.{clock}\"\nfrom = \"d.{from}\"");
+    let with_one = ARRAYS.replace("<Dimension start=\"2\"/>", "<Dimension start=\"1\"/>");
+    for (variables, more, message) in [
+        (
+            ARRAYS,
+            "[fmu.d.clock.\"bank[4]\"]\ninterval = 1".to_owned(),
+            "3:14: d has no input clock \"bank[4]\": the elements of bank are bank[1] to bank[3]",
+        ),
+        (
+            ARRAYS,
+            trigger("free[0]", "out"),
+            "4:9: d has no clock \"free[0]\": the elements of free are free[1] to free[2]",
+        ),
+        (
+            ARRAYS,
+            trigger("free[2]", "outs[4]"),
+            "5:8: d has no output clock \"outs[4]\": the elements of outs are outs[1] to outs[3]",
+        ),
+        (
+            with_one.as_str(),
+            trigger("free[2]", "out"),
+            "4:9: d has no clock \"free[2]\": free has one element, free[1]",
+        ),
+        (ARRAYS, trigger("free[2]", "out[1]"), "5:8: d has no output clock \"out[1]\": out is no array"),
+        // Of another kind: no use in naming its elements.
+        (ARRAYS, trigger("free[2]", "bank[4]"), "5:8: d has no output clock \"bank[4]\""),
+    ] {
+        assert_eq!(try_build(variables, &more).unwrap_err(), format!("rig.toml:{message}"));
+    }
 }
 
 #[test]
