@@ -4,6 +4,7 @@ use super::{ATTO, DENOMINATOR_LIMIT, Instant, Nanos, gcd};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt::{self, Write};
+use std::num::IntErrorKind;
 
 /// Why a text or a number is no [`Fraction`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +28,10 @@ impl fmt::Display for NotAFraction {
             NotAFraction::NotFinite => "is not finite",
             NotAFraction::Negative => "is negative",
             NotAFraction::ZeroResolution => "has the resolution 0",
-            NotAFraction::TooLarge => "has more digits than can be represented exactly",
+            NotAFraction::TooLarge => {
+                "has more digits than can be represented exactly: in lowest terms the counter must be below 2^64 and the \
+                 resolution at most 2^63"
+            }
         })
     }
 }
@@ -66,7 +70,12 @@ impl Fraction {
     pub fn parse(text: &str) -> Result<Fraction, NotAFraction> {
         let text = text.trim();
         if let Some((counter, resolution)) = text.split_once('/') {
-            let number = |s: &str| s.trim().parse::<u64>().map_err(|_| NotAFraction::Syntax);
+            let number = |s: &str| {
+                s.trim().parse::<u64>().map_err(|error| match error.kind() {
+                    IntErrorKind::PosOverflow => NotAFraction::TooLarge,
+                    _ => NotAFraction::Syntax,
+                })
+            };
             return Fraction::new(number(counter)?, number(resolution)?);
         }
         let value: f64 = text.parse().map_err(|_| NotAFraction::Syntax)?;

@@ -73,6 +73,9 @@ mod tests {
             ("NaN", NotAFraction::NotFinite),
             ("inf", NotAFraction::NotFinite),
             ("1e-40", NotAFraction::TooLarge),
+            ("1/18446744073709551616", NotAFraction::TooLarge),
+            ("18446744073709551616/3", NotAFraction::TooLarge),
+            ("1/18446744073709551615", NotAFraction::TooLarge),
         ] {
             assert_eq!(Fraction::parse(text), Err(reason), "{text}");
         }
