@@ -7,7 +7,7 @@ use super::selection::{Named, Selection, find};
 use super::values::replaced;
 use super::words::{causality_with_article, type_name};
 use crate::fmu::description::{Causality, EnumerationItem, Initial, Values, Variability, Variable, VariableType};
-use crate::rig::{At, RigValue, suggestion};
+use crate::rig::{At, RigValue, float_text, suggestion};
 use std::collections::BTreeMap;
 
 /// Of one FMU: by index of the variable, so in document order.
@@ -163,7 +163,7 @@ fn number(v: &Variable, items: &[EnumerationItem], value: &RigValue) -> Result<S
     match (kind, value) {
         (VariableType::Float64, RigValue::Float(f)) => Ok(Scalar::Float(*f)),
         (VariableType::Float32, RigValue::Float(f)) if f.is_finite() && f.abs() > f64::from(f32::MAX) => {
-            Err(format!("is {f}, which a Float32 cannot hold"))
+            Err(format!("is {}, which a Float32 cannot hold", float_text(*f)))
         }
         (VariableType::Float32, RigValue::Float(f)) => Ok(Scalar::Float(*f)),
         (VariableType::Float32 | VariableType::Float64, RigValue::Integer(i)) => Ok(Scalar::Float(*i as f64)),
@@ -207,7 +207,7 @@ fn number(v: &Variable, items: &[EnumerationItem], value: &RigValue) -> Result<S
                     Err(format!("is {f}, but {} holds {low} to {high}", type_name(kind)))
                 }
             }
-            _ => not(f.to_string()),
+            _ => not(float_text(*f)),
         },
         (_, RigValue::Boolean(b)) => not(b.to_string()),
         (_, RigValue::String(s)) => not(format!("the string \"{s}\"")),
@@ -256,7 +256,7 @@ fn in_limits(v: &Variable, value: Scalar) -> Result<Scalar, String> {
         let side = if below { "below" } else { "above" };
         match (&value, first(bound)) {
             (Scalar::Float(x), Some(Scalar::Float(b))) if (below && *x < b) || (!below && *x > b) => {
-                return outside(x.to_string(), side, format!("{name} {b}"));
+                return outside(float_text(*x), side, format!("{name} {}", float_text(b)));
             }
             (Scalar::Integer(x), Some(Scalar::Integer(b))) if (below && *x < b) || (!below && *x > b) => {
                 return outside(x.to_string(), side, format!("{name} {b}"));

@@ -187,13 +187,19 @@ pub(super) fn describe(item: &Item) -> String {
     match item {
         Item::Value(Value::String(s)) => format!("the string \"{}\"", s.value()),
         Item::Value(Value::Integer(i)) => format!("{}", i.value()),
-        Item::Value(Value::Float(f)) => format!("{}", f.value()),
+        Item::Value(Value::Float(f)) => float_text(*f.value()),
         Item::Value(Value::Boolean(b)) => format!("{}", b.value()),
         Item::Value(Value::Array(_)) => "a list".to_owned(),
         Item::Value(Value::Datetime(_)) => "a date".to_owned(),
         Item::ArrayOfTables(_) => "a list of tables".to_owned(),
         _ => "a table".to_owned(),
     }
+}
+
+/// A number as somebody would write it: `1e300` has no three hundred digits.
+pub(crate) fn float_text(value: f64) -> String {
+    let is_plain = value == 0.0 || (1e-7..1e16).contains(&value.abs());
+    if is_plain { value.to_string() } else { format!("{value:e}") }
 }
 
 /// An integer or a float.

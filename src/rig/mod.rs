@@ -15,6 +15,7 @@ mod start;
 mod tables;
 mod triggers;
 
+pub(crate) use document::float_text;
 pub use model::*;
 pub use nearest::{nearest, suggestion};
 pub use parse::parse;

@@ -1,12 +1,12 @@
 //! From the text to the [`Rig`]: the top level, `[rig]` and `[host]`.
 
-use super::document::{Document, Meaning, Section, elements, number};
+use super::document::{Document, Meaning, Section, describe, elements, number};
 use super::tables;
 use super::{At, Mode, OnError, Overrun, Place, Problem, Rig, RigError, RigHost, TriggerTime};
 use crate::priority::FifoPriority;
 use crate::time::{Instant, Nanos};
 use std::path::Path;
-use toml_edit::Item;
+use toml_edit::{Item, Value};
 
 const TOP: &[&str] = &["rig", "host", "fmu", "connect", "trigger", "record"];
 const RIG: &[&str] =
@@ -68,7 +68,7 @@ fn read_rig(section: Section, rig: &mut Rig) {
     {
         rig.trigger_time = time;
     }
-    if let Some(timeout) = section.read("shutdown_timeout", "a number of seconds above 0", |item| {
+    if let Some(timeout) = section.read("shutdown_timeout", "a number of seconds above 0, at most 1e6", |item| {
         number(item).filter(|&seconds| seconds > 0.0 && seconds <= 1e6)
     }) {
         rig.shutdown_timeout = Nanos::from_seconds(timeout.value);
@@ -83,16 +83,7 @@ pub(super) fn overrun(section: &Section) -> Option<Overrun> {
 }
 
 fn read_host(section: Section, host: &mut RigHost) {
-    let band = |item: &Item| {
-        let array = item.as_array().filter(|array| array.len() == 2)?;
-        let priority = |i: usize| {
-            let value = array.get(i)?.as_integer()?;
-            FifoPriority::new(u8::try_from(value).ok()?)
-        };
-        let band = (priority(0)?, priority(1)?);
-        (band.0.get() <= band.1.get()).then_some(band)
-    };
-    if let Some(band) = section.read("fifo_priorities", "[lowest, highest] with both from 1 to 99", band) {
+    if let Some(band) = read_band(&section) {
         host.fifo_priorities = band;
     }
     for cpu in elements(&section, "cpus").unwrap_or_default() {
@@ -105,7 +96,7 @@ fn read_host(section: Section, host: &mut RigHost) {
         host.lock_memory = lock_memory;
     }
     let micros = |item: &Item| number(item).filter(|us| (0.0..=1e6).contains(us));
-    if let Some(spin) = section.read("spin_us", "a number of microseconds", micros)
+    if let Some(spin) = section.read("spin_us", "a number of microseconds from 0 to 1e6", micros)
         && spin.value > 0.0
     {
         section.not_yet(spin.place, "spin_us above 0");
@@ -117,7 +108,29 @@ fn read_host(section: Section, host: &mut RigHost) {
     }
 }
 
+/// The lowest and the highest priority of partitions.
+fn read_band(section: &Section) -> Option<At<(FifoPriority, FifoPriority)>> {
+    let item = section.get("fifo_priorities")?;
+    let place = section.place_of(item);
+    let numbers: Option<Vec<i64>> = item.as_array().and_then(|array| array.iter().map(Value::as_integer).collect());
+    let priority = |number: i64| u8::try_from(number).ok().and_then(FifoPriority::new);
+    let both = |numbers: &Vec<i64>| match numbers.as_slice() {
+        &[lowest, highest] => priority(lowest).zip(priority(highest)),
+        _ => None,
+    };
+    let band = numbers.as_ref().and_then(both);
+    let hint = match band {
+        Some(value) if value.0.get() <= value.1.get() => return Some(At { value, place }),
+        Some(_) => ": the lower one comes first",
+        None => "",
+    };
+    let found = numbers.filter(|numbers| numbers.len() <= 4).map_or_else(|| describe(item), |n| format!("{n:?}"));
+    let message = format!("fifo_priorities must be [lowest, highest] with both from 1 to 99, not {found}{hint}");
+    section.document.problem(place, message);
+    None
+}
+
 /// A simulation time.
 pub(super) fn instant(section: &Section, key: &str) -> Option<At<Instant>> {
-    section.read(key, "a finite number of seconds", |item| number(item).and_then(Instant::from_f64))
+    section.read(key, "a finite number of seconds, below 1e18", |item| number(item).and_then(Instant::from_f64))
 }

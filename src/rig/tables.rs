@@ -1,6 +1,6 @@
 //! The tables of a rig that name FMUs: `[fmu.*]`, `[[connect]]`, `[[trigger]]`, `[record]`.
 
-use super::document::{Document, Meaning, Section, describe, elements, number};
+use super::document::{Document, Meaning, Section, describe, elements, float_text, number};
 use super::parse::overrun;
 use super::triggers::read_trigger;
 use super::{
@@ -139,7 +139,9 @@ fn read_clocks(fmu: &Section) -> Vec<RigClock> {
 fn read_clock(section: &Section, name: At<&str>) -> RigClock {
     let micros = |key| {
         let positive = |item: &Item| number(item).filter(|&us| us > 0.0 && us <= 1e12);
-        section.read(key, "a number of microseconds above 0", positive).map(|us| Nanos((us.value * 1e3).round() as i64))
+        section
+            .read(key, "a number of microseconds above 0, at most 1e12", positive)
+            .map(|us| Nanos((us.value * 1e3).round() as i64))
     };
     let whole = |item: &Item| item.as_integer().and_then(|i| u64::try_from(i).ok());
     RigClock {
@@ -150,7 +152,7 @@ fn read_clock(section: &Section, name: At<&str>) -> RigClock {
         limits: Limits {
             max_latency: micros("max_latency_us"),
             max_execution: micros("max_execution_us"),
-            max_overruns: section.read("max_overruns", "a whole number", whole).map(|n| n.value),
+            max_overruns: section.read("max_overruns", "a whole number from 0 on", whole).map(|n| n.value),
         },
     }
 }
@@ -170,7 +172,9 @@ fn read_fraction(section: &Section, key: &str) -> Option<At<Fraction>> {
     let place = section.place_of(item);
     let fraction = match (item.as_str(), number(item)) {
         (Some(text), _) => Fraction::parse(text).map_err(|reason| format!("{key} = \"{text}\" {reason}")),
-        (None, Some(value)) => Fraction::from_f64(value).map_err(|reason| format!("{key} = {value} {reason}")),
+        (None, Some(value)) => {
+            Fraction::from_f64(value).map_err(|reason| format!("{key} = {} {reason}", float_text(value)))
+        }
         (None, None) => {
             Err(format!("{key} must be a number of seconds or a fraction as \"1/100\", not {}", describe(item)))
         }

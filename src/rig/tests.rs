@@ -168,25 +168,52 @@ fn what_later_versions_do_is_refused_and_not_ignored() {
 fn values_of_the_wrong_kind_say_what_is_expected() {
     for (more, message) in [
         ("[rig]\nmode = \"fast\"", "4:8: mode must be \"realtime\" or \"virtual\", not \"fast\""),
-        ("[rig]\nstop_time = \"1 s\"", "4:13: stop_time must be a finite number of seconds, not the string \"1 s\""),
-        ("[rig]\nstop_time = nan", "4:13: stop_time must be a finite number of seconds, not NaN"),
-        ("[rig]\nshutdown_timeout = 0", "4:20: shutdown_timeout must be a number of seconds above 0, not 0"),
+        (
+            "[rig]\nstop_time = \"1 s\"",
+            "4:13: stop_time must be a finite number of seconds, below 1e18, not the string \"1 s\"",
+        ),
+        ("[rig]\nstop_time = nan", "4:13: stop_time must be a finite number of seconds, below 1e18, not NaN"),
+        ("[rig]\nstop_time = 1e300", "4:13: stop_time must be a finite number of seconds, below 1e18, not 1e300"),
+        (
+            "[rig]\nshutdown_timeout = 0",
+            "4:20: shutdown_timeout must be a number of seconds above 0, at most 1e6, not 0",
+        ),
         ("[rig]\nname = \"a/b\"", "4:8: name = \"a/b\" cannot be the name of a folder"),
         ("[host]\nlock_memory = 1", "4:15: lock_memory must be true or false, not 1"),
         ("[host]\ncpus = [1, -1]", "4:12: cpus must be a list of core numbers, as [2, 3]"),
         (
             "[host]\nfifo_priorities = [90, 80]",
-            "4:19: fifo_priorities must be [lowest, highest] with both from 1 to 99, not a list",
+            "4:19: fifo_priorities must be [lowest, highest] with both from 1 to 99, not [90, 80]: the lower one comes first",
         ),
         (
-            "[fmu.ecu.clock.a]\nmax_latency_us = -1",
-            "4:18: max_latency_us must be a number of microseconds above 0, not -1",
+            "[host]\nfifo_priorities = [51]",
+            "4:19: fifo_priorities must be [lowest, highest] with both from 1 to 99, not [51]",
         ),
+        (
+            "[host]\nfifo_priorities = [51, \"89\"]",
+            "4:19: fifo_priorities must be [lowest, highest] with both from 1 to 99, not a list",
+        ),
+        ("[host]\nspin_us = -1", "4:11: spin_us must be a number of microseconds from 0 to 1e6, not -1"),
+        (
+            "[fmu.ecu.clock.a]\nmax_latency_us = -1",
+            "4:18: max_latency_us must be a number of microseconds above 0, at most 1e12, not -1",
+        ),
+        ("[fmu.ecu.clock.a]\nmax_overruns = -1", "4:16: max_overruns must be a whole number from 0 on, not -1"),
         ("[fmu.ecu.clock.a]\ninterval = 0", "4:12: interval must be above 0"),
         ("[fmu.ecu.clock.a]\ninterval = -0.1", "4:12: interval = -0.1 is negative"),
         ("[fmu.ecu.clock.a]\ninterval = \"1/0\"", "4:12: interval = \"1/0\" has the resolution 0"),
         ("[fmu.ecu.clock.a]\nshift = \"-1/10\"", "4:9: shift = \"-1/10\" is neither a number nor counter/resolution"),
         ("[fmu.ecu.clock.a]\nshift = inf", "4:9: shift = inf is not finite"),
+        (
+            "[fmu.ecu.clock.a]\ninterval = \"1/18446744073709551616\"",
+            "4:12: interval = \"1/18446744073709551616\" has more digits than can be represented exactly: in lowest terms the \
+             counter must be below 2^64 and the resolution at most 2^63",
+        ),
+        (
+            "[fmu.ecu.clock.a]\ninterval = 1e300",
+            "4:12: interval = 1e300 has more digits than can be represented exactly: in lowest terms the counter must be \
+             below 2^64 and the resolution at most 2^63",
+        ),
         (
             "[fmu.ecu.clock.a]\noverrun = \"drop\"",
             "4:11: overrun must be \"skip\" or \"queue\" or \"stop\", not \"drop\"",

@@ -148,7 +148,7 @@ fn cores_and_priorities() {
     );
     refuses(
         "[host]\nfifo_priorities = [0, 99]\n",
-        "rig.toml:9:19: fifo_priorities must be [lowest, highest] with both from 1 to 99, not a list",
+        "rig.toml:9:19: fifo_priorities must be [lowest, highest] with both from 1 to 99, not [0, 99]",
     );
     refuses("[host]\ncpus = [-1]\n", "rig.toml:9:9: cpus must be a list of core numbers, as [2, 3]");
     refuses("[host]\ncpus = 1\n", "rig.toml:9:8: cpus must be a list, not 1");
