@@ -201,7 +201,7 @@ pub struct RigFmu {
     /// `cpu`.
     pub cpu: Option<At<usize>>,
     /// `dialect`; `None`: what the description itself says.
-    pub dialect: Option<Dialect>,
+    pub dialect: Option<At<Dialect>>,
     /// `lenient`.
     pub lenient: bool,
     /// `on_warning`.

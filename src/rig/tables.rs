@@ -81,7 +81,10 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
             place: path.place,
         }),
         cpu: section.read("cpu", "a core number", core),
-        dialect: section.choice("dialect", &dialects),
+        dialect: section
+            .choice("dialect", &dialects)
+            .zip(section.get("dialect"))
+            .map(|(value, item)| At { value, place: section.place_of(item) }),
         lenient: section.boolean("lenient").unwrap_or(false),
         on_warning: section.choice("on_warning", &words).unwrap_or(OnWarning::Log),
         get_intervals: section.read("get_intervals", "true, false or \"fraction\"", get_intervals),

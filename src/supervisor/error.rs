@@ -1,7 +1,7 @@
 //! Why there is no run: every case is exit code 2.
 
 use crate::fmu::archive::ArchiveError;
-use crate::fmu::description::DescriptionError;
+use crate::fmu::description::{DescriptionError, Dialect};
 use crate::plan::PlanError;
 use crate::rig::{Place, Problem, RigError};
 use std::fmt;
@@ -25,6 +25,15 @@ pub enum Error {
     Archive(ArchiveError),
     /// An FMU's model description; the path of the FMU goes with it.
     Description(PathBuf, DescriptionError),
+    /// The rig has an FMU read as of a dialect that its own words are not of.
+    Dialect {
+        /// Its name in the rig.
+        fmu: String,
+        /// What the rig says.
+        wanted: Dialect,
+        /// What is wrong with it then.
+        error: Box<Error>,
+    },
     /// The rig does not fit its FMUs or this machine.
     Plan(PlanError),
     /// The file of a saved state, or where one is to be saved.
@@ -73,6 +82,17 @@ impl fmt::Display for Error {
             Error::Description(path, error) => {
                 let DescriptionError { line, column, message } = error;
                 write!(f, "{}:{line}:{column}: {message}", path.join("modelDescription.xml").display())
+            }
+            Error::Dialect { fmu, wanted, error } => {
+                let (key, words, own) = match wanted {
+                    Dialect::Draft => ("draft", "the draft", "released FMI 3.0"),
+                    Dialect::Released => ("released", "released FMI 3.0", "the draft"),
+                };
+                write!(
+                    f,
+                    "dialect = \"{key}\" has {fmu} read as an FMU of {words}: {error}; its own words are those of {own}: leave \
+                     dialect out"
+                )
             }
             Error::Plan(error) => error.fmt(f),
             Error::State(path, message) => write!(f, "{}: {message}", path.display()),

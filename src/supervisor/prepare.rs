@@ -130,8 +130,15 @@ pub fn plan(options: &Options) -> Result<Prepared, Error> {
 fn open(fmu: &RigFmu, cache: &Cache) -> Result<(Unpacked, ModelDescription, PathBuf), Error> {
     let unpacked = Unpacked::open(&fmu.path.value, cache).map_err(Error::Archive)?;
     let text = unpacked.model_description().map_err(Error::Archive)?;
-    let description = description::parse_as(&text, fmu.dialect)
-        .map_err(|error| Error::Description(unpacked.origin.clone(), error))?;
+    let wanted = fmu.dialect.as_ref().map(|dialect| dialect.value);
+    let description = description::parse_as(&text, wanted).map_err(|error| {
+        let error = Error::Description(unpacked.origin.clone(), error);
+        // The key is the culprit where the FMU can be read without it.
+        match (wanted, description::parse(&text)) {
+            (Some(wanted), Ok(_)) => Error::Dialect { fmu: fmu.name.value.clone(), wanted, error: Box::new(error) },
+            _ => error,
+        }
+    })?;
     // Without Scheduled Execution the plan says what is offered instead; there is nothing to load.
     let library = match &description.scheduled_execution {
         Some(interface) => {
@@ -151,6 +158,7 @@ fn culprit(fmu: &RigFmu, error: &Error) -> Place {
             BuildError::Definition { name, .. } => fmu.define.iter().find(|(defined, _)| defined.value == *name),
             _ => None,
         },
+        Error::Dialect { .. } => return fmu.dialect.as_ref().map_or(fmu.path.place, |dialect| dialect.place),
         _ => None,
     };
     definition.map_or(fmu.path.place, |(name, _)| name.place)

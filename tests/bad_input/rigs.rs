@@ -188,6 +188,35 @@ fn fmus_that_cannot_be_opened_have_their_place_in_the_rig() {
     );
 }
 
+/// The key that makes an FMU be read as of the other dialect is the culprit, not the FMU.
+#[test]
+fn a_dialect_that_is_not_the_fmus() {
+    let bench = bench();
+    refuses(
+        &bench,
+        "[fmu.d]\npath = \"a\"\ndialect = \"draft\"\n",
+        "rig.toml:10:11: dialect = \"draft\" has d read as an FMU of the draft: a/modelDescription.xml:30:5: <Clock> \"fast\": \
+         attribute `clockType` is missing (Scheduled Execution: communicationPoint); its own words are those of released \
+         FMI 3.0: leave dialect out",
+    );
+    let draft = concat!(env!("CARGO_MANIFEST_DIR"), "/fmus/draft_clocks");
+    bench.write("draft/modelDescription.xml", fs::read(format!("{draft}/modelDescription.xml")).unwrap());
+    refuses(
+        &bench,
+        "[fmu.d]\npath = \"draft\"\ndialect = \"released\"\n",
+        "rig.toml:10:11: dialect = \"released\" has d read as an FMU of released FMI 3.0: draft/modelDescription.xml:18:61: \
+         <Clock> \"base\": variability=\"clock\" is none of constant, fixed, tunable, discrete, continuous; its own words are \
+         those of the draft: leave dialect out",
+    );
+    // What is wrong in either dialect is the FMU's.
+    bench.write("broken/modelDescription.xml", "<x/>");
+    refuses(
+        &bench,
+        "[fmu.d]\npath = \"broken\"\ndialect = \"draft\"\n",
+        "rig.toml:9:8: broken/modelDescription.xml:1:1: the root element is <x>, not <fmiModelDescription>",
+    );
+}
+
 #[test]
 fn rigs_without_fmus() {
     let bench = Bench::new();
