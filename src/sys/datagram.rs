@@ -85,9 +85,10 @@ impl DatagramSocket {
         Ok((DatagramSocket(socket.into()).with_time_stamps()?, file))
     }
 
-    /// Whether [`DatagramSocket::unix`] would make that socket, as far as can be known without making or removing a file.
+    /// Whether [`DatagramSocket::unix`] would make that socket, as far as can be known without making or removing a file,
+    /// once nobody receives there any more: now that may be the very rig that is checked.
     pub fn check_unix(path: &Path) -> Result<(), SysError> {
-        is_left(path)?;
+        found(path)?;
         // The dot makes a folder of it, or an error.
         let folder = path.parent().unwrap_or(Path::new("")).join(".");
         let may = Access::WRITE_OK | Access::EXEC_OK;
@@ -181,21 +182,40 @@ fn in_the_way(path: &Path, errno: Errno, fix: &'static str) -> SysError {
 
 /// Removes what stands in the way of a unix socket, if it is nothing but the file of one that is gone.
 fn make_way(path: &Path) -> Result<(), SysError> {
-    let stays = |_| in_the_way(path, Errno::EADDRINUSE, "it is left from before and cannot be removed");
-    if is_left(path)? { fs::remove_file(path).map_err(stays) } else { Ok(()) }
+    let errno = Errno::EADDRINUSE;
+    match found(path)? {
+        Found::Nothing => Ok(()),
+        Found::Left => {
+            fs::remove_file(path).map_err(|_| in_the_way(path, errno, "it is left from before and cannot be removed"))
+        }
+        Found::Alive => {
+            Err(in_the_way(path, errno, "another program receives there (`ss -lxp` names it): choose another name"))
+        }
+    }
 }
 
-/// Whether there is the file of a unix socket that is gone; anything else in its place is an error.
-fn is_left(path: &Path) -> Result<bool, SysError> {
-    let Ok(found) = fs::symlink_metadata(path) else { return Ok(false) };
+/// What is where a unix socket is to be made.
+enum Found {
+    Nothing,
+    /// A socket file that nobody receives at any more.
+    Left,
+    /// One at which somebody may.
+    Alive,
+}
+
+/// Anything but a socket is an error.
+fn found(path: &Path) -> Result<Found, SysError> {
+    let Ok(found) = fs::symlink_metadata(path) else { return Ok(Found::Nothing) };
     let connected = || UnixDatagram::unbound().and_then(|socket| socket.connect(path));
     let fix = match found.file_type() {
         kind if kind.is_dir() => "there is a folder of this name: name a file in it",
         kind if !kind.is_socket() => {
             "there is a file of this name that is no socket: move it away, or choose another name"
         }
-        _ if connected().is_err_and(|error| error.raw_os_error() == Some(libc::ECONNREFUSED)) => return Ok(true),
-        _ => "another program receives there (`ss -lxp` names it): choose another name",
+        _ if connected().is_err_and(|error| error.raw_os_error() == Some(libc::ECONNREFUSED)) => {
+            return Ok(Found::Left);
+        }
+        _ => return Ok(Found::Alive),
     };
     Err(in_the_way(path, Errno::EADDRINUSE, fix))
 }
