@@ -48,7 +48,7 @@ pub struct Run {
 pub enum End {
     /// At its stop time.
     StopTime,
-    /// By SIGINT or SIGTERM.
+    /// By SIGINT, SIGTERM, SIGHUP or SIGQUIT.
     Signal,
     /// By an overrun, as the rig says.
     Overrun,

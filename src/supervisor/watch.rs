@@ -116,6 +116,8 @@ fn supervise(
     if let Some(file) = &options.save_state {
         saved::may_be_written(file)?;
     }
+    // From here on there is something to be removed, whoever asks for the end.
+    process::count_stop_signals().map_err(|e| system(&e))?;
     let sockets = Sockets::bind(prepared)?;
     let board = shared.board();
     let folder = options.out.clone().unwrap_or_else(|| Path::new("vecud-out").join(&plan.rig));
@@ -147,7 +149,6 @@ fn supervise(
     let log = out.join(format!(".run-{}.log", std::process::id()));
     // Appended to by both processes, under one name after the other.
     let child = File::options().append(true).create_new(true).open(&log).map_err(Error::file(&log)).and_then(|file| {
-        process::count_stop_signals().map_err(|e| system(&e))?;
         let program = options.runner.clone().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
         let mut command = Command::new(&program);
         // What FMU code prints must neither mix with results nor ever block it: it goes to a file.
@@ -422,7 +423,7 @@ impl<'a> Supervision<'a> {
         Ok(ended)
     }
 
-    /// SIGINT or SIGTERM ask the runner for an end; a second one, or too long a wait once it is ending, ends it the hard
+    /// SIGINT and the like ask the runner for an end; a second one, or too long a wait once it is ending, ends it the hard
     /// way.
     fn end_it(&mut self, deadline: &mut Option<i64>) {
         let signals = process::stop_signals();
