@@ -159,7 +159,13 @@ impl Sequence<'_> {
         if let Some(snapshot) = resumed {
             state::restore_values(world, snapshot);
         }
-        let timelines = state::timelines(world, &learned, resumed).map_err(Refusal::Invalid)?;
+        let timelines = match state::timelines(world, &learned, resumed) {
+            Ok(timelines) => timelines,
+            Err(message) => {
+                shutdown::give_up(world, ready, &hosts, |_| ());
+                return Err(Refusal::Invalid(message));
+            }
+        };
         let mut controls = Vec::new();
         let mut reconfigurable = Vec::new();
         let mut partitions: Vec<(TaskId, Partition)> = Vec::new();
