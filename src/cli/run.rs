@@ -76,9 +76,10 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let columns = terminal_size(stdout().as_fd()).map_or(120, |(columns, _)| columns);
     let color = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     for (index, one) in finished.iter().enumerate() {
-        let report = one.out.join("report.html");
         let screen = Screen { columns, lines: usize::MAX, color };
-        let place = if report.is_file() { report.display().to_string() } else { "not written".to_owned() };
+        let written =
+            ["report.html", "report.json"].map(|name| one.out.join(name)).into_iter().find(|path| path.is_file());
+        let place = written.map_or_else(|| "not written".to_owned(), |path| path.display().to_string());
         let title = match options.repeat {
             Some(runs) => format!("run {} of {runs}\n", index + 1),
             None => String::new(),

@@ -1,6 +1,7 @@
 //! Starts the runner and stays with it until it is gone; between several runs, tidies up for the next.
 
 use super::collect::{self, Facts};
+use super::earlier::Earlier;
 use super::files::Output;
 use super::machine;
 use super::progress::Progress;
@@ -136,10 +137,15 @@ fn supervise(
     let job_file = process::memory_file("vecud-job", &bytes).map_err(|e| system(&e))?;
     let resumed = prepared.resumed.as_ref().map(Snapshot::to_bytes).transpose().map_err(|e| system(&e))?;
     let state = process::memory_file("vecud-state", &resumed.unwrap_or_default()).map_err(|e| system(&e))?;
-    let output = Output::create(&out)?;
+    let mut output = Output::create(&out)?;
     // Several runs share a folder that is theirs alone, so that reports of two commands do not mix.
     let whole = options.repeat.map(|_| super::files::lock(&folder)).transpose();
-    let _whole = match whole {
+    let ready = whole.and_then(|lock| {
+        let earlier = Earlier::find(&folder, &out, &[])?;
+        output.take_room(plan, earlier.size())?;
+        Ok(lock)
+    });
+    let _whole = match ready {
         Ok(lock) => lock,
         Err(error) => {
             output.undo();
@@ -201,23 +207,30 @@ fn supervise(
 
 /// The run begins: from here on there will be files.
 fn begin(
-    output: &Output,
-    several: Option<&Path>,
+    output: &mut Output,
+    folder: &Path,
     log: &Path,
     recorder: &mut Recorder,
     prepared: &Prepared,
     tell: &mut dyn FnMut(&str),
 ) -> Result<(), Error> {
     prepared.plan.notes.iter().for_each(|note| tell(&format!("note: {note}")));
-    output.clear(log)?;
-    if let Some(folder) = several {
-        Output::clear_further(folder, Job::folder_of)?;
-    }
-    output.reserve(prepared.plan.tasks.len());
+    clear(output, folder, log, tell)?;
+    output.take_room(&prepared.plan, 0)?;
     let name = output.path().join("run.log");
     std::fs::rename(log, &name).map_err(Error::file(&name))?;
     recorder.open(output.path());
     Ok(())
+}
+
+/// Removes what earlier commands have left in `folder`, but not what this run has made in it.
+fn clear(output: &Output, folder: &Path, log: &Path, tell: &mut dyn FnMut(&str)) -> Result<(), Error> {
+    let made: Vec<PathBuf> = output.room().chain([log.to_owned()]).collect();
+    let earlier = Earlier::find(folder, output.path(), &made)?;
+    if let Some(note) = earlier.note() {
+        tell(&note);
+    }
+    earlier.remove()
 }
 
 /// Why there was no run: the runner's reason, and below it what the FMUs have logged and printed.
@@ -326,8 +339,7 @@ impl<'a> Supervision<'a> {
         }
         if !self.recording {
             // It failed while it was initialised: that is a result, with a report.
-            let several = self.options.repeat.map(|_| self.folder.as_path());
-            begin(&self.output, several, &self.log, &mut self.recorder, self.prepared, self.tell)?;
+            begin(&mut self.output, &self.folder, &self.log, &mut self.recorder, self.prepared, self.tell)?;
             self.recorder.drain(true);
         }
         Ok(self.collect(status, gone))
@@ -362,13 +374,17 @@ impl<'a> Supervision<'a> {
 
     /// The output folder of a further run, with an empty log.
     fn next_output(&self, number: u32) -> Result<Output, Error> {
-        let output = Output::create(&self.folder.join(Job::folder_of(number)))?;
-        let log = output.path().join("run.log");
-        if let Err(error) = output.clear(&log).and_then(|()| File::create(&log).map(drop).map_err(Error::file(&log))) {
+        let path = self.folder.join(Job::folder_of(number));
+        let mut output = Output::create(&path)?;
+        let log = path.join("run.log");
+        // What others have put there since the first run began.
+        let made = clear(&output, &path, &log, &mut |_| ())
+            .and_then(|()| output.take_room(&self.prepared.plan, 0))
+            .and_then(|()| File::create(&log).map(drop).map_err(Error::file(&log)));
+        if let Err(error) = made {
             output.undo();
             return Err(error);
         }
-        output.reserve(self.prepared.plan.tasks.len());
         Ok(output)
     }
 
@@ -379,9 +395,8 @@ impl<'a> Supervision<'a> {
         let ended = loop {
             let status = self.child.try_wait().map_err(|error| Error::System(error.to_string()))?;
             if !self.recording && self.board.phase() >= Phase::Running && self.board.phase() != Phase::Refused {
-                let several = self.options.repeat.map(|_| self.folder.as_path());
                 if let Err(error) =
-                    begin(&self.output, several, &self.log, &mut self.recorder, self.prepared, self.tell)
+                    begin(&mut self.output, &self.folder, &self.log, &mut self.recorder, self.prepared, self.tell)
                 {
                     let _ = self.child.kill();
                     let _ = self.child.wait();
