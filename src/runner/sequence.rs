@@ -243,11 +243,14 @@ impl Sequence<'_> {
         while self.board.phase() == Phase::Between {
             std::thread::sleep(Duration::from_millis(1));
         }
+        if self.board.phase() != Phase::Initialising {
+            return false;
+        }
         let log = Path::new(OsStr::from_bytes(&self.job.folder)).join(Job::folder_of(number)).join("run.log");
         if let Err(error) = process::print_to(&log) {
             (self.say)(1, &format!("what FMUs print does not go to {}: {error}", log.display()));
         }
-        self.board.phase() == Phase::Initialising
+        true
     }
 }
 

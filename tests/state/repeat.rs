@@ -307,3 +307,15 @@ fn what_others_have_put_there_stays() {
         assert!(!out.join("run-2/report.json").exists());
     }
 }
+
+#[test]
+fn a_further_run_that_has_no_folder_is_a_failure_and_nothing_more_is_said() {
+    let rig = two("");
+    std::fs::create_dir(rig.out()).unwrap();
+    std::fs::write(rig.out().join("run-2"), "mine").unwrap();
+    let all = run(&rig, &["--repeat", "3"]).exits(1);
+    assert_eq!(runs(&all), 1);
+    problem(&all, 1, &["there is no further run", "run-2", "the output folder cannot be used"]);
+    assert!(!all.stderr.contains("run.log"), "{}", all.stderr);
+    assert_eq!(all.file("run-2"), "mine");
+}
