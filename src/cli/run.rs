@@ -77,15 +77,16 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let color = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let mut codes: Vec<u8> = finished.iter().map(supervisor::Finished::exit_code).collect();
     for (index, one) in finished.iter().enumerate() {
-        let report = one.out.join("report.html");
         let screen = Screen { columns, lines: usize::MAX, color };
-        let place = if report.is_file() { report.display().to_string() } else { "not written".to_owned() };
+        let written =
+            ["report.html", "report.json"].map(|name| one.out.join(name)).into_iter().find(|path| path.is_file());
+        let place = written.map(|path| path.display().to_string());
         let title = match options.repeat {
             Some(runs) => format!("run {} of {runs}\n", index + 1),
             None => String::new(),
         };
-        let text = title + &report::summary(&one.run, &place, screen);
-        let instead = report.is_file().then(|| format!("the report is there: {place}"));
+        let text = title + &report::summary(&one.run, place.as_deref().unwrap_or("not written"), screen);
+        let instead = place.map(|place| format!("the report is there: {place}"));
         if let Err(error) = results::print(&text, instead.as_deref()) {
             super::say(&error.to_string());
             codes.push(FAILED);

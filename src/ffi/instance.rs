@@ -30,8 +30,10 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::ffi::CString;
 use std::marker::PhantomData;
+use std::ops::Deref;
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// State: made, not initialised. Start values can be set.
 #[derive(Debug)]
@@ -48,8 +50,29 @@ pub enum ClockActivation {}
 
 /// An instance of an FMU, in the state `S`. `Send`, not `Sync`: one thread at a time.
 pub struct Instance<S> {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Whole,
     state: PhantomData<(S, Cell<()>)>,
+}
+
+/// What ends an instance when it is dropped without partitions left, whoever else can still read its clocks then.
+pub(super) struct Whole(Arc<Shared>);
+
+impl Deref for Whole {
+    type Target = Arc<Shared>;
+
+    fn deref(&self) -> &Arc<Shared> {
+        &self.0
+    }
+}
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        // Partitions may be active: then the last of them ends it.
+        if self.0.partitions.load(Ordering::Acquire) == 0 {
+            // What Terminate says here nobody asked for; the log has it.
+            let _ = self.0.finish();
+        }
+    }
 }
 
 impl Library {
@@ -118,12 +141,12 @@ impl Library {
         if raw.is_null() {
             return Err(failure(Status::Error, false));
         }
-        Ok(Instance::new(Shared::new(raw, environment, self.clone()).into()))
+        Ok(Instance::new(Whole(Arc::new(Shared::new(raw, environment, self.clone())))))
     }
 }
 
 impl<S> Instance<S> {
-    pub(super) fn new(shared: Arc<Shared>) -> Instance<S> {
+    pub(super) fn new(shared: Whole) -> Instance<S> {
         Instance { shared, state: PhantomData }
     }
 

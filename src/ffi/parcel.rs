@@ -29,9 +29,8 @@ struct Pointers(Vec<*const u8>);
 unsafe impl Send for Pointers {}
 
 impl Parcel {
-    /// Room for so many elements and, for strings and binaries, so many bytes of all of them together.
-    pub fn new(elements: usize, bytes: usize) -> Parcel {
-        let texts = if bytes > 0 { elements } else { 0 };
+    /// Room for so many numbers, or for so many strings or binaries with so many bytes of all of them together.
+    pub fn new(elements: usize, texts: usize, bytes: usize) -> Parcel {
         Parcel {
             variable_type: VariableType::Float64,
             numbers: vec![0; elements],

@@ -8,7 +8,7 @@ use super::clock_update::ClockUpdate;
 use super::environment::Health;
 use super::function::Function;
 use super::functions::Own;
-use super::instance::{ClockActivation, Instance};
+use super::instance::{ClockActivation, Instance, Whole};
 use super::interval::Interval;
 use super::parcel::Parcel;
 use super::shared::{Cause, Shared};
@@ -168,11 +168,11 @@ impl Getting<'_> {
 /// What ends an instance that has partitions.
 #[must_use = "dropping it leaves the end of the instance to the last of its partitions"]
 pub struct InstanceControl {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Whole,
 }
 
 impl InstanceControl {
-    pub(super) fn new(shared: Arc<Shared>) -> InstanceControl {
+    pub(super) fn new(shared: Whole) -> InstanceControl {
         InstanceControl { shared }
     }
 

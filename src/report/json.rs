@@ -32,6 +32,8 @@ struct Report<'a> {
     end_time: f64,
     wall_seconds: f64,
     end: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repetition: Option<u32>,
     samples_dropped: u64,
     log_dropped: u64,
     host: HostJson<'a>,
@@ -156,6 +158,7 @@ impl<'a> Report<'a> {
                 End::Signal => "signal",
                 End::Failure => "failure",
             },
+            repetition: run.repetition,
             samples_dropped: run.samples_dropped,
             log_dropped: run.log_dropped,
             host: HostJson::of(&run.host),

@@ -37,6 +37,8 @@ pub struct Run {
     pub fmus: Vec<FmuResult>,
     /// The clocks, in merged order.
     pub clocks: Vec<ClockResult>,
+    /// With `--repeat`: which of the runs it is, counted from 1.
+    pub repetition: Option<u32>,
     /// Samples that could not be recorded.
     pub samples_dropped: u64,
     /// Log messages that could not be kept.
@@ -48,7 +50,7 @@ pub struct Run {
 pub enum End {
     /// At its stop time.
     StopTime,
-    /// By SIGINT or SIGTERM.
+    /// By SIGINT, SIGTERM, SIGHUP or SIGQUIT.
     Signal,
     /// By an overrun, as the rig says.
     Overrun,

@@ -34,6 +34,7 @@ pub fn sample(seed: u64) -> Run {
         host: host(),
         fmus: vec![fmu(&mut random, "ecu"), fmu(&mut random, "plant")],
         clocks,
+        repetition: None,
         samples_dropped: 0,
         log_dropped: 0,
     }

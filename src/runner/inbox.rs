@@ -42,15 +42,18 @@ impl Inbox {
         let plan = &world.plan.fmus[fmu.0];
         let lanes: Vec<usize> =
             (0..plan.control.lanes.len()).filter(|lane| plan.control.lanes[*lane].tasks.contains(&task)).collect();
-        let (mut most, mut bytes) = (0, 0);
+        let (mut most, mut texts, mut bytes) = (0, 0, 0);
         for variable in &plan.control.variables {
             if matches!(variable.kind, ControlKind::Value { lane, .. } if lanes.contains(&lane)) {
                 let elements = control::elements(&variable.lengths, |size| plan.sizes[size].start);
-                most = most.max(elements);
-                bytes = bytes.max(variable.bytes.map_or(0, |each| elements.saturating_mul(each)));
+                match variable.bytes {
+                    None => most = most.max(elements),
+                    // Their number, too: the empty value is one, and may be the only one that is possible.
+                    Some(each) => (texts, bytes) = (texts.max(elements), bytes.max(elements.saturating_mul(each))),
+                }
             }
         }
-        Inbox { fmu, lanes, parcel: Parcel::new(most, bytes), seen: 0, left: false }
+        Inbox { fmu, lanes, parcel: Parcel::new(most, texts, bytes), seen: 0, left: false }
     }
 
     /// Carries out what is due before an activation at `time`. Whether a tunable parameter was set.

@@ -7,7 +7,7 @@ use super::intervals::told;
 use super::thread_host::PartitionHost;
 use super::values;
 use super::world::World;
-use super::{clocks, needed, state};
+use super::{clocks, needed, shutdown, state};
 use crate::ffi::{
     ClockElement, Failure, ForeignCall, Function, Initialization, Instance, InstanceControl, InstanceHost,
     Instantiated, Interval, Library, LoadErrorKind, Outcome, Partition, Status, Terminated, set_thread_host,
@@ -129,48 +129,79 @@ pub fn initialise(
     kept: Vec<Instance<Terminated>>,
     resumed: Option<&Snapshot>,
 ) -> Result<(Vec<Ready>, Vec<Learned>), Refusal> {
-    let mut instances = Vec::new();
-    let mut kept = kept.into_iter();
-    for (index, fmu) in world.plan.fmus.iter().enumerate() {
-        set_thread_host(Some(hosts[index]));
-        let instance = match kept.next() {
-            None => instantiate(world, FmuId(index), &libraries[index])?,
-            Some(instance) => checked(hosts[index], instance.reset(), Instance::fail)?,
-        };
-        instance.declare_states(state::support(fmu));
-        instances.push(Some(checked(hosts[index], set_up(world, fmu, instance), Instance::fail)?));
+    let mut underway = Underway { kept: kept.into_iter().map(Some).collect(), ..Underway::default() };
+    match underway.initialise(world, libraries, hosts, resumed) {
+        Ok(learned) => Ok((underway.ready, learned)),
+        Err(refusal) => {
+            let Underway { mut kept, mut initializing, ready } = underway;
+            shutdown::give_up(world, ready, hosts, |index| {
+                drop(kept.get_mut(index).map(Option::take));
+                drop(initializing.get_mut(index).map(Option::take));
+            });
+            Err(refusal)
+        }
     }
-    // Producers before consumers: what one computes initially is there when the next one is asked.
-    for index in &world.plan.initial_order {
-        let instance = instances[index.0].as_ref().expect("each is initialised once");
-        set_thread_host(Some(hosts[index.0]));
-        checked(hosts[index.0], exchange(world, *index, instance), |()| instance.fail())?;
+}
+
+/// The instances on their way to their start. They are not dropped with it but by [`shutdown::give_up`], since FMU code
+/// runs then.
+#[derive(Default)]
+struct Underway {
+    /// From a run before, by FMU; `None`: it has gone on.
+    kept: Vec<Option<Instance<Terminated>>>,
+    /// In Initialization Mode, by FMU; the same.
+    initializing: Vec<Option<Instance<Initialization>>>,
+    ready: Vec<Ready>,
+}
+
+impl Underway {
+    fn initialise(
+        &mut self,
+        world: &'static World,
+        libraries: &[Arc<Library>],
+        hosts: &[&'static PartitionHost],
+        resumed: Option<&Snapshot>,
+    ) -> Result<Vec<Learned>, Refusal> {
+        for (index, fmu) in world.plan.fmus.iter().enumerate() {
+            set_thread_host(Some(hosts[index]));
+            let instance = match self.kept.get_mut(index).and_then(Option::take) {
+                None => instantiate(world, FmuId(index), &libraries[index])?,
+                Some(instance) => checked(hosts[index], instance.reset(), Instance::fail)?,
+            };
+            instance.declare_states(state::support(fmu));
+            self.initializing.push(Some(checked(hosts[index], set_up(world, fmu, instance), Instance::fail)?));
+        }
+        // Producers before consumers: what one computes initially is there when the next one is asked.
+        for index in &world.plan.initial_order {
+            let instance = self.initializing[index.0].as_ref().expect("each is initialised once");
+            set_thread_host(Some(hosts[index.0]));
+            checked(hosts[index.0], exchange(world, *index, instance), |()| instance.fail())?;
+        }
+        let mut learned = vec![Learned::Nothing; world.plan.tasks.len()];
+        for (index, instance) in self.initializing.iter_mut().enumerate() {
+            let instance = instance.take().expect("each is initialised once");
+            set_thread_host(Some(hosts[index]));
+            let result = clocks::initialise(world, FmuId(index), &instance, hosts[index], &mut learned);
+            checked(hosts[index], result, |()| instance.fail())?;
+            let own = || world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
+            let clocks: Vec<_> =
+                own().map(|(_, task)| ClockElement { clock: task.reference, element: task.element }).collect();
+            let instance = checked(hosts[index], instance.exit_initialization_mode(), Instance::fail)?;
+            let instance = match resumed {
+                Some(snapshot) => {
+                    let bytes = snapshot.states.get(index).map_or(&[][..], Vec::as_slice);
+                    checked(hosts[index], state::restore(instance, bytes), Instance::fail)?
+                }
+                None => instance,
+            };
+            let (control, partitions) = instance.into_parts(&clocks);
+            let _ = world.instances[index].updates.set(control.clock_update());
+            let partitions = own().map(|(task, _)| TaskId(task)).zip(partitions).collect();
+            hosts[index].returned_from_fmu();
+            self.ready.push(Ready { control, partitions });
+        }
+        Ok(learned)
     }
-    let mut learned = vec![Learned::Nothing; world.plan.tasks.len()];
-    let mut ready = Vec::new();
-    for (index, instance) in instances.iter_mut().enumerate() {
-        let instance = instance.take().expect("each is initialised once");
-        set_thread_host(Some(hosts[index]));
-        let result = clocks::initialise(world, FmuId(index), &instance, hosts[index], &mut learned);
-        checked(hosts[index], result, |()| instance.fail())?;
-        let own = || world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
-        let clocks: Vec<_> =
-            own().map(|(_, task)| ClockElement { clock: task.reference, element: task.element }).collect();
-        let instance = checked(hosts[index], instance.exit_initialization_mode(), Instance::fail)?;
-        let instance = match resumed {
-            Some(snapshot) => {
-                let bytes = snapshot.states.get(index).map_or(&[][..], Vec::as_slice);
-                checked(hosts[index], state::restore(instance, bytes), Instance::fail)?
-            }
-            None => instance,
-        };
-        let (control, partitions) = instance.into_parts(&clocks);
-        let _ = world.instances[index].updates.set(control.clock_update());
-        let partitions = own().map(|(task, _)| TaskId(task)).zip(partitions).collect();
-        hosts[index].returned_from_fmu();
-        ready.push(Ready { control, partitions });
-    }
-    Ok((ready, learned))
 }
 
 /// What came of a call; `fail` makes the instance one that must not be called any more, when the call went well but for a

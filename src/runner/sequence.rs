@@ -159,7 +159,13 @@ impl Sequence<'_> {
         if let Some(snapshot) = resumed {
             state::restore_values(world, snapshot);
         }
-        let timelines = state::timelines(world, &learned, resumed).map_err(Refusal::Invalid)?;
+        let timelines = match state::timelines(world, &learned, resumed) {
+            Ok(timelines) => timelines,
+            Err(message) => {
+                shutdown::give_up(world, ready, &hosts, |_| ());
+                return Err(Refusal::Invalid(message));
+            }
+        };
         let mut controls = Vec::new();
         let mut reconfigurable = Vec::new();
         let mut partitions: Vec<(TaskId, Partition)> = Vec::new();
@@ -237,11 +243,14 @@ impl Sequence<'_> {
         while self.board.phase() == Phase::Between {
             std::thread::sleep(Duration::from_millis(1));
         }
+        if self.board.phase() != Phase::Initialising {
+            return false;
+        }
         let log = Path::new(OsStr::from_bytes(&self.job.folder)).join(Job::folder_of(number)).join("run.log");
         if let Err(error) = process::print_to(&log) {
             (self.say)(1, &format!("what FMUs print does not go to {}: {error}", log.display()));
         }
-        self.board.phase() == Phase::Initialising
+        true
     }
 }
 

@@ -2,6 +2,7 @@
 //! run needs.
 
 use super::activation::Activation;
+use super::initialise::Ready;
 use super::thread_host::PartitionHost;
 use super::world::World;
 use crate::ffi::{
@@ -71,6 +72,24 @@ pub fn free(instances: Vec<Instance<Terminated>>, hosts: &[&'static PartitionHos
     for (instance, host) in instances.into_iter().zip(hosts).rev() {
         set_thread_host(Some(*host));
         let _it_has_ended_before = instance.end();
+    }
+    set_thread_host(None);
+}
+
+/// Ends instances that do not come to their start, in the reverse order of their making, each under its own host: those
+/// that are ready, which are the first ones, like others after a run. `drop` drops what else there is of an instance.
+pub fn give_up(world: &World, mut ready: Vec<Ready>, hosts: &[&'static PartitionHost], mut drop: impl FnMut(usize)) {
+    for (index, host) in hosts.iter().enumerate().rev() {
+        set_thread_host(Some(*host));
+        drop(index);
+        if let Some(Ready { control, partitions }) = ready.drain(index.min(ready.len())..).next() {
+            // None of them is missing.
+            if let Ok(instance) = control.join(partitions.into_iter().map(|(_, partition)| partition).collect()) {
+                let health = instance.health();
+                note_end(world, host, health, instance.end());
+            }
+        }
+        host.returned_from_fmu();
     }
     set_thread_host(None);
 }

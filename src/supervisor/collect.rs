@@ -36,6 +36,8 @@ pub struct Facts {
     pub late_samples: u64,
     /// For each task that datagrams activate: how many of them the kernel has thrown away.
     pub dropped: Vec<(TaskId, u64)>,
+    /// With several runs: which it is.
+    pub repetition: Option<u32>,
     /// The machine.
     pub machine: Machine,
 }
@@ -138,6 +140,7 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
         },
         fmus,
         clocks,
+        repetition: facts.repetition,
         samples_dropped,
         log_dropped: board.log().dropped(),
     }

@@ -1,11 +1,15 @@
-//! The output directory: made when a run really begins, cleared of an earlier run's files, filled at the end.
+//! The output directory: made before the run with room for its report, filled at the end.
+//!
+//! Guarantees: what is there is not touched before the run begins. A run begins only where `report.json` has room, of
+//! which nothing that fills the disk meanwhile takes any, wherever the file system can set room aside.
 
 use super::Error;
+use crate::plan::Plan;
 use crate::report::{self, Run};
 use rustix::fs::{Access, AtFlags, CWD, FallocateFlags, FlockOperation};
 use rustix::io::Errno;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// An output directory that exists.
@@ -14,14 +18,18 @@ pub struct Output {
     path: PathBuf,
     /// Directories that were made for it, outermost first.
     made: Vec<PathBuf>,
+    /// Which files of [`ROOM`] there are.
+    room: [bool; 2],
     /// Locked as long as it is open: two runs in one folder would write over each other.
     _lock: Option<File>,
 }
 
-/// Holds space for the report, which is most wanted when a recording has filled the disk.
-const RESERVE: &str = ".reserve.part";
 /// Ends the name of a file that is being written.
-const PARTIAL: &str = ".part";
+pub(super) const PARTIAL: &str = ".part";
+/// Keep room for the report, which is most wanted when a recording has filled the disk: `report.json` as long as it is not
+/// written, and a file for all others.
+pub(super) const ROOM: [&str; 2] = ["report.json.part", ".reserve.part"];
+const KIB: u64 = 1 << 10;
 
 impl Output {
     /// Makes the directory if need be.
@@ -33,7 +41,7 @@ impl Output {
             .map(Path::to_owned)
             .collect();
         let made = missing.into_iter().rev().collect();
-        let mut output = Output { path: path.to_owned(), made, _lock: None };
+        let mut output = Output { path: path.to_owned(), made, room: [false; 2], _lock: None };
         if let Err(error) = fs::create_dir_all(path).and_then(|()| may_write(path)) {
             output.undo();
             return Err(Error::Output(path.to_owned(), error));
@@ -53,52 +61,39 @@ impl Output {
         &self.path
     }
 
-    /// Removes what an earlier run has left, so that nothing of it is taken for this run's; `log` is this run's.
-    pub fn clear(&self, log: &Path) -> Result<(), Error> {
-        for entry in fs::read_dir(&self.path).map_err(Error::file(&self.path))? {
-            let entry = entry.map_err(Error::file(&self.path))?;
-            if is_ours(&entry.file_name().to_string_lossy()) && entry.path() != log {
-                fs::remove_file(entry.path()).map_err(|error| Error::Output(entry.path(), error))?;
+    /// Takes the room for the report, unless that is done. `Err`: there is not even enough for report.json, though `freed`
+    /// bytes will be given back before the run begins.
+    ///
+    /// A file system that cannot set room aside is used without.
+    pub fn take_room(&mut self, plan: &Plan, freed: u64) -> Result<(), Error> {
+        // More than twice what a report usually has: last words and problems may be long.
+        let (tasks, fmus) = (plan.tasks.len() as u64, plan.fmus.len() as u64);
+        let (first, others) = (KIB * (16 + 2 * tasks + 8 * fmus), KIB * (256 + 96 * tasks.min(1000)));
+        let [report, rest] = ROOM.map(|name| self.path.join(name));
+        match take(&report, first, self.room[0]) {
+            Ok(()) => self.room[0] = true,
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
+            Err(Errno::NOSPC | Errno::DQUOT) if freed >= first => {}
+            Err(error) => {
+                let why = format!("there is no room for report.json ({} KiB): {}", first / KIB, io::Error::from(error));
+                return Err(Error::Output(self.path.clone(), io::Error::other(why)));
             }
         }
+        // The others are worth less than a run.
+        self.room[1] = take(&rest, others, self.room[1]).is_ok();
         Ok(())
     }
 
-    /// Removes what earlier runs have left of the runs 2, 3 and so on, whose folders `name` gives, so that after fewer runs
-    /// theirs are not taken for this command's.
-    pub fn clear_further(folder: &Path, name: impl Fn(u32) -> String) -> Result<(), Error> {
-        for number in 2.. {
-            let path = folder.join(name(number));
-            // Only a folder with a report is known to be one of ours; of others nothing is removed.
-            if !path.join("report.json").is_file() {
-                break;
-            }
-            let log = path.join("run.log");
-            let output = Output::create(&path)?;
-            output.clear(&log)?;
-            match fs::remove_file(&log) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::Output(log, error)),
-                _ => {}
-            }
-            // Fails when somebody else has put something there; then it stays.
-            let _ = fs::remove_dir(&path);
-        }
-        Ok(())
-    }
-
-    /// Takes the space that the report of this many tasks will need, if there is so much.
-    pub fn reserve(&self, tasks: usize) {
-        let path = self.path.join(RESERVE);
-        let size = (256 << 10) + (96 << 10) * tasks.min(1000) as u64;
-        let taken =
-            File::create(&path).and_then(|file| Ok(rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, size)?));
-        if taken.is_err() {
-            let _ = fs::remove_file(&path);
-        }
+    /// The files that keep room for the report.
+    pub fn room(&self) -> impl Iterator<Item = PathBuf> {
+        ROOM.into_iter().zip(self.room).filter(|(_, taken)| *taken).map(|(name, _)| self.path.join(name))
     }
 
     /// Takes back what [`Output::create`] has made, since there is no run.
     pub fn undo(self) {
+        for path in self.room() {
+            let _ = fs::remove_file(path);
+        }
         for directory in self.made.iter().rev() {
             // Fails when somebody else has put something there meanwhile; then it stays.
             let _ = fs::remove_dir(directory);
@@ -107,7 +102,7 @@ impl Output {
 
     /// Writes all files of the report; those that fail are named together.
     pub fn write(&self, run: &Run) -> Result<(), String> {
-        let _ = fs::remove_file(self.path.join(RESERVE));
+        let _ = fs::remove_file(self.path.join(ROOM[1]));
         let mut files = vec![
             ("report.json".to_owned(), report::json(run)),
             ("report.html".to_owned(), report::html(run)),
@@ -144,44 +139,39 @@ pub(super) fn lock(path: &Path) -> Result<File, Error> {
     }
 }
 
-/// Whether a file of this name is from a run. The folder may be anybody's, with files of their own in it.
-fn is_ours(name: &str) -> bool {
-    const FILES: [&str; 5] = ["report.json", "report.html", "histograms.hlog", "signals.csv", "trace.json"];
-    // Of runs that were killed.
-    if name == RESERVE || (name.starts_with(".run-") && name.ends_with(".log")) {
-        return true;
-    }
-    let name = name.strip_suffix(PARTIAL).unwrap_or(name);
-    FILES.contains(&name) || report::is_hgrm(name)
-}
-
 /// Whether files can be made in a folder; found out before anything is started.
 pub(super) fn may_write(folder: &Path) -> io::Result<()> {
     let may = Access::WRITE_OK | Access::EXEC_OK;
     Ok(rustix::fs::accessat(CWD, folder, may, AtFlags::EACCESS)?)
 }
 
+/// Sets so many bytes aside as a file, unless it is `there`.
+fn take(path: &Path, size: u64, there: bool) -> Result<(), Errno> {
+    if there {
+        return Ok(());
+    }
+    let number = |error: io::Error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
+    let taken = File::create(path)
+        .map_err(number)
+        .and_then(|file| rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, size));
+    if taken.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    taken
+}
+
 /// Writes a file that is there as a whole or not at all.
 pub(super) fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(PARTIAL);
-    let result = fs::write(&partial, content).and_then(|()| fs::rename(&partial, path));
+    // Into the room that it may have: once that is given up, somebody else could take it.
+    let written = File::options().write(true).create(true).truncate(false).open(&partial).and_then(|mut file| {
+        file.write_all(content)?;
+        file.set_len(content.len() as u64)
+    });
+    let result = written.and_then(|()| fs::rename(&partial, path));
     if result.is_err() {
         let _ = fs::remove_file(&partial);
     }
     result
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_files_of_runs_are_cleared() {
-        let ours =
-            ["signals.csv", "report.json.part", "ecu.task_1ms.start_jitter.hgrm", ".reserve.part", ".run-12.log"];
-        assert!(ours.into_iter().all(is_ours));
-        let theirs = ["film.mkv.part", "mine.hgrm", "old.signals.csv", ".run-me", "run.log"];
-        assert!(!theirs.into_iter().any(is_ours));
-    }
 }

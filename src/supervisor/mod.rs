@@ -6,6 +6,7 @@
 
 mod collect;
 mod control;
+mod earlier;
 mod error;
 mod files;
 mod findings;

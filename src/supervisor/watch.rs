@@ -1,6 +1,7 @@
 //! Starts the runner and stays with it until it is gone; between several runs, tidies up for the next.
 
 use super::collect::{self, Facts};
+use super::earlier::Earlier;
 use super::files::Output;
 use super::machine;
 use super::progress::Progress;
@@ -116,6 +117,8 @@ fn supervise(
     if let Some(file) = &options.save_state {
         saved::may_be_written(file)?;
     }
+    // From here on there is something to be removed, whoever asks for the end.
+    process::count_stop_signals().map_err(|e| system(&e))?;
     let sockets = Sockets::bind(prepared)?;
     let board = shared.board();
     let folder = options.out.clone().unwrap_or_else(|| Path::new("vecud-out").join(&plan.rig));
@@ -134,10 +137,15 @@ fn supervise(
     let job_file = process::memory_file("vecud-job", &bytes).map_err(|e| system(&e))?;
     let resumed = prepared.resumed.as_ref().map(Snapshot::to_bytes).transpose().map_err(|e| system(&e))?;
     let state = process::memory_file("vecud-state", &resumed.unwrap_or_default()).map_err(|e| system(&e))?;
-    let output = Output::create(&out)?;
+    let mut output = Output::create(&out)?;
     // Several runs share a folder that is theirs alone, so that reports of two commands do not mix.
     let whole = options.repeat.map(|_| super::files::lock(&folder)).transpose();
-    let _whole = match whole {
+    let ready = whole.and_then(|lock| {
+        let earlier = Earlier::find(&folder, &out, &[])?;
+        output.take_room(plan, earlier.size())?;
+        Ok(lock)
+    });
+    let _whole = match ready {
         Ok(lock) => lock,
         Err(error) => {
             output.undo();
@@ -147,7 +155,6 @@ fn supervise(
     let log = out.join(format!(".run-{}.log", std::process::id()));
     // Appended to by both processes, under one name after the other.
     let child = File::options().append(true).create_new(true).open(&log).map_err(Error::file(&log)).and_then(|file| {
-        process::count_stop_signals().map_err(|e| system(&e))?;
         let program = options.runner.clone().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
         let mut command = Command::new(&program);
         // What FMU code prints must neither mix with results nor ever block it: it goes to a file.
@@ -200,23 +207,30 @@ fn supervise(
 
 /// The run begins: from here on there will be files.
 fn begin(
-    output: &Output,
-    several: Option<&Path>,
+    output: &mut Output,
+    folder: &Path,
     log: &Path,
     recorder: &mut Recorder,
     prepared: &Prepared,
     tell: &mut dyn FnMut(&str),
 ) -> Result<(), Error> {
     prepared.plan.notes.iter().for_each(|note| tell(&format!("note: {note}")));
-    output.clear(log)?;
-    if let Some(folder) = several {
-        Output::clear_further(folder, Job::folder_of)?;
-    }
-    output.reserve(prepared.plan.tasks.len());
+    clear(output, folder, log, tell)?;
+    output.take_room(&prepared.plan, 0)?;
     let name = output.path().join("run.log");
     std::fs::rename(log, &name).map_err(Error::file(&name))?;
     recorder.open(output.path());
     Ok(())
+}
+
+/// Removes what earlier commands have left in `folder`, but not what this run has made in it.
+fn clear(output: &Output, folder: &Path, log: &Path, tell: &mut dyn FnMut(&str)) -> Result<(), Error> {
+    let made: Vec<PathBuf> = output.room().chain([log.to_owned()]).collect();
+    let earlier = Earlier::find(folder, output.path(), &made)?;
+    if let Some(note) = earlier.note() {
+        tell(&note);
+    }
+    earlier.remove()
 }
 
 /// Why there was no run: the runner's reason, and below it what the FMUs have logged and printed.
@@ -292,11 +306,12 @@ impl<'a> Supervision<'a> {
                     {
                         (self.tell)(&format!("no further run of {runs}, since run {number} has failed"));
                     }
-                    finished.push(self.end(status, gone)?);
+                    finished.push(self.end(status, gone, number)?);
                     return Ok(finished);
                 }
                 Ended::Run(next) => {
-                    finished.push(self.collect(ExitStatus::from_raw(0), gone));
+                    let number = finished.len() as u32 + 1;
+                    finished.push(self.collect(ExitStatus::from_raw(0), gone, number));
                     self.recorder = Recorder::new(
                         &self.prepared.plan,
                         &self.prepared.descriptions,
@@ -314,7 +329,7 @@ impl<'a> Supervision<'a> {
     }
 
     /// The last run is over, and its process with it.
-    fn end(mut self, status: ExitStatus, gone: i64) -> Result<Finished, Error> {
+    fn end(mut self, status: ExitStatus, gone: i64, number: u32) -> Result<Finished, Error> {
         // A runner that cannot even read its job says so by its exit code; FMU code may call exit(2) as well.
         let exit_called = self.board.global(Global::ExitCalled).load(SeqCst) == 1;
         if self.board.phase() == Phase::Refused || (!self.recording && !exit_called && status.code() == Some(2)) {
@@ -325,15 +340,14 @@ impl<'a> Supervision<'a> {
         }
         if !self.recording {
             // It failed while it was initialised: that is a result, with a report.
-            let several = self.options.repeat.map(|_| self.folder.as_path());
-            begin(&self.output, several, &self.log, &mut self.recorder, self.prepared, self.tell)?;
+            begin(&mut self.output, &self.folder, &self.log, &mut self.recorder, self.prepared, self.tell)?;
             self.recorder.drain(true);
         }
-        Ok(self.collect(status, gone))
+        Ok(self.collect(status, gone, number))
     }
 
     /// What the run has left becomes its report.
-    fn collect(&mut self, status: ExitStatus, gone: i64) -> Finished {
+    fn collect(&mut self, status: ExitStatus, gone: i64, number: u32) -> Finished {
         let late = self.recorder.close();
         let (strict, machine) = (self.options.strict, machine::look(&self.cpus));
         let (killed, started) = (self.killed, self.started);
@@ -343,7 +357,8 @@ impl<'a> Supervision<'a> {
                 self.recorder.host_lines.push(line.clone());
             }
         }
-        let facts = Facts { status, killed, started, gone, strict, late_samples: late, dropped, machine };
+        let repetition = self.options.repeat.map(|_| number);
+        let facts = Facts { status, killed, started, gone, strict, late_samples: late, dropped, repetition, machine };
         let mut run = collect::collect(self.prepared, self.board, &self.recorder, &facts);
         let problem =
             |run: &mut Run, message: String| run.problems.push(Problem { severity: Severity::Failure, message });
@@ -361,13 +376,17 @@ impl<'a> Supervision<'a> {
 
     /// The output folder of a further run, with an empty log.
     fn next_output(&self, number: u32) -> Result<Output, Error> {
-        let output = Output::create(&self.folder.join(Job::folder_of(number)))?;
-        let log = output.path().join("run.log");
-        if let Err(error) = output.clear(&log).and_then(|()| File::create(&log).map(drop).map_err(Error::file(&log))) {
+        let path = self.folder.join(Job::folder_of(number));
+        let mut output = Output::create(&path)?;
+        let log = path.join("run.log");
+        // What others have put there since the first run began.
+        let made = clear(&output, &path, &log, &mut |_| ())
+            .and_then(|()| output.take_room(&self.prepared.plan, 0))
+            .and_then(|()| File::create(&log).map(drop).map_err(Error::file(&log)));
+        if let Err(error) = made {
             output.undo();
             return Err(error);
         }
-        output.reserve(self.prepared.plan.tasks.len());
         Ok(output)
     }
 
@@ -378,9 +397,8 @@ impl<'a> Supervision<'a> {
         let ended = loop {
             let status = self.child.try_wait().map_err(|error| Error::System(error.to_string()))?;
             if !self.recording && self.board.phase() >= Phase::Running && self.board.phase() != Phase::Refused {
-                let several = self.options.repeat.map(|_| self.folder.as_path());
                 if let Err(error) =
-                    begin(&self.output, several, &self.log, &mut self.recorder, self.prepared, self.tell)
+                    begin(&mut self.output, &self.folder, &self.log, &mut self.recorder, self.prepared, self.tell)
                 {
                     let _ = self.child.kill();
                     let _ = self.child.wait();
@@ -422,7 +440,7 @@ impl<'a> Supervision<'a> {
         Ok(ended)
     }
 
-    /// SIGINT or SIGTERM ask the runner for an end; a second one, or too long a wait once it is ending, ends it the hard
+    /// SIGINT and the like ask the runner for an end; a second one, or too long a wait once it is ending, ends it the hard
     /// way.
     fn end_it(&mut self, deadline: &mut Option<i64>) {
         let signals = process::stop_signals();

@@ -54,8 +54,12 @@ pub fn memory_file(name: &str, content: &[u8]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// Starts a program that finds `files[k]` as its descriptor `3 + k`, and that leaves SIGINT, SIGTERM and SIGHUP to this
-/// process: a terminal and systemd send them to both.
+/// The signals by which somebody asks for the end. (SIGQUIT asks for a core as well; but it comes from a key next to the
+/// one of SIGINT, and sockets, the report and the recordings would be left as they are.)
+const STOP: [Signal; 4] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
+
+/// Starts a program that finds `files[k]` as its descriptor `3 + k`, and that leaves SIGINT, SIGTERM, SIGHUP and SIGQUIT to
+/// this process: a terminal and systemd send them to both.
 pub fn spawn_with(mut command: std::process::Command, files: &[BorrowedFd]) -> io::Result<std::process::Child> {
     const FIRST: i32 = 3;
     // Duplicates beyond the target numbers, so that moving one does not overwrite the next.
@@ -72,9 +76,9 @@ pub fn spawn_with(mut command: std::process::Command, files: &[BorrowedFd]) -> i
                 return Err(io::Error::last_os_error());
             }
         }
-        for which in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        for which in STOP {
             // SAFETY: signal is async-signal-safe, and SIG_IGN is no code of ours. It outlasts the exec.
-            unsafe { libc::signal(which, libc::SIG_IGN) };
+            unsafe { libc::signal(which as libc::c_int, libc::SIG_IGN) };
         }
         Ok(())
     };
@@ -94,12 +98,12 @@ pub fn outlive_file_size_limit() -> Result<(), SysError> {
 
 static STOPS: AtomicU32 = AtomicU32::new(0);
 
-/// From here on SIGINT, SIGTERM and SIGHUP are counted instead of ending the process.
+/// From here on SIGINT, SIGTERM, SIGHUP and SIGQUIT are counted instead of ending the process.
 pub fn count_stop_signals() -> Result<(), SysError> {
     extern "C" fn count(_: libc::c_int) {
         STOPS.fetch_add(1, Ordering::SeqCst);
     }
-    for which in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+    for which in STOP {
         // SAFETY: the handler only adds to an atomic, which is async-signal-safe.
         unsafe { signal(which, SigHandler::Handler(count)) }
             .map_err(|errno| SysError::new(format!("handle {which}"), errno as i32, ""))?;

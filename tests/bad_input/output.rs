@@ -203,13 +203,52 @@ fn a_disk_that_fills_up_during_the_run() {
     assert!(bench.files("kept").iter().all(|file| !file.to_string_lossy().ends_with(".part")));
 }
 
+const NO_ROOM: &str = "disk/o: the output folder cannot be used: there is no room for report.json (38 KiB): No space left on device (os error \
+     28); choose another one with --out DIR\n";
+
 #[test]
-fn a_disk_without_space_for_the_report() {
+fn a_disk_without_room_for_report_json_is_refused_before_the_run() {
     let bench = Bench::with_fmu("a");
-    let test = "a_disk_without_space_for_the_report";
-    let script = format!("\"$V\" run a {SHORT} --out disk/o");
-    let Some(outcome) = on_disk(&bench, test, "size=8k", &script) else { return };
-    assert_eq!(outcome.code, Some(1), "{outcome:?}");
-    assert!(outcome.stdout.contains("failure: the report is incomplete: disk/o: cannot write"), "{}", outcome.stdout);
-    assert!(outcome.stdout.ends_with("report: not written\n"), "{}", outcome.stdout);
+    let test = "a_disk_without_room_for_report_json_is_refused_before_the_run";
+    let run = format!("\"$V\" run a {SHORT} --out disk/o");
+    let full = "dd if=/dev/zero of=disk/full bs=1k 2>/dev/null";
+    for (size, before) in [("8k", "true"), ("64k", full), ("1m", full)] {
+        let script = format!("{before}; {run}; code=$?; ls -A disk >left; exit $code");
+        let Some(outcome) = on_disk(&bench, test, &format!("size={size}"), &script) else { return };
+        let said = (outcome.code, outcome.stdout.as_str(), outcome.stderr.as_str());
+        assert_eq!(said, (Some(2), "", NO_ROOM), "{size}");
+        let left = if before == full { "full\n" } else { "" };
+        assert_eq!(fs::read_to_string(bench.path("left")).unwrap(), left, "nothing is left behind");
+    }
+    // Of an earlier run nothing is lost then.
+    let script =
+        format!("{run} >out && cp disk/o/report.json before; rm disk/o/*.h* disk/o/*.csv; {full}; {run}; code=$?");
+    let script = format!("{script}; cmp before disk/o/report.json && exit $code");
+    let Some(outcome) = on_disk(&bench, test, "size=1m", &script) else { return };
+    let left = outcome.stderr.strip_prefix(&notes("a"));
+    assert_eq!((outcome.code, left), (Some(2), Some(NO_ROOM)), "{outcome:?}");
+}
+
+#[test]
+fn what_is_left_of_a_small_disk_goes_to_report_json_first() {
+    let bench = Bench::with_fmu("a");
+    let test = "what_is_left_of_a_small_disk_goes_to_report_json_first";
+    let run = "\"$V\" run a --mode virtual --stop-time 10 --out disk/o";
+    // The second run has the space that the first one's recording took.
+    for (size, before) in [("44k", "true"), ("68k", "true"), ("68k", &format!("{run} >first 2>&1"))] {
+        let script = format!("{before}; {run}; code=$?; ls -A disk/o >left; cp disk/o/report.json kept; exit $code");
+        let Some(outcome) = on_disk(&bench, test, &format!("size={size}"), &script) else { return };
+        assert_eq!(outcome.code, Some(1), "{outcome:?}");
+        let report: serde_json::Value = serde_json::from_slice(&fs::read(bench.path("kept")).unwrap()).unwrap();
+        assert_eq!(report["verdict"], "fail");
+        assert!(report["problems"][0].as_str().unwrap().contains("No space left on device"), "{report:#}");
+        let left = fs::read_to_string(bench.path("left")).unwrap();
+        assert!(!left.contains(".part"), "{left}");
+        // What it was not enough for is said.
+        let whole = left.contains("report.html") && left.contains("histograms.hlog") && left.contains(".hgrm");
+        let incomplete = outcome.stdout.contains("failure: the report is incomplete: disk/o: cannot write");
+        assert!(whole || incomplete, "{left}{}", outcome.stdout);
+        let place = if left.contains("report.html") { "report.html" } else { "report.json" };
+        assert!(outcome.stdout.ends_with(&format!("report: disk/o/{place}\n")), "{}", outcome.stdout);
+    }
 }

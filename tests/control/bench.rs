@@ -53,6 +53,29 @@ impl Bench {
         Bench { folder, options }
     }
 
+    /// The FMU is a copy in which a file has `after` instead of `before`.
+    pub fn with_changes(self, changes: &[(&str, &str, &str)]) -> Bench {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/structural");
+        let to = self.folder.path().join("changed");
+        for part in ["", "sources"] {
+            std::fs::create_dir(to.join(part)).unwrap();
+            let files = std::fs::read_dir(from.join(part)).unwrap().map(|entry| entry.unwrap().path());
+            for file in files.filter(|file| file.is_file()) {
+                std::fs::copy(&file, to.join(part).join(file.file_name().unwrap())).unwrap();
+            }
+        }
+        let edit = |file: &Path, before: &str, after: &str| {
+            let text = std::fs::read_to_string(file).unwrap();
+            assert!(text.contains(before), "{} has no {before}", file.display());
+            std::fs::write(file, text.replace(before, after)).unwrap();
+        };
+        for (file, before, after) in changes {
+            edit(&to.join(file), before, after);
+        }
+        edit(&self.options.file, from.to_str().unwrap(), to.to_str().unwrap());
+        self
+    }
+
     pub fn in_real_time(mut self) -> Bench {
         self.options.mode = Some(Mode::RealTime);
         self

@@ -76,6 +76,26 @@ fn values_of_every_type_arrive_before_the_first_activation() {
     assert_eq!((left.at(0.0, "x.table[3]"), left.at(0.0, "x.on"), left.at(0.0, "x.field[2]")), ("inf", "1", "-0.0"));
 }
 
+/// Of a Binary without any room the empty value is the only one: what is acknowledged has been handed to the FMU.
+#[test]
+fn the_empty_value_of_a_binary_that_can_have_no_other_is_set_too() {
+    let label = "name=\"label\" valueReference=\"122\" causality=\"parameter\" variability=";
+    let changes = [
+        // The only texts that can be set.
+        ("modelDescription.xml", &*format!("{label}\"tunable\""), &*format!("{label}\"fixed\"")),
+        ("modelDescription.xml", "maxSize=\"32\"", "maxSize=\"0\""),
+        ("sources/variables.c", "fmu->blob_size = sizes[at];", "strcpy(fmu->label, \"called\");"),
+    ];
+    let bench = Bench::new("", "").with_changes(&changes).until(0.02);
+    let left = bench.run(|control| {
+        let blob = |bytes: Vec<u8>| [("blob", Values::Binary(vec![bytes]))];
+        control.set_together("x", &blob(vec![]), at(0.01)).unwrap();
+        let refused = control.set_together("x", &blob(vec![1]), None).err().unwrap().to_string();
+        assert_eq!(refused, "x.blob cannot be set: a value has 1 bytes, and 0 are possible");
+    });
+    assert_eq!(left.passed().changes("x.text_seen"), [(0.0, "0"), (0.01, "6")]);
+}
+
 #[test]
 fn of_two_values_the_one_that_was_sent_last_stays() {
     let left = Bench::new("", "").until(0.01).run(|control| {

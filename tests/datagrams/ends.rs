@@ -59,9 +59,12 @@ fn a_flood_does_not_hold_up_the_stop_nor_ctrl_c() {
 fn the_file_of_a_socket_is_private_while_it_is_there_and_gone_after_any_end() {
     the_core(|| {
         const CRASH: &str = "fail_kind = 5, fail_clock = 6, fail_at = 3";
-        for (stop, start, signal, code) in
-            [(0.3, "", None, 0), (100.0, "", Some(Signal::SIGINT), 0), (100.0, CRASH, None, 1)]
-        {
+        for (stop, start, signal, code) in [
+            (0.3, "", None, 0),
+            (100.0, "", Some(Signal::SIGINT), 0),
+            (100.0, "", Some(Signal::SIGQUIT), 0),
+            (100.0, CRASH, None, 1),
+        ] {
             let rig = Rig::new(&format!("stop_time = {stop}"))
                 .tracer("a", &format!("{ALONE}{}{start}", if start.is_empty() { "" } else { ", " }))
                 .more(&unix("a.low", "events.sock", ""));

@@ -3,6 +3,7 @@
 
 mod activations;
 mod calls;
+mod initialisation;
 #[path = "../program/mod.rs"]
 mod program;
 mod stops;

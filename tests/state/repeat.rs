@@ -4,6 +4,7 @@ use super::program::{Outcome, Rig, changed_tracer, send, the_core, wait_until};
 use super::{left, run, state, text, two};
 use nix::sys::signal::Signal;
 use serde_json::Value;
+use std::path::Path;
 use std::time::Duration;
 
 fn report(outcome: &Outcome, number: u32) -> Value {
@@ -231,4 +232,95 @@ fn a_folder_of_several_runs_belongs_to_one_command() {
     let refused = run(&rig, &["--repeat", "2"]).exits(2);
     assert!(refused.stderr.contains(rig.out().to_str().unwrap()), "{}", refused.stderr);
     assert_eq!(std::fs::read_dir(rig.out()).unwrap().count(), 0, "nothing is left behind");
+}
+
+/// Files below a folder, sorted, without those of histograms.
+fn files(folder: &Path) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(path) = folders.pop() {
+        for entry in std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_dir() && !entry.is_symlink() {
+                folders.push(entry.clone());
+            }
+            let name = entry.strip_prefix(folder).unwrap().display().to_string();
+            all.extend((!name.ends_with(".hgrm")).then_some(name));
+        }
+    }
+    all.sort();
+    all
+}
+
+const OF_A_RUN: [&str; 5] = ["histograms.hlog", "report.html", "report.json", "run.log", "signals.csv"];
+
+#[test]
+fn one_run_and_several_leave_nothing_of_each_other_in_their_folder() {
+    let rig = two("");
+    let single: Vec<String> = OF_A_RUN.map(str::to_owned).to_vec();
+    let several = |n: u32| {
+        let folder = |i| OF_A_RUN.map(|name| format!("run-{i}/{name}")).into_iter().chain([format!("run-{i}")]);
+        let mut all: Vec<String> = (1..=n).flat_map(folder).collect();
+        all.sort();
+        all
+    };
+    let note = |what: &str, run: &Outcome| {
+        let words = format!("note: what an earlier command has left in {}{what} is removed\n", run.out.display());
+        assert!(run.stderr.contains(&words), "no {words}: {}", run.stderr);
+    };
+    let run_ = |arguments: &[&str]| run(&rig, arguments).exits(0);
+    let first = run_(&["--repeat", "3"]);
+    assert_eq!(files(&first.out), several(3));
+    assert!(!first.stderr.contains("earlier"), "{}", first.stderr);
+    let next = run_(&[]);
+    assert_eq!(files(&next.out), single);
+    assert!(next.stderr.contains(" and 2 more folders is removed"), "{}", next.stderr);
+    let next = run_(&["--repeat", "2"]);
+    note("", &next);
+    assert_eq!(files(&next.out), several(2));
+    let next = run_(&["--repeat", "1"]);
+    note("/run-2", &next);
+    assert_eq!(files(&next.out), several(1));
+}
+
+#[test]
+fn what_others_have_put_there_stays() {
+    let rig = two("");
+    let out = run(&rig, &["--repeat", "3"]).exits(0).out;
+    let elsewhere = rig.folder().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::fs::rename(out.join("run-3"), elsewhere.join("run")).unwrap();
+    let theirs =
+        ["mine", "run-1/mine", "run-2/signals.csv.bak", "run-4/report.json", "run-4/run.log", "run-05/report.json"];
+    for name in theirs {
+        std::fs::create_dir_all(out.join(name).parent().unwrap()).unwrap();
+        std::fs::write(out.join(name), "{}").unwrap();
+    }
+    std::os::unix::fs::symlink(elsewhere.join("run"), out.join("run-7")).unwrap();
+    // A single run that somebody has sent to a folder of such a name is a result like any other.
+    run(&rig, &[]).exits(0);
+    let single_run = out.join("run-9");
+    std::fs::create_dir(&single_run).unwrap();
+    OF_A_RUN.map(|name| std::fs::rename(out.join(name), single_run.join(name)).unwrap());
+    let kept = files(&elsewhere);
+    for arguments in [&[][..], &["--repeat", "1"], &[]] {
+        run(&rig, arguments).exits(0);
+        assert!(theirs.into_iter().all(|name| std::fs::read_to_string(out.join(name)).unwrap() == "{}"));
+        assert!(out.join("run-7").is_symlink());
+        assert_eq!((files(&elsewhere), files(&single_run)), (kept.clone(), OF_A_RUN.map(str::to_owned).to_vec()));
+        let single = arguments.is_empty();
+        assert_eq!((out.join("report.json").exists(), out.join("run-1/report.json").exists()), (single, !single));
+        assert!(!out.join("run-2/report.json").exists());
+    }
+}
+
+#[test]
+fn a_further_run_that_has_no_folder_is_a_failure_and_nothing_more_is_said() {
+    let rig = two("");
+    std::fs::create_dir(rig.out()).unwrap();
+    std::fs::write(rig.out().join("run-2"), "mine").unwrap();
+    let all = run(&rig, &["--repeat", "3"]).exits(1);
+    assert_eq!(runs(&all), 1);
+    problem(&all, 1, &["there is no further run", "run-2", "the output folder cannot be used"]);
+    assert!(!all.stderr.contains("run.log"), "{}", all.stderr);
+    assert_eq!(all.file("run-2"), "mine");
 }

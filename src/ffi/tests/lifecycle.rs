@@ -53,6 +53,26 @@ fn null_instead_of_an_instance_is_a_failure_and_nothing_more_is_called() {
 }
 
 #[test]
+fn an_instance_ends_when_it_is_dropped_though_its_clocks_could_still_be_read() {
+    let again = || {
+        let ready =
+            instance().0.enter_initialization_mode(0.0, None, None).unwrap().exit_initialization_mode().unwrap();
+        let (control, partitions) = ready.into_parts(&[CLOCK]);
+        let update = control.clock_update();
+        (control.join(partitions).unwrap().terminate().0, update)
+    };
+    let (kept, _update) = again();
+    calls();
+    drop(kept);
+    assert_eq!(calls(), [F::FreeInstance]);
+    let (kept, _update) = again();
+    calls();
+    answer(F::Reset, 3);
+    assert!(kept.reset().is_err());
+    assert_eq!(calls(), [F::Reset, F::FreeInstance]);
+}
+
+#[test]
 fn dropped_before_it_was_initialised_an_instance_is_freed_without_terminate() {
     drop(instance().0);
     assert_eq!(calls(), [F::FreeInstance]);
