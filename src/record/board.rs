@@ -14,6 +14,7 @@ use crate::plan::{FmuId, Plan, Release, SignalId, TaskId};
 use crate::time::Instant;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
+mod named;
 mod next_run;
 
 /// Words of the whole run.

@@ -104,7 +104,9 @@ impl<'a> LogRing<'a> {
     pub fn pop(&self, after_the_end: bool) -> Option<Line> {
         loop {
             let number = self.words[HEAD].load(Ordering::Relaxed);
-            if number == self.words[TAIL].load(Ordering::Acquire) {
+            let waiting = self.words[TAIL].load(Ordering::Acquire).wrapping_sub(number);
+            // FMU code can write anywhere, also to the counters.
+            if waiting == 0 || waiting > SLOTS as u64 {
                 return None;
             }
             let slot = self.slot(number);
@@ -114,7 +116,8 @@ impl<'a> LogRing<'a> {
             }
             let line = written.then(|| {
                 let about = slot[1].load(Ordering::Relaxed);
-                let (category, message) = ((about >> 12 & 0xfff) as usize, (about & 0xfff) as usize);
+                let category = ((about >> 12 & 0xfff) as usize).min(TEXT);
+                let message = ((about & 0xfff) as usize).min(TEXT - category);
                 let text: Vec<u8> = slot[3..3 + (category + message).div_ceil(8)]
                     .iter()
                     .flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes())
@@ -214,6 +217,29 @@ mod tests {
             assert!(ring.push(None, 0, 0, b"", b"x") && ring.pop(false).is_some());
         }
         assert_eq!(ring.claim(seen), Some(3));
+    }
+
+    /// FMU code can write anywhere, also here.
+    #[test]
+    fn lengths_that_are_none_are_read_without_harm() {
+        let words = words();
+        let ring = LogRing::new(&words);
+        ring.push(None, 0, 0, b"", b"x");
+        words[HEADER + 1].store(u64::MAX, Ordering::Relaxed);
+        let line = ring.pop(false).unwrap();
+        assert!(line.category.len() + line.message.len() <= 3 * TEXT, "each byte becomes one character at the most");
+    }
+
+    #[test]
+    fn an_end_that_is_none_is_no_reason_to_look_for_ever() {
+        for end in [u64::MAX, SLOTS as u64 + 2] {
+            let words = words();
+            let ring = LogRing::new(&words);
+            words[HEAD].store(1, Ordering::Relaxed);
+            words[TAIL].store(end, Ordering::Relaxed);
+            assert_eq!(ring.pop(true), None);
+            assert!(!ring.push(None, 0, 0, b"", b"x"));
+        }
     }
 
     #[test]

@@ -239,7 +239,7 @@ pub fn unusable(reading: Unusable, function: &str) -> String {
 /// The overrun that has ended the run, because the rig says so.
 pub fn stopped_by_overrun(plan: &Plan, board: Board) -> Option<String> {
     let global = |word: Global| board.global(word).load(SeqCst);
-    let task = &plan.tasks[global(Global::OverrunTask).checked_sub(1)? as usize];
+    let task = &plan.tasks[board.named_task(global(Global::OverrunTask))?.0];
     let time = [Global::OverrunTime, Global::OverrunTime1, Global::OverrunTime2].map(global);
     let what = match task.release {
         Release::Periodic { .. } | Release::Asked { .. } | Release::Changing => {
