@@ -29,9 +29,9 @@ struct Pointers(Vec<*const u8>);
 unsafe impl Send for Pointers {}
 
 impl Parcel {
-    /// Room for so many elements and, for strings and binaries, so many bytes of all of them together.
-    pub fn new(elements: usize, bytes: usize) -> Parcel {
-        let texts = if bytes > 0 { elements } else { 0 };
+    /// Room for so many elements and, if some may be strings or binaries, for so many bytes of all of them together.
+    pub fn new(elements: usize, bytes: Option<usize>) -> Parcel {
+        let (texts, bytes) = bytes.map_or((0, 0), |bytes| (elements, bytes));
         Parcel {
             variable_type: VariableType::Float64,
             numbers: vec![0; elements],
@@ -156,5 +156,17 @@ impl Shared {
         let result = for_each_number!(set!());
         parcel.pointers.0.fill(ptr::null());
         result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_binary_that_is_always_empty_has_its_place() {
+        let mut parcel = Parcel::new(1, Some(0));
+        parcel.start(VariableType::Binary);
+        assert!(parcel.push_bytes(0, std::iter::empty()));
     }
 }

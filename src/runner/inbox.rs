@@ -42,12 +42,12 @@ impl Inbox {
         let plan = &world.plan.fmus[fmu.0];
         let lanes: Vec<usize> =
             (0..plan.control.lanes.len()).filter(|lane| plan.control.lanes[*lane].tasks.contains(&task)).collect();
-        let (mut most, mut bytes) = (0, 0);
+        let (mut most, mut bytes) = (0, None);
         for variable in &plan.control.variables {
             if matches!(variable.kind, ControlKind::Value { lane, .. } if lanes.contains(&lane)) {
                 let elements = control::elements(&variable.lengths, |size| plan.sizes[size].start);
                 most = most.max(elements);
-                bytes = bytes.max(variable.bytes.map_or(0, |each| elements.saturating_mul(each)));
+                bytes = bytes.max(variable.bytes.map(|each| elements.saturating_mul(each)));
             }
         }
         Inbox { fmu, lanes, parcel: Parcel::new(most, bytes), seen: 0, left: false }
