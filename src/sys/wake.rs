@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub enum Wakening {
     /// The word has changed, before the sleep or during it.
     Woken,
-    /// The deadline has come.
+    /// The deadline has come, and nobody has changed the word.
     TimedOut,
 }
 
@@ -43,14 +43,15 @@ impl WakeWord {
         let deadline = deadline.map(timespec);
         loop {
             match futex::wait_bitset(&self.0, Flags::PRIVATE, expected, deadline.as_ref(), NonZeroU32::MAX) {
-                Err(Errno::TIMEDOUT) => return Wakening::TimedOut,
+                // The waker may have been preempted by this very deadline, between changing the word and the call.
+                Err(Errno::TIMEDOUT) if self.value() == expected => return Wakening::TimedOut,
                 Ok(()) | Err(Errno::INTR) => {
                     // A wake that comes with no change was meant for somebody who slept here before; a signal for nobody.
                     if self.value() != expected {
                         return Wakening::Woken;
                     }
                 }
-                // EAGAIN: the word had changed already. Anything else (a kernel without futexes does not exist) must not
+                // EAGAIN, or at the deadline: the word had changed already. Anything else (a kernel without futexes does not exist) must not
                 // become an endless loop either.
                 Err(_) => {
                     self.value();
@@ -114,6 +115,21 @@ mod tests {
         let seen = word.value();
         word.wake();
         assert_eq!(word.wait_until(seen, None), Wakening::Woken);
+    }
+
+    #[test]
+    fn a_word_that_was_changed_before_the_deadline_is_no_timeout() {
+        let word = Arc::new(WakeWord::new());
+        let theirs = Arc::clone(&word);
+        // A waker that is preempted between the two halves, by the sleeper whose deadline has come.
+        let waker = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            theirs.mark();
+        });
+        let deadline = monotonic_now() + 1_000_000_000;
+        assert_eq!(word.wait_until(0, Some(deadline)), Wakening::Woken);
+        assert!(monotonic_now() >= deadline, "nobody has called it");
+        waker.join().unwrap();
     }
 
     #[test]
