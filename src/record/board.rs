@@ -148,8 +148,6 @@ pub enum FmuWord {
     FailureValue,
     /// The resolution.
     FailureValue1,
-    /// The failure's words are complete.
-    FailureKnown,
     /// Calls that returned fmi3Warning.
     Warnings,
     /// As [`TaskWord::LockNested`], for calls that are no activations.
@@ -435,7 +433,6 @@ impl<'a> FmuCells<'a> {
             let readings = [FmuWord::FailureReading, FmuWord::FailureValue, FmuWord::FailureValue1];
             let words = reading.map_or([0; 3], Unusable::to_words);
             readings.into_iter().zip(words).for_each(|(word, value)| set(word, value));
-            self.word(FmuWord::FailureKnown).store(1, SeqCst);
         }
     }
 
