@@ -100,8 +100,9 @@ impl<'a> Ring<'a> {
     /// Writer: appends a record; `false` when there is no room for it now.
     pub fn push(&self, record: &[u64]) -> bool {
         let written = self.header[WRITTEN].load(Ordering::Relaxed);
-        let free = self.data.len() as u64 - (written - self.header[READ].load(Ordering::Acquire));
-        if record.len() as u64 + 1 > free {
+        // FMU code can write anywhere, also to the counters.
+        let waiting = written.wrapping_sub(self.header[READ].load(Ordering::Acquire));
+        if record.len() as u64 + 1 > (self.data.len() as u64).saturating_sub(waiting) {
             return false;
         }
         for (at, word) in (written..).zip(std::iter::once(record.len() as u64).chain(record.iter().copied())) {
@@ -229,6 +230,14 @@ mod tests {
         ring.finish(at(0.0));
         assert!(!ring.push(&[7, 8, 9, 10]) && ring.push(&[7, 8, 9]));
         assert_eq!(words(ring.next().unwrap()), [4, 5, 6]);
+    }
+
+    /// FMU code can write anywhere, also here.
+    #[test]
+    fn a_ring_that_has_read_more_than_was_written_is_full() {
+        let memory = memory(8);
+        memory[READ].store(u64::MAX - 20, Ordering::Relaxed);
+        assert!(!Ring::new(&memory).push(&[1]));
     }
 
     #[test]

@@ -18,6 +18,8 @@ macro_rules! define_table {
         #[derive(Clone, Copy, Debug)]
         #[allow(missing_docs)] // the standard's names
         pub struct $Table {
+            // SAFETY (of calling them): the instance is alive and in a state in which the standard allows the call, and
+            // pointers reach as far as the numbers beside them say.
             $(pub $field: unsafe extern "C" fn($($arg: $type),*) -> $ret,)*
             $(pub $ofield: Option<unsafe extern "C" fn($($oarg: $otype),*) -> $oret>,)*
             $($(#[$own_doc])* pub $own: $Own,)?

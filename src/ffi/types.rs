@@ -30,19 +30,25 @@ pub type RawStatus = c_int;
 pub type RawQualifier = c_int;
 
 /// `fmi3LogMessageCallback`.
+// SAFETY (of calling it): the environment is what the instance was given, and both texts are null or C strings.
 pub type LogMessage = unsafe extern "C" fn(RawEnvironment, RawStatus, RawString, RawString);
 /// `fmi3ClockUpdateCallback`.
+// SAFETY (of calling it): the environment is what the instance was given.
 pub type ClockUpdateCallback = unsafe extern "C" fn(RawEnvironment);
 /// `fmi3LockPreemptionCallback` and `fmi3UnlockPreemptionCallback`.
+// SAFETY (of calling it): nothing is asked for, as there is no argument; a function of C is `unsafe` by its type.
 pub type PreemptionCallback = unsafe extern "C" fn();
 /// `fmi3IntermediateUpdateCallback`.
+// SAFETY (of calling it): the environment is what the instance was given, and both pointers can be written to.
 pub type IntermediateUpdate =
     unsafe extern "C" fn(RawEnvironment, f64, RawBool, RawBool, RawBool, RawBool, *mut RawBool, *mut f64);
 /// The draft's `fmi3CallbackLogMessage`: environment, instance name, status, category, message.
+// SAFETY (of calling it): the environment is what the instance was given, and the texts are null or C strings.
 pub type DraftLogMessage = unsafe extern "C" fn(RawEnvironment, RawString, RawStatus, RawString, RawString);
 /// The draft's `fmi3CallbackIntermediateUpdate`: environment, intermediateUpdateTime, clocksTicked,
 /// intermediateVariableSetRequested, intermediateVariableGetAllowed, intermediateStepFinished, canReturnEarly,
 /// earlyReturnRequested, earlyReturnTime.
+// SAFETY (of calling it): the environment is what the instance was given; both pointers are null or can be written to.
 pub type DraftIntermediateUpdate =
     unsafe extern "C" fn(RawEnvironment, f64, RawBool, RawBool, RawBool, RawBool, RawBool, *mut RawBool, *mut f64);
 

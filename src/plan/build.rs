@@ -178,7 +178,6 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
                 format!("fmu `{name}` alone needs {needed} priority levels")
             }),
             lock_memory: rig.host.lock_memory,
-            spin: rig.host.spin,
             stack_kib: rig.host.stack_kib,
         },
         fmus,

@@ -77,8 +77,6 @@ pub struct HostPlan {
     pub cooperative: Option<String>,
     /// Whether memory is locked.
     pub lock_memory: bool,
-    /// Busy-wait this long before a release.
-    pub spin: Nanos,
     /// Stack of a partition thread, KiB.
     pub stack_kib: usize,
 }

@@ -14,6 +14,7 @@ use crate::plan::{FmuId, Plan, Release, SignalId, TaskId};
 use crate::time::Instant;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
+mod named;
 mod next_run;
 
 /// Words of the whole run.
@@ -147,8 +148,6 @@ pub enum FmuWord {
     FailureValue,
     /// The resolution.
     FailureValue1,
-    /// The failure's words are complete.
-    FailureKnown,
     /// Calls that returned fmi3Warning.
     Warnings,
     /// As [`TaskWord::LockNested`], for calls that are no activations.
@@ -434,7 +433,6 @@ impl<'a> FmuCells<'a> {
             let readings = [FmuWord::FailureReading, FmuWord::FailureValue, FmuWord::FailureValue1];
             let words = reading.map_or([0; 3], Unusable::to_words);
             readings.into_iter().zip(words).for_each(|(word, value)| set(word, value));
-            self.word(FmuWord::FailureKnown).store(1, SeqCst);
         }
     }
 

@@ -59,17 +59,10 @@ impl<'a> LogRing<'a> {
 
     /// Appends a line; any thread. `false`: there was no room.
     pub fn push(&self, fmu: Option<usize>, status: u8, at: i64, category: &[u8], message: &[u8]) -> bool {
-        let mut number = self.words[TAIL].load(Ordering::Relaxed);
-        loop {
-            if number - self.words[HEAD].load(Ordering::Acquire) >= SLOTS as u64 {
-                self.words[DROPPED].fetch_add(1, Ordering::Relaxed);
-                return false;
-            }
-            match self.words[TAIL].compare_exchange_weak(number, number + 1, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => break,
-                Err(newer) => number = newer,
-            }
-        }
+        let Some(number) = self.claim(self.words[TAIL].load(Ordering::Relaxed)) else {
+            self.words[DROPPED].fetch_add(1, Ordering::Relaxed);
+            return false;
+        };
         let slot = self.slot(number);
         let category = &category[..category.len().min(TEXT / 4)];
         let kept = &message[..message.len().min(TEXT - category.len())];
@@ -88,11 +81,32 @@ impl<'a> LogRing<'a> {
         true
     }
 
+    /// Claims the next slot, which was number `next` a moment ago; `None`: there is no room.
+    fn claim(&self, mut next: u64) -> Option<u64> {
+        loop {
+            if next.wrapping_sub(self.words[HEAD].load(Ordering::Acquire)) >= SLOTS as u64 {
+                // Full; or others have come first, and their lines were taken already.
+                let now = self.words[TAIL].load(Ordering::Relaxed);
+                if now == next {
+                    return None;
+                }
+                next = now;
+                continue;
+            }
+            match self.words[TAIL].compare_exchange_weak(next, next + 1, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Some(next),
+                Err(newer) => next = newer,
+            }
+        }
+    }
+
     /// Takes the oldest line. `after_the_end`: the producers are gone, so step over slots that were left unwritten.
     pub fn pop(&self, after_the_end: bool) -> Option<Line> {
         loop {
             let number = self.words[HEAD].load(Ordering::Relaxed);
-            if number == self.words[TAIL].load(Ordering::Acquire) {
+            let waiting = self.words[TAIL].load(Ordering::Acquire).wrapping_sub(number);
+            // FMU code can write anywhere, also to the counters.
+            if waiting == 0 || waiting > SLOTS as u64 {
                 return None;
             }
             let slot = self.slot(number);
@@ -102,7 +116,8 @@ impl<'a> LogRing<'a> {
             }
             let line = written.then(|| {
                 let about = slot[1].load(Ordering::Relaxed);
-                let (category, message) = ((about >> 12 & 0xfff) as usize, (about & 0xfff) as usize);
+                let category = ((about >> 12 & 0xfff) as usize).min(TEXT);
+                let message = ((about & 0xfff) as usize).min(TEXT - category);
                 let text: Vec<u8> = slot[3..3 + (category + message).div_ceil(8)]
                     .iter()
                     .flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes())
@@ -189,6 +204,41 @@ mod tests {
         for line in lines {
             let letter = (b'a' + line.fmu.unwrap() as u8) as char;
             assert!(line.message.len() == 30 && line.message.chars().all(|c| c == letter), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_producer_that_others_have_overtaken_finds_the_room_that_there_is() {
+        let words = words();
+        let ring = LogRing::new(&words);
+        // It has looked where the end is and was preempted; others have written lines since, which were taken already.
+        let seen = words[TAIL].load(Ordering::Relaxed);
+        for _ in 0..3 {
+            assert!(ring.push(None, 0, 0, b"", b"x") && ring.pop(false).is_some());
+        }
+        assert_eq!(ring.claim(seen), Some(3));
+    }
+
+    /// FMU code can write anywhere, also here.
+    #[test]
+    fn lengths_that_are_none_are_read_without_harm() {
+        let words = words();
+        let ring = LogRing::new(&words);
+        ring.push(None, 0, 0, b"", b"x");
+        words[HEADER + 1].store(u64::MAX, Ordering::Relaxed);
+        let line = ring.pop(false).unwrap();
+        assert!(line.category.len() + line.message.len() <= 3 * TEXT, "each byte becomes one character at the most");
+    }
+
+    #[test]
+    fn an_end_that_is_none_is_no_reason_to_look_for_ever() {
+        for end in [u64::MAX, SLOTS as u64 + 2] {
+            let words = words();
+            let ring = LogRing::new(&words);
+            words[HEAD].store(1, Ordering::Relaxed);
+            words[TAIL].store(end, Ordering::Relaxed);
+            assert_eq!(ring.pop(true), None);
+            assert!(!ring.push(None, 0, 0, b"", b"x"));
         }
     }
 

@@ -54,7 +54,7 @@ impl<'a> SampleRing<'a> {
     /// Whether a record would be refused now.
     pub fn is_full(&self) -> bool {
         let [written, read] = [&self.words[0], &self.words[1]];
-        written.load(Ordering::Relaxed) - read.load(Ordering::Acquire) == self.records as u64
+        written.load(Ordering::Relaxed).wrapping_sub(read.load(Ordering::Acquire)) >= self.records as u64
     }
 
     /// Appends a record; `false` when the ring is full.
@@ -78,7 +78,9 @@ impl<'a> SampleRing<'a> {
             return None;
         }
         let read = self.words[1].load(Ordering::Relaxed);
-        if self.words[0].load(Ordering::Acquire) == read {
+        let waiting = self.words[0].load(Ordering::Acquire).wrapping_sub(read);
+        // FMU code can write anywhere, also to the counters.
+        if waiting == 0 || waiting > self.records as u64 {
             return None;
         }
         let record = self.record(read);
@@ -143,6 +145,18 @@ mod tests {
             assert_eq!(ring.pop(), Some(Sample { order: round, time, values: vec![round, 2, 3] }));
             assert_eq!(ring.pop().unwrap().values, [4, 5, 6]);
             assert_eq!(ring.pop(), None);
+        }
+    }
+
+    /// FMU code can write anywhere, also here.
+    #[test]
+    fn counters_that_are_none_are_no_records() {
+        let words: Vec<AtomicU64> = (0..SampleRing::words(2, 3)).map(|_| AtomicU64::new(7)).collect();
+        let ring = SampleRing::new(&words, 2, 3);
+        for written in [u64::MAX, 6, 10] {
+            words[0].store(written, Ordering::Relaxed);
+            assert_eq!(ring.pop(), None, "{written} written, 7 read");
+            assert!(ring.is_full(), "{written} written, 7 read");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! `report.json`: the fields of design section 4 that others rely on, and some more.
 
 use super::{
-    ClockResult, End, FindingResult, FmuResult, Host, LockResult, Problem, Run, Scheduling, Severity, kind, passed,
-    status,
+    ClockResult, End, FindingResult, FmuResult, Host, LockResult, Problem, Run, Scheduling, Severity, passed, status,
 };
 use crate::plan::Mode;
+use crate::plan::words::kind_name;
 use crate::priority::FifoPriority;
 use crate::record::histogram::Histogram;
 use serde::Serialize;
@@ -235,7 +235,7 @@ impl<'a> ClockJson<'a> {
         ClockJson {
             fmu: &clock.fmu,
             clock: &clock.clock,
-            kind: kind(clock.kind),
+            kind: kind_name(clock.kind),
             interval_s: clock.interval_s,
             activated_by: &clock.activated_by,
             fmi_priority: clock.fmi_priority.0,

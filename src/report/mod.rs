@@ -41,7 +41,6 @@ pub use run::*;
 pub use sample::sample;
 pub use table::{LiveHeader, LiveRow, Screen, live, summary};
 
-use crate::fmu::description::IntervalVariability;
 use crate::record::histogram::Histogram;
 
 /// Whether the run did what it should: it neither failed nor exceeded a limit of the rig.
@@ -59,18 +58,6 @@ fn metrics(clock: &ClockResult) -> Vec<(&'static str, &Histogram)> {
     let arrival_latency = clock.datagrams.as_ref().map(|own| &own.arrival_latency);
     let histograms = [wakeup_latency, start_latency, start_jitter, execution, response];
     METRICS.into_iter().zip(histograms.into_iter().chain(arrival_latency)).collect()
-}
-
-/// A clock kind in the words of `modelDescription.xml`.
-fn kind(kind: IntervalVariability) -> &'static str {
-    match kind {
-        IntervalVariability::Constant => "constant",
-        IntervalVariability::Fixed => "fixed",
-        IntervalVariability::Tunable => "tunable",
-        IntervalVariability::Changing => "changing",
-        IntervalVariability::Countdown => "countdown",
-        IntervalVariability::Triggered => "triggered",
-    }
 }
 
 /// A status in the words of `report.json`.

@@ -172,8 +172,6 @@ pub struct RigHost {
     pub cpus: Vec<At<usize>>,
     /// `lock_memory`.
     pub lock_memory: bool,
-    /// `spin_us`.
-    pub spin: Nanos,
     /// `stack_kib`.
     pub stack_kib: usize,
 }
@@ -185,7 +183,6 @@ impl Default for RigHost {
             fifo_priorities: At::unplaced((priority(51), priority(89))),
             cpus: Vec::new(),
             lock_memory: true,
-            spin: Nanos(0),
             stack_kib: 256,
         }
     }

@@ -7,12 +7,11 @@
 use super::activation::Activation;
 use super::thread_host::{Dispatch, PartitionHost};
 use super::world::{Ending, World};
-use crate::exchange::TickStamp;
 use crate::ffi::set_thread_host;
 use crate::plan::{Overrun, Release, TaskId};
 use crate::record::board::{Metric, Scheduling, TaskCells, TaskWord};
 use crate::record::findings::{Finding, Occurrence};
-use crate::schedule::{self, Due, QUEUE, Skipped, Tick, Timeline};
+use crate::schedule::{self, Due, QUEUE, Skipped, Timeline};
 use crate::sys::affinity::{self, current_cpu};
 use crate::sys::preemption::Partition as LockMember;
 use crate::sys::wake::{Wakening, monotonic_now};
@@ -121,7 +120,7 @@ impl PartitionThread {
             if state.has_mail() {
                 state.idle.store(false, SeqCst);
                 state.next.store(i64::MIN, SeqCst);
-                take_mail(world, task, timeline, &cells);
+                take_mail(world, task, timeline);
             }
             let leave = world.ending() == Ending::Discard || world.instances[plan.fmu.0].failed.load(SeqCst);
             // For the saved state, or to be thrown away if there is none, once all threads have left.
@@ -130,7 +129,7 @@ impl PartitionThread {
             }
             if leave {
                 while state.has_mail() {
-                    take_mail(world, task, timeline, &cells);
+                    take_mail(world, task, timeline);
                     cells.count_shared(TaskWord::Discarded, timeline.discard());
                 }
                 cells.count_shared(TaskWord::Discarded, timeline.discard());
@@ -323,27 +322,18 @@ fn take_change(world: &World, task: TaskId, timeline: &mut Timeline) {
 }
 
 /// Moves ticks, a new deadline and a new interval from other threads to the timeline.
-pub fn take_mail(world: &World, task: TaskId, timeline: &mut Timeline, cells: &TaskCells) {
+pub fn take_mail(world: &World, task: TaskId, timeline: &mut Timeline) {
     let state = &world.tasks[task.0];
     let dispatch = |wall| schedule::Dispatch { wall, time: world.simulation(wall) };
-    let note = |tick: TickStamp, outcome| match outcome {
-        Tick::Queued => (),
-        Tick::Coalesced => cells.count_shared(TaskWord::Coalesced, 1),
-        Tick::Full => {
-            cells.count_shared(TaskWord::Overruns, 1);
-            world.overrun(task, tick.time, tick.dispatched.minus(world.wall(tick.time)).0);
-        }
-        Tick::AfterStop => cells.count_shared(TaskWord::Discarded, 1),
-    };
     take_change(world, task, timeline);
     if let Some(deadline) = state.take_deadline() {
         let tick = deadline.tick;
-        note(tick, timeline.arm(tick.time, deadline.since, dispatch(tick.dispatched)));
+        world.count(task, tick, timeline.arm(tick.time, deadline.since, dispatch(tick.dispatched)));
     }
     while timeline.waiting() < QUEUE
         && let Some(stamp) = state.ticks.pop()
     {
-        note(stamp, timeline.tick(stamp.time, dispatch(stamp.dispatched)));
+        world.count(task, stamp, timeline.tick(stamp.time, dispatch(stamp.dispatched)));
         state.ticks.waiting(timeline.waiting());
     }
 }

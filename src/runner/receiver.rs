@@ -112,8 +112,7 @@ impl Receiver {
         for source in &sources {
             watched.push(source.socket.as_fd().try_clone_to_owned().map_err(|error| place(&error))?);
         }
-        let orders_given = Arc::clone(&orders);
-        let body = Body { world, orders: orders_given, listener, sources, watched, control: Control::default() };
+        let body = Body { world, orders: Arc::clone(&orders), listener, sources, watched, control: Control::default() };
         let (ready, is_ready) = bounded(1);
         let thread = thread::spawn("vecud.receiver", STACK, move || {
             let here = 0_u8;

@@ -31,8 +31,8 @@ const LAST_EVENTS: i64 = 1_000_000;
 const START_GRID: i64 = 10_000_000;
 
 /// Runs the plan in real time and gives the activations back, so that the instances can be ended, and, if the state is
-/// saved, what is left to be done. `Err`: the threads could
-/// not be set up; when not all activations are there, no instance may be touched any more.
+/// saved, what is left to be done. `Err`: the threads could not be set up; an instance whose activations are not all there
+/// may not be touched any more.
 ///
 /// When a thread does not return in time this does not return either: the process ends.
 pub fn run(
@@ -107,7 +107,7 @@ pub fn run(
         if world.saves
             && let Some(timeline) = timelines.get_mut(task)
         {
-            take_mail(world, TaskId(task), timeline, &world.board.task(TaskId(task)));
+            take_mail(world, TaskId(task), timeline);
         }
         let left = std::iter::from_fn(|| state.ticks.pop()).count();
         world.board.task(TaskId(task)).count_shared(TaskWord::Discarded, left as u64);

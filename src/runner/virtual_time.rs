@@ -8,11 +8,10 @@ use super::reconfigure::Reconfigurable;
 use super::state;
 use super::thread_host::{Event, PartitionHost};
 use super::world::{Ending, World};
+use crate::exchange::TickStamp;
 use crate::ffi::set_thread_host;
-use crate::plan::TaskId;
 use crate::record::board::{Global, TaskWord};
-use crate::schedule::{Agenda, Tick, Timeline};
-use crate::time::Instant;
+use crate::schedule::{Agenda, Timeline};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::Duration;
 
@@ -69,9 +68,12 @@ pub fn run(
         crate::sys::crash::label_thread(0);
         let activated = activations[task.0].activated();
         cells.count(if activated { TaskWord::Activations } else { TaskWord::Discarded }, 1);
+        // Nothing is late in virtual time.
+        let count =
+            |target, time, outcome| world.count(target, TickStamp { time, dispatched: world.wall(time) }, outcome);
         host.take_events(|event| match event {
-            Event::Tick(target, time) => note(world, target, time, agenda.tick(target, time)),
-            Event::Arm(target, time) => note(world, target, time, agenda.arm(target, time, due.time)),
+            Event::Tick(target, time) => count(target, time, agenda.tick(target, time)),
+            Event::Arm(target, time) => count(target, time, agenda.arm(target, time, due.time)),
             Event::Retune(target, interval, from) => agenda.retune(target, interval, from),
         });
         if let Some(interval) = activations[task.0].take_next() {
@@ -94,17 +96,4 @@ pub fn run(
         state::discard(world, &mut timelines);
     }
     timelines
-}
-
-fn note(world: &World, target: TaskId, time: Instant, outcome: Tick) {
-    let cells = world.board.task(target);
-    match outcome {
-        Tick::Queued => (),
-        Tick::Coalesced => cells.count(TaskWord::Coalesced, 1),
-        Tick::Full => {
-            cells.count(TaskWord::Overruns, 1);
-            world.overrun(target, time, 0);
-        }
-        Tick::AfterStop => cells.count(TaskWord::Discarded, 1),
-    }
 }

@@ -329,21 +329,28 @@ impl World {
             self.board.task(target).count_shared(TaskWord::Discarded, 1);
             return false;
         }
-        let counted = match state.ticks.push(stamp) {
-            Tick::Queued => None,
-            Tick::Coalesced => Some(TaskWord::Coalesced),
-            Tick::Full | Tick::AfterStop => Some(TaskWord::Overruns),
-        };
-        if let Some(word) = counted {
-            self.board.task(target).count_shared(word, 1);
-            if word == TaskWord::Overruns {
-                self.overrun(target, stamp.time, stamp.dispatched.minus(self.wall(stamp.time)).0);
-            }
+        let outcome = state.ticks.push(stamp);
+        self.count(target, stamp, outcome);
+        if outcome != Tick::Queued {
             return false;
         }
         // In the draft a tick may have a delay.
         self.dispatched(target, stamp.dispatched.max(self.wall(stamp.time)));
         true
+    }
+
+    /// Counts what became of a tick; one that found its queue full is an overrun, seen when it was dispatched.
+    pub fn count(&self, target: TaskId, tick: TickStamp, outcome: Tick) {
+        let cells = self.board.task(target);
+        match outcome {
+            Tick::Queued => (),
+            Tick::Coalesced => cells.count_shared(TaskWord::Coalesced, 1),
+            Tick::Full => {
+                cells.count_shared(TaskWord::Overruns, 1);
+                self.overrun(target, tick.time, tick.dispatched.minus(self.wall(tick.time)).0);
+            }
+            Tick::AfterStop => cells.count_shared(TaskWord::Discarded, 1),
+        }
     }
 
     /// Arms a countdown clock. The caller wakes the thread.

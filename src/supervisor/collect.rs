@@ -167,8 +167,7 @@ struct Death {
 
 fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
     let global = |word: Global| board.global(word).load(SeqCst);
-    if let Some(task) = global(Global::HungTask).checked_sub(1) {
-        let task = TaskId(task as usize);
+    if let Some(task) = board.named_task(global(Global::HungTask)) {
         let message = format!(
             "{} and did not return within {} s after the end of the run (rig: shutdown_timeout); the FMU's code hangs",
             at_work(plan, board, task),
@@ -176,15 +175,15 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         );
         return Some(Death { culprit: Some(plan.tasks[task.0].fmu), message });
     }
-    if let Some(fmu) = global(Global::HungFmu).checked_sub(1).filter(|fmu| *fmu < plan.fmus.len() as u64) {
+    if let Some(fmu) = board.named_fmu(global(Global::HungFmu)) {
         let function = function(global(Global::MainFunction)).map_or("between two calls", Function::name);
         let message = format!(
             "fmu `{}` was in {function}, which somebody had asked for, and did not return within {} s after the end of the \
              run (rig: shutdown_timeout); the FMU's code hangs",
-            plan.fmus[fmu as usize].name,
+            plan.fmus[fmu.0].name,
             plan.shutdown_timeout.seconds()
         );
-        return Some(Death { culprit: Some(FmuId(fmu as usize)), message });
+        return Some(Death { culprit: Some(fmu), message });
     }
     let signal = signal_name(facts.status);
     let left_early = global(Global::ExitCalled) == 1 || (signal.is_none() && board.phase() < Phase::Done);
@@ -207,17 +206,16 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
     };
     // While partitions run, only a reconfiguration is in FMU code in the name of no task.
     let reconfigures = board.phase() == Phase::Running && global(Global::MainFunction) != 0;
-    let task =
-        global(Global::CrashTask).checked_sub(1).map(|task| TaskId(task as usize)).or_else(|| match reconfigures {
-            true => None,
-            false => running(plan, board),
-        });
-    Some(match task.filter(|task| task.0 < plan.tasks.len()) {
+    let task = board.named_task(global(Global::CrashTask)).or_else(|| match reconfigures {
+        true => None,
+        false => running(plan, board),
+    });
+    Some(match task {
         Some(task) => {
             let (name, at_work) = (&plan.fmus[plan.tasks[task.0].fmu.0].name, at_work(plan, board, task));
             Death { culprit: Some(plan.tasks[task.0].fmu), message: format!("fmu `{name}` {how}: {at_work}") }
         }
-        None => match global(Global::MainFmu).checked_sub(1).map(|fmu| FmuId(fmu as usize)) {
+        None => match board.named_fmu(global(Global::MainFmu)) {
             Some(fmu) if board.phase() != Phase::Running || reconfigures => {
                 let function = function(global(Global::MainFunction)).map_or("between two calls", Function::name);
                 let message = format!("fmu `{}` {how}: in {function}", plan.fmus[fmu.0].name);
@@ -282,8 +280,8 @@ fn failures(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult, problem: 
     };
     let function = function(get(FmuWord::FailureFunction)).map_or("a call", Function::name);
     let time = Instant::from_words([FmuWord::FailureTime, FmuWord::FailureTime1, FmuWord::FailureTime2].map(get));
-    let place = match get(FmuWord::FailureTask).checked_sub(1) {
-        Some(task) => format!(" for clock {} at {} s", plan.tasks[task as usize].clock, time.seconds()),
+    let place = match board.named_task(get(FmuWord::FailureTask)) {
+        Some(task) => format!(" for clock {} at {} s", plan.tasks[task.0].clock, time.seconds()),
         // Beside partitions nothing is called during a run but this; Terminate comes after it.
         None if time > plan.start && function != Function::Terminate.name() => {
             format!(" in Reconfiguration Mode at {} s", time.seconds())

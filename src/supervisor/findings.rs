@@ -148,11 +148,9 @@ pub fn irregularities(
     for (index, clock) in clocks.iter().enumerate() {
         let name = format!("clock {}.{}", clock.fmu, clock.clock);
         let cells = board.task(TaskId(index));
-        let cause = match plan.tasks[index].release {
-            Release::Periodic { .. } | Release::Asked { .. } | Release::Changing => {
-                "the activation before had not ended when the next was due"
-            }
-            _ => "16 ticks waited already",
+        let cause = match queues(&plan.tasks[index].release) {
+            false => "the activation before had not ended when the next was due",
+            true => "16 ticks waited already",
         };
         count(clock.overruns, &|n| format!("{name}: {} ({cause})", some(n, "overrun")));
         count(clock.retimed, &|n| {
@@ -206,6 +204,11 @@ pub fn irregularities(
     count(facts.late_samples, &|n| format!("{} came after the row was written; please report this", some(n, "sample")));
 }
 
+/// Whether the clock's ticks wait in a queue, so that only a full one is an overrun (design S9, S12).
+fn queues(release: &Release) -> bool {
+    !matches!(release, Release::Periodic { .. } | Release::Asked { .. } | Release::Changing)
+}
+
 /// What a clock cannot have, and why.
 pub fn unusable(reading: Unusable, function: &str) -> String {
     let what = if function.contains("Shift") { "the shift" } else { "the interval" };
@@ -239,13 +242,11 @@ pub fn unusable(reading: Unusable, function: &str) -> String {
 /// The overrun that has ended the run, because the rig says so.
 pub fn stopped_by_overrun(plan: &Plan, board: Board) -> Option<String> {
     let global = |word: Global| board.global(word).load(SeqCst);
-    let task = &plan.tasks[global(Global::OverrunTask).checked_sub(1)? as usize];
+    let task = &plan.tasks[board.named_task(global(Global::OverrunTask))?.0];
     let time = [Global::OverrunTime, Global::OverrunTime1, Global::OverrunTime2].map(global);
-    let what = match task.release {
-        Release::Periodic { .. } | Release::Asked { .. } | Release::Changing => {
-            "found the activation before it still running"
-        }
-        _ => "found 16 ticks waiting",
+    let what = match queues(&task.release) {
+        false => "found the activation before it still running",
+        true => "found 16 ticks waiting",
     };
     Some(format!(
         "clock {}.{}: what was due at {} s {what} and was {} µs late, which ends the run (rig: overrun = \"stop\")",

@@ -2,8 +2,7 @@
 //!
 //! [`ticks`] is monotone on one core and costs a few nanoseconds; what a tick is, [`Scale`] says, which is calibrated
 //! once against `CLOCK_MONOTONIC`. Differences are exact to the calibration's error (some parts per million): right for
-//! durations up to seconds. Instants that must agree with sleeps come from [`monotonic_now`]
-//! or from [`Scale::instant`] of a recent anchor, not from a scale that was calibrated an hour ago.
+//! durations up to seconds. Instants come from [`monotonic_now`], as sleeps need them.
 //!
 //! - x86-64: the TSC, when CPUID calls it invariant and the kernel itself keeps time by it (directly or as kvm-clock).
 //! - aarch64: the virtual counter, which is constant by architecture.
@@ -106,12 +105,10 @@ fn counter_is_trustworthy() -> bool {
     false
 }
 
-/// How many nanoseconds a tick is: `ticks × multiplier ÷ 2³²`, plus one pair of instants that belong together.
+/// How many nanoseconds a tick is: `ticks × multiplier ÷ 2³²`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scale {
     multiplier: u64,
-    anchor_ticks: u64,
-    anchor_nanos: i64,
 }
 
 const SHIFT: u32 = 32;
@@ -121,37 +118,20 @@ impl Scale {
     /// ticks are nanoseconds.
     pub fn calibrate(nanos: i64) -> Self {
         if source() == Source::Monotonic {
-            return Scale { multiplier: 1 << SHIFT, anchor_ticks: 0, anchor_nanos: 0 };
+            return Scale { multiplier: 1 << SHIFT };
         }
         let first = pair();
         std::thread::sleep(std::time::Duration::from_nanos(nanos.max(1_000_000) as u64));
         let last = pair();
         let elapsed = (last.1 - first.1) as u128;
         let ticks = u128::from(last.0.wrapping_sub(first.0)).max(1);
-        Scale { multiplier: ((elapsed << SHIFT) / ticks) as u64, anchor_ticks: last.0, anchor_nanos: last.1 }
+        Scale { multiplier: ((elapsed << SHIFT) / ticks) as u64 }
     }
 
     /// A difference of ticks in nanoseconds.
     #[inline]
     pub fn nanos(&self, ticks: u64) -> u64 {
         ((u128::from(ticks) * u128::from(self.multiplier)) >> SHIFT) as u64
-    }
-
-    /// The instant of a time stamp, in nanoseconds of `CLOCK_MONOTONIC`; drifts away from the anchor by the
-    /// calibration's error and by what NTP does to the clock.
-    #[inline]
-    pub fn instant(&self, stamp: u64) -> i64 {
-        let since = stamp.wrapping_sub(self.anchor_ticks) as i64;
-        let nanos = (i128::from(since) * i128::from(self.multiplier)) >> SHIFT;
-        self.anchor_nanos + nanos as i64
-    }
-
-    /// The same scale with an anchor of now.
-    pub fn anchored_now(mut self) -> Self {
-        if source() == Source::Counter {
-            (self.anchor_ticks, self.anchor_nanos) = pair();
-        }
-        self
     }
 }
 
@@ -184,15 +164,12 @@ mod tests {
         let measured = scale.nanos(ticks_after - ticks_before) as i64;
         let error = (measured - (after - before)).abs();
         assert!(error < 30_000, "{error} ns off in 30 ms");
-        assert!((scale.anchored_now().instant(ticks()) - monotonic_now()).abs() < 50_000_000);
     }
 
     #[test]
-    fn instants_before_the_anchor_are_earlier() {
-        let scale = Scale { multiplier: (1 << SHIFT) / 2, anchor_ticks: 1_000, anchor_nanos: 5_000 };
+    fn differences_of_any_length_are_converted() {
+        let scale = Scale { multiplier: (1 << SHIFT) / 2 };
         assert_eq!(scale.nanos(10), 5);
-        assert_eq!(scale.instant(1_010), 5_005);
-        assert_eq!(scale.instant(990), 4_995);
         assert_eq!(scale.nanos(u64::MAX), u64::MAX / 2);
     }
 }

@@ -10,6 +10,8 @@
 //!   in part only.
 //! - [`wake`]: the one sleep of a partition thread; [`cycles`]: time stamps; [`float_control`]: MXCSR and friends.
 //! - [`shared_memory`]: the pages that runner and supervisor both map.
+//! - [`process`], [`datagram`]: what one process hands to the other, signals, terminals; sockets for external events.
+//! - [`crash`]: the last words of a process whose foreign code crashes.
 
 pub mod affinity;
 pub mod crash;

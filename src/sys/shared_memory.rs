@@ -4,19 +4,14 @@
 //! other [opens](SharedMemory::open) it. The content is seen as atomic words only, so what one process does to it while
 //! the other looks is at worst a surprising number, never undefined behaviour; what the words mean is the users'
 //! protocol. The file is sealed against shrinking and growing, so that no access can fail for want of a page.
-//!
-//! A word can be slept on ([`SharedMemory::wait`]), in the manner of [`WakeWord`](super::wake::WakeWord) but between
-//! processes.
 
 use super::SysError;
 use super::memory::page_size;
-use super::wake::{self, Wakening};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
-use rustix::thread::futex;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
 
@@ -97,26 +92,6 @@ impl SharedMemory {
         }
     }
 
-    /// Sleeps while the low half of `word` is `expected`, at most until `deadline` (`CLOCK_MONOTONIC`, ns). The word may
-    /// be changed by any process that has the memory.
-    pub fn wait(&self, word: usize, expected: u32, deadline: Option<i64>) -> Wakening {
-        wake::wait(self.low_half(word), futex::Flags::empty(), expected, deadline)
-    }
-
-    /// Wakes everybody who sleeps on `word`; change its low half first.
-    pub fn wake(&self, word: usize) {
-        wake::wake(self.low_half(word), futex::Flags::empty(), i32::MAX as u32);
-    }
-
-    fn low_half(&self, word: usize) -> &AtomicU32 {
-        let halves: *const AtomicU32 = (&raw const self.words()[word]).cast();
-        let low = usize::from(cfg!(target_endian = "big"));
-        // SAFETY: inside an AtomicU64 of the mapping (the index was checked), aligned, alive as long as `self`. The
-        // kernel compares and we load it as 32 bits while others write 64: a mixed-size race of atomics, which the
-        // hardware that Linux runs on defines, and whose result is one of the values that the half has had.
-        unsafe { &*halves.add(low) }
-    }
-
     /// The descriptor, to hand on.
     pub fn file(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
@@ -134,7 +109,6 @@ impl Drop for SharedMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
 
     #[test]
     fn two_mappings_see_the_same_words() {
@@ -145,20 +119,6 @@ mod tests {
         ours.words()[1023].store(7, Ordering::Release);
         assert_eq!(theirs.words()[1023].load(Ordering::Acquire), 7);
         assert!(ours.words()[..1023].iter().all(|w| w.load(Ordering::Relaxed) == 0));
-    }
-
-    #[test]
-    fn a_sleeper_in_the_other_mapping_is_woken() {
-        let ours = SharedMemory::create("vecud-test", 8).unwrap();
-        let theirs = SharedMemory::open(ours.file().try_clone_to_owned().unwrap()).unwrap();
-        let theirs = Arc::new(theirs);
-        let sleeper = std::thread::spawn(move || theirs.wait(3, 0, None));
-        std::thread::sleep(std::time::Duration::from_millis(5));
-        ours.words()[3].store(1, Ordering::Release);
-        ours.wake(3);
-        assert_eq!(sleeper.join().unwrap(), Wakening::Woken);
-        assert_eq!(ours.wait(3, 0, None), Wakening::Woken);
-        assert_eq!(ours.wait(4, 0, Some(1)), Wakening::TimedOut);
     }
 
     #[test]

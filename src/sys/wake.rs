@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub enum Wakening {
     /// The word has changed, before the sleep or during it.
     Woken,
-    /// The deadline has come.
+    /// The deadline has come, and nobody has changed the word.
     TimedOut,
 }
 
@@ -40,7 +40,25 @@ impl WakeWord {
     /// Sleeps while the word is `expected`, at most until `deadline` (nanoseconds of `CLOCK_MONOTONIC`).
     #[inline]
     pub fn wait_until(&self, expected: u32, deadline: Option<i64>) -> Wakening {
-        wait(&self.0, Flags::PRIVATE, expected, deadline)
+        let deadline = deadline.map(timespec);
+        loop {
+            match futex::wait_bitset(&self.0, Flags::PRIVATE, expected, deadline.as_ref(), NonZeroU32::MAX) {
+                // The waker may have been preempted by this very deadline, between changing the word and the call.
+                Err(Errno::TIMEDOUT) if self.value() == expected => return Wakening::TimedOut,
+                Ok(()) | Err(Errno::INTR) => {
+                    // A wake that comes with no change was meant for somebody who slept here before; a signal for nobody.
+                    if self.value() != expected {
+                        return Wakening::Woken;
+                    }
+                }
+                // EAGAIN, or at the deadline: the word had changed already. Anything else (a kernel without futexes does not exist) must not
+                // become an endless loop either.
+                Err(_) => {
+                    self.value();
+                    return Wakening::Woken;
+                }
+            }
+        }
     }
 
     /// Changes the word and wakes its sleeper.
@@ -60,7 +78,8 @@ impl WakeWord {
     /// The second half of [`wake`](Self::wake): the system call.
     #[inline]
     pub fn wake_marked(&self) {
-        wake(&self.0, Flags::PRIVATE, 1);
+        // Fails only for an address that is not mapped, which a reference never is.
+        let _ = futex::wake(&self.0, Flags::PRIVATE, 1);
     }
 }
 
@@ -69,36 +88,6 @@ impl WakeWord {
 pub fn monotonic_now() -> i64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec * 1_000_000_000 + now.tv_nsec
-}
-
-/// A sleep on `word`, shared between processes or private as `flags` say.
-#[inline]
-pub(super) fn wait(word: &AtomicU32, flags: Flags, expected: u32, deadline: Option<i64>) -> Wakening {
-    let deadline = deadline.map(timespec);
-    loop {
-        match futex::wait_bitset(word, flags, expected, deadline.as_ref(), NonZeroU32::MAX) {
-            Err(Errno::TIMEDOUT) => return Wakening::TimedOut,
-            Ok(()) | Err(Errno::INTR) => {
-                // A wake that comes with no change was meant for somebody who slept here before; a signal for nobody.
-                if word.load(Ordering::Acquire) != expected {
-                    return Wakening::Woken;
-                }
-            }
-            // EAGAIN: the word had changed already. Anything else (a kernel without futexes does not exist) must not
-            // become an endless loop either.
-            Err(_) => {
-                word.load(Ordering::Acquire);
-                return Wakening::Woken;
-            }
-        }
-    }
-}
-
-/// Wakes at most `count` sleepers of `word`.
-#[inline]
-pub(super) fn wake(word: &AtomicU32, flags: Flags, count: u32) {
-    // Fails only for an address that is not mapped, which a reference never is.
-    let _ = futex::wake(word, flags, count);
 }
 
 fn timespec(nanos: i64) -> Timespec {
@@ -126,6 +115,21 @@ mod tests {
         let seen = word.value();
         word.wake();
         assert_eq!(word.wait_until(seen, None), Wakening::Woken);
+    }
+
+    #[test]
+    fn a_word_that_was_changed_before_the_deadline_is_no_timeout() {
+        let word = Arc::new(WakeWord::new());
+        let theirs = Arc::clone(&word);
+        // A waker that is preempted between the two halves, by the sleeper whose deadline has come.
+        let waker = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            theirs.mark();
+        });
+        let deadline = monotonic_now() + 1_000_000_000;
+        assert_eq!(word.wait_until(0, Some(deadline)), Wakening::Woken);
+        assert!(monotonic_now() >= deadline, "nobody has called it");
+        waker.join().unwrap();
     }
 
     #[test]

@@ -7,8 +7,6 @@ use serde::{Deserialize, Serialize};
 pub struct Nanos(pub i64);
 
 impl Nanos {
-    /// One second.
-    pub const SECOND: Nanos = Nanos(1_000_000_000);
     /// Later than everything.
     pub const MAX: Nanos = Nanos(i64::MAX);
 

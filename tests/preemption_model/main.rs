@@ -1,15 +1,19 @@
 //! An explicit-state model of the preemption lock: every interleaving of a few threads on one core.
 //!
-//! `kernel.rs` is the scheduler, `protocol.rs` the lock, one atomic step at a time, `search.rs` the search; here what it
-//! must find: nothing with the whole mechanism, and without any one part the violation that the part is there against.
+//! `kernel.rs` is the scheduler, `protocol.rs` the lock, one atomic step at a time, `scene.rs` its variants and what they are
+//! put to, `judge.rs` what must never happen, `search.rs` the search; here what it must find: nothing with the whole
+//! mechanism, and without any one part the violation that the part is there against.
 //! The model is written apart from `src/sys/preemption`, from the same protocol; `tests/preemption_real` puts the code
 //! itself under real threads.
 
+mod judge;
 mod kernel;
 mod protocol;
+mod scene;
 mod search;
 
-use protocol::{Gate, Mechanism, Raise, Scene, Violation};
+use judge::Violation;
+use scene::{Gate, Mechanism, Raise, Scene};
 use search::explore;
 
 /// The mechanism of `src/sys/preemption`.

@@ -1,63 +1,12 @@
-//! The lock's protocol as a machine of single atomic steps, its known-wrong variants, and FMU code that does its worst.
+//! The lock's protocol as a machine of single atomic steps, with its known-wrong variants, and FMU code that does its worst.
 
+use crate::judge::Violation;
 use crate::kernel::{Machine, NOBODY, Status, THREADS};
+use crate::scene::{Gate, Mechanism, Raise, Scene};
 
 const WORD: u8 = 0;
 const fn token(level: u8) -> u8 {
     1 + level
-}
-
-/// What an entry does about a lock that is taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Gate {
-    None,
-    /// Take it and give it back, once.
-    Once,
-    /// The same again until it is found free.
-    UntilFree,
-}
-
-/// When a locking thread looks for active higher levels, to raise itself.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Raise {
-    Never,
-    BeforeTaking,
-    AfterTaking,
-}
-
-/// A mechanism: the right one, or one that lacks a part.
-#[derive(Clone, Copy, Debug)]
-pub struct Mechanism {
-    pub gate: Gate,
-    pub token: bool,
-    pub bitmap: bool,
-    /// Look at the bitmap again after setting the own bit.
-    pub recheck: bool,
-    pub raise: Raise,
-    /// Wake higher pending targets in the entry.
-    pub help: bool,
-    /// Gate and recheck look at a flag that says "inside a section"; without it the gate looks at the word.
-    pub section_flag: bool,
-    /// The gate looks at the word as well as at the flag: who has taken it may not have set the flag yet.
-    pub gate_at_word: bool,
-    /// The own bit is set before the gate, and stays: who waits there counts as active.
-    pub bit_first: bool,
-}
-
-/// What the threads are and what their FMU code may do.
-#[derive(Clone, Copy, Debug)]
-pub struct Scene {
-    /// The level of each thread; 0 is the highest.
-    pub levels: &'static [u8],
-    /// How often each thread is released; 0 for the target of ticks.
-    pub releases: &'static [u8],
-    /// Locked sections plus sleeps that an activation may have.
-    pub budget: &'static [u8],
-    pub may_sleep: bool,
-    pub may_sleep_locked: bool,
-    /// The thread that ticks release.
-    pub target: Option<u8>,
-    pub steal: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -102,30 +51,13 @@ pub struct State {
     /// Between the return of lock and the call of unlock, as FMU code sees it.
     pub inside: [bool; THREADS],
     /// Has started and not yet left.
-    started: [bool; THREADS],
+    pub started: [bool; THREADS],
     active: u8,
     flag: u8,
     /// The target's queued ticks: marked, not yet started for.
-    pending: bool,
+    pub pending: bool,
     /// Raised a tick and has not yet woken the target.
     owes_wake: [bool; THREADS],
-}
-
-/// What must never happen.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Violation {
-    StartsInsideLockedSection,
-    GoesOnInsideLockedSection,
-    /// A section runs while a higher one is in its activation and awake: it waits for the lock.
-    GoesOnInsideHigher,
-    InterleavesWithEqual,
-    StartsInsideHigher,
-    StartsBeforeHigherTarget,
-    RunsAbovePriority,
-    HigherWaitsForLower,
-    Deadlock,
-    LostTick,
-    Livelock,
 }
 
 /// A step: who, and what was done, for the trace.
@@ -137,7 +69,7 @@ pub struct Model {
 }
 
 impl Model {
-    fn threads(&self) -> impl Iterator<Item = u8> + use<> {
+    pub fn threads(&self) -> impl Iterator<Item = u8> + use<> {
         0..self.scene.levels.len() as u8
     }
 
@@ -264,48 +196,6 @@ impl Model {
                 s.machine.stop(me, Status::Sleeping);
             });
         }
-    }
-
-    /// What is wrong about FMU code of `me` running now.
-    fn judge_running(&self, state: &State, me: u8) -> Option<Violation> {
-        let others = || self.threads().filter(|t| *t != me);
-        // When the holder itself sleeps inside its section, who is active already cannot be stopped.
-        let inside = |t: &u8| state.inside[*t as usize] && state.machine.status[*t as usize] != Status::Sleeping;
-        if others().any(|t| inside(&t)) && !self.scene.may_sleep_locked {
-            return Some(Violation::GoesOnInsideLockedSection);
-        }
-        let awake =
-            |t: &u8| state.started[*t as usize] && self.scene.levels[*t as usize] < self.scene.levels[me as usize];
-        let nobody_sleeps = !self.scene.may_sleep && !self.scene.may_sleep_locked;
-        if state.inside[me as usize] && nobody_sleeps && others().any(|t| awake(&t)) {
-            return Some(Violation::GoesOnInsideHigher);
-        }
-        if !state.inside[me as usize] {
-            if state.machine.effective(me) != state.machine.base[me as usize] {
-                return Some(Violation::RunsAbovePriority);
-            }
-            let higher = |t: &u8| state.machine.base[*t as usize] > state.machine.base[me as usize];
-            if others().filter(higher).any(|t| state.machine.waits_for(t) == Some(me)) {
-                return Some(Violation::HigherWaitsForLower);
-            }
-        }
-        None
-    }
-
-    fn judge_start(&self, state: &State, me: u8) -> Option<Violation> {
-        let level = |t: u8| self.scene.levels[t as usize];
-        let started = |t: &u8| *t != me && state.started[*t as usize];
-        if self.threads().any(|t| t != me && state.inside[t as usize]) {
-            return Some(Violation::StartsInsideLockedSection);
-        }
-        if self.threads().filter(started).any(|t| level(t) == level(me)) {
-            return Some(Violation::InterleavesWithEqual);
-        }
-        if self.threads().filter(started).any(|t| level(t) < level(me)) {
-            return Some(Violation::StartsInsideHigher);
-        }
-        let target = self.scene.target.filter(|t| *t != me && level(*t) < level(me));
-        (state.pending && target.is_some()).then_some(Violation::StartsBeforeHigherTarget)
     }
 
     fn is_locked_by_another(&self, state: &State, me: u8) -> bool {

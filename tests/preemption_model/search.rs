@@ -1,7 +1,9 @@
 //! The search: every state, every step, shortest traces.
 
+use crate::judge::Violation;
 use crate::kernel::NOBODY;
-use crate::protocol::{Label, Mechanism, Model, Scene, State, Violation};
+use crate::protocol::{Label, Model, State};
+use crate::scene::{Mechanism, Scene};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};

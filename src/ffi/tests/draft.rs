@@ -91,13 +91,15 @@ unsafe extern "C" fn set_fraction(
     0
 }
 
-// SAFETY (of calling it): these look at no pointer.
+// SAFETY (of calling it): looks at no pointer.
 unsafe extern "C" fn enter(_: RawInstance, _: u8, _: f64, _: f64, _: u8, _: f64) -> RawStatus {
     0
 }
+// SAFETY (of calling it): looks at no pointer.
 unsafe extern "C" fn plain(_: RawInstance) -> RawStatus {
     0
 }
+// SAFETY (of calling it): looks at no pointer.
 unsafe extern "C" fn free(_: RawInstance) {}
 
 struct Thread;

@@ -25,6 +25,7 @@ const COMMON: [&str; 7] = [
 /// Not for clocks, which are neither arrays nor initialised.
 const VALUED: [&str; 3] = ["intermediateUpdate", "previous", "initial"];
 const FLOAT: [&str; 2] = ["derivative", "reinit"];
+
 /// Reads all variables; the second list holds the element of each.
 pub(super) fn read<'a>(
     list: Element<'a>,

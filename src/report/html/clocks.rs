@@ -5,10 +5,11 @@ use super::histogram::histogram;
 use super::svg::Frame;
 use super::{breakable, escape, name};
 use crate::plan::Mode;
+use crate::plan::words::kind_name;
 use crate::record::histogram::Histogram;
 use crate::report::datagrams::fates;
 use crate::report::format::{count, micros, seconds, short_duration};
-use crate::report::{ClockResult, Run, kind};
+use crate::report::{ClockResult, Run};
 
 /// With more clocks than this, their details are folded up.
 const UNFOLDED: usize = 10;
@@ -154,7 +155,7 @@ pub fn details(run: &Run) -> String {
 }
 
 fn detail(clock: &ClockResult, mode: Mode, open: &str) -> String {
-    let mut facts = vec![format!("{} clock", kind(clock.kind))];
+    let mut facts = vec![format!("{} clock", kind_name(clock.kind))];
     match clock.interval_s {
         Some(interval) => facts.push(format!("activated every {}", interval_text(interval))),
         None if clock.activated_by.is_empty() => {}

@@ -200,10 +200,12 @@ impl Hub {
 impl Sent {
     /// Reads the outcomes that are new; `done` gets what was carried out.
     fn read(&mut self, ring: Ring, plan: &FmuPlan, done: &mut Vec<(Instant, Vec<(usize, Values)>)>) {
-        while self.read < ring.done() {
+        // No more than were sent: FMU code can write anywhere, also to the counters.
+        while self.read < ring.done()
+            && let Some(waiting) = self.waiting.pop_front()
+        {
             let outcome = ring.outcome(self.read);
             self.read += 1;
-            let Some(waiting) = self.waiting.pop_front() else { continue };
             let time = outcome.time;
             let result = match outcome.verdict {
                 Verdict::Applied => {
