@@ -300,7 +300,9 @@ fn what_others_have_put_there_stays() {
     run(&rig, &[]).exits(0);
     let single_run = out.join("run-9");
     std::fs::create_dir(&single_run).unwrap();
-    OF_A_RUN.map(|name| std::fs::rename(out.join(name), single_run.join(name)).unwrap());
+    for name in OF_A_RUN {
+        std::fs::rename(out.join(name), single_run.join(name)).unwrap();
+    }
     let kept = files(&elsewhere);
     for arguments in [&[][..], &["--repeat", "1"], &[]] {
         run(&rig, arguments).exits(0);
