@@ -23,9 +23,11 @@ fn queued_releases_run_later_at_their_own_times() {
     the_core(|| {
         let run = sleeper("overrun = 'queue'", 8_000, "").run().exits(0);
         assert_eq!(milliseconds(&run), (0..200).collect::<Vec<_>>(), "nothing is left out");
-        for never in ["overruns", "skipped", "discarded"] {
+        for never in ["skipped", "discarded"] {
             assert_eq!(run.count("a", "fast", never), 0, "{never}");
         }
+        // What waited is an overrun, too: three sleeps of 8 ms hold up seven releases each, and more until it has caught up.
+        assert!(run.count("a", "fast", "overruns") >= 3 * 7, "{}", run.clock("a", "fast"));
         // Their latency counts from when they should have run.
         let late = run.clock("a", "fast")["start_latency"]["max"].as_u64().unwrap();
         assert!(late >= 6_500_000, "{late}");
@@ -39,7 +41,7 @@ fn sixteen_releases_are_queued_and_no_more() {
         let run = sleeper("", 40_000, "clock.fast = { overrun = 'queue' }").run().exits(0);
         let (activations, skipped) = (run.count("a", "fast", "activations"), run.count("a", "fast", "skipped"));
         assert_eq!(activations + skipped, 200, "{}", run.clock("a", "fast"));
-        assert_eq!(run.count("a", "fast", "overruns"), skipped);
+        assert!(run.count("a", "fast", "overruns") >= skipped + 2 * 16, "{}", run.clock("a", "fast"));
         assert!(skipped >= 20, "{skipped}");
         let times = milliseconds(&run);
         // The 50th is that of 49 ms: the 16 after it wait, then there is a gap.
@@ -132,14 +134,11 @@ fn the_release_of_a_changing_clock_is_late_and_never_left_out() {
             Rig::new("stop_time = 0.15\nshutdown_timeout = 5").fmu("k", path.clone(), start, &keys)
         };
         let expected: Vec<f64> = (1..30).map(|k| f64::from(k * 5) / 1000.0).collect();
-        for (policy, at_least) in [("skip", 19), ("queue", 0)] {
+        for policy in ["skip", "queue"] {
             let run = rig(policy).run().exits(0);
             assert_eq!(run.trace("k").activations(7), expected, "{policy}");
             let (overruns, skipped) = (run.count("k", "changing", "overruns"), run.count("k", "changing", "skipped"));
-            assert!(
-                skipped == 0 && overruns >= at_least && (policy == "skip" || overruns == 0),
-                "{policy}: {overruns}"
-            );
+            assert!(skipped == 0 && overruns >= 19, "{policy}: {overruns}");
             assert_eq!(run.trace("k").violations(), 0);
         }
         let run = rig("stop").run().exits(3);

@@ -11,7 +11,7 @@ use crate::ffi::set_thread_host;
 use crate::plan::{Overrun, Release, TaskId};
 use crate::record::board::{Metric, Scheduling, TaskCells, TaskWord};
 use crate::record::findings::{Finding, Occurrence};
-use crate::schedule::{self, Due, QUEUE, Skipped, Timeline};
+use crate::schedule::{self, Due, Kept, QUEUE, Skipped, Timeline};
 use crate::sys::affinity::{self, current_cpu};
 use crate::sys::preemption::Partition as LockMember;
 use crate::sys::wake::{Wakening, monotonic_now};
@@ -286,8 +286,9 @@ impl PartitionThread {
 fn overruns(world: &World, task: TaskId, timeline: &mut Timeline, cells: &TaskCells, now: i64) {
     let time = world.simulation(Nanos(now));
     let late = |release| now - world.wall(release).0;
+    let overrun = || cells.count_shared(TaskWord::Overruns, 1);
     let skipped = |Skipped { time }: Skipped| {
-        cells.count_shared(TaskWord::Overruns, 1);
+        overrun();
         cells.count(TaskWord::Skipped, 1);
         for metric in [Metric::Wakeup, Metric::Start, Metric::Response] {
             cells.histogram(metric).record(late(time));
@@ -298,16 +299,24 @@ fn overruns(world: &World, task: TaskId, timeline: &mut Timeline, cells: &TaskCe
             while let Some(release) = timeline.skip(time) {
                 skipped(release);
             }
-            cells.count_shared(TaskWord::Overruns, u64::from(timeline.overdue(time).is_some()));
+            if timeline.overdue(time).is_some() {
+                overrun();
+            }
         }
         Overrun::Queue => {
+            if world.plan.tasks[task.0].release == Release::Changing && timeline.overdue(time).is_some() {
+                overrun();
+            }
             while let Some(release) = timeline.keep(time) {
-                skipped(release);
+                match release {
+                    Kept::Waits => overrun(),
+                    Kept::Not(release) => skipped(release),
+                }
             }
         }
         Overrun::Stop => {
             if let Some(release) = timeline.overdue(time) {
-                cells.count_shared(TaskWord::Overruns, 1);
+                overrun();
                 world.overrun(task, release, late(release));
             }
         }

@@ -61,6 +61,15 @@ pub struct Skipped {
     pub time: Instant,
 }
 
+/// What became of a release that found the activation before it still running, where such releases wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// It waits, to be activated at its own time.
+    Waits,
+    /// It was left out, since [`QUEUE`] wait already.
+    Not(Skipped),
+}
+
 /// What only an FMU can say of its clock, in Initialization Mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Learned {
@@ -310,19 +319,20 @@ impl Timeline {
     }
 
     /// Keeps the releases of a periodic clock at or before `now`, since the activation before them ran until then: they are
-    /// activated one after the other, at their times. Leaves out one for which there is no room; to be called until it
-    /// returns `None`.
-    pub fn keep(&mut self, now: Instant) -> Option<Skipped> {
+    /// activated one after the other, at their times. Leaves out one for which there is no room. Tells of one after the
+    /// other; to be called until it returns `None`.
+    pub fn keep(&mut self, now: Instant) -> Option<Kept> {
         let stop = self.stop;
         let Source::Grid { grid, backlog } = &mut self.source else { return None };
-        while grid.next() <= now && stop.is_none_or(|stop| grid.next() < stop) {
-            let time = grid.pass();
-            if backlog.len() == QUEUE {
-                return Some(Skipped { time });
-            }
-            backlog.push_back(time);
+        if grid.next() > now || stop.is_some_and(|stop| grid.next() >= stop) {
+            return None;
         }
-        None
+        let time = grid.pass();
+        if backlog.len() == QUEUE {
+            return Some(Kept::Not(Skipped { time }));
+        }
+        backlog.push_back(time);
+        Some(Kept::Waits)
     }
 
     /// The next release of a periodic or changing clock if it is at or before `now`: its predecessor ran until then.

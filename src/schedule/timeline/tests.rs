@@ -43,11 +43,13 @@ fn times(timeline: &mut Timeline) -> Vec<f64> {
 fn sixteen_releases_are_kept_at_their_times_and_the_rest_is_left_out() {
     let mut timeline = periodic("0.01", "0", 0.3);
     timeline.take();
-    let skipped: Vec<Skipped> = std::iter::from_fn(|| timeline.keep(at(0.185))).collect();
-    assert_eq!(skipped, [Skipped { time: at(0.17) }, Skipped { time: at(0.18) }]);
+    let kept: Vec<Kept> = std::iter::from_fn(|| timeline.keep(at(0.185))).collect();
+    assert_eq!(kept[..16], [Kept::Waits; 16]);
+    assert_eq!(kept[16..], [0.17, 0.18].map(|time| Kept::Not(Skipped { time: at(time) })));
     assert_eq!(timeline.take().unwrap().time, at(0.01));
-    assert_eq!(timeline.keep(at(0.19)), None, "there is room for one again");
-    assert_eq!(timeline.keep(at(0.2)), Some(Skipped { time: at(0.2) }));
+    assert_eq!(timeline.keep(at(0.19)), Some(Kept::Waits), "there is room for one again");
+    assert_eq!(timeline.keep(at(0.19)), None);
+    assert_eq!(timeline.keep(at(0.2)), Some(Kept::Not(Skipped { time: at(0.2) })));
     let rest = times(&mut timeline);
     assert_eq!(rest.len(), 16 + 9);
     assert_eq!((rest[14], rest[15], rest[16], rest[24]), (0.16, 0.19, 0.21, 0.29));
@@ -58,7 +60,7 @@ fn sixteen_releases_are_kept_at_their_times_and_the_rest_is_left_out() {
 fn a_kept_release_is_thrown_away_like_a_tick() {
     let mut timeline = periodic("0.01", "0", 1.0);
     timeline.take();
-    timeline.keep(at(0.035));
+    assert_eq!(std::iter::from_fn(|| timeline.keep(at(0.035))).count(), 3);
     assert_eq!((timeline.discard(), timeline.next()), (3, Some(at(0.04))));
 }
 
@@ -105,7 +107,7 @@ fn a_grid_that_is_asked_for_starts_when_it_is_learned() {
 fn a_retuned_timeline_keeps_what_was_released_before() {
     let mut timeline = periodic("0.01", "0", 0.1);
     timeline.take();
-    timeline.keep(at(0.025));
+    assert_eq!((timeline.keep(at(0.025)), timeline.keep(at(0.025))), (Some(Kept::Waits), Some(Kept::Waits)));
     timeline.retune(Fraction::parse("0.03").unwrap(), at(0.022));
     assert_eq!(times(&mut timeline), [0.01, 0.02, 0.052, 0.082]);
 }
