@@ -4,6 +4,7 @@
 
 mod check;
 mod inspect;
+mod report;
 mod run;
 
 use clap::{Parser, Subcommand};
@@ -19,7 +20,7 @@ struct Arguments {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 the run failed (an FMU error, a crash); 2 the command, rig or FMU is invalid; \
-                          3 a limit set in the rig was exceeded.";
+                          3 a limit set in the rig, or a tolerance of a comparison, was exceeded.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -29,6 +30,8 @@ enum Command {
     Check(check::Arguments),
     /// Show what is inside of an FMU: clocks, variables, capability flags
     Inspect(inspect::Arguments),
+    /// Rebuild the report of a run, or compare a run with another one
+    Report(report::Arguments),
     /// (internal) the process that holds FMU code
     #[command(hide = true)]
     Runner,
@@ -47,6 +50,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
+        Command::Report(arguments) => report::run(arguments),
         Command::Runner => return ExitCode::from(crate::runner::main() as u8),
     };
     result.unwrap_or_else(|error| {

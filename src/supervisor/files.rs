@@ -146,7 +146,8 @@ pub(super) fn lock(path: &Path) -> Result<File, Error> {
 
 /// Whether a file of this name is from a run. The folder may be anybody's, with files of their own in it.
 fn is_ours(name: &str) -> bool {
-    const FILES: [&str; 5] = ["report.json", "report.html", "histograms.hlog", "signals.csv", "trace.json"];
+    const FILES: [&str; 6] =
+        ["report.json", "report.html", "histograms.hlog", "signals.csv", "trace.json", "comparison.html"];
     // Of runs that were killed.
     if name == RESERVE || (name.starts_with(".run-") && name.ends_with(".log")) {
         return true;
@@ -162,7 +163,10 @@ pub(super) fn may_write(folder: &Path) -> io::Result<()> {
 }
 
 /// Writes a file that is there as a whole or not at all.
-pub(super) fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
+///
+/// # Errors
+/// The operating system's; nothing is left behind then.
+pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(PARTIAL);
     let result = fs::write(&partial, content).and_then(|()| fs::rename(&partial, path));
