@@ -139,7 +139,7 @@ fn first_beyond(signal: &SignalResult, point: &Point) -> String {
 }
 
 /// No deviation is admitted.
-const EXACT: &str = "exact";
+pub(super) const EXACT: &str = "exact";
 
 /// `1e-6`, `0.1 %`, `1e-6 or 0.1 %`, `exact`, `any`
 pub(super) fn tolerance_text(tolerance: &Tolerance) -> String {
@@ -162,18 +162,20 @@ pub(super) fn shown(cell: &str) -> &str {
 /// Two cells, with no more digits than show that they differ.
 pub(super) fn shown_pair(a: &str, b: &str) -> (String, String) {
     let long = |cell: &str| cell.len() > 8;
-    if let (Ok(x), Ok(y)) = (a.parse::<f64>(), b.parse::<f64>())
-        && (long(a) || long(b))
-    {
-        let digits = (4..17).find(|&digits| format!("{x:.digits$e}") != format!("{y:.digits$e}")).unwrap_or(17);
-        let short = |value: f64| match format!("{value:.digits$e}").parse::<f64>() {
-            Ok(value) if (1e-4..1e7).contains(&value.abs()) || value == 0.0 => format!("{value}"),
-            Ok(value) => format!("{value:e}"),
-            Err(_) => format!("{value}"),
-        };
-        return (short(x), short(y));
+    let short = |value: f64, digits: usize| match format!("{value:.digits$e}").parse::<f64>() {
+        Ok(value) if (1e-4..1e7).contains(&value.abs()) || value == 0.0 => format!("{value}"),
+        Ok(value) => format!("{value:e}"),
+        Err(_) => format!("{value}"),
+    };
+    match (a.parse::<f64>(), b.parse::<f64>()) {
+        (Ok(x), Ok(y)) if long(a) || long(b) => {
+            let digits = (4..17).find(|&digits| format!("{x:.digits$e}") != format!("{y:.digits$e}")).unwrap_or(17);
+            (short(x, digits), short(y, digits))
+        }
+        (Ok(x), Err(_)) if long(a) => (short(x, 4), shown(b).to_owned()),
+        (Err(_), Ok(y)) if long(b) => (shown(a).to_owned(), short(y, 4)),
+        _ => (shown(a).to_owned(), shown(b).to_owned()),
     }
-    (shown(a).to_owned(), shown(b).to_owned())
 }
 
 /// A number with three significant digits: `0.00123`, `1.23e-7`, `12300`.

@@ -98,14 +98,13 @@ impl SignalResult {
     /// The largest deviation in proportion to the signal. Unlike the largest relative one, it does not speak of the
     /// instant at which a signal passes through zero.
     fn extent(&self) -> f64 {
-        self.largest_absolute.as_ref().map_or(0.0, |(most, _)| most / self.magnitude)
+        self.largest_absolute.as_ref().map_or(f64::INFINITY, |(most, _)| most / self.magnitude)
     }
 
     /// Which of two is worse, the worst first.
     fn rank(&self, other: &SignalResult) -> std::cmp::Ordering {
-        let key = |signal: &SignalResult| (signal.beyond > 0, signal.unlike > 0);
         let extent = || other.extent().total_cmp(&self.extent());
-        key(other).cmp(&key(self)).then_with(extent).then_with(|| self.name.cmp(&other.name))
+        (other.beyond > 0).cmp(&(self.beyond > 0)).then_with(extent).then_with(|| self.name.cmp(&other.name))
     }
 }
 

@@ -65,8 +65,8 @@ fn tolerances_decide_what_is_beyond() {
         with(0.0, 0.0, &[]),
         [
             format!("{gone} (exact)"),
-            "a.x: 2.1 against 2.0 at 0.1 s, the first of 3 times (exact)".into(),
-            "a.n: 3 against 2 at 0.1 s, there only (exact)".into()
+            "a.n: 3 against 2 at 0.1 s, there only (exact)".into(),
+            "a.x: 2.1 against 2.0 at 0.1 s, the first of 3 times (exact)".into()
         ]
     );
     let exact = "a.n: 3 against 2 at 0.1 s, there only (exact)";
@@ -184,6 +184,7 @@ fn pairs_are_as_short_as_they_are_different() {
         ("350.02074882945595", "350.02074641963753", ("350.020749", "350.020746")),
         ("1", "2", ("1", "2")),
         ("", "1.5", ("no value", "1.5")),
+        ("10.503255283948604", "", ("10.503", "no value")),
         ("0.1", "0.12345678901", ("0.1", "0.12346")),
     ] {
         assert_eq!(shown_pair(a, b), (short.0.to_owned(), short.1.to_owned()));

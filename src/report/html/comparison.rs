@@ -81,9 +81,9 @@ fn tiles(comparison: &Comparison) -> String {
             tiles.push(tile("First difference", &format!("{time} s"), name));
         }
         let largest =
-            signals.different.iter().filter_map(|signal| Some((signal.largest_relative.as_ref()?.0, &signal.name)));
-        if let Some((most, name)) = largest.max_by(|one, other| one.0.total_cmp(&other.0)) {
-            tiles.push(tile("Largest relative deviation", &format!("{} %", round(100.0 * most)), name));
+            signals.different.iter().find_map(|signal| Some((signal.largest_absolute.as_ref()?.0, &signal.name)));
+        if let Some((most, name)) = largest {
+            tiles.push(tile("Largest for its size", &round(most), name));
         }
     }
     if let Some(clocks) = comparison.clocks.as_ref().filter(|clocks| !clocks.no_latencies) {
@@ -173,7 +173,7 @@ fn times(clocks: &ClocksComparison, limit: Option<f64>) -> String {
                 ),
                 _ => String::new(),
             };
-            out += &format!("<tr>{first}<td>{}</td>", metric.name);
+            out += &format!("<tr>{first}<td class=\"metric\">{}</td>", metric.name);
             for (figure, [a, b]) in metric.figures.iter().enumerate() {
                 let is_beyond = beyond.iter().any(|(_, other, which)| std::ptr::eq(*other, metric) && *which == figure);
                 out += &format!("<td class=\"n first\">{}</td><td class=\"n\">{}</td>", micros(*a), micros(*b));

@@ -2,7 +2,9 @@
 
 use super::svg::{Frame, marker};
 use super::{breakable, escape};
-use crate::report::compare::{Curve, Point, STEPS, SignalResult, SignalsComparison, round, shown_pair, tolerance_text};
+use crate::report::compare::{
+    Curve, EXACT, Point, STEPS, SignalResult, SignalsComparison, round, shown_pair, tolerance_text,
+};
 use crate::report::format::{count, plural};
 
 /// More signals than this are not listed one by one.
@@ -43,15 +45,19 @@ pub fn tables(signals: &SignalsComparison, common_only: bool) -> String {
 }
 
 fn different(signals: &SignalsComparison) -> String {
+    // The column says something only when it does not say the same of all.
+    let with_tolerance = signals.different.iter().any(|signal| tolerance_text(&signal.judged_by()) != EXACT);
     let mut out = String::from(
         "<div class=\"scroll\"><table>\n<thead>\n<tr><th></th><th colspan=\"2\" class=\"group\">Times at which it</th>\
-         <th colspan=\"3\" class=\"group\">First difference</th><th colspan=\"2\" class=\"group\">Largest deviation</th>\
-         <th></th><th></th></tr>\n\
-         <tr><th>Signal</th><th class=\"n first\">differs</th><th class=\"n\">is beyond</th><th class=\"n first\">at, s</th>\
-         <th class=\"n\">run</th><th class=\"n\">reference</th><th class=\"n first\">size</th><th class=\"n\">at, s</th>\
-         <th class=\"n first\">Largest relative</th><th class=\"n first\">Tolerance</th></tr>\n</thead>\n<tbody>\n",
+         <th colspan=\"3\" class=\"group\">First difference</th><th colspan=\"3\" class=\"group\">Largest deviation</th>",
     );
-    out.extend(signals.different.iter().take(LISTED).map(row));
+    out += if with_tolerance { "<th></th></tr>\n" } else { "</tr>\n" };
+    out += "<tr><th>Signal</th><th class=\"n first\">differs</th><th class=\"n\">is beyond</th>\
+            <th class=\"n first\">at, s</th><th class=\"n\">run</th><th class=\"n\">reference</th>\
+            <th class=\"n first\">size</th><th class=\"n\">at, s</th><th class=\"n\">relative</th>";
+    out += if with_tolerance { "<th class=\"n first\">Tolerance</th></tr>\n" } else { "</tr>\n" };
+    out += "</thead>\n<tbody>\n";
+    out.extend(signals.different.iter().take(LISTED).map(|signal| row(signal, with_tolerance)));
     out += "</tbody>\n</table></div>\n";
     if signals.different.len() > LISTED {
         out += &format!("<p class=\"note\">… and {} more.</p>\n", count((signals.different.len() - LISTED) as u64));
@@ -59,7 +65,7 @@ fn different(signals: &SignalsComparison) -> String {
     out
 }
 
-fn row(signal: &SignalResult) -> String {
+fn row(signal: &SignalResult, with_tolerance: bool) -> String {
     let beyond = match signal.beyond {
         0 => "<td class=\"n zero\">0</td>".to_owned(),
         n => format!("<td class=\"n alarm\">{}</td>", count(n)),
@@ -76,19 +82,21 @@ fn row(signal: &SignalResult) -> String {
         None => "<td class=\"n first zero\">–</td><td></td>".to_owned(),
     };
     let relative = match &signal.largest_relative {
-        Some((most, _)) => format!("<td class=\"n first\">{} %</td>", round(100.0 * most)),
-        None => "<td class=\"n first zero\">–</td>".to_owned(),
+        Some((most, _)) => format!("<td class=\"n\">{} %</td>", round(100.0 * most)),
+        None => "<td class=\"n zero\">–</td>".to_owned(),
     };
     let unlike = match signal.unlike {
         0 => String::new(),
-        n => format!("<br><small>{} without a deviation: no value, NaN or text on one side</small>", plural(n, "time")),
+        n => format!(" <small>({} × no value, NaN or text)</small>", count(n)),
+    };
+    let tolerance = match with_tolerance {
+        true => format!("<td class=\"n first\">{}</td>", tolerance_text(&signal.judged_by())),
+        false => String::new(),
     };
     format!(
-        "<tr><th scope=\"row\">{}{unlike}</th><td class=\"n first\">{}</td>{beyond}{first}{absolute}{relative}\
-         <td class=\"n first\">{}</td></tr>\n",
+        "<tr><th scope=\"row\">{}{unlike}</th><td class=\"n first\">{}</td>{beyond}{first}{absolute}{relative}{tolerance}</tr>\n",
         breakable(&signal.name),
         count(signal.differing),
-        tolerance_text(&signal.judged_by())
     )
 }
 
