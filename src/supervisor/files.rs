@@ -182,8 +182,14 @@ mod tests {
 
     #[test]
     fn only_files_of_runs_are_cleared() {
-        let ours =
-            ["signals.csv", "report.json.part", "ecu.task_1ms.start_jitter.hgrm", ".reserve.part", ".run-12.log"];
+        let ours = [
+            "signals.csv",
+            "report.json.part",
+            "comparison.html",
+            "ecu.task_1ms.start_jitter.hgrm",
+            ".reserve.part",
+            ".run-12.log",
+        ];
         assert!(ours.into_iter().all(is_ours));
         let theirs = ["film.mkv.part", "mine.hgrm", "old.signals.csv", ".run-me", "run.log"];
         assert!(!theirs.into_iter().any(is_ours));

@@ -12,10 +12,6 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Without --against: writes DIR/report.html anew from report.json and histograms.hlog, and shows the table.
-///
-/// With --against: compares the signals and the latencies of two runs, writes comparison.html, and ends with exit code 3 when
-/// something differs by more than is allowed.
 #[derive(clap::Args)]
 #[command(after_long_help = COMPARED)]
 pub struct Arguments {
@@ -53,9 +49,13 @@ pub struct Arguments {
 }
 
 const COMPARED: &str = "\
-Signals are compared at every time at which one of the recordings has a row; the other one has the value of its last row. \
-NaN equals NaN. Integers (enumerations and booleans, too) are compared exactly unless --tolerance names them. A CSV file of \
-another tool has the time in seconds in its first column, and columns named fmu.variable. Signals and clocks that only one \
+Without --against, DIR/report.html is written anew from report.json and histograms.hlog, and the table is shown; the exit
+code is 0, whatever became of the run. With it, two runs are shown side by side, here and in comparison.html; the exit code
+is 3 when something differs by more than is allowed.
+
+Signals are compared at every time at which one of the recordings has a row; the other one has the value of its last row.
+NaN equals NaN. Integers (enumerations and booleans, too) are compared exactly unless --tolerance names them. A CSV file of
+another tool has the time in seconds in its first column, and columns named fmu.variable. Signals and clocks that only one
 side has are listed and not judged; a recording that ends before the reference does is beyond every tolerance.";
 
 fn finite(text: &str) -> Result<f64, String> {
