@@ -99,7 +99,7 @@ fn two_runs_in_virtual_time_are_equal_and_another_start_value_shows() {
     );
     runs.says("one --against two", 0, &["37 signals equal at ", "comparison: one/comparison.html\n"]);
     runs.says("one/report.json --against two/signals.csv --out page.html", 0, &["37 signals equal at "]);
-    assert!(fs::read_to_string(runs.path("page.html")).unwrap().contains("<h2>The same</h2>"));
+    assert!(fs::read_to_string(runs.path("page.html")).unwrap().contains("<h2>Equal signals</h2>"));
 
     let first = "beyond: ecu.idle_speed: 860.0 against 850.0 at 0 s, the first of ";
     let text = runs.says("other --against one", 3, &[first, " of 37 signals different at "]);

@@ -2,7 +2,9 @@
 
 use super::deviations::{deviations, tables};
 use super::{breakable, escape, name, page};
-use crate::report::compare::{ClocksComparison, Comparison, FIGURES, Metric, ratio_text, round, some};
+use crate::report::compare::{
+    ClocksComparison, Comparison, FIGURES, Metric, SignalsComparison, ratio_text, round, some,
+};
 use crate::report::format::{count, micros, plural, seconds};
 use crate::report::read::ReportFile;
 
@@ -40,8 +42,20 @@ pub fn comparison_html(comparison: &Comparison) -> String {
 fn verdict(comparison: &Comparison) -> String {
     let excesses = comparison.excesses();
     let different = comparison.signals.as_ref().map_or(0, |signals| signals.different.len());
+    let compared = comparison.signals.as_ref().map_or(0, SignalsComparison::number);
+    let judged =
+        if comparison.ratio.is_some() { "Latencies are within the limit." } else { "Latencies were not judged." };
     let (class, mark, word, sentence) = match (excesses.len() as u64, different) {
-        (0, 0) => ("pass", "✓", "The same", "What was compared is equal, or was not to be judged.".to_owned()),
+        (0, 0) if compared == 0 => ("pass", "✓", "Nothing beyond", format!("No signals were compared. {judged}")),
+        (0, 0) => (
+            "pass",
+            "✓",
+            "Equal signals",
+            match &comparison.clocks {
+                Some(clocks) if !clocks.no_latencies => format!("All that were compared are equal. {judged}"),
+                _ => "All that were compared are equal.".to_owned(),
+            },
+        ),
         (0, n) => ("pass", "✓", "Within tolerance", format!("{}, by no more than is allowed.", differ(n as u64))),
         (n, _) => {
             ("fail", "✕", "Beyond tolerance", format!("{}, what was first in time first.", plural(n, "difference")))
@@ -217,6 +231,7 @@ fn runs(comparison: &Comparison) -> String {
         }
     };
     let rows = [
+        row("Rig", &|report| escape(&report.rig)),
         row("Verdict", &|report| if report.verdict == "pass" { "passed" } else { "failed" }.to_owned()),
         row("Problems", &problems),
         row("Time", &|report| if report.mode == "virtual" { "virtual time" } else { "real time" }.to_owned()),

@@ -222,5 +222,5 @@ fn a_comparison_is_a_sound_page_whatever_differs() {
     let page = compared("0,1\n1,2\n", "0,1\n1,3\n", [Some(&run), Some(&other)], Some(0.5));
     assert!(page.contains("<h2>Beyond tolerance</h2>") && page.contains("plant.x&amp;&lt;y&gt;: 2 against 3 at 1 s"));
     let same = compared("0,1\n", "0,1\n", [Some(&other), Some(&other)], Some(1.0));
-    assert!(same.contains("<h2>The same</h2>") && same.contains("The signal that both recordings have is equal."));
+    assert!(same.contains("<h2>Equal signals</h2>") && same.contains("The signal that both recordings have is equal."));
 }
