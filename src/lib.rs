@@ -25,7 +25,7 @@
 //! | [`cli`] | one file per subcommand | |
 //! | [`supervisor`] | prepares the runner, watches it, shows progress, writes what is left of a run | |
 //! | [`runner`] | joins FMU code, the operating system and a plan: real time, virtual time, shutdown | |
-//! | [`report`] | what was measured → JSON, HTML, histograms, the table on the terminal | yes |
+//! | [`report`] | what was measured → JSON, HTML, histograms, the table on the terminal; two runs side by side | yes |
 //! | [`record`] | shared memory's layout, histograms, samples, log lines, signal files | |
 //! | [`control`] | commands that set values in a running FMU, as words in shared memory | yes |
 //! | [`exchange`] | values and ticks between partitions, lock-free | |

@@ -27,9 +27,15 @@ fn rigs_in_the_documents_are_rigs() {
 
 #[test]
 fn files_that_the_documents_link_to_exist() {
-    for name in
-        ["README.md", "docs/rig.md", "docs/state.md", "systemd/README.md", "rt-config/README.md", "CHANGELOG.md"]
-    {
+    for name in [
+        "README.md",
+        "docs/rig.md",
+        "docs/state.md",
+        "docs/report.md",
+        "systemd/README.md",
+        "rt-config/README.md",
+        "CHANGELOG.md",
+    ] {
         let folder = Path::new(name).parent().unwrap();
         for link in read(name).split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let file = link.split('#').next().unwrap_or_default();

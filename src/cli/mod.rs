@@ -4,6 +4,7 @@
 
 mod check;
 mod inspect;
+mod report;
 mod run;
 
 use crate::supervisor::{Error, results};
@@ -20,8 +21,8 @@ struct Arguments {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 the run failed (an FMU error, a crash, results that cannot be written); 2 the \
-                          command, rig or FMU is invalid, or the system refuses what is needed; 3 a limit set in the rig \
-                          was exceeded.";
+                          command, rig or FMU is invalid, or the system refuses what is needed; 3 a limit set in the rig, \
+                          or a tolerance of a comparison, was exceeded.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -31,6 +32,8 @@ enum Command {
     Check(check::Arguments),
     /// Show what is inside of an FMU: clocks, variables, capability flags
     Inspect(inspect::Arguments),
+    /// Rebuild the report of a run, or compare a run with another one
+    Report(report::Arguments),
     /// (internal) the process that holds FMU code
     #[command(hide = true)]
     Runner,
@@ -54,6 +57,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
+        Command::Report(arguments) => report::run(arguments),
         Command::Runner => return ExitCode::from(crate::runner::main() as u8),
     };
     ended(result)

@@ -1,7 +1,7 @@
 //! Patterns for signals: `*` is any text, `?` one character; everything else is itself (`[` too, arrays have them).
 
 /// Whether the whole text fits the pattern. Linear in text × pattern, whatever the pattern.
-pub(super) fn matches(pattern: &str, text: &str) -> bool {
+pub fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t) = (0, 0);
     // Where to go on when a character does not fit: behind the last `*`, which then covers one character more.

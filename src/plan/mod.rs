@@ -19,7 +19,7 @@ mod cycles;
 mod datagrams;
 mod dialect;
 mod findings;
-mod glob;
+pub(crate) mod glob;
 mod initial;
 pub mod model;
 mod names;

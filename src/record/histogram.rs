@@ -124,6 +124,15 @@ impl Histogram {
         recorder.read()
     }
 
+    /// A histogram that was written down: HdrHistogram's buckets, and the exact figures beside them. `None`: the buckets
+    /// hold what these cannot, or not as many values.
+    pub fn from_parts(buckets: &Hdr<u64>, count: u64, min: u64, max: u64, mean: f64) -> Option<Histogram> {
+        let mut histogram = Histogram { min, max, ..Histogram::default() };
+        histogram.buckets.add(buckets).ok()?;
+        histogram.sum = (mean * count as f64).round() as u64;
+        (histogram.count() == count && min <= max).then_some(histogram)
+    }
+
     /// Adds another one's values.
     pub fn add(&mut self, other: &Histogram) {
         if other.count() == 0 {

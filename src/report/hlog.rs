@@ -1,10 +1,12 @@
 //! HdrHistogram's interval log, version 1.3 (`.hlog`): one line per clock and metric, the whole run as one interval.
 //!
 //! Values are nanoseconds, compressed as HdrHistogram's other implementations write them (V2, deflated); `Interval_Max`
-//! is milliseconds, by their convention. The tag of a line is `<fmu>.<clock>.<metric>`. What a tag must not contain is
-//! written as in a URL (`%20` for a space), so that different names stay different.
+//! is milliseconds, by their convention. The tag of a line is `<fmu>.<clock>.<metric>`, or `<fmu>.lock.hold` and
+//! `<fmu>.lock.wait` for the preemption lock. What a tag must not contain is written as in a URL (`%20` for a space), so
+//! that different names stay different. [`super::ReportFile::rebuild`] reads it back.
 
 use super::{Run, metrics};
+use crate::record::histogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use std::time::Duration;
@@ -18,14 +20,24 @@ pub fn hlog(run: &Run) -> String {
         .with_max_value_divisor(1e6)
         .begin_log_with(&mut log, &mut serializer)
         .expect("writing to memory");
-    for clock in &run.clocks {
-        for (metric, histogram) in metrics(clock).into_iter().filter(|(_, histogram)| histogram.count() > 0) {
-            let tag = tag(&format!("{}.{}.{metric}", clock.fmu, clock.clock));
-            let tag = Some(Tag::new(&tag).expect("encoded"));
-            writer.write_histogram(histogram.buckets(), Duration::ZERO, length, tag).expect("writing to memory");
-        }
+    for (tag, histogram) in lines(run) {
+        let tag = Some(Tag::new(&tag).expect("encoded"));
+        writer.write_histogram(histogram.buckets(), Duration::ZERO, length, tag).expect("writing to memory");
     }
     String::from_utf8(log).expect("text and base64")
+}
+
+/// Tag and histogram of each line.
+fn lines(run: &Run) -> impl Iterator<Item = (String, &Histogram)> {
+    let clocks = run.clocks.iter().flat_map(|clock| {
+        let named = move |(metric, histogram)| (tag(&format!("{}.{}.{metric}", clock.fmu, clock.clock)), histogram);
+        metrics(clock).into_iter().map(named)
+    });
+    let locks = run.fmus.iter().flat_map(|fmu| {
+        [("hold", &fmu.lock.hold), ("wait", &fmu.lock.wait)]
+            .map(|(metric, histogram)| (tag(&format!("{}.lock.{metric}", fmu.name)), histogram))
+    });
+    clocks.chain(locks).filter(|(_, histogram)| histogram.count() > 0)
 }
 
 fn header(run: &Run) -> String {
@@ -40,7 +52,7 @@ fn header(run: &Run) -> String {
     header
 }
 
-fn tag(name: &str) -> String {
+pub(super) fn tag(name: &str) -> String {
     let mut tag = String::with_capacity(name.len());
     for c in name.chars() {
         match c {
@@ -81,9 +93,9 @@ fn unix_time(text: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::read::base64;
     use super::super::sample;
     use super::*;
-    use crate::record::histogram::Histogram;
     use hdrhistogram::serialization::Deserializer;
     use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 
@@ -92,33 +104,29 @@ mod tests {
         let mut run = sample(1);
         run.clocks[1].response = Histogram::default();
         let log = hlog(&run);
-        let mut expected = run.clocks.iter().flat_map(|clock| {
+        let clocks = run.clocks.iter().flat_map(|clock| {
             metrics(clock).into_iter().map(|(metric, h)| (format!("{}.{}.{metric}", clock.fmu, clock.clock), h))
         });
+        let locks = run.fmus.iter().flat_map(|fmu| {
+            [("hold", &fmu.lock.hold), ("wait", &fmu.lock.wait)]
+                .map(|(metric, h)| (format!("{}.lock.{metric}", fmu.name), h))
+        });
+        let mut expected = clocks.chain(locks);
         let mut lines = 0;
         for entry in IntervalLogIterator::new(log.as_bytes()) {
             let LogEntry::Interval(line) = entry.unwrap() else { continue };
             let (tag, histogram) = expected.find(|(_, histogram)| histogram.count() > 0).unwrap();
             assert_eq!(line.tag().unwrap().as_str(), tag);
             assert_eq!(line.duration().as_millis(), 10_002);
-            // base64 is not among our own dependencies: decode by hand.
-            let bytes = base64(line.encoded_histogram());
+            let bytes = base64(line.encoded_histogram()).unwrap();
             let read: hdrhistogram::Histogram<u64> = Deserializer::new().deserialize(&mut &bytes[..]).unwrap();
             assert_eq!(&read, histogram.buckets());
             lines += 1;
         }
-        assert_eq!(lines, 5 * run.clocks.len() - 1);
-    }
-
-    fn base64(text: &str) -> Vec<u8> {
-        let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-        let digits = text.bytes().filter(|&b| b != b'=').map(|b| letters.iter().position(|&l| l == b).unwrap() as u32);
-        let digits: Vec<u32> = digits.collect();
-        let bytes = digits.chunks(4).flat_map(|chunk| {
-            let word = chunk.iter().enumerate().fold(0, |word, (i, digit)| word | digit << (18 - 6 * i));
-            (0..chunk.len() - 1).map(move |i| (word >> (16 - 8 * i)) as u8).collect::<Vec<_>>()
-        });
-        bytes.collect()
+        assert_eq!(
+            lines,
+            5 * run.clocks.len() - 1 + run.fmus.iter().filter(|fmu| fmu.lock.hold.count() > 0).count() * 2
+        );
     }
 
     #[test]

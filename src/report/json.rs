@@ -1,8 +1,6 @@
 //! `report.json`: the fields of design section 4 that others rely on, and some more.
 
-use super::{
-    ClockResult, End, FindingResult, FmuResult, Host, LockResult, Problem, Run, Scheduling, Severity, passed, status,
-};
+use super::{ClockResult, End, FindingResult, FmuResult, Host, LockResult, Run, Scheduling, Severity, passed, status};
 use crate::plan::Mode;
 use crate::plan::words::kind_name;
 use crate::priority::FifoPriority;
@@ -138,13 +136,10 @@ impl<'a> Report<'a> {
     fn of(run: &'a Run) -> Self {
         Report {
             rig: &run.rig,
-            mode: match run.mode {
-                Mode::RealTime => "realtime",
-                Mode::Virtual => "virtual",
-            },
+            mode: mode(run.mode),
             verdict: if passed(run) { "pass" } else { "fail" },
             problems: run.problems.iter().map(|problem| problem.message.as_str()).collect(),
-            problem_severities: run.problems.iter().map(severity).collect(),
+            problem_severities: run.problems.iter().map(|problem| severity(problem.severity)).collect(),
             notes: &run.notes,
             version: &run.version,
             started: &run.started,
@@ -152,12 +147,7 @@ impl<'a> Report<'a> {
             start_time: run.start_time,
             end_time: run.end_time,
             wall_seconds: run.wall_seconds,
-            end: match run.end {
-                End::StopTime => "stop_time",
-                End::Overrun => "overrun",
-                End::Signal => "signal",
-                End::Failure => "failure",
-            },
+            end: end(run.end),
             repetition: run.repetition,
             samples_dropped: run.samples_dropped,
             log_dropped: run.log_dropped,
@@ -168,8 +158,36 @@ impl<'a> Report<'a> {
     }
 }
 
-fn severity(problem: &Problem) -> &'static str {
-    match problem.severity {
+/// A mode in the words of `report.json`.
+pub(super) fn mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::RealTime => "realtime",
+        Mode::Virtual => "virtual",
+    }
+}
+
+/// How a run ended, in the same words.
+pub(super) fn end(end: End) -> &'static str {
+    match end {
+        End::StopTime => "stop_time",
+        End::Overrun => "overrun",
+        End::Signal => "signal",
+        End::Failure => "failure",
+    }
+}
+
+/// How threads were scheduled.
+pub(super) fn scheduling(scheduling: Scheduling) -> &'static str {
+    match scheduling {
+        Scheduling::Fifo => "fifo",
+        Scheduling::Cooperative => "cooperative",
+        Scheduling::Virtual => "virtual",
+    }
+}
+
+/// What a problem means.
+pub(super) fn severity(severity: Severity) -> &'static str {
+    match severity {
         Severity::Failure => "failure",
         Severity::Limit => "limit",
         Severity::Finding => "finding",
@@ -182,11 +200,7 @@ impl<'a> HostJson<'a> {
         HostJson {
             kernel: &host.kernel,
             preempt_rt: host.preempt_rt,
-            scheduling: match host.scheduling {
-                Scheduling::Fifo => "fifo",
-                Scheduling::Cooperative => "cooperative",
-                Scheduling::Virtual => "virtual",
-            },
+            scheduling: scheduling(host.scheduling),
             fifo_band_asked: numbers(host.fifo_band_asked),
             fifo_band_used: host.fifo_band_used.map(numbers),
             memory_locked: host.memory_locked,
@@ -208,7 +222,7 @@ fn numbers((low, high): (FifoPriority, FifoPriority)) -> [u8; 2] {
 impl<'a> FmuJson<'a> {
     fn of(fmu: &'a FmuResult) -> Self {
         let (name, path) = (&fmu.name, &fmu.path);
-        let finding = |f: &'a FindingResult| FindingJson { kind: f.kind, count: f.count, message: &f.message };
+        let finding = |f: &'a FindingResult| FindingJson { kind: &f.kind, count: f.count, message: &f.message };
         let findings = fmu.findings.iter().map(finding).collect();
         FmuJson { name, path, status: status(fmu.status), lock: LockJson::of(&fmu.lock), findings, log: &fmu.log }
     }
@@ -280,7 +294,7 @@ impl Hist {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{DatagramResult, sample};
+    use super::super::{DatagramResult, Problem, sample};
     use super::*;
     use serde_json::Value;
 

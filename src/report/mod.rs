@@ -8,6 +8,8 @@
 //! | [`hgrm`] | `<fmu>.<clock>.<metric>.hgrm` | HdrHistogram's plotter |
 //! | [`live`], [`summary`] | the terminal | whoever waits for the run |
 //!
+//! [`ReportFile`] is the way back: `report.json` and `histograms.hlog` → [`Run`]. [`compare`] puts two runs side by side.
+//!
 //! No files, no clock: everything that a page says is in the [`Run`], so that a report can be rebuilt from a recording
 //! and compared byte for byte.
 //!
@@ -23,20 +25,23 @@
 
 #![forbid(unsafe_code)]
 
+pub mod compare;
 mod datagrams;
 mod format;
 mod hgrm;
 mod hlog;
 mod html;
 mod json;
+mod read;
 mod run;
 mod sample;
 mod table;
 
 pub use hgrm::{hgrm, hgrms, is_hgrm};
 pub use hlog::hlog;
-pub use html::html;
+pub use html::{comparison_html, html};
 pub use json::json;
+pub use read::{ReadError, ReportFile};
 pub use run::*;
 pub use sample::sample;
 pub use table::{LiveHeader, LiveRow, Screen, live, summary};

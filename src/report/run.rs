@@ -5,6 +5,7 @@ use crate::plan::Mode;
 use crate::priority::{FifoPriority, FmiPriority};
 pub use crate::record::board::Scheduling;
 use crate::record::histogram::Histogram;
+use std::borrow::Cow;
 
 /// A finished run.
 #[derive(Clone, Debug)]
@@ -155,7 +156,7 @@ pub struct FmuResult {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingResult {
     /// Which offence, in one word for programs.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// How often.
     pub count: u64,
     /// One sentence, with the first occurrence.

@@ -100,7 +100,8 @@ fn names(folder: &Path) -> Result<Vec<String>, Error> {
 
 /// Whether a file of this name is from a run.
 fn is_ours(name: &str) -> bool {
-    const FILES: [&str; 5] = ["report.json", "report.html", "histograms.hlog", "signals.csv", "trace.json"];
+    const FILES: [&str; 6] =
+        ["report.json", "report.html", "histograms.hlog", "signals.csv", "trace.json", "comparison.html"];
     // Of runs that were killed.
     let process = name.strip_prefix(".run-").and_then(|name| name.strip_suffix(".log"));
     if ROOM.contains(&name) || process.is_some_and(|process| process.parse::<u32>().is_ok()) {
@@ -157,8 +158,14 @@ mod tests {
 
     #[test]
     fn only_files_of_runs_are_cleared() {
-        let ours =
-            ["signals.csv", "report.json.part", "ecu.task_1ms.start_jitter.hgrm", ".reserve.part", ".run-12.log"];
+        let ours = [
+            "signals.csv",
+            "report.json.part",
+            "comparison.html",
+            "ecu.task_1ms.start_jitter.hgrm",
+            ".reserve.part",
+            ".run-12.log",
+        ];
         assert!(ours.into_iter().all(is_ours));
         let theirs = ["film.mkv.part", "mine.hgrm", "old.signals.csv", ".run-me", ".run-me.log", "run.log"];
         assert!(!theirs.into_iter().any(is_ours));

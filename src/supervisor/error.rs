@@ -38,6 +38,8 @@ pub enum Error {
     Plan(PlanError),
     /// The file of a saved state, or where one is to be saved.
     State(PathBuf, String),
+    /// A report or a recording: its file, the line in it, what is wrong and what to do.
+    Report(PathBuf, Option<u64>, String),
     /// The runner could not load what the plan says: its words.
     Refused(Vec<String>),
     /// There is no folder for the cache.
@@ -96,6 +98,8 @@ impl fmt::Display for Error {
             }
             Error::Plan(error) => error.fmt(f),
             Error::State(path, message) => write!(f, "{}: {message}", path.display()),
+            Error::Report(path, Some(line), message) => write!(f, "{}:{line}: {message}", path.display()),
+            Error::Report(path, None, message) => write!(f, "{}: {message}", path.display()),
             Error::Refused(lines) => f.write_str(&lines.join("\n")),
             Error::NoCache(error) => {
                 write!(f, "no folder for the cache: {error}, or set VECUD_CACHE to another folder")

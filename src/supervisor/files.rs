@@ -161,7 +161,10 @@ fn take(path: &Path, size: u64, there: bool) -> Result<(), Errno> {
 }
 
 /// Writes a file that is there as a whole or not at all.
-pub(super) fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
+///
+/// # Errors
+/// The operating system's; nothing is left behind then.
+pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(PARTIAL);
     // Into the room that it may have: once that is given up, somebody else could take it.

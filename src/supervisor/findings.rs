@@ -17,7 +17,7 @@ pub fn of_fmu(prepared: &Prepared, board: Board, fmu: FmuId) -> Vec<FindingResul
     seen.map(|(finding, count)| {
         let what = offence(prepared, fmu, finding, count, cells.first(finding).unwrap_or_default());
         let message = format!("fmu `{}`: {what}", prepared.plan.fmus[fmu.0].name);
-        FindingResult { kind: kind(finding), count, message }
+        FindingResult { kind: kind(finding).into(), count, message }
     })
     .collect()
 }

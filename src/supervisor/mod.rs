@@ -22,6 +22,7 @@ mod watch;
 
 pub use control::{Applied, Control, ControlError, Ticket};
 pub use error::Error;
+pub use files::write_whole;
 pub use grants::Grants;
 pub use prepare::{Options, Prepared, plan};
 pub use sockets::check_sockets;

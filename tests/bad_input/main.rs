@@ -13,5 +13,6 @@ mod output;
 #[path = "../archive/raw_zip.rs"]
 #[allow(dead_code)]
 mod raw_zip;
+mod report;
 mod rigs;
 mod usage;

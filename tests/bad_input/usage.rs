@@ -12,6 +12,7 @@ fn nothing_and_nonsense() {
         ("run", "not provided:\n  <FILE>"),
         ("check", "not provided:\n  <FILE>"),
         ("inspect", "not provided:\n  <FILE>"),
+        ("report", "not provided:\n  <DIR>"),
         ("run a b", "unexpected argument 'b'"),
         ("run a --mode fast", "possible values: realtime, virtual"),
         ("run a --mode", "a value is required for '--mode <MODE>'"),
@@ -28,7 +29,7 @@ fn nothing_and_nonsense() {
 #[test]
 fn help_and_version_are_results() {
     let bench = Bench::new();
-    for arguments in ["help", "--help", "-h", "help run", "run --help", "check -h", "inspect --help"] {
+    for arguments in ["help", "--help", "-h", "help run", "run --help", "check -h", "inspect --help", "report --help"] {
         let outcome = bench.run(arguments);
         assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "vecud {arguments}");
         assert!(outcome.stdout.contains("Usage: vecud"), "{}", outcome.stdout);

@@ -5,6 +5,8 @@
 //! the machine is escaped.
 
 mod clocks;
+mod comparison;
+mod deviations;
 mod figure;
 mod fmus;
 mod head;
@@ -18,23 +20,31 @@ use super::format::plain;
 
 const STYLE: &str = include_str!("style.css");
 
+pub use comparison::comparison_html;
+
 /// The run as a page.
 pub fn html(run: &Run) -> String {
-    let mut page = String::with_capacity(64 * 1024);
+    let mut body = String::with_capacity(64 * 1024);
+    body += &head::head(run);
+    body += &head::machine(run);
+    body += &clocks::tables(run);
+    body += &latency::figures(run);
+    body += &fmus::fmus(run);
+    body += &clocks::details(run);
+    body += &latency::glossary(run);
+    page(&format!("{} – vecud report", run.rig), &body, &run.version)
+}
+
+/// A whole page; `title` and `version` are text, `body` is HTML.
+fn page(title: &str, body: &str, version: &str) -> String {
+    let mut page = String::with_capacity(body.len() + STYLE.len() + 1024);
     page += "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
     page += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
     page += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n";
     page += "<meta name=\"color-scheme\" content=\"light dark\">\n";
-    page += &format!("<title>{} – vecud report</title>\n", escape(&run.rig));
-    page += &format!("<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n");
-    page += &head::head(run);
-    page += &head::machine(run);
-    page += &clocks::tables(run);
-    page += &latency::figures(run);
-    page += &fmus::fmus(run);
-    page += &clocks::details(run);
-    page += &latency::glossary(run);
-    page += &format!("</main>\n<footer>vecud {}</footer>\n</body>\n</html>\n", escape(&run.version));
+    page += &format!("<title>{}</title>\n", escape(title));
+    page += &format!("<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}");
+    page += &format!("</main>\n<footer>vecud {}</footer>\n</body>\n</html>\n", escape(version));
     page
 }
 

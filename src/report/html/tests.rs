@@ -164,3 +164,63 @@ fn beyond_eight_clocks_the_shorter_ones_are_grey() {
     assert!(page.contains("32 further clocks<"));
     assert!(page.len() < 2 << 20, "{}", page.len());
 }
+
+/// A comparison of recordings with one signal, and of runs.
+fn compared(a: &str, b: &str, runs: [Option<&crate::report::Run>; 2], ratio: Option<f64>) -> String {
+    use crate::report::compare::{Comparison, Course, Table, Tolerances, clocks, curves, signals};
+    let table = |text: &str| format!("time,plant.\"x\"&<y>\n{text}").replace("plant.\"x\"", "plant.x").into_bytes();
+    let (a, b) = (table(a), table(b));
+    let course = Course { same_time: 1e-9, common_only: false, until: None, ends: [None; 2] };
+    let open = || (Table::new(&a[..]).unwrap(), Table::new(&b[..]).unwrap());
+    let (mut one, mut other) = open();
+    let signals = signals(&mut one, &mut other, &course, &Tolerances::default()).unwrap();
+    let (mut one, mut other) = open();
+    let curves = curves(&mut one, &mut other, &course, &signals, 6).unwrap();
+    let reports = runs.map(|run| run.map(|run| crate::report::ReportFile::parse(&crate::report::json(run)).unwrap()));
+    let clocks = match &reports {
+        [Some(a), Some(b)] => Some(clocks(a, b)),
+        _ => None,
+    };
+    let names = ["a<b>".to_owned(), "b&c".to_owned()];
+    let notes = vec!["a <note>".to_owned()];
+    comparison_html(&Comparison {
+        names,
+        reports,
+        signals: Some(signals),
+        clocks,
+        curves,
+        ratio,
+        common_only: false,
+        notes,
+    })
+}
+
+#[test]
+fn a_comparison_is_a_sound_page_whatever_differs() {
+    let (mut run, other) = (sample(1), sample(2));
+    run.problems = vec![Problem { severity: Severity::Failure, message: "<b>late</b>".into() }];
+    let mut virtual_time = sample(3);
+    (virtual_time.mode, virtual_time.clocks[0].clock) = (crate::plan::Mode::Virtual, "<other>".into());
+    let recordings = [
+        ("", ""),
+        ("0,1\n", ""),
+        ("0,1\n1,2\n", "0,1\n1,2\n"),
+        ("0,1\n1,2\n", "0,1\n1,3\n"),
+        ("0,1.5\n", "0,1.25\n"),
+        ("0,1e308\n1,-1e308\n2,1\n", "0,-1e308\n1,1e308\n2,2\n"),
+        ("0,nan\n1,5e-324\n", "0,inf\n1,0.0\n"),
+        ("0,<script>\n1,\n", "0,\"a\"\n1,7\n"),
+        ("-1e300,1\n1e300,2\n", "-1e300,1\n1e300,3\n"),
+    ];
+    for (a, b) in recordings {
+        for runs in [[None, None], [Some(&run), Some(&other)], [Some(&run), Some(&virtual_time)], [Some(&run), None]] {
+            let page = compared(a, b, runs, Some(0.9));
+            is_sound(&page);
+            assert!(!page.contains("<b>late") && !page.contains("<y>") && !page.contains("a <note>"));
+        }
+    }
+    let page = compared("0,1\n1,2\n", "0,1\n1,3\n", [Some(&run), Some(&other)], Some(0.5));
+    assert!(page.contains("<h2>Beyond tolerance</h2>") && page.contains("plant.x&amp;&lt;y&gt;: 2 against 3 at 1 s"));
+    let same = compared("0,1\n", "0,1\n", [Some(&other), Some(&other)], Some(1.0));
+    assert!(same.contains("<h2>Equal signals</h2>") && same.contains("The signal that both recordings have is equal."));
+}

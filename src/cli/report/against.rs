@@ -1,0 +1,130 @@
+//! `vecud report A --against B`.
+
+use super::side::{Input, Recording, broken, open};
+use super::{Arguments, screen, show, write};
+use crate::report;
+use crate::report::compare::{self, Comparison, Course, Curve, Side, SignalsComparison, TableError, Tolerances};
+use crate::supervisor::Error;
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Signals that are drawn.
+const DRAWN: usize = 6;
+/// Two times that are nearer than this are the same: floating point, and tools that print 10 digits.
+const SAME_TIME: f64 = 1e-9;
+
+pub fn run(arguments: &Arguments, reference: &Path) -> Result<ExitCode, Error> {
+    let inputs = [Input::of(&arguments.run)?, Input::of(reference)?];
+    let tolerances = Tolerances {
+        absolute: arguments.abs.unwrap_or(0.0),
+        relative: arguments.rel.unwrap_or(0.0),
+        named: arguments.tolerance.clone(),
+    };
+    let ends = [0, 1].map(|side| inputs[side].report.as_ref().map(report::ReportFile::end_time));
+    let course = Course {
+        same_time: arguments.time_tolerance.unwrap_or(SAME_TIME),
+        common_only: arguments.common_times,
+        until: arguments.until,
+        ends,
+    };
+    let mut notes = Vec::new();
+    let (signals, curves) = match [&inputs[0].signals, &inputs[1].signals] {
+        [Some(a), Some(b)] => {
+            let (signals, curves) = signals([a, b], &course, &tolerances)?;
+            (Some(signals), curves)
+        }
+        files => {
+            let without = inputs.iter().zip(files).filter(|(_, file)| file.is_none());
+            notes.extend(without.map(|(input, _)| {
+                let name = &input.name;
+                format!(
+                    "signals were not compared: {name} has no signals.csv; record with format = \"csv\" in [record]"
+                )
+            }));
+            if !tolerances.named.is_empty() || arguments.abs.is_some() || arguments.rel.is_some() {
+                return Err(Error::Report(arguments.run.clone(), None, format!("tolerances of signals: {}", notes[0])));
+            }
+            (None, vec![])
+        }
+    };
+    let clocks = match [&inputs[0].report, &inputs[1].report] {
+        [Some(a), Some(b)] => Some(compare::clocks(a, b)),
+        _ => None,
+    };
+    let nothing = signals.as_ref().is_none_or(|signals| signals.number() == 0)
+        && clocks.as_ref().is_none_or(|clocks| clocks.common.is_empty());
+    if nothing {
+        return Err(nothing_in_common(&inputs, signals.as_ref()));
+    }
+    if arguments.ratio.is_some() && !clocks.as_ref().is_some_and(compare::ClocksComparison::can_be_judged) {
+        let what =
+            "--ratio: there are no latencies to judge; both sides have to be runs in real time with a report.json";
+        return Err(Error::Report(arguments.run.clone(), None, what.to_owned()));
+    }
+    let out = arguments.out.clone().unwrap_or_else(|| inputs[0].folder.join("comparison.html"));
+    let [a, b] = inputs;
+    let comparison = Comparison {
+        names: [a.name, b.name],
+        reports: [a.report, b.report],
+        signals,
+        clocks,
+        curves,
+        ratio: arguments.ratio,
+        common_only: arguments.common_times,
+        notes,
+    };
+    write(&out, &report::comparison_html(&comparison))?;
+    show(&compare::comparison_summary(&comparison, &out.display().to_string(), screen()));
+    Ok(ExitCode::from(if comparison.excesses().is_empty() { 0 } else { 3 }))
+}
+
+/// Compares two recordings, and looks at the worst signals again.
+fn signals(
+    files: [&PathBuf; 2],
+    course: &Course,
+    tolerances: &Tolerances,
+) -> Result<(SignalsComparison, Vec<Curve>), Error> {
+    let in_file = |(side, error): (Side, TableError)| broken(files[usize::from(side == Side::B)], error);
+    let both = || -> Result<[Recording; 2], Error> { Ok([open(files[0])?, open(files[1])?]) };
+    let [mut a, mut b] = both()?;
+    let in_b: HashSet<&String> = b.columns().iter().collect();
+    let names: Vec<&str> = a.columns().iter().filter(|name| in_b.contains(name)).map(String::as_str).collect();
+    if let Some(pattern) = tolerances.idle(&names).filter(|_| !names.is_empty()) {
+        let what = format!(
+            "--tolerance '{pattern}=…' names no signal that both recordings have; these have {}",
+            names.iter().take(5).copied().collect::<Vec<_>>().join(", ")
+        );
+        return Err(Error::Report(files[0].clone(), None, what));
+    }
+    let signals = compare::signals(&mut a, &mut b, course, tolerances).map_err(in_file)?;
+    // What is no file (a pipe) cannot be read twice.
+    let again = files.iter().all(|file| fs::metadata(file).is_ok_and(|metadata| metadata.is_file()));
+    if signals.different.is_empty() || !again {
+        return Ok((signals, vec![]));
+    }
+    let [mut a, mut b] = both()?;
+    let curves = compare::curves(&mut a, &mut b, course, &signals, DRAWN).map_err(in_file)?;
+    Ok((signals, curves))
+}
+
+fn nothing_in_common(inputs: &[Input; 2], signals: Option<&SignalsComparison>) -> Error {
+    let (a, b) = (&inputs[0].name, &inputs[1].name);
+    let what = match signals {
+        None => format!("there is nothing to compare with {b}: they have neither signals nor clocks in common"),
+        Some(signals) => {
+            let few = |names: &[String]| match names {
+                [] => "none".to_owned(),
+                names => names.iter().take(4).cloned().collect::<Vec<_>>().join(", "),
+            };
+            format!(
+                "there is nothing to compare with {b}: no column has the same name in both; columns are named fmu.variable, \
+                 here {}, there {}",
+                few(&signals.only[0]),
+                few(&signals.only[1])
+            )
+        }
+    };
+    Error::Report(PathBuf::from(a), None, what)
+}

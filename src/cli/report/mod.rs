@@ -1,0 +1,126 @@
+//! `vecud report`: the report of a run anew from its recording, or a run beside another one.
+
+mod against;
+mod side;
+
+use crate::report::{self, Screen};
+use crate::supervisor::{self, Error};
+use crate::sys::process::terminal_size;
+use side::Folder;
+use std::io::{IsTerminal, Write, stdout};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(clap::Args)]
+#[command(after_long_help = COMPARED)]
+pub struct Arguments {
+    /// The run: its output folder, its report.json, or (with --against) any CSV file
+    #[arg(value_name = "DIR")]
+    run: PathBuf,
+    /// The reference: the output folder of another run, its report.json, or any CSV file
+    #[arg(long, value_name = "B")]
+    against: Option<PathBuf>,
+    /// How far signals may be apart, in their unit; default: not at all
+    #[arg(long, value_name = "TOL", value_parser = tolerance, requires = "against")]
+    abs: Option<f64>,
+    /// How far signals may be apart in proportion to the larger value (0.01 is 1 %); within --abs or --rel is enough
+    #[arg(long, value_name = "TOL", value_parser = tolerance, requires = "against")]
+    rel: Option<f64>,
+    /// The same for some signals, instead of --abs and --rel: 'plant.*=1e-6', '*.speed=0.1%', '*=1e-6,0.1%', 'ecu.x=inf';
+    /// may be given several times, the last one that names a signal counts
+    #[arg(long, value_name = "PATTERN=TOL", requires = "against")]
+    tolerance: Vec<report::compare::NamedTolerance>,
+    /// How many times as long latencies and responses may be, in p50 and p99; default: they are not judged
+    #[arg(long, value_name = "R", value_parser = ratio, requires = "against")]
+    ratio: Option<f64>,
+    /// Compares signals only where both recordings have a row (one was thinned out)
+    #[arg(long, requires = "against")]
+    common_times: bool,
+    /// Times that differ by no more than this are the same (of a tool that rounds them); default: 1e-9
+    #[arg(long, value_name = "S", value_parser = tolerance, requires = "against")]
+    time_tolerance: Option<f64>,
+    /// Compares signals only before this time
+    #[arg(long, value_name = "S", value_parser = finite, allow_negative_numbers = true, requires = "against")]
+    until: Option<f64>,
+    /// Where the page goes; default: report.html or comparison.html in DIR
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+const COMPARED: &str = "\
+Without --against, DIR/report.html is written anew from report.json and histograms.hlog, and the table is shown; the exit
+code is 0, whatever became of the run. With it, two runs are shown side by side, here and in comparison.html; the exit code
+is 3 when something differs by more than is allowed.
+
+Signals are compared at every time at which one of the recordings has a row; the other one has the value of its last row.
+NaN equals NaN. Integers (enumerations and booleans, too) are compared exactly unless --tolerance names them. A CSV file of
+another tool has the time in seconds in its first column, and columns named fmu.variable. Signals and clocks that only one
+side has are listed and not judged; a recording that ends before the reference does is beyond every tolerance.";
+
+fn finite(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.ok_or_else(|| "must be a finite number".to_owned())
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    finite(text).ok().filter(|number| *number >= 0.0).ok_or_else(|| "must be a finite number, 0 or more".to_owned())
+}
+
+fn ratio(text: &str) -> Result<f64, String> {
+    finite(text)
+        .ok()
+        .filter(|number| *number > 0.0)
+        .ok_or_else(|| "must be a finite number above 0, like 1.5".to_owned())
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
+    match &arguments.against {
+        Some(reference) => against::run(&arguments, reference),
+        None => rebuild(&arguments),
+    }
+}
+
+/// Whatever became of the run: that its report was rebuilt is a success.
+fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let folder = Folder::of(&arguments.run)?;
+    let report = folder.report()?;
+    let log = folder.path.join("histograms.hlog");
+    let text = match std::fs::read_to_string(&log) {
+        Ok(text) => text,
+        Err(_) if !report.has_histograms() => String::new(),
+        Err(error) => {
+            let what = format!(
+                "{error}; the figures of report.html are drawn from this file: put it back beside report.json, or run the \
+                 rig again (report.json alone is enough for --against)"
+            );
+            return Err(Error::Report(log, None, what));
+        }
+    };
+    let run = report.rebuild(&text).map_err(|error| Error::Report(log, None, error.message))?;
+    let page = arguments.out.clone().unwrap_or_else(|| folder.path.join("report.html"));
+    write(&page, &report::html(&run))?;
+    show(&report::summary(&run, &page.display().to_string(), screen()));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(page: &Path, text: &str) -> Result<(), Error> {
+    supervisor::write_whole(page, text.as_bytes()).map_err(|error| {
+        Error::Report(
+            page.to_owned(),
+            None,
+            format!("the page cannot be written: {error}; choose another place with --out FILE"),
+        )
+    })
+}
+
+fn screen() -> Screen {
+    let columns = terminal_size(stdout().as_fd()).map_or(120, |(columns, _)| columns);
+    let color = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    Screen { columns, lines: usize::MAX, color }
+}
+
+fn show(text: &str) {
+    // A closed pipe (`vecud report ... | head`) is no failure.
+    let _ = stdout().write_all(text.as_bytes());
+}

@@ -1,0 +1,113 @@
+//! What a path on the command line stands for: the folder of a run, its `report.json`, or a recording of another tool.
+
+use crate::report::ReportFile;
+use crate::report::compare::{Table, TableError};
+use crate::supervisor::Error;
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+/// The recording of a run.
+const SIGNALS: &str = "signals.csv";
+
+/// The folder of a run.
+pub struct Folder {
+    /// Where its files are.
+    pub path: PathBuf,
+    /// Its report.
+    report: PathBuf,
+}
+
+impl Folder {
+    /// The folder, or that of a `report.json`.
+    pub fn of(path: &Path) -> Result<Folder, Error> {
+        let wrong = |what: String| Err(Error::Report(path.to_owned(), None, what));
+        match fs::metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => wrong(
+                "there is no such folder; name the output folder of a run (vecud run makes vecud-out/<rig>)".to_owned(),
+            ),
+            Err(error) => wrong(error.to_string()),
+            Ok(metadata) if metadata.is_dir() => {
+                let report = path.join("report.json");
+                if !report.exists() && path.join("run-1/report.json").is_file() {
+                    return wrong("this folder holds several runs; name one of them, like run-1 in it".to_owned());
+                }
+                Ok(Folder { path: path.to_owned(), report })
+            }
+            Ok(_) if is_json(path) => {
+                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+                Ok(Folder { path: folder.unwrap_or(Path::new(".")).to_owned(), report: path.to_owned() })
+            }
+            Ok(_) => wrong("this is neither the output folder of a run nor a report.json".to_owned()),
+        }
+    }
+
+    /// Reads `report.json`.
+    pub fn report(&self) -> Result<ReportFile, Error> {
+        let path = || self.report.clone();
+        let text = fs::read_to_string(&self.report).map_err(|error| {
+            let what = match error.kind() {
+                io::ErrorKind::NotFound => {
+                    "there is none: no run has ended in this folder; name another one, or run the rig \
+                                            again (--against takes a signals.csv by itself, too)"
+                        .to_owned()
+                }
+                io::ErrorKind::InvalidData => "this is no text; take another copy, or run the rig again".to_owned(),
+                _ => error.to_string(),
+            };
+            Error::Report(path(), None, what)
+        })?;
+        let line = |place: Option<(usize, usize)>| place.map(|(line, _)| line as u64);
+        ReportFile::parse(&text).map_err(|error| Error::Report(path(), line(error.place), error.message))
+    }
+}
+
+fn is_json(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
+}
+
+/// One side of a comparison.
+pub struct Input {
+    /// As the user named it.
+    pub name: String,
+    /// Where a page about it goes.
+    pub folder: PathBuf,
+    /// Of a run.
+    pub report: Option<ReportFile>,
+    /// A CSV file with signals.
+    pub signals: Option<PathBuf>,
+}
+
+impl Input {
+    /// What is at this path.
+    pub fn of(path: &Path) -> Result<Input, Error> {
+        let name = path.display().to_string();
+        let is_other_file = fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir()) && !is_json(path);
+        if is_other_file {
+            if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mcap")) {
+                let what = "only recordings in CSV can be compared; record with format = \"csv\", or convert it";
+                return Err(Error::Report(path.to_owned(), None, what.to_owned()));
+            }
+            let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+            return Ok(Input { name, folder, report: None, signals: Some(path.to_owned()) });
+        }
+        let folder = Folder::of(path)?;
+        let signals = folder.path.join(SIGNALS);
+        let report = Some(folder.report()?);
+        Ok(Input { name, report, signals: signals.is_file().then_some(signals), folder: folder.path })
+    }
+}
+
+/// A recording to read.
+pub type Recording = Table<BufReader<File>>;
+
+/// Opens a recording.
+pub fn open(path: &Path) -> Result<Recording, Error> {
+    let file = File::open(path).map_err(Error::file(path))?;
+    Table::new(BufReader::with_capacity(1 << 18, file)).map_err(|error| broken(path, error))
+}
+
+/// A recording that cannot be read.
+pub fn broken(path: &Path, error: TableError) -> Error {
+    Error::Report(path.to_owned(), Some(error.line), error.message)
+}

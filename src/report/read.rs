@@ -1,0 +1,476 @@
+//! `report.json` and `histograms.hlog` → the [`Run`] that they were written of.
+//!
+//! `report.json` alone has every figure and the summary of each histogram: enough to compare runs. The histograms
+//! themselves, from which figures are drawn, are in the log; both must be of the same run. A run that was written and read
+//! back gives the same page, byte for byte.
+//!
+//! Fields that are not known are passed over; one that is missing is an error that says which version wrote the file.
+
+use super::hlog::tag;
+use super::{
+    ClockResult, DatagramResult, End, FindingResult, FmuResult, FmuStatus, Host, LockResult, Problem, Run, Scheduling,
+    Severity, json, status,
+};
+use crate::fmu::description::IntervalVariability as Kind;
+use crate::plan::Mode;
+use crate::plan::words::kind_name;
+use crate::priority::{FifoPriority, FmiPriority};
+use crate::record::histogram::Histogram;
+use hdrhistogram::Histogram as Hdr;
+use hdrhistogram::serialization::Deserializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+use serde::Deserialize;
+use std::fmt;
+
+/// A `report.json` that was read. The fields are those of the file.
+#[derive(Debug, Deserialize)]
+pub struct ReportFile {
+    pub(super) rig: String,
+    pub(super) mode: String,
+    pub(super) verdict: String,
+    pub(super) problems: Vec<String>,
+    problem_severities: Vec<String>,
+    notes: Vec<String>,
+    version: String,
+    pub(super) started: String,
+    start_monotonic_ns: i64,
+    pub(super) start_time: f64,
+    pub(super) end_time: f64,
+    wall_seconds: f64,
+    end: String,
+    #[serde(default)]
+    repetition: Option<u32>,
+    samples_dropped: u64,
+    log_dropped: u64,
+    pub(super) host: HostFile,
+    fmus: Vec<FmuFile>,
+    pub(super) clocks: Vec<ClockFile>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct HostFile {
+    pub kernel: String,
+    pub preempt_rt: bool,
+    pub scheduling: String,
+    fifo_band_asked: [u8; 2],
+    fifo_band_used: Option<[u8; 2]>,
+    memory_locked: bool,
+    memory_locked_bytes: u64,
+    memory_wanted_bytes: u64,
+    dma_latency_held: bool,
+    pub cpu_model: String,
+    cpus_online: usize,
+    isolated_cpus: Vec<usize>,
+    facts: Vec<Fact>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Fact {
+    name: String,
+    value: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct FmuFile {
+    name: String,
+    path: String,
+    status: String,
+    lock: LockFile,
+    findings: Vec<FindingFile>,
+    log: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct FindingFile {
+    kind: String,
+    count: u64,
+    message: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct LockFile {
+    acquisitions: u64,
+    nested: u64,
+    leaked: u64,
+    unbalanced: u64,
+    hold: Figures,
+    wait: Figures,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ClockFile {
+    pub fmu: String,
+    pub clock: String,
+    kind: String,
+    interval_s: Option<f64>,
+    activated_by: String,
+    fmi_priority: u32,
+    fifo_priority: Option<u8>,
+    cpu: usize,
+    thread: String,
+    pub activations: u64,
+    pub overruns: u64,
+    pub skipped: u64,
+    pub coalesced: u64,
+    pub retimed: u64,
+    pub discarded: u64,
+    received: Option<u64>,
+    rate_limited: Option<u64>,
+    kernel_dropped: Option<u64>,
+    max_latency: Option<u64>,
+    pub wakeup_latency: Figures,
+    pub start_latency: Figures,
+    pub start_jitter: Figures,
+    pub execution: Figures,
+    pub response: Figures,
+    pub arrival_latency: Option<Figures>,
+}
+
+/// What `report.json` says of a histogram, ns.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub(super) struct Figures {
+    pub count: u64,
+    min: u64,
+    mean: f64,
+    pub p50: u64,
+    pub p99: u64,
+    pub p99_9: u64,
+    pub max: u64,
+}
+
+/// Why a file cannot be read.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ReadError {
+    /// Line and column, where there is one.
+    pub place: Option<(usize, usize)>,
+    /// What is wrong, and what to do.
+    pub message: String,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl ReportFile {
+    /// Reads `report.json`.
+    ///
+    /// # Errors
+    /// It is no JSON, no report of vecud, or one of a version with other fields.
+    pub fn parse(text: &str) -> Result<ReportFile, ReadError> {
+        serde_json::from_str(text).map_err(|error| {
+            let place = (error.line() > 0).then(|| (error.line(), error.column()));
+            let message = error.to_string();
+            let what = message.split(" at line ").next().unwrap_or(&message);
+            let ours = env!("CARGO_PKG_VERSION");
+            let version = serde_json::from_str::<serde_json::Value>(text).ok().map(|value| value["version"].clone());
+            let message = match version.as_ref().map(|version| version.as_str()) {
+                None => format!("{what}: this file is damaged or no report.json; take another copy, or run the rig again"),
+                Some(None) => format!("{what}: this is no report.json of vecud"),
+                Some(Some(theirs)) if theirs != ours => format!(
+                    "{what}: vecud {theirs} wrote this report, this is vecud {ours}; read it with that version, or run the \
+                     rig again"
+                ),
+                Some(Some(_)) => format!("{what}: this report was changed or damaged; run the rig again"),
+            };
+            ReadError { place, message }
+        })
+    }
+
+    /// The verdict: "pass" or "fail".
+    pub fn verdict(&self) -> &str {
+        &self.verdict
+    }
+
+    /// Simulation time at which the run ended, s.
+    pub fn end_time(&self) -> f64 {
+        self.end_time
+    }
+
+    /// Whether there are histograms, so that [`ReportFile::rebuild`] needs the log.
+    pub fn has_histograms(&self) -> bool {
+        self.histograms().any(|figures| figures.count > 0)
+    }
+
+    fn histograms(&self) -> impl Iterator<Item = &Figures> {
+        let clocks = self.clocks.iter().flat_map(|clock| {
+            let all = [&clock.wakeup_latency, &clock.start_latency, &clock.start_jitter];
+            all.into_iter().chain([&clock.execution, &clock.response]).chain(&clock.arrival_latency)
+        });
+        clocks.chain(self.fmus.iter().flat_map(|fmu| [&fmu.lock.hold, &fmu.lock.wait]))
+    }
+
+    /// The run, with the histograms of this `histograms.hlog`.
+    ///
+    /// # Errors
+    /// The log is damaged or of another run, or the report has words that this version does not know.
+    pub fn rebuild(&self, log: &str) -> Result<Run, ReadError> {
+        let mut log = Log { lines: IntervalLogIterator::new(log.as_bytes()) };
+        let clocks = self.clocks.iter().map(|clock| clock.rebuild(&mut log)).collect::<Result<_, _>>()?;
+        let fmus = self.fmus.iter().map(|fmu| fmu.rebuild(&mut log)).collect::<Result<_, _>>()?;
+        let problems = self.problems.iter().zip(&self.problem_severities).map(|(message, word)| {
+            let all = [Severity::Failure, Severity::Limit, Severity::Finding, Severity::Warning];
+            Ok(Problem { severity: known("severity", &all, json::severity, word)?, message: message.clone() })
+        });
+        Ok(Run {
+            rig: self.rig.clone(),
+            version: self.version.clone(),
+            mode: known("mode", &[Mode::RealTime, Mode::Virtual], json::mode, &self.mode)?,
+            started: self.started.clone(),
+            start_monotonic_ns: self.start_monotonic_ns,
+            start_time: self.start_time,
+            end_time: self.end_time,
+            wall_seconds: self.wall_seconds,
+            end: known("end", &[End::StopTime, End::Overrun, End::Signal, End::Failure], json::end, &self.end)?,
+            problems: problems.collect::<Result<_, ReadError>>()?,
+            notes: self.notes.clone(),
+            host: self.host.rebuild()?,
+            fmus,
+            clocks,
+            repetition: self.repetition,
+            samples_dropped: self.samples_dropped,
+            log_dropped: self.log_dropped,
+        })
+    }
+}
+
+impl HostFile {
+    fn rebuild(&self) -> Result<Host, ReadError> {
+        let all = [Scheduling::Fifo, Scheduling::Cooperative, Scheduling::Virtual];
+        let band = |[low, high]: [u8; 2]| Ok::<_, ReadError>((fifo(low)?, fifo(high)?));
+        Ok(Host {
+            kernel: self.kernel.clone(),
+            preempt_rt: self.preempt_rt,
+            scheduling: known("scheduling", &all, json::scheduling, &self.scheduling)?,
+            fifo_band_asked: band(self.fifo_band_asked)?,
+            fifo_band_used: self.fifo_band_used.map(band).transpose()?,
+            memory_locked: self.memory_locked,
+            memory_locked_bytes: self.memory_locked_bytes,
+            memory_wanted_bytes: self.memory_wanted_bytes,
+            dma_latency_held: self.dma_latency_held,
+            cpu_model: self.cpu_model.clone(),
+            cpus_online: self.cpus_online,
+            isolated_cpus: self.isolated_cpus.clone(),
+            facts: self.facts.iter().map(|fact| (fact.name.clone(), fact.value.clone())).collect(),
+        })
+    }
+}
+
+impl FmuFile {
+    fn rebuild(&self, log: &mut Log) -> Result<FmuResult, ReadError> {
+        use FmuStatus::*;
+        let finding = |finding: &FindingFile| FindingResult {
+            kind: finding.kind.clone().into(),
+            count: finding.count,
+            message: finding.message.clone(),
+        };
+        Ok(FmuResult {
+            name: self.name.clone(),
+            path: self.path.clone(),
+            status: known("status", &[Terminated, Error, Fatal, Aborted, Crashed], status, &self.status)?,
+            lock: LockResult {
+                acquisitions: self.lock.acquisitions,
+                nested: self.lock.nested,
+                leaked: self.lock.leaked,
+                unbalanced: self.lock.unbalanced,
+                hold: log.take(&format!("{}.lock.hold", self.name), &self.lock.hold)?,
+                wait: log.take(&format!("{}.lock.wait", self.name), &self.lock.wait)?,
+            },
+            findings: self.findings.iter().map(finding).collect(),
+            log: self.log.clone(),
+        })
+    }
+}
+
+impl ClockFile {
+    fn rebuild(&self, log: &mut Log) -> Result<ClockResult, ReadError> {
+        use Kind::*;
+        let mut take =
+            |metric: &str, figures: &Figures| log.take(&format!("{}.{}.{metric}", self.fmu, self.clock), figures);
+        Ok(ClockResult {
+            fmu: self.fmu.clone(),
+            clock: self.clock.clone(),
+            kind: known("kind", &[Constant, Fixed, Tunable, Changing, Countdown, Triggered], kind_name, &self.kind)?,
+            interval_s: self.interval_s,
+            activated_by: self.activated_by.clone(),
+            fmi_priority: FmiPriority(self.fmi_priority),
+            fifo_priority: self.fifo_priority.map(fifo).transpose()?,
+            cpu: self.cpu,
+            thread: self.thread.clone(),
+            activations: self.activations,
+            overruns: self.overruns,
+            skipped: self.skipped,
+            coalesced: self.coalesced,
+            retimed: self.retimed,
+            discarded: self.discarded,
+            max_latency: self.max_latency,
+            // In the order of the log.
+            wakeup_latency: take("wakeup_latency", &self.wakeup_latency)?,
+            start_latency: take("start_latency", &self.start_latency)?,
+            start_jitter: take("start_jitter", &self.start_jitter)?,
+            execution: take("execution", &self.execution)?,
+            response: take("response", &self.response)?,
+            datagrams: match (self.received, &self.arrival_latency) {
+                (Some(received), Some(figures)) => Some(DatagramResult {
+                    received,
+                    rate_limited: self.rate_limited.unwrap_or(0),
+                    dropped: self.kernel_dropped.unwrap_or(0),
+                    arrival_latency: take("arrival_latency", figures)?,
+                }),
+                _ => None,
+            },
+        })
+    }
+}
+
+/// The lines of the log, which come in the order of the report.
+struct Log<'a> {
+    lines: IntervalLogIterator<'a>,
+}
+
+impl Log<'_> {
+    /// The histogram that the report has these figures of.
+    fn take(&mut self, name: &str, figures: &Figures) -> Result<Histogram, ReadError> {
+        if figures.count == 0 {
+            return Ok(Histogram::default());
+        }
+        let wrong = |what: &str| {
+            let message = format!(
+                "{what} the histogram {name} of report.json; the two files are not of the same run, or this one is damaged or \
+                 from another version of vecud: put the right one beside report.json, or run the rig again"
+            );
+            Err(ReadError { place: None, message })
+        };
+        let line = loop {
+            match self.lines.next() {
+                None => return wrong("ends before"),
+                Some(Ok(LogEntry::Interval(line))) => break line,
+                Some(Ok(_)) => {}
+                Some(Err(_)) => return wrong("has a line that cannot be read instead of"),
+            }
+        };
+        if line.tag().map(|tag| tag.as_str()) != Some(&tag(name)) {
+            return wrong("has something else instead of");
+        }
+        let bytes = base64(line.encoded_histogram());
+        let read: Option<Hdr<u64>> = bytes.and_then(|bytes| Deserializer::new().deserialize(&mut &bytes[..]).ok());
+        let own = |read: Hdr<u64>| Histogram::from_parts(&read, figures.count, figures.min, figures.max, figures.mean);
+        match read.and_then(own) {
+            Some(histogram) => Ok(histogram),
+            None => wrong("has other values than"),
+        }
+    }
+}
+
+/// The variant of a word.
+fn known<T: Copy>(what: &str, all: &[T], name: fn(T) -> &'static str, word: &str) -> Result<T, ReadError> {
+    all.iter().copied().find(|variant| name(*variant) == word).ok_or_else(|| ReadError {
+        place: None,
+        message: format!("the {what} \"{word}\" is not known to vecud {}; read it with the version that wrote it", {
+            env!("CARGO_PKG_VERSION")
+        }),
+    })
+}
+
+fn fifo(value: u8) -> Result<FifoPriority, ReadError> {
+    let message = || format!("{value} is no FIFO priority, those are 1 to 99; run the rig again");
+    FifoPriority::new(value).ok_or_else(|| ReadError { place: None, message: message() })
+}
+
+/// Bytes of base64, which no crate of ours decodes; `None`: it is none.
+pub(super) fn base64(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| match byte {
+        b'A'..=b'Z' => Some(byte - b'A'),
+        b'a'..=b'z' => Some(byte - b'a' + 26),
+        b'0'..=b'9' => Some(byte - b'0' + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    };
+    let digits = text.trim_end_matches('=').bytes().map(digit).collect::<Option<Vec<u8>>>()?;
+    let bytes = digits.chunks(4).flat_map(|chunk| {
+        let word = chunk.iter().enumerate().fold(0, |word, (i, digit)| word | u32::from(*digit) << (18 - 6 * i));
+        (0..chunk.len() - 1).map(move |i| (word >> (16 - 8 * i)) as u8)
+    });
+    Some(bytes.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{hlog, html, sample};
+    use super::*;
+
+    fn odd() -> Run {
+        let mut run = sample(5);
+        run.problems = vec![
+            Problem { severity: Severity::Limit, message: "late\n    by far".into() },
+            Problem { severity: Severity::Warning, message: "ä \"quoted\"".into() },
+        ];
+        run.notes = vec!["a note".into()];
+        (run.end, run.mode, run.host.scheduling) = (End::Signal, Mode::RealTime, Scheduling::Cooperative);
+        run.host.fifo_band_used = None;
+        (run.samples_dropped, run.log_dropped) = (3, 4);
+        run.fmus[0].findings =
+            vec![FindingResult { kind: "leaked_lock".into(), count: 2, message: "it kept the lock".into() }];
+        run.clocks[1].clock = "two words, and a comma".into();
+        run.clocks[2].execution = Histogram::default();
+        let arrival_latency = Histogram::of([30_000, 7]);
+        run.clocks[0].datagrams = Some(DatagramResult { received: 5, rate_limited: 1, dropped: 2, arrival_latency });
+        run
+    }
+
+    #[test]
+    fn what_was_written_reads_back_as_the_same_run() {
+        for run in [sample(1), odd()] {
+            let read = ReportFile::parse(&json::json(&run)).unwrap().rebuild(&hlog(&run)).unwrap();
+            assert_eq!(json::json(&read), json::json(&run));
+            assert_eq!(hlog(&read), hlog(&run));
+            assert!(html(&read) == html(&run), "the pages differ");
+        }
+    }
+
+    #[test]
+    fn the_log_of_another_run_is_refused() {
+        let run = sample(1);
+        let report = ReportFile::parse(&json::json(&run)).unwrap();
+        assert!(report.has_histograms());
+        let words = |log: &str| report.rebuild(log).unwrap_err().message;
+        assert!(words("").starts_with("ends before the histogram ecu.crank_isr.wakeup_latency of report.json; "));
+        let whole = hlog(&run);
+        assert!(words(&whole[..whole.len() / 2]).contains(" the histogram "));
+        assert!(words("nonsense\n").starts_with("has a line that cannot be read instead of"));
+        let mut other = sample(1);
+        other.clocks[0].wakeup_latency = Histogram::of([1, 2, 3]);
+        assert!(words(&hlog(&other)).starts_with("has other values than the histogram ecu.crank_isr.wakeup_latency"));
+        other.clocks.remove(0);
+        assert!(words(&hlog(&other)).starts_with("has something else instead of"));
+    }
+
+    #[test]
+    fn a_file_that_is_no_report_says_what_it_is() {
+        let text = json::json(&sample(1));
+        let words = |text: &str| ReportFile::parse(text).unwrap_err();
+        let cut = words(&text[..300]);
+        assert!(cut.place.is_some() && cut.message.contains("this file is damaged or no report.json"), "{cut:?}");
+        assert!(words("{\"a\": 1}").message.contains("this is no report.json of vecud"));
+        let newer =
+            words(&text.replace("\"version\": \"0.1.0\"", "\"version\": \"9.0.0\"").replace("end_time", "until"));
+        let expected = "missing field `end_time`: vecud 9.0.0 wrote this report, this is vecud ";
+        assert!(newer.message.starts_with(expected), "{newer:?}");
+        let unknown =
+            ReportFile::parse(&text.replace("\"stop_time\"", "\"tired\"")).unwrap().rebuild(&hlog(&sample(1)));
+        assert!(unknown.unwrap_err().message.starts_with("the end \"tired\" is not known to vecud "));
+    }
+
+    #[test]
+    fn base64_of_any_length() {
+        assert_eq!(base64("").unwrap(), b"");
+        assert_eq!(base64("TQ==").unwrap(), b"M");
+        assert_eq!(base64("TWFu+/8=").unwrap(), [b'M', b'a', b'n', 0xfb, 0xff]);
+        assert_eq!(base64("T W"), None);
+        assert_eq!(base64("ü"), None);
+    }
+}

@@ -1,0 +1,156 @@
+//! `vecud report`, whole program: a report rebuilt is the report, and two runs side by side.
+
+mod program;
+
+use program::{Rig, the_core};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// Finished runs of the engine example, each in a folder of its own name.
+struct Runs(TempDir);
+
+/// What came of it.
+struct Result {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Runs {
+    fn new() -> Runs {
+        Runs(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Runs the example with this idle speed.
+    fn run(self, name: &str, idle_speed: &str, arguments: &[&str]) -> Runs {
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let text = fs::read_to_string(manifest.join("examples/engine.toml")).unwrap();
+        let text = text.replace("idle_speed = 850.0", &format!("idle_speed = {idle_speed}"));
+        let file = self.path("engine.toml");
+        fs::write(&file, text.replace("../fmus", manifest.join("fmus").to_str().unwrap())).unwrap();
+        let rig = Rig::of_file(file.to_str().unwrap());
+        let mut command = rig.command();
+        command.args(["--stop-time", "1"]).args(arguments);
+        let outcome = rig.finish(rig.start(command), std::time::Duration::from_secs(60)).exits(0);
+        drop(outcome);
+        fs::create_dir(self.path(name)).unwrap();
+        for entry in fs::read_dir(rig.out()).unwrap().flatten() {
+            fs::copy(entry.path(), self.path(name).join(entry.file_name())).unwrap();
+        }
+        self
+    }
+
+    fn report(&self, arguments: &str) -> Result {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vecud"));
+        let command = command.arg("report").args(arguments.split_whitespace()).current_dir(self.0.path());
+        let output = command.output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Result { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
+    #[track_caller]
+    fn says(&self, arguments: &str, code: i32, words: &[&str]) -> String {
+        let result = self.report(arguments);
+        assert_eq!((result.code, result.stderr.as_str()), (Some(code), ""), "{arguments}: {}", result.stdout);
+        for word in words {
+            assert!(result.stdout.contains(word), "{arguments}: {word:?} is not in\n{}", result.stdout);
+        }
+        result.stdout
+    }
+}
+
+#[test]
+fn a_rebuilt_report_is_the_report() {
+    the_core(|| {
+        let runs = Runs::new().run("virtual", "850.0", &["--mode", "virtual"]).run("real", "850.0", &[]);
+        for name in ["virtual", "real"] {
+            let page = runs.path(name).join("report.html");
+            let before = fs::read(&page).unwrap();
+            fs::remove_file(&page).unwrap();
+            runs.says(name, 0, &["clock ", "engine passed: 1 s simulated", &format!("report: {name}/report.html\n")]);
+            assert!(fs::read(&page).unwrap() == before, "{name}: another page");
+            let elsewhere = format!("{name}/report.json --out {name}.html");
+            runs.says(&elsewhere, 0, &[&format!("report: {name}.html\n")]);
+            assert!(fs::read(runs.path(&format!("{name}.html"))).unwrap() == before, "{name}: another page");
+        }
+        // Real time against virtual time: there is a verdict, and no latency.
+        let words = ["no latencies: in virtual time nothing is late", "run:       real: real time, 0 s to 1 s, passed"];
+        runs.says("real --against virtual --tolerance *=inf", 0, &words);
+        let page = fs::read_to_string(runs.path("real/comparison.html")).unwrap();
+        assert!(page.contains("no latencies to compare") && page.contains("virtual time"));
+        // Latencies against themselves, and against less than themselves.
+        runs.says("real --against real --ratio 1", 0, &["wake-up latency", "nothing is beyond what is allowed"]);
+        runs.says("real --against real --ratio 0.5", 3, &["; the limit is 0.5 times\n"]);
+    });
+}
+
+#[test]
+fn two_runs_in_virtual_time_are_equal_and_another_start_value_shows() {
+    let runs = Runs::new().run("one", "850.0", &["--mode", "virtual"]).run("two", "850.0", &["--mode", "virtual"]).run(
+        "other",
+        "860.0",
+        &["--mode", "virtual"],
+    );
+    runs.says("one --against two", 0, &["37 signals equal at ", "comparison: one/comparison.html\n"]);
+    runs.says("one/report.json --against two/signals.csv --out page.html", 0, &["37 signals equal at "]);
+    assert!(fs::read_to_string(runs.path("page.html")).unwrap().contains("<h2>Equal signals</h2>"));
+
+    let first = "beyond: ecu.idle_speed: 860.0 against 850.0 at 0 s, the first of ";
+    let text = runs.says("other --against one", 3, &[first, " of 37 signals different at "]);
+    let idle =
+        text.lines().find(|line| line.starts_with("ecu.idle_speed ")).map(|line| line.split_whitespace().collect());
+    let idle: Vec<&str> = idle.unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(idle[3..], ["0", "s", "10", "0", "s", "1.16", "%", "0", "s"], "{text}");
+    runs.says("other --against one --tolerance *=inf", 0, &["nothing is beyond what is allowed"]);
+    runs.says("other --against one --tolerance *=inf --tolerance ecu.idle_speed=10", 0, &[]);
+    runs.says("other --against one --tolerance *=inf --tolerance ecu.idle_speed=1%", 3, &[first]);
+    let page = fs::read_to_string(runs.path("other/comparison.html")).unwrap();
+    assert!(page.contains("<h2>Beyond tolerance</h2>") && page.contains("Where they part"));
+}
+
+#[test]
+fn a_recording_of_another_tool() {
+    let runs = Runs::new().run("one", "850.0", &["--mode", "virtual"]);
+    let own = fs::read_to_string(runs.path("one/signals.csv")).unwrap();
+    let header: Vec<&str> = own.lines().next().unwrap().split(',').collect();
+    let (speed, teeth) =
+        (header.iter().position(|n| *n == "plant.speed"), header.iter().position(|n| *n == "ecu.teeth"));
+    let (speed, teeth) = (speed.unwrap(), teeth.unwrap());
+    // Other order, other line ends, a column that we do not have, times and values with fewer digits.
+    let foreign = |change: &dyn Fn(f64, f64) -> f64| {
+        let mut text = "Time [s];ecu.teeth;own;plant.speed\r\n".to_owned();
+        for line in own.lines().skip(1) {
+            let cells: Vec<&str> = line.split(',').collect();
+            let (time, value): (f64, f64) = (cells[0].parse().unwrap(), cells[speed].parse().unwrap());
+            text += &format!("{time:.9};{};x;{:.6}\r\n", cells[teeth], change(time, value));
+        }
+        text
+    };
+    fs::write(runs.path("same.csv"), foreign(&|_, value| value)).unwrap();
+    runs.says(
+        "one --against same.csv --abs 1e-6",
+        0,
+        &["1 of 2 signals different at ", "only in the reference: own\n"],
+    );
+    runs.says("one --against same.csv --rel 1e-6", 0, &["a recording without a report"]);
+    runs.says("one --against same.csv", 3, &["(exact)"]);
+    fs::write(runs.path("other.csv"), foreign(&|time, value| value + if time >= 0.5 { 2.0 } else { 0.0 })).unwrap();
+    let words = ["beyond: plant.speed: ", " at 0.5 s, the first of ", "(tolerance 0.1)"];
+    runs.says("one --against other.csv --abs 0.1", 3, &words);
+    runs.says("one --against other.csv --abs 0.1 --until 0.5", 0, &[]);
+    // The foreign one as the run: the page lies beside it.
+    runs.says("other.csv --against one --abs 3", 0, &["comparison: comparison.html\n"]);
+    assert!(runs.path("comparison.html").is_file());
+    // What ends early is not equal; its last row, cut off by a kill, is left out.
+    let half: String = own.lines().take(500).map(|line| format!("{line}\n")).collect();
+    let last = half.trim_end().rfind(',').unwrap();
+    fs::write(runs.path("half.csv"), &half[..last]).unwrap();
+    runs.says("half.csv --against one", 3, &["beyond: the recording ends at ", "; the reference goes on until 1 s ("]);
+    runs.says("one --against half.csv", 0, &["note: not compared: ", "note: the last row of half.csv breaks off"]);
+}
