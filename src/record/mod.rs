@@ -8,9 +8,13 @@
 
 pub mod board;
 mod commands;
+mod csv;
 pub mod findings;
 pub mod histogram;
 pub mod log;
+mod messages;
 pub mod samples;
 pub mod signals;
+mod tail;
+mod thinning;
 pub mod unusable;

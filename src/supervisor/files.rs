@@ -146,7 +146,8 @@ pub(super) fn lock(path: &Path) -> Result<File, Error> {
 
 /// Whether a file of this name is from a run. The folder may be anybody's, with files of their own in it.
 fn is_ours(name: &str) -> bool {
-    const FILES: [&str; 5] = ["report.json", "report.html", "histograms.hlog", "signals.csv", "trace.json"];
+    const FILES: [&str; 6] =
+        ["report.json", "report.html", "histograms.hlog", "signals.csv", "signals.mcap", "trace.json"];
     // Of runs that were killed.
     if name == RESERVE || (name.starts_with(".run-") && name.ends_with(".log")) {
         return true;
@@ -178,8 +179,15 @@ mod tests {
 
     #[test]
     fn only_files_of_runs_are_cleared() {
-        let ours =
-            ["signals.csv", "report.json.part", "ecu.task_1ms.start_jitter.hgrm", ".reserve.part", ".run-12.log"];
+        let ours = [
+            "signals.csv",
+            "signals.mcap",
+            "signals.mcap.part",
+            "report.json.part",
+            "ecu.task_1ms.start_jitter.hgrm",
+            ".reserve.part",
+            ".run-12.log",
+        ];
         assert!(ours.into_iter().all(is_ours));
         let theirs = ["film.mkv.part", "mine.hgrm", "old.signals.csv", ".run-me", "run.log"];
         assert!(!theirs.into_iter().any(is_ours));
