@@ -266,3 +266,32 @@ fn io_error(error: McapError) -> Error {
         other => Error::other(other),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_is_json_and_reads_back_exactly() {
+        use VariableType::{Boolean, Float32, Float64, Int8, UInt64};
+        for (value, variable_type, expected) in [
+            (0.1f64.to_bits(), Float64, "0.1"),
+            ((-0.0f64).to_bits(), Float64, "-0.0"),
+            (1e300f64.to_bits(), Float64, "1e300"),
+            (5e-324f64.to_bits(), Float64, "5e-324"),
+            (f64::NAN.to_bits(), Float64, "\"NaN\""),
+            (f64::INFINITY.to_bits(), Float64, "\"Infinity\""),
+            (u64::from(f32::NEG_INFINITY.to_bits()), Float32, "\"-Infinity\""),
+            (u64::from(0.1f32.to_bits()), Float32, "0.1"),
+            (u64::MAX, UInt64, "18446744073709551615"),
+            (-128i64 as u64, Int8, "-128"),
+            (1, Boolean, "true"),
+            (0, Boolean, "false"),
+        ] {
+            let mut text = String::new();
+            number(&mut text, value, variable_type);
+            assert_eq!(text, expected);
+            serde_json::from_str::<Value>(&text).unwrap();
+        }
+    }
+}

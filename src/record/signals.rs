@@ -93,6 +93,8 @@ pub struct SignalWriter {
     columns: Vec<Columns>,
     waiting: BTreeMap<Instant, Waiting>,
     now: Vec<Option<u64>>,
+    /// Set by request at times that were written already.
+    belated: Vec<Change>,
     /// Of one time: what is kept of each activation, and when that was complete.
     kept: Vec<Change>,
     parts: Vec<(u64, TaskId, Range<usize>)>,
@@ -118,6 +120,7 @@ impl SignalWriter {
             columns: columns.collect(),
             waiting: BTreeMap::new(),
             now: plan.signals.iter().map(|signal| signal.start).collect(),
+            belated: Vec::new(),
             kept: Vec::new(),
             parts: Vec::new(),
             written: None,
@@ -164,12 +167,11 @@ impl SignalWriter {
 
     /// Takes what was set by request at `time`: before what activations of that time have computed.
     pub fn change(&mut self, time: Instant, changes: Vec<Change>) {
-        // A reconfiguration is no activation; its row may have been written already, and later ones show it.
-        if self.written.is_some_and(|written| time <= written) {
-            apply(&mut self.now, &changes);
-            return;
+        // A reconfiguration is no activation; its row may have been written already, and the next one shows it.
+        match self.written.is_some_and(|written| time <= written) {
+            true => self.belated.extend(changes),
+            false => self.waiting.entry(time).or_default().changes.extend(changes),
         }
-        self.waiting.entry(time).or_default().changes.extend(changes);
     }
 
     /// A value read while the FMU was initialised: what the column shows before it is computed.
@@ -187,10 +189,12 @@ impl SignalWriter {
 
     fn write(&mut self, time: Instant, Waiting { changes, mut samples }: Waiting) {
         self.begin();
-        let mut comes = !changes.is_empty();
+        let mut requested = std::mem::take(&mut self.belated);
+        requested.extend(changes);
+        let mut comes = !requested.is_empty();
         if comes {
-            self.each(|file| file.request(time, &changes));
-            apply(&mut self.now, &changes);
+            self.each(|file| file.request(time, &requested));
+            apply(&mut self.now, &requested);
         }
         // In the order of virtual time; what is kept of one task depends on no other.
         samples.sort_by_key(|(task, order, _)| (*task, *order));
@@ -226,6 +230,8 @@ impl SignalWriter {
     /// Writes what is left, and closes the files.
     pub fn finish(&mut self) {
         self.write_before(Instant::MAX);
+        let belated = std::mem::take(&mut self.belated);
+        apply(&mut self.now, &belated);
         self.begin();
         self.each(|file| file.flush(true));
         for (name, file) in self.files.drain(..) {

@@ -139,9 +139,12 @@ mod tests {
     /// Keeps in mind what is written where, as long as there is space.
     #[derive(Clone, Default)]
     struct Steps {
-        taken: Rc<RefCell<Vec<(u64, Vec<u8>)>>>,
+        taken: Rc<RefCell<Vec<Step>>>,
         space: Rc<RefCell<Option<usize>>>,
     }
+
+    /// What is written where; nothing: the file is cut there.
+    type Step = (u64, Vec<u8>);
 
     impl Medium for Steps {
         fn put(&self, bytes: &[u8], at: u64) -> io::Result<()> {

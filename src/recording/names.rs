@@ -31,3 +31,14 @@ pub fn keys(names: &[String]) -> Vec<String> {
 pub fn split(name: &str) -> (&str, &str) {
     name.split_once('.').unwrap_or(("", name))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_an_fmu_have_different_names_in_messages() {
+        let names = ["a.x", "b.x", "a.time", "a.a.time", "a.engine.x"].map(str::to_owned);
+        assert_eq!(keys(&names), ["x", "x", "a.time", "a.a.time", "engine.x"]);
+    }
+}

@@ -176,7 +176,7 @@ fn a_disk_that_fills_up_leaves_whole_files_of_messages() {
     let bench = Bench::with_fmu("a");
     let test = "a_disk_that_fills_up_leaves_whole_files_of_messages";
     let record = "[record]\nformat = [\"csv\", \"mcap\"]\n[[record.rule]]\nsignals = [\"a.count_slow\"]\nevery = 2\n";
-    bench.write("rig.toml", &format!("[rig]\nmode = \"virtual\"\nstop_time = 10\n[fmu.a]\npath = \"a\"\n{record}"));
+    bench.write("rig.toml", format!("[rig]\nmode = \"virtual\"\nstop_time = 10\n[fmu.a]\npath = \"a\"\n{record}"));
     let script = "\"$V\" run rig.toml --out disk/o; code=$?; cp -r disk/o kept; exit $code";
     let Some(outcome) = on_disk(&bench, test, "size=6m", script) else { return };
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
@@ -184,7 +184,7 @@ fn a_disk_that_fills_up_leaves_whole_files_of_messages() {
     let fast = report["clocks"].as_array().unwrap().iter().find(|clock| clock["clock"] == "fast").unwrap();
     assert_eq!(fast["activations"], 10_000);
     for name in ["signals.csv", "signals.mcap"] {
-        let file = std::io::BufReader::new(fs::File::open(bench.path(&format!("kept/{name}"))).unwrap());
+        let file = std::io::BufReader::new(fs::File::open(bench.path(format!("kept/{name}"))).unwrap());
         let mut recording = vecud::recording::Recording::new(file).unwrap();
         let mut last = 0.0;
         while let Some(row) = recording.next_row().unwrap_or_else(|error| panic!("{name}: {error}")) {

@@ -127,19 +127,21 @@ fn times_of_a_run_that_starts_before_zero_count_from_its_start() {
 #[test]
 fn the_messages_of_real_time_are_those_of_virtual_time() {
     // What depends on nothing but its partition's own state (design S15), in an order that no thread decides.
-    let record = "[record]\nformat = 'mcap'\nsignals = ['a.count_*', 'a.out_f64', 'a.out_i64', 'b.time_*', 'b.out_f32']\n\
-        [[record.rule]]\nsignals = ['b.*']\nevery = 3\n";
+    let fmu = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/own_state");
     let rig = |mode: &str| {
-        Rig::new(&format!("stop_time = 1\nmode = '{mode}'"))
-            .tracer("a", "count_up = true, arm_every = 0")
-            .tracer("b", "count_up = true, arm_every = 0")
-            .more(record)
+        let (path, record) = (fmu.display(), "[[record.rule]]\nsignals = ['two.x_*']\nevery = 3\n");
+        let fmus = format!("[fmu.one]\npath = '{path}'\n[fmu.two]\npath = '{path}'\n");
+        let triggers = "[[trigger]]\nclock = 'one.event'\nat = [0.015, 0.5, 1.2]\n";
+        let rig = format!("[rig]\nstop_time = 2\nmode = '{mode}'\n");
+        Rig::of_text(&format!("{rig}{fmus}{triggers}[record]\nformat = 'mcap'\nsignals = ['*.x_*', '*.n_*']\n{record}"))
     };
     let expected = messages_of(&rig("virtual").run().exits(0));
-    assert!(expected.len() > 1500);
+    assert!(expected.len() > 500, "{}", expected.len());
     real_time("the_messages_of_real_time_are_those_of_virtual_time", || {
         let run = rig("realtime").run().exits(0);
-        assert!(messages_of(&run) == expected);
+        let messages = messages_of(&run);
+        let first = messages.iter().zip(&expected).find(|(a, b)| a != b);
+        assert!(first.is_none() && messages.len() == expected.len(), "{first:?} {}", messages.len());
     });
 }
 
@@ -179,6 +181,28 @@ fn rules_thin_out_both_files() {
     let slow: Vec<String> = messages_of(&run).into_iter().filter(|m| m.0 == "/a/slow").map(|m| m.4).collect();
     assert_eq!(slow[0], "{\"time\":0.0,\"lock_pair_ns\":0.0,\"count_slow\":1}");
     assert_eq!((fast.len(), slow[1].as_str()), (10, "{\"time\":0.01,\"count_slow\":2}"));
+}
+
+#[test]
+fn samples_that_nobody_fetches_in_time_are_counted_for_both_files() {
+    use nix::sys::signal::Signal::{SIGCONT, SIGSTOP};
+    real_time("samples_that_nobody_fetches_in_time_are_counted_for_both_files", || {
+        // Some 1000 samples of `fast` find room.
+        let record = "[record]\nformat = ['csv', 'mcap']\nsignals = ['a.out_array', 'a.count_fast']\n";
+        let rig = Rig::new("stop_time = 3").tracer("a", "").more(record);
+        let child = rig.start(rig.command());
+        rig.wait_until_it_runs();
+        program::send(child.id() as i32, SIGSTOP);
+        std::thread::sleep(std::time::Duration::from_millis(2500));
+        program::send(child.id() as i32, SIGCONT);
+        let run = rig.finish(child, std::time::Duration::from_secs(30)).exits(0);
+        let dropped = run.report()["samples_dropped"].as_u64().unwrap();
+        assert!(dropped > 500, "{dropped}");
+        run.problem(&["could not be recorded: the recording has gaps"]);
+        let kept = run.count("a", "fast", "activations") - dropped;
+        assert_eq!((messages_of(&run).len() as u64, run.signals().rows.len() as u64), (kept, kept));
+        assert!(rows(&run.out.join("signals.csv")) == rows(&run.out.join("signals.mcap")));
+    });
 }
 
 #[test]
