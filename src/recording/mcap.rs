@@ -6,7 +6,7 @@ use mcap::McapError;
 use mcap::records::{Channel, Record};
 use mcap::sans_io::{LinearReadEvent, LinearReader, LinearReaderOptions};
 use serde_json::value::RawValue;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::BufRead;
 
 /// Of the magic bytes, and of no text.
@@ -18,14 +18,23 @@ const LONGEST: usize = 1 << 28;
 pub struct Rows<R> {
     input: R,
     reader: LinearReader,
-    pub names: Vec<String>,
-    pub start: Vec<String>,
+    content: Content,
+    /// Messages of the last chunk that were not asked for yet.
+    chunk: VecDeque<Message>,
+    /// The first message of the next row.
+    next: Option<Message>,
+}
+
+/// What the file has told of its messages.
+#[derive(Default)]
+struct Content {
+    names: Vec<String>,
+    /// What the columns show before the first message.
+    start: Vec<String>,
     /// By FMU: what its columns are called in messages.
     columns: HashMap<String, HashMap<String, usize>>,
     /// By channel: its FMU.
     channels: HashMap<u16, String>,
-    /// The first message of the next row.
-    next: Option<Message>,
 }
 
 struct Message {
@@ -37,22 +46,27 @@ struct Message {
 impl<R: BufRead> Rows<R> {
     /// Reads up to the first message.
     pub fn new(input: R) -> Result<Rows<R>, ReadError> {
-        // Files that have not been ended regularly have no checksums; those that have were checked by nobody until now.
-        let options = LinearReaderOptions::default().with_validate_chunk_crcs(true).with_record_length_limit(LONGEST);
+        // Chunks are opened here: the reader would subtract too much where a record is longer than its chunk.
+        let options = LinearReaderOptions::default().with_emit_chunks(true).with_record_length_limit(LONGEST);
         let mut rows = Rows {
             input,
             reader: LinearReader::new_with_options(options),
-            names: Vec::new(),
-            start: Vec::new(),
-            columns: HashMap::new(),
-            channels: HashMap::new(),
+            content: Content::default(),
+            chunk: VecDeque::new(),
             next: None,
         };
         rows.next = rows.message()?;
-        if rows.next.is_some() && rows.names.is_empty() {
-            return Err(ReadError::Content(format!("no recording of vecud's: it has no metadata \"{SIGNALS}\"")));
-        }
         Ok(rows)
+    }
+
+    /// The columns.
+    pub fn names(&self) -> &[String] {
+        &self.content.names
+    }
+
+    /// What they show before the first row.
+    pub fn start(&self) -> &[String] {
+        &self.content.start
     }
 
     /// Puts the next row into `cells`, and gives its time.
@@ -74,43 +88,79 @@ impl<R: BufRead> Rows<R> {
     }
 
     fn message(&mut self) -> Result<Option<Message>, ReadError> {
-        while let Some(event) = self.reader.next_event() {
+        loop {
+            if let Some(message) = self.chunk.pop_front() {
+                return Ok(Some(message));
+            }
+            let Some(event) = self.reader.next_event() else { return Ok(None) };
             match event.map_err(content)? {
                 LinearReadEvent::ReadRequest(wanted) => {
                     let read = self.input.read(self.reader.insert(wanted))?;
                     self.reader.notify_read(read);
                 }
-                LinearReadEvent::Record { opcode, data } => {
-                    match mcap::parse_record(opcode, data).map_err(content)? {
-                        Record::Metadata(record) if record.name == SIGNALS => {
-                            let list = |key| {
-                                let text: Option<&String> = record.metadata.get(key);
-                                let list = text.and_then(|text| serde_json::from_str::<Vec<String>>(text).ok());
-                                list.ok_or_else(|| broken(&format!("metadata {SIGNALS} has no list \"{key}\"")))
-                            };
-                            (self.names, self.start) = (list(NAMES)?, list(START)?);
-                            self.start.resize(self.names.len(), String::new());
-                            for (column, (name, key)) in self.names.iter().zip(keys(&self.names)).enumerate() {
-                                self.columns.entry(split(name).0.to_owned()).or_default().insert(key, column);
-                            }
+                LinearReadEvent::Record { opcode, data } => match mcap::parse_record(opcode, data).map_err(content)? {
+                    Record::Chunk { header, data } => {
+                        let right = [0, crc32fast::hash(&data)].contains(&header.uncompressed_crc);
+                        if !header.compression.is_empty() || !right {
+                            let start = header.message_start_time;
+                            let what = if right { "is compressed" } else { "has another checksum than it says" };
+                            return Err(broken(&format!("the chunk from log_time {start} on {what}")));
                         }
-                        Record::Channel(Channel { id, topic, .. }) => {
-                            let fmu = topic.trim_start_matches('/').split('/').next().unwrap_or_default();
-                            self.channels.insert(id, fmu.to_owned());
+                        let mut rest = &*data;
+                        while let Some((opcode, data, behind)) = record(rest) {
+                            self.content.take(mcap::parse_record(opcode, data).map_err(content)?, &mut self.chunk)?;
+                            rest = behind;
                         }
-                        Record::Message { header, data } => {
-                            let fmu = self.channels.get(&header.channel_id);
-                            let columns = fmu.and_then(|fmu| self.columns.get(fmu));
-                            return Ok(Some(values(columns, header.log_time, &data)?));
-                        }
-                        // The summary repeats channels.
-                        Record::DataEnd(_) => return Ok(None),
-                        _ => {}
                     }
-                }
+                    // The summary repeats channels.
+                    Record::DataEnd(_) => return Ok(None),
+                    record => self.content.take(record, &mut self.chunk)?,
+                },
             }
         }
-        Ok(None)
+    }
+}
+
+/// Opcode and content of the first record, and what is behind it.
+fn record(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let (&opcode, rest) = bytes.split_first()?;
+    let (length, rest) = rest.split_first_chunk()?;
+    let (data, behind) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+    Some((opcode, data, behind))
+}
+
+impl Content {
+    /// Takes a record; messages go to the end of `messages`.
+    fn take(&mut self, record: Record, messages: &mut VecDeque<Message>) -> Result<(), ReadError> {
+        match record {
+            // Once: rows have as many cells as there were then.
+            Record::Metadata(record) if record.name == SIGNALS && self.names.is_empty() => {
+                let list = |key| {
+                    let text: Option<&String> = record.metadata.get(key);
+                    let list = text.and_then(|text| serde_json::from_str::<Vec<String>>(text).ok());
+                    list.ok_or_else(|| broken(&format!("metadata {SIGNALS} has no list \"{key}\"")))
+                };
+                (self.names, self.start) = (list(NAMES)?, list(START)?);
+                self.start.resize(self.names.len(), String::new());
+                for (column, (name, key)) in self.names.iter().zip(keys(&self.names)).enumerate() {
+                    self.columns.entry(split(name).0.to_owned()).or_default().insert(key, column);
+                }
+            }
+            Record::Channel(Channel { id, topic, .. }) => {
+                let fmu = topic.trim_start_matches('/').split('/').next().unwrap_or_default();
+                self.channels.insert(id, fmu.to_owned());
+            }
+            Record::Message { .. } if self.names.is_empty() => {
+                return Err(broken(&format!("no recording of vecud's: it has no metadata \"{SIGNALS}\"")));
+            }
+            Record::Message { header, data } => {
+                let fmu = self.channels.get(&header.channel_id);
+                let columns = fmu.and_then(|fmu| self.columns.get(fmu));
+                messages.push_back(values(columns, header.log_time, &data)?);
+            }
+            _ => {}
+        }
+        Ok(())
     }
 }
 

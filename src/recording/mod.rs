@@ -54,7 +54,7 @@ impl<R: BufRead> Recording<R> {
         };
         let cells = match &rows {
             Rows::Csv(rows) => vec![String::new(); rows.names.len()],
-            Rows::Mcap(rows) => rows.start.clone(),
+            Rows::Mcap(rows) => rows.start().to_vec(),
         };
         Ok(Recording { rows, time: f64::NAN, cells })
     }
@@ -63,7 +63,7 @@ impl<R: BufRead> Recording<R> {
     pub fn names(&self) -> &[String] {
         match &self.rows {
             Rows::Csv(rows) => &rows.names,
-            Rows::Mcap(rows) => &rows.names,
+            Rows::Mcap(rows) => rows.names(),
         }
     }
 
@@ -98,6 +98,7 @@ impl std::error::Error for ReadError {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ::mcap as mcap_writer;
     use std::collections::BTreeMap;
 
     /// All rows as text, then why reading ended if it did not end well.
@@ -138,6 +139,11 @@ mod tests {
         ] {
             assert_eq!(read(text.as_bytes()).2.as_deref(), Some(message), "{text:?}");
         }
+        let mut damaged = file(true, &MESSAGES);
+        let place = damaged.windows(3).position(|bytes| bytes == b"0.5").unwrap();
+        damaged[place] = b'1';
+        let message = "the chunk from log_time 0 on has another checksum than it says";
+        assert_eq!(read(&damaged).2.as_deref(), Some(message));
         assert!(read(b"\x89PNG\r\n\x1a\n--------").2.is_some());
     }
 
@@ -159,8 +165,6 @@ mod tests {
         writer.finish().unwrap();
         writer.into_inner().into_inner()
     }
-
-    use ::mcap as mcap_writer;
 
     const MESSAGES: [(u64, &str, &str); 4] = [
         (0, "/a/slow", "{\"time\":0.0,\"x\":0.5,\"a.time\":null}"),
