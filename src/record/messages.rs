@@ -9,7 +9,7 @@
 //! * The metadata `vecud` has rig, mode, version and start time, `signals` the columns of `signals.csv` and their values
 //!   before the first message.
 //!
-//! What was flushed stays readable (module `tail`). Half a second is one chunk; the index of the chunks is in memory until the
+//! What was flushed stays readable (module `tail`). A quarter of a second is one chunk; their index is in memory until the
 //! end, some hundred bytes for each.
 
 use super::signals::{Change, Sheet};
