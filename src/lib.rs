@@ -14,7 +14,7 @@
 //!  supervisor (ordinary process)                 runner (real-time threads, memory locked)
 //!  ┌────────────────────────────┐    plan    ┌──────────────────────────────────────────────┐
 //!  │ rig, fmu → plan            │ ─────────► │ one thread per input clock: set, activate,   │
-//!  │ table, signals.csv, report │            │ get; routes ticks; the preemption lock       │
+//!  │ table, signals, report     │            │ get; routes ticks; the preemption lock       │
 //!  └─────────────▲──────────────┘            └───────────────────────┬──────────────────────┘
 //!                └──────── shared memory: counters, histograms, ◄────┘
 //!                          samples, log lines
@@ -27,6 +27,7 @@
 //! | [`runner`] | joins FMU code, the operating system and a plan: real time, virtual time, shutdown | |
 //! | [`report`] | what was measured → JSON, HTML, histograms, the table on the terminal; two runs side by side | yes |
 //! | [`record`] | shared memory's layout, histograms, samples, log lines, signal files | |
+//! | [`recording`] | reads what was recorded: rows of `signals.csv` and `signals.mcap` | yes |
 //! | [`control`] | commands that set values in a running FMU, as words in shared memory | yes |
 //! | [`exchange`] | values and ticks between partitions, lock-free | |
 //! | [`snapshot`] | a run that was left, to be taken up again: FMU states and the host's bookkeeping | yes |
@@ -53,6 +54,7 @@ mod places;
 pub mod plan;
 pub mod priority;
 pub mod record;
+pub mod recording;
 pub mod report;
 pub mod rig;
 pub mod runner;

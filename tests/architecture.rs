@@ -33,7 +33,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("schedule", &["plan", "time"]),
     ("snapshot", &["plan", "schedule", "time"]),
     ("exchange", &["schedule", "time"]),
-    ("record", &["control", "exchange::word", "fmu::description", "plan", "time"]),
+    ("recording", &[]),
+    ("record", &["control", "exchange::word", "fmu::description", "plan", "recording", "time"]),
     ("report", &["fmu::description", "plan", "priority", "record::board::Scheduling", "record::histogram"]),
     (
         "runner",
@@ -100,6 +101,7 @@ const PURE: &[&str] = &[
     "report",
     "exchange::word",
     "record::histogram",
+    "recording",
 ];
 
 /// Where unsafe code may be. (The exchange primitive has come to need none.)

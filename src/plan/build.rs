@@ -185,6 +185,7 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
         tasks,
         connections: connections::plans(rig, &units, &links),
         signals: columns.signals,
+        formats: rig.record.as_ref().map(|record| record.formats).unwrap_or_default(),
         notes: findings.notes,
     })
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 
-pub use crate::rig::{GetIntervals, Limits, Mode, OnError, OnWarning, Overrun, Timing, TriggerTime};
+pub use crate::rig::{Formats, GetIntervals, Limits, Mode, OnError, OnWarning, Overrun, Rule, Timing, TriggerTime};
 
 /// Index into [`Plan::fmus`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -57,6 +57,8 @@ pub struct Plan {
     pub connections: Vec<ConnectionPlan>,
     /// What is recorded, in column order.
     pub signals: Vec<SignalPlan>,
+    /// The files that they are recorded in.
+    pub formats: Formats,
     /// Where external events come from, in the order of the rig's triggers.
     pub datagrams: Vec<DatagramSource>,
     /// Who receives them; `None`: nobody does, since there are none, or in virtual time.
@@ -429,4 +431,6 @@ pub struct SignalPlan {
     pub variable_type: VariableType,
     /// Value before it is first computed, as 64 bits (see `exchange`); `None`: it has none, the cell stays empty.
     pub start: Option<u64>,
+    /// Which of its samples are kept.
+    pub rule: Rule,
 }

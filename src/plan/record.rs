@@ -1,4 +1,5 @@
-//! What is recorded: patterns become columns, in rig order, then document order.
+//! What is recorded: patterns become columns, in rig order, then document order. Each has the last of the rules that match
+//! its variable.
 
 use super::findings::{Findings, Unit};
 use super::glob::matches;
@@ -6,7 +7,7 @@ use super::start_values::Starts;
 use super::{SignalId, SignalPlan};
 use crate::exchange::word;
 use crate::fmu::description::{Causality, Variable, VariableType};
-use crate::rig::{At, Rig, suggestion};
+use crate::rig::{At, Rig, RigRule, Rule, suggestion};
 use std::collections::HashMap;
 
 /// Columns that a recording may have.
@@ -22,11 +23,14 @@ pub(super) struct Columns {
 pub(super) fn columns(rig: &Rig, units: &[Unit], starts: &[Starts], findings: &mut Findings) -> Columns {
     let mut columns = Columns { signals: Vec::new(), of: HashMap::new() };
     let patterns = rig.record.as_ref().map(|record| record.signals.as_slice()).unwrap_or_default();
+    let rules = rig.record.as_ref().map(|record| record.rules.as_slice()).unwrap_or_default();
     let mut used = vec![Use::Nothing; patterns.len()];
+    let mut rules_used: Vec<Vec<bool>> = rules.iter().map(|rule| vec![false; rule.signals.len()]).collect();
     let mut total = 0usize;
     for (fmu, unit) in units.iter().enumerate() {
         for (index, v) in unit.variables().iter().enumerate() {
             let Some(name) = chosen_name(unit, v, patterns, &mut used) else { continue };
+            let rule = rule_of(unit, v, rules, &mut rules_used);
             let elements = unit.elements(v);
             total = total.saturating_add(elements);
             if columns.signals.len().saturating_add(elements) > COLUMNS {
@@ -42,12 +46,20 @@ pub(super) fn columns(rig: &Rig, units: &[Unit], starts: &[Starts], findings: &m
                 variable_type: v.variable_type,
                 // A single value fills an array.
                 start: words.get(element).or(if words.len() == 1 { words.first() } else { None }).copied(),
+                rule,
             }));
             columns.of.insert((fmu, index), ids);
         }
     }
     for (pattern, used) in patterns.iter().zip(used) {
         report(pattern, used, units, findings);
+    }
+    for (rule, used) in rules.iter().zip(rules_used) {
+        for pattern in rule.signals.iter().zip(used).filter_map(|(pattern, used)| (!used).then_some(pattern)) {
+            let names = columns.signals.iter().map(|signal| signal.name.as_str());
+            let hint = suggestion(&pattern.value, names);
+            findings.rig(pattern.place, format!("no recorded variable matches \"{}\"{hint}", pattern.value));
+        }
     }
     if total > COLUMNS {
         let message = format!("{total} columns would be recorded, but {COLUMNS} are possible");
@@ -59,6 +71,25 @@ pub(super) fn columns(rig: &Rig, units: &[Unit], starts: &[Starts], findings: &m
         }
     }
     columns
+}
+
+/// What the rules say of a variable: the last one of which some pattern matches one of its names.
+fn rule_of(unit: &Unit, v: &Variable, rules: &[RigRule], used: &mut [Vec<bool>]) -> Rule {
+    if rules.is_empty() {
+        return Rule::ALL;
+    }
+    let names = std::iter::once(&v.name).chain(v.aliases.iter().map(|alias| &alias.name));
+    let names: Vec<String> = names.map(|name| format!("{}.{name}", unit.name())).collect();
+    let mut last = Rule::ALL;
+    for (rule, used) in rules.iter().zip(used) {
+        for (pattern, used) in rule.signals.iter().zip(used) {
+            if names.iter().any(|name| matches(&pattern.value, name)) {
+                *used = true;
+                last = rule.rule;
+            }
+        }
+    }
+    last
 }
 
 /// What a pattern has matched.

@@ -3,7 +3,7 @@
 //! Pure: the same plan gives the same text. Columns are aligned by characters.
 
 use super::words::{kind_in, shape_text, type_name};
-use super::{OnError, Overrun, Plan, Release, TaskPlan, TriggerTime};
+use super::{Formats, OnError, Overrun, Plan, Release, Rule, TaskPlan, TriggerTime};
 use crate::rig::Mode;
 use crate::time::Fraction;
 use std::collections::BTreeSet;
@@ -245,11 +245,19 @@ fn triggers(plan: &Plan) -> String {
 }
 
 fn recorded(plan: &Plan) -> String {
-    match plan.signals.len() {
-        0 => String::new(),
-        1 => format!("  1 column: {}\n", plan.signals[0].name),
-        n => format!("  {n} columns, {} to {}\n", plan.signals[0].name, plan.signals[n - 1].name),
-    }
+    let columns = match plan.signals.len() {
+        0 => return String::new(),
+        1 => format!("  1 column: {}", plan.signals[0].name),
+        n => format!("  {n} columns, {} to {}", plan.signals[0].name, plan.signals[n - 1].name),
+    };
+    let thinned = plan.signals.iter().filter(|signal| signal.rule != Rule::ALL).count();
+    let thinned = if thinned > 0 { format!("; not every value of {thinned} of them") } else { String::new() };
+    let file = match plan.formats {
+        Formats { mcap: false, .. } => "",
+        Formats { csv: false, .. } => ", in signals.mcap",
+        Formats { csv: true, .. } => ", in signals.csv and signals.mcap",
+    };
+    format!("{columns}{file}{thinned}\n")
 }
 
 /// What lies outside the promise that real time records the same bytes as virtual time (design S15).

@@ -2,15 +2,20 @@
 //!
 //! The runner writes, the supervisor reads; the memory outlives the runner, so a crash of FMU code loses nothing. All of
 //! it is 64-bit atomic words: counters and histograms ([`board`]), samples of recorded variables ([`samples`]), log lines
-//! ([`log`]), offences against the standard ([`findings`]). [`signals`] puts samples in order and writes them down.
+//! ([`log`]), offences against the standard ([`findings`]). [`signals`] puts samples in order and writes them down, as rows
+//! and as messages; module `recording` reads them.
 
 #![forbid(unsafe_code)]
 
 pub mod board;
 mod commands;
+mod csv;
 pub mod findings;
 pub mod histogram;
 pub mod log;
+mod messages;
 pub mod samples;
 pub mod signals;
+mod tail;
+mod thinning;
 pub mod unusable;

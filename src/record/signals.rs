@@ -1,55 +1,159 @@
-//! Samples → `signals.csv`: one row per activation time, in the order of time whatever the order of completion.
+//! Samples → `signals.csv`, `signals.mcap`: in the order of time, whatever the order of completion.
 //!
-//! A row is written when every activation before and at its time is known to be complete, so a late low-priority partition
+//! A time is written when every activation before and at it is known to be complete, so a late low-priority partition
 //! still lands in its own row. Between rows a column keeps its last value; before the first it shows its start value.
-//! Repeatable: rows depend on activation times and values only; of several values for one cell at one time the one that
-//! was completed last counts.
+//! Repeatable: what is written depends on activation times and values only; of several values for one cell at one time the
+//! one that was completed last counts. What a rule leaves out is not written; a row with nothing in it is none.
 
+use super::csv::Csv;
+use super::messages::Messages;
 use super::samples::Sample;
-use crate::exchange::word;
-use crate::fmu::description::VariableType;
-use crate::plan::{Plan, SignalId, SignalPlan, TaskId};
+use super::thinning::Thinning;
+use crate::plan::{Plan, SignalId, TaskId};
 use crate::time::Instant;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
+use std::ops::Range;
+use std::path::Path;
 
 /// A column gets this value, or none any more.
 pub type Change = (SignalId, Option<u64>);
 
-/// Collects samples of all tasks and writes rows in order.
-pub struct SignalWriter<W> {
-    out: W,
-    signals: Vec<SignalPlan>,
-    /// Per task: the columns of its samples, and how many of them keep no value when a sample has none. The others,
-    /// which only callbacks read, keep the one before.
-    columns: Vec<(Vec<SignalId>, usize)>,
-    waiting: BTreeMap<Instant, Vec<(u64, TaskId, Vec<u64>)>>,
-    changes: BTreeMap<Instant, Vec<Change>>,
-    now: Vec<Option<u64>>,
-    line: String,
-    written: Option<Instant>,
-    late: u64,
+/// One of the files.
+pub(super) trait Sheet {
+    /// What the columns show before the first time.
+    fn begin(&mut self, _values: &[Option<u64>]) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// What was set by request, before the activations of that time.
+    fn request(&mut self, _time: Instant, _values: &[Change]) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// What is kept of one activation, in the order of time, then of the tasks.
+    fn activation(&mut self, _task: TaskId, _time: Instant, _values: &[Change]) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// What the columns show after all of that.
+    fn row(&mut self, _time: Instant, _values: &[Option<u64>]) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Makes sure that a killed process loses little of what has come up to now: nothing, if `all` is wanted.
+    fn flush(&mut self, all: bool) -> io::Result<()>;
+
+    /// What is written when everything else is.
+    fn close(self: Box<Self>) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// The last time that is in the file.
+    fn reached(&self) -> Option<Instant>;
 }
 
-impl<W: Write> SignalWriter<W> {
-    /// Writes the header.
-    pub fn new(plan: &Plan, mut out: W) -> io::Result<Self> {
-        write!(out, "time")?;
-        for signal in &plan.signals {
-            write!(out, ",{}", quoted(&signal.name))?;
+/// What is known of the samples of a task.
+struct Columns {
+    signals: Vec<SignalId>,
+    /// How many of them keep no value when a sample has none. The others, which only callbacks read, keep the one before.
+    own: usize,
+    /// For each of them; empty: all is kept.
+    thinning: Vec<Thinning>,
+}
+
+impl Columns {
+    /// Appends what is kept of a sample. Whether it counts as one.
+    fn keep(&mut self, values: &[u64], kept: &mut Vec<Change>) -> bool {
+        let before = kept.len();
+        let (values, presence) = values.split_at(self.signals.len());
+        for (place, (signal, value)) in self.signals.iter().zip(values).enumerate() {
+            let there = presence.is_empty() || presence[place / 64] >> (place % 64) & 1 == 1;
+            let value = there.then_some(*value);
+            let comes = there || place < self.own;
+            if comes && self.thinning.get_mut(place).is_none_or(|thinning| thinning.keeps(value)) {
+                kept.push((*signal, value));
+            }
         }
-        writeln!(out)?;
-        Ok(SignalWriter {
-            out,
-            signals: plan.signals.clone(),
-            columns: plan.tasks.iter().map(|task| (plan.recorded(task).collect(), task.recorded().count())).collect(),
+        self.thinning.is_empty() || kept.len() > before
+    }
+}
+
+/// What waits for a time to be complete.
+#[derive(Default)]
+struct Waiting {
+    changes: Vec<Change>,
+    samples: Vec<(TaskId, u64, Vec<u64>)>,
+}
+
+/// Collects samples of all tasks and writes them in order.
+pub struct SignalWriter {
+    files: Vec<(&'static str, Box<dyn Sheet>)>,
+    begun: bool,
+    columns: Vec<Columns>,
+    waiting: BTreeMap<Instant, Waiting>,
+    now: Vec<Option<u64>>,
+    /// Set by request at times that were written already.
+    belated: Vec<Change>,
+    /// Of one time: what is kept of each activation, and when that was complete.
+    kept: Vec<Change>,
+    parts: Vec<(u64, TaskId, Range<usize>)>,
+    written: Option<Instant>,
+    late: u64,
+    problems: Vec<String>,
+}
+
+impl SignalWriter {
+    /// Begins the files of the plan in a folder.
+    pub fn new(plan: &Plan, folder: &Path) -> Self {
+        let columns = plan.tasks.iter().map(|task| {
+            let signals: Vec<SignalId> = plan.recorded(task).collect();
+            let mut thinning: Vec<Thinning> = signals.iter().map(|id| Thinning::new(&plan.signals[id.0])).collect();
+            if thinning.iter().all(Thinning::keeps_all) {
+                thinning.clear();
+            }
+            Columns { signals, own: task.recorded().count(), thinning }
+        });
+        let mut writer = SignalWriter {
+            files: Vec::new(),
+            begun: false,
+            columns: columns.collect(),
             waiting: BTreeMap::new(),
-            changes: BTreeMap::new(),
             now: plan.signals.iter().map(|signal| signal.start).collect(),
-            line: String::new(),
+            belated: Vec::new(),
+            kept: Vec::new(),
+            parts: Vec::new(),
             written: None,
             late: 0,
-        })
+            problems: Vec::new(),
+        };
+        if plan.formats.csv {
+            writer.open("signals.csv", |name| Ok(Box::new(Csv::create(&folder.join(name), plan)?)));
+        }
+        if plan.formats.mcap {
+            writer.open("signals.mcap", |name| Ok(Box::new(Messages::create(&folder.join(name), plan)?)));
+        }
+        writer
+    }
+
+    fn open(&mut self, name: &'static str, create: impl Fn(&str) -> io::Result<Box<dyn Sheet>>) {
+        match create(name) {
+            Ok(file) => self.files.push((name, file)),
+            Err(error) => self.problems.push(format!("{name} is not written: {error}")),
+        }
+    }
+
+    /// Does it to all files. One that fails is not written any more, the others are.
+    fn each(&mut self, what: impl Fn(&mut dyn Sheet) -> io::Result<()>) {
+        self.files.retain_mut(|(name, file)| {
+            let Err(error) = what(file.as_mut()) else { return true };
+            let reached = match file.reached() {
+                Some(time) => format!("ends at {} s", time.seconds()),
+                None => "ends before its first values".to_owned(),
+            };
+            self.problems.push(format!("{name} {reached}, the run goes on: {error}"));
+            false
+        });
     }
 
     /// Takes a sample.
@@ -58,22 +162,15 @@ impl<W: Write> SignalWriter<W> {
             self.late += 1;
             return;
         }
-        self.waiting.entry(sample.time).or_default().push((sample.order, task, sample.values));
+        self.waiting.entry(sample.time).or_default().samples.push((task, sample.order, sample.values));
     }
 
     /// Takes what was set by request at `time`: before what activations of that time have computed.
     pub fn change(&mut self, time: Instant, changes: Vec<Change>) {
-        // A reconfiguration is no activation; its row may have been written already, and later ones show it.
-        if self.written.is_some_and(|written| time <= written) {
-            self.apply(changes);
-            return;
-        }
-        self.changes.entry(time).or_default().extend(changes);
-    }
-
-    fn apply(&mut self, changes: impl IntoIterator<Item = Change>) {
-        for (signal, value) in changes {
-            self.now[signal.0] = value;
+        // A reconfiguration is no activation; its row may have been written already, and the next one shows it.
+        match self.written.is_some_and(|written| time <= written) {
+            true => self.belated.extend(changes),
+            false => self.waiting.entry(time).or_default().changes.extend(changes),
         }
     }
 
@@ -82,53 +179,76 @@ impl<W: Write> SignalWriter<W> {
         self.now[signal.0] = Some(value);
     }
 
-    /// Writes the rows of all times before `complete`.
-    pub fn write_before(&mut self, complete: Instant) -> io::Result<()> {
-        loop {
-            let next = self.waiting.keys().next().into_iter().chain(self.changes.keys().next()).min().copied();
-            let Some(time) = next.filter(|time| *time < complete) else { break };
-            let changes = self.changes.remove(&time).unwrap_or_default();
-            self.apply(changes);
-            let mut samples = self.waiting.remove(&time).unwrap_or_default();
-            samples.sort_by_key(|(order, task, _)| (*order, *task));
-            for (_, task, values) in &samples {
-                let (columns, own) = &self.columns[task.0];
-                let (values, presence) = values.split_at(columns.len());
-                for (place, (signal, value)) in columns.iter().zip(values).enumerate() {
-                    let there = presence.is_empty() || presence[place / 64] >> (place % 64) & 1 == 1;
-                    if there || place < *own {
-                        self.now[signal.0] = there.then_some(*value);
-                    }
-                }
-            }
-            self.row(time)?;
-            self.written = Some(time);
+    /// Hands over all times before `complete`.
+    pub fn write_before(&mut self, complete: Instant) {
+        while let Some(entry) = self.waiting.first_entry().filter(|entry| *entry.key() < complete) {
+            let (time, waiting) = entry.remove_entry();
+            self.write(time, waiting);
         }
-        Ok(())
     }
 
-    fn row(&mut self, time: Instant) -> io::Result<()> {
-        self.line.clear();
-        word::write(&mut self.line, time.seconds().to_bits(), VariableType::Float64).expect("strings take everything");
-        for (signal, value) in self.signals.iter().zip(&self.now) {
-            self.line.push(',');
-            if let Some(value) = value {
-                word::write(&mut self.line, *value, signal.variable_type).expect("strings take everything");
+    fn write(&mut self, time: Instant, Waiting { changes, mut samples }: Waiting) {
+        self.begin();
+        let mut requested = std::mem::take(&mut self.belated);
+        requested.extend(changes);
+        let mut comes = !requested.is_empty();
+        if comes {
+            self.each(|file| file.request(time, &requested));
+            apply(&mut self.now, &requested);
+        }
+        // In the order of virtual time; what is kept of one task depends on no other.
+        samples.sort_by_key(|(task, order, _)| (*task, *order));
+        let (mut kept, mut parts) = (std::mem::take(&mut self.kept), std::mem::take(&mut self.parts));
+        for (task, order, values) in &samples {
+            let begin = kept.len();
+            if self.columns[task.0].keep(values, &mut kept) {
+                comes = true;
+                self.each(|file| file.activation(*task, time, &kept[begin..]));
+                parts.push((*order, *task, begin..kept.len()));
             }
         }
-        self.line.push('\n');
-        self.out.write_all(self.line.as_bytes())
+        parts.sort_by_key(|(order, task, _)| (*order, *task));
+        parts.drain(..).for_each(|(.., part)| apply(&mut self.now, &kept[part]));
+        kept.clear();
+        (self.kept, self.parts) = (kept, parts);
+        if comes {
+            let now = std::mem::take(&mut self.now);
+            self.each(|file| file.row(time, &now));
+            self.now = now;
+        }
+        self.written = Some(time);
     }
 
-    /// Writes what is left and flushes.
-    pub fn finish(&mut self) -> io::Result<()> {
-        self.write_before(Instant::MAX)?;
-        self.out.flush()
+    fn begin(&mut self) {
+        if !std::mem::replace(&mut self.begun, true) {
+            let now = std::mem::take(&mut self.now);
+            self.each(|file| file.begin(&now));
+            self.now = now;
+        }
     }
 
-    /// Flushes what was written.
-    pub fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+    /// Writes what is left, and closes the files.
+    pub fn finish(&mut self) {
+        self.write_before(Instant::MAX);
+        let belated = std::mem::take(&mut self.belated);
+        apply(&mut self.now, &belated);
+        self.begin();
+        self.each(|file| file.flush(true));
+        for (name, file) in self.files.drain(..) {
+            if let Err(error) = file.close() {
+                self.problems.push(format!("{name} is whole but has no index: {error}"));
+            }
+        }
+    }
+
+    /// Makes sure that a killed process loses little.
+    pub fn flush(&mut self) {
+        self.each(|file| file.flush(false));
+    }
+
+    /// Why files end early, or are not there; each is told once.
+    pub fn take_problems(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.problems)
     }
 
     /// What the columns show now.
@@ -142,7 +262,8 @@ impl<W: Write> SignalWriter<W> {
     }
 }
 
-/// A CSV header cell.
-fn quoted(name: &str) -> String {
-    if name.contains([',', '"', '\n']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
+fn apply(now: &mut [Option<u64>], changes: &[Change]) {
+    for (signal, value) in changes {
+        now[signal.0] = *value;
+    }
 }

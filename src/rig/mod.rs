@@ -11,6 +11,7 @@ mod model;
 mod nearest;
 mod parse;
 mod problem;
+mod record;
 mod start;
 mod tables;
 mod triggers;
@@ -21,6 +22,7 @@ pub use nearest::{nearest, suggestion};
 pub use parse::parse;
 pub(crate) use problem::write_lines;
 pub use problem::{Problem, RigError};
+pub use record::{Formats, RigRecord, RigRule, Rule};
 
 #[cfg(test)]
 mod tests;

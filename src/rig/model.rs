@@ -1,5 +1,6 @@
 //! What a rig file says, before any FMU has been opened.
 
+use super::RigRecord;
 use crate::fmu::description::Dialect;
 use crate::priority::FifoPriority;
 use crate::time::{Fraction, Instant, Nanos};
@@ -303,13 +304,6 @@ impl std::fmt::Display for DatagramAddress {
     }
 }
 
-/// `[record]`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RigRecord {
-    /// `signals`: patterns over `fmu.variable`; default `["*"]`.
-    pub signals: Vec<At<String>>,
-}
-
 impl Rig {
     /// The rig of `vecud run FILE.fmu`: that FMU alone, its default experiment, everything recorded.
     pub fn for_fmu(path: &Path) -> Rig {
@@ -332,7 +326,7 @@ impl Rig {
                 start: Vec::new(),
                 clocks: Vec::new(),
             }],
-            record: Some(RigRecord { signals: vec![At::unplaced("*".to_owned())] }),
+            record: Some(RigRecord::everything(Place::default())),
             experiment_of_fmu: true,
             ..Rig::empty()
         }

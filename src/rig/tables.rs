@@ -1,11 +1,11 @@
 //! The tables of a rig that name FMUs: `[fmu.*]`, `[[connect]]`, `[[trigger]]`, `[record]`.
 
-use super::document::{Document, Meaning, Section, describe, elements, float_text, number};
+use super::document::{Document, Meaning, Section, describe, float_text, number};
 use super::parse::overrun;
+use super::record::read_record;
 use super::triggers::read_trigger;
 use super::{
-    At, Endpoint, GetIntervals, Limits, OnWarning, Place, Rig, RigClock, RigConnect, RigFmu, RigRecord, Timing, start,
-    suggestion,
+    At, Endpoint, GetIntervals, Limits, OnWarning, Place, Rig, RigClock, RigConnect, RigFmu, Timing, start, suggestion,
 };
 use crate::fmu::description::Dialect;
 use crate::time::{Fraction, Nanos};
@@ -15,7 +15,6 @@ use toml_edit::Item;
 const FMU: &[&str] = &["path", "cpu", "dialect", "lenient", "on_warning", "get_intervals", "define", "start", "clock"];
 const CLOCK: &[&str] = &["interval", "shift", "overrun", "max_latency_us", "max_execution_us", "max_overruns"];
 const CONNECT: &[&str] = &["from", "to", "timing", "max_size"];
-const RECORD: &[&str] = &["signals", "format"];
 
 /// Reads them all.
 pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
@@ -45,7 +44,7 @@ pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
         rig.triggers.extend(read_trigger(section, folder, rig));
     }
     if let Some(section) = top.table("record", "[record]") {
-        rig.record = Some(read_record(&section.only(RECORD)));
+        rig.record = Some(read_record(section));
     }
 }
 
@@ -199,22 +198,6 @@ fn read_connect(section: &Section, rig: &Rig) -> Option<RigConnect> {
     let size = |item: &Item| item.as_integer().and_then(|i| usize::try_from(i).ok()).filter(|&i| i > 0);
     let max_size = section.read("max_size", "a whole number of bytes above 0", size);
     Some(RigConnect { from: from?, to: to?, timing, max_size })
-}
-
-fn read_record(section: &Section) -> RigRecord {
-    use Meaning::{Is, NotYet};
-    section
-        .choice("format", &[("csv", Is(())), ("mf4", NotYet), ("mdf4", NotYet), ("mdf", NotYet), ("parquet", NotYet)]);
-    let everything = || vec![At { value: "*".to_owned(), place: section.place }];
-    let Some(patterns) = elements(section, "signals") else { return RigRecord { signals: everything() } };
-    let mut signals = Vec::new();
-    for pattern in patterns {
-        match pattern.value.as_str() {
-            Some(text) => signals.push(At { value: text.to_owned(), place: pattern.place }),
-            None => section.document.problem(pattern.place, "signals must be a list of patterns, as [\"ecu.*\"]"),
-        }
-    }
-    RigRecord { signals }
 }
 
 /// `fmu.variable`, where the FMU is one of the rig's.

@@ -200,7 +200,7 @@ pub fn irregularities(
     });
     count(board.log().dropped(), &|n| format!("{} came too fast to be kept", some(n, "log message")));
     let dropped: u64 = (0..plan.tasks.len()).map(|task| board.task(TaskId(task)).get(TaskWord::SamplesDropped)).sum();
-    count(dropped, &|n| format!("{} could not be recorded: signals.csv has gaps", some(n, "sample")));
+    count(dropped, &|n| format!("{} could not be recorded: the recording has gaps", some(n, "sample")));
     count(facts.late_samples, &|n| format!("{} came after the row was written; please report this", some(n, "sample")));
 }
 

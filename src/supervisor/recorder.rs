@@ -1,4 +1,4 @@
-//! Drains the shared memory while the runner runs: samples go to `signals.csv`, log lines to `run.log` and to memory.
+//! Drains the shared memory while the runner runs: samples go to the signal files, log lines to `run.log` and to memory.
 
 use super::Control;
 use crate::fmu::description::{ModelDescription, ValueReference};
@@ -9,8 +9,8 @@ use crate::record::signals::SignalWriter;
 use crate::time::{Instant, Nanos};
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufWriter, Write};
+use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// Log lines that are kept per FMU for the report.
@@ -27,8 +27,7 @@ pub struct Recorder<'a> {
     early: Vec<String>,
     /// Whether the files have been opened.
     open: bool,
-    signals: Option<SignalWriter<BufWriter<File>>>,
-    csv: PathBuf,
+    signals: Option<SignalWriter>,
     initial_known: bool,
     /// The last lines of each FMU.
     pub last_lines: Vec<VecDeque<String>>,
@@ -55,7 +54,6 @@ impl<'a> Recorder<'a> {
             early: Vec::new(),
             open: false,
             signals: None,
-            csv: PathBuf::new(),
             initial_known: false,
             last_lines: vec![VecDeque::new(); plan.fmus.len()],
             host_lines: Vec::new(),
@@ -63,19 +61,16 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Starts the files in `out`: `run.log` is appended to, `signals.csv` begins anew if anything is recorded.
+    /// Starts the files in `out`: `run.log` is appended to, signal files begin anew.
     pub fn open(&mut self, out: &Path) {
         self.open = true;
         match File::options().create(true).append(true).open(out.join("run.log")) {
             Ok(file) => self.log = Some(BufWriter::new(file)),
             Err(error) => self.broken.push(format!("run.log is not written: {error}")),
         }
-        self.csv = out.join("signals.csv");
-        let file = File::create(&self.csv);
-        match file.and_then(|file| SignalWriter::new(self.plan, BufWriter::with_capacity(1 << 16, file))) {
-            Ok(writer) => self.signals = Some(writer),
-            Err(error) => self.broken.push(format!("signals.csv is not written: {error}")),
-        }
+        let mut signals = SignalWriter::new(self.plan, out);
+        self.broken.extend(signals.take_problems());
+        self.signals = Some(signals);
         for line in std::mem::take(&mut self.early) {
             self.write_log(&line);
         }
@@ -109,12 +104,10 @@ impl<'a> Recorder<'a> {
         }
         // Read before the samples: whatever is complete by now has its samples in the rings.
         let complete = self.board.global(Global::Complete).load(SeqCst) as i64;
-        if let Err(error) = self.take_samples(complete, after_the_end) {
-            let message = format!("signals.csv ends early, the run goes on: {error}");
+        self.take_samples(complete, after_the_end);
+        for message in self.signals.iter_mut().flat_map(SignalWriter::take_problems) {
             told.push((3, format!("vecud: error: {message}")));
             self.broken.push(message);
-            self.signals = None;
-            end_with_a_row(&self.csv);
         }
         told
     }
@@ -128,9 +121,9 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    fn take_samples(&mut self, complete: i64, after_the_end: bool) -> io::Result<()> {
+    fn take_samples(&mut self, complete: i64, after_the_end: bool) {
         if !self.open {
-            return Ok(()); // they wait in their rings
+            return; // they wait in their rings
         }
         let mut samples = Vec::new();
         for task in (0..self.plan.tasks.len()).map(TaskId) {
@@ -140,7 +133,7 @@ impl<'a> Recorder<'a> {
         }
         // After `complete` was read: a value is acknowledged before the activation that it was set for is complete.
         let changes = self.control.as_ref().map(Control::take_changes).unwrap_or_default();
-        let Some(writer) = &mut self.signals else { return Ok(()) };
+        let Some(writer) = &mut self.signals else { return };
         if !self.initial_known && (!samples.is_empty() || !changes.is_empty()) {
             self.initial_known = true;
             for signal in (0..self.plan.signals.len()).map(SignalId) {
@@ -158,8 +151,8 @@ impl<'a> Recorder<'a> {
         if after_the_end {
             return writer.finish();
         }
-        writer.write_before(Instant::from_nanos(self.plan.start.nanos().plus(Nanos(complete))))?;
-        writer.flush()
+        writer.write_before(Instant::from_nanos(self.plan.start.nanos().plus(Nanos(complete))));
+        writer.flush();
     }
 
     /// Writes what is buffered and tells how many samples came too late for their row.
@@ -192,24 +185,6 @@ impl<'a> Recorder<'a> {
         });
         format!("{}: {category}{status}{message}{cut}", self.plan.fmus[fmu].name)
     }
-}
-
-/// Cuts off the row that had no space any more, as far as that works: programs that read the file choke on half a row.
-fn end_with_a_row(csv: &Path) {
-    const BUFFERED: u64 = 1 << 17;
-    let cut = || {
-        let mut file = File::options().read(true).write(true).open(csv)?;
-        let length = file.metadata()?.len();
-        let start = length.saturating_sub(BUFFERED);
-        let mut tail = Vec::new();
-        file.seek(SeekFrom::Start(start))?;
-        file.read_to_end(&mut tail)?;
-        match tail.iter().rposition(|&byte| byte == b'\n') {
-            Some(end) => file.set_len(start + end as u64 + 1),
-            None => Ok(()),
-        }
-    };
-    let _: io::Result<()> = cut();
 }
 
 /// `#1365#` is the variable with that value reference, `##` a plain `#` (requirements LG-05).

@@ -186,20 +186,21 @@ fn a_disk_that_fills_up_during_the_run() {
     let script = "\"$V\" run a --mode virtual --stop-time 10 --out disk/o; code=$?; cp -r disk/o kept; exit $code";
     let Some(outcome) = on_disk(&bench, test, "size=3m", script) else { return };
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
-    let message = "signals.csv ends early, the run goes on: No space left on device (os error 28)";
+    // What there was space for is whole rows, and the problem names the last one.
+    let csv = fs::read_to_string(bench.path("kept/signals.csv")).unwrap();
+    let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
+    assert!(columns.len() > 1000 && columns.iter().all(|&n| n == columns[0]) && csv.ends_with('\n'));
+    let last = csv.lines().last().unwrap().split(',').next().unwrap();
+    let message = &format!("signals.csv ends at {last} s, the run goes on: No space left on device (os error 28)");
     assert_eq!(outcome.stderr, format!("{}vecud: error: {message}\n", notes("a")));
     assert!(outcome.stdout.contains(&format!("failure: {message}\n")), "{}", outcome.stdout);
     assert!(outcome.stdout.ends_with("report: disk/o/report.html\n"), "{}", outcome.stdout);
     // The run went on to its end, and the report says what is missing.
     let report: serde_json::Value = serde_json::from_slice(&fs::read(bench.path("kept/report.json")).unwrap()).unwrap();
-    assert_eq!((&report["verdict"], &report["problems"][0]), (&"fail".into(), &message.into()));
+    assert_eq!((&report["verdict"], &report["problems"][0]), (&"fail".into(), &message.as_str().into()));
     let fast = report["clocks"].as_array().unwrap().iter().find(|clock| clock["clock"] == "fast").unwrap();
     assert_eq!(fast["activations"], 10_000);
     assert!(bench.path("kept/report.html").is_file() && bench.path("kept/histograms.hlog").is_file());
-    // What there was space for is whole rows.
-    let csv = fs::read_to_string(bench.path("kept/signals.csv")).unwrap();
-    let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
-    assert!(columns.len() > 1000 && columns.iter().all(|&n| n == columns[0]) && csv.ends_with('\n'));
     assert!(bench.files("kept").iter().all(|file| !file.to_string_lossy().ends_with(".part")));
 }
 
@@ -207,7 +208,40 @@ const NO_ROOM: &str = "disk/o: the output folder cannot be used: there is no roo
      28); choose another one with --out DIR\n";
 
 #[test]
+<<<<<<< HEAD
 fn a_disk_without_room_for_report_json_is_refused_before_the_run() {
+=======
+fn a_disk_that_fills_up_leaves_whole_files_of_messages() {
+    let bench = Bench::with_fmu("a");
+    let test = "a_disk_that_fills_up_leaves_whole_files_of_messages";
+    let record = "[record]\nformat = [\"csv\", \"mcap\"]\n[[record.rule]]\nsignals = [\"a.count_slow\"]\nevery = 2\n";
+    bench.write("rig.toml", format!("[rig]\nmode = \"virtual\"\nstop_time = 10\n[fmu.a]\npath = \"a\"\n{record}"));
+    let script = "\"$V\" run rig.toml --out disk/o; code=$?; cp -r disk/o kept; exit $code";
+    let Some(outcome) = on_disk(&bench, test, "size=6m", script) else { return };
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    let report: serde_json::Value = serde_json::from_slice(&fs::read(bench.path("kept/report.json")).unwrap()).unwrap();
+    let fast = report["clocks"].as_array().unwrap().iter().find(|clock| clock["clock"] == "fast").unwrap();
+    assert_eq!(fast["activations"], 10_000);
+    for name in ["signals.csv", "signals.mcap"] {
+        let file = std::io::BufReader::new(fs::File::open(bench.path(format!("kept/{name}"))).unwrap());
+        let mut recording = vecud::recording::Recording::new(file).unwrap();
+        let mut last = 0.0;
+        while let Some(row) = recording.next_row().unwrap_or_else(|error| panic!("{name}: {error}")) {
+            last = row.time;
+        }
+        assert!(last > 0.1, "{name}: {last}");
+        let message = format!("{name} ends at {last} s, the run goes on: No space left on device (os error 28)");
+        let problems = report["problems"].as_array().unwrap();
+        assert!(problems.iter().any(|problem| *problem == message.as_str()), "{message}: {problems:?}");
+        assert!(outcome.stderr.contains(&format!("vecud: error: {message}\n")), "{}", outcome.stderr);
+    }
+    let bytes = fs::read(bench.path("kept/signals.mcap")).unwrap();
+    assert!(mcap::MessageStream::new(&bytes).unwrap().all(|message| message.is_ok()));
+}
+
+#[test]
+fn a_disk_without_space_for_the_report() {
+>>>>>>> recording
     let bench = Bench::with_fmu("a");
     let test = "a_disk_without_room_for_report_json_is_refused_before_the_run";
     let run = format!("\"$V\" run a {SHORT} --out disk/o");

@@ -37,7 +37,7 @@ impl Bench {
     pub fn new(keys: &str, more: &str) -> Bench {
         let folder = tempfile::tempdir().unwrap();
         let fmu = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/structural");
-        let record = if more.contains("[record]") { "" } else { "[record]\nsignals = ['*']\n" };
+        let record = if more.contains("[record]") { "" } else { "[record]\nformat = ['csv', 'mcap']\n" };
         let text = format!("[fmu.x]\npath = '{}'\n{keys}\n{record}{more}\n", fmu.display());
         std::fs::write(folder.path().join("rig.toml"), text).unwrap();
         let options = Options {
@@ -154,8 +154,21 @@ impl Running {
         let header = quoted.map(|(i, part)| if i % 2 == 1 { part.replace(',', ";") } else { part.to_owned() });
         let header = header.collect::<String>();
         let header = header.split(',').map(|name| name.replace(';', ",")).collect();
+        let [csv, mcap] = ["signals.csv", "signals.mcap"].map(|name| recorded(&run.out.join(name)));
+        assert!(mcap.is_empty() || csv == mcap, "the formats differ");
         Left { run, header, rows: lines.collect() }
     }
+}
+
+/// The rows of a file, if it is there.
+fn recorded(file: &Path) -> Vec<(f64, Vec<String>)> {
+    let Ok(file) = std::fs::File::open(file) else { return Vec::new() };
+    let mut recording = vecud::recording::Recording::new(std::io::BufReader::new(file)).unwrap();
+    let mut rows = Vec::new();
+    while let Some(row) = recording.next_row().unwrap() {
+        rows.push((row.time, row.cells.to_vec()));
+    }
+    rows
 }
 
 impl Left {

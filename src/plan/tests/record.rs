@@ -1,6 +1,7 @@
 //! Recorded columns.
 
 use super::*;
+use crate::rig::Rule;
 
 fn columns(plan: &Plan) -> Vec<&str> {
     plan.signals.iter().map(|signal| signal.name.as_str()).collect()
@@ -74,4 +75,30 @@ fn too_many_columns_are_refused_in_a_rig_and_cut_for_a_single_fmu() {
     let plan = build(&rig, &inputs(&rig, &descriptions), &host()).unwrap();
     assert_eq!(columns(&plan), ["a.y"]);
     assert!(plan.notes.iter().any(|note| note.starts_with("100001 columns would be recorded")), "{:?}", plan.notes);
+}
+
+#[test]
+fn of_several_rules_that_match_a_variable_the_last_one_counts() {
+    let record = "[record]\n[[record.rule]]\nsignals = [\"plant.*\"]\nevery = 10\nchange = 0.5\n\
+        [[record.rule]]\nsignals = [\"plant.f?eld\", \"ecu.throttle\"]\nchange = true\n";
+    let plan = ecu_and_plant(record);
+    for signal in &plan.signals {
+        let expected = match signal.name.as_str() {
+            "ecu.throttle" => Rule { every: 1, change: Some(0.0) },
+            name if name.starts_with("plant.field[") => Rule { every: 1, change: Some(0.0) },
+            name if name.starts_with("plant.") => Rule { every: 10, change: Some(0.5) },
+            _ => Rule::ALL,
+        };
+        assert_eq!(signal.rule, expected, "{}", signal.name);
+    }
+}
+
+#[test]
+fn a_rule_that_no_recorded_variable_has_is_refused() {
+    let rule = |pattern: &str| {
+        problems(&format!("[record]\nsignals = [\"ecu.*\"]\n[[record.rule]]\nsignals = [\"{pattern}\"]\nevery = 2\n"))
+    };
+    let nothing = "rig.toml:8:12: no recorded variable matches";
+    assert_eq!(rule("ecu.throtle"), format!("{nothing} \"ecu.throtle\"; did you mean \"ecu.throttle\"?"));
+    assert_eq!(rule("plant.*"), format!("{nothing} \"plant.*\""));
 }

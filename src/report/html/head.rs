@@ -121,7 +121,7 @@ fn notes(run: &Run) -> String {
     let mut notes: Vec<String> = run.notes.iter().map(|note| escape(note)).collect();
     if run.samples_dropped > 0 {
         let samples = plural(run.samples_dropped, "sample");
-        notes.push(format!("{samples} of the recorded signals could not be kept: signals.csv has gaps."));
+        notes.push(format!("{samples} of the recorded signals could not be kept: the recording has gaps."));
     }
     if run.log_dropped > 0 {
         notes.push(format!("{} could not be kept.", plural(run.log_dropped, "log message")));

@@ -1,0 +1,97 @@
+//! `signals.csv`: a header, then a row for each time, all columns in each.
+//!
+//! Whole rows are handed to the kernel at once, so that what a killed process leaves ends with a row; should the kernel cut
+//! the last write short, a reader tells by the missing line feed. What finds no space is cut off behind its last row.
+
+use super::signals::Sheet;
+use crate::exchange::word;
+use crate::fmu::description::VariableType;
+use crate::plan::Plan;
+use crate::time::Instant;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// Rows are written when there is so much of them.
+const ENOUGH: usize = 1 << 16;
+
+/// The file.
+pub(super) struct Csv {
+    file: File,
+    types: Vec<VariableType>,
+    /// Bytes that are written.
+    end: u64,
+    /// Those that are not: whole rows.
+    rows: String,
+    /// Where they end, and their times.
+    ends: Vec<(usize, Instant)>,
+    reached: Option<Instant>,
+}
+
+impl Csv {
+    /// Begins the file with its header.
+    pub(super) fn create(path: &Path, plan: &Plan) -> io::Result<Csv> {
+        let mut rows = "time".to_owned();
+        for signal in &plan.signals {
+            rows.push(',');
+            rows += &quoted(&signal.name);
+        }
+        rows.push('\n');
+        let types = plan.signals.iter().map(|signal| signal.variable_type).collect();
+        let file = File::create(path)?;
+        let mut csv = Csv { file, types, end: 0, rows, ends: Vec::new(), reached: None };
+        csv.write()?;
+        Ok(csv)
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        if let Err(error) = self.file.write_all_at(self.rows.as_bytes(), self.end) {
+            self.end_with_a_row();
+            return Err(error);
+        }
+        self.end += self.rows.len() as u64;
+        self.reached = self.ends.last().map(|(_, time)| *time).or(self.reached);
+        self.rows.clear();
+        self.ends.clear();
+        Ok(())
+    }
+
+    /// Cuts off the row that had no space any more, as far as that works: programs that read the file choke on half a row.
+    fn end_with_a_row(&mut self) {
+        let length = self.file.metadata().map_or(self.end, |metadata| metadata.len());
+        let there = length.saturating_sub(self.end).min(self.rows.len() as u64) as usize;
+        let whole = self.ends.iter().take_while(|(end, _)| *end <= there).last().copied();
+        self.reached = whole.map(|(_, time)| time).or(self.reached);
+        let _as_far_as_it_works = self.file.set_len(self.end + whole.map_or(0, |(end, _)| end as u64));
+    }
+}
+
+impl Sheet for Csv {
+    fn row(&mut self, time: Instant, values: &[Option<u64>]) -> io::Result<()> {
+        const WRITES: &str = "strings take everything";
+        word::write(&mut self.rows, time.seconds().to_bits(), VariableType::Float64).expect(WRITES);
+        for (variable_type, value) in self.types.iter().zip(values) {
+            self.rows.push(',');
+            if let Some(value) = value {
+                word::write(&mut self.rows, *value, *variable_type).expect(WRITES);
+            }
+        }
+        self.rows.push('\n');
+        self.ends.push((self.rows.len(), time));
+        if self.rows.len() >= ENOUGH { self.write() } else { Ok(()) }
+    }
+
+    fn flush(&mut self, _: bool) -> io::Result<()> {
+        if self.rows.is_empty() { Ok(()) } else { self.write() }
+    }
+
+    fn reached(&self) -> Option<Instant> {
+        self.reached
+    }
+}
+
+/// A header cell.
+fn quoted(name: &str) -> String {
+    if name.contains([',', '"', '\n']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
+}

@@ -1,0 +1,219 @@
+//! `[record]`: which signals are kept, in which files, and how much of them.
+
+use super::document::{Section, describe, elements, number};
+use super::{At, Place};
+use serde::{Deserialize, Serialize};
+use toml_edit::{Item, Value};
+
+const RECORD: &[&str] = &["signals", "format", "rule"];
+const RULE: &[&str] = &["signals", "every", "change"];
+
+/// `[record]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RigRecord {
+    /// `signals`: patterns over `fmu.variable`; default `["*"]`.
+    pub signals: Vec<At<String>>,
+    /// `format`.
+    pub formats: Formats,
+    /// `[[record.rule]]`, in the order of the file: of those that match a signal the last one counts.
+    pub rules: Vec<RigRule>,
+}
+
+impl RigRecord {
+    /// Everything, in the default format.
+    pub fn everything(place: Place) -> RigRecord {
+        RigRecord { signals: vec![At { value: "*".to_owned(), place }], formats: Formats::default(), rules: Vec::new() }
+    }
+}
+
+/// `format`: the files that are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Formats {
+    /// `signals.csv`.
+    pub csv: bool,
+    /// `signals.mcap`.
+    pub mcap: bool,
+}
+
+impl Default for Formats {
+    fn default() -> Formats {
+        Formats { csv: true, mcap: false }
+    }
+}
+
+/// `[[record.rule]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RigRule {
+    /// `signals`: patterns over `fmu.variable`.
+    pub signals: Vec<At<String>>,
+    /// What it says.
+    pub rule: Rule,
+}
+
+/// Which samples of a signal are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rule {
+    /// `every`: each so-manieth sample of its clock, the first included; never 0.
+    pub every: u32,
+    /// `change`: of these, the ones that differ from the last one kept by more than this; 0: that differ at all.
+    pub change: Option<f64>,
+}
+
+impl Rule {
+    /// Every sample.
+    pub const ALL: Rule = Rule { every: 1, change: None };
+}
+
+/// Reads the table.
+pub(super) fn read_record(section: Section) -> RigRecord {
+    let section = section.only(RECORD);
+    let rules = section.tables("rule", "[[record.rule]]");
+    RigRecord {
+        signals: patterns(&section).unwrap_or_else(|| RigRecord::everything(section.place).signals),
+        formats: read_formats(&section),
+        rules: rules.into_iter().filter_map(|rule| read_rule(&rule.only(RULE))).collect(),
+    }
+}
+
+fn patterns(section: &Section) -> Option<Vec<At<String>>> {
+    let mut signals = Vec::new();
+    for pattern in elements(section, "signals")? {
+        match pattern.value.as_str() {
+            Some(text) => signals.push(At { value: text.to_owned(), place: pattern.place }),
+            None => section.document.problem(pattern.place, "signals must be a list of patterns, as [\"ecu.*\"]"),
+        }
+    }
+    Some(signals)
+}
+
+/// A word or a list of words.
+fn read_formats(section: &Section) -> Formats {
+    let Some(item) = section.get("format") else { return Formats::default() };
+    let place = section.place_of(item);
+    let mut formats = Formats { csv: false, mcap: false };
+    let refuse = |place, what: &str| {
+        let message = format!("format must be \"csv\", \"mcap\" or a list of these, not {what}");
+        section.document.problem(place, message);
+    };
+    let mut read = |place, word: &str| {
+        let chosen = match word {
+            "csv" => &mut formats.csv,
+            "mcap" => &mut formats.mcap,
+            "mf4" | "mdf4" | "mdf" | "parquet" => {
+                return section.not_yet(place, &format!("format = \"{word}\""));
+            }
+            other => return refuse(place, &format!("\"{other}\"")),
+        };
+        if std::mem::replace(chosen, true) {
+            section.document.problem(place, format!("format names \"{word}\" twice"));
+        }
+    };
+    match item {
+        Item::Value(Value::String(word)) => read(place, word.value()),
+        Item::Value(Value::Array(words)) if !words.is_empty() => {
+            for word in words {
+                let place = section.document.place(word.span());
+                match word.as_str() {
+                    Some(text) => read(place, text),
+                    None => refuse(place, &describe(&Item::Value(word.clone()))),
+                }
+            }
+        }
+        Item::Value(Value::Array(_)) => refuse(place, "an empty list"),
+        other => refuse(place, &describe(other)),
+    }
+    formats
+}
+
+fn read_rule(section: &Section) -> Option<RigRule> {
+    let every = |item: &Item| item.as_integer().and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
+    let change = |item: &Item| match item.as_bool() {
+        Some(any) => any.then_some(0.0),
+        None => number(item).filter(|&band| band > 0.0 && band.is_finite()),
+    };
+    if section.get("every").is_none() && section.get("change").is_none() {
+        section.document.problem(section.place, "[[record.rule]] has neither every nor change");
+    }
+    if section.get("signals").is_none() {
+        section.missing("signals");
+    }
+    let rule = Rule {
+        every: section.read("every", "a whole number above 0", every).map_or(1, |at| at.value),
+        change: section.read("change", "true or a number above 0", change).map(|at| at.value),
+    };
+    Some(RigRule { signals: patterns(section)?, rule })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Place, parse};
+    use super::*;
+    use std::path::Path;
+
+    /// `record` begins in line 4, in the table `[record]` behind an FMU.
+    fn read(record: &str) -> Result<RigRecord, String> {
+        let text = format!("[fmu.ecu]\npath = \"ecu\"\n[record]\n{record}");
+        parse(&text, Path::new("rig.toml")).map(|rig| rig.record.unwrap()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn formats_are_a_word_or_several() {
+        for (record, csv, mcap) in [
+            ("", true, false),
+            ("format = \"csv\"", true, false),
+            ("format = \"mcap\"", false, true),
+            ("format = [\"mcap\", \"csv\"]", true, true),
+        ] {
+            assert_eq!(read(record).unwrap().formats, Formats { csv, mcap }, "{record}");
+        }
+    }
+
+    #[test]
+    fn rules_stand_in_the_order_of_the_file() {
+        let record = read(
+            "[[record.rule]]\nsignals = [\"plant.*\", \"ecu.a\"]\nevery = 10\nchange = 0.5\n\
+             [[record.rule]]\nsignals = [\"plant.x\"]\nchange = true\n",
+        )
+        .unwrap();
+        let rules: Vec<Rule> = record.rules.iter().map(|rule| rule.rule).collect();
+        assert_eq!(rules, [Rule { every: 10, change: Some(0.5) }, Rule { every: 1, change: Some(0.0) }]);
+        let second = &record.rules[0].signals[1];
+        assert_eq!((second.value.as_str(), second.place), ("ecu.a", Place { line: 5, column: 23 }));
+        assert_eq!(record.signals[0].value, "*");
+    }
+
+    #[test]
+    fn what_makes_no_sense_has_its_place() {
+        let later = "is not supported yet by this version of vecud";
+        let formats = "format must be \"csv\", \"mcap\" or a list of these, not";
+        for (record, message) in [
+            ("format = \"mf4\"", format!("4:10: format = \"mf4\" {later}")),
+            ("format = [\"csv\", \"parquet\"]", format!("4:18: format = \"parquet\" {later}")),
+            ("format = \"mcpa\"", format!("4:10: {formats} \"mcpa\"")),
+            ("format = []", format!("4:10: {formats} an empty list")),
+            ("format = [\"csv\", 1]", format!("4:18: {formats} 1")),
+            ("format = true", format!("4:10: {formats} true")),
+            ("format = [\"csv\", \"csv\"]", "4:18: format names \"csv\" twice".to_owned()),
+        ] {
+            assert_eq!(read(record).unwrap_err(), format!("rig.toml:{message}"));
+        }
+        for (rule, message) in [
+            ("every = 2", "4:1: [[record.rule]] has no signals"),
+            ("signals = [\"*\"]", "4:1: [[record.rule]] has neither every nor change"),
+            ("signals = \"*\"\nevery = 1", "5:11: signals must be a list, not the string \"*\""),
+            ("signals = [\"*\"]\nevery = 0", "6:9: every must be a whole number above 0, not 0"),
+            ("signals = [\"*\"]\nevery = 1.5", "6:9: every must be a whole number above 0, not 1.5"),
+            ("signals = [\"*\"]\nchange = false", "6:10: change must be true or a number above 0, not false"),
+            ("signals = [\"*\"]\nchange = -1", "6:10: change must be true or a number above 0, not -1"),
+            ("signals = [\"*\"]\nchange = inf", "6:10: change must be true or a number above 0, not inf"),
+            (
+                "signals = [\"*\"]\never = 1",
+                "4:1: [[record.rule]] has neither every nor change\n\
+                 rig.toml:6:1: unknown key \"ever\" in [[record.rule]]; did you mean \"every\"?",
+            ),
+        ] {
+            let error = read(&format!("[[record.rule]]\n{rule}")).unwrap_err();
+            assert_eq!(error, format!("rig.toml:{message}"));
+        }
+    }
+}

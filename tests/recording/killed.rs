@@ -1,0 +1,77 @@
+//! What processes leave that are killed in the middle.
+
+use super::program::{Rig, runner_of, send, the_core};
+use super::{BOTH, messages, rows, two};
+use nix::sys::signal::Signal::SIGKILL;
+use std::time::{Duration, Instant};
+
+/// Kills a process of a run of 10 s in its middle, and gives the simulation time that it had come to by then.
+fn kill_in_the_middle(rig: &Rig, runner: bool) -> f64 {
+    let mut child = rig.start(rig.command());
+    rig.wait_until_it_runs();
+    // The start lies before this, so the run has come further than that.
+    let seen = Instant::now();
+    let of_runner = runner_of(&child);
+    std::thread::sleep(Duration::from_secs(5));
+    let elapsed = seen.elapsed().as_secs_f64();
+    send(if runner { of_runner } else { child.id() as i32 }, SIGKILL);
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), runner.then_some(1));
+    elapsed
+}
+
+/// Both files have the same rows, at least up to a second before `elapsed`.
+fn check(rig: &Rig, elapsed: f64) {
+    let file = rig.out().join("signals.mcap");
+    let times: Vec<f64> = messages(&file).iter().map(|message| message.2 as f64 / 1e9).collect();
+    assert!(times.is_sorted() && times[0] == 0.0);
+    let reached = *times.last().unwrap();
+    assert!(reached > elapsed - 1.0, "killed after {elapsed} s, recorded up to {reached} s");
+    let (mcap, csv) = (rows(&file), rows(&rig.out().join("signals.csv")));
+    assert!(csv.1.last().unwrap().0 > elapsed - 1.0);
+    assert!(mcap.0 == csv.0 && mcap.1.iter().zip(&csv.1).all(|(a, b)| a == b));
+    let text = std::fs::read_to_string(rig.out().join("signals.csv")).unwrap();
+    assert!(text.ends_with('\n'), "half a row");
+}
+
+#[test]
+fn a_supervisor_that_is_killed_has_recorded_all_but_the_last_second() {
+    the_core(|| {
+        let rig = two("stop_time = 10", BOTH);
+        let elapsed = kill_in_the_middle(&rig, false);
+        check(&rig, elapsed);
+        super::foxglove::reads(&rig.out().join("signals.mcap"), "a_supervisor_that_is_killed");
+    });
+}
+
+#[test]
+fn of_a_runner_that_is_killed_everything_is_recorded() {
+    the_core(|| {
+        let rig = two("stop_time = 10", BOTH);
+        let elapsed = kill_in_the_middle(&rig, true);
+        check(&rig, elapsed);
+        // The supervisor has ended it regularly.
+        let bytes = std::fs::read(rig.out().join("signals.mcap")).unwrap();
+        assert!(mcap::Summary::read(&bytes).unwrap().is_some());
+    });
+}
+
+#[test]
+fn at_whatever_instant_it_is_killed_the_file_is_whole() {
+    // As much to write as there can be: virtual time, all columns.
+    let rig = two("stop_time = 1000\nmode = 'virtual'", "[record]\nformat = 'mcap'\n");
+    let file = rig.out().join("signals.mcap");
+    let mut most = 0;
+    for round in 0..20 {
+        let _ = std::fs::remove_file(&file);
+        let mut child = rig.start(rig.command());
+        super::program::wait_until("there is a file", || file.exists());
+        std::thread::sleep(Duration::from_millis(37 * round));
+        send(child.id() as i32, SIGKILL);
+        child.wait().unwrap();
+        let messages = messages(&file);
+        assert!(messages.is_sorted_by_key(|message| message.2), "round {round}");
+        most = most.max(messages.len());
+    }
+    assert!(most > 1000, "{most} messages at most");
+}
