@@ -34,7 +34,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("snapshot", &["plan", "schedule", "time"]),
     ("exchange", &["schedule", "time"]),
     ("record", &["control", "exchange::word", "fmu::description", "plan", "time"]),
-    ("report", &["fmu::description", "plan", "priority", "record::board::Scheduling", "record::histogram"]),
+    (
+        "report",
+        &["fmu::description", "plan", "priority", "record::board::Scheduling", "record::histogram", "record::trace"],
+    ),
     (
         "runner",
         &["control", "exchange", "ffi", "fmu::description", "plan", "record", "schedule", "snapshot", "sys", "time"],
@@ -62,6 +65,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "snapshot",
             "sys::SysError",
             "sys::affinity",
+            "sys::cycles::Ruler",
             "sys::datagram",
             "sys::memory",
             "sys::process",

@@ -2,7 +2,7 @@
 //!
 //! The runner writes, the supervisor reads; the memory outlives the runner, so a crash of FMU code loses nothing. All of
 //! it is 64-bit atomic words: counters and histograms ([`board`]), samples of recorded variables ([`samples`]), log lines
-//! ([`log`]), offences against the standard ([`findings`]). [`signals`] puts samples in order and writes them down.
+//! ([`log`]), offences against the standard ([`findings`]), who ran when ([`trace`]). [`signals`] puts samples in order and writes them down.
 
 #![forbid(unsafe_code)]
 
@@ -13,4 +13,5 @@ pub mod histogram;
 pub mod log;
 pub mod samples;
 pub mod signals;
+pub mod trace;
 pub mod unusable;

@@ -32,6 +32,7 @@ mod json;
 mod run;
 mod sample;
 mod table;
+mod trace;
 
 pub use hgrm::{hgrm, hgrms, is_hgrm};
 pub use hlog::hlog;
@@ -40,6 +41,7 @@ pub use json::json;
 pub use run::*;
 pub use sample::sample;
 pub use table::{LiveHeader, LiveRow, Screen, live, summary};
+pub use trace::{Picture, TraceFile, TraceResult};
 
 use crate::fmu::description::IntervalVariability;
 use crate::record::histogram::Histogram;

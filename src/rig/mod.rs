@@ -13,6 +13,7 @@ mod parse;
 mod problem;
 mod start;
 mod tables;
+mod trace;
 mod triggers;
 
 pub use model::*;
@@ -20,6 +21,7 @@ pub use nearest::{nearest, suggestion};
 pub use parse::parse;
 pub(crate) use problem::write_lines;
 pub use problem::{Problem, RigError};
+pub use trace::{RigTrace, TraceMode};
 
 #[cfg(test)]
 mod tests;

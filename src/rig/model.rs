@@ -1,5 +1,6 @@
 //! What a rig file says, before any FMU has been opened.
 
+use super::RigTrace;
 use crate::fmu::description::Dialect;
 use crate::priority::FifoPriority;
 use crate::time::{Fraction, Instant, Nanos};
@@ -161,6 +162,8 @@ pub struct Rig {
     pub triggers: Vec<RigTrigger>,
     /// `[record]`; `None`: nothing is recorded.
     pub record: Option<RigRecord>,
+    /// `[trace]`.
+    pub trace: RigTrace,
 }
 
 /// `[host]`.
@@ -360,6 +363,7 @@ impl Rig {
             connects: Vec::new(),
             triggers: Vec::new(),
             record: None,
+            trace: RigTrace::default(),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::parse::overrun;
 use super::triggers::read_trigger;
 use super::{
     At, Endpoint, GetIntervals, Limits, OnWarning, Place, Rig, RigClock, RigConnect, RigFmu, RigRecord, Timing, start,
-    suggestion,
+    suggestion, trace,
 };
 use crate::fmu::description::Dialect;
 use crate::time::{Fraction, Nanos};
@@ -46,6 +46,9 @@ pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
     }
     if let Some(section) = top.table("record", "[record]") {
         rig.record = Some(read_record(&section.only(RECORD)));
+    }
+    if let Some(section) = top.table("trace", "[trace]") {
+        rig.trace = trace::read(section);
     }
 }
 

@@ -152,7 +152,9 @@ fn is_ours(name: &str) -> bool {
         return true;
     }
     let name = name.strip_suffix(PARTIAL).unwrap_or(name);
-    FILES.contains(&name) || report::is_hgrm(name)
+    let number = name.strip_prefix("trace-").and_then(|rest| rest.strip_suffix(".json"));
+    let further = number.is_some_and(|number| matches!(number.as_bytes(), [b'2'..=b'9']));
+    FILES.contains(&name) || further || report::is_hgrm(name)
 }
 
 /// Whether files can be made in a folder; found out before anything is started.
@@ -178,10 +180,16 @@ mod tests {
 
     #[test]
     fn only_files_of_runs_are_cleared() {
-        let ours =
-            ["signals.csv", "report.json.part", "ecu.task_1ms.start_jitter.hgrm", ".reserve.part", ".run-12.log"];
+        let ours = [
+            "signals.csv",
+            "report.json.part",
+            "ecu.task_1ms.start_jitter.hgrm",
+            ".reserve.part",
+            ".run-12.log",
+            "trace-2.json",
+        ];
         assert!(ours.into_iter().all(is_ours));
-        let theirs = ["film.mkv.part", "mine.hgrm", "old.signals.csv", ".run-me", "run.log"];
+        let theirs = ["film.mkv.part", "mine.hgrm", "old.signals.csv", ".run-me", "run.log", "trace-me.json"];
         assert!(!theirs.into_iter().any(is_ours));
     }
 }

@@ -6,6 +6,7 @@ use super::machine;
 use super::progress::Progress;
 use super::recorder::Recorder;
 use super::sockets::Sockets;
+use super::tracer::Tracer;
 use super::{Control, Error, Options, Prepared, saved};
 use crate::plan::{Mode, Plan};
 use crate::record::board::{Board, Global, Layout, Phase};
@@ -173,6 +174,7 @@ fn supervise(
         let _said_by_the_runner = affinity::keep_off(&cpus);
     }
     let recorder = Recorder::new(plan, &prepared.descriptions, board, Some(control.clone()));
+    let tracer = Tracer::new(plan, board, prepared.begin());
     let (started, state) = (SystemTime::now(), File::from(state));
     let (recording, killed, obstacle) = (false, None, None);
     let supervision = Supervision {
@@ -185,6 +187,7 @@ fn supervise(
         log,
         recording,
         recorder,
+        tracer,
         started,
         child,
         sockets,
@@ -246,6 +249,7 @@ struct Supervision<'a> {
     log: PathBuf,
     recording: bool,
     recorder: Recorder<'a>,
+    tracer: Tracer<'a>,
     started: SystemTime,
     child: Child,
     sockets: Sockets,
@@ -305,6 +309,7 @@ impl<'a> Supervision<'a> {
                     );
                     self.output = next;
                     self.recorder.open(self.output.path());
+                    self.tracer.open(self.output.path());
                     self.started = SystemTime::now();
                     self.control.next_run();
                     self.board.next_run();
@@ -327,6 +332,7 @@ impl<'a> Supervision<'a> {
             // It failed while it was initialised: that is a result, with a report.
             let several = self.options.repeat.map(|_| self.folder.as_path());
             begin(&self.output, several, &self.log, &mut self.recorder, self.prepared, self.tell)?;
+            self.tracer.open(self.output.path());
             self.recorder.drain(true);
         }
         Ok(self.collect(status, gone))
@@ -345,6 +351,10 @@ impl<'a> Supervision<'a> {
         }
         let facts = Facts { status, killed, started, gone, strict, late_samples: late, dropped, machine };
         let mut run = collect::collect(self.prepared, self.board, &self.recorder, &facts);
+        let next = Tracer::new(&self.prepared.plan, self.board, self.prepared.begin());
+        let (trace, warnings) = std::mem::replace(&mut self.tracer, next).finish(gone);
+        run.trace = trace;
+        run.problems.extend(warnings.into_iter().map(|message| Problem { severity: Severity::Warning, message }));
         let problem =
             |run: &mut Run, message: String| run.problems.push(Problem { severity: Severity::Failure, message });
         if let Some(obstacle) = &self.obstacle {
@@ -387,9 +397,11 @@ impl<'a> Supervision<'a> {
                     return Err(error);
                 }
                 self.recording = true;
+                self.tracer.open(self.output.path());
                 self.told_of_the_process = self.recorder.host_lines.clone();
                 told_before_start.drain(..).for_each(|line: String| (self.tell)(&line));
             }
+            self.tracer.look();
             for (_, line) in self.recorder.drain(false) {
                 progress.clear();
                 if self.recording { (self.tell)(&line) } else { told_before_start.push(line) }
