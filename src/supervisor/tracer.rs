@@ -23,6 +23,8 @@ use std::sync::atomic::Ordering::SeqCst;
 
 /// The file of a run without incidents.
 const NAME: &str = "trace.json";
+/// Items that are written at once.
+const PIECE: usize = 256;
 
 /// Traces one run.
 pub struct Tracer<'a> {
@@ -133,7 +135,12 @@ impl<'a> Tracer<'a> {
         work.gallery.show(&items);
         match &mut work.sink {
             Sink::Flight(flight) => flight.take(items, now, &mut self.problems),
-            Sink::All { writer, file } => stream(writer, file, &items, self.plan.trace.limit, &mut self.problems),
+            Sink::All { writer, file } => {
+                // In pieces, so that the file is not much larger than it may be.
+                for piece in items.chunks(PIECE) {
+                    stream(writer, file, piece, self.plan.trace.limit, &mut self.problems);
+                }
+            }
         }
     }
 

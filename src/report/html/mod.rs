@@ -7,6 +7,7 @@
 mod clocks;
 mod figure;
 mod fmus;
+mod gantt;
 mod head;
 mod histogram;
 mod latency;
@@ -30,6 +31,7 @@ pub fn html(run: &Run) -> String {
     page += &head::head(run);
     page += &head::machine(run);
     page += &clocks::tables(run);
+    page += &gantt::section(run);
     page += &latency::figures(run);
     page += &fmus::fmus(run);
     page += &clocks::details(run);

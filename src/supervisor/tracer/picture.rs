@@ -6,6 +6,8 @@ use crate::report::Picture;
 
 /// More activations than these nobody can tell apart.
 const ACTIVATIONS: usize = 400;
+/// More periods of the most frequent clock than this are too small to be seen.
+const PERIODS: i64 = 25;
 /// Before and after an incident.
 const BEFORE: usize = 60;
 const AFTER: usize = 20;
@@ -61,7 +63,7 @@ impl Gallery {
     }
 }
 
-/// Until all periodic clocks are released together again, and half a period of the shortest one more.
+/// Until all periodic clocks are released together again, or [`PERIODS`] of the shortest, and half a one more.
 fn stretch(plan: &Plan) -> i64 {
     let periods: Vec<i64> = plan
         .tasks
@@ -75,7 +77,7 @@ fn stretch(plan: &Plan) -> i64 {
     let together = periods.iter().try_fold(1_i64, |all, period| {
         (all / gcd(all, *period)).checked_mul(*period).filter(|all| *all <= longest.saturating_mul(10))
     });
-    together.unwrap_or(longest).saturating_add(shortest / 2)
+    together.unwrap_or(longest).min(shortest.saturating_mul(PERIODS)).saturating_add(shortest / 2)
 }
 
 fn gcd(a: i64, b: i64) -> i64 {
