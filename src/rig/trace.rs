@@ -53,3 +53,34 @@ pub(super) fn read(section: Section) -> RigTrace {
             .map_or(default.limit, |mib| mib.value << 20),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rig::parse;
+    use std::path::Path;
+
+    fn trace(keys: &str) -> Result<RigTrace, String> {
+        let text = format!("[fmu.a]\npath = \"a\"\n[trace]\n{keys}\n");
+        parse(&text, Path::new("rig.toml")).map(|rig| rig.trace).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_trace_has_a_mode_a_length_and_a_limit() {
+        assert_eq!(trace(""), Ok(RigTrace::default()));
+        let wanted = RigTrace { mode: Some(TraceMode::All), seconds: Nanos(500_000_000), limit: 1 << 20 };
+        assert_eq!(trace("mode = \"all\"\nseconds = 0.5\nlimit_mib = 1"), Ok(wanted));
+    }
+
+    #[test]
+    fn what_is_no_trace_is_refused_with_its_place() {
+        for (keys, message) in [
+            ("mode = \"some\"", "rig.toml:4:8: mode must be \"off\" or \"all\" or \"flight\", not \"some\""),
+            ("seconds = 0", "rig.toml:4:11: seconds must be a number of seconds from 0.01 to 60, not 0"),
+            ("limit_mib = 0", "rig.toml:4:13: limit_mib must be a whole number of MiB from 1 to 65536, not 0"),
+        ] {
+            assert_eq!(trace(keys).unwrap_err(), message);
+        }
+        assert!(trace("second = 1").unwrap_err().contains("unknown key \"second\" in [trace]"));
+    }
+}

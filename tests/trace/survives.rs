@@ -75,3 +75,12 @@ fn nothing_is_traced_where_the_rig_says_so() {
         assert!(!run.file("report.html").contains("Who ran when"));
     });
 }
+
+#[test]
+fn each_of_several_runs_has_its_own_trace() {
+    let rig = Rig::new("mode = 'virtual'\nstop_time = 0.1").tracer("a", "").more("[trace]\nmode = 'all'");
+    let run = rig.run_with(&["--repeat", "2"]).exits(0);
+    let [first, second] = ["run-1/trace.json", "run-2/trace.json"].map(|name| run.file(name));
+    assert_eq!(TraceFile::parse(&first).of_clock("a", "fast").len(), 100);
+    assert_eq!(first, second, "to the byte, in virtual time");
+}

@@ -5,8 +5,8 @@
 //! it and a while after it; what happens within that while belongs to the same file. There are at most [`FILES`], the last of
 //! them kept for the end of the run.
 
-use super::NAME;
 use super::picture::around;
+use super::{NAME, PIECE};
 use crate::plan::{Plan, TaskId};
 use crate::record::board::{Board, TaskWord};
 use crate::record::trace::chrome::ChromeWriter;
@@ -152,17 +152,17 @@ impl<'a> Flight<'a> {
         self.files.push(file);
     }
 
-    fn write_as(&self, file: &mut TraceFile, incident: Option<&Incident>) -> io::Result<()> {
+    fn write_as(&mut self, file: &mut TraceFile, incident: Option<&Incident>) -> io::Result<()> {
         let mut writer = ChromeWriter::new(self.plan, File::create(self.out.join(&file.name))?)?;
         if let Some(incident) = incident {
             writer.remark(incident.at, &incident.why.join("; "))?;
         }
-        for item in &self.window {
+        for piece in self.window.make_contiguous().chunks(PIECE) {
             if writer.written() >= self.plan.trace.limit {
                 return writer.finish().and(Err(io::Error::other("it has as many MiB as limit_mib in [trace] allows")));
             }
-            writer.write([item])?;
-            file.count(item);
+            writer.write(piece)?;
+            piece.iter().for_each(|item| file.count(item));
         }
         writer.finish()
     }
