@@ -15,8 +15,8 @@
 use super::assemble::{Activated, Inside, Item, Section};
 use crate::fmu::description::Dialect;
 use crate::plan::{Mode, Plan, Release, TaskId};
-use serde_json::{Value, json};
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 /// Arrows whose heads have not come.
@@ -30,33 +30,71 @@ pub struct ChromeWriter<'p, W: Write> {
     text: String,
     written: u64,
     arrows: HashSet<u64>,
+    /// Per task, as JSON strings: the clock, and `fmu.clock`.
+    names: Vec<[String; 2]>,
+    /// Per FMU and output clock, as JSON strings: `tick NAME`.
+    ticks: Vec<Vec<String>>,
 }
 
-/// Microseconds.
-fn us(ns: i64) -> Value {
-    json!(ns as f64 / 1e3)
+/// A text as JSON.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }
 
-/// Seconds.
-fn seconds(ns: i64) -> Value {
-    json!(ns as f64 / 1e9)
+/// Nanoseconds as microseconds.
+struct Us(i64);
+
+impl std::fmt::Display for Us {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (sign, ns) = (if self.0 < 0 { "-" } else { "" }, self.0.unsigned_abs());
+        write!(f, "{sign}{}.{:03}", ns / 1000, ns % 1000)
+    }
+}
+
+/// Nanoseconds as seconds.
+struct Seconds(i64);
+
+impl std::fmt::Display for Seconds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (sign, ns) = (if self.0 < 0 { "-" } else { "" }, self.0.unsigned_abs());
+        write!(f, "{sign}{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
+    }
 }
 
 impl<'p, W: Write> ChromeWriter<'p, W> {
     /// Begins a file: names and order of the tracks.
     pub fn new(plan: &'p Plan, out: W) -> io::Result<Self> {
-        let mut writer = ChromeWriter { plan, out, text: String::from("["), written: 0, arrows: HashSet::new() };
+        let name = |task: &crate::plan::TaskPlan| {
+            let full = format!("{}.{}", plan.fmus[task.fmu.0].name, task.clock);
+            [quoted(&task.clock), quoted(&full)]
+        };
+        let ticks = |fmu: &crate::plan::FmuPlan| {
+            fmu.output_clocks.iter().map(|clock| quoted(&format!("tick {}", clock.name))).collect()
+        };
+        let mut writer = ChromeWriter {
+            plan,
+            out,
+            text: String::from("["),
+            written: 0,
+            arrows: HashSet::new(),
+            names: plan.tasks.iter().map(name).collect(),
+            ticks: plan.fmus.iter().map(ticks).collect(),
+        };
         for (fmu, planned) in plan.fmus.iter().enumerate() {
-            let about = |name: &str, args: Value| json!({"ph": "M", "name": name, "pid": fmu + 1, "args": args});
-            writer.event(&about("process_name", json!({"name": planned.name})));
-            writer.event(&about("process_sort_index", json!({"sort_index": fmu})));
+            let (pid, name) = (fmu + 1, quoted(&planned.name));
+            writer.event(format_args!(r#""ph":"M","pid":{pid},"name":"process_name","args":{{"name":{name}}}"#));
+            writer.event(format_args!(
+                r#""ph":"M","pid":{pid},"name":"process_sort_index","args":{{"sort_index":{fmu}}}"#
+            ));
         }
         for (task, planned) in plan.tasks.iter().enumerate() {
-            let (pid, tid) = (planned.fmu.0 + 1, task + 1);
-            let about =
-                |name: &str, args: Value| json!({"ph": "M", "name": name, "pid": pid, "tid": tid, "args": args});
-            writer.event(&about("thread_name", json!({"name": planned.clock})));
-            writer.event(&about("thread_sort_index", json!({"sort_index": task})));
+            let (pid, tid, name) = (planned.fmu.0 + 1, task + 1, writer.names[task][0].clone());
+            writer.event(format_args!(
+                r#""ph":"M","pid":{pid},"tid":{tid},"name":"thread_name","args":{{"name":{name}}}"#
+            ));
+            writer.event(format_args!(
+                r#""ph":"M","pid":{pid},"tid":{tid},"name":"thread_sort_index","args":{{"sort_index":{task}}}"#
+            ));
         }
         writer.flush()?;
         Ok(writer)
@@ -67,9 +105,10 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
         self.written
     }
 
-    fn event(&mut self, event: &Value) {
-        self.text += if self.written == 0 && self.text.len() == 1 { "\n" } else { ",\n" };
-        self.text += &event.to_string();
+    /// An event with these members. Writing to a text cannot fail.
+    fn event(&mut self, members: std::fmt::Arguments) {
+        let comma = if self.written == 0 && self.text.len() == 1 { "" } else { "," };
+        let _ = write!(self.text, "{comma}\n{{{members}}}");
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -82,7 +121,8 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
 
     /// Says something about an instant of the whole run.
     pub fn remark(&mut self, at: i64, text: &str) -> io::Result<()> {
-        self.event(&json!({"ph": "i", "s": "g", "name": text, "pid": 1, "tid": 0, "ts": us(at)}));
+        let (ts, name) = (Us(at), quoted(text));
+        self.event(format_args!(r#""ph":"i","s":"g","pid":1,"tid":0,"ts":{ts},"name":{name}"#));
         self.flush()
     }
 
@@ -104,54 +144,46 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
         self.flush()
     }
 
-    fn clock(&self, task: TaskId) -> String {
-        let planned = &self.plan.tasks[task.0];
-        format!("{}.{}", self.plan.fmus[planned.fmu.0].name, planned.clock)
+    /// An event on the track of a task; `name` is JSON already.
+    fn on_track(&mut self, task: TaskId, kind: &str, name: &str, at: i64, more: std::fmt::Arguments) {
+        let (pid, tid, ts) = (self.plan.tasks[task.0].fmu.0 + 1, task.0 + 1, Us(at));
+        self.event(format_args!(r#""ph":"{kind}","pid":{pid},"tid":{tid},"ts":{ts},"name":{name}{more}"#));
     }
 
-    /// An event on the track of a task.
-    fn on_track(&mut self, task: TaskId, kind: &str, name: &str, at: i64, more: &[(&str, Value)]) {
-        let pid = self.plan.tasks[task.0].fmu.0 + 1;
-        let mut event = json!({"ph": kind, "name": name, "pid": pid, "tid": task.0 + 1, "ts": us(at)});
-        for (key, value) in more {
-            event[*key] = value.clone();
-        }
-        self.event(&event);
+    fn instant(&mut self, task: TaskId, name: &str, at: i64, args: std::fmt::Arguments) {
+        self.on_track(task, "i", name, at, format_args!(r#","s":"t","args":{{{args}}}"#));
     }
 
-    fn instant(&mut self, task: TaskId, name: &str, at: i64, args: Value) {
-        self.on_track(task, "i", name, at, &[("s", json!("t")), ("args", args)]);
-    }
-
-    fn slice(&mut self, task: TaskId, name: &str, (from, to): (i64, i64), args: Value) {
-        self.on_track(task, "X", name, from, &[("dur", us(to - from)), ("args", args)]);
+    fn slice(&mut self, task: TaskId, name: &str, (from, to): (i64, i64), args: std::fmt::Arguments) {
+        let dur = Us(to - from);
+        self.on_track(task, "X", name, from, format_args!(r#","dur":{dur},"args":{{{args}}}"#));
     }
 
     fn arrow(&mut self, task: TaskId, kind: &str, at: i64, number: u64) {
-        let mut more = vec![("cat", json!("tick")), ("id", json!(number))];
         // To the slice that it points at, not to the next one that begins.
-        more.extend((kind == "f").then_some(("bp", json!("e"))));
-        self.on_track(task, kind, "tick", at, &more);
+        let to = if kind == "f" { r#","bp":"e""# } else { "" };
+        self.on_track(task, kind, r#""tick""#, at, format_args!(r#","cat":"tick","id":{number}{to}"#));
     }
 
     fn item(&mut self, item: &Item) {
         match item {
             Item::Activated(activated) => self.activated(activated),
             Item::Ticked { task, output, target, taken, time, at, flow } => {
-                let fmu = &self.plan.fmus[self.plan.tasks[task.0].fmu.0];
-                let name = fmu.output_clocks.get(*output as usize).map_or("?", |clock| clock.name.as_str());
-                let args = json!({"target": self.clock(*target), "time_s": seconds(*time), "taken": taken});
-                self.instant(*task, &format!("tick {name}"), *at, args);
+                let fmu = self.plan.tasks[task.0].fmu.0;
+                let name = self.ticks[fmu].get(*output as usize).map_or_else(|| r#""tick""#.to_owned(), String::clone);
+                let (target, time) = (self.names[target.0][1].clone(), Seconds(*time));
+                self.instant(*task, &name, *at, format_args!(r#""target":{target},"time_s":{time},"taken":{taken}"#));
                 self.begin_arrow(*task, *at, *flow);
             }
             Item::Armed { task, target, time, at, flow } => {
-                let args = json!({"time_s": seconds(*time)});
-                self.instant(*task, &format!("arm {}", self.plan.tasks[target.0].clock), *at, args);
+                let name = quoted(&format!("arm {}", self.plan.tasks[target.0].clock));
+                self.instant(*task, &name, *at, format_args!(r#""time_s":{}"#, Seconds(*time)));
                 self.begin_arrow(*task, *at, *flow);
             }
             Item::Skipped { task, time, release, at } => {
-                let args = json!({"time_s": seconds(*time), "left_out_after_us": us(at - release)});
-                self.instant(*task, "skipped", *release, args);
+                let (time, late) = (Seconds(*time), Us(at - release));
+                let args = format_args!(r#""time_s":{time},"left_out_after_us":{late}"#);
+                self.instant(*task, r#""skipped""#, *release, args);
             }
         }
     }
@@ -170,35 +202,46 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
     fn activated(&mut self, activated: &Activated) {
         let Activated { task, start, end, release, .. } = *activated;
         let planned = &self.plan.tasks[task.0];
-        let (name, draft) = (planned.clock.clone(), self.plan.fmus[planned.fmu.0].dialect == Dialect::Draft);
+        let draft = self.plan.fmus[planned.fmu.0].dialect == Dialect::Draft;
+        let time = Seconds(activated.time);
         if !matches!(planned.release, Release::Never) {
-            self.instant(task, "release", release, json!({"time_s": seconds(activated.time)}));
+            self.instant(task, r#""release""#, release, format_args!(r#""time_s":{time}"#));
         }
-        let mut args = json!({"time_s": seconds(activated.time)});
-        if self.plan.mode == Mode::RealTime {
-            args["release_us"] = us(release);
-            args["wakeup_latency_us"] = us(activated.woken - release);
-            args["start_latency_us"] = us(start - release);
-            args["execution_us"] = us(activated.execution);
-        }
-        for (key, set) in [("retimed", activated.retimed), ("unfinished", activated.unfinished)] {
-            if set {
-                args[key] = json!(true);
+        let name = std::mem::take(&mut self.names[task.0][0]);
+        let retimed = if activated.retimed { r#","retimed":true"# } else { "" };
+        let unfinished = if activated.unfinished { r#","unfinished":true"# } else { "" };
+        match self.plan.mode {
+            Mode::Virtual => {
+                let args = format_args!(r#""time_s":{time}{retimed}{unfinished}"#);
+                self.slice(task, &name, (start, end), args);
+            }
+            Mode::RealTime => {
+                let (wakeup, late) = (Us(activated.woken - release), Us(start - release));
+                let (release, execution) = (Us(release), Us(activated.execution));
+                let args = format_args!(
+                    r#""time_s":{time},"release_us":{release},"wakeup_latency_us":{wakeup},"start_latency_us":{late},"execution_us":{execution}{retimed}{unfinished}"#
+                );
+                self.slice(task, &name, (start, end), args);
             }
         }
-        self.slice(task, &name, (start, end), args);
+        self.names[task.0][0] = name;
         for Inside { section, from, to } in &activated.inside {
-            let (name, args) = match section {
-                Section::Updated => (if draft { "intermediate update" } else { "clock update" }, json!({})),
-                Section::Locked { waited, nested, leaked } => {
-                    ("locked", json!({"waited_us": us(*waited), "nested": nested, "leaked": leaked}))
+            match section {
+                Section::Updated => {
+                    let name = if draft { r#""intermediate update""# } else { r#""clock update""# };
+                    self.slice(task, name, (*from, *to), format_args!(""));
                 }
-            };
-            self.slice(task, name, (*from, *to), args);
+                Section::Locked { waited, nested, leaked } => {
+                    let waited = Us(*waited);
+                    let args = format_args!(r#""waited_us":{waited},"nested":{nested},"leaked":{leaked}"#);
+                    self.slice(task, r#""locked""#, (*from, *to), args);
+                }
+            }
         }
         for other in &activated.preempted {
-            let args = json!({"by": self.clock(other.by)});
-            self.slice(task, "preempted", (other.from, other.to), args);
+            let by = std::mem::take(&mut self.names[other.by.0][1]);
+            self.slice(task, r#""preempted""#, (other.from, other.to), format_args!(r#""by":{by}"#));
+            self.names[other.by.0][1] = by;
         }
         // Without its tail, which was before the file's begin, an arrow is none.
         if let Some(number) = activated.flow.filter(|number| self.arrows.remove(number)) {
