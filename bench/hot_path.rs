@@ -6,7 +6,9 @@
 
 use std::hint::black_box;
 use std::process::{Command, ExitCode};
+use std::sync::atomic::AtomicU64;
 use vecud::exchange::Latest;
+use vecud::record::trace::{Note, TraceRing};
 use vecud::sys::cycles::{Scale, ticks};
 use vecud::sys::pi::PiWord;
 use vecud::sys::preemption::{Partition, PreemptionLock};
@@ -59,7 +61,14 @@ fn main() -> ExitCode {
         black_box(&cell).write(|_| value);
         black_box(&cell).read(|_, word| value = black_box(word));
     });
-    match lock_in_an_fmu() {
+    let words: Vec<AtomicU64> = (0..TraceRing::words(1024)).map(|_| AtomicU64::new(0)).collect();
+    let ring = TraceRing::new(&words, 1024).expect("a ring of 1024 notes");
+    kept &= show("note for the trace: write + read", &mut |_, _| {
+        value += 1;
+        ring.push(&Note::Locked { since: value, until: value, waited: 0, nested: 0, leaked: false });
+        black_box(ring.pop());
+    });
+    match lock_in_an_fmu("lock.toml") {
         Ok((pair, bare)) => {
             println!("{:<52} {bare:7.1} ns", "in an FMU, bare PI word: lock + unlock");
             println!("{:<52} {pair:7.1} ns", "in an FMU, lockPreemption + unlockPreemption");
@@ -71,14 +80,19 @@ fn main() -> ExitCode {
             kept = false;
         }
     }
+    match lock_in_an_fmu("lock_traced.toml") {
+        Ok((pair, _)) => println!("{:<52} {pair:7.1} ns", "the same, noted for the trace"),
+        Err(why) => println!("the lock with a trace was not measured: {why}"),
+    }
     ExitCode::from(u8::from(!kept))
 }
 
-/// Lock and bare pair as the tracer measured them in a run of `bench/lock.toml`.
-fn lock_in_an_fmu() -> Result<(f64, f64), String> {
+/// Lock and bare pair as the tracer measured them in a run of a rig in `bench/`.
+fn lock_in_an_fmu(rig: &str) -> Result<(f64, f64), String> {
     let out = std::env::temp_dir().join(format!("vecud-bench-{}", std::process::id()));
-    let rig = concat!(env!("CARGO_MANIFEST_DIR"), "/bench/lock.toml");
-    let run = Command::new(env!("CARGO_BIN_EXE_vecud")).args(["run", rig, "--quiet", "--out"]).arg(&out).output();
+    let rig = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("bench").join(rig);
+    let run =
+        Command::new(env!("CARGO_BIN_EXE_vecud")).arg("run").arg(rig).args(["--quiet", "--out"]).arg(&out).output();
     let run = run.map_err(|error| error.to_string())?;
     let signals = std::fs::read_to_string(out.join("signals.csv")).map_err(|error| error.to_string());
     let _ = std::fs::remove_dir_all(&out);

@@ -35,7 +35,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("exchange", &["schedule", "time"]),
     ("recording", &[]),
     ("record", &["control", "exchange::word", "fmu::description", "plan", "recording", "time"]),
-    ("report", &["fmu::description", "plan", "priority", "record::board::Scheduling", "record::histogram"]),
+    (
+        "report",
+        &["fmu::description", "plan", "priority", "record::board::Scheduling", "record::histogram", "record::trace"],
+    ),
     (
         "runner",
         &["control", "exchange", "ffi", "fmu::description", "plan", "record", "schedule", "snapshot", "sys", "time"],
@@ -63,6 +66,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "snapshot",
             "sys::SysError",
             "sys::affinity",
+            "sys::cycles::Ruler",
             "sys::datagram",
             "sys::memory",
             "sys::process",

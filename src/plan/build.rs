@@ -9,8 +9,8 @@ use super::priorities::{Class, Merged};
 use super::start_values::{self, Starts};
 use super::triggers::{self, Output};
 use super::{
-    ControlPlan, FmuId, FmuPlan, HostPlan, OutputClock, Plan, Release, TaskId, TaskPlan, control, cores, datagrams,
-    dialect, initial, names, record,
+    ControlPlan, FmuId, FmuPlan, HostPlan, OutputClock, Plan, Release, TaskId, TaskPlan, TracePlan, control, cores,
+    datagrams, dialect, initial, names, record,
 };
 use crate::fmu::description::{IntervalVariability, ModelDescription};
 use crate::priority::FifoPriority;
@@ -186,6 +186,7 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
         connections: connections::plans(rig, &units, &links),
         signals: columns.signals,
         formats: rig.record.as_ref().map(|record| record.formats).unwrap_or_default(),
+        trace: TracePlan::of(rig),
         notes: findings.notes,
     })
 }

@@ -30,6 +30,7 @@ mod selection;
 mod start_values;
 mod states;
 pub mod table;
+mod trace;
 mod triggers;
 mod units;
 mod values;
@@ -39,6 +40,7 @@ use build::Timetable;
 pub use build::{FifoReach, FmuInput, HostFacts, PlanError, build};
 pub use model::*;
 pub use states::check_states;
+pub use trace::{TraceMode, TracePlan};
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! What a plan consists of.
 
+use super::TracePlan;
 use super::conversion::Conversion;
 use crate::fmu::description::{Dialect, IntervalVariability, ValueReference, Values, VariableType};
 use crate::priority::{FifoPriority, FmiPriority};
@@ -63,6 +64,8 @@ pub struct Plan {
     pub datagrams: Vec<DatagramSource>,
     /// Who receives them; `None`: nobody does, since there are none, or in virtual time.
     pub receiver: Option<ReceiverPlan>,
+    /// What is kept of who ran when.
+    pub trace: TracePlan,
     /// What the user should know although the rig is valid.
     pub notes: Vec<String>,
 }

@@ -16,6 +16,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 mod named;
 mod next_run;
+mod phase;
+mod trace;
+
+pub use phase::Phase;
 
 /// Words of the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,43 +77,10 @@ pub enum Global {
     Panicked,
     /// CLOCK_MONOTONIC at the end of the simulation, ns.
     Ended,
+    /// In virtual time: counts up with everything that a trace notes.
+    TraceOrder,
     /// Number of words; keep last.
     Count,
-}
-
-/// What the runner is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u64)]
-pub enum Phase {
-    /// Not started, or loading libraries.
-    Loading = 0,
-    /// Instantiating and initialising FMUs.
-    Initialising = 1,
-    /// Activations happen.
-    Running = 2,
-    /// No new release; waiting for activations, terminating and freeing FMUs.
-    Stopping = 3,
-    /// All done.
-    Done = 4,
-    /// The runner has given up; its reason is in the log.
-    Refused = 5,
-    /// One of several runs is over. The memory is the supervisor's, this word included, until it writes
-    /// [`Phase::Initialising`] for the next run or [`Phase::Stopping`] for none.
-    Between = 6,
-}
-
-impl Phase {
-    fn from_word(word: u64) -> Phase {
-        match word {
-            1 => Phase::Initialising,
-            2 => Phase::Running,
-            3 => Phase::Stopping,
-            4 => Phase::Done,
-            5 => Phase::Refused,
-            6 => Phase::Between,
-            _ => Phase::Loading,
-        }
-    }
 }
 
 /// How threads are scheduled.
@@ -259,6 +230,8 @@ pub struct Layout {
     fmus: usize,
     /// Per task: first word of its sample ring, records, values per record.
     rings: Vec<(usize, usize, usize)>,
+    /// Per task: first word of its trace ring, notes.
+    traces: Vec<(usize, usize)>,
     /// Where those begin, to the end.
     commands: usize,
     /// Per instance: the rings of its lanes, two each (at once, timed), and that of its structural parameters.
@@ -289,9 +262,10 @@ impl Layout {
                 ring
             })
             .collect();
+        let traces = trace::rings(plan, &mut next);
         let commands = next;
         let control = plan.fmus.iter().map(|fmu| ControlLayout::of(fmu, &mut next)).collect();
-        Layout { fmus, tasks, log, initial, rings, commands, control, total: next }
+        Layout { fmus, tasks, log, initial, rings, traces, commands, control, total: next }
     }
 
     /// Size of the shared memory.

@@ -2,8 +2,8 @@
 //!
 //! The runner writes, the supervisor reads; the memory outlives the runner, so a crash of FMU code loses nothing. All of
 //! it is 64-bit atomic words: counters and histograms ([`board`]), samples of recorded variables ([`samples`]), log lines
-//! ([`log`]), offences against the standard ([`findings`]). [`signals`] puts samples in order and writes them down, as rows
-//! and as messages; module `recording` reads them.
+//! ([`log`]), offences against the standard ([`findings`]), who ran when ([`trace`]). [`signals`] puts samples in order and
+//! writes them down, as rows and as messages; module `recording` reads them.
 
 #![forbid(unsafe_code)]
 
@@ -18,4 +18,5 @@ pub mod samples;
 pub mod signals;
 mod tail;
 mod thinning;
+pub mod trace;
 pub mod unusable;

@@ -1,5 +1,6 @@
 //! `report.json`: the fields of design section 4 that others rely on, and some more.
 
+use super::trace::TraceJson;
 use super::{ClockResult, End, FindingResult, FmuResult, Host, LockResult, Run, Scheduling, Severity, passed, status};
 use crate::plan::Mode;
 use crate::plan::words::kind_name;
@@ -34,6 +35,7 @@ struct Report<'a> {
     repetition: Option<u32>,
     samples_dropped: u64,
     log_dropped: u64,
+    trace: TraceJson<'a>,
     host: HostJson<'a>,
     fmus: Vec<FmuJson<'a>>,
     clocks: Vec<ClockJson<'a>>,
@@ -151,6 +153,7 @@ impl<'a> Report<'a> {
             repetition: run.repetition,
             samples_dropped: run.samples_dropped,
             log_dropped: run.log_dropped,
+            trace: TraceJson::of(&run.trace),
             host: HostJson::of(&run.host),
             fmus: run.fmus.iter().map(FmuJson::of).collect(),
             clocks: run.clocks.iter().map(ClockJson::of).collect(),

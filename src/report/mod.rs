@@ -36,6 +36,7 @@ mod read;
 mod run;
 mod sample;
 mod table;
+mod trace;
 
 pub use hgrm::{hgrm, hgrms, is_hgrm};
 pub use hlog::hlog;
@@ -45,6 +46,7 @@ pub use read::{ReadError, ReportFile};
 pub use run::*;
 pub use sample::sample;
 pub use table::{LiveHeader, LiveRow, Screen, live, summary};
+pub use trace::{Picture, TraceFile, TraceResult};
 
 use crate::record::histogram::Histogram;
 

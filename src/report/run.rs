@@ -1,5 +1,6 @@
 //! A finished run as data. Everything that the report shows is in here.
 
+use super::TraceResult;
 use crate::fmu::description::IntervalVariability;
 use crate::plan::Mode;
 use crate::priority::{FifoPriority, FmiPriority};
@@ -44,6 +45,8 @@ pub struct Run {
     pub samples_dropped: u64,
     /// Log messages that could not be kept.
     pub log_dropped: u64,
+    /// Who ran when.
+    pub trace: TraceResult,
 }
 
 /// How a run ended.

@@ -1,6 +1,6 @@
 //! A made-up run, for examples and tests.
 
-use super::{ClockResult, End, FmuResult, FmuStatus, Host, LockResult, Run, Scheduling};
+use super::{ClockResult, End, FmuResult, FmuStatus, Host, LockResult, Run, Scheduling, TraceResult};
 use crate::fmu::description::IntervalVariability::{self, Constant, Countdown, Triggered};
 use crate::plan::Mode;
 use crate::priority::{FifoPriority, FmiPriority};
@@ -37,6 +37,7 @@ pub fn sample(seed: u64) -> Run {
         repetition: None,
         samples_dropped: 0,
         log_dropped: 0,
+        trace: TraceResult::default(),
     }
 }
 

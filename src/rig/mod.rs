@@ -14,6 +14,7 @@ mod problem;
 mod record;
 mod start;
 mod tables;
+mod trace;
 mod triggers;
 
 pub(crate) use document::float_text;
@@ -23,6 +24,7 @@ pub use parse::parse;
 pub(crate) use problem::write_lines;
 pub use problem::{Problem, RigError};
 pub use record::{Formats, RigRecord, RigRule, Rule};
+pub use trace::{RigTrace, TraceMode};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! What a rig file says, before any FMU has been opened.
 
-use super::RigRecord;
+use super::{RigRecord, RigTrace};
 use crate::fmu::description::Dialect;
 use crate::priority::FifoPriority;
 use crate::time::{Fraction, Instant, Nanos};
@@ -162,6 +162,8 @@ pub struct Rig {
     pub triggers: Vec<RigTrigger>,
     /// `[record]`; `None`: nothing is recorded.
     pub record: Option<RigRecord>,
+    /// `[trace]`.
+    pub trace: RigTrace,
 }
 
 /// `[host]`.
@@ -351,6 +353,7 @@ impl Rig {
             connects: Vec::new(),
             triggers: Vec::new(),
             record: None,
+            trace: RigTrace::default(),
         }
     }
 }

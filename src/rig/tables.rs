@@ -6,6 +6,7 @@ use super::record::read_record;
 use super::triggers::read_trigger;
 use super::{
     At, Endpoint, GetIntervals, Limits, OnWarning, Place, Rig, RigClock, RigConnect, RigFmu, Timing, start, suggestion,
+    trace,
 };
 use crate::fmu::description::Dialect;
 use crate::time::{Fraction, Nanos};
@@ -45,6 +46,9 @@ pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
     }
     if let Some(section) = top.table("record", "[record]") {
         rig.record = Some(read_record(section));
+    }
+    if let Some(section) = top.table("trace", "[trace]") {
+        rig.trace = trace::read(section);
     }
 }
 

@@ -11,6 +11,7 @@ use crate::ffi::set_thread_host;
 use crate::plan::{Overrun, Release, TaskId};
 use crate::record::board::{Metric, Scheduling, TaskCells, TaskWord};
 use crate::record::findings::{Finding, Occurrence};
+use crate::record::trace::Note;
 use crate::schedule::{self, Due, Kept, QUEUE, Skipped, Timeline};
 use crate::sys::affinity::{self, current_cpu};
 use crate::sys::preemption::Partition as LockMember;
@@ -265,6 +266,11 @@ impl PartitionThread {
             cells.histogram(Metric::Jitter).record(jitter.abs());
         }
         *previous = Some(Previous { release, start });
+        if let Some(ring) = &world.traces[task.0] {
+            let (time, flow) = (due.time.nanos().0, due.dispatched.map_or(0, |at| at.0 as u64));
+            let retimed = due.retimed;
+            world.trace_in(ring, Note::Activated { time, release, woken, start, end, execution, flow, retimed });
+        }
         if result.is_ok() && !self.activation.sample(world, host, end as u64, due.time) {
             cells.count(TaskWord::SamplesDropped, 1);
         }
@@ -292,6 +298,10 @@ fn overruns(world: &World, task: TaskId, timeline: &mut Timeline, cells: &TaskCe
         cells.count(TaskWord::Skipped, 1);
         for metric in [Metric::Wakeup, Metric::Start, Metric::Response] {
             cells.histogram(metric).record(late(time));
+        }
+        if let Some(ring) = &world.traces[task.0] {
+            let (time, release) = (time.nanos().0, world.wall(time).0);
+            world.trace_in(ring, Note::Skipped { time, release, at: now });
         }
     };
     match world.plan.tasks[task.0].overrun {

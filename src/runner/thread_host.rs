@@ -6,16 +6,21 @@
 mod delays;
 mod on_ticks;
 mod routing;
+mod tracing;
 mod tunables;
+
+pub use tracing::virtual_flow;
 
 use self::on_ticks::OnTicks;
 use self::routing::Clocks;
+use self::tracing::Section;
 use super::world::World;
 use crate::ffi::{Failure, Function, Status, ThreadHost};
 use crate::plan::{FmuId, OnWarning, TaskId};
 use crate::record::board::{FmuWord, Global, Metric, TaskWord};
 use crate::record::findings::Finding;
 use crate::record::histogram::Recorder;
+use crate::record::trace::TraceRing;
 use crate::record::unusable::Unusable;
 use crate::sys::preemption::{Locked, Partition as LockMember, PreemptionLock, Unlocked};
 use crate::time::{Fraction, Instant};
@@ -65,6 +70,9 @@ pub struct PartitionHost {
     to_wake: Box<[Cell<u64>]>,
     clocks: RefCell<Clocks>,
     on_ticks: RefCell<OnTicks>,
+    /// Of the activation's task; `None`: nothing is traced.
+    trace: Cell<Option<&'static TraceRing<'static>>>,
+    section: Cell<Section>,
 }
 
 impl PartitionHost {
@@ -84,6 +92,8 @@ impl PartitionHost {
             to_wake: world.plan.tasks.chunks(64).map(|_| Cell::new(0)).collect(),
             clocks: RefCell::new(Clocks::new(world, fmu)),
             on_ticks: RefCell::new(OnTicks::new(&world.plan, fmu)),
+            trace: Cell::new(None),
+            section: Cell::default(),
         }
     }
 
@@ -102,6 +112,7 @@ impl PartitionHost {
         self.task.set(Some(task));
         self.time.set(time);
         self.on_ticks.borrow_mut().forget();
+        self.trace.set(self.world.traces[task.0].as_ref());
         let cells = self.world.board.task(task);
         self.record_holds_in(cells.histogram(Metric::LockHold));
         cells.set_time(time);
@@ -115,6 +126,7 @@ impl PartitionHost {
 
     /// The activation is over.
     pub fn end(&self) {
+        self.trace.set(None);
         if let Some(task) = self.task.take() {
             self.record_holds_in(self.world.board.fmu(self.fmu).hold());
             self.world.board.task(task).word(TaskWord::Active).store(0, Relaxed);
@@ -128,6 +140,7 @@ impl PartitionHost {
             self.note(Finding::LockLeaked, None, 0);
             if let Some(leak) = self.lock.release_leaked(&self.member) {
                 self.record_hold(leak.held);
+                self.trace_unlock(leak.held, true);
             }
             self.wake_targets();
         }
@@ -240,18 +253,24 @@ impl PartitionHost {
 impl ThreadHost for PartitionHost {
     fn clock_update(&self, time: Option<f64>) {
         // Under the lock, so that no other partition reads (and thereby resets) a tick and is preempted with it.
+        let since = self.stamp_if_traced();
         if let Err(failure) = self.locked(|| self.route(time)) {
             self.fail(&failure);
         }
+        self.trace_update(since);
     }
 
     fn lock_preemption(&self) {
         if self.held_by_fmu.replace(self.held_by_fmu.get() + 1) > 0 {
             self.count(TaskWord::LockNested, FmuWord::LockNested);
+            self.trace_nested_lock();
         }
         let locked = self.lock.lock(&self.member);
-        if let Locked::Outermost { waited: Some(ticks) } = locked {
-            self.record_wait(ticks);
+        if let Locked::Outermost { waited } = locked {
+            if let Some(ticks) = waited {
+                self.record_wait(ticks);
+            }
+            self.trace_lock(waited);
         }
     }
 
@@ -264,6 +283,7 @@ impl ThreadHost for PartitionHost {
         self.held_by_fmu.set(left);
         if let Unlocked::Outermost { held } = self.lock.unlock(&self.member) {
             self.record_hold(held);
+            self.trace_unlock(held, false);
             self.wake_targets();
         }
     }

@@ -6,11 +6,12 @@
 use super::activation::Activation;
 use super::reconfigure::Reconfigurable;
 use super::state;
-use super::thread_host::{Event, PartitionHost};
+use super::thread_host::{Event, PartitionHost, virtual_flow};
 use super::world::{Ending, World};
 use crate::exchange::TickStamp;
 use crate::ffi::set_thread_host;
 use crate::record::board::{Global, TaskWord};
+use crate::record::trace::Note;
 use crate::schedule::{Agenda, Timeline};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::Duration;
@@ -57,6 +58,7 @@ pub fn run(
         set_thread_host(Some(host));
         crate::sys::crash::label_thread(task.0 as u64 + 1);
         host.begin(task, due.time);
+        let trace = world.traces[task.0].as_ref().map(|ring| (ring, world.board.next_in_order()));
         let result = activations[task.0].run(world, host, due.time);
         // Still in the name of this activation.
         host.returned_from_fmu();
@@ -67,6 +69,13 @@ pub fn run(
         host.end();
         crate::sys::crash::label_thread(0);
         let activated = activations[task.0].activated();
+        if let Some((ring, start)) = trace.filter(|_| activated) {
+            let (time, start) = (due.time.nanos().0, start as i64);
+            let flow = due.dispatched.map_or(0, |_| virtual_flow(time));
+            let (end, execution, retimed) = (world.board.next_in_order() as i64, 0, due.retimed);
+            let (release, woken) = (start, start);
+            world.trace_in(ring, Note::Activated { time, release, woken, start, end, execution, flow, retimed });
+        }
         cells.count(if activated { TaskWord::Activations } else { TaskWord::Discarded }, 1);
         // Nothing is late in virtual time.
         let count =

@@ -4,6 +4,7 @@ use crate::exchange::{Deadline, Latest, TickQueue, TickStamp};
 use crate::ffi::ClockUpdate;
 use crate::plan::{FmuId, Length, Mode, OnError, Overrun, Plan, TaskId, control};
 use crate::record::board::{Board, Global, Scheduling, TaskWord};
+use crate::record::trace::{Note, TraceRing};
 use crate::schedule::Tick;
 use crate::sys::cycles::Scale;
 use crate::sys::preemption::PreemptionLock;
@@ -49,6 +50,8 @@ pub struct World {
     pub cells: Vec<Latest>,
     /// Per core in use.
     pub cores: Vec<CoreState>,
+    /// Per task: where it notes who runs when; `None`: nowhere.
+    pub traces: Vec<Option<TraceRing<'static>>>,
     /// Ticks and deadlines handed over since the start. Changes whenever work moves from one task to another, so that
     /// whoever looks at several tasks can tell whether it missed something in between.
     pub dispatches: AtomicU64,
@@ -209,6 +212,7 @@ impl World {
             })
             .collect::<Result<_, String>>()?;
         let cells = plan.connections.iter().map(values::cell).collect();
+        let traces = (0..plan.tasks.len()).map(|task| board.trace(TaskId(task))).collect();
         let cores = cores
             .into_iter()
             .map(|(_, tasks)| CoreState {
@@ -226,6 +230,7 @@ impl World {
             tasks,
             cells,
             cores,
+            traces,
             dispatches: AtomicU64::new(0),
             horizon: Horizon::new(),
             scheduling,
@@ -262,6 +267,14 @@ impl World {
     /// Nanoseconds from the start of the simulation to a later time.
     pub fn since_start(&self, time: Instant) -> u64 {
         time.nanos().minus(self.plan.start.nanos()).0.max(0) as u64
+    }
+
+    /// Notes something for the trace. In virtual time nothing is lost: waits for the supervisor to read.
+    pub fn trace_in(&self, ring: &TraceRing, note: Note) {
+        while self.scheduling == Scheduling::Virtual && ring.is_full() {
+            std::thread::sleep(std::time::Duration::from_micros(100));
+        }
+        ring.push(&note);
     }
 
     /// Whether threads are to leave.

@@ -14,6 +14,7 @@ use crate::record::board::{Board, FmuWord, Global, Metric, Phase, TaskWord};
 use crate::record::histogram::Histogram;
 use crate::report::{
     ClockResult, DatagramResult, End, FmuResult, FmuStatus, Host, LockResult, Problem, Run, Scheduling, Severity,
+    TraceResult,
 };
 use crate::time::{Fraction, Instant, Nanos};
 use std::process::ExitStatus;
@@ -143,6 +144,7 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
         repetition: facts.repetition,
         samples_dropped,
         log_dropped: board.log().dropped(),
+        trace: TraceResult::default(),
     }
 }
 

@@ -100,15 +100,24 @@ fn names(folder: &Path) -> Result<Vec<String>, Error> {
 
 /// Whether a file of this name is from a run.
 fn is_ours(name: &str) -> bool {
-    const FILES: [&str; 6] =
-        ["report.json", "report.html", "histograms.hlog", "signals.csv", "trace.json", "comparison.html"];
+    const FILES: [&str; 7] = [
+        "report.json",
+        "report.html",
+        "histograms.hlog",
+        "signals.csv",
+        "signals.mcap",
+        "trace.json",
+        "comparison.html",
+    ];
     // Of runs that were killed.
     let process = name.strip_prefix(".run-").and_then(|name| name.strip_suffix(".log"));
     if ROOM.contains(&name) || process.is_some_and(|process| process.parse::<u32>().is_ok()) {
         return true;
     }
     let name = name.strip_suffix(super::files::PARTIAL).unwrap_or(name);
-    FILES.contains(&name) || report::is_hgrm(name)
+    let number = name.strip_prefix("trace-").and_then(|rest| rest.strip_suffix(".json"));
+    let further = number.is_some_and(|number| matches!(number.as_bytes(), [b'2'..=b'9']));
+    FILES.contains(&name) || further || report::is_hgrm(name)
 }
 
 /// Whether a folder of this name is one of several runs.
@@ -160,6 +169,8 @@ mod tests {
     fn only_files_of_runs_are_cleared() {
         let ours = [
             "signals.csv",
+            "signals.mcap",
+            "trace-2.json",
             "report.json.part",
             "comparison.html",
             "ecu.task_1ms.start_jitter.hgrm",
@@ -167,7 +178,8 @@ mod tests {
             ".run-12.log",
         ];
         assert!(ours.into_iter().all(is_ours));
-        let theirs = ["film.mkv.part", "mine.hgrm", "old.signals.csv", ".run-me", ".run-me.log", "run.log"];
+        let theirs =
+            ["film.mkv.part", "mine.hgrm", "old.signals.csv", ".run-me", ".run-me.log", "run.log", "trace-me.json"];
         assert!(!theirs.into_iter().any(is_ours));
         assert!(is_of_several("run-1") && is_of_several("run-20"));
         assert!(

@@ -18,6 +18,7 @@ mod recorder;
 pub mod results;
 mod saved;
 mod sockets;
+mod tracer;
 mod watch;
 
 pub use control::{Applied, Control, ControlError, Ticket};

@@ -7,6 +7,7 @@ use super::machine;
 use super::progress::Progress;
 use super::recorder::Recorder;
 use super::sockets::Sockets;
+use super::tracer::Tracer;
 use super::{Control, Error, Options, Prepared, saved};
 use crate::plan::{Mode, Plan};
 use crate::record::board::{Board, Global, Layout, Phase};
@@ -180,6 +181,7 @@ fn supervise(
         let _said_by_the_runner = affinity::keep_off(&cpus);
     }
     let recorder = Recorder::new(plan, &prepared.descriptions, board, Some(control.clone()));
+    let tracer = Tracer::new(plan, board, prepared.begin());
     let (started, state) = (SystemTime::now(), File::from(state));
     let (recording, killed, obstacle) = (false, None, None);
     let supervision = Supervision {
@@ -192,6 +194,7 @@ fn supervise(
         log,
         recording,
         recorder,
+        tracer,
         started,
         child,
         sockets,
@@ -260,6 +263,7 @@ struct Supervision<'a> {
     log: PathBuf,
     recording: bool,
     recorder: Recorder<'a>,
+    tracer: Tracer<'a>,
     started: SystemTime,
     child: Child,
     sockets: Sockets,
@@ -320,6 +324,7 @@ impl<'a> Supervision<'a> {
                     );
                     self.output = next;
                     self.recorder.open(self.output.path());
+                    self.tracer.open(self.output.path());
                     self.started = SystemTime::now();
                     self.control.next_run();
                     self.board.next_run();
@@ -341,6 +346,7 @@ impl<'a> Supervision<'a> {
         if !self.recording {
             // It failed while it was initialised: that is a result, with a report.
             begin(&mut self.output, &self.folder, &self.log, &mut self.recorder, self.prepared, self.tell)?;
+            self.tracer.open(self.output.path());
             self.recorder.drain(true);
         }
         Ok(self.collect(status, gone, number))
@@ -360,6 +366,10 @@ impl<'a> Supervision<'a> {
         let repetition = self.options.repeat.map(|_| number);
         let facts = Facts { status, killed, started, gone, strict, late_samples: late, dropped, repetition, machine };
         let mut run = collect::collect(self.prepared, self.board, &self.recorder, &facts);
+        let next = Tracer::new(&self.prepared.plan, self.board, self.prepared.begin());
+        let (trace, warnings) = std::mem::replace(&mut self.tracer, next).finish(gone);
+        run.trace = trace;
+        run.problems.extend(warnings.into_iter().map(|message| Problem { severity: Severity::Warning, message }));
         let problem =
             |run: &mut Run, message: String| run.problems.push(Problem { severity: Severity::Failure, message });
         if let Some(obstacle) = &self.obstacle {
@@ -405,9 +415,11 @@ impl<'a> Supervision<'a> {
                     return Err(error);
                 }
                 self.recording = true;
+                self.tracer.open(self.output.path());
                 self.told_of_the_process = self.recorder.host_lines.clone();
                 told_before_start.drain(..).for_each(|line: String| (self.tell)(&line));
             }
+            self.tracer.look();
             for (_, line) in self.recorder.drain(false) {
                 progress.clear();
                 if self.recording { (self.tell)(&line) } else { told_before_start.push(line) }

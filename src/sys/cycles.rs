@@ -2,7 +2,7 @@
 //!
 //! [`ticks`] is monotone on one core and costs a few nanoseconds; what a tick is, [`Scale`] says, which is calibrated
 //! once against `CLOCK_MONOTONIC`. Differences are exact to the calibration's error (some parts per million): right for
-//! durations up to seconds. Instants come from [`monotonic_now`], as sleeps need them.
+//! durations up to seconds. Instants come from [`monotonic_now`], as sleeps need them, or of stamps from a [`Ruler`].
 //!
 //! - x86-64: the TSC, when CPUID calls it invariant and the kernel itself keeps time by it (directly or as kvm-clock).
 //! - aarch64: the virtual counter, which is constant by architecture.
@@ -151,6 +151,47 @@ fn pair() -> (u64, i64) {
         .expect("sixteen tries")
 }
 
+/// Turns time stamps of the last seconds into instants of `CLOCK_MONOTONIC`, in a run of any length: along the line
+/// through pairs that it takes again and again. Stamps of other threads, and of other processes, are as good as its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Ruler {
+    /// One to two seconds old, if it has been used for so long.
+    older: (u64, i64),
+    middle: (u64, i64),
+    newer: (u64, i64),
+}
+
+impl Ruler {
+    /// A ruler that is good once it was [advanced](Ruler::advance) some milliseconds later.
+    pub fn new() -> Ruler {
+        let now = pair();
+        Ruler { older: now, middle: now, newer: now }
+    }
+
+    /// Takes a pair.
+    pub fn advance(&mut self) {
+        const APART: i64 = 1_000_000_000;
+        self.newer = pair();
+        if self.newer.1 - self.middle.1 > APART {
+            (self.older, self.middle) = (self.middle, self.newer);
+        }
+    }
+
+    /// The instant of a stamp, in nanoseconds of `CLOCK_MONOTONIC`.
+    pub fn instant(&self, stamp: u64) -> i64 {
+        let nanos = i128::from(self.newer.1 - self.older.1);
+        let ticks = i128::from(self.newer.0.wrapping_sub(self.older.0) as i64);
+        let since = i128::from(stamp.wrapping_sub(self.newer.0) as i64);
+        self.newer.1 + if ticks > 0 { (since * nanos / ticks) as i64 } else { since as i64 }
+    }
+}
+
+impl Default for Ruler {
+    fn default() -> Ruler {
+        Ruler::new()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,6 +205,17 @@ mod tests {
         let measured = scale.nanos(ticks_after - ticks_before) as i64;
         let error = (measured - (after - before)).abs();
         assert!(error < 30_000, "{error} ns off in 30 ms");
+    }
+
+    #[test]
+    fn a_ruler_tells_when_a_stamp_was_taken() {
+        let mut ruler = Ruler::new();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let (stamp, instant) = pair();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        ruler.advance();
+        let error = (ruler.instant(stamp) - instant).abs();
+        assert!(error < 20_000, "{error} ns off");
     }
 
     #[test]

@@ -208,9 +208,6 @@ const NO_ROOM: &str = "disk/o: the output folder cannot be used: there is no roo
      28); choose another one with --out DIR\n";
 
 #[test]
-<<<<<<< HEAD
-fn a_disk_without_room_for_report_json_is_refused_before_the_run() {
-=======
 fn a_disk_that_fills_up_leaves_whole_files_of_messages() {
     let bench = Bench::with_fmu("a");
     let test = "a_disk_that_fills_up_leaves_whole_files_of_messages";
@@ -240,8 +237,7 @@ fn a_disk_that_fills_up_leaves_whole_files_of_messages() {
 }
 
 #[test]
-fn a_disk_without_space_for_the_report() {
->>>>>>> recording
+fn a_disk_without_room_for_report_json_is_refused_before_the_run() {
     let bench = Bench::with_fmu("a");
     let test = "a_disk_without_room_for_report_json_is_refused_before_the_run";
     let run = format!("\"$V\" run a {SHORT} --out disk/o");

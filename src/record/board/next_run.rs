@@ -50,6 +50,7 @@ mod tests {
             log: Global::Count as usize + FMU_WORDS,
             initial: Global::Count as usize + FMU_WORDS + LOG_WORDS,
             rings: Vec::new(),
+            traces: Vec::new(),
             commands: Global::Count as usize + FMU_WORDS + LOG_WORDS + 2,
             control: Vec::new(),
             total: Global::Count as usize + FMU_WORDS + LOG_WORDS + 5,

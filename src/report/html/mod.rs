@@ -9,6 +9,7 @@ mod comparison;
 mod deviations;
 mod figure;
 mod fmus;
+mod gantt;
 mod head;
 mod histogram;
 mod latency;
@@ -28,6 +29,7 @@ pub fn html(run: &Run) -> String {
     body += &head::head(run);
     body += &head::machine(run);
     body += &clocks::tables(run);
+    body += &gantt::section(run);
     body += &latency::figures(run);
     body += &fmus::fmus(run);
     body += &clocks::details(run);

@@ -1,6 +1,8 @@
 use super::*;
+use crate::plan::{Mode, TaskId, TraceMode};
 use crate::record::histogram::Histogram;
-use crate::report::{ClockResult, Problem, Scheduling, Severity, sample};
+use crate::record::trace::{Activated, Inside, Item, Preempted, Section};
+use crate::report::{ClockResult, Picture, Problem, Scheduling, Severity, TraceFile, sample};
 
 /// No reference leaves the page, and no number is not one.
 fn is_sound(page: &str) {
@@ -223,4 +225,78 @@ fn a_comparison_is_a_sound_page_whatever_differs() {
     assert!(page.contains("<h2>Beyond tolerance</h2>") && page.contains("plant.x&amp;&lt;y&gt;: 2 against 3 at 1 s"));
     let same = compared("0,1\n", "0,1\n", [Some(&other), Some(&other)], Some(1.0));
     assert!(same.contains("<h2>Equal signals</h2>") && same.contains("The signal that both recordings have is equal."));
+}
+
+fn active(task: usize, start: i64, end: i64) -> Activated {
+    Activated {
+        task: TaskId(task),
+        time: start,
+        release: start,
+        woken: start,
+        start,
+        end,
+        execution: end - start,
+        retimed: false,
+        unfinished: false,
+        inside: Vec::new(),
+        preempted: Vec::new(),
+        flow: None,
+    }
+}
+
+/// Clock 3 ticks clock 0 and is preempted by it, with a lock and a callback; clock 4 leaves out a release and crashes.
+fn picture(why: Option<&str>) -> Picture {
+    let locked = Section::Locked { waited: 0, nested: 0, leaked: false };
+    let source = Activated {
+        inside: vec![
+            Inside { section: locked, from: 300_000, to: 400_000 },
+            Inside { section: Section::Updated, from: 450_000, to: 800_000 },
+        ],
+        preempted: vec![Preempted { by: TaskId(0), from: 500_000, to: 700_000 }],
+        ..active(3, 200_000, 900_000)
+    };
+    let items = vec![
+        Item::Ticked { task: TaskId(3), output: 0, target: TaskId(0), taken: true, time: 0, at: 460_000, flow: 7 },
+        Item::Activated(Activated { flow: Some(7), release: 460_000, ..active(0, 500_000, 700_000) }),
+        Item::Activated(source),
+        Item::Skipped { task: TaskId(4), time: 0, release: 100_000, at: 950_000 },
+        Item::Activated(Activated { unfinished: true, ..active(4, 950_000, 5_000_000) }),
+    ];
+    Picture { why: why.map(str::to_owned), from: 0, to: 1_000_000, items }
+}
+
+#[test]
+fn the_trace_is_drawn_with_everything_that_is_in_it() {
+    let mut run = sample(1);
+    run.trace.mode = Some(TraceMode::Flight);
+    run.trace.files = vec![TraceFile { why: vec!["overrun of <b>".into()], ..TraceFile::new("trace.json") }];
+    run.trace.pictures = vec![picture(None), picture(Some("overrun of <b>"))];
+    for mode in [Mode::RealTime, Mode::Virtual] {
+        run.mode = mode;
+        let page = html(&run);
+        is_sound(&page);
+        assert!(page.contains("The first 1 ms") && page.contains("Around an incident: overrun of &lt;b&gt;"));
+        for drawn in ["bar off", "\"locked\"", "\"updated\"", "class=\"arrow\"", "class=\"skip\"", "release-head"] {
+            assert!(page.contains(drawn), "{drawn}");
+        }
+    }
+}
+
+#[test]
+fn odd_traces_are_drawn_too() {
+    let whole = picture(None);
+    let cases = [
+        Picture { items: Vec::new(), ..whole.clone() },
+        Picture { to: 0, ..whole.clone() },
+        Picture { to: 1, ..whole.clone() },
+        Picture { from: i64::MAX / 4, to: i64::MAX / 2, ..whole.clone() },
+        Picture { items: vec![Item::Activated(active(2, 7, 7))], from: 7, to: 8, why: None },
+    ];
+    for case in cases {
+        for mode in [Mode::RealTime, Mode::Virtual] {
+            let mut run = sample(1);
+            (run.mode, run.trace.pictures) = (mode, vec![case.clone()]);
+            is_sound(&html(&run));
+        }
+    }
 }

@@ -104,21 +104,28 @@ impl PartitionHost {
         self.world.board.fmu(self.fmu).findings().note(finding, seen);
     }
 
-    fn dispatch_tick(&self, target: TaskId, time: Instant, dispatched: Nanos) {
+    fn dispatch_tick(&self, output: usize, target: TaskId, time: Instant, dispatched: Nanos) {
         if self.closes_a_cycle(target, time) {
             self.note(Finding::CutCycle, Some(self.world.plan.tasks[target.0].reference), 0);
         } else {
             let by = self.task.get().map_or(0, |own| own.0 as u64 + 1);
             self.world.tasks[target.0].ticked_by.store(by, Relaxed);
         }
-        match &self.dispatch {
+        let stamp = TickStamp { time, dispatched };
+        let taken = match &self.dispatch {
             Dispatch::Threads => {
-                if self.world.tick(target, TickStamp { time, dispatched }) {
+                let taken = self.world.tick(target, stamp);
+                if taken {
                     self.wake_later(target);
                 }
+                taken
             }
-            Dispatch::Events(events) => events.borrow_mut().push(Event::Tick(target, time)),
-        }
+            Dispatch::Events(events) => {
+                events.borrow_mut().push(Event::Tick(target, time));
+                true
+            }
+        };
+        self.trace_tick(output, target, taken, stamp);
     }
 
     /// Whether this activation goes back to one of `target` at this very time: the tick will be coalesced.
@@ -136,9 +143,10 @@ impl PartitionHost {
     }
 
     fn dispatch_deadline(&self, target: TaskId, time: Instant, dispatched: Nanos) {
+        let tick = TickStamp { time, dispatched };
+        self.trace_arm(target, tick);
         match &self.dispatch {
             Dispatch::Threads => {
-                let tick = TickStamp { time, dispatched };
                 self.world.arm(target, Deadline { tick, since: self.time.get() });
                 self.wake_later(target);
             }
@@ -176,7 +184,7 @@ impl PartitionHost {
                 });
                 let time = self.tick_time(clock, said).after(delay);
                 for target in &clock.targets {
-                    self.dispatch_tick(*target, time, now);
+                    self.dispatch_tick(index, *target, time, now);
                 }
             }
         }

@@ -66,6 +66,11 @@ impl Partition {
         self.depth.get()
     }
 
+    /// Time stamp ([`crate::sys::cycles::ticks`]) of the last outermost lock.
+    pub fn since(&self) -> u64 {
+        self.since.get()
+    }
+
     /// The level that it enters at.
     pub fn level(&self) -> Option<usize> {
         self.level

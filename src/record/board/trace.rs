@@ -1,0 +1,35 @@
+//! Where partitions note who runs when.
+
+use super::{Board, Global};
+use crate::plan::{Plan, TaskId};
+use crate::record::trace::TraceRing;
+use crate::record::trace::ring::notes;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Per task: first word, and how many notes. Each begins on a cache line.
+pub(super) fn rings(plan: &Plan, next: &mut usize) -> Vec<(usize, usize)> {
+    const LINE: usize = 8;
+    let tasks = plan.tasks.iter().map(|task| {
+        let notes = notes(&plan.trace, task, plan.tasks.len());
+        let start = if notes == 0 { *next } else { next.next_multiple_of(LINE) };
+        *next = start + TraceRing::words(notes);
+        (start, notes)
+    });
+    tasks.collect()
+}
+
+impl<'a> Board<'a> {
+    /// The trace ring of a task; `None`: nothing is traced.
+    pub fn trace(&self, task: TaskId) -> Option<TraceRing<'a>> {
+        let (start, notes) = self.layout.traces[task.0];
+        TraceRing::new(&self.words[start..start + TraceRing::words(notes)], notes)
+    }
+
+    /// In virtual time: the number of the next thing that is noted. One thread at a time.
+    pub fn next_in_order(&self) -> u64 {
+        let order = self.global(Global::TraceOrder);
+        let number = order.load(Relaxed) + 1;
+        order.store(number, Relaxed);
+        number
+    }
+}

@@ -1,0 +1,25 @@
+//! Who ran when: what partitions note while they run, and the file that is made of it.
+//!
+//! Guarantees:
+//! - a note is 64 bytes, written when what it tells is over ([`note`]), into a ring of its task's own ([`ring`]): no
+//!   allocation, no lock, no system call; what does not fit is counted;
+//! - a note is lost as a whole or not at all, so nothing ends that never began;
+//! - what the file says of preemption is derived afterwards, from which activations lie inside of others on the same core
+//!   ([`assemble`]); it is not known of runs without SCHED_FIFO;
+//! - the file ([`chrome`]) is readable when it was never finished.
+//!
+//! In virtual time activations take no time. There the axis is that of the simulation, and what happens at one instant is
+//! laid beside it in its order, closer together than anything that follows ([`axis`]).
+
+pub mod assemble;
+pub mod axis;
+pub mod chrome;
+pub mod note;
+pub mod ring;
+
+pub use assemble::{Activated, Assembler, Inside, Item, Preempted, Section};
+pub use note::Note;
+pub use ring::TraceRing;
+
+/// How a note's time stamp becomes an instant of the run's axis, ns.
+pub type Clock<'a> = &'a dyn Fn(u64) -> i64;

@@ -1,0 +1,162 @@
+//! A ring of notes in shared words: one producer, the thread of its task; one consumer, the supervisor.
+//!
+//! Memory ordering: the producer writes a note, then releases `written`; the consumer acquires that, reads, then releases
+//! `read`, which the producer acquires before it writes over what was there. Each note is a cache line of its own.
+
+use super::note::{Note, WIDTH};
+use crate::plan::{Release, TaskPlan, TraceMode, TracePlan};
+use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release as Publish};
+
+/// `written`, `read`, `dropped`, each on a cache line of its own: two processes write them.
+const HEADER: usize = 3 * WIDTH;
+const READ: usize = WIDTH;
+const DROPPED: usize = 2 * WIDTH;
+
+/// Notes of a ring at most: half a mebibyte.
+const MOST: usize = 8192;
+/// And at least.
+const LEAST: usize = 256;
+/// Of all rings together, where the least are not more: memory that is locked is not for the asking.
+const TOGETHER: usize = 1 << 17;
+/// Notes that an activation makes, roughly.
+const EACH: f64 = 5.0;
+
+/// How many notes the ring of a task holds: those of two seconds, or as many as there is room for among `tasks`.
+pub fn notes(plan: &TracePlan, task: &TaskPlan, tasks: usize) -> usize {
+    if plan.mode == TraceMode::Off {
+        return 0;
+    }
+    let wanted = match &task.release {
+        Release::Periodic { interval, .. } => (2.0 * EACH / interval.seconds()).min(1e9) as usize,
+        _ => MOST / 2,
+    };
+    // A power of two, rounded down where rooms are shared.
+    let shared = (TOGETHER / tasks.max(1)).max(LEAST).next_power_of_two();
+    wanted.clamp(LEAST, MOST.min(shared)).next_power_of_two()
+}
+
+/// A ring of notes. See the [module](self).
+#[derive(Clone, Copy, Debug)]
+pub struct TraceRing<'a> {
+    header: &'a [AtomicU64],
+    notes: &'a [AtomicU64],
+    mask: usize,
+}
+
+impl<'a> TraceRing<'a> {
+    /// Words that a ring takes.
+    pub fn words(notes: usize) -> usize {
+        if notes == 0 { 0 } else { HEADER + notes * WIDTH }
+    }
+
+    /// The ring of so many notes, a power of two, in `words`, zero at first; `None`: nothing is traced.
+    ///
+    /// # Panics
+    /// When there are fewer words than it takes.
+    pub fn new(words: &'a [AtomicU64], notes: usize) -> Option<TraceRing<'a>> {
+        let (header, rest) = words.split_at_checked(HEADER).filter(|_| notes > 0)?;
+        assert!(notes.is_power_of_two(), "a ring of {notes} notes");
+        Some(TraceRing { header, notes: &rest[..notes * WIDTH], mask: notes - 1 })
+    }
+
+    /// Whether a note would be dropped now.
+    pub fn is_full(&self) -> bool {
+        self.header[0].load(Relaxed).wrapping_sub(self.header[READ].load(Acquire)) > self.mask as u64
+    }
+
+    /// Appends a note; a full ring drops and counts it. For the producer.
+    #[inline]
+    pub fn push(&self, note: &Note) {
+        if self.is_full() {
+            let dropped = &self.header[DROPPED];
+            dropped.store(dropped.load(Relaxed) + 1, Relaxed);
+            return;
+        }
+        let written = self.header[0].load(Relaxed);
+        let at = (written as usize & self.mask) * WIDTH;
+        for (place, word) in self.notes[at..at + WIDTH].iter().zip(note.to_words()) {
+            place.store(word, Relaxed);
+        }
+        self.header[0].store(written + 1, Publish);
+    }
+
+    /// Takes the oldest note. For the consumer. A note that cannot be read, which nobody has written, is left out.
+    pub fn pop(&self) -> Option<Note> {
+        loop {
+            let read = self.header[READ].load(Relaxed);
+            if self.header[0].load(Acquire) == read {
+                return None;
+            }
+            let at = (read as usize & self.mask) * WIDTH;
+            let words = std::array::from_fn(|i| self.notes[at + i].load(Relaxed));
+            self.header[READ].store(read + 1, Publish);
+            if let Some(note) = Note::from_words(words) {
+                return Some(note);
+            }
+        }
+    }
+
+    /// How many notes were dropped.
+    pub fn dropped(&self) -> u64 {
+        self.header[DROPPED].load(Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::TaskId;
+
+    fn memory(notes: usize) -> Vec<AtomicU64> {
+        (0..TraceRing::words(notes)).map(|_| AtomicU64::new(0)).collect()
+    }
+
+    fn skip(k: i64) -> Note {
+        Note::Skipped { time: k, release: 2 * k, at: 3 * k }
+    }
+
+    #[test]
+    fn first_in_first_out_and_a_full_ring_drops_and_counts() {
+        let words = memory(4);
+        let ring = TraceRing::new(&words, 4).unwrap();
+        for round in 0..5 {
+            (0..6).for_each(|k| ring.push(&skip(10 * round + k)));
+            assert_eq!(ring.dropped(), 2 * (round as u64 + 1));
+            let left: Vec<Note> = std::iter::from_fn(|| ring.pop()).collect();
+            assert_eq!(left, [0, 1, 2, 3].map(|k| skip(10 * round + k)));
+        }
+        assert!(TraceRing::new(&[], 0).is_none(), "nothing is traced");
+    }
+
+    #[test]
+    fn what_was_not_dropped_arrives_whole_and_in_order_while_both_are_at_work() {
+        let words = memory(64);
+        let ring = TraceRing::new(&words, 64).unwrap();
+        let count = if cfg!(miri) { 300 } else { 300_000 };
+        let note = |k: u64| Note::Ticked {
+            output: k as u32,
+            target: TaskId(k as usize % 1000),
+            taken: k.is_multiple_of(3),
+            time: k as i64,
+            at: -(k as i64),
+            flow: k.wrapping_mul(7),
+        };
+        let seen = std::thread::scope(|scope| {
+            let producer = scope.spawn(move || (0..count).for_each(|k| ring.push(&note(k))));
+            let (mut last, mut seen) = (None, 0);
+            loop {
+                let over = producer.is_finished();
+                while let Some(got) = ring.pop() {
+                    let Note::Ticked { time, .. } = got else { panic!("{got:?}") };
+                    assert_eq!(got, note(time as u64), "no note is torn");
+                    assert!(last.is_none_or(|last| time > last), "{time} after {last:?}");
+                    (last, seen) = (Some(time), seen + 1);
+                }
+                if over {
+                    break seen;
+                }
+            }
+        });
+        assert_eq!(seen + ring.dropped(), count, "each is read or counted");
+    }
+}

@@ -1,0 +1,86 @@
+//! `[trace]`: how much is kept of who ran when.
+
+use super::document::{Meaning, Section, number};
+use crate::time::Nanos;
+use serde::{Deserialize, Serialize};
+use toml_edit::Item;
+
+const TRACE: &[&str] = &["mode", "seconds", "limit_mib"];
+
+/// How much of a run is traced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TraceMode {
+    /// Nothing.
+    Off,
+    /// Everything, until the file is as large as it may be.
+    All,
+    /// The last seconds, written at the end and when a limit is exceeded or an overrun happens.
+    Flight,
+}
+
+/// `[trace]`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RigTrace {
+    /// `mode`; `None`: [`TraceMode::Flight`] in real time, nothing in virtual time.
+    pub mode: Option<TraceMode>,
+    /// `seconds`: how far the flight recorder reaches back.
+    pub seconds: Nanos,
+    /// `limit_mib`, as bytes: how large each file may get.
+    pub limit: u64,
+}
+
+impl Default for RigTrace {
+    fn default() -> RigTrace {
+        RigTrace { mode: None, seconds: Nanos::from_seconds(2.0), limit: 256 << 20 }
+    }
+}
+
+pub(super) fn read(section: Section) -> RigTrace {
+    use Meaning::Is;
+    let section = section.only(TRACE);
+    let words = [("off", Is(TraceMode::Off)), ("all", Is(TraceMode::All)), ("flight", Is(TraceMode::Flight))];
+    let default = RigTrace::default();
+    let seconds = |item: &Item| number(item).filter(|seconds| (0.01..=60.0).contains(seconds));
+    let limit =
+        |item: &Item| item.as_integer().and_then(|mib| u64::try_from(mib).ok()).filter(|mib| (1..=65536).contains(mib));
+    RigTrace {
+        mode: section.choice("mode", &words),
+        seconds: section
+            .read("seconds", "a number of seconds from 0.01 to 60", seconds)
+            .map_or(default.seconds, |seconds| Nanos::from_seconds(seconds.value)),
+        limit: section
+            .read("limit_mib", "a whole number of MiB from 1 to 65536", limit)
+            .map_or(default.limit, |mib| mib.value << 20),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rig::parse;
+    use std::path::Path;
+
+    fn trace(keys: &str) -> Result<RigTrace, String> {
+        let text = format!("[fmu.a]\npath = \"a\"\n[trace]\n{keys}\n");
+        parse(&text, Path::new("rig.toml")).map(|rig| rig.trace).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_trace_has_a_mode_a_length_and_a_limit() {
+        assert_eq!(trace(""), Ok(RigTrace::default()));
+        let wanted = RigTrace { mode: Some(TraceMode::All), seconds: Nanos(500_000_000), limit: 1 << 20 };
+        assert_eq!(trace("mode = \"all\"\nseconds = 0.5\nlimit_mib = 1"), Ok(wanted));
+    }
+
+    #[test]
+    fn what_is_no_trace_is_refused_with_its_place() {
+        for (keys, message) in [
+            ("mode = \"some\"", "rig.toml:4:8: mode must be \"off\" or \"all\" or \"flight\", not \"some\""),
+            ("seconds = 0", "rig.toml:4:11: seconds must be a number of seconds from 0.01 to 60, not 0"),
+            ("limit_mib = 0", "rig.toml:4:13: limit_mib must be a whole number of MiB from 1 to 65536, not 0"),
+        ] {
+            assert_eq!(trace(keys).unwrap_err(), message);
+        }
+        assert!(trace("second = 1").unwrap_err().contains("unknown key \"second\" in [trace]"));
+    }
+}

@@ -1,0 +1,234 @@
+//! Reads what partitions note of who ran when while a run goes on, and makes `trace.json` of it.
+//!
+//! In mode `all` everything goes to the file at once, until it is as large as it may be; as a [flight recorder](flight) the
+//! last seconds stay in memory. Whatever goes wrong with a file is a warning of the report and never ends the run.
+
+mod flight;
+mod picture;
+
+use self::flight::Flight;
+use self::picture::Gallery;
+use crate::plan::{Mode, Plan, TaskId, TraceMode};
+use crate::record::board::{Board, Global, Scheduling, TaskWord};
+use crate::record::trace::axis::Axis;
+use crate::record::trace::chrome::ChromeWriter;
+use crate::record::trace::{Assembler, Item, Note};
+use crate::report::{TraceFile, TraceResult};
+use crate::sys::cycles::Ruler;
+use crate::sys::wake::monotonic_now;
+use crate::time::Instant;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::SeqCst;
+
+/// The file of a run without incidents.
+const NAME: &str = "trace.json";
+/// Items that are written at once.
+const PIECE: usize = 256;
+
+/// Traces one run.
+pub struct Tracer<'a> {
+    plan: &'a Plan,
+    board: Board<'a>,
+    /// Simulation time of the run's start, ns.
+    begin: i64,
+    ruler: Ruler,
+    /// Made when the start instant is known.
+    at_work: Option<AtWork<'a>>,
+    out: Option<PathBuf>,
+    /// Why a file is not what it should be.
+    problems: Vec<String>,
+}
+
+/// What has begun.
+struct AtWork<'a> {
+    /// CLOCK_MONOTONIC of the start; 0 in virtual time, which looks at no clock.
+    start: i64,
+    assembler: Assembler,
+    axis: Option<Axis>,
+    sink: Sink<'a>,
+    gallery: Gallery,
+    /// End of the last activation of each task.
+    ended: Vec<i64>,
+}
+
+/// Where items go.
+enum Sink<'a> {
+    All { writer: Option<ChromeWriter<'a, File>>, file: TraceFile },
+    Flight(Flight<'a>),
+}
+
+impl<'a> Tracer<'a> {
+    /// Waits for [`Tracer::open`]. `begin`: when activations begin.
+    pub fn new(plan: &'a Plan, board: Board<'a>, begin: Instant) -> Self {
+        let ruler = Ruler::new();
+        Tracer { plan, board, begin: begin.nanos().0, ruler, at_work: None, out: None, problems: Vec::new() }
+    }
+
+    /// Files go to `out`.
+    pub fn open(&mut self, out: &Path) {
+        self.out = Some(out.to_owned());
+    }
+
+    fn begin(&mut self) {
+        let Some(out) = self.out.as_deref().filter(|_| self.at_work.is_none()) else { return };
+        let is_virtual = self.plan.mode == Mode::Virtual;
+        let start = if is_virtual { 0 } else { self.board.global(Global::Start).load(SeqCst) as i64 };
+        if self.plan.trace.mode == TraceMode::Off || (start == 0 && !is_virtual) {
+            return;
+        }
+        let sink = match self.plan.trace.mode {
+            TraceMode::Flight => Sink::Flight(Flight::new(self.plan, self.board, out)),
+            _ => {
+                let writer = File::create(out.join(NAME)).and_then(|file| ChromeWriter::new(self.plan, file));
+                let writer = writer.map_err(|error| self.problems.push(format!("{NAME} is not written: {error}")));
+                Sink::All { writer: writer.ok(), file: TraceFile::new(NAME) }
+            }
+        };
+        let fifo = self.board.global(Global::Scheduling).load(SeqCst) == Scheduling::Fifo as u64 + 1;
+        self.at_work = Some(AtWork {
+            start,
+            assembler: Assembler::new(self.plan, fifo),
+            axis: is_virtual.then(|| Axis::new(self.begin)),
+            sink,
+            gallery: Gallery::new(self.plan),
+            ended: vec![i64::MIN; self.plan.tasks.len()],
+        });
+    }
+
+    /// Takes what there is.
+    pub fn look(&mut self) {
+        self.begin();
+        self.take(false);
+    }
+
+    /// Takes what there is. `over`: nothing comes after it.
+    fn take(&mut self, over: bool) {
+        let Some(work) = &mut self.at_work else { return };
+        // Before the rings are read: see `Assembler`.
+        let horizon = match (over, work.axis.is_some()) {
+            (true, _) => i64::MAX,
+            (false, true) => self.board.global(Global::TraceOrder).load(SeqCst) as i64,
+            (false, false) => monotonic_now() - work.start,
+        };
+        self.ruler.advance();
+        let (ruler, start, is_virtual) = (&self.ruler, work.start, work.axis.is_some());
+        let clock = |stamp: u64| if is_virtual { stamp as i64 } else { ruler.instant(stamp) - start };
+        for task in (0..self.plan.tasks.len()).map(TaskId) {
+            let Some(ring) = self.board.trace(task) else { continue };
+            while let Some(note) = ring.pop() {
+                let note = note.since(start);
+                if let Note::Activated { end, .. } = note {
+                    work.ended[task.0] = end;
+                }
+                work.assembler.take(task, note, &clock);
+            }
+        }
+        let mut items = work.assembler.ready(horizon);
+        if let Some(axis) = &mut work.axis {
+            items = axis.place(items);
+            if over {
+                items.append(&mut axis.finish());
+            }
+        }
+        let now = if is_virtual { items.last().map_or(0, Item::at) } else { horizon };
+        work.gallery.show(&items);
+        match &mut work.sink {
+            Sink::Flight(flight) => flight.take(items, now, &mut self.problems),
+            Sink::All { writer, file } => {
+                // In pieces, so that the file is not much larger than it may be.
+                for piece in items.chunks(PIECE) {
+                    stream(writer, file, piece, self.plan.trace.limit, &mut self.problems);
+                }
+            }
+        }
+    }
+
+    /// What was under way when the process ended: nobody notes it any more.
+    fn unfinished(&mut self, gone: i64) {
+        let Some(work) = &mut self.at_work else { return };
+        for task in (0..self.plan.tasks.len()).map(TaskId) {
+            let cells = self.board.task(task);
+            if cells.get(TaskWord::Active) == 0 {
+                continue;
+            }
+            let time = cells.time().nanos().0;
+            let (start, end) = match work.axis {
+                Some(_) => {
+                    let order = self.board.global(Global::TraceOrder).load(SeqCst) as i64;
+                    (order, order + 1)
+                }
+                // Not yet written when it had just begun.
+                None => {
+                    ((cells.get(TaskWord::StartedAt) as i64 - work.start).max(work.ended[task.0]), gone - work.start)
+                }
+            };
+            let release = (time - self.begin).min(start);
+            work.assembler.unfinished(task, time, release, start, end.max(start));
+        }
+    }
+
+    /// Ends the files. `gone`: when the process was seen to have ended, CLOCK_MONOTONIC. Gives what the report says, and
+    /// what went wrong.
+    pub fn finish(mut self, gone: i64) -> (TraceResult, Vec<String>) {
+        self.begin();
+        // What is noted first, then what is not.
+        self.look();
+        self.unfinished(gone);
+        self.take(true);
+        let tasks = (0..self.plan.tasks.len()).map(TaskId);
+        let dropped: u64 = tasks.filter_map(|task| self.board.trace(task)).map(|ring| ring.dropped()).sum();
+        if dropped > 0 {
+            let message = format!("the trace lacks {dropped} events that came faster than they could be kept");
+            self.problems.push(message);
+        }
+        let mut result = TraceResult { mode: Some(self.plan.trace.mode), dropped, ..TraceResult::default() };
+        let Some(work) = self.at_work else { return (result, self.problems) };
+        result.pictures = work.gallery.finish();
+        match work.sink {
+            Sink::All { writer, mut file } => {
+                if let Some(Err(error)) = writer.map(ChromeWriter::finish) {
+                    self.problems.push(format!("{NAME} ends early: {error}"));
+                }
+                file.why.push("all of the run".to_owned());
+                result.files.push(file);
+            }
+            Sink::Flight(flight) => {
+                let (files, picture) = flight.finish(&mut self.problems);
+                result.files = files;
+                result.pictures.extend(picture);
+            }
+        }
+        (result, self.problems)
+    }
+}
+
+/// Appends items to a file that may get so large.
+fn stream(
+    writer: &mut Option<ChromeWriter<File>>,
+    file: &mut TraceFile,
+    items: &[Item],
+    limit: u64,
+    problems: &mut Vec<String>,
+) {
+    let Some(open) = writer else { return };
+    let result = open.write(items);
+    let full = open.written() >= limit;
+    if result.is_ok() {
+        items.iter().for_each(|item| file.count(item));
+    }
+    if let Err(error) = &result {
+        problems.push(format!("{NAME} ends early, the run goes on: {error}"));
+        *writer = None;
+    } else if full {
+        let until = file.to.max(0) as f64 / 1e9;
+        problems.push(format!(
+            "{NAME} ends {until:.3} s after the start, since it has {} MiB (rig: limit_mib in [trace]; mode = \"flight\" keeps \
+             the last seconds instead)",
+            limit >> 20
+        ));
+        if let Some(Err(error)) = writer.take().map(ChromeWriter::finish) {
+            problems.push(format!("{NAME} ends early, the run goes on: {error}"));
+        }
+    }
+}

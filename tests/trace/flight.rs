@@ -1,0 +1,69 @@
+//! The flight recorder: the last seconds, and what was around an incident.
+
+use crate::json::TraceFile;
+use crate::program::{Outcome, Rig, the_core};
+
+fn files(run: &Outcome) -> Vec<(String, Vec<String>)> {
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let report = run.report();
+    let files = report["trace"]["files"].as_array().unwrap().iter();
+    files.map(|file| (text(&file["name"]), file["why"].as_array().unwrap().iter().map(text).collect())).collect()
+}
+
+/// `fast` (1 ms) sleeps for 6 ms in its 400th activation, that of 0.399 s, and only there.
+fn late_sleeper(rig: &str, keys: &str) -> Rig {
+    let start = "fast_sleep_every = 400, fast_sleep_us = 6000";
+    Rig::new(&format!("stop_time = 0.79\n{rig}")).tracer_with("a", start, keys).more("[trace]\nseconds = 0.1")
+}
+
+#[test]
+fn an_overrun_is_written_with_what_was_before_and_after_it() {
+    the_core(|| {
+        let run = late_sleeper("", "").run().exits(0);
+        let files = files(&run);
+        // A machine that stops brings incidents of its own, before and after it.
+        let is_it = |why: &String| why.starts_with("overrun of a.fast at 0.4");
+        let (name, why) = files.iter().find(|(_, why)| why.iter().any(is_it)).expect("a file that names it");
+        assert_eq!(files[0].0, "trace.json");
+        assert_eq!(files.last().unwrap().1, ["the end of the run"]);
+        let file = TraceFile::of(&run, name);
+        file.assert_nested();
+        let culprit = file.of_clock("a", "fast").into_iter().find(|slice| slice.time() == 0.399).expect("the culprit");
+        assert!(culprit.to - culprit.from >= 6000.0, "{culprit:?}");
+        let (at, said) = &file.remarks[0];
+        assert!(*at < 0.41e6 && *said == why.join("; "), "{at} {said}");
+        assert!(file.instants.iter().any(|instant| instant.name == "skipped" && instant.clock == "fast"));
+        // A tenth of a second before it and a quarter of that after it; the supervisor looks every 20 ms.
+        let (first, last) = (file.slices[0].from, file.slices.last().unwrap().from);
+        assert!((at - 0.13e6..at - 0.08e6).contains(&first), "{first}");
+        assert!(last >= at + 0.02e6, "{last}");
+    });
+}
+
+#[test]
+fn the_end_of_a_run_has_its_last_seconds_and_no_more() {
+    the_core(|| {
+        let run = Rig::new("stop_time = 0.5\noverrun = 'queue'")
+            .tracer("a", "")
+            .more("[trace]\nseconds = 0.1")
+            .run()
+            .exits(0);
+        assert_eq!(files(&run), [("trace.json".to_owned(), vec!["the end of the run".to_owned()])]);
+        let file = TraceFile::of(&run, "trace.json");
+        let first = file.slices[0].from;
+        assert!((0.38e6..0.41e6).contains(&first), "{first}");
+        let (fast, last) = (file.of_clock("a", "fast"), run.trace("a").activations(1));
+        assert_eq!(fast.last().unwrap().time(), *last.last().unwrap(), "up to the last one");
+        assert!((90..130).contains(&fast.len()), "{}", fast.len());
+    });
+}
+
+#[test]
+fn exceeded_limits_are_incidents() {
+    the_core(|| {
+        let run = late_sleeper("overrun = 'queue'", "clock.equal_a = { max_latency_us = 4500 }").run().exits(3);
+        let why = files(&run)[0].1.join("; ");
+        assert!(why.contains("start latency of a.equal_a"), "{why}");
+        assert!(run.file("report.html").contains("Around an incident: "));
+    });
+}

@@ -1,0 +1,86 @@
+//! What becomes of the trace when the run does not end as it should, or there is more of it than there is room for.
+
+use crate::json::TraceFile;
+use crate::program::{Rig, send, the_core, wait_until};
+use nix::sys::signal::Signal::SIGKILL;
+use std::time::Duration;
+
+#[test]
+fn a_killed_run_leaves_a_trace_that_lacks_only_its_last_bracket() {
+    the_core(|| {
+        let rig = Rig::new("").tracer("a", "").more("[trace]\nmode = 'all'");
+        let child = rig.start(rig.command());
+        let file = rig.out().join("trace.json");
+        wait_until("there is a trace", || std::fs::metadata(&file).is_ok_and(|meta| meta.len() > 100_000));
+        send(child.id() as i32, SIGKILL);
+        let _killed = rig.finish(child, Duration::from_secs(5));
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(!text.trim_end().ends_with(']'), "it was not finished");
+        // As the format allows, and its readers do.
+        let file = TraceFile::parse(&format!("{text}]"));
+        assert!(file.of_clock("a", "fast").len() > 50);
+        file.assert_nested();
+    });
+}
+
+#[test]
+fn an_activation_that_crashes_is_in_the_trace() {
+    the_core(|| {
+        let run = Rig::new("stop_time = 1").tracer("a", "fail_kind = 5, fail_clock = 4, fail_at = 11").run().exits(1);
+        let file = TraceFile::of(&run, "trace.json");
+        let slow = file.of_clock("a", "slow");
+        assert_eq!((slow.len(), slow[10].time()), (11, 0.1));
+        assert_eq!(slow.iter().filter(|slice| slice.args["unfinished"] == true).count(), 1);
+        assert_eq!(slow[10].args["unfinished"], true);
+    });
+}
+
+#[test]
+fn what_finds_its_ring_full_is_counted() {
+    the_core(|| {
+        // A hundred thousand locks in one activation of `slow`, whose ring has room for some thousand.
+        let run = Rig::new("stop_time = 0.03\noverrun = 'queue'")
+            .tracer("a", "cost_rounds = 20000")
+            .more("[trace]\nmode = 'all'")
+            .run()
+            .exits(0);
+        let dropped = run.report()["trace"]["dropped"].as_u64().unwrap();
+        assert!(dropped > 50_000, "{dropped}");
+        run.problem(&["the trace lacks", "events"]);
+        TraceFile::of(&run, "trace.json").assert_nested();
+    });
+}
+
+#[test]
+fn a_trace_that_gets_too_large_ends_and_the_run_goes_on() {
+    let run = Rig::new("mode = 'virtual'\nstop_time = 5")
+        .tracer("a", "trace_capacity = 2000")
+        .more("[trace]\nmode = 'all'\nlimit_mib = 1")
+        .run()
+        .exits(0);
+    run.problem(&["trace.json ends", "limit_mib", "1 MiB"]);
+    let size = run.file("trace.json").len();
+    assert!((1 << 20..3 << 19).contains(&size), "{size}");
+    let file = TraceFile::of(&run, "trace.json");
+    let last = file.of_clock("a", "fast").last().unwrap().time();
+    assert!(last < 4.0 && run.count("a", "fast", "activations") == 5000, "{last}");
+    assert_eq!(run.report()["verdict"], "pass");
+}
+
+#[test]
+fn nothing_is_traced_where_the_rig_says_so() {
+    the_core(|| {
+        let run = Rig::new("stop_time = 0.05").tracer("a", "").more("[trace]\nmode = 'off'").run().exits(0);
+        assert!(!run.out.join("trace.json").exists());
+        assert!(!run.file("report.html").contains("Who ran when"));
+    });
+}
+
+#[test]
+fn each_of_several_runs_has_its_own_trace() {
+    let rig = Rig::new("mode = 'virtual'\nstop_time = 0.1").tracer("a", "").more("[trace]\nmode = 'all'");
+    let run = rig.run_with(&["--repeat", "2"]).exits(0);
+    let [first, second] = ["run-1/trace.json", "run-2/trace.json"].map(|name| run.file(name));
+    assert_eq!(TraceFile::parse(&first).of_clock("a", "fast").len(), 100);
+    assert_eq!(first, second, "to the byte, in virtual time");
+}
