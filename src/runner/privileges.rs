@@ -122,7 +122,11 @@ pub fn settle_memory(world: &World, stacks: Vec<usize>, say: &dyn Fn(u8, &str)) 
     let all = world.board.global(Global::MemoryLocked).load(SeqCst) == 1;
     let refused = if all { None } else { memory::lock_all().err() };
     let extent = match &refused {
-        None => Extent { locked: resident::wanted(), wanted: resident::wanted() },
+        None => {
+            // Looked at once: the look itself may make the heap grow, and that is locked too.
+            let wanted = resident::wanted();
+            Extent { locked: wanted, wanted }
+        }
         Some(_) => {
             resident::populate_files();
             let library =
