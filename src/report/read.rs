@@ -7,6 +7,7 @@
 //! Fields that are not known are passed over; one that is missing is an error that says which version wrote the file.
 
 use super::hlog::tag;
+use super::trace::TraceRead;
 use super::{
     ClockResult, DatagramResult, End, FindingResult, FmuResult, FmuStatus, Host, LockResult, Problem, Run, Scheduling,
     Severity, json, status,
@@ -38,6 +39,8 @@ pub struct ReportFile {
     pub(super) end_time: f64,
     wall_seconds: f64,
     end: String,
+    #[serde(default)]
+    trace: TraceRead,
     #[serde(default)]
     repetition: Option<u32>,
     samples_dropped: u64,
@@ -230,6 +233,7 @@ impl ReportFile {
             host: self.host.rebuild()?,
             fmus,
             clocks,
+            trace: self.trace.rebuild(),
             repetition: self.repetition,
             samples_dropped: self.samples_dropped,
             log_dropped: self.log_dropped,

@@ -2,7 +2,7 @@
 
 use crate::plan::TraceMode;
 use crate::record::trace::Item;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The trace of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -64,6 +64,14 @@ pub struct Picture {
     pub items: Vec<Item>,
 }
 
+fn word(mode: TraceMode) -> &'static str {
+    match mode {
+        TraceMode::Off => "off",
+        TraceMode::All => "all",
+        TraceMode::Flight => "flight",
+    }
+}
+
 /// In `report.json`.
 #[derive(Serialize)]
 pub(super) struct TraceJson<'a> {
@@ -91,11 +99,45 @@ impl<'a> TraceJson<'a> {
             to_s: seconds(file.to),
             activations: file.activations,
         };
-        let mode = trace.mode.map(|mode| match mode {
-            TraceMode::Off => "off",
-            TraceMode::All => "all",
-            TraceMode::Flight => "flight",
-        });
+        let mode = trace.mode.map(word);
         TraceJson { mode, dropped: trace.dropped, files: trace.files.iter().map(file).collect() }
+    }
+}
+
+/// What `report.json` tells of it; pictures are not in there. Reports from before there were traces have none.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct TraceRead {
+    mode: Option<String>,
+    dropped: u64,
+    files: Vec<FileRead>,
+}
+
+#[derive(Debug, Deserialize)]
+struct FileRead {
+    name: String,
+    why: Vec<String>,
+    from_s: f64,
+    to_s: f64,
+    activations: u64,
+}
+
+impl TraceRead {
+    /// The result, without pictures.
+    pub(super) fn rebuild(&self) -> TraceResult {
+        let nanos = |seconds: f64| (seconds * 1e9).round() as i64;
+        let file = |file: &FileRead| TraceFile {
+            name: file.name.clone(),
+            why: file.why.clone(),
+            from: nanos(file.from_s),
+            to: nanos(file.to_s),
+            activations: file.activations,
+        };
+        let modes = [TraceMode::Off, TraceMode::All, TraceMode::Flight];
+        TraceResult {
+            mode: self.mode.as_deref().and_then(|mode| modes.into_iter().find(|known| word(*known) == mode)),
+            dropped: self.dropped,
+            files: self.files.iter().map(file).collect(),
+            pictures: Vec::new(),
+        }
     }
 }
