@@ -29,6 +29,8 @@ mod record;
 mod selection;
 mod start_values;
 mod states;
+mod stimuli;
+mod stimulus;
 pub mod table;
 mod triggers;
 mod units;
@@ -39,6 +41,7 @@ use build::Timetable;
 pub use build::{FifoReach, FmuInput, HostFacts, PlanError, build};
 pub use model::*;
 pub use states::check_states;
+pub use stimulus::{FedClock, FedElement, FedValue, Interpolation, StimulusPlan};
 
 #[cfg(test)]
 mod tests;

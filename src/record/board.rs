@@ -11,10 +11,12 @@ use super::samples::SampleRing;
 use super::unusable::Unusable;
 use crate::control::Ring;
 use crate::plan::{FmuId, Plan, Release, SignalId, TaskId};
+use crate::stimulus::Shape;
 use crate::time::Instant;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 mod next_run;
+mod stimuli;
 
 /// Words of the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -264,6 +266,8 @@ pub struct Layout {
     commands: usize,
     /// Per instance: the rings of its lanes, two each (at once, timed), and that of its structural parameters.
     control: Vec<ControlLayout>,
+    /// Of each stimulus: its first word, and its shape.
+    stimuli: Vec<(usize, Shape)>,
     tasks: usize,
     log: usize,
     /// Two words per signal: whether a value was read during initialisation, and that value.
@@ -292,7 +296,8 @@ impl Layout {
             .collect();
         let commands = next;
         let control = plan.fmus.iter().map(|fmu| ControlLayout::of(fmu, &mut next)).collect();
-        Layout { fmus, tasks, log, initial, rings, commands, control, total: next }
+        let stimuli = stimuli::places(plan, &mut next);
+        Layout { fmus, tasks, log, initial, rings, commands, control, stimuli, total: next }
     }
 
     /// Size of the shared memory.

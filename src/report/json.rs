@@ -1,10 +1,10 @@
 //! `report.json`: the fields of design section 4 that others rely on, and some more.
 
 use super::{
-    ClockResult, End, FindingResult, FmuResult, Host, LockResult, Problem, Run, Scheduling, Severity, kind, passed,
-    status,
+    ClockResult, End, FindingResult, FmuResult, Host, LockResult, Problem, Run, Scheduling, Severity, StimulusResult,
+    kind, passed, status,
 };
-use crate::plan::Mode;
+use crate::plan::{Interpolation, Mode};
 use crate::priority::FifoPriority;
 use crate::record::histogram::Histogram;
 use serde::Serialize;
@@ -37,6 +37,24 @@ struct Report<'a> {
     host: HostJson<'a>,
     fmus: Vec<FmuJson<'a>>,
     clocks: Vec<ClockJson<'a>>,
+    stimuli: Vec<StimulusJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct StimulusJson<'a> {
+    file: &'a str,
+    interpolation: &'static str,
+    columns: usize,
+    columns_left_out: usize,
+    rows: u64,
+    starved: u64,
+    first_starved: Option<StarvedJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct StarvedJson<'a> {
+    clock: &'a str,
+    time: f64,
 }
 
 #[derive(Serialize)]
@@ -161,6 +179,24 @@ impl<'a> Report<'a> {
             host: HostJson::of(&run.host),
             fmus: run.fmus.iter().map(FmuJson::of).collect(),
             clocks: run.clocks.iter().map(ClockJson::of).collect(),
+            stimuli: run.stimuli.iter().map(StimulusJson::of).collect(),
+        }
+    }
+}
+
+impl<'a> StimulusJson<'a> {
+    fn of(own: &'a StimulusResult) -> Self {
+        StimulusJson {
+            file: &own.file,
+            interpolation: match own.interpolation {
+                Interpolation::Hold => "hold",
+                Interpolation::Linear => "linear",
+            },
+            columns: own.columns,
+            columns_left_out: own.columns_left_out,
+            rows: own.rows,
+            starved: own.starved,
+            first_starved: own.first_starved.as_ref().map(|(clock, time)| StarvedJson { clock, time: *time }),
         }
     }
 }

@@ -12,6 +12,7 @@ mod nearest;
 mod parse;
 mod problem;
 mod start;
+mod stimuli;
 mod tables;
 mod triggers;
 

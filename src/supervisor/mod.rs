@@ -16,6 +16,7 @@ mod progress;
 mod recorder;
 mod saved;
 mod sockets;
+mod stimuli;
 mod watch;
 
 pub use control::{Applied, Control, ControlError, Ticket};

@@ -6,6 +6,7 @@ use super::machine;
 use super::progress::Progress;
 use super::recorder::Recorder;
 use super::sockets::Sockets;
+use super::stimuli::{self, Feeder};
 use super::{Control, Error, Options, Prepared, saved};
 use crate::plan::{Mode, Plan};
 use crate::record::board::{Board, Global, Layout, Phase};
@@ -108,7 +109,7 @@ fn supervise(
     options: &Options,
     prepared: &Prepared,
     tell: &mut dyn FnMut(&str),
-    shared: &Shared,
+    shared: &Arc<Shared>,
     control: &Control,
 ) -> Result<Vec<Finished>, Error> {
     let plan = &prepared.plan;
@@ -119,6 +120,7 @@ fn supervise(
     let sockets = Sockets::bind(prepared)?;
     let board = shared.board();
     let folder = options.out.clone().unwrap_or_else(|| Path::new("vecud-out").join(&plan.rig));
+    stimuli::may_write(&folder, prepared)?;
     let out = match options.repeat {
         Some(_) => folder.join(Job::folder_of(1)),
         None => folder.clone(),
@@ -145,6 +147,8 @@ fn supervise(
         }
     };
     let log = out.join(format!(".run-{}.log", std::process::id()));
+    // The runner finds the first rows there.
+    let mut feeder = Feeder::new(shared, prepared);
     // Appended to by both processes, under one name after the other.
     let child = File::options().append(true).create_new(true).open(&log).map_err(Error::file(&log)).and_then(|file| {
         process::count_stop_signals().map_err(|e| system(&e))?;
@@ -172,12 +176,15 @@ fn supervise(
         // Whoever cannot choose his cores cannot choose those of partitions either, and the runner says that.
         let _said_by_the_runner = affinity::keep_off(&cpus);
     }
+    feeder.start()?;
     let recorder = Recorder::new(plan, &prepared.descriptions, board, Some(control.clone()));
     let (started, state) = (SystemTime::now(), File::from(state));
     let (recording, killed, obstacle) = (false, None, None);
     let supervision = Supervision {
         options,
         prepared,
+        shared,
+        feeder,
         board,
         control,
         folder,
@@ -237,6 +244,8 @@ fn refusal(recorder: &Recorder, printed: &str) -> Vec<String> {
 struct Supervision<'a> {
     options: &'a Options,
     prepared: &'a Prepared,
+    shared: &'a Arc<Shared>,
+    feeder: Feeder,
     board: Board<'a>,
     control: &'a Control,
     /// Of all runs.
@@ -307,6 +316,8 @@ impl<'a> Supervision<'a> {
                     self.recorder.open(self.output.path());
                     self.started = SystemTime::now();
                     self.control.next_run();
+                    self.feeder = Feeder::new(self.shared, self.prepared);
+                    self.feeder.start()?;
                     self.board.next_run();
                 }
             }
@@ -343,7 +354,8 @@ impl<'a> Supervision<'a> {
                 self.recorder.host_lines.push(line.clone());
             }
         }
-        let facts = Facts { status, killed, started, gone, strict, late_samples: late, dropped, machine };
+        let stimuli = self.feeder.finish();
+        let facts = Facts { status, killed, started, gone, strict, late_samples: late, dropped, stimuli, machine };
         let mut run = collect::collect(self.prepared, self.board, &self.recorder, &facts);
         let problem =
             |run: &mut Run, message: String| run.problems.push(Problem { severity: Severity::Failure, message });

@@ -1,9 +1,10 @@
 //! A timeline that goes on in a later run where it stood: its grid, its last activation times and what waits are kept, so
 //! activation times increase strictly over both runs (FS-09).
 
-use super::{QUEUE, Source, Timeline};
+use super::{FED, QUEUE, Source, Timeline};
 use crate::plan::Release;
 use crate::time::{Instant, Nanos};
+use std::collections::VecDeque;
 
 impl Timeline {
     /// This timeline in a run that ends at `stop`. What waits was handed over before that run's start: its dispatch is
@@ -14,6 +15,7 @@ impl Timeline {
             (Source::Grid { .. }, Release::Periodic { .. } | Release::Asked { .. })
                 | (Source::Changing { .. }, Release::Changing)
                 | (Source::List { .. }, Release::At(_))
+                | (Source::Fed { .. }, Release::Stimulus { .. })
                 | (Source::Countdown { .. }, Release::Countdown)
                 | (Source::Ticks, Release::Triggered { .. } | Release::Datagram { .. } | Release::Never)
         );
@@ -28,6 +30,8 @@ impl Timeline {
             Source::Countdown { armed: Some(armed) } => armed.dispatched = Nanos(0),
             // All memory that it will ever need.
             Source::Grid { backlog, .. } => backlog.reserve(QUEUE.saturating_sub(backlog.len())),
+            // They are found again, by their times.
+            Source::Fed { times } => *times = VecDeque::with_capacity(FED),
             _ => (),
         }
         let mut waiting = Vec::with_capacity(QUEUE);
@@ -70,6 +74,7 @@ mod tests {
             Release::Changing,
             Release::Countdown,
             Release::Never,
+            Release::Stimulus { stimulus: 0, tick: 0 },
         ]
     }
 
