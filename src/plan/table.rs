@@ -8,6 +8,7 @@ use crate::rig::Mode;
 use crate::time::Fraction;
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::path::Path;
 
 /// The whole plan.
 pub fn render(plan: &Plan) -> String {
@@ -136,7 +137,8 @@ fn release(plan: &Plan, release: &Release) -> String {
         Release::Datagram { source } => format!("by {}", plan.datagrams[*source].name),
         Release::Stimulus { stimulus, tick } => {
             let own = &plan.stimuli[*stimulus];
-            format!("by {} of {}", own.ticks[*tick].column, own.file)
+            let file = Path::new(&own.file).file_name().map_or(own.file.as_str().into(), |name| name.to_string_lossy());
+            format!("by {} of {file}", own.ticks[*tick].column)
         }
         Release::Countdown => "by its countdown".to_owned(),
         Release::Never => "never".to_owned(),

@@ -150,7 +150,7 @@ fn check_shows_what_is_fed() {
     for expected in [
         "drive.csv a.in_f64 → a.in_f64 Float64, linear between rows",
         "drive.csv a.high → a.high ticks",
-        "by a.high of",
+        "by a.high of drive.csv",
     ] {
         assert!(words.iter().any(|line| line.contains(expected)), "{expected} is not in\n{text}");
     }
