@@ -108,6 +108,13 @@ impl Activation {
         self.partition.fail();
     }
 
+    /// Brings what stimuli have for an activation at `time`. `false`: that cannot be read, and the run ends; the activation
+    /// is not to be run.
+    #[inline]
+    pub fn stimulate(&mut self, world: &World, time: Instant) -> bool {
+        self.stimuli.iter_mut().all(|stimulus| stimulus.fetch(world, self.task, time, &mut self.set))
+    }
+
     /// Runs it at `time`. When a call fails, or another partition of the instance has, what is left is not done.
     pub fn run(&mut self, world: &World, host: &PartitionHost, time: Instant) -> Result<(), Failure> {
         let warnings_are_errors = world.plan.fmus[host.fmu().0].on_warning == OnWarning::Error;
@@ -119,9 +126,6 @@ impl Activation {
             for input in inputs {
                 input.fetch(&world.cells, values);
             }
-        }
-        for stimulus in &mut self.stimuli {
-            stimulus.fetch(world, self.task, time, &mut self.set);
         }
         self.activated = false;
         let mut setting = self.partition.begin();

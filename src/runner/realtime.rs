@@ -231,7 +231,8 @@ impl PartitionThread {
         }
         // The instance may have failed, or the run been stopped, while this one waited. It is no more on the timeline, so
         // it still runs if the state is saved.
-        if instance.failed.load(SeqCst) || (world.ending() == Ending::Discard && !world.saves) {
+        let stopped = instance.failed.load(SeqCst) || (world.ending() == Ending::Discard && !world.saves);
+        if stopped || !self.activation.stimulate(world, due.time) {
             self.leave(host, cooperative);
             cells.count_shared(TaskWord::Discarded, 1);
             return monotonic_now();

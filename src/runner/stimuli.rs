@@ -63,13 +63,16 @@ impl Stimulated {
         (!items.is_empty()).then_some(Stimulated { stimulus, follower, items })
     }
 
-    /// Brings the values for an activation at `time` into the batches.
+    /// Brings the values for an activation at `time` into the batches. `false`: they cannot be read.
     #[inline]
-    pub fn fetch<T>(&mut self, world: &World, task: TaskId, time: Instant, set: &mut [(Batch, T)]) {
+    pub fn fetch<T>(&mut self, world: &World, task: TaskId, time: Instant, set: &mut [(Batch, T)]) -> bool {
         match self.follower.look(time.seconds()) {
             Look::Found => (),
             Look::Starved => self.follower.feed().starve(task, time),
-            Look::Broken => broken(world, self.stimulus),
+            Look::Broken => {
+                broken(world, self.stimulus);
+                return false;
+            }
         }
         for input in &mut self.items {
             let values = &mut set[input.batch].0;
@@ -85,6 +88,7 @@ impl Stimulated {
                 input.enabled = true;
             }
         }
+        true
     }
 }
 
@@ -94,6 +98,11 @@ fn broken(world: &World, stimulus: usize) {
     if world.ending() == Ending::No {
         world.end(Ending::Discard);
     }
+}
+
+/// Whether the run has come to where a stimulus cannot be read.
+pub fn has_broken(world: &World) -> bool {
+    (0..world.plan.stimuli.len()).any(|stimulus| world.board.stimulus(stimulus).has_broken())
 }
 
 /// Tells all stimuli that no activation before `time` happens any more.

@@ -58,6 +58,10 @@ pub fn run(
             }
             continue;
         }
+        if !activations[task.0].stimulate(world, due.time) {
+            cells.count(TaskWord::Discarded, 1);
+            continue;
+        }
         // One nanosecond less, since nanoseconds are rounded.
         complete.store(world.since_start(due.time).saturating_sub(1), SeqCst);
         set_thread_host(Some(host));

@@ -76,10 +76,17 @@ fn a_run_that_a_signal_cuts_in_real_time_loses_no_tick_and_repeats_none() {
 
 #[test]
 fn a_row_that_cannot_be_read_ends_the_run_where_it_would_be_needed() {
-    let mut text = "time,a.in_u8,a.in_f64,a.high\n".to_owned();
-    (0..3000).for_each(|i| text += &format!("{},{},1,\n", f64::from(i) / 1e4, i % 256));
-    text += "0.3,256,1,1\n0.4,1,1,1\n";
-    let rig = fed("0.5", "", &text);
+    // With ticks nobody knows what else there would have been; without, it concerns those who are fed: fast and slow.
+    for ticks in [true, false] {
+        let (name, cell) = if ticks { ("a.high", "0") } else { ("a.in_i32", "7") };
+        let mut text = format!("time,a.in_u8,a.in_f64,{name}\n");
+        (0..3000).for_each(|i| text += &format!("{},{},1,{cell}\n", f64::from(i) / 1e4, i % 256));
+        text += "0.3,256,1,1\n0.4,1,1,1\n";
+        breaks_off(&fed("0.5", "", &text));
+    }
+}
+
+fn breaks_off(rig: &Rig) {
     let check = |outcome: super::Outcome| {
         let outcome = outcome.exits(1);
         let words =
@@ -88,16 +95,16 @@ fn a_row_that_cannot_be_read_ends_the_run_where_it_would_be_needed() {
         assert_eq!(outcome.report()["verdict"], "fail");
         outcome
     };
-    let outcome = check(run(&rig, &[]));
+    let outcome = check(run(rig, &[]));
     // Rows up to 0.2999 s are good: so are the activations up to there.
     assert_eq!(outcome.signals().times().last(), Some(&0.299));
     the_core(|| {
-        let outcome = check(run(&rig, &["--mode", "realtime"]));
+        let outcome = check(run(rig, &["--mode", "realtime"]));
         let last = *outcome.signals().times().last().unwrap();
         assert!((0.28..0.3).contains(&last), "{last}");
     });
     // Nobody needs it.
-    let outcome = run(&rig, &["--stop-time", "0.2"]).exits(0);
+    let outcome = run(rig, &["--stop-time", "0.2"]).exits(0);
     assert_eq!(outcome.report()["problems"].as_array().unwrap().len(), 0, "{:?}", outcome.problems());
 }
 

@@ -16,6 +16,8 @@ const PAUSE: Duration = Duration::from_micros(50);
 /// All stimuli of a run.
 pub struct VirtualStimuli {
     feeds: Vec<Feed<'static>>,
+    /// Whether it ticks clocks.
+    ticks: Vec<bool>,
     /// Task, stimulus, and which of its ticks.
     ticking: Vec<(TaskId, usize, usize)>,
     /// Everything up to this time is there, s.
@@ -30,6 +32,7 @@ impl VirtualStimuli {
         VirtualStimuli {
             until: if feeds.is_empty() { f64::INFINITY } else { f64::NEG_INFINITY },
             feeds,
+            ticks: world.plan.stimuli.iter().map(|stimulus| !stimulus.ticks.is_empty()).collect(),
             ticking: (0..world.plan.tasks.len()).filter_map(ticked).collect(),
         }
     }
@@ -58,13 +61,14 @@ impl VirtualStimuli {
                 return true;
             }
             // Known before the ticks that it covers are taken, by the next turn.
-            let until = self.feeds.iter().map(Feed::until).fold(f64::INFINITY, f64::min);
+            let until = self.feeds.iter().zip(&self.ticks).map(known).fold(f64::INFINITY, f64::min);
             if until > self.until {
                 self.until = until;
                 continue;
             }
-            let ends_here = |feed: &Feed| feed.state() == State::Broken && feed.until() == self.until;
-            if let Some(stimulus) = self.feeds.iter().position(ends_here) {
+            let ends_here =
+                |(feed, ticks): (&Feed, &bool)| *ticks && feed.state() == State::Broken && feed.until() == self.until;
+            if let Some(stimulus) = self.feeds.iter().zip(&self.ticks).position(ends_here) {
                 broken(world, stimulus);
                 return false;
             }
@@ -76,5 +80,14 @@ impl VirtualStimuli {
             next.into_iter().chain(known).min().into_iter().for_each(|floor| set_floor(world, floor));
             std::thread::sleep(PAUSE);
         }
+    }
+}
+
+/// Up to which time a stimulus need not be waited for. One that cannot be read any more concerns those whom it feeds, which
+/// find out for themselves; but nobody knows what it would have ticked.
+fn known((feed, ticks): (&Feed, &bool)) -> f64 {
+    match feed.state() {
+        State::Broken if !ticks => f64::INFINITY,
+        _ => feed.until(),
     }
 }
