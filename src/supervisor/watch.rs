@@ -136,6 +136,8 @@ fn supervise(
     let job_file = process::memory_file("vecud-job", &bytes).map_err(|e| system(&e))?;
     let resumed = prepared.resumed.as_ref().map(Snapshot::to_bytes).transpose().map_err(|e| system(&e))?;
     let state = process::memory_file("vecud-state", &resumed.unwrap_or_default()).map_err(|e| system(&e))?;
+    // The runner finds the first rows there. Before anything is made, since it takes a while to find a late beginning.
+    let mut feeder = Feeder::new(shared, prepared);
     let output = Output::create(&out)?;
     // Several runs share a folder that is theirs alone, so that reports of two commands do not mix.
     let whole = options.repeat.map(|_| super::files::lock(&folder)).transpose();
@@ -147,8 +149,6 @@ fn supervise(
         }
     };
     let log = out.join(format!(".run-{}.log", std::process::id()));
-    // The runner finds the first rows there.
-    let mut feeder = Feeder::new(shared, prepared);
     // Appended to by both processes, under one name after the other.
     let child = File::options().append(true).create_new(true).open(&log).map_err(Error::file(&log)).and_then(|file| {
         process::count_stop_signals().map_err(|e| system(&e))?;
