@@ -31,6 +31,7 @@
 //! | [`control`] | commands that set values in a running FMU, as words in shared memory | yes |
 //! | [`exchange`] | values and ticks between partitions, lock-free | |
 //! | [`snapshot`] | a run that was left, to be taken up again: FMU states and the host's bookkeeping | yes |
+//! | [`stimulus`] | rows of a file that feed inputs and tick clocks; what an activation gets of them | yes |
 //! | [`schedule`] | (plan, time, event) → activations due; the same code in both modes | yes |
 //! | [`plan`] | the rig resolved against the descriptions: priorities, cores, connections | yes |
 //! | [`rig`] | TOML → what the user wants, strictly checked | yes |
@@ -60,6 +61,7 @@ pub mod rig;
 pub mod runner;
 pub mod schedule;
 pub mod snapshot;
+pub mod stimulus;
 pub mod supervisor;
 pub mod sys;
 pub mod time;

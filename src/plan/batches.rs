@@ -38,6 +38,12 @@ pub(super) fn wanted(units: &[Unit], links: &[Link], columns: &Columns) -> Vec<W
     all
 }
 
+/// Whether some input clock's task may set this input.
+pub(super) fn has_input_clock(unit: &Unit, v: &Variable) -> bool {
+    let is_input = |i: usize| is_input_clock(&unit.variables()[i]);
+    v.clocks.is_empty() || v.clocks.iter().any(|&clock| unit.find_reference(clock).is_some_and(is_input))
+}
+
 /// Whether the draft's task sets this (connected) input.
 pub(super) fn sets(unit: &Unit, draft: &Draft, v: &Variable) -> bool {
     touches(unit, draft, v)
@@ -193,6 +199,7 @@ fn group(
             elements: unit.elements(v),
             capacity: 0,
             connections: Vec::new(),
+            stimuli: Vec::new(),
             start: None,
             signals: Vec::new(),
         };

@@ -10,7 +10,7 @@ use super::start_values::{self, Starts};
 use super::triggers::{self, Output};
 use super::{
     ControlPlan, FmuId, FmuPlan, HostPlan, OutputClock, Plan, Release, TaskId, TaskPlan, TracePlan, control, cores,
-    datagrams, dialect, initial, names, record,
+    datagrams, dialect, initial, names, record, stimuli,
 };
 use crate::fmu::description::{IntervalVariability, ModelDescription};
 use crate::priority::FifoPriority;
@@ -102,12 +102,15 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
     let times = clocks::timetable(rig, &units, &mut findings);
     let cpus = cores::assign(rig, &units, host, &mut findings);
     let mut drafts = clocks::drafts(rig, &units, &mut findings);
+    let stimuli = stimuli::resolve(rig, &units, &mut drafts, &mut findings);
     let mut outputs = triggers::outputs(&units, &drafts);
     triggers::connect(&rig.triggers, &units, &mut drafts, &mut outputs, &times, rig.mode, &mut findings);
     let starts: Vec<Starts> = units.iter().map(|unit| start_values::resolve(unit, &mut findings)).collect();
     let links = connections::resolve(rig, &units, &starts, &mut findings);
     let columns = record::columns(rig, &units, &starts, &mut findings);
-    let wanted = batches::wanted(&units, &links, &columns);
+    stimuli.check_parts(rig, &units, &links, &starts, &mut findings);
+    let mut wanted = batches::wanted(&units, &links, &columns);
+    stimuli.want(&mut wanted);
     let classes = classes(&drafts, &cpus);
     let feeds = feeds(&classes, &drafts, &units, &links);
     let asked = rig.host.fifo_priorities.value;
@@ -143,7 +146,7 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
         return Err(PlanError { problems });
     }
     let sorted = Sorted::new(&classes, &merged, drafts.len());
-    let tasks = tasks(&sorted, &merged, &classes, &drafts, &units, |draft| {
+    let mut tasks = tasks(&sorted, &merged, &classes, &drafts, &units, |draft| {
         batches::of_task(&units, draft, &wanted[draft.fmu], &links, &starts, &columns)
     });
     let fmus = (0..units.len())
@@ -151,7 +154,7 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
             start_values: starts[fmu].values().cloned().collect(),
             structural_values: units[fmu].structure.values().cloned().collect(),
             sizes: control::sizes(&units[fmu]),
-            control: control::plan(&units[fmu], fmu, &drafts, |draft| sorted.id_of[draft], &links, &columns),
+            control: control::plan(&units[fmu], fmu, &drafts, |draft| sorted.id_of[draft], &links, &stimuli, &columns),
             initial_reads: initial.reads[fmu].clone(),
             initial_writes: initial.writes[fmu].clone(),
             draft_intervals: dialect::intervals(&units[fmu], fmu, &drafts),
@@ -160,6 +163,7 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
         })
         .collect();
     let datagrams = datagrams::sources(rig, &tasks);
+    let stimuli = stimuli.complete(&units, &links, &starts, |draft| sorted.id_of[draft], &mut tasks);
     Ok(Plan {
         receiver: datagrams::receiver(rig.mode, &datagrams, &tasks, host),
         datagrams,
@@ -184,6 +188,7 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
         initial_order: initial.order.into_iter().map(FmuId).collect(),
         tasks,
         connections: connections::plans(rig, &units, &links),
+        stimuli,
         signals: columns.signals,
         formats: rig.record.as_ref().map(|record| record.formats).unwrap_or_default(),
         trace: TracePlan::of(rig),

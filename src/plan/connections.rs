@@ -1,6 +1,6 @@
 //! Variable connections: both ends exist, fit each other, and no element of an input has two sources.
 
-use super::batches::has_start;
+use super::batches::{has_input_clock, has_start};
 use super::conversion::{Conversion, widening};
 use super::findings::{ELEMENTS, Findings, Unit};
 use super::selection::{Named, Selection, find};
@@ -138,7 +138,7 @@ fn fit(
             _ => return bad(format!("{name} has more than the {ELEMENTS} elements that a connection can carry")),
         }
     }
-    if only_output_clocks(b_unit, b) {
+    if !has_input_clock(b_unit, b) {
         return bad(format!(
             "{b_name} belongs to an output clock: setting it is not supported yet by this version of vecud"
         ));
@@ -222,13 +222,6 @@ fn capacity(
         }
         (_, None) => Ok(0),
     }
-}
-
-/// An input that no input clock's task may set.
-fn only_output_clocks(unit: &Unit, variable: &Variable) -> bool {
-    let is_input_clock = |i: usize| super::clocks::is_input_clock(&unit.variables()[i]);
-    !variable.clocks.is_empty()
-        && !variable.clocks.iter().any(|&clock| unit.find_reference(clock).is_some_and(is_input_clock))
 }
 
 /// What the plan says of them.

@@ -8,6 +8,7 @@ use super::clocks::Draft;
 use super::connections::Link;
 use super::findings::{ELEMENTS, Unit};
 use super::record::Columns;
+use super::stimuli::Stimuli;
 use super::words::causality_with_article;
 use super::{ControlKind, ControlPlan, ControlVariable, LanePlan, Length, SizePlan, TaskId};
 use crate::fmu::description::{Causality, Dimension, ValueReference, Values, Variability, Variable, VariableType};
@@ -55,6 +56,7 @@ pub(super) fn plan(
     drafts: &[Draft],
     task: impl Fn(usize) -> TaskId,
     links: &[Link],
+    stimuli: &Stimuli,
     columns: &Columns,
 ) -> ControlPlan {
     let mut plan = ControlPlan::default();
@@ -63,12 +65,13 @@ pub(super) fn plan(
     }
     for (index, v) in unit.variables().iter().enumerate() {
         let connected = links.iter().any(|link| link.target == (fmu, index) || link.source == (fmu, index));
+        let fed = stimuli.feeds(fmu, index);
         let mut tasks: Vec<TaskId> = (0..drafts.len())
             .filter(|&d| drafts[d].fmu == fmu && batches::sets(unit, &drafts[d], v))
             .map(&task)
             .collect();
         tasks.sort_unstable();
-        let number = settable(unit, v, connected, tasks.is_empty()).map(|structural| {
+        let number = settable(unit, v, (connected, fed), tasks.is_empty()).map(|structural| {
             let kind = match structural {
                 true => {
                     ControlKind::Structural { size: sizes(unit).iter().position(|s| s.reference == v.value_reference) }
@@ -98,12 +101,13 @@ impl ControlPlan {
 }
 
 /// Whether it is structural; or why the variable cannot be set while the instance runs.
-fn settable(unit: &Unit, v: &Variable, connected: bool, no_task: bool) -> Result<bool, String> {
+fn settable(unit: &Unit, v: &Variable, (connected, fed): (bool, bool), no_task: bool) -> Result<bool, String> {
     let why = |reason: &str| Err(reason.to_owned());
     match (v.causality, v.variability) {
         _ if v.clock.is_some() => why("it is a clock"),
         (_, Variability::Constant) => why("it is a constant"),
         (Causality::Input, _) if connected => why("it is connected: its source sets it"),
+        (Causality::Input, _) if fed => why("a stimulus sets it"),
         (Causality::Parameter | Causality::StructuralParameter, Variability::Fixed) => {
             why("it is fixed once the FMU is initialised; give it in the rig (start = { ... })")
         }

@@ -29,6 +29,8 @@ mod record;
 mod selection;
 mod start_values;
 mod states;
+mod stimuli;
+mod stimulus;
 pub mod table;
 mod trace;
 mod triggers;
@@ -40,6 +42,7 @@ use build::Timetable;
 pub use build::{FifoReach, FmuInput, HostFacts, PlanError, build};
 pub use model::*;
 pub use states::check_states;
+pub use stimulus::{FedClock, FedElement, FedValue, Interpolation, StimulusPlan};
 pub use trace::{TraceMode, TracePlan};
 
 #[cfg(test)]

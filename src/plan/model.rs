@@ -2,6 +2,7 @@
 
 use super::TracePlan;
 use super::conversion::Conversion;
+use super::stimulus::{FedElement, StimulusPlan};
 use crate::fmu::description::{Dialect, IntervalVariability, ValueReference, Values, VariableType};
 use crate::priority::{FifoPriority, FmiPriority};
 use crate::time::{Fraction, Instant, Nanos};
@@ -56,6 +57,8 @@ pub struct Plan {
     pub tasks: Vec<TaskPlan>,
     /// All variable connections.
     pub connections: Vec<ConnectionPlan>,
+    /// Files that feed inputs and tick clocks, in the order of the rig.
+    pub stimuli: Vec<StimulusPlan>,
     /// What is recorded, in column order.
     pub signals: Vec<SignalPlan>,
     /// The files that they are recorded in.
@@ -300,6 +303,13 @@ pub enum Release {
         /// Index into [`Plan::datagrams`].
         source: usize,
     },
+    /// At each tick that a column of a stimulus has.
+    Stimulus {
+        /// Index into [`Plan::stimuli`].
+        stimulus: usize,
+        /// Index into [`StimulusPlan::ticks`].
+        tick: usize,
+    },
     /// When the FMU has armed it and the interval is over.
     Countdown,
     /// Nothing in the rig activates it.
@@ -391,6 +401,8 @@ pub struct BatchItem {
     pub capacity: usize,
     /// For a variable that is set: where its elements come from. For one that is read: where they go.
     pub connections: Vec<ConnectionId>,
+    /// For a variable that is set: the elements that stimuli feed.
+    pub stimuli: Vec<FedElement>,
     /// For an array that is set of which connections feed parts: what the other elements keep, and what those start with
     /// whose source has no value yet. All its elements.
     pub start: Option<Values>,

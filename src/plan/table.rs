@@ -3,11 +3,12 @@
 //! Pure: the same plan gives the same text. Columns are aligned by characters.
 
 use super::words::{kind_in, shape_text, type_name};
-use super::{Formats, OnError, Overrun, Plan, Release, Rule, TaskPlan, TriggerTime};
+use super::{Formats, Interpolation, OnError, Overrun, Plan, Release, Rule, TaskPlan, TriggerTime};
 use crate::rig::Mode;
 use crate::time::Fraction;
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::path::Path;
 
 /// The whole plan.
 pub fn render(plan: &Plan) -> String {
@@ -27,6 +28,7 @@ pub fn render(plan: &Plan) -> String {
     section(&mut out, "Cores", cores(plan));
     section(&mut out, "Connections", connections(plan));
     section(&mut out, "Triggers", triggers(plan));
+    section(&mut out, "Stimuli", stimuli(plan));
     section(&mut out, "Recorded", recorded(plan));
     section(&mut out, "May differ from run to run in real time", unrepeatable(plan));
     section(&mut out, "Notes", list(&plan.notes));
@@ -133,6 +135,11 @@ fn release(plan: &Plan, release: &Release) -> String {
             [] => "never".to_owned(),
         },
         Release::Datagram { source } => format!("by {}", plan.datagrams[*source].name),
+        Release::Stimulus { stimulus, tick } => {
+            let own = &plan.stimuli[*stimulus];
+            let file = Path::new(&own.file).file_name().map_or(own.file.as_str().into(), |name| name.to_string_lossy());
+            format!("by {} of {file}", own.ticks[*tick].column)
+        }
         Release::Countdown => "by its countdown".to_owned(),
         Release::Never => "never".to_owned(),
     }
@@ -240,6 +247,29 @@ fn triggers(plan: &Plan) -> String {
         };
         let rate = format!("at most {} events per second; {receiver}", source.max_rate);
         rows.push(vec![source.name.clone(), "→".to_owned(), name(&source.task), rate]);
+    }
+    aligned(&rows, &[])
+}
+
+fn stimuli(plan: &Plan) -> String {
+    let mut rows = Vec::new();
+    for stimulus in &plan.stimuli {
+        let between = match stimulus.interpolation {
+            Interpolation::Hold => "held until the next row",
+            Interpolation::Linear => "linear between rows",
+        };
+        let mut columns: Vec<(usize, Vec<String>)> = Vec::new();
+        for value in &stimulus.values {
+            let what = format!("{}, {between}", type_name(value.variable_type));
+            columns.push((value.cell, cells(&[&stimulus.file, &value.column, "→", &value.to, &what])));
+        }
+        for tick in &stimulus.ticks {
+            let task = &plan.tasks[tick.task.0];
+            let to = format!("{}.{}", plan.fmus[task.fmu.0].name, task.clock);
+            columns.push((tick.cell, cells(&[&stimulus.file, &tick.column, "→", &to, "ticks"])));
+        }
+        columns.sort();
+        rows.extend(columns.into_iter().map(|(_, row)| row));
     }
     aligned(&rows, &[])
 }

@@ -11,12 +11,14 @@ use super::samples::SampleRing;
 use super::unusable::Unusable;
 use crate::control::Ring;
 use crate::plan::{FmuId, Plan, Release, SignalId, TaskId};
+use crate::stimulus::Shape;
 use crate::time::Instant;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 mod named;
 mod next_run;
 mod phase;
+mod stimuli;
 mod trace;
 
 pub use phase::Phase;
@@ -236,6 +238,8 @@ pub struct Layout {
     commands: usize,
     /// Per instance: the rings of its lanes, two each (at once, timed), and that of its structural parameters.
     control: Vec<ControlLayout>,
+    /// Of each stimulus: its first word, and its shape.
+    stimuli: Vec<(usize, Shape)>,
     tasks: usize,
     log: usize,
     /// Two words per signal: whether a value was read during initialisation, and that value.
@@ -265,7 +269,8 @@ impl Layout {
         let traces = trace::rings(plan, &mut next);
         let commands = next;
         let control = plan.fmus.iter().map(|fmu| ControlLayout::of(fmu, &mut next)).collect();
-        Layout { fmus, tasks, log, initial, rings, traces, commands, control, total: next }
+        let stimuli = stimuli::places(plan, &mut next);
+        Layout { fmus, tasks, log, initial, rings, traces, commands, control, stimuli, total: next }
     }
 
     /// Size of the shared memory.

@@ -1,5 +1,6 @@
 //! `report.json`: the fields of design section 4 that others rely on, and some more.
 
+use super::stimuli::StimulusJson;
 use super::trace::TraceJson;
 use super::{ClockResult, End, FindingResult, FmuResult, Host, LockResult, Run, Scheduling, Severity, passed, status};
 use crate::plan::Mode;
@@ -39,6 +40,7 @@ struct Report<'a> {
     host: HostJson<'a>,
     fmus: Vec<FmuJson<'a>>,
     clocks: Vec<ClockJson<'a>>,
+    stimuli: Vec<StimulusJson>,
 }
 
 #[derive(Serialize)]
@@ -157,6 +159,7 @@ impl<'a> Report<'a> {
             host: HostJson::of(&run.host),
             fmus: run.fmus.iter().map(FmuJson::of).collect(),
             clocks: run.clocks.iter().map(ClockJson::of).collect(),
+            stimuli: run.stimuli.iter().map(StimulusJson::of).collect(),
         }
     }
 }

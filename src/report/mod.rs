@@ -35,6 +35,7 @@ mod json;
 mod read;
 mod run;
 mod sample;
+mod stimuli;
 mod table;
 mod trace;
 

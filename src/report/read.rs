@@ -7,6 +7,7 @@
 //! Fields that are not known are passed over; one that is missing is an error that says which version wrote the file.
 
 use super::hlog::tag;
+use super::stimuli::StimulusJson;
 use super::trace::TraceRead;
 use super::{
     ClockResult, DatagramResult, End, FindingResult, FmuResult, FmuStatus, Host, LockResult, Problem, Run, Scheduling,
@@ -39,6 +40,8 @@ pub struct ReportFile {
     pub(super) end_time: f64,
     wall_seconds: f64,
     end: String,
+    #[serde(default)]
+    stimuli: Vec<StimulusJson>,
     #[serde(default)]
     trace: TraceRead,
     #[serde(default)]
@@ -233,6 +236,7 @@ impl ReportFile {
             host: self.host.rebuild()?,
             fmus,
             clocks,
+            stimuli: self.stimuli.iter().map(StimulusJson::rebuild).collect(),
             trace: self.trace.rebuild(),
             repetition: self.repetition,
             samples_dropped: self.samples_dropped,

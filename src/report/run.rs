@@ -2,7 +2,7 @@
 
 use super::TraceResult;
 use crate::fmu::description::IntervalVariability;
-use crate::plan::Mode;
+use crate::plan::{Interpolation, Mode};
 use crate::priority::{FifoPriority, FmiPriority};
 pub use crate::record::board::Scheduling;
 use crate::record::histogram::Histogram;
@@ -39,6 +39,8 @@ pub struct Run {
     pub fmus: Vec<FmuResult>,
     /// The clocks, in merged order.
     pub clocks: Vec<ClockResult>,
+    /// The stimuli, in rig order.
+    pub stimuli: Vec<StimulusResult>,
     /// With `--repeat`: which of the runs it is, counted from 1.
     pub repetition: Option<u32>,
     /// Samples that could not be recorded.
@@ -47,6 +49,25 @@ pub struct Run {
     pub log_dropped: u64,
     /// Who ran when.
     pub trace: TraceResult,
+}
+
+/// What is known of a stimulus at the end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StimulusResult {
+    /// Its file.
+    pub file: String,
+    /// What inputs got between two rows.
+    pub interpolation: Interpolation,
+    /// Columns that were used.
+    pub columns: usize,
+    /// Columns that were not.
+    pub columns_left_out: usize,
+    /// Rows that were read.
+    pub rows: u64,
+    /// Activations that came before their row was read, and got an older one.
+    pub starved: u64,
+    /// The first of them: clock and activation time, s.
+    pub first_starved: Option<(String, f64)>,
 }
 
 /// How a run ended.

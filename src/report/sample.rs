@@ -32,6 +32,7 @@ pub fn sample(seed: u64) -> Run {
         problems: vec![],
         notes: vec![],
         host: host(),
+        stimuli: Vec::new(),
         fmus: vec![fmu(&mut random, "ecu"), fmu(&mut random, "plant")],
         clocks,
         repetition: None,

@@ -13,6 +13,7 @@ mod parse;
 mod problem;
 mod record;
 mod start;
+mod stimuli;
 mod tables;
 mod trace;
 mod triggers;

@@ -87,6 +87,15 @@ pub enum Timing {
     Immediate,
 }
 
+/// What an input gets between two rows of its stimulus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Interpolation {
+    /// The value of the row before.
+    Hold,
+    /// On the line from the row before to the row after.
+    Linear,
+}
+
 /// A place in the rig file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Place {
@@ -160,6 +169,8 @@ pub struct Rig {
     pub connects: Vec<RigConnect>,
     /// `[[trigger]]`.
     pub triggers: Vec<RigTrigger>,
+    /// `[[stimulus]]`.
+    pub stimuli: Vec<RigStimulus>,
     /// `[record]`; `None`: nothing is recorded.
     pub record: Option<RigRecord>,
     /// `[trace]`.
@@ -306,6 +317,30 @@ impl std::fmt::Display for DatagramAddress {
     }
 }
 
+/// `[[stimulus]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RigStimulus {
+    /// `file`, or `signals.csv` in the folder that `recording` names; relative to the working directory.
+    pub file: At<PathBuf>,
+    /// It is what an earlier run has recorded: what is no input of this rig is left out.
+    pub recording: bool,
+    /// `interpolation`.
+    pub interpolation: Interpolation,
+    /// `columns`: what is fed and the name of the column that feeds it; `None`: columns have the names of what they feed.
+    pub columns: Option<Vec<(At<Endpoint>, At<String>)>>,
+    /// What the file's beginning says. Not from the rig file: whoever opens the file puts it here; `None`: nobody has.
+    pub header: Option<StimulusHeader>,
+}
+
+/// The beginning of a stimulus's file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StimulusHeader {
+    /// Names of the columns after the time, with their places in that file.
+    pub columns: Vec<At<String>>,
+    /// Rows per second of simulation time, as the first rows have it.
+    pub rate: f64,
+}
+
 impl Rig {
     /// The rig of `vecud run FILE.fmu`: that FMU alone, its default experiment, everything recorded.
     pub fn for_fmu(path: &Path) -> Rig {
@@ -352,6 +387,7 @@ impl Rig {
             fmus: Vec::new(),
             connects: Vec::new(),
             triggers: Vec::new(),
+            stimuli: Vec::new(),
             record: None,
             trace: RigTrace::default(),
         }

@@ -8,7 +8,7 @@ use crate::time::{Instant, Nanos};
 use std::path::Path;
 use toml_edit::{Item, Value};
 
-const TOP: &[&str] = &["rig", "host", "fmu", "connect", "trigger", "record", "trace"];
+const TOP: &[&str] = &["rig", "host", "fmu", "connect", "trigger", "stimulus", "record", "trace"];
 const RIG: &[&str] =
     &["name", "mode", "start_time", "stop_time", "overrun", "on_error", "trigger_time", "shutdown_timeout"];
 const HOST: &[&str] = &["fifo_priorities", "cpus", "lock_memory", "spin_us", "stack_kib"];

@@ -1,8 +1,9 @@
-//! The tables of a rig that name FMUs: `[fmu.*]`, `[[connect]]`, `[[trigger]]`, `[record]`.
+//! The tables of a rig that name FMUs: `[fmu.*]`, `[[connect]]`, `[[trigger]]`, `[[stimulus]]`, `[record]`.
 
 use super::document::{Document, Meaning, Section, describe, float_text, number};
 use super::parse::overrun;
 use super::record::read_record;
+use super::stimuli::read_stimulus;
 use super::triggers::read_trigger;
 use super::{
     At, Endpoint, GetIntervals, Limits, OnWarning, Place, Rig, RigClock, RigConnect, RigFmu, Timing, start, suggestion,
@@ -43,6 +44,9 @@ pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
     }
     for section in top.tables("trigger", "[[trigger]]") {
         rig.triggers.extend(read_trigger(section, folder, rig));
+    }
+    for section in top.tables("stimulus", "[[stimulus]]") {
+        rig.stimuli.extend(read_stimulus(section, folder, rig));
     }
     if let Some(section) = top.table("record", "[record]") {
         rig.record = Some(read_record(section));
@@ -212,6 +216,11 @@ pub(super) fn endpoint(section: &Section, key: &str, rig: &Rig) -> Option<At<End
         }
         return None;
     };
+    endpoint_of(section.document, key, text, rig)
+}
+
+/// The same of a text that stands somewhere else; `key` says what it is, in messages.
+pub(super) fn endpoint_of(document: &Document, key: &str, text: At<&str>, rig: &Rig) -> Option<At<Endpoint>> {
     let names = || rig.fmus.iter().map(|fmu| fmu.name.value.as_str());
     match text.value.split_once('.') {
         Some((fmu, variable)) if !fmu.is_empty() && !variable.is_empty() => {
@@ -219,11 +228,11 @@ pub(super) fn endpoint(section: &Section, key: &str, rig: &Rig) -> Option<At<End
                 let value = Endpoint { fmu: fmu.to_owned(), variable: variable.to_owned() };
                 return Some(At { value, place: text.place });
             }
-            unknown_fmu(section.document, text.place, fmu, names().collect());
+            unknown_fmu(document, text.place, fmu, names().collect());
         }
         _ => {
             let message = format!("{key} = \"{}\" must be written fmu.variable", text.value);
-            section.document.problem(text.place, message);
+            document.problem(text.place, message);
         }
     }
     None

@@ -3,6 +3,7 @@
 use super::inbox::Inbox;
 use super::intervals::{duration, known, unusable};
 use super::resize::Resizable;
+use super::stimuli::Stimulated;
 use super::thread_host::PartitionHost;
 use super::values::{self, Input, Output};
 use super::world::World;
@@ -17,6 +18,7 @@ pub struct Activation {
     task: TaskId,
     partition: Partition,
     inbox: Inbox,
+    stimuli: Vec<Stimulated>,
     set: Vec<(Batch, Vec<Input>)>,
     get: Vec<(Batch, Vec<Output>)>,
     resizable: Option<Resizable>,
@@ -63,7 +65,8 @@ impl Activation {
         let fleeting = |batch: &plan::Batch| matches!(batch.variable_type, VariableType::String | VariableType::Binary);
         let undisturbed = siblings.clone().next().is_some() && plan.get.iter().any(fleeting)
             || siblings.flat_map(|(_, other)| feeds(other)).any(|reference| own.contains(&reference));
-        let (set, get) = (set.collect(), get.collect());
+        let (set, get): (Vec<_>, _) = (set.collect(), get.collect());
+        let stimuli = Stimulated::of(world, task, &set.iter().map(|(values, _)| values).collect::<Vec<_>>());
         let (inbox, resizable) = (Inbox::new(world, task), Resizable::new(&world.plan, plan));
         let changing = (plan.release == Release::Changing).then_some(plan.supports_fraction);
         let (own_columns, presence_words) = (plan.recorded().count(), world.plan.presence_words(plan));
@@ -71,6 +74,7 @@ impl Activation {
             task,
             partition,
             inbox,
+            stimuli,
             set,
             get,
             resizable,
@@ -102,6 +106,13 @@ impl Activation {
     /// Treats the instance as failed.
     pub fn fail(&self) {
         self.partition.fail();
+    }
+
+    /// Brings what stimuli have for an activation at `time`. `false`: that cannot be read, and the run ends; the activation
+    /// is not to be run.
+    #[inline]
+    pub fn stimulate(&mut self, world: &World, time: Instant) -> bool {
+        self.stimuli.iter_mut().all(|stimulus| stimulus.fetch(world, self.task, time, &mut self.set))
     }
 
     /// Runs it at `time`. When a call fails, or another partition of the instance has, what is left is not done.

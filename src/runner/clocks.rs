@@ -112,7 +112,12 @@ fn clock(world: &World, task: &TaskPlan, instance: &Instance<Initialization>) ->
             Ok(Learned::Grid { shift, interval })
         }
         (
-            Release::At(_) | Release::Triggered { .. } | Release::Datagram { .. } | Release::Never | Release::Countdown,
+            Release::At(_)
+            | Release::Triggered { .. }
+            | Release::Datagram { .. }
+            | Release::Stimulus { .. }
+            | Release::Never
+            | Release::Countdown,
             _,
         ) => Ok(Learned::Nothing),
     }

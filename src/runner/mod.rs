@@ -26,6 +26,7 @@ mod resize;
 mod sequence;
 mod shutdown;
 mod state;
+mod stimuli;
 mod thread_host;
 mod threads;
 mod values;

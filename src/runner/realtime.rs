@@ -5,6 +5,7 @@
 //! nothing, faults no page, logs nothing, and makes one system call per uncontended periodic activation: the sleep.
 
 use super::activation::Activation;
+use super::stimuli::{Fed, TickFeed};
 use super::thread_host::{Dispatch, PartitionHost};
 use super::world::{Ending, World};
 use crate::ffi::set_thread_host;
@@ -108,6 +109,7 @@ impl PartitionThread {
         let turns = &world.instances[plan.fmu.0].turns;
         let cooperative = world.scheduling == Scheduling::Cooperative;
         let mut previous: Option<Previous> = None;
+        let mut ticks = TickFeed::of(world, task);
         self.wait_for_start();
         let mut now = monotonic_now();
         loop {
@@ -123,6 +125,7 @@ impl PartitionThread {
                 state.next.store(i64::MIN, SeqCst);
                 take_mail(world, task, timeline);
             }
+            let fed = ticks.as_mut().map_or(Fed::Nothing, |ticks| ticks.take(timeline, now));
             let leave = world.ending() == Ending::Discard || world.instances[plan.fmu.0].failed.load(SeqCst);
             // For the saved state, or to be thrown away if there is none, once all threads have left.
             if leave && world.saves {
@@ -135,6 +138,19 @@ impl PartitionThread {
                 }
                 cells.count_shared(TaskWord::Discarded, timeline.discard());
                 return;
+            }
+            if let (Fed::Until { known, look }, None) = (fed, timeline.next()) {
+                // Not idle: there may be ticks from then on.
+                state.next.store(known.nanos().0, SeqCst);
+                if world.ending() == Ending::Finished {
+                    return;
+                }
+                if cooperative {
+                    turns.announce(task.0, None);
+                }
+                state.wake.wait_until(seen, Some(look));
+                now = monotonic_now();
+                continue;
             }
             let Some(next) = timeline.next() else {
                 state.next.store(i64::MAX, SeqCst);
@@ -215,7 +231,8 @@ impl PartitionThread {
         }
         // The instance may have failed, or the run been stopped, while this one waited. It is no more on the timeline, so
         // it still runs if the state is saved.
-        if instance.failed.load(SeqCst) || (world.ending() == Ending::Discard && !world.saves) {
+        let stopped = instance.failed.load(SeqCst) || (world.ending() == Ending::Discard && !world.saves);
+        if stopped || !self.activation.stimulate(world, due.time) {
             self.leave(host, cooperative);
             cells.count_shared(TaskWord::Discarded, 1);
             return monotonic_now();

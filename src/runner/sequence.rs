@@ -13,7 +13,7 @@ use super::process::say_all;
 use super::reconfigure::Reconfigurable;
 use super::thread_host::{Dispatch, PartitionHost};
 use super::world::{Ending, World};
-use super::{shutdown, state, threads, virtual_time};
+use super::{shutdown, state, stimuli, threads, virtual_time};
 use crate::ffi::{ClockActivation, Function, Health, Instance, Library, Partition, Terminated, set_thread_host};
 use crate::plan::{FmuId, OnError, TaskId};
 use crate::record::board::{Board, Global, Phase, Scheduling};
@@ -203,7 +203,7 @@ impl Sequence<'_> {
     /// Writes the state down, unless something has failed: that leaves nothing to go on with.
     fn save(&mut self, run: &Run, mut timelines: Vec<Timeline>) {
         let instances: Option<Vec<_>> = run.instances.iter().map(Option::as_ref).collect();
-        match instances.filter(|_| run.code() == 0) {
+        match instances.filter(|_| run.code() == 0 && !stimuli::has_broken(run.world)) {
             Some(instances) => {
                 let early = run.world.ending() == Ending::Discard;
                 let (file, say) = (&mut self.state_file, self.say);

@@ -3,6 +3,7 @@
 //! Both happen on the main thread while no partition exists (FS-07): states are taken of whole instances, before
 //! Terminate, and set right after Initialization Mode.
 
+use super::stimuli;
 use super::thread_host::PartitionHost;
 use super::world::World;
 use crate::ffi::{ClockActivation, Failure, Instance, StateSupport, set_thread_host};
@@ -146,7 +147,9 @@ fn reached(world: &World, timelines: &[Timeline], early: bool) -> Instant {
     let reached = Nanos(world.board.global(Global::Reached).load(SeqCst) as i64);
     let reached = Instant::from_nanos(world.plan.start.nanos().plus(reached)).max(world.begin);
     let end = world.plan.stop.filter(|_| !early).unwrap_or(reached);
-    timelines.iter().filter_map(Timeline::next_ever).fold(end, Instant::min)
+    // Ticks of a stimulus that were not read yet are still to come.
+    let known = stimuli::ticks_known_until(world);
+    timelines.iter().filter_map(Timeline::next_ever).chain(known).fold(end, Instant::min)
 }
 
 /// Throws away what waits, and counts it.

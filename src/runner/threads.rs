@@ -1,12 +1,12 @@
 //! Starts the partition threads at one instant, watches over the run, and joins them (design S14).
 
 use super::activation::Activation;
-use super::privileges;
 use super::realtime::{PartitionThread, SetUp, take_mail};
 use super::receiver::Receiver;
 use super::reconfigure::{Reconfigurable, Reconfigurer};
 use super::watchdog::Watchdog;
 use super::world::{Ending, World};
+use super::{privileges, stimuli};
 use crate::plan::TaskId;
 use crate::record::board::{Global, Phase, TaskWord};
 use crate::schedule::Timeline;
@@ -125,6 +125,7 @@ fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
         let now = monotonic_now();
         if let Some(time) = complete_at(world, now) {
             complete.fetch_max(time, SeqCst);
+            stimuli::set_floor(world, world.time_since_start(time));
         }
         let time = world.simulation(Nanos(now));
         let time = world.plan.stop.map_or(time, |stop| stop.min(time));

@@ -6,6 +6,7 @@
 use super::activation::Activation;
 use super::reconfigure::Reconfigurable;
 use super::state;
+use super::stimuli::VirtualStimuli;
 use super::thread_host::{Event, PartitionHost, virtual_flow};
 use super::world::{Ending, World};
 use crate::exchange::TickStamp;
@@ -29,6 +30,7 @@ pub fn run(
     let mut agenda = Agenda::new(timelines);
     let complete = world.board.global(Global::Complete);
     let stop_request = world.board.global(Global::StopRequest);
+    let mut stimuli = VirtualStimuli::new(world);
     let mut order = 0;
     // Of the last activation. A run that is taken up again is not left in the midst of an instant, so that each has one row
     // in the recording.
@@ -37,6 +39,9 @@ pub fn run(
         let within = || world.saves && now.is_some() && agenda.next() == now;
         if world.ending() == Ending::Discard || (stop_request.load(Relaxed) != 0 && !within()) {
             world.end(Ending::Discard);
+            break;
+        }
+        if !stimuli.wait(world, &mut agenda) {
             break;
         }
         let Some((task, due)) = agenda.take() else { break };
@@ -51,6 +56,10 @@ pub fn run(
             if due.dispatched.is_some() {
                 cells.count(TaskWord::Discarded, 1);
             }
+            continue;
+        }
+        if !activations[task.0].stimulate(world, due.time) {
+            cells.count(TaskWord::Discarded, 1);
             continue;
         }
         // One nanosecond less, since nanoseconds are rounded.

@@ -277,6 +277,12 @@ impl World {
         ring.push(&note);
     }
 
+    /// The inverse of [`World::since_start`].
+    pub fn time_since_start(&self, nanos: u64) -> Instant {
+        let nanos = i64::try_from(nanos).unwrap_or(i64::MAX);
+        Instant::from_nanos(Nanos(self.plan.start.nanos().0.saturating_add(nanos)))
+    }
+
     /// Whether threads are to leave.
     pub fn ending(&self) -> Ending {
         match self.ending.load(SeqCst) {

@@ -51,6 +51,31 @@ impl Agenda {
         self.timelines.iter().filter_map(Timeline::next).min()
     }
 
+    /// [`Agenda::next`], without looking at every task.
+    pub fn peek(&mut self) -> Option<Instant> {
+        loop {
+            let Reverse((time, task)) = self.heap.peek()?;
+            if self.timelines[task.0].next() == Some(*time) {
+                return Some(*time);
+            }
+            self.heap.pop();
+        }
+    }
+
+    /// How a task stands.
+    pub fn timeline(&self, task: TaskId) -> &Timeline {
+        &self.timelines[task.0]
+    }
+
+    /// The next time of a stimulus, while there is room.
+    pub fn feed(&mut self, task: TaskId, time: Instant) {
+        let before = self.timelines[task.0].next();
+        self.timelines[task.0].feed(time);
+        if before.is_none() {
+            self.note(task);
+        }
+    }
+
     /// The timelines as they are now, by task.
     pub fn into_timelines(self) -> Vec<Timeline> {
         self.timelines

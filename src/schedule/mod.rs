@@ -16,5 +16,5 @@ mod token_bucket;
 
 pub use agenda::Agenda;
 pub use arrival::ClockOffset;
-pub use timeline::{Dispatch, Due, Kept, Learned, QUEUE, Skipped, Tick, Timeline};
+pub use timeline::{Dispatch, Due, FED, Kept, Learned, QUEUE, Skipped, Tick, Timeline};
 pub use token_bucket::TokenBucket;

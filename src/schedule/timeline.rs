@@ -21,6 +21,9 @@ mod resume;
 /// Ticks that may wait per clock (design S9).
 pub const QUEUE: usize = 16;
 
+/// Times that are taken from a stimulus at once.
+pub const FED: usize = 64;
+
 /// What became of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tick {
@@ -102,6 +105,8 @@ enum Source {
     Changing { next: Option<Instant> },
     /// A list, next is the index.
     List { times: Vec<Instant>, next: usize },
+    /// A list that is handed over in portions of at most [`FED`], the earliest first.
+    Fed { times: VecDeque<Instant> },
     /// A deadline, when armed.
     Countdown { armed: Option<Waiting> },
     /// Nothing but ticks.
@@ -131,6 +136,7 @@ impl Timeline {
                 Source::Grid { grid, backlog: VecDeque::with_capacity(QUEUE) }
             }
             Release::At(times) => Source::List { times: times.clone(), next: 0 },
+            Release::Stimulus { .. } => Source::Fed { times: VecDeque::with_capacity(FED) },
             Release::Changing => Source::Changing { next: None },
             Release::Countdown => Source::Countdown { armed: None },
             // Until it is learned, a grid that is asked for is none.
@@ -146,6 +152,32 @@ impl Timeline {
             oldest: 0,
             stop,
             keeps: false,
+        }
+    }
+
+    /// How many times it would take from a stimulus now; 0 for clocks of another kind.
+    pub fn room(&self) -> usize {
+        match &self.source {
+            Source::Fed { times } => FED - times.len(),
+            _ => 0,
+        }
+    }
+
+    /// Whether nothing that a stimulus has handed over waits.
+    pub fn is_hungry(&self) -> bool {
+        matches!(&self.source, Source::Fed { times } if times.is_empty())
+    }
+
+    /// The next time of a stimulus, while there is [`Timeline::room`]; times increase. One that a run which was left has
+    /// activated already is not activated again.
+    pub fn feed(&mut self, time: Instant) {
+        let last = self.last;
+        if let Source::Fed { times } = &mut self.source
+            && times.len() < FED
+            && last.is_none_or(|last| time > last)
+            && times.back().is_none_or(|last| time > *last)
+        {
+            times.push_back(time);
         }
     }
 
@@ -197,6 +229,7 @@ impl Timeline {
             Source::Grid { grid, backlog } => Some(backlog.front().copied().unwrap_or(grid.next())),
             Source::Changing { next } => *next,
             Source::List { times, next } => times.get(*next).copied(),
+            Source::Fed { times } => times.front().copied(),
             Source::Countdown { armed } => armed.map(|waiting| waiting.time),
             Source::Ticks => None,
         };
@@ -226,6 +259,10 @@ impl Timeline {
             }
             Source::List { next, .. } => {
                 *next += 1;
+                Due { time, dispatched: None, retimed: false }
+            }
+            Source::Fed { times } => {
+                times.pop_front();
                 Due { time, dispatched: None, retimed: false }
             }
             Source::Countdown { armed } => {

@@ -127,6 +127,7 @@ fn released(plan: &Plan, release: &Release) -> String {
             format!("the times {} s", times.join(", "))
         }
         Release::Datagram { source } => plan.datagrams[*source].name.clone(),
+        Release::Stimulus { .. } => "a stimulus".to_owned(),
         Release::Asked { shift, interval } => {
             let fraction = |f: &Option<crate::time::Fraction>| {
                 f.map_or("as its FMU says".to_owned(), |f| format!("{}/{} s", f.counter(), f.resolution()))

@@ -5,6 +5,7 @@ use super::findings::{self, irregularities, stopped_by_overrun, unusable};
 use super::machine::Machine;
 use super::progress::scheduling;
 use super::recorder::Recorder;
+use super::stimuli;
 use super::watch::{Killed, signal_name};
 use crate::ffi::{Function, Status};
 use crate::fmu::description::Dialect;
@@ -39,6 +40,8 @@ pub struct Facts {
     pub dropped: Vec<(TaskId, u64)>,
     /// With several runs: which it is.
     pub repetition: Option<u32>,
+    /// For each stimulus: what is wrong with its file.
+    pub stimuli: Vec<Option<crate::rig::Problem>>,
     /// The machine.
     pub machine: Machine,
 }
@@ -86,6 +89,8 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
             _ => problem(Severity::Failure, line.trim_start_matches("vecud: error: ").to_owned()),
         }
     }
+    let stimuli = stimuli::results(plan, board);
+    stimuli::problems(&stimuli, board, &facts.stimuli, &mut problem);
     irregularities(prepared, board, &fmus, &clocks, facts, &mut problem);
     let offence = if facts.strict { Severity::Failure } else { Severity::Finding };
     for finding in fmus.iter().flat_map(|fmu| &fmu.findings) {
@@ -141,6 +146,7 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
         },
         fmus,
         clocks,
+        stimuli,
         repetition: facts.repetition,
         samples_dropped,
         log_dropped: board.log().dropped(),
@@ -407,6 +413,7 @@ fn activated_by(plan: &Plan, release: &Release, interval: Option<Fraction>) -> S
         Release::At(times) => format!("{} times from the rig", times.len()),
         Release::Changing => "its last interval".to_owned(),
         Release::Datagram { source } => plan.datagrams[*source].name.clone(),
+        Release::Stimulus { stimulus, .. } => plan.stimuli[*stimulus].file.clone(),
         Release::Countdown => "countdown".to_owned(),
         Release::Never => "nothing".to_owned(),
     }

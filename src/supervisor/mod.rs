@@ -18,6 +18,7 @@ mod recorder;
 pub mod results;
 mod saved;
 mod sockets;
+mod stimuli;
 mod tracer;
 mod watch;
 

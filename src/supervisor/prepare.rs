@@ -2,6 +2,7 @@
 
 use super::grants::Grants;
 use super::progress::under_way;
+use super::stimuli::{self, Source};
 use super::{Error, saved};
 use crate::fmu::archive::{ArchiveError, BuildError, Cache, Unpacked};
 use crate::fmu::description::{self, ModelDescription};
@@ -56,6 +57,8 @@ pub struct Prepared {
     pub descriptions: Vec<ModelDescription>,
     /// The rig file.
     pub file: PathBuf,
+    /// The files of the plan's stimuli, in the same order.
+    pub(super) stimuli: Vec<Source>,
     /// Where the plan's sources of datagrams are, in the same order.
     pub sockets: Vec<At<DatagramAddress>>,
     /// What the machine gives, in real time.
@@ -94,6 +97,7 @@ pub fn plan(options: &Options) -> Result<Prepared, Error> {
             _ => Error::InRig(rig.file.clone(), culprit(fmu, &error), Box::new(error)),
         })?);
     }
+    let stimuli = stimuli::open(&mut rig)?;
     let inputs: Vec<FmuInput> = fmus
         .iter()
         .map(|(unpacked, description, library)| FmuInput {
@@ -116,6 +120,7 @@ pub fn plan(options: &Options) -> Result<Prepared, Error> {
         }
     }
     drop(inputs);
+    stimuli::check(&plan, &stimuli)?;
     let resumed = options.restore_state.as_deref().map(|file| saved::read(file, &mut plan)).transpose()?;
     let descriptions = fmus.into_iter().map(|(_, description, _)| description).collect();
     let socket = |trigger: RigTrigger| match trigger.source {
@@ -123,7 +128,7 @@ pub fn plan(options: &Options) -> Result<Prepared, Error> {
         _ => None,
     };
     let sockets = rig.triggers.into_iter().filter_map(socket).collect();
-    Ok(Prepared { plan, descriptions, file: rig.file, sockets, grants, resumed })
+    Ok(Prepared { plan, descriptions, file: rig.file, sockets, stimuli, grants, resumed })
 }
 
 /// An FMU's files, its description, and its library.

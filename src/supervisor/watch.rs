@@ -7,6 +7,7 @@ use super::machine;
 use super::progress::Progress;
 use super::recorder::Recorder;
 use super::sockets::Sockets;
+use super::stimuli::{self, Feeder};
 use super::tracer::Tracer;
 use super::{Control, Error, Options, Prepared, saved};
 use crate::plan::{Mode, Plan};
@@ -110,7 +111,7 @@ fn supervise(
     options: &Options,
     prepared: &Prepared,
     tell: &mut dyn FnMut(&str),
-    shared: &Shared,
+    shared: &Arc<Shared>,
     control: &Control,
 ) -> Result<Vec<Finished>, Error> {
     let plan = &prepared.plan;
@@ -123,6 +124,7 @@ fn supervise(
     let sockets = Sockets::bind(prepared)?;
     let board = shared.board();
     let folder = options.out.clone().unwrap_or_else(|| Path::new("vecud-out").join(&plan.rig));
+    stimuli::may_write(&folder, prepared)?;
     let out = match options.repeat {
         Some(_) => folder.join(Job::folder_of(1)),
         None => folder.clone(),
@@ -138,6 +140,8 @@ fn supervise(
     let job_file = process::memory_file("vecud-job", &bytes).map_err(|e| system(&e))?;
     let resumed = prepared.resumed.as_ref().map(Snapshot::to_bytes).transpose().map_err(|e| system(&e))?;
     let state = process::memory_file("vecud-state", &resumed.unwrap_or_default()).map_err(|e| system(&e))?;
+    // The runner finds the first rows there. Before anything is made, since it takes a while to find a late beginning.
+    let mut feeder = Feeder::new(shared, prepared);
     let mut output = Output::create(&out)?;
     // Several runs share a folder that is theirs alone, so that reports of two commands do not mix.
     let whole = options.repeat.map(|_| super::files::lock(&folder)).transpose();
@@ -180,6 +184,7 @@ fn supervise(
         // Whoever cannot choose his cores cannot choose those of partitions either, and the runner says that.
         let _said_by_the_runner = affinity::keep_off(&cpus);
     }
+    feeder.start()?;
     let recorder = Recorder::new(plan, &prepared.descriptions, board, Some(control.clone()));
     let tracer = Tracer::new(plan, board, prepared.begin());
     let (started, state) = (SystemTime::now(), File::from(state));
@@ -187,6 +192,8 @@ fn supervise(
     let supervision = Supervision {
         options,
         prepared,
+        shared,
+        feeder,
         board,
         control,
         folder,
@@ -254,6 +261,8 @@ fn refusal(recorder: &Recorder, printed: &str) -> Vec<String> {
 struct Supervision<'a> {
     options: &'a Options,
     prepared: &'a Prepared,
+    shared: &'a Arc<Shared>,
+    feeder: Feeder,
     board: Board<'a>,
     control: &'a Control,
     /// Of all runs.
@@ -327,6 +336,8 @@ impl<'a> Supervision<'a> {
                     self.tracer.open(self.output.path());
                     self.started = SystemTime::now();
                     self.control.next_run();
+                    self.feeder = Feeder::new(self.shared, self.prepared);
+                    self.feeder.start()?;
                     self.board.next_run();
                 }
             }
@@ -363,8 +374,9 @@ impl<'a> Supervision<'a> {
                 self.recorder.host_lines.push(line.clone());
             }
         }
-        let repetition = self.options.repeat.map(|_| number);
-        let facts = Facts { status, killed, started, gone, strict, late_samples: late, dropped, repetition, machine };
+        let (repetition, stimuli) = (self.options.repeat.map(|_| number), self.feeder.finish());
+        let facts =
+            Facts { status, killed, started, gone, strict, late_samples: late, dropped, stimuli, repetition, machine };
         let mut run = collect::collect(self.prepared, self.board, &self.recorder, &facts);
         let next = Tracer::new(&self.prepared.plan, self.board, self.prepared.begin());
         let (trace, warnings) = std::mem::replace(&mut self.tracer, next).finish(gone);

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 /// Connections of many kinds (strings and binaries, from some time on too long ones; units; parts of arrays), ticks,
-/// countdowns, changing intervals, releases that queue, locks, log messages and a recording, in five FMUs of the released
+/// countdowns, changing intervals, values and ticks from a file, releases that queue, locks, log messages and a recording, in five FMUs of the released
 /// dialect; unions, delays and array clocks in one of the draft.
 const RIG: &str = r#"
     [rig]
@@ -92,6 +92,12 @@ const RIG: &str = r#"
     [[connect]]
     from = "c.bar"
     to = "d.pa_in"
+    [fmu.g]
+    path = "FMUS/tracer"
+    start = { trace_file = "" }
+    [[stimulus]]
+    file = "drive.csv"
+    interpolation = "linear"
     [record]
     signals = ["a.*", "b.*", "d.matrix_in", "d.*length", "f.count_changing", "e.payload*"]
 "#;
@@ -121,6 +127,10 @@ fn partition_threads_do_not_allocate() {
     }
     let rig = folder.path().join("rig.toml");
     std::fs::write(&rig, RIG.replace("FMUS", here.join("fmus").to_str().unwrap())).unwrap();
+    let rows =
+        (0..1000).map(|row| format!("{},{row},{row},{},{}\n", f64::from(row) / 1500.0, row % 3 / 2, row % 20 / 19));
+    let drive = "time,g.in_f64,g.in_f32,g.high,g.low\n".to_owned() + &rows.collect::<String>();
+    std::fs::write(folder.path().join("drive.csv"), drive).unwrap();
     let (out, notes) = (folder.path().join("out"), folder.path().join("notes"));
     let over = AtomicBool::new(false);
     let events = folder.path().join("events.sock");

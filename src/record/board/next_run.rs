@@ -53,6 +53,7 @@ mod tests {
             traces: Vec::new(),
             commands: Global::Count as usize + FMU_WORDS + LOG_WORDS + 2,
             control: Vec::new(),
+            stimuli: Vec::new(),
             total: Global::Count as usize + FMU_WORDS + LOG_WORDS + 5,
         };
         let words: Vec<AtomicU64> = (0..layout.total).map(|_| AtomicU64::new(0)).collect();

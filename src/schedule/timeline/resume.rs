@@ -1,9 +1,10 @@
 //! A timeline that goes on in a later run where it stood: its grid, its last activation times and what waits are kept, so
 //! activation times increase strictly over both runs (FS-09).
 
-use super::{QUEUE, Source, Timeline};
+use super::{FED, QUEUE, Source, Timeline};
 use crate::plan::Release;
 use crate::time::{Instant, Nanos};
+use std::collections::VecDeque;
 
 impl Timeline {
     /// This timeline in a run that ends at `stop`. What waits was handed over before that run's start: its dispatch is
@@ -14,6 +15,7 @@ impl Timeline {
             (Source::Grid { .. }, Release::Periodic { .. } | Release::Asked { .. })
                 | (Source::Changing { .. }, Release::Changing)
                 | (Source::List { .. }, Release::At(_))
+                | (Source::Fed { .. }, Release::Stimulus { .. })
                 | (Source::Countdown { .. }, Release::Countdown)
                 | (Source::Ticks, Release::Triggered { .. } | Release::Datagram { .. } | Release::Never)
         );
@@ -28,6 +30,8 @@ impl Timeline {
             Source::Countdown { armed: Some(armed) } => armed.dispatched = Nanos(0),
             // All memory that it will ever need.
             Source::Grid { backlog, .. } => backlog.reserve(QUEUE.saturating_sub(backlog.len())),
+            // They are found again, by their times.
+            Source::Fed { times } => *times = VecDeque::with_capacity(FED),
             _ => (),
         }
         let mut waiting = Vec::with_capacity(QUEUE);
@@ -70,6 +74,7 @@ mod tests {
             Release::Changing,
             Release::Countdown,
             Release::Never,
+            Release::Stimulus { stimulus: 0, tick: 0 },
         ]
     }
 
@@ -81,6 +86,33 @@ mod tests {
                 assert_eq!(timeline.resume(other, None).is_ok(), i == k, "{one:?} as {other:?}");
             }
         }
+    }
+
+    /// Times of a stimulus are handed over anew, from where the run was left.
+    #[test]
+    fn what_a_stimulus_has_handed_over_comes_again_and_nothing_that_was_activated() {
+        let release = Release::Stimulus { stimulus: 0, tick: 0 };
+        let mut left = Timeline::new(&release, Instant::ZERO, Some(at(1.0)));
+        assert!(left.is_hungry());
+        [0.0, 0.1, 0.2].map(at).into_iter().for_each(|time| left.feed(time));
+        assert_eq!(
+            (left.take().map(|due| due.time), left.next(), left.room()),
+            (Some(at(0.0)), Some(at(0.1)), FED - 2)
+        );
+        let mut later = through_bytes(&left).resume(&release, Some(at(0.25))).unwrap();
+        assert!(later.is_hungry() && later.next().is_none());
+        [0.0, 0.1, 0.2, 0.2, 0.3].map(at).into_iter().for_each(|time| later.feed(time));
+        let rest: Vec<Instant> = std::iter::from_fn(|| later.take()).map(|due| due.time).collect();
+        assert_eq!(rest, [at(0.1), at(0.2)], "0 s was activated, and 0.3 s is after the stop");
+        assert!(!later.is_hungry());
+    }
+
+    #[test]
+    fn a_stimulus_hands_over_no_more_than_there_is_room_for() {
+        let mut timeline = Timeline::new(&Release::Stimulus { stimulus: 0, tick: 0 }, Instant::ZERO, None);
+        (0..2 * FED as u32).for_each(|time| timeline.feed(at(f64::from(time))));
+        assert_eq!((timeline.room(), std::iter::from_fn(|| timeline.take()).count()), (0, FED));
+        assert_eq!(Timeline::new(&Release::Never, Instant::ZERO, None).room(), 0);
     }
 
     #[test]

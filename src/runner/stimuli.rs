@@ -1,0 +1,127 @@
+//! Stimuli where partitions run: what activations get of them, the ticks that they have, and how far they are read.
+//!
+//! In virtual time the run waits for the file; in real time an activation that comes before its row is there takes the
+//! newest one and is counted. When a file cannot be read any more, the run ends at the first activation that would have
+//! needed what is missing, in both modes.
+
+mod ticks;
+mod virtual_time;
+
+pub use ticks::{Fed, TickFeed};
+pub use virtual_time::VirtualStimuli;
+
+use super::world::{Ending, World};
+use crate::ffi::Batch;
+use crate::fmu::description::VariableType;
+use crate::plan::{FedElement, Plan, TaskId};
+use crate::stimulus::{Follower, Look};
+use crate::time::Instant;
+
+/// What the inputs of one task get of one stimulus.
+pub struct Stimulated {
+    stimulus: usize,
+    follower: Follower<'static>,
+    items: Vec<Item>,
+}
+
+/// An input.
+struct Item {
+    /// Index of its batch.
+    batch: usize,
+    item: usize,
+    /// Elements that no column feeds have their start values: it is set as soon as one element has a value, else when all
+    /// have.
+    partial: bool,
+    /// Columns, and the elements of the batch that they are for.
+    elements: Vec<(usize, usize, VariableType)>,
+    /// It is among those that are set.
+    enabled: bool,
+}
+
+impl Stimulated {
+    /// All stimuli of a task whose batches are these.
+    pub fn of(world: &World, task: TaskId, batches: &[&Batch]) -> Vec<Stimulated> {
+        let plan = &world.plan;
+        (0..plan.stimuli.len()).filter_map(|stimulus| Stimulated::new(world, stimulus, task, batches)).collect()
+    }
+
+    fn new(world: &World, stimulus: usize, task: TaskId, batches: &[&Batch]) -> Option<Stimulated> {
+        let plan = &world.plan.stimuli[stimulus];
+        let mut items = Vec::new();
+        for (batch, planned) in world.plan.tasks[task.0].set.iter().enumerate() {
+            for (item, input) in planned.items.iter().enumerate() {
+                let first = batches[batch].elements(item).start;
+                let own = input.stimuli.iter().filter(|fed| fed.stimulus == stimulus);
+                let element = |fed: &FedElement| (fed.value, first + fed.element, planned.variable_type);
+                let elements: Vec<_> = own.map(element).collect();
+                if !elements.is_empty() {
+                    items.push(Item { batch, item, partial: input.start.is_some(), elements, enabled: false });
+                }
+            }
+        }
+        let follower = Follower::new(world.board.stimulus(stimulus), plan);
+        (!items.is_empty()).then_some(Stimulated { stimulus, follower, items })
+    }
+
+    /// Brings the values for an activation at `time` into the batches. `false`: they cannot be read.
+    #[inline]
+    pub fn fetch<T>(&mut self, world: &World, task: TaskId, time: Instant, set: &mut [(Batch, T)]) -> bool {
+        match self.follower.look(time.seconds()) {
+            Look::Found => (),
+            Look::Starved => self.follower.feed().starve(task, time),
+            Look::Broken => {
+                broken(world, self.stimulus);
+                return false;
+            }
+        }
+        for input in &mut self.items {
+            let values = &mut set[input.batch].0;
+            let mut known = 0;
+            for (column, element, variable_type) in &input.elements {
+                if let Some(word) = self.follower.value(*column, *variable_type) {
+                    values.set_word(*element, word);
+                    known += 1;
+                }
+            }
+            if !input.enabled && known > 0 && (input.partial || known == input.elements.len()) {
+                values.enable(input.item);
+                input.enabled = true;
+            }
+        }
+        true
+    }
+}
+
+/// The run has come to where this stimulus cannot be read, and ends.
+fn broken(world: &World, stimulus: usize) {
+    world.board.stimulus(stimulus).set_broken();
+    if world.ending() == Ending::No {
+        world.end(Ending::Discard);
+    }
+}
+
+/// Whether the run has come to where a stimulus cannot be read.
+pub fn has_broken(world: &World) -> bool {
+    (0..world.plan.stimuli.len()).any(|stimulus| world.board.stimulus(stimulus).has_broken())
+}
+
+/// Tells all stimuli that no activation before `time` happens any more.
+pub fn set_floor(world: &World, time: Instant) {
+    let seconds = time.seconds();
+    (0..world.plan.stimuli.len()).for_each(|stimulus| world.board.stimulus(stimulus).set_floor(seconds));
+}
+
+/// Simulation time from which on ticks of stimuli are not known yet; `None`: all are, or there are none.
+pub fn ticks_known_until(world: &World) -> Option<Instant> {
+    let ticking = |stimulus: &usize| !world.plan.stimuli[*stimulus].ticks.is_empty();
+    let untils = (0..world.plan.stimuli.len()).filter(ticking).map(|stimulus| world.board.stimulus(stimulus).until());
+    untils.filter(|until| until.is_finite()).filter_map(Instant::from_f64).min()
+}
+
+/// Which column ticks a task.
+fn ticked_by(plan: &Plan, task: TaskId) -> Option<(usize, usize)> {
+    match plan.tasks[task.0].release {
+        crate::plan::Release::Stimulus { stimulus, tick } => Some((stimulus, tick)),
+        _ => None,
+    }
+}

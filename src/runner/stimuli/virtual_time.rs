@@ -1,0 +1,93 @@
+//! Stimuli in virtual time: no activation happens before everything up to its time was read.
+
+use super::super::world::{Ending, World};
+use super::{broken, set_floor, ticked_by};
+use crate::plan::TaskId;
+use crate::record::board::Global;
+use crate::schedule::Agenda;
+use crate::stimulus::{Feed, State};
+use crate::time::Instant;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
+
+/// How long the run waits before it looks again.
+const PAUSE: Duration = Duration::from_micros(50);
+
+/// All stimuli of a run.
+pub struct VirtualStimuli {
+    feeds: Vec<Feed<'static>>,
+    /// Whether it ticks clocks.
+    ticks: Vec<bool>,
+    /// Task, stimulus, and which of its ticks.
+    ticking: Vec<(TaskId, usize, usize)>,
+    /// Everything up to this time is there, s.
+    until: f64,
+}
+
+impl VirtualStimuli {
+    /// Those of the plan.
+    pub fn new(world: &'static World) -> VirtualStimuli {
+        let ticked = |task: usize| ticked_by(&world.plan, TaskId(task)).map(|(s, tick)| (TaskId(task), s, tick));
+        let feeds: Vec<_> = (0..world.plan.stimuli.len()).map(|stimulus| world.board.stimulus(stimulus)).collect();
+        VirtualStimuli {
+            until: if feeds.is_empty() { f64::INFINITY } else { f64::NEG_INFINITY },
+            feeds,
+            ticks: world.plan.stimuli.iter().map(|stimulus| !stimulus.ticks.is_empty()).collect(),
+            ticking: (0..world.plan.tasks.len()).filter_map(ticked).collect(),
+        }
+    }
+
+    /// Waits until everything is there that the next activation needs, ticks before it included. `false`: the run ends,
+    /// since somebody asked for that or since a file cannot be read.
+    #[inline]
+    pub fn wait(&mut self, world: &World, agenda: &mut Agenda) -> bool {
+        self.feeds.is_empty() || self.wait_for_all(world, agenda)
+    }
+
+    fn wait_for_all(&mut self, world: &World, agenda: &mut Agenda) -> bool {
+        loop {
+            for (task, stimulus, tick) in &self.ticking {
+                if agenda.timeline(*task).is_hungry() {
+                    while agenda.timeline(*task).room() > 0
+                        && let Some(time) = self.feeds[*stimulus].take_tick(*tick)
+                    {
+                        Instant::from_f64(time).into_iter().for_each(|time| agenda.feed(*task, time));
+                    }
+                }
+            }
+            let next = agenda.peek();
+            if self.until == f64::INFINITY || next.is_some_and(|next| next.seconds() <= self.until) {
+                next.into_iter().for_each(|next| set_floor(world, next));
+                return true;
+            }
+            // Known before the ticks that it covers are taken, by the next turn.
+            let until = self.feeds.iter().zip(&self.ticks).map(known).fold(f64::INFINITY, f64::min);
+            if until > self.until {
+                self.until = until;
+                continue;
+            }
+            let ends_here =
+                |(feed, ticks): (&Feed, &bool)| *ticks && feed.state() == State::Broken && feed.until() == self.until;
+            if let Some(stimulus) = self.feeds.iter().zip(&self.ticks).position(ends_here) {
+                broken(world, stimulus);
+                return false;
+            }
+            if world.ending() == Ending::Discard || world.board.global(Global::StopRequest).load(SeqCst) != 0 {
+                world.end(Ending::Discard);
+                return false;
+            }
+            let known = Instant::from_f64(self.until);
+            next.into_iter().chain(known).min().into_iter().for_each(|floor| set_floor(world, floor));
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// Up to which time a stimulus need not be waited for. One that cannot be read any more concerns those whom it feeds, which
+/// find out for themselves; but nobody knows what it would have ticked.
+fn known((feed, ticks): (&Feed, &bool)) -> f64 {
+    match feed.state() {
+        State::Broken if !ticks => f64::INFINITY,
+        _ => feed.until(),
+    }
+}

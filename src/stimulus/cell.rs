@@ -1,0 +1,148 @@
+//! What is written in a cell, as the word of a type ([`crate::exchange::word`] says how types are words).
+
+use crate::fmu::description::VariableType;
+use crate::plan::FedValue;
+
+/// The word of a cell that is not empty; or what is wrong with it, to follow the name of what it feeds.
+pub(super) fn word(text: &str, fed: &FedValue) -> Result<u64, String> {
+    let range = |low: i128, high: i128| integer(text, low, high, fed);
+    match fed.variable_type {
+        VariableType::Float64 => match text.parse::<f64>() {
+            Ok(value) if value.is_finite() || says_infinite(text) => Ok(value.to_bits()),
+            _ => Err(misfit(text, fed)),
+        },
+        VariableType::Float32 => match text.parse::<f32>() {
+            Ok(value) if value.is_finite() || says_infinite(text) => Ok(u64::from(value.to_bits())),
+            _ => Err(misfit(text, fed)),
+        },
+        VariableType::Int8 => range(i8::MIN.into(), i8::MAX.into()),
+        VariableType::UInt8 => range(0, u8::MAX.into()),
+        VariableType::Int16 => range(i16::MIN.into(), i16::MAX.into()),
+        VariableType::UInt16 => range(0, u16::MAX.into()),
+        VariableType::Int32 => range(i32::MIN.into(), i32::MAX.into()),
+        VariableType::UInt32 => range(0, u32::MAX.into()),
+        VariableType::Int64 => range(i64::MIN.into(), i64::MAX.into()),
+        VariableType::UInt64 => range(0, u64::MAX.into()),
+        VariableType::Boolean => boolean(text).map(u64::from).ok_or_else(|| misfit(text, fed)),
+        VariableType::Enumeration => enumeration(text, fed),
+        VariableType::String | VariableType::Binary | VariableType::Clock => Err(misfit(text, fed)),
+    }
+}
+
+/// Whether a cell is a tick: whatever is neither empty nor false nor 0.
+pub(super) fn is_tick(text: &str) -> bool {
+    !text.is_empty() && boolean(text) != Some(false) && text.parse::<f64>() != Ok(0.0)
+}
+
+fn boolean(text: &str) -> Option<bool> {
+    match text {
+        "0" => Some(false),
+        "1" => Some(true),
+        _ if text.eq_ignore_ascii_case("false") => Some(false),
+        _ if text.eq_ignore_ascii_case("true") => Some(true),
+        _ => None,
+    }
+}
+
+/// NaN and infinity where they are written, not a number that is too large.
+fn says_infinite(text: &str) -> bool {
+    !text.contains(|c: char| c.is_ascii_digit())
+}
+
+/// Whole numbers, also as tools write them that know nothing but floats: `5.0`.
+fn integer(text: &str, low: i128, high: i128, fed: &FedValue) -> Result<u64, String> {
+    const EXACT: f64 = (1u64 << 53) as f64;
+    let as_float = || text.parse::<f64>().ok().filter(|value| value.fract() == 0.0 && value.abs() <= EXACT);
+    let value = text.parse::<i128>().ok().or_else(|| as_float().map(|value| value as i128));
+    // The word of a negative number is its sign extension.
+    value.filter(|value| (low..=high).contains(value)).map(|value| value as u64).ok_or_else(|| misfit(text, fed))
+}
+
+fn enumeration(text: &str, fed: &FedValue) -> Result<u64, String> {
+    if let Some((_, value)) = fed.items.iter().find(|(name, _)| name == text) {
+        return Ok(*value as u64);
+    }
+    let word = integer(text, i64::MIN.into(), i64::MAX.into(), fed)?;
+    match fed.items.is_empty() || fed.items.iter().any(|(_, value)| *value == word as i64) {
+        true => Ok(word),
+        false => Err(misfit(text, fed)),
+    }
+}
+
+fn misfit(text: &str, fed: &FedValue) -> String {
+    let what = match fed.variable_type {
+        VariableType::Boolean => "a Boolean (0, 1, false or true)".to_owned(),
+        VariableType::Enumeration if !fed.items.is_empty() => {
+            let items: Vec<String> =
+                fed.items.iter().take(8).map(|(name, value)| format!("{name} ({value})")).collect();
+            let more = if fed.items.len() > items.len() { ", …" } else { "" };
+            format!("an item of the enumeration: {}{more}", items.join(", "))
+        }
+        other => format!("of type {other:?}"),
+    };
+    let shown: String = text.chars().take(40).collect();
+    format!("\"{shown}\" does not fit {}, which is {what}", fed.to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn fed(variable_type: VariableType) -> FedValue {
+        let items = vec![("off".to_owned(), -1), ("on".to_owned(), 3)];
+        let items = if variable_type == VariableType::Enumeration { items } else { Vec::new() };
+        FedValue { cell: 1, column: "c".to_owned(), to: "ecu.u".to_owned(), variable_type, items }
+    }
+
+    #[test]
+    fn what_does_not_fit_its_type_is_refused_and_the_rest_is_taken() {
+        use VariableType::*;
+        for (variable_type, good, bad) in [
+            (UInt8, vec!["0", "255", "5.0", "+7"], vec!["300", "-1", "1.5", "x", "NaN", "inf", "1e3"]),
+            (Int8, vec!["-128", "127"], vec!["128", "-129", "nan"]),
+            (Int64, vec!["-9223372036854775808"], vec!["9223372036854775808", "1e300"]),
+            (UInt64, vec!["18446744073709551615"], vec!["18446744073709551616"]),
+            (Float64, vec!["1e300", "NaN", "-inf", ".5", "-0.0"], vec!["1e999", "1,5", "x", "0x10"]),
+            (Float32, vec!["1e38", "inf"], vec!["1e39", "one"]),
+            (Boolean, vec!["0", "1", "true", "FALSE"], vec!["2", "yes", "NaN"]),
+            (Enumeration, vec!["on", "off", "3", "-1"], vec!["0", "On", "1.5"]),
+        ] {
+            let fed = fed(variable_type);
+            good.iter().for_each(|text| assert!(word(text, &fed).is_ok(), "{text} for {variable_type:?}"));
+            for text in bad {
+                let error = word(text, &fed).unwrap_err();
+                assert!(error.starts_with(&format!("\"{text}\" does not fit ecu.u, which is ")), "{error}");
+            }
+        }
+        assert_eq!(word("-2", &fed(Int16)), Ok(u64::MAX - 1));
+        assert_eq!(word("on", &fed(Enumeration)), Ok(3));
+    }
+
+    #[test]
+    fn a_tick_is_what_is_neither_empty_nor_false() {
+        for text in ["", "0", "0.0", "false", "False", "-0"] {
+            assert!(!is_tick(text), "{text}");
+        }
+        for text in ["1", "true", "x", "0.5", "NaN"] {
+            assert!(is_tick(text), "{text}");
+        }
+    }
+
+    proptest! {
+        /// What a recording shows reads back to the same bits.
+        #[test]
+        fn what_was_recorded_is_read(bits in any::<u64>(), small in any::<i32>()) {
+            use crate::exchange::word::text;
+            let value = f64::from_bits(bits);
+            prop_assume!(!value.is_nan());
+            prop_assert_eq!(word(&text(bits, VariableType::Float64), &fed(VariableType::Float64)), Ok(bits));
+            let single = u64::from(f32::from_bits(bits as u32).to_bits());
+            prop_assume!(!f32::from_bits(bits as u32).is_nan());
+            prop_assert_eq!(word(&text(single, VariableType::Float32), &fed(VariableType::Float32)), Ok(single));
+            let int = i64::from(small) as u64;
+            prop_assert_eq!(word(&text(int, VariableType::Int32), &fed(VariableType::Int32)), Ok(int));
+            prop_assert_eq!(word(&text(bits, VariableType::UInt64), &fed(VariableType::UInt64)), Ok(bits));
+        }
+    }
+}

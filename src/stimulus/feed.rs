@@ -1,0 +1,320 @@
+//! Where rows wait for the activations that get them: rings in shared words, written ahead of time by the process that
+//! reads the file, read by every partition thread that a column feeds.
+//!
+//! Protocol. The rows of a stimulus are one ring with one writer and any number of readers, none of which takes anything
+//! out. Each row carries of every column the newest value up to its time, so that a reader needs one row (or two neighbours,
+//! for a line). The writer may overwrite a row once the row after it has a time at or before the *floor*: the time before
+//! which no activation happens any more, which the runner tells. So the row that an activation wants stays while it runs. A
+//! reader searches by time among rows some of which are being overwritten by later ones; it believes what it found when the
+//! first valid row is still the same afterwards, and else searches again (only a writer that has come further makes it do
+//! so, and that overwrites in large portions).
+//!
+//! Ticks have a ring of their own for each clock, with one writer and one reader, which takes them out.
+//!
+//! *Until* is the time up to which everything has been put there: it is stored after the rows and ticks that it covers, so
+//! a reader that loads it first sees them.
+//!
+//! Memory ordering: rows are published by the release store of `WRITTEN`. The writer stores `FIRST`, and after a release
+//! fence overwrites; the reader reads, and after an acquire fence loads `FIRST`: whoever has read something new sees that
+//! the row is not valid any more. No allocation, no lock, no system call on either side.
+
+use super::rows::Row;
+use crate::plan::{StimulusPlan, TaskId};
+use crate::time::Instant;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicU64, fence};
+
+const FIRST: usize = 0;
+const WRITTEN: usize = 1;
+const UNTIL: usize = 2;
+const STATE: usize = 3;
+const FLOOR: usize = 4;
+/// Rows read, those before the start included.
+const READ: usize = 5;
+const STARVED: usize = 6;
+/// 1 + index of the task that starved first; claimed by compare-and-swap.
+const STARVED_TASK: usize = 7;
+/// Of that activation, three words.
+const STARVED_TIME: usize = 8;
+/// The run has come to where the file breaks off.
+const BROKE: usize = 11;
+const HEADER: usize = 12;
+
+/// Words before the times of a ring of ticks: taken, written.
+const TICKS_HEADER: usize = 2;
+/// The reader of ticks has left: nobody takes them any more.
+const LEFT: u64 = u64::MAX;
+
+/// How many of what a feed has room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    values: usize,
+    ticks: usize,
+    rows: usize,
+}
+
+impl Shape {
+    /// Of a stimulus.
+    pub fn of(plan: &StimulusPlan) -> Shape {
+        Shape { values: plan.values.len(), ticks: plan.ticks.len(), rows: plan.rows }
+    }
+
+    /// Words that a feed takes.
+    pub fn words(self) -> usize {
+        HEADER + self.values + self.rows * (1 + self.values) + self.ticks * (TICKS_HEADER + self.rows)
+    }
+}
+
+/// How far the reading of a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// There may be more.
+    Reading,
+    /// Everything is there.
+    Ended,
+    /// What comes after [`Feed::until`] cannot be read.
+    Broken,
+}
+
+/// The first activation that found that its row was not there yet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Starved {
+    /// How many there were.
+    pub count: u64,
+    /// Of the first one.
+    pub task: TaskId,
+    /// Of the first one.
+    pub time: Instant,
+}
+
+/// The rings of a stimulus.
+#[derive(Clone, Copy)]
+pub struct Feed<'a> {
+    words: &'a [AtomicU64],
+    shape: Shape,
+}
+
+impl<'a> Feed<'a> {
+    /// The feed in these words.
+    ///
+    /// # Panics
+    /// When there are too few.
+    pub fn new(words: &'a [AtomicU64], shape: Shape) -> Feed<'a> {
+        assert!(words.len() >= shape.words(), "a feed needs room for its rows");
+        Feed { words, shape }
+    }
+
+    fn float(&self, word: usize) -> f64 {
+        f64::from_bits(self.words[word].load(Acquire))
+    }
+
+    /// The words of a row: its time, then its values.
+    fn row(&self, row: u64) -> &'a [AtomicU64] {
+        let width = 1 + self.shape.values;
+        let start = HEADER + self.shape.values + (row % self.shape.rows as u64) as usize * width;
+        &self.words[start..start + width]
+    }
+
+    fn ticks(&self, tick: usize) -> &'a [AtomicU64] {
+        let width = TICKS_HEADER + self.shape.rows;
+        let start = HEADER + self.shape.values + self.shape.rows * (1 + self.shape.values) + tick * width;
+        &self.words[start..start + width]
+    }
+}
+
+/// The writer's side.
+impl Feed<'_> {
+    /// Before the first row of a run that starts at `begin`; nobody reads yet.
+    pub fn reset(&self, begin: f64) {
+        self.words[..HEADER].iter().for_each(|word| word.store(0, Relaxed));
+        (0..self.shape.values).for_each(|value| self.words[HEADER + value].store(f64::INFINITY.to_bits(), Relaxed));
+        for tick in 0..self.shape.ticks {
+            self.ticks(tick)[..TICKS_HEADER].iter().for_each(|word| word.store(0, Relaxed));
+        }
+        self.words[UNTIL].store(f64::NEG_INFINITY.to_bits(), Relaxed);
+        self.words[FLOOR].store(begin.to_bits(), SeqCst);
+    }
+
+    /// Whether there is room for a row.
+    pub fn has_room(&self) -> bool {
+        let written = self.words[WRITTEN].load(Relaxed);
+        let room = |tick| {
+            let ring = self.ticks(tick);
+            let taken = ring[0].load(Acquire);
+            taken == LEFT || ring[1].load(Relaxed) - taken < self.shape.rows as u64
+        };
+        (0..self.shape.ticks).all(room) && written - self.reclaim(written) < self.shape.rows as u64
+    }
+
+    /// Gives up rows that nobody wants any more, if it has to; the first that is still valid.
+    fn reclaim(&self, written: u64) -> u64 {
+        let first = self.words[FIRST].load(Relaxed);
+        if written - first < self.shape.rows as u64 {
+            return first;
+        }
+        let floor = self.float(FLOOR);
+        let passed = |row: &u64| f64::from_bits(self.row(row + 1)[0].load(Relaxed)) <= floor;
+        let given_up = (first..written - 1).take_while(passed).count() as u64;
+        if given_up > 0 {
+            self.words[FIRST].store(first + given_up, Relaxed);
+            fence(Release);
+        }
+        first + given_up
+    }
+
+    /// Appends a row, for which there is room. `carried` has of each column the newest value, this row's included, where
+    /// there has been one. Ticks count when they are in [`begin`, `stop`).
+    pub fn push(&self, row: &Row, carried: &[Option<u64>], begin: f64, stop: f64) {
+        let written = self.words[WRITTEN].load(Relaxed);
+        let slot = self.row(written);
+        slot[0].store(row.time.to_bits(), Relaxed);
+        for (value, word) in carried.iter().enumerate() {
+            let Some(word) = word else { continue };
+            slot[1 + value].store(*word, Relaxed);
+            let known = &self.words[HEADER + value];
+            if f64::from_bits(known.load(Relaxed)) == f64::INFINITY {
+                known.store(row.time.to_bits(), Relaxed);
+            }
+        }
+        self.words[WRITTEN].store(written + 1, Release);
+        let counts = row.time >= begin && row.time < stop;
+        for tick in (0..self.shape.ticks).filter(|tick| counts && row.ticks[*tick]) {
+            let ring = self.ticks(tick);
+            let at = ring[1].load(Relaxed);
+            ring[TICKS_HEADER + (at % self.shape.rows as u64) as usize].store(row.time.to_bits(), Relaxed);
+            ring[1].store(at + 1, Release);
+        }
+        self.words[READ].store(self.words[READ].load(Relaxed) + 1, Relaxed);
+        self.words[UNTIL].store(row.time.to_bits(), SeqCst);
+    }
+
+    /// There are no more rows, or none that can be read.
+    pub fn finish(&self, broken: bool) {
+        self.words[STATE].store(if broken { 2 } else { 1 }, SeqCst);
+        if !broken {
+            self.words[UNTIL].store(f64::INFINITY.to_bits(), SeqCst);
+        }
+    }
+
+    /// Rows that were read so far.
+    pub fn rows_read(&self) -> u64 {
+        self.words[READ].load(Relaxed)
+    }
+
+    /// Activations that found that their rows were not there yet.
+    pub fn starved(&self) -> Option<Starved> {
+        let word = |word: usize| self.words[word].load(SeqCst);
+        let task = TaskId(word(STARVED_TASK).checked_sub(1)? as usize);
+        let time = Instant::from_words([word(STARVED_TIME), word(STARVED_TIME + 1), word(STARVED_TIME + 2)]);
+        Some(Starved { count: word(STARVED), task, time })
+    }
+
+    /// Whether the run has come to where the file cannot be read any more.
+    pub fn has_broken(&self) -> bool {
+        self.words[BROKE].load(SeqCst) == 1
+    }
+}
+
+/// The runner's side.
+impl Feed<'_> {
+    /// Up to which time everything is there, s.
+    pub fn until(&self) -> f64 {
+        f64::from_bits(self.words[UNTIL].load(SeqCst))
+    }
+
+    /// How far the reading is.
+    pub fn state(&self) -> State {
+        match self.words[STATE].load(SeqCst) {
+            0 => State::Reading,
+            1 => State::Ended,
+            _ => State::Broken,
+        }
+    }
+
+    /// No activation before this time happens any more.
+    pub fn set_floor(&self, time: f64) {
+        self.words[FLOOR].store(time.to_bits(), Release);
+    }
+
+    /// The run has come to where the file cannot be read.
+    pub fn set_broken(&self) {
+        self.words[BROKE].store(1, SeqCst);
+    }
+
+    /// An activation of `task` at `time` has found that its row was not there yet.
+    pub fn starve(&self, task: TaskId, time: Instant) {
+        self.words[STARVED].fetch_add(1, Relaxed);
+        if self.words[STARVED_TASK].compare_exchange(0, task.0 as u64 + 1, AcqRel, Relaxed).is_ok() {
+            let places = &self.words[STARVED_TIME..STARVED_TIME + 3];
+            places.iter().zip(time.to_words()).for_each(|(place, word)| place.store(word, SeqCst));
+        }
+    }
+
+    /// The newest row with a time at or before `time`, given that row `from` (the one found for an earlier time) is one; and
+    /// whether the row is the one that is wanted, and not merely the oldest that is left. `None`: all rows are later.
+    pub(super) fn newest(&self, time: f64, from: u64) -> Option<(u64, bool)> {
+        loop {
+            let first = self.words[FIRST].load(Acquire);
+            let written = self.words[WRITTEN].load(Acquire);
+            let due = |row: u64| row < written && self.time(row) <= time;
+            let (mut low, mut high) = (first.max(from), written);
+            // Mostly it is the same row as before, or the next.
+            if due(low) && !due(low + 1) {
+                high = low + 1;
+            }
+            let begin = low;
+            while low < high {
+                let middle = low + (high - low) / 2;
+                (low, high) = if due(middle) { (middle + 1, high) } else { (low, middle) };
+            }
+            fence(Acquire);
+            if self.words[FIRST].load(Relaxed) == first {
+                return match low == begin {
+                    true if first == 0 => None,
+                    true => Some((begin, false)),
+                    false => Some((low - 1, true)),
+                };
+            }
+        }
+    }
+
+    /// Time of a row.
+    pub(super) fn time(&self, row: u64) -> f64 {
+        f64::from_bits(self.row(row)[0].load(Relaxed))
+    }
+
+    /// The newest value of a column at the time of a row.
+    pub(super) fn value(&self, row: u64, value: usize) -> u64 {
+        self.row(row)[1 + value].load(Relaxed)
+    }
+
+    /// Whether there is such a row.
+    pub(super) fn has(&self, row: u64) -> bool {
+        row < self.words[WRITTEN].load(Acquire)
+    }
+
+    /// The time of the row in which a column has its first value; infinite while there was none.
+    pub(super) fn known_from(&self, value: usize) -> f64 {
+        f64::from_bits(self.words[HEADER + value].load(Relaxed))
+    }
+
+    /// Takes the next tick out.
+    pub fn take_tick(&self, tick: usize) -> Option<f64> {
+        let ring = self.ticks(tick);
+        let taken = ring[0].load(Relaxed);
+        if taken == LEFT || taken == ring[1].load(Acquire) {
+            return None;
+        }
+        let time = f64::from_bits(ring[TICKS_HEADER + (taken % self.shape.rows as u64) as usize].load(Relaxed));
+        ring[0].store(taken + 1, Release);
+        Some(time)
+    }
+
+    /// Nobody takes ticks of this clock any more: they are not to hold up the others.
+    pub fn leave_ticks(&self, tick: usize) {
+        self.ticks(tick)[0].store(LEFT, Release);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! What an activation gets: of each column the value at its time.
+
+use super::feed::{Feed, State};
+use crate::fmu::description::VariableType;
+#[cfg(test)]
+use crate::plan::FedValue;
+use crate::plan::{Interpolation, StimulusPlan};
+
+/// What came of a look for the row of an activation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// The row is there, or there is none so early.
+    Found,
+    /// Not everything up to that time is there yet, or the row is gone: values are the nearest that there are.
+    Starved,
+    /// Nothing after [`Feed::until`] can be read.
+    Broken,
+}
+
+/// Follows a stimulus through activations whose times increase.
+pub struct Follower<'a> {
+    feed: Feed<'a>,
+    linear: bool,
+    /// The row of the activation.
+    row: Option<u64>,
+    time: f64,
+}
+
+impl<'a> Follower<'a> {
+    /// At the beginning.
+    pub fn new(feed: Feed<'a>, plan: &StimulusPlan) -> Follower<'a> {
+        let linear = plan.interpolation == Interpolation::Linear;
+        Follower { feed, linear, row: None, time: f64::NEG_INFINITY }
+    }
+
+    /// The feed.
+    pub fn feed(&self) -> Feed<'a> {
+        self.feed
+    }
+
+    /// Goes to the row of an activation at `time`, s.
+    #[inline]
+    pub fn look(&mut self, time: f64) -> Look {
+        // Before the rows: whatever it covers is there, then.
+        let fed = self.feed.until() >= time;
+        // An activation can be earlier than the one before, when ticks are late.
+        let from = self.row.filter(|_| time >= self.time).unwrap_or(0);
+        let found = self.feed.newest(time, from);
+        (self.row, self.time) = (found.map(|(row, _)| row), time);
+        match found {
+            _ if !fed && self.feed.state() == State::Broken => Look::Broken,
+            Some((_, false)) => Look::Starved,
+            _ if fed => Look::Found,
+            _ => Look::Starved,
+        }
+    }
+
+    /// The value of a column there; `None`: it has had none so far.
+    #[inline]
+    pub fn value(&self, value: usize, fed: VariableType) -> Option<u64> {
+        let row = self.row?;
+        if self.feed.known_from(value) > self.time {
+            return None;
+        }
+        let word = self.feed.value(row, value);
+        if !self.linear || !self.feed.has(row + 1) {
+            return Some(word);
+        }
+        let next = self.feed.value(row + 1, value);
+        let (begin, end) = (self.feed.time(row), self.feed.time(row + 1));
+        let share = ((self.time - begin) / (end - begin)).clamp(0.0, 1.0);
+        Some(match fed {
+            VariableType::Float32 => {
+                let [a, b] = [word, next].map(|word| f64::from(f32::from_bits(word as u32)));
+                u64::from((line(a, b, share) as f32).to_bits())
+            }
+            VariableType::Float64 => line(f64::from_bits(word), f64::from_bits(next), share).to_bits(),
+            _ => word,
+        })
+    }
+}
+
+/// The point on the line from `a` to `b`; at 0 and between equal values exactly `a`.
+fn line(a: f64, b: f64, share: f64) -> f64 {
+    let whole = b - a;
+    match () {
+        () if share == 0.0 || a == b => a,
+        () if whole.is_finite() => a + whole * share,
+        // Too far apart for their difference.
+        () => a * (1.0 - share) + b * share,
+    }
+}
+
+/// Of values and times as a file has them: what [`Follower`] has to give, in the simplest words.
+#[cfg(test)]
+pub(super) fn model(rows: &[super::Row], value: usize, fed: &FedValue, linear: bool, time: f64) -> Option<u64> {
+    let at = |row: &super::Row| {
+        let before = rows.iter().filter(|other| other.time <= row.time);
+        before.filter_map(|row| row.values[value]).next_back()
+    };
+    let row = rows.iter().rfind(|row| row.time <= time)?;
+    let word = at(row)?;
+    let Some(next) = rows.iter().find(|row| row.time > time).filter(|_| linear) else { return Some(word) };
+    let share = (time - row.time) / (next.time - row.time);
+    let next = at(next)?;
+    Some(match fed.variable_type {
+        VariableType::Float64 => line(f64::from_bits(word), f64::from_bits(next), share).to_bits(),
+        _ => word,
+    })
+}

@@ -1,0 +1,24 @@
+//! Stimuli: rows of a CSV file that feed inputs and tick clocks (requirement X23; design S15).
+//!
+//! Pure. [`Rows`] reads a file row by row, whatever its length, and refuses what does not fit with file, line and column.
+//! [`Feed`] is where rows wait, in shared memory, for activations to come: the process that reads the file puts them there
+//! ahead of time, and tells up to which time all of them are there. [`Follower`] says what an activation at some time gets.
+//!
+//! What an activation at `t` gets depends on `t` and the file alone: of each column the newest value with a time at or
+//! before `t`, or the line from that row to the next. Nothing before the first value. So real time and virtual time get the
+//! same, whoever is late.
+//!
+//! Times are compared as `f64`, as FMI has them and as recordings show them: an activation at 1/300 s finds the row that
+//! an activation at 1/300 s has recorded.
+
+#![forbid(unsafe_code)]
+
+mod cell;
+mod feed;
+mod follow;
+mod lines;
+mod rows;
+
+pub use feed::{Feed, Shape, Starved, State};
+pub use follow::{Follower, Look};
+pub use rows::{Row, Rows, header};

@@ -1,0 +1,230 @@
+//! Files of stimuli: opened and looked at before anything runs, then read ahead of the run, row by row, by a thread of this
+//! process, so that neither a file's length nor a slow disk reaches a partition.
+//!
+//! A file stays open from the plan to the end of the run, so whoever removes it meanwhile changes nothing.
+
+mod result;
+
+pub use result::{problems, results};
+
+use super::watch::Shared;
+use super::{Error, Prepared};
+use crate::plan::{Mode, Plan, PlanError};
+use crate::rig::{Problem, Rig, RigStimulus};
+use crate::stimulus::{self, Rows};
+use std::fs::{self, File};
+use std::io::{BufReader, ErrorKind, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Rows of a file that are looked at before the run.
+const CHECKED: usize = 1000;
+/// Rows of one file that are read before another one has its turn.
+const TURN: usize = 1024;
+/// Bytes that are read at once.
+const BUFFER: usize = 1 << 18;
+
+/// An open file.
+#[derive(Debug)]
+pub struct Source {
+    path: PathBuf,
+    file: File,
+}
+
+impl Source {
+    /// From its first byte on. One reader at a time.
+    fn reader(&self) -> Result<BufReader<File>, Problem> {
+        let problem = |error: std::io::Error| Problem::new(&self.path, Default::default(), error.to_string());
+        let mut file = self.file.try_clone().map_err(problem)?;
+        file.rewind().map_err(problem)?;
+        Ok(BufReader::with_capacity(BUFFER, file))
+    }
+
+    fn rows(&self, plan: &Plan, stimulus: usize) -> Result<Rows<BufReader<File>>, Problem> {
+        Rows::new(self.reader()?, &self.path, &plan.stimuli[stimulus])
+    }
+}
+
+fn refuse(problem: Problem) -> Error {
+    Error::Plan(PlanError { problems: vec![problem] })
+}
+
+/// Opens all of them, and tells the rig what their headers say.
+pub fn open(rig: &mut Rig) -> Result<Vec<Source>, Error> {
+    let mut sources = Vec::new();
+    for stimulus in &mut rig.stimuli {
+        let place = stimulus.file.place;
+        let source = open_one(stimulus).map_err(|message| refuse(Problem::new(&rig.file, place, message)))?;
+        stimulus.header =
+            Some(source.reader().and_then(|input| stimulus::header(input, &source.path)).map_err(refuse)?);
+        sources.push(source);
+    }
+    Ok(sources)
+}
+
+fn open_one(stimulus: &RigStimulus) -> Result<Source, String> {
+    let path = &stimulus.file.value;
+    let shown = path.display();
+    // A pipe may never begin, and a device never end.
+    let is = fs::metadata(path).map_err(|error| match (error.kind(), stimulus.recording) {
+        (ErrorKind::NotFound, true) if path.parent().is_some_and(Path::is_dir) => {
+            format!("there is no {shown}: that run has recorded no signals ([record] in its rig)")
+        }
+        (ErrorKind::NotFound, _) => format!("{shown}: {error}; relative paths count from the rig file's folder"),
+        _ => format!("{shown}: {error}"),
+    })?;
+    if is.is_dir() {
+        return Err(format!(
+            "{shown} is a folder: file names a CSV file, recording the output folder of an earlier run"
+        ));
+    }
+    if !is.is_file() {
+        return Err(format!("{shown} is no ordinary file: a stimulus is read from one"));
+    }
+    let file = File::open(path).map_err(|error| format!("{shown}: {error}"))?;
+    Ok(Source { path: path.clone(), file })
+}
+
+/// Looks at the first rows of all of them.
+pub fn check(plan: &Plan, sources: &[Source]) -> Result<(), Error> {
+    for (stimulus, source) in sources.iter().enumerate() {
+        let mut rows = source.rows(plan, stimulus).map_err(refuse)?;
+        for _ in 0..CHECKED {
+            if rows.read().map_err(refuse)?.is_none() {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a run that writes to `folder` would overwrite what it reads.
+pub fn may_write(folder: &Path, prepared: &Prepared) -> Result<(), Error> {
+    let Ok(folder) = folder.canonicalize() else { return Ok(()) };
+    for source in &prepared.stimuli {
+        let Ok(path) = source.path.canonicalize() else { continue };
+        if path.starts_with(&folder) && path.file_name().is_some_and(|name| name == "signals.csv") {
+            let message = format!("the run would overwrite {}, a stimulus of its rig", source.path.display());
+            return Err(Error::Output(folder, std::io::Error::other(message)));
+        }
+    }
+    Ok(())
+}
+
+/// A file while it is read.
+struct Reading {
+    rows: Option<Rows<BufReader<File>>>,
+    /// Of each column the newest value.
+    carried: Vec<Option<u64>>,
+    /// Why it cannot be read any more.
+    problem: Option<Problem>,
+}
+
+/// Reads all files of a run, ahead of it.
+pub struct Feeder {
+    shared: Arc<Shared>,
+    /// Of the run, s.
+    begin: f64,
+    stop: f64,
+    readings: Vec<Reading>,
+    leave: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Vec<Reading>>>,
+}
+
+impl Feeder {
+    /// Begins all files, and reads as far ahead as there is room, or to their ends. The run has not begun.
+    pub fn new(shared: &Arc<Shared>, prepared: &Prepared) -> Feeder {
+        let plan = &prepared.plan;
+        let mut readings = Vec::new();
+        let begin = prepared.begin().seconds();
+        let stop = plan.stop.map_or(f64::INFINITY, |stop| stop.seconds());
+        for (stimulus, source) in prepared.stimuli.iter().enumerate() {
+            let feed = shared.board().stimulus(stimulus);
+            feed.reset(begin);
+            let (rows, problem) = match source.rows(plan, stimulus) {
+                Ok(rows) => (Some(rows), None),
+                Err(problem) => {
+                    feed.finish(true);
+                    (None, Some(problem))
+                }
+            };
+            readings.push(Reading { rows, carried: vec![None; plan.stimuli[stimulus].values.len()], problem });
+        }
+        let mut feeder = Feeder { shared: shared.clone(), begin, stop, readings, leave: Arc::default(), thread: None };
+        while turn(&feeder.shared, &mut feeder.readings, feeder.begin, feeder.stop) {}
+        feeder
+    }
+
+    /// Goes on reading as the run goes on, in a thread of its own.
+    pub fn start(&mut self) -> Result<(), Error> {
+        if self.readings.iter().all(|reading| reading.rows.is_none()) {
+            return Ok(());
+        }
+        let pause = Duration::from_millis(if self.shared.plan.mode == Mode::Virtual { 1 } else { 5 });
+        let mut readings = std::mem::take(&mut self.readings);
+        let (shared, leave, begin, stop) = (self.shared.clone(), self.leave.clone(), self.begin, self.stop);
+        let body = move || {
+            while !leave.load(SeqCst) && readings.iter().any(|reading| reading.rows.is_some()) {
+                if !turn(&shared, &mut readings, begin, stop) {
+                    std::thread::sleep(pause);
+                }
+            }
+            readings
+        };
+        let thread = std::thread::Builder::new().name("vecud.stimulus".to_owned()).spawn(body);
+        self.thread = Some(thread.map_err(|error| Error::System(format!("the thread that reads stimuli: {error}")))?);
+        Ok(())
+    }
+
+    /// Stops reading. Of each file what is wrong with it, if the reading has come to that.
+    pub fn finish(&mut self) -> Vec<Option<Problem>> {
+        self.leave.store(true, SeqCst);
+        if let Some(readings) = self.thread.take().and_then(|thread| thread.join().ok()) {
+            self.readings = readings;
+        }
+        self.readings.iter().map(|reading| reading.problem.clone()).collect()
+    }
+}
+
+impl Drop for Feeder {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// Reads a few rows of each file, as far as there is room. Whether there was anything to do.
+fn turn(shared: &Shared, readings: &mut [Reading], begin: f64, stop: f64) -> bool {
+    let mut busy = false;
+    for (stimulus, Reading { rows: reader, carried, problem }) in readings.iter_mut().enumerate() {
+        let feed = shared.board().stimulus(stimulus);
+        for _ in 0..TURN {
+            let Some(rows) = reader.as_mut() else { break };
+            if !feed.has_room() {
+                break;
+            }
+            busy = true;
+            let broken = match rows.read() {
+                Ok(Some(row)) => {
+                    row.values.iter().zip(carried.iter_mut()).for_each(|(new, old)| *old = new.or(*old));
+                    feed.push(row, carried, begin, stop);
+                    // The first row that is not before the stop ends the last line; what comes after it is nobody's.
+                    if row.time < stop {
+                        continue;
+                    }
+                    false
+                }
+                Ok(None) => false,
+                Err(error) => {
+                    *problem = Some(error);
+                    true
+                }
+            };
+            feed.finish(broken);
+            *reader = None;
+        }
+    }
+    busy
+}

@@ -1,0 +1,56 @@
+//! A recording of a loop, replayed to the control unit alone, gives what the loop gave.
+
+use super::program::Rig;
+use super::run;
+use std::path::Path;
+
+#[test]
+fn the_control_unit_computes_the_same_from_a_recording_as_in_the_loop() {
+    let fmus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus");
+    let loop_rig = Rig::of_file("examples/engine.toml");
+    let original = run(&loop_rig, &["--mode", "virtual", "--stop-time", "3"]).exits(0);
+    let signals = original.signals();
+    // Ticks are no signals: the teeth that the control unit has counted say when they were.
+    let counted = signals.column("ecu.teeth");
+    let mut teeth = "time,tooth\n".to_owned();
+    for (row, time) in signals.column("time").iter().enumerate() {
+        // Nothing before the first.
+        let before = if row == 0 { "" } else { counted[row - 1] };
+        if counted[row] != before {
+            teeth += &format!("{time},1\n");
+        }
+    }
+    assert!(teeth.lines().count() > 1000);
+    let replay = Rig::of_text(&format!(
+        "[rig]\nmode = 'virtual'\nstop_time = 3\n[fmu.ecu]\npath = '{}'\n[record]\nsignals = ['ecu.*']\n\
+         [[stimulus]]\nrecording = '{}'\n\
+         [[stimulus]]\nfile = 'teeth.csv'\ncolumns = {{ 'ecu.crank_isr' = 'tooth' }}\n",
+        fmus.join("engine_ecu").display(),
+        loop_rig.out().display()
+    ));
+    std::fs::write(replay.folder().join("teeth.csv"), teeth).unwrap();
+    let replayed = run(&replay, &[]).exits(0);
+    assert!(replayed.stderr.contains("feed nothing and are left out"), "{}", replayed.stderr);
+    for clock in ["crank_isr", "task_1ms", "injection", "task_10ms", "task_100ms"] {
+        let activations = |run: &super::Outcome| run.count("ecu", clock, "activations");
+        assert_eq!(activations(&original), activations(&replayed), "{clock}");
+    }
+    let again = replayed.signals();
+    // The loop has rows of the engine as well.
+    let times = signals.column("time");
+    let mut row = 0;
+    let rows: Vec<usize> = again
+        .column("time")
+        .iter()
+        .map(|time| {
+            row += times[row..].iter().position(|other| other == time).expect("the loop has that row");
+            row
+        })
+        .collect();
+    for name in again.names.iter().filter(|name| name.starts_with("ecu.")) {
+        let (one, two) = (signals.column(name), again.column(name));
+        for (replayed, original) in rows.iter().enumerate() {
+            assert_eq!(one[*original], two[replayed], "{name} at {} s", times[*original]);
+        }
+    }
+}
