@@ -10,6 +10,7 @@
 mod band;
 mod batches;
 mod build;
+mod causes;
 mod clocks;
 mod connections;
 pub mod control;
@@ -17,6 +18,7 @@ pub mod conversion;
 mod cores;
 mod cycles;
 mod datagrams;
+mod delays;
 mod dialect;
 mod findings;
 mod glob;
@@ -25,11 +27,13 @@ pub mod model;
 mod names;
 mod order;
 mod priorities;
+pub mod promise;
 mod record;
 mod selection;
 mod start_values;
 mod states;
 pub mod table;
+pub mod timing;
 mod triggers;
 mod units;
 mod values;
@@ -37,6 +41,7 @@ pub(crate) mod words;
 
 use build::Timetable;
 pub use build::{FifoReach, FmuInput, HostFacts, PlanError, build};
+pub use causes::roots;
 pub use model::*;
 pub use states::check_states;
 

@@ -15,6 +15,7 @@ use crate::time::Instant;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 mod next_run;
+pub mod promise;
 
 /// Words of the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -266,6 +267,7 @@ pub struct Layout {
     control: Vec<ControlLayout>,
     tasks: usize,
     log: usize,
+    promise: promise::Region,
     /// Two words per signal: whether a value was read during initialisation, and that value.
     initial: usize,
     total: usize,
@@ -290,9 +292,10 @@ impl Layout {
                 ring
             })
             .collect();
+        let promise = promise::Region::of(plan, &mut next);
         let commands = next;
         let control = plan.fmus.iter().map(|fmu| ControlLayout::of(fmu, &mut next)).collect();
-        Layout { fmus, tasks, log, initial, rings, commands, control, total: next }
+        Layout { fmus, tasks, log, promise, initial, rings, commands, control, total: next }
     }
 
     /// Size of the shared memory.

@@ -1,8 +1,8 @@
 //! `report.json`: the fields of design section 4 that others rely on, and some more.
 
 use super::{
-    ClockResult, End, FindingResult, FmuResult, Host, LockResult, Problem, Run, Scheduling, Severity, kind, passed,
-    status,
+    ClockResult, ConnectionResult, End, FindingResult, FmuResult, Host, LockResult, Problem, PromiseResult, Run,
+    Scheduling, Severity, kind, passed, status,
 };
 use crate::plan::Mode;
 use crate::priority::FifoPriority;
@@ -37,6 +37,27 @@ struct Report<'a> {
     host: HostJson<'a>,
     fmus: Vec<FmuJson<'a>>,
     clocks: Vec<ClockJson<'a>>,
+    connections: Vec<ConnectionJson<'a>>,
+    promise: PromiseJson<'a>,
+}
+
+#[derive(Serialize)]
+struct ConnectionJson<'a> {
+    from: &'a str,
+    to: &'a str,
+    timing: &'a str,
+    delay: &'a str,
+    missed: u64,
+    overwritten: u64,
+}
+
+#[derive(Serialize)]
+struct PromiseJson<'a> {
+    holds: bool,
+    covered: usize,
+    columns: usize,
+    until_s: Option<f64>,
+    broken_by: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -161,7 +182,24 @@ impl<'a> Report<'a> {
             host: HostJson::of(&run.host),
             fmus: run.fmus.iter().map(FmuJson::of).collect(),
             clocks: run.clocks.iter().map(ClockJson::of).collect(),
+            connections: run.connections.iter().map(ConnectionJson::of).collect(),
+            promise: PromiseJson::of(&run.promise),
         }
+    }
+}
+
+impl<'a> ConnectionJson<'a> {
+    fn of(connection: &'a ConnectionResult) -> Self {
+        let ConnectionResult { from, to, timing, delay, missed, overwritten } = connection;
+        ConnectionJson { from, to, timing, delay, missed: *missed, overwritten: *overwritten }
+    }
+}
+
+impl<'a> PromiseJson<'a> {
+    fn of(promise: &'a PromiseResult) -> Self {
+        let PromiseResult { holds, covered, columns, until_s, broken_by } = promise;
+        let (holds, covered, columns, until_s) = (*holds, *covered, *columns, *until_s);
+        PromiseJson { holds, covered, columns, until_s, broken_by: broken_by.as_deref() }
     }
 }
 

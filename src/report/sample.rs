@@ -1,6 +1,8 @@
 //! A made-up run, for examples and tests.
 
-use super::{ClockResult, End, FmuResult, FmuStatus, Host, LockResult, Run, Scheduling};
+use super::{
+    ClockResult, ConnectionResult, End, FmuResult, FmuStatus, Host, LockResult, PromiseResult, Run, Scheduling,
+};
 use crate::fmu::description::IntervalVariability::{self, Constant, Countdown, Triggered};
 use crate::plan::Mode;
 use crate::priority::{FifoPriority, FmiPriority};
@@ -34,6 +36,15 @@ pub fn sample(seed: u64) -> Run {
         host: host(),
         fmus: vec![fmu(&mut random, "ecu"), fmu(&mut random, "plant")],
         clocks,
+        connections: vec![ConnectionResult {
+            from: "plant.speed".into(),
+            to: "ecu.speed".into(),
+            timing: "delayed",
+            delay: "visible at the next release of plant.step, 1 ms after".into(),
+            missed: 0,
+            overwritten: 0,
+        }],
+        promise: PromiseResult { holds: true, covered: 4, columns: 12, until_s: None, broken_by: None },
         samples_dropped: 0,
         log_dropped: 0,
     }

@@ -185,9 +185,9 @@ fn read_fraction(section: &Section, key: &str) -> Option<At<Fraction>> {
 }
 
 fn read_connect(section: &Section, rig: &Rig) -> Option<RigConnect> {
-    use Meaning::{Is, NotYet};
+    use Meaning::Is;
     let (from, to) = (endpoint(section, "from", rig), endpoint(section, "to", rig));
-    let words = [("immediate", Is(Timing::Immediate)), ("delayed", NotYet)];
+    let words = [("immediate", Is(Timing::Immediate)), ("delayed", Is(Timing::Delayed))];
     let timing = section.choice("timing", &words).unwrap_or(Timing::Immediate);
     let size = |item: &Item| item.as_integer().and_then(|i| usize::try_from(i).ok()).filter(|&i| i > 0);
     let max_size = section.read("max_size", "a whole number of bytes above 0", size);

@@ -160,6 +160,7 @@ impl Sequence<'_> {
             state::restore_values(world, snapshot);
         }
         let timelines = state::timelines(world, &learned, resumed).map_err(Refusal::Invalid)?;
+        world.tell_grids(&timelines);
         let mut controls = Vec::new();
         let mut reconfigurable = Vec::new();
         let mut partitions: Vec<(TaskId, Partition)> = Vec::new();
@@ -186,6 +187,7 @@ impl Sequence<'_> {
         };
         self.board.set_phase(Phase::Stopping);
         self.board.global(Global::Complete).store(i64::MAX as u64, SeqCst);
+        activations.iter().for_each(|activation| activation.settle(world));
         let instances = shutdown::join(world, controls, activations);
         let run = Run { world, hosts, instances, ran };
         if world.saves {

@@ -9,7 +9,9 @@ use super::state;
 use super::thread_host::{Event, PartitionHost};
 use super::world::{Ending, World};
 use crate::ffi::set_thread_host;
+use crate::fmu::description::IntervalVariability;
 use crate::plan::TaskId;
+use crate::record::board::promise::Break;
 use crate::record::board::{Global, TaskWord};
 use crate::schedule::{Agenda, Tick, Timeline};
 use crate::time::Instant;
@@ -57,8 +59,11 @@ pub fn run(
         complete.store(world.since_start(due.time).saturating_sub(1), SeqCst);
         set_thread_host(Some(host));
         crate::sys::crash::label_thread(task.0 as u64 + 1);
-        host.begin(task, due.time);
-        let result = activations[task.0].run(world, host, due.time);
+        if plan.tasks[task.0].kind == IntervalVariability::Tunable {
+            world.tell_grid(task, agenda.grid(task));
+        }
+        host.begin(task, due);
+        let result = activations[task.0].run(world, host, &due);
         // Still in the name of this activation.
         host.returned_from_fmu();
         if let Err(failure) = &result {
@@ -70,9 +75,12 @@ pub fn run(
         let activated = activations[task.0].activated();
         cells.count(if activated { TaskWord::Activations } else { TaskWord::Discarded }, 1);
         host.take_events(|event| match event {
-            Event::Tick(target, time) => note(world, target, time, agenda.tick(target, time)),
-            Event::Arm(target, time) => note(world, target, time, agenda.arm(target, time, due.time)),
-            Event::Retune(target, interval, from) => agenda.retune(target, interval, from),
+            Event::Tick(target, time, root) => note(world, target, time, agenda.tick(target, time, root)),
+            Event::Arm(target, time, root) => note(world, target, time, agenda.arm(target, time, due.time, root)),
+            Event::Retune(target, interval, from) => {
+                agenda.retune(target, interval, from);
+                world.tell_grid(target, agenda.grid(target));
+            }
         });
         if let Some(interval) = activations[task.0].take_next() {
             agenda.follow(task, interval, due.time);
@@ -103,6 +111,7 @@ fn note(world: &World, target: TaskId, time: Instant, outcome: Tick) {
         Tick::Coalesced => cells.count(TaskWord::Coalesced, 1),
         Tick::Full => {
             cells.count(TaskWord::Overruns, 1);
+            world.board.note_break(target, Break::Overrun, time);
             world.overrun(target, time, 0);
         }
         Tick::AfterStop => cells.count(TaskWord::Discarded, 1),

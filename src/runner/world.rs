@@ -1,8 +1,9 @@
 //! What the threads of a run share: built before the first of them starts, never moved or resized afterwards.
 
-use crate::exchange::{Deadline, Latest, TickQueue, TickStamp};
+use crate::exchange::{Deadline, Latest, TickQueue, TickStamp, Versions};
 use crate::ffi::ClockUpdate;
 use crate::plan::{FmuId, Length, Mode, OnError, Overrun, Plan, TaskId, control};
+use crate::record::board::promise::Break;
 use crate::record::board::{Board, Global, Scheduling, TaskWord};
 use crate::schedule::Tick;
 use crate::sys::cycles::Scale;
@@ -17,7 +18,7 @@ use super::cooperative::Turns;
 use super::horizon::Horizon;
 use super::job::Job;
 use super::privileges::Granted;
-use super::values;
+use super::{values, visibility};
 
 /// Why partition threads leave their loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +46,10 @@ pub struct World {
     pub instances: Vec<InstanceState>,
     /// Per task, each on cache lines of its own: threads on other cores write to them all the time.
     pub tasks: Vec<CachePadded<TaskState>>,
-    /// Per connection: its newest value.
+    /// Per connection: its newest value; of a delayed one that of Initialization Mode.
     pub cells: Vec<Latest>,
+    /// Per connection: the versions of a delayed one.
+    pub versions: Vec<Option<Versions>>,
     /// Per core in use.
     pub cores: Vec<CoreState>,
     /// Ticks and deadlines handed over since the start. Changes whenever work moves from one task to another, so that
@@ -99,6 +102,10 @@ pub struct TaskState {
     pub retuned: Latest,
     /// The newest version of `retuned` that its thread has seen.
     pub retuned_seen: AtomicU64,
+    /// The clock at the root of its activation under way, or of the last one: 1 + index.
+    pub root: AtomicU64,
+    /// Of a periodic clock: an instant of its grid, and the interval (`super::visibility`).
+    pub grid: Latest,
     /// Its thread has nothing to do before [`TaskState::next`].
     pub idle: AtomicBool,
     /// Simulation time of its current or next activation, ns; `i64::MAX`: none is known.
@@ -183,6 +190,8 @@ impl World {
                     retuned: Latest::new(RETUNED),
                     retuned_seen: AtomicU64::new(0),
                     ticked_by: AtomicU64::new(0),
+                    root: AtomicU64::new(0),
+                    grid: Latest::new(visibility::GRID),
                     idle: AtomicBool::new(false),
                     next: AtomicI64::new(job.begin.nanos().0),
                     finished: AtomicBool::new(false),
@@ -209,6 +218,7 @@ impl World {
             })
             .collect::<Result<_, String>>()?;
         let cells = plan.connections.iter().map(values::cell).collect();
+        let versions = plan.connections.iter().map(|connection| values::versions(&plan, connection)).collect();
         let cores = cores
             .into_iter()
             .map(|(_, tasks)| CoreState {
@@ -225,6 +235,7 @@ impl World {
             instances,
             tasks,
             cells,
+            versions,
             cores,
             dispatches: AtomicU64::new(0),
             horizon: Horizon::new(),
@@ -337,6 +348,7 @@ impl World {
         if let Some(word) = counted {
             self.board.task(target).count_shared(word, 1);
             if word == TaskWord::Overruns {
+                self.board.note_break(target, Break::Overrun, stamp.time);
                 self.overrun(target, stamp.time, stamp.dispatched.minus(self.wall(stamp.time)).0);
             }
             return false;

@@ -13,6 +13,7 @@ mod grants;
 mod machine;
 mod prepare;
 mod progress;
+mod promise;
 mod recorder;
 mod saved;
 mod sockets;

@@ -5,6 +5,7 @@
 //! the machine is escaped.
 
 mod clocks;
+mod connections;
 mod figure;
 mod fmus;
 mod head;
@@ -30,6 +31,7 @@ pub fn html(run: &Run) -> String {
     page += &head::head(run);
     page += &head::machine(run);
     page += &clocks::tables(run);
+    page += &connections::connections(run);
     page += &latency::figures(run);
     page += &fmus::fmus(run);
     page += &clocks::details(run);
