@@ -81,6 +81,7 @@ pub struct Missed {
 /// What a reader remembers from one look to the next.
 #[derive(Clone, Debug)]
 pub struct Reader {
+    number: usize,
     time: Option<Instant>,
     /// Lane and serial number of the version that it has.
     taken: Option<(usize, u64)>,
@@ -109,6 +110,7 @@ struct Lane {
     slots: Box<[AtomicU64]>,
     width: usize,
     keeps: Box<[Release]>,
+    watches: Box<[Watch]>,
     // The writer's own.
     serial: AtomicU64,
     spare: AtomicU64,
@@ -123,7 +125,17 @@ struct Release {
     due: Time,
 }
 
-/// An instant that one thread writes and reads.
+/// What a reader still has to know of a position when that is used again: it may be away for as long as it likes.
+#[derive(Debug, Default)]
+struct Watch {
+    /// Written by the reader: the position after the newest one that it has seen.
+    next: AtomicU64,
+    /// Written by the writer: that position, when it was overwritten, and from when on it was visible.
+    gone: AtomicU64,
+    visible: Time,
+}
+
+/// An instant that one thread writes and that is read once it is told.
 #[derive(Debug, Default)]
 struct Time([AtomicU64; 3]);
 
@@ -155,7 +167,7 @@ enum Look {
 }
 
 impl Lane {
-    fn new(width: usize, shape: &LaneShape) -> Lane {
+    fn new(width: usize, shape: &LaneShape, readers: usize) -> Lane {
         let count = shape.positions.clamp(1, POSITIONS);
         let release = |&(origin, interval): &(Instant, Fraction)| {
             let due = Time::default();
@@ -168,6 +180,7 @@ impl Lane {
             slots: (0..(count + 1) * (HEADER + width)).map(|_| AtomicU64::new(0)).collect(),
             width,
             keeps: shape.releases.iter().map(release).collect(),
+            watches: (0..readers).map(|_| Watch::default()).collect(),
             serial: AtomicU64::new(0),
             spare: AtomicU64::new(count as u64),
             visible: Time::default(),
@@ -213,11 +226,24 @@ impl Lane {
         header[0].store(serial, Ordering::Release);
         let place = self.place(position);
         let free = place.load(Ordering::Relaxed) & POSITIONS as u64;
+        if position > head {
+            self.tell(free as usize, position.saturating_sub(self.positions.len() as u64));
+        }
         place.store(serial << SLOT_BITS | spare, Ordering::SeqCst);
         self.serial.store(serial, Ordering::Relaxed);
         self.spare.store(free, Ordering::Relaxed);
         self.visible.set(stamp.visible);
         self.head.store(position, Ordering::SeqCst);
+    }
+
+    /// A position is about to go, with what is in this slot.
+    fn tell(&self, slot: usize, position: u64) {
+        for watch in self.watches.iter().filter(|watch| watch.next.load(Ordering::Relaxed) == position && position > 0)
+        {
+            let (header, _) = self.slot(slot);
+            watch.visible.set(Instant::from_words([2, 3, 4].map(|i| header[i].load(Ordering::Relaxed))));
+            watch.gone.store(position, Ordering::Release);
+        }
     }
 
     fn look(&self, position: u64) -> Look {
@@ -267,11 +293,15 @@ impl Lane {
 
     /// Of what was written since a look that has `seen` this: when the first of it became visible that was to be visible
     /// at `time`.
-    fn missed(&self, time: Instant, seen: (u64, u64)) -> Option<Instant> {
+    fn missed(&self, time: Instant, seen: (u64, u64), reader: usize) -> Option<Instant> {
         let (position, serial) = seen;
         let late = |position: u64, serial: u64| match self.look(position) {
             Look::Is(found) => Some(found.stamp.visible).filter(|v| found.serial > serial && *v <= time),
-            Look::Gone => None,
+            Look::Gone => {
+                let watch = self.watches.get(reader)?;
+                let told = watch.gone.load(Ordering::Acquire) == position;
+                told.then(|| watch.visible.get()).filter(|visible| *visible <= time)
+            }
         };
         let head = self.head.load(Ordering::SeqCst);
         let again = if position > 0 { late(position, serial) } else { None };
@@ -281,18 +311,18 @@ impl Lane {
 }
 
 impl Versions {
-    /// Room for versions of `words` words, with one lane for each producer; nothing is in it.
-    pub fn new(words: usize, lanes: &[LaneShape]) -> Versions {
+    /// Room for versions of `words` words, with one lane for each producer, and for so many readers; nothing is in it.
+    pub fn new(words: usize, lanes: &[LaneShape], readers: usize) -> Versions {
         Versions {
-            lanes: lanes.iter().map(|shape| Lane::new(words, shape)).collect(),
+            lanes: lanes.iter().map(|shape| Lane::new(words, shape, readers)).collect(),
             #[cfg(any(test, feature = "wrong_exchange"))]
             wrong: super::wrong::Wrong::asked(),
         }
     }
 
-    /// A reader that has not looked yet.
-    pub fn reader(&self) -> Reader {
-        Reader { time: None, taken: None, seen: self.lanes.iter().map(|_| (0, 0)).collect() }
+    /// The reader with this number, below that of [`Versions::new`], which has not looked yet. There is one at a time.
+    pub fn reader(&self, number: usize) -> Reader {
+        Reader { number, time: None, taken: None, seen: self.lanes.iter().map(|_| (0, 0)).collect() }
     }
 
     /// Publishes a version of a producer, whose activation times increase; `fill` writes its words. Words that it leaves out
@@ -313,7 +343,11 @@ impl Versions {
             let mut best: Option<(usize, Found)> = None;
             let mut lost = false;
             for (index, lane) in self.lanes.iter().enumerate() {
-                let Some(found) = self.find(lane, time, &mut reader.seen[index]) else { continue };
+                let found = self.find(lane, time, &mut reader.seen[index]);
+                if let Some(watch) = lane.watches.get(reader.number) {
+                    watch.next.store(reader.seen[index].0 + 1, Ordering::Relaxed);
+                }
+                let Some(found) = found else { continue };
                 lost |= found.instead;
                 if best.is_none_or(|(_, best)| found.stamp >= best.stamp) {
                     best = Some((index, found));
@@ -355,8 +389,9 @@ impl Versions {
     pub fn missed(&self, reader: &Reader) -> Option<Missed> {
         let time = reader.time?;
         let lanes = self.lanes.iter().enumerate();
-        let missed = lanes
-            .filter_map(|(lane, versions)| Some(Missed { visible: versions.missed(time, reader.seen[lane])?, lane }));
+        let missed = lanes.filter_map(|(lane, versions)| {
+            Some(Missed { visible: versions.missed(time, reader.seen[lane], reader.number)?, lane })
+        });
         missed.min_by_key(|missed| missed.visible)
     }
 

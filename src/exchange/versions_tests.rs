@@ -31,13 +31,13 @@ fn put(versions: &Versions, lane: usize, stamp: Stamp, word: u64) {
 /// What is visible at a time, for a reader of its own.
 fn at(versions: &Versions, time: i64) -> (Read, Option<u64>) {
     let mut got = None;
-    let read = versions.read_with(ms(time), &mut versions.reader(), |words| got = Some(words.get(0)));
+    let read = versions.read_with(ms(time), &mut versions.reader(0), |words| got = Some(words.get(0)));
     (read, got)
 }
 
 #[test]
 fn a_version_is_seen_from_its_instant_on_and_not_before_however_new_it_is() {
-    let versions = Versions::new(1, &[lane(4, &[])]);
+    let versions = Versions::new(1, &[lane(4, &[])], 2);
     assert_eq!(at(&versions, 100), (Read::Nothing, None));
     put(&versions, 0, stamp(10, 0), 7);
     assert_eq!(at(&versions, 9), (Read::Nothing, None));
@@ -48,16 +48,16 @@ fn a_version_is_seen_from_its_instant_on_and_not_before_however_new_it_is() {
 
 #[test]
 fn a_reader_is_not_given_twice_what_it_has() {
-    let versions = Versions::new(1, &[lane(4, &[])]);
+    let versions = Versions::new(1, &[lane(4, &[])], 2);
     put(&versions, 0, stamp(10, 0), 7);
-    let mut reader = versions.reader();
+    let mut reader = versions.reader(0);
     assert_eq!(versions.read_with(ms(10), &mut reader, |_| ()), Read::New);
     assert_eq!(versions.read_with(ms(11), &mut reader, |_| panic!("it has that")), Read::Same);
 }
 
 #[test]
 fn of_several_activations_that_become_visible_together_the_last_counts_and_older_ones_stay() {
-    let versions = Versions::new(1, &[lane(2, &[])]);
+    let versions = Versions::new(1, &[lane(2, &[])], 2);
     put(&versions, 0, stamp(10, 1), 1);
     for tick in 11..=19 {
         put(&versions, 0, stamp(20, tick), tick as u64);
@@ -67,7 +67,7 @@ fn of_several_activations_that_become_visible_together_the_last_counts_and_older
 
 #[test]
 fn of_several_producers_the_one_that_became_visible_last_counts() {
-    let versions = Versions::new(1, &[lane(8, &[]), lane(8, &[])]);
+    let versions = Versions::new(1, &[lane(8, &[]), lane(8, &[])], 2);
     put(&versions, 0, stamp(100, 0), 1);
     put(&versions, 1, stamp(90, 80), 2);
     assert_eq!((at(&versions, 99).1, at(&versions, 100).1), (Some(2), Some(1)));
@@ -80,7 +80,7 @@ fn of_several_producers_the_one_that_became_visible_last_counts() {
 
 #[test]
 fn a_change_of_the_clock_does_not_let_an_older_activation_win() {
-    let versions = Versions::new(1, &[lane(4, &[])]);
+    let versions = Versions::new(1, &[lane(4, &[])], 2);
     put(&versions, 0, stamp(20, 10), 1);
     put(&versions, 0, stamp(14, 13), 2);
     assert_eq!((at(&versions, 14).1, at(&versions, 20).1), (Some(2), Some(2)));
@@ -88,7 +88,7 @@ fn a_change_of_the_clock_does_not_let_an_older_activation_win() {
 
 #[test]
 fn what_was_overwritten_is_told_and_the_oldest_stands_for_it() {
-    let versions = Versions::new(1, &[lane(3, &[])]);
+    let versions = Versions::new(1, &[lane(3, &[])], 2);
     (1..=3).for_each(|k| put(&versions, 0, stamp(10 * k, 10 * k - 10), k as u64));
     assert_eq!(at(&versions, 10), (Read::New, Some(1)));
     put(&versions, 0, stamp(40, 30), 4);
@@ -98,8 +98,8 @@ fn what_was_overwritten_is_told_and_the_oldest_stands_for_it() {
 
 #[test]
 fn what_was_finished_too_late_is_told_once_by_the_look_that_lacked_it() {
-    let versions = Versions::new(1, &[lane(8, &[])]);
-    let mut reader = versions.reader();
+    let versions = Versions::new(1, &[lane(8, &[])], 2);
+    let mut reader = versions.reader(0);
     let mut look = |time| versions.read_with(ms(time), &mut reader, |_| ());
     assert_eq!(look(10), Read::Nothing);
     put(&versions, 0, stamp(10, 0), 1);
@@ -113,9 +113,20 @@ fn what_was_finished_too_late_is_told_once_by_the_look_that_lacked_it() {
 }
 
 #[test]
+fn what_was_finished_too_late_is_told_even_if_the_reader_looks_when_it_is_long_gone() {
+    for (visible, told) in [(10, true), (11, false)] {
+        let versions = Versions::new(1, &[lane(3, &[])], 1);
+        let mut reader = versions.reader(0);
+        assert_eq!(versions.read_with(ms(10), &mut reader, |_| ()), Read::Nothing);
+        (0..50).for_each(|k| put(&versions, 0, stamp(visible + k, k), k as u64));
+        assert_eq!(versions.missed(&reader), told.then_some(Missed { visible: ms(10), lane: 0 }));
+    }
+}
+
+#[test]
 fn with_constant_grids_a_version_stays_only_if_some_release_selects_it() {
     // Every millisecond a version, every 10 ms a look, up to 30 ms late: 4 positions do.
-    let versions = Versions::new(1, &[lane(4, &[10])]);
+    let versions = Versions::new(1, &[lane(4, &[10])], 2);
     for k in 0..1000 {
         put(&versions, 0, stamp(k + 1, k), k as u64);
         let late = k - k % 10;
@@ -127,14 +138,14 @@ fn with_constant_grids_a_version_stays_only_if_some_release_selects_it() {
 
 #[test]
 fn what_is_kept_comes_back() {
-    let versions = Versions::new(2, &[lane(3, &[]), lane(4, &[10])]);
+    let versions = Versions::new(2, &[lane(3, &[]), lane(4, &[10])], 2);
     for k in 0..20 {
         versions.write_with(k % 2, stamp(k as i64 + 1, k as i64), |words| {
             (0..2).for_each(|i| words.set(i, (k + i) as u64))
         });
     }
     let kept = versions.kept();
-    let again = Versions::new(2, &[lane(3, &[]), lane(4, &[10])]);
+    let again = Versions::new(2, &[lane(3, &[]), lane(4, &[10])], 2);
     again.put_back(&kept);
     assert_eq!(again.kept(), kept);
     assert_eq!(kept[0].len(), 3);
@@ -157,7 +168,7 @@ proptest! {
         positions in 1usize..6,
         steps in prop::collection::vec((0usize..3, 1i64..8, 0i64..30, 0i64..40), 1..80),
     ) {
-        let versions = Versions::new(1, &vec![lane(positions, &[]); lanes]);
+        let versions = Versions::new(1, &vec![lane(positions, &[]); lanes], 2);
         let mut all = vec![Vec::new(); lanes];
         let mut now = 0;
         for (word, (lane, step, delay, back)) in steps.into_iter().enumerate() {
@@ -181,7 +192,7 @@ proptest! {
     ) {
         let count = |every: i64| (late as u64).div_ceil(every as u64) as usize + 2;
         let positions = consumers.iter().map(|every| count(*every as i64)).sum::<usize>().min(count(producer));
-        let versions = Versions::new(1, &[lane(positions, &consumers)]);
+        let versions = Versions::new(1, &[lane(positions, &consumers)], 2);
         let mut all = vec![Vec::new()];
         for k in 0..60 {
             let now = k * producer;
@@ -205,7 +216,7 @@ fn in_threads(wrong: Option<Wrong>, by_release: bool) -> [usize; 3] {
     const CONSUMERS: [i64; 2] = [7, 25];
     let end = if cfg!(miri) { 300 } else { 20_000 };
     let grids: Vec<u64> = CONSUMERS.iter().map(|every| *every as u64).filter(|_| by_release).collect();
-    let mut versions = Versions::new(8, &[lane(64, &grids)]);
+    let mut versions = Versions::new(8, &[lane(64, &grids)], 2);
     versions.wrong = wrong;
     let clock = AtomicI64::new(0);
     let done: Vec<AtomicI64> = (0..3).map(|_| AtomicI64::new(0)).collect();
@@ -219,8 +230,9 @@ fn in_threads(wrong: Option<Wrong>, by_release: bool) -> [usize; 3] {
         (0..random(time) >> 58).for_each(|_| std::hint::spin_loop());
     };
     let finished = &done[0];
-    let consume = |every: i64, done: &AtomicI64| {
-        let (mut reader, mut counts, mut suspect, mut untold) = (versions.reader(), [0; 3], false, 0);
+    let consume = |number: usize, done: &AtomicI64| {
+        let every = CONSUMERS[number];
+        let (mut reader, mut counts, mut suspect, mut untold) = (versions.reader(number), [0; 3], false, 0);
         let mut last = None;
         for time in (0..end).step_by(every as usize) {
             // Every other one starts late, by up to three periods of the producer.
@@ -241,7 +253,7 @@ fn in_threads(wrong: Option<Wrong>, by_release: bool) -> [usize; 3] {
             let read = versions.read_with(ms(time), &mut reader, |words| {
                 last = Some((words.get(0), (1..words.len()).all(|i| words.get(i) == words.get(0))));
             });
-            assert_eq!(last.is_some_and(|(_, whole)| !whole), false, "a mixture");
+            assert!(last.is_none_or(|(_, whole)| whole), "a mixture");
             let wanted = (time >= PERIOD).then(|| (time - PERIOD) / PERIOD * PERIOD);
             suspect = read != Read::Lost && last.map(|(word, _)| word as i64) != wanted;
             done.store(time, SeqCst);
@@ -266,7 +278,7 @@ fn in_threads(wrong: Option<Wrong>, by_release: bool) -> [usize; 3] {
             done[0].store(i64::MAX, SeqCst);
         });
         let consume = &consume;
-        let consumers = [0, 1].map(|i| scope.spawn(move || consume(CONSUMERS[i], &done[i + 1])));
+        let consumers = [0, 1].map(|i| scope.spawn(move || consume(i, &done[i + 1])));
         // Nobody is left behind by more than this, but by so much everybody may be.
         const BEHIND: i64 = 60;
         while clock.load(SeqCst) < end {

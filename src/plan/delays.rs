@@ -34,12 +34,11 @@ pub(super) fn complete(
 ) -> Vec<Problem> {
     let roots = super::causes::roots(tasks);
     let mut problems = Vec::new();
-    for index in 0..connections.len() {
-        if connections[index].timing != Timing::Delayed {
+    for (index, connection) in connections.iter_mut().enumerate() {
+        if connection.timing != Timing::Delayed {
             continue;
         }
         let delay = plan(ConnectionId(index), tasks, fmus, &roots);
-        let connection = &mut connections[index];
         // Times and numbers, an element's words, and its length if it has one.
         let element = if is_bytes(connection) { 8 + connection.capacity.next_multiple_of(8) } else { 8 };
         let version = connection.elements.saturating_mul(element).saturating_add(64);

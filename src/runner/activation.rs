@@ -68,7 +68,8 @@ impl Activation {
         let fleeting = |batch: &plan::Batch| matches!(batch.variable_type, VariableType::String | VariableType::Binary);
         let undisturbed = siblings.clone().next().is_some() && plan.get.iter().any(fleeting)
             || siblings.flat_map(|(_, other)| feeds(other)).any(|reference| own.contains(&reference));
-        let (mut set, get): (Vec<(Batch, Vec<Input>)>, Vec<(Batch, Vec<Output>)>) = (set.collect(), get.collect());
+        let mut set: Vec<(Batch, Vec<Input>)> = set.collect();
+        let get: Vec<(Batch, Vec<Output>)> = get.collect();
         for (values, inputs) in &mut set {
             inputs.iter_mut().for_each(|input| input.follow_delay(world, task, values));
         }

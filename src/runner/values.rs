@@ -30,7 +30,7 @@ pub fn versions(plan: &Plan, connection: &ConnectionPlan) -> Option<Versions> {
     let releases: Vec<_> = releases.collect();
     let shape = |producer: &plan::ProducerPlan| LaneShape { positions: producer.versions, releases: releases.clone() };
     let lanes: Vec<LaneShape> = delay.producers.iter().map(shape).collect();
-    Some(Versions::new(connection.elements * room(connection), &lanes))
+    Some(Versions::new(connection.elements * room(connection), &lanes, delay.consumers.len()))
 }
 
 /// Words that an element takes.
@@ -143,7 +143,7 @@ impl Input {
         let connection = &world.plan.connections[self.route.cell];
         let (Some(delay), Some(versions)) = (&connection.delay, &world.versions[self.route.cell]) else { return };
         let consumer = delay.consumers.iter().position(|consumer| *consumer == task).unwrap_or_default();
-        self.delayed = Some(Delayed { reader: versions.reader(), consumer });
+        self.delayed = Some(Delayed { reader: versions.reader(consumer), consumer });
         if world.cells[self.route.cell].version() > 0 {
             world.cells[self.route.cell].read_with(|words| self.route.copy(words, values));
         }

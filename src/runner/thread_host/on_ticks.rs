@@ -65,7 +65,7 @@ impl PartitionHost {
     pub(super) fn read_on_ticks(&self, updates: &ClockUpdate, active: &[u8]) -> Result<(), Failure> {
         let now = self.task.get().zip(self.due.get()).map(|(task, due)| {
             // Nobody has asked a changing clock yet what comes next.
-            let stamp = Visibility::default().of(&self.world, task, &due, None);
+            let stamp = Visibility::default().of(self.world, task, &due, None);
             Publishing { task, stamp }
         });
         for on_tick in &mut self.on_ticks.borrow_mut().all {
