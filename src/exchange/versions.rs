@@ -9,7 +9,7 @@
 //! * what a reader should have had and has not is told: [`Read::Lost`] when it was overwritten already, and
 //!   [`Versions::missed`] when it was not finished yet.
 //!
-//! Each producing task has a [`Lane`] of its own, so that a lane has one writer at a time. A lane is a ring of *positions*,
+//! Each producing task has a *lane* of its own, so that a lane has one writer at a time. A lane is a ring of *positions*,
 //! numbered from 1, in which v strictly increases. A new version takes the position of the one before it when nobody can
 //! want that any more: when it is visible as early, or when no consumer is released in between. The version goes into a
 //! spare slot first, then the position is pointed at it and the slot that is free now becomes the spare; so what a

@@ -395,6 +395,26 @@ mod tests {
     }
 
     #[test]
+    fn connections_say_what_came_too_late_and_the_promise_when_it_broke() {
+        let mut run = sample(1);
+        run.connections[0].missed = 3;
+        run.promise = PromiseResult {
+            holds: false,
+            covered: 4,
+            columns: 12,
+            until_s: Some(0.25),
+            broken_by: Some("an overrun of clock plant.step".into()),
+        };
+        let report = parsed(&run);
+        let connection = &report["connections"][0];
+        assert_eq!((&connection["from"], &connection["timing"]), (&"plant.speed".into(), &"delayed".into()));
+        assert_eq!((&connection["missed"], &connection["overwritten"]), (&3.into(), &0.into()));
+        let promise = &report["promise"];
+        assert_eq!((&promise["holds"], &promise["until_s"]), (&false.into(), &0.25.into()));
+        assert_eq!(promise["broken_by"], "an overrun of clock plant.step");
+    }
+
+    #[test]
     fn a_warning_passes_a_limit_or_a_failure_does_not() {
         for (severity, verdict) in [(Severity::Warning, "pass"), (Severity::Limit, "fail"), (Severity::Failure, "fail")]
         {
