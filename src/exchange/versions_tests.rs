@@ -1,8 +1,8 @@
 //! A store of versions against a list that forgets nothing, alone and with real threads; and against exchanges that are
 //! known to be wrong.
 
-use super::super::wrong::Wrong;
 use super::*;
+use crate::exchange::wrong::Wrong;
 use crate::time::Nanos;
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
