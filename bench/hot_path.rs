@@ -70,8 +70,8 @@ fn main() -> ExitCode {
         k += 1;
         let visible = Instant::ZERO.after_many(millisecond, k);
         black_box(&versions).write_with(0, Stamp { visible, activation }, |words| words.set(0, k));
-        black_box(versions.missed(&reader));
         black_box(&versions).read_with(visible, &mut reader, |words| value = black_box(words.get(0)));
+        black_box(versions.missed_before(&reader));
         activation = visible;
     });
     match lock_in_an_fmu() {

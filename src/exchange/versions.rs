@@ -7,7 +7,7 @@
 //! * the writer never waits; a reader repeats only when the writer has reused the slot that it was copying, so a reader of
 //!   higher priority on the writer's core never repeats;
 //! * what a reader should have had and has not is told: [`Read::Lost`] when it was overwritten already, and
-//!   [`Versions::missed`] when it was not finished yet.
+//!   [`Versions::missed_before`] when it was not finished yet.
 //!
 //! Each producing task has a *lane* of its own, so that a lane has one writer at a time. A lane is a ring of *positions*,
 //! numbered from 1, in which v strictly increases. A new version takes the position of the one before it when nobody can
@@ -87,6 +87,8 @@ pub struct Reader {
     taken: Option<(usize, u64)>,
     /// Per lane: the newest position when it looked, and the serial number there.
     seen: Box<[(u64, u64)]>,
+    /// The look before that, in the same way.
+    before: (Option<Instant>, Box<[(u64, u64)]>),
 }
 
 /// A kept version, for a saved state: when it is visible, when it was computed, and its words.
@@ -322,7 +324,8 @@ impl Versions {
 
     /// The reader with this number, below that of [`Versions::new`], which has not looked yet. There is one at a time.
     pub fn reader(&self, number: usize) -> Reader {
-        Reader { number, time: None, taken: None, seen: self.lanes.iter().map(|_| (0, 0)).collect() }
+        let seen = || self.lanes.iter().map(|_| (0, 0)).collect();
+        Reader { number, time: None, taken: None, seen: seen(), before: (None, seen()) }
     }
 
     /// Publishes a version of a producer, whose activation times increase; `fill` writes its words. Words that it leaves out
@@ -338,7 +341,8 @@ impl Versions {
     /// What is visible at `time`, which increases from look to look of a reader: `take` copies what it wants of it, and may be
     /// called again, and must then copy it all again: only what it copied last is right.
     pub fn read_with(&self, time: Instant, reader: &mut Reader, mut take: impl FnMut(Words)) -> Read {
-        reader.time = Some(time);
+        std::mem::swap(&mut reader.seen, &mut reader.before.1);
+        reader.before.0 = reader.time.replace(time);
         loop {
             let mut best: Option<(usize, Found)> = None;
             let mut lost = false;
@@ -383,14 +387,22 @@ impl Versions {
         lane.find(time, seen)
     }
 
-    /// What this reader should have seen at its last look and was finished after it only; the earliest of it. To be asked
-    /// once, before the next look or at the end. A version that is not finished by then lacks at the next look as well, and is
-    /// told after that.
+    /// What this reader should have seen at its look before the last one and was finished after it only; the earliest of it.
+    /// To be asked after each look: so nothing can come between the two. A version that the last look lacks as well is told
+    /// after the next one at the latest.
+    pub fn missed_before(&self, reader: &Reader) -> Option<Missed> {
+        self.missed_at(reader.before.0?, &reader.before.1, reader)
+    }
+
+    /// What this reader should have seen at its last look and was not finished. To be asked when everybody is done.
     pub fn missed(&self, reader: &Reader) -> Option<Missed> {
-        let time = reader.time?;
+        self.missed_at(reader.time?, &reader.seen, reader)
+    }
+
+    fn missed_at(&self, time: Instant, seen: &[(u64, u64)], reader: &Reader) -> Option<Missed> {
         let lanes = self.lanes.iter().enumerate();
         let missed = lanes.filter_map(|(lane, versions)| {
-            Some(Missed { visible: versions.missed(time, reader.seen[lane], reader.number)?, lane })
+            Some(Missed { visible: versions.missed(time, seen[lane], reader.number)?, lane })
         });
         missed.min_by_key(|missed| missed.visible)
     }

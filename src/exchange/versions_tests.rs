@@ -237,7 +237,10 @@ fn in_threads(wrong: Option<Wrong>, by_release: bool) -> [usize; 3] {
         for time in (0..end).step_by(every as usize) {
             // Every other one starts late, by up to three periods of the producer.
             wait(time + if random(time) & 1 << 40 == 0 { 0 } else { (random(time) >> 41) as i64 % (3 * PERIOD) });
-            let told = versions.missed(&reader).is_some();
+            let read = versions.read_with(ms(time), &mut reader, |words| {
+                last = Some((words.get(0), (1..words.len()).all(|i| words.get(i) == words.get(0))));
+            });
+            let told = versions.missed_before(&reader).is_some();
             if time > 0 {
                 assert!(wrong.is_some() || !told || suspect, "it was told of a version that it had");
                 match (suspect, told) {
@@ -250,9 +253,6 @@ fn in_threads(wrong: Option<Wrong>, by_release: bool) -> [usize; 3] {
                     (true, true) => counts[1] += 1 + std::mem::take(&mut untold),
                 }
             }
-            let read = versions.read_with(ms(time), &mut reader, |words| {
-                last = Some((words.get(0), (1..words.len()).all(|i| words.get(i) == words.get(0))));
-            });
             assert!(last.is_none_or(|(_, whole)| whole), "a mixture");
             let wanted = (time >= PERIOD).then(|| (time - PERIOD) / PERIOD * PERIOD);
             suspect = read != Read::Lost && last.map(|(word, _)| word as i64) != wanted;

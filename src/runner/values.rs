@@ -112,16 +112,17 @@ impl Input {
             self.fetch_initial(&world.cells, values);
             return;
         }
-        self.note_missed(world);
         let (Some(delayed), Some(versions)) = (&mut self.delayed, &world.versions[self.route.cell]) else { return };
         let route = &self.route;
-        match versions.read_with(time, &mut delayed.reader, |words| route.copy(words, values)) {
+        let cells = || world.board.reading(ConnectionId(route.cell), delayed.consumer);
+        let read = versions.read_with(time, &mut delayed.reader, |words| route.copy(words, values));
+        if let Some(Missed { visible, lane }) = versions.missed_before(&delayed.reader) {
+            cells().missed(visible, lane);
+        }
+        match read {
             Read::Nothing | Read::Same => return,
             Read::New => (),
-            Read::Lost => {
-                let cells = world.board.reading(ConnectionId(self.route.cell), delayed.consumer);
-                cells.lost(time);
-            }
+            Read::Lost => cells().lost(time),
         }
         values.enable(self.item);
     }
@@ -149,8 +150,7 @@ impl Input {
         }
     }
 
-    /// Notes a version that should have been visible at the last look and was finished only after it.
-    #[inline]
+    /// The run is over: notes a version that should have been visible at the last look and was finished only after it.
     pub fn note_missed(&self, world: &World) {
         let Some(delayed) = &self.delayed else { return };
         let Some(versions) = &world.versions[self.route.cell] else { return };
