@@ -7,12 +7,13 @@
 use std::hint::black_box;
 use std::process::{Command, ExitCode};
 use std::sync::atomic::AtomicU64;
-use vecud::exchange::Latest;
+use vecud::exchange::{LaneShape, Latest, Stamp, Versions};
 use vecud::record::trace::{Note, TraceRing};
 use vecud::sys::cycles::{Scale, ticks};
 use vecud::sys::pi::PiWord;
 use vecud::sys::preemption::{Partition, PreemptionLock};
 use vecud::sys::thread::current_tid;
+use vecud::time::{Fraction, Instant};
 
 const ROUNDS: u64 = 1_000_000;
 const REPETITIONS: usize = 7;
@@ -60,6 +61,20 @@ fn main() -> ExitCode {
         value += 1;
         black_box(&cell).write(|_| value);
         black_box(&cell).read(|_, word| value = black_box(word));
+    });
+    // Producer and consumer of a millisecond, as a rig would have them.
+    let millisecond = Fraction::new(1, 1000).expect("it is one");
+    let shape = LaneShape { positions: 103, releases: vec![(Instant::ZERO, millisecond)] };
+    let (versions, mut k) = (Versions::new(1, &[shape], 1), 0);
+    let mut reader = versions.reader(0);
+    let mut activation = Instant::ZERO;
+    kept &= show("delayed exchange of a scalar: write + read", &mut |_, _| {
+        k += 1;
+        let visible = Instant::ZERO.after_many(millisecond, k);
+        black_box(&versions).write_with(0, Stamp { visible, activation }, |words| words.set(0, k));
+        black_box(&versions).read_with(visible, &mut reader, |words| value = black_box(words.get(0)));
+        black_box(versions.missed_before(&reader));
+        activation = visible;
     });
     let words: Vec<AtomicU64> = (0..TraceRing::words(1024)).map(|_| AtomicU64::new(0)).collect();
     let ring = TraceRing::new(&words, 1024).expect("a ring of 1024 notes");

@@ -32,7 +32,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("plan", &["exchange::word", "fmu::description", "priority", "rig", "time"]),
     ("schedule", &["plan", "time"]),
     ("snapshot", &["plan", "schedule", "time"]),
-    ("exchange", &["schedule", "time"]),
+    ("exchange", &["plan", "schedule", "time"]),
     ("recording", &[]),
     ("stimulus", &["exchange::word", "fmu::description", "plan", "rig", "time"]),
     ("record", &["control", "exchange::word", "fmu::description", "plan", "recording", "stimulus", "time"]),

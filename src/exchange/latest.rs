@@ -92,7 +92,7 @@ impl Latest {
 
 /// The words of a version that is being read.
 #[derive(Clone, Copy, Debug)]
-pub struct Words<'a>(&'a [AtomicU64]);
+pub struct Words<'a>(pub(super) &'a [AtomicU64]);
 
 impl Words<'_> {
     /// One of them.
@@ -111,7 +111,7 @@ impl Words<'_> {
 
 /// The words of a version that is being written.
 #[derive(Clone, Copy, Debug)]
-pub struct NewWords<'a>(&'a [AtomicU64]);
+pub struct NewWords<'a>(pub(super) &'a [AtomicU64]);
 
 impl NewWords<'_> {
     /// Changes one of them.

@@ -7,7 +7,11 @@
 pub mod bytes;
 mod latest;
 mod tick_queue;
+pub mod versions;
 pub mod word;
+#[cfg(any(test, feature = "wrong_exchange"))]
+pub mod wrong;
 
 pub use latest::{Latest, NewWords, Words};
 pub use tick_queue::{Deadline, TickQueue, TickStamp};
+pub use versions::{LaneShape, Read, Reader, Stamp, Versions};

@@ -8,11 +8,12 @@
 //! `read`, and `done` when the tick has been activated. All counters are sequentially consistent, since a third thread
 //! decides from several queues whether anything is still under way.
 
+use crate::plan::TaskId;
 use crate::schedule::{QUEUE, Tick};
 use crate::time::{Instant, Nanos};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const WIDTH: usize = 4;
+const WIDTH: usize = 5;
 
 /// A tick and when it was dispatched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,19 +22,22 @@ pub struct TickStamp {
     pub time: Instant,
     /// Wall clock of the dispatch.
     pub dispatched: Nanos,
+    /// The clock at the root of the chain that led to it; `None`: there is none.
+    pub root: Option<TaskId>,
 }
 
 impl TickStamp {
     /// As words.
     pub fn to_words(self) -> [u64; WIDTH] {
         let [a, b, c] = self.time.to_words();
-        [a, b, c, self.dispatched.0 as u64]
+        [a, b, c, self.dispatched.0 as u64, self.root.map_or(0, |root| root.0 as u64 + 1)]
     }
 
     /// The inverse of [`TickStamp::to_words`].
     pub fn from_words(words: [u64; WIDTH]) -> TickStamp {
-        let [a, b, c, dispatched] = words;
-        TickStamp { time: Instant::from_words([a, b, c]), dispatched: Nanos(dispatched as i64) }
+        let [a, b, c, dispatched, root] = words;
+        let root = root.checked_sub(1).map(|root| TaskId(root as usize));
+        TickStamp { time: Instant::from_words([a, b, c]), dispatched: Nanos(dispatched as i64), root }
     }
 }
 
@@ -52,14 +56,14 @@ impl Deadline {
 
     /// As words.
     pub fn to_words(self) -> [u64; Self::WIDTH] {
-        let ([a, b, c, d], [e, f, g]) = (self.tick.to_words(), self.since.to_words());
-        [a, b, c, d, e, f, g]
+        let ([a, b, c, d, e], [f, g, h]) = (self.tick.to_words(), self.since.to_words());
+        [a, b, c, d, e, f, g, h]
     }
 
     /// The inverse of [`Deadline::to_words`].
     pub fn from_words(words: [u64; Self::WIDTH]) -> Deadline {
-        let [a, b, c, d, e, f, g] = words;
-        Deadline { tick: TickStamp::from_words([a, b, c, d]), since: Instant::from_words([e, f, g]) }
+        let [a, b, c, d, e, f, g, h] = words;
+        Deadline { tick: TickStamp::from_words([a, b, c, d, e]), since: Instant::from_words([f, g, h]) }
     }
 }
 
@@ -129,7 +133,8 @@ mod tests {
     use super::*;
 
     fn tick(k: i64) -> TickStamp {
-        TickStamp { time: Instant::from_nanos(Nanos(k)), dispatched: Nanos(-k) }
+        let root = usize::try_from(k % 3).ok().map(TaskId);
+        TickStamp { time: Instant::from_nanos(Nanos(k)), dispatched: Nanos(-k), root }
     }
 
     #[test]

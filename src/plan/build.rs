@@ -9,8 +9,8 @@ use super::priorities::{Class, Merged};
 use super::start_values::{self, Starts};
 use super::triggers::{self, Output};
 use super::{
-    ControlPlan, FmuId, FmuPlan, HostPlan, OutputClock, Plan, Release, TaskId, TaskPlan, TracePlan, control, cores,
-    datagrams, dialect, initial, names, record, stimuli,
+    ControlPlan, FmuId, FmuPlan, HostPlan, OutputClock, Plan, Release, TaskId, TaskPlan, TracePlan, causes, control,
+    cores, datagrams, delays, dialect, initial, names, record, stimuli,
 };
 use crate::fmu::description::{IntervalVariability, ModelDescription};
 use crate::priority::FifoPriority;
@@ -149,7 +149,10 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
     let mut tasks = tasks(&sorted, &merged, &classes, &drafts, &units, |draft| {
         batches::of_task(&units, draft, &wanted[draft.fmu], &links, &starts, &columns)
     });
-    let fmus = (0..units.len())
+    for (task, &draft) in tasks.iter_mut().zip(&sorted.drafts) {
+        task.caused_by = sorted.ids(&causes::of(draft, &drafts, &units, &outputs));
+    }
+    let fmus: Vec<FmuPlan> = (0..units.len())
         .map(|fmu| FmuPlan {
             start_values: starts[fmu].values().cloned().collect(),
             structural_values: units[fmu].structure.values().cloned().collect(),
@@ -162,6 +165,11 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
             ..fmu_plan(&units[fmu], fmu, cpus[fmu], &outputs[fmu], &sorted, &tasks)
         })
         .collect();
+    let mut connections = connections::plans(rig, &units, &links);
+    let problems = delays::complete(&mut connections, &tasks, &fmus, rig);
+    if !problems.is_empty() {
+        return Err(PlanError { problems });
+    }
     let datagrams = datagrams::sources(rig, &tasks);
     let stimuli = stimuli.complete(&units, &links, &starts, |draft| sorted.id_of[draft], &mut tasks);
     Ok(Plan {
@@ -187,7 +195,7 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
         fmus,
         initial_order: initial.order.into_iter().map(FmuId).collect(),
         tasks,
-        connections: connections::plans(rig, &units, &links),
+        connections,
         stimuli,
         signals: columns.signals,
         formats: rig.record.as_ref().map(|record| record.formats).unwrap_or_default(),
@@ -355,6 +363,7 @@ fn tasks(
                 element: draft.element,
                 kind: variable.clock.as_ref().map_or(IntervalVariability::Triggered, |c| c.interval_variability),
                 release: draft.release.clone(),
+                caused_by: Vec::new(),
                 write_interval: draft.write_interval,
                 write_shift: draft.write_shift,
                 supports_fraction: variable.clock.as_ref().is_some_and(|c| c.supports_fraction),

@@ -235,6 +235,8 @@ pub(super) fn plans(rig: &Rig, units: &[Unit], links: &[Link]) -> Vec<Connection
             from: format!("{}.{}{}", units[link.source.0].name(), from.name, link.from.text),
             to: format!("{}.{}{}", units[link.target.0].name(), to.name, link.to.text),
             timing,
+            // When the tasks are known.
+            delay: None,
             from_type: from.variable_type,
             variable_type: to.variable_type,
             conversion: link.conversion,

@@ -351,6 +351,8 @@ pub struct TaskPlan {
     pub kind: IntervalVariability,
     /// What activates it.
     pub release: Release,
+    /// Of a triggered or countdown clock: the tasks that may tick or arm it; else empty.
+    pub caused_by: Vec<TaskId>,
     /// The interval is written in Initialization Mode (fixed and tunable clocks).
     pub write_interval: bool,
     /// So is the shift, which is the rig's.
@@ -419,6 +421,8 @@ pub struct ConnectionPlan {
     pub to: String,
     /// When it becomes visible.
     pub timing: Timing,
+    /// Of a delayed one.
+    pub delay: Option<DelayPlan>,
     /// Type of the producer's variable.
     pub from_type: VariableType,
     /// Type of the consumer's variable; values travel as such.
@@ -435,6 +439,27 @@ pub struct ConnectionPlan {
     pub to_elements: Vec<Range<usize>>,
     /// Bytes that an element may have, for strings and binaries; else 0. Longer values are not passed on.
     pub capacity: usize,
+}
+
+/// Who is at the ends of a delayed connection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DelayPlan {
+    /// The tasks that publish.
+    pub producers: Vec<ProducerPlan>,
+    /// The tasks that read.
+    pub consumers: Vec<TaskId>,
+    /// All consumers are periodic and stay on their grids, so that only versions are kept which an instant of these
+    /// selects.
+    pub by_release: bool,
+}
+
+/// A producer of a delayed connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProducerPlan {
+    /// Which task.
+    pub task: TaskId,
+    /// How many of its versions are kept.
+    pub versions: usize,
 }
 
 /// A recorded column: one scalar, or one element of an array.

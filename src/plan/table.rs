@@ -3,7 +3,7 @@
 //! Pure: the same plan gives the same text. Columns are aligned by characters.
 
 use super::words::{kind_in, shape_text, type_name};
-use super::{Formats, Interpolation, OnError, Overrun, Plan, Release, Rule, TaskPlan, TriggerTime};
+use super::{Formats, Interpolation, OnError, Overrun, Plan, Release, Rule, TaskPlan, Timing, promise, timing};
 use crate::rig::Mode;
 use crate::time::Fraction;
 use std::collections::BTreeSet;
@@ -30,7 +30,9 @@ pub fn render(plan: &Plan) -> String {
     section(&mut out, "Triggers", triggers(plan));
     section(&mut out, "Stimuli", stimuli(plan));
     section(&mut out, "Recorded", recorded(plan));
-    section(&mut out, "May differ from run to run in real time", unrepeatable(plan));
+    let (inside, outside) = promise::lines(plan);
+    section(&mut out, "Recorded with the same bytes in real and in virtual time", list(&inside));
+    section(&mut out, "May differ from run to run in real time", list(&outside));
     section(&mut out, "Notes", list(&plan.notes));
     out
 }
@@ -187,7 +189,11 @@ fn cores(plan: &Plan) -> String {
 }
 
 fn connections(plan: &Plan) -> String {
-    let row = |connection: &super::ConnectionPlan| {
+    let row = |(index, connection): (usize, &super::ConnectionPlan)| {
+        let timing = match connection.timing {
+            Timing::Immediate => "immediate",
+            Timing::Delayed => "delayed",
+        };
         let shape = if connection.elements == 1 { Vec::new() } else { vec![connection.elements] };
         let (from, to) = (connection.from_type, connection.variable_type);
         let mut kind = match from == to {
@@ -202,11 +208,11 @@ fn connections(plan: &Plan) -> String {
             "→".to_owned(),
             connection.to.clone(),
             kind,
-            "immediate".to_owned(),
+            format!("{timing}: {}", timing::words(plan, super::ConnectionId(index))),
             units(connection),
         ]
     };
-    aligned(&plan.connections.iter().map(row).collect::<Vec<_>>(), &[])
+    aligned(&plan.connections.iter().enumerate().map(row).collect::<Vec<_>>(), &[])
 }
 
 /// `bar → Pa: v · 100000`; nothing where units do not convert.
@@ -288,37 +294,4 @@ fn recorded(plan: &Plan) -> String {
         Formats { csv: true, .. } => ", in signals.csv and signals.mcap",
     };
     format!("{columns}{file}{thinned}\n")
-}
-
-/// What lies outside the promise that real time records the same bytes as virtual time (design S15).
-fn unrepeatable(plan: &Plan) -> String {
-    let mut lines = Vec::new();
-    if !plan.connections.is_empty() {
-        lines.push(format!(
-            "immediate connections ({}): what a consumer sees depends on who ran first",
-            plan.connections.len()
-        ));
-    }
-    if plan.trigger_time == TriggerTime::Now {
-        lines.push("activation times of triggered clocks (trigger_time = \"now\")".to_owned());
-    }
-    if plan.receiver.is_some() {
-        lines.push("activation times of clocks that datagrams activate".to_owned());
-    }
-    let mut shared = BTreeSet::new();
-    for (fmu, instance) in plan.fmus.iter().enumerate() {
-        let mut seen = BTreeSet::new();
-        let tasks = plan.tasks.iter().filter(|task| task.fmu.0 == fmu);
-        for item in tasks.flat_map(|task| &task.get).flat_map(|batch| &batch.items) {
-            if !seen.insert(item.reference) && !item.signals.is_empty() {
-                shared.insert(format!("{}.{}", instance.name, item.name));
-            }
-        }
-    }
-    if !shared.is_empty() {
-        let shown: Vec<&str> = shared.iter().take(8).map(String::as_str).collect();
-        let more = if shared.len() > 8 { ", …" } else { "" };
-        lines.push(format!("variables of several partitions: {}{more}", shown.join(", ")));
-    }
-    list(&lines)
 }

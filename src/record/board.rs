@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 mod named;
 mod next_run;
 mod phase;
+pub mod promise;
 mod stimuli;
 mod trace;
 
@@ -242,6 +243,7 @@ pub struct Layout {
     stimuli: Vec<(usize, Shape)>,
     tasks: usize,
     log: usize,
+    promise: promise::Region,
     /// Two words per signal: whether a value was read during initialisation, and that value.
     initial: usize,
     total: usize,
@@ -267,10 +269,11 @@ impl Layout {
             })
             .collect();
         let traces = trace::rings(plan, &mut next);
+        let promise = promise::Region::of(plan, &mut next);
         let commands = next;
         let control = plan.fmus.iter().map(|fmu| ControlLayout::of(fmu, &mut next)).collect();
         let stimuli = stimuli::places(plan, &mut next);
-        Layout { fmus, tasks, log, initial, rings, traces, commands, control, stimuli, total: next }
+        Layout { fmus, tasks, log, promise, initial, rings, traces, commands, control, stimuli, total: next }
     }
 
     /// Size of the shared memory.

@@ -2,7 +2,10 @@
 
 use super::stimuli::StimulusJson;
 use super::trace::TraceJson;
-use super::{ClockResult, End, FindingResult, FmuResult, Host, LockResult, Run, Scheduling, Severity, passed, status};
+use super::{
+    ClockResult, ConnectionResult, End, FindingResult, FmuResult, Host, LockResult, PromiseResult, Run, Scheduling,
+    Severity, passed, status,
+};
 use crate::plan::Mode;
 use crate::plan::words::kind_name;
 use crate::priority::FifoPriority;
@@ -41,6 +44,8 @@ struct Report<'a> {
     fmus: Vec<FmuJson<'a>>,
     clocks: Vec<ClockJson<'a>>,
     stimuli: Vec<StimulusJson>,
+    connections: &'a [ConnectionResult],
+    promise: &'a PromiseResult,
 }
 
 #[derive(Serialize)]
@@ -160,6 +165,8 @@ impl<'a> Report<'a> {
             fmus: run.fmus.iter().map(FmuJson::of).collect(),
             clocks: run.clocks.iter().map(ClockJson::of).collect(),
             stimuli: run.stimuli.iter().map(StimulusJson::of).collect(),
+            connections: &run.connections,
+            promise: &run.promise,
         }
     }
 }
@@ -377,6 +384,26 @@ mod tests {
         {
             assert!((hist[name].as_f64().unwrap() - exact).abs() <= exact / 128.0, "{name}");
         }
+    }
+
+    #[test]
+    fn connections_say_what_came_too_late_and_the_promise_when_it_broke() {
+        let mut run = sample(1);
+        run.connections[0].missed = 3;
+        run.promise = PromiseResult {
+            holds: false,
+            covered: 4,
+            columns: 12,
+            until_s: Some(0.25),
+            broken_by: Some("an overrun of clock plant.step".into()),
+        };
+        let report = parsed(&run);
+        let connection = &report["connections"][0];
+        assert_eq!((&connection["from"], &connection["timing"]), (&"plant.speed".into(), &"delayed".into()));
+        assert_eq!((&connection["missed"], &connection["overwritten"]), (&3.into(), &0.into()));
+        let promise = &report["promise"];
+        assert_eq!((&promise["holds"], &promise["until_s"]), (&false.into(), &0.25.into()));
+        assert_eq!(promise["broken_by"], "an overrun of clock plant.step");
     }
 
     #[test]

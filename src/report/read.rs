@@ -10,8 +10,8 @@ use super::hlog::tag;
 use super::stimuli::StimulusJson;
 use super::trace::TraceRead;
 use super::{
-    ClockResult, DatagramResult, End, FindingResult, FmuResult, FmuStatus, Host, LockResult, Problem, Run, Scheduling,
-    Severity, json, status,
+    ClockResult, ConnectionResult, DatagramResult, End, FindingResult, FmuResult, FmuStatus, Host, LockResult, Problem,
+    PromiseResult, Run, Scheduling, Severity, json, status,
 };
 use crate::fmu::description::IntervalVariability as Kind;
 use crate::plan::Mode;
@@ -40,6 +40,9 @@ pub struct ReportFile {
     pub(super) end_time: f64,
     wall_seconds: f64,
     end: String,
+    #[serde(default)]
+    connections: Vec<ConnectionResult>,
+    promise: PromiseResult,
     #[serde(default)]
     stimuli: Vec<StimulusJson>,
     #[serde(default)]
@@ -236,6 +239,8 @@ impl ReportFile {
             host: self.host.rebuild()?,
             fmus,
             clocks,
+            connections: self.connections.clone(),
+            promise: self.promise.clone(),
             stimuli: self.stimuli.iter().map(StimulusJson::rebuild).collect(),
             trace: self.trace.rebuild(),
             repetition: self.repetition,

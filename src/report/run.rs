@@ -6,6 +6,7 @@ use crate::plan::{Interpolation, Mode};
 use crate::priority::{FifoPriority, FmiPriority};
 pub use crate::record::board::Scheduling;
 use crate::record::histogram::Histogram;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// A finished run.
@@ -39,6 +40,10 @@ pub struct Run {
     pub fmus: Vec<FmuResult>,
     /// The clocks, in merged order.
     pub clocks: Vec<ClockResult>,
+    /// The connections of variables, in rig order.
+    pub connections: Vec<ConnectionResult>,
+    /// Whether it recorded what virtual time would have.
+    pub promise: PromiseResult,
     /// The stimuli, in rig order.
     pub stimuli: Vec<StimulusResult>,
     /// With `--repeat`: which of the runs it is, counted from 1.
@@ -251,6 +256,38 @@ pub struct ClockResult {
     pub execution: Histogram,
     /// Release → last get done.
     pub response: Histogram,
+}
+
+/// What is known of a connection at the end; in `report.json` as it is here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConnectionResult {
+    /// `fmu.variable` of the producer.
+    pub from: String,
+    /// `fmu.variable` of the consumer.
+    pub to: String,
+    /// `immediate` or `delayed`.
+    pub timing: String,
+    /// What that means here, in words.
+    pub delay: String,
+    /// Values that were not there yet when they were to be seen.
+    pub missed: u64,
+    /// Values that were overwritten before they were seen.
+    pub overwritten: u64,
+}
+
+/// Whether columns have the bytes that virtual time would record; in `report.json` as it is here.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PromiseResult {
+    /// Nothing has come too late for that.
+    pub holds: bool,
+    /// Columns of which it is promised.
+    pub covered: usize,
+    /// All columns.
+    pub columns: usize,
+    /// Simulation time from which on they may differ, s; `None`: they do not, or nobody knows.
+    pub until_s: Option<f64>,
+    /// What was too late.
+    pub broken_by: Option<String>,
 }
 
 /// What is known of the datagrams that were to activate a clock. Each of them is in exactly one of: activations, overruns,

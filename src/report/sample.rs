@@ -1,6 +1,9 @@
 //! A made-up run, for examples and tests.
 
-use super::{ClockResult, End, FmuResult, FmuStatus, Host, LockResult, Run, Scheduling, TraceResult};
+use super::{
+    ClockResult, ConnectionResult, End, FmuResult, FmuStatus, Host, LockResult, PromiseResult, Run, Scheduling,
+    TraceResult,
+};
 use crate::fmu::description::IntervalVariability::{self, Constant, Countdown, Triggered};
 use crate::plan::Mode;
 use crate::priority::{FifoPriority, FmiPriority};
@@ -36,6 +39,15 @@ pub fn sample(seed: u64) -> Run {
         fmus: vec![fmu(&mut random, "ecu"), fmu(&mut random, "plant")],
         clocks,
         repetition: None,
+        connections: vec![ConnectionResult {
+            from: "plant.speed".into(),
+            to: "ecu.speed".into(),
+            timing: "delayed".into(),
+            delay: "visible at the next release of plant.step, 1 ms after".into(),
+            missed: 0,
+            overwritten: 0,
+        }],
+        promise: PromiseResult { holds: true, covered: 4, columns: 12, until_s: None, broken_by: None },
         samples_dropped: 0,
         log_dropped: 0,
         trace: TraceResult::default(),

@@ -39,13 +39,6 @@ impl<'a> Document<'a> {
     }
 }
 
-/// What a value of a fixed vocabulary means here.
-pub(super) enum Meaning<T> {
-    Is(T),
-    /// Part of the rig format, but not of this version.
-    NotYet,
-}
-
 /// One table of the document.
 #[derive(Clone, Copy)]
 pub(super) struct Section<'d> {
@@ -120,19 +113,15 @@ impl<'d> Section<'d> {
     }
 
     /// A word of a fixed vocabulary.
-    pub(super) fn choice<T: Copy>(&self, key: &str, words: &[(&str, Meaning<T>)]) -> Option<T> {
+    pub(super) fn choice<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Option<T> {
         let written = self.string(key)?;
-        match words.iter().find(|(word, _)| *word == written.value) {
-            Some((_, Meaning::Is(value))) => return Some(*value),
-            Some((word, Meaning::NotYet)) => self.not_yet(written.place, &format!("{key} = \"{word}\"")),
-            None => {
-                let usable = words.iter().filter(|(_, meaning)| matches!(meaning, Meaning::Is(_)));
-                let usable: Vec<String> = usable.map(|(word, _)| format!("\"{word}\"")).collect();
-                let message = format!("{key} must be {}, not \"{}\"", usable.join(" or "), written.value);
-                self.document.problem(written.place, message);
-            }
+        let meant = words.iter().find(|(word, _)| *word == written.value).map(|(_, value)| *value);
+        if meant.is_none() {
+            let words: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+            let message = format!("{key} must be {}, not \"{}\"", words.join(" or "), written.value);
+            self.document.problem(written.place, message);
         }
-        None
+        meant
     }
 
     /// Refuses what a later version will do.

@@ -85,6 +85,8 @@ pub struct Limits {
 pub enum Timing {
     /// As soon as the producer has returned.
     Immediate,
+    /// From an instant on that the producer's clock says, however long it takes (logical execution time).
+    Delayed,
 }
 
 /// What an input gets between two rows of its stimulus.

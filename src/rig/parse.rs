@@ -1,6 +1,6 @@
 //! From the text to the [`Rig`]: the top level, `[rig]` and `[host]`.
 
-use super::document::{Document, Meaning, Section, describe, elements, number};
+use super::document::{Document, Section, describe, elements, number};
 use super::tables;
 use super::{At, Mode, OnError, Overrun, Place, Problem, Rig, RigError, RigHost, TriggerTime};
 use crate::priority::FifoPriority;
@@ -42,7 +42,6 @@ pub fn parse(text: &str, file: &Path) -> Result<Rig, RigError> {
 }
 
 fn read_rig(section: Section, rig: &mut Rig) {
-    use Meaning::Is;
     if let Some(name) = section.string("name") {
         if name.value.is_empty() || name.value.contains(['/', '\0']) || name.value.starts_with('.') {
             let message = format!("name = \"{}\" cannot be the name of a folder", name.value);
@@ -50,7 +49,7 @@ fn read_rig(section: Section, rig: &mut Rig) {
         }
         rig.name = name.value.to_owned();
     }
-    if let Some(mode) = section.choice("mode", &[("realtime", Is(Mode::RealTime)), ("virtual", Is(Mode::Virtual))]) {
+    if let Some(mode) = section.choice("mode", &[("realtime", Mode::RealTime), ("virtual", Mode::Virtual)]) {
         rig.mode = mode;
     }
     rig.start_time = instant(&section, "start_time");
@@ -58,14 +57,10 @@ fn read_rig(section: Section, rig: &mut Rig) {
     if let Some(overrun) = overrun(&section) {
         rig.overrun = overrun;
     }
-    if let Some(on_error) =
-        section.choice("on_error", &[("stop", Is(OnError::Stop)), ("continue", Is(OnError::Continue))])
-    {
+    if let Some(on_error) = section.choice("on_error", &[("stop", OnError::Stop), ("continue", OnError::Continue)]) {
         rig.on_error = on_error;
     }
-    if let Some(time) =
-        section.choice("trigger_time", &[("source", Is(TriggerTime::Source)), ("now", Is(TriggerTime::Now))])
-    {
+    if let Some(time) = section.choice("trigger_time", &[("source", TriggerTime::Source), ("now", TriggerTime::Now)]) {
         rig.trigger_time = time;
     }
     if let Some(timeout) = section.read("shutdown_timeout", "a number of seconds above 0, at most 1e6", |item| {
@@ -77,9 +72,7 @@ fn read_rig(section: Section, rig: &mut Rig) {
 
 /// What happens to releases that find their clock busy.
 pub(super) fn overrun(section: &Section) -> Option<Overrun> {
-    use Meaning::Is;
-    section
-        .choice("overrun", &[("skip", Is(Overrun::Skip)), ("queue", Is(Overrun::Queue)), ("stop", Is(Overrun::Stop))])
+    section.choice("overrun", &[("skip", Overrun::Skip), ("queue", Overrun::Queue), ("stop", Overrun::Stop)])
 }
 
 fn read_host(section: Section, host: &mut RigHost) {

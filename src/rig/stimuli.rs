@@ -1,6 +1,6 @@
 //! `[[stimulus]]`: a file, or an earlier recording, that feeds inputs and ticks clocks.
 
-use super::document::{Meaning, Section, describe};
+use super::document::{Section, describe};
 use super::tables::endpoint_of;
 use super::{At, Endpoint, Interpolation, Rig, RigStimulus};
 use std::path::Path;
@@ -11,9 +11,8 @@ const RECORDED: &str = "signals.csv";
 
 /// Reads one table; relative paths in it count from `folder`.
 pub(super) fn read_stimulus(section: Section, folder: &Path, rig: &Rig) -> Option<RigStimulus> {
-    use Meaning::Is;
     let section = &section.only(STIMULUS);
-    let words = [("hold", Is(Interpolation::Hold)), ("linear", Is(Interpolation::Linear))];
+    let words = [("hold", Interpolation::Hold), ("linear", Interpolation::Linear)];
     let interpolation = section.choice("interpolation", &words).unwrap_or(Interpolation::Hold);
     let columns = section.get("columns").map(|_| read_columns(section, rig));
     let key = match (section.get("file").is_some(), section.get("recording").is_some()) {

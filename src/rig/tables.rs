@@ -1,6 +1,6 @@
 //! The tables of a rig that name FMUs: `[fmu.*]`, `[[connect]]`, `[[trigger]]`, `[[stimulus]]`, `[record]`.
 
-use super::document::{Document, Meaning, Section, describe, float_text, number};
+use super::document::{Document, Section, describe, float_text, number};
 use super::parse::overrun;
 use super::record::read_record;
 use super::stimuli::read_stimulus;
@@ -57,7 +57,6 @@ pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
 }
 
 fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
-    use Meaning::Is;
     let legal = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     if name.value.is_empty() || !name.value.chars().all(legal) {
         let message = format!(
@@ -72,8 +71,8 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
         Some(At { value: "", place }) => section.document.problem(place, "path is empty"),
         _ => {}
     }
-    let words = [("ignore", Is(OnWarning::Ignore)), ("log", Is(OnWarning::Log)), ("error", Is(OnWarning::Error))];
-    let dialects = [("draft", Is(Dialect::Draft)), ("released", Is(Dialect::Released))];
+    let words = [("ignore", OnWarning::Ignore), ("log", OnWarning::Log), ("error", OnWarning::Error)];
+    let dialects = [("draft", Dialect::Draft), ("released", Dialect::Released)];
     let core = |item: &Item| item.as_integer().and_then(|i| usize::try_from(i).ok());
     let get_intervals = |item: &Item| match (item.as_bool(), item.as_str()) {
         (Some(false), _) => Some(GetIntervals::Never),
@@ -199,9 +198,8 @@ fn read_fraction(section: &Section, key: &str) -> Option<At<Fraction>> {
 }
 
 fn read_connect(section: &Section, rig: &Rig) -> Option<RigConnect> {
-    use Meaning::{Is, NotYet};
     let (from, to) = (endpoint(section, "from", rig), endpoint(section, "to", rig));
-    let words = [("immediate", Is(Timing::Immediate)), ("delayed", NotYet)];
+    let words = [("immediate", Timing::Immediate), ("delayed", Timing::Delayed)];
     let timing = section.choice("timing", &words).unwrap_or(Timing::Immediate);
     let size = |item: &Item| item.as_integer().and_then(|i| usize::try_from(i).ok()).filter(|&i| i > 0);
     let max_size = section.read("max_size", "a whole number of bytes above 0", size);

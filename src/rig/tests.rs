@@ -156,7 +156,6 @@ fn unknown_keys_name_their_place_and_the_nearest_known_key() {
 fn what_later_versions_do_is_refused_and_not_ignored() {
     let later = "is not supported yet by this version of vecud";
     for (more, place, what) in [
-        ("[[connect]]\nfrom = \"ecu.a\"\nto = \"ecu.b\"\ntiming = \"delayed\"", "6:10", "timing = \"delayed\""),
         ("[host]\nspin_us = 20", "4:11", "spin_us above 0"),
         ("[record]\nformat = \"mf4\"", "4:10", "format = \"mf4\""),
     ] {

@@ -1,6 +1,6 @@
 //! `[trace]`: how much is kept of who ran when.
 
-use super::document::{Meaning, Section, number};
+use super::document::{Section, number};
 use crate::time::Nanos;
 use serde::{Deserialize, Serialize};
 use toml_edit::Item;
@@ -36,9 +36,8 @@ impl Default for RigTrace {
 }
 
 pub(super) fn read(section: Section) -> RigTrace {
-    use Meaning::Is;
     let section = section.only(TRACE);
-    let words = [("off", Is(TraceMode::Off)), ("all", Is(TraceMode::All)), ("flight", Is(TraceMode::Flight))];
+    let words = [("off", TraceMode::Off), ("all", TraceMode::All), ("flight", TraceMode::Flight)];
     let default = RigTrace::default();
     let seconds = |item: &Item| number(item).filter(|seconds| (0.01..=60.0).contains(seconds));
     let limit =

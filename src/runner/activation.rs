@@ -5,12 +5,14 @@ use super::intervals::{duration, known, unusable};
 use super::resize::Resizable;
 use super::stimuli::Stimulated;
 use super::thread_host::PartitionHost;
-use super::values::{self, Input, Output};
+use super::values::{self, Input, Output, Publishing};
+use super::visibility::Visibility;
 use super::world::World;
 use crate::ffi::{Batch, Failure, Function, Outcome, Partition, Status};
 use crate::fmu::description::VariableType;
 use crate::plan::{self, OnWarning, Release, TaskId};
 use crate::record::findings::{Finding, Occurrence};
+use crate::schedule::Due;
 use crate::time::{Fraction, Instant};
 
 /// A task with its model partition and its buffers; belongs to one thread.
@@ -32,6 +34,9 @@ pub struct Activation {
     changing: Option<bool>,
     /// What the last activation of a changing clock has said.
     next: Option<Fraction>,
+    /// Delayed connections begin here.
+    delays: bool,
+    visibility: Visibility,
     activated: bool,
 }
 
@@ -65,7 +70,12 @@ impl Activation {
         let fleeting = |batch: &plan::Batch| matches!(batch.variable_type, VariableType::String | VariableType::Binary);
         let undisturbed = siblings.clone().next().is_some() && plan.get.iter().any(fleeting)
             || siblings.flat_map(|(_, other)| feeds(other)).any(|reference| own.contains(&reference));
-        let (set, get): (Vec<_>, _) = (set.collect(), get.collect());
+        let mut set: Vec<(Batch, Vec<Input>)> = set.collect();
+        let get: Vec<(Batch, Vec<Output>)> = get.collect();
+        for (values, inputs) in &mut set {
+            inputs.iter_mut().for_each(|input| input.follow_delay(world, task, values));
+        }
+        let delays = get.iter().flat_map(|(_, outputs)| outputs).any(Output::is_delayed);
         let stimuli = Stimulated::of(world, task, &set.iter().map(|(values, _)| values).collect::<Vec<_>>());
         let (inbox, resizable) = (Inbox::new(world, task), Resizable::new(&world.plan, plan));
         let changing = (plan.release == Release::Changing).then_some(plan.supports_fraction);
@@ -83,6 +93,8 @@ impl Activation {
             undisturbed,
             changing,
             next: None,
+            delays,
+            visibility: Visibility::default(),
             activated: false,
         }
     }
@@ -116,7 +128,8 @@ impl Activation {
     }
 
     /// Runs it at `time`. When a call fails, or another partition of the instance has, what is left is not done.
-    pub fn run(&mut self, world: &World, host: &PartitionHost, time: Instant) -> Result<(), Failure> {
+    pub fn run(&mut self, world: &World, host: &PartitionHost, due: &Due) -> Result<(), Failure> {
+        let time = due.time;
         let warnings_are_errors = world.plan.fmus[host.fmu().0].on_warning == OnWarning::Error;
         let check = |outcome: Outcome| allowed(outcome, warnings_are_errors);
         if let Some(resizable) = &mut self.resizable {
@@ -124,7 +137,7 @@ impl Activation {
         }
         for (values, inputs) in &mut self.set {
             for input in inputs {
-                input.fetch(&world.cells, values);
+                input.fetch(world, time, values);
             }
         }
         self.activated = false;
@@ -141,20 +154,6 @@ impl Activation {
         host.returned_from_fmu();
         let mut getting = activated?;
         check(getting.outcome())?;
-        let mut read_and_publish = || {
-            for (values, outputs) in &mut self.get {
-                check(getting.get(values)?)?;
-                for output in outputs {
-                    if let Some(size) = output.publish(&world.cells, values) {
-                        let (task, reference) = (Some(self.task), Some(output.reference));
-                        let seen = Occurrence { task, reference, time: Some(time), value: size as u64 };
-                        world.board.fmu(host.fmu()).findings().note(Finding::OversizedValue, seen);
-                    }
-                }
-            }
-            Ok(())
-        };
-        if self.undisturbed { host.locked(read_and_publish) } else { read_and_publish() }?;
         if let Some(fraction) = self.changing {
             let (read, qualifier) = getting.get_interval(fraction)?;
             let interval = known(qualifier).and_then(|()| duration(read)).and_then(|interval| {
@@ -166,7 +165,27 @@ impl Activation {
                     host.fail_reading(Function::get_interval(fraction), self.task, time, reading)
                 })?);
         }
-        Ok(())
+        let stamp = if self.delays { self.visibility.of(world, self.task, due, self.next) } else { None };
+        let now = Some(Publishing { task: self.task, stamp });
+        let mut read_and_publish = || {
+            for (values, outputs) in &mut self.get {
+                check(getting.get(values)?)?;
+                for output in outputs {
+                    if let Some(size) = output.publish(world, now, values) {
+                        let (task, reference) = (Some(self.task), Some(output.reference));
+                        let seen = Occurrence { task, reference, time: Some(time), value: size as u64 };
+                        world.board.fmu(host.fmu()).findings().note(Finding::OversizedValue, seen);
+                    }
+                }
+            }
+            Ok(())
+        };
+        if self.undisturbed { host.locked(read_and_publish) } else { read_and_publish() }
+    }
+
+    /// The run is over: notes what was finished only after this task had looked for the last time.
+    pub fn settle(&self, world: &World) {
+        self.set.iter().flat_map(|(_, inputs)| inputs).for_each(|input| input.note_missed(world));
     }
 
     /// Appends what the last activation set and read, and what `host` has read in callbacks meanwhile, to the task's

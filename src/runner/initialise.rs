@@ -269,7 +269,7 @@ fn exchange(world: &World, fmu: FmuId, instance: &Instance<Initialization>) -> R
     for planned in &plan.initial_writes {
         let (mut batch, mut inputs) = values::set(&world.plan, planned);
         for input in &mut inputs {
-            input.fetch(&world.cells, &mut batch);
+            input.fetch_initial(&world.cells, &mut batch);
         }
         for (number, item) in planned.items.iter().enumerate() {
             if let (true, Some(values)) = (batch.is_enabled(number), values::load(&batch, number)) {
@@ -287,7 +287,7 @@ fn exchange(world: &World, fmu: FmuId, instance: &Instance<Initialization>) -> R
             }
         }
         for output in outputs {
-            if let Some(size) = output.publish(&world.cells, &batch) {
+            if let Some(size) = output.publish(world, None, &batch) {
                 let seen =
                     Occurrence { reference: Some(output.reference), value: size as u64, ..Occurrence::default() };
                 world.board.fmu(fmu).findings().note(Finding::OversizedValue, seen);

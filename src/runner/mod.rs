@@ -31,6 +31,7 @@ mod thread_host;
 mod threads;
 mod values;
 mod virtual_time;
+mod visibility;
 mod watchdog;
 mod world;
 

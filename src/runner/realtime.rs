@@ -8,8 +8,11 @@ use super::activation::Activation;
 use super::stimuli::{Fed, TickFeed};
 use super::thread_host::{Dispatch, PartitionHost};
 use super::world::{Ending, World};
+use crate::exchange::TickStamp;
 use crate::ffi::set_thread_host;
+use crate::fmu::description::IntervalVariability;
 use crate::plan::{Overrun, Release, TaskId};
+use crate::record::board::promise::Break;
 use crate::record::board::{Metric, Scheduling, TaskCells, TaskWord};
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::trace::Note;
@@ -178,6 +181,9 @@ impl PartitionThread {
                 }
             }
             let due = timeline.take().expect("there is a next one");
+            if plan.kind == IntervalVariability::Tunable {
+                world.tell_grid(task, timeline.grid());
+            }
             state.ticks.waiting(timeline.waiting());
             state.idle.store(false, SeqCst);
             state.next.store(due.time.nanos().0, SeqCst);
@@ -238,13 +244,13 @@ impl PartitionThread {
             return monotonic_now();
         }
         let executed_before = core.executed.load(Relaxed);
-        host.begin(task, due.time);
+        host.begin(task, due);
         let start = monotonic_now();
         cells.word(TaskWord::StartedAt).store(start as u64, Relaxed);
         if world.pinned && current_cpu() != plan.cpu {
             cells.count(TaskWord::WrongCore, 1);
         }
-        let result = self.activation.run(world, host, due.time);
+        let result = self.activation.run(world, host, &due);
         let end = monotonic_now();
         // Still in the name of this activation, and before anybody else may enter. FMU code can leak a lock when it is read
         // too.
@@ -270,6 +276,9 @@ impl PartitionThread {
         }
         cells.count(TaskWord::Activations, 1);
         cells.count(TaskWord::Retimed, u64::from(due.retimed));
+        if due.retimed {
+            world.board.note_break(task, Break::Retimed, due.time);
+        }
         cells.histogram(Metric::Wakeup).record(woken - release);
         cells.histogram(Metric::Start).record(start - release);
         if let Release::Datagram { .. } = plan.release {
@@ -313,6 +322,7 @@ fn overruns(world: &World, task: TaskId, timeline: &mut Timeline, cells: &TaskCe
     let skipped = |Skipped { time }: Skipped| {
         overrun();
         cells.count(TaskWord::Skipped, 1);
+        world.board.note_break(task, Break::Overrun, time);
         for metric in [Metric::Wakeup, Metric::Start, Metric::Response] {
             cells.histogram(metric).record(late(time));
         }
@@ -344,6 +354,7 @@ fn overruns(world: &World, task: TaskId, timeline: &mut Timeline, cells: &TaskCe
         Overrun::Stop => {
             if let Some(release) = timeline.overdue(time) {
                 overrun();
+                world.board.note_break(task, Break::Overrun, release);
                 world.overrun(task, release, late(release));
             }
         }
@@ -354,22 +365,26 @@ fn overruns(world: &World, task: TaskId, timeline: &mut Timeline, cells: &TaskCe
 fn take_change(world: &World, task: TaskId, timeline: &mut Timeline) {
     if let Some((interval, from)) = world.tasks[task.0].take_change() {
         timeline.retune(interval, from);
+        world.tell_grid(task, timeline.grid());
     }
 }
 
 /// Moves ticks, a new deadline and a new interval from other threads to the timeline.
 pub fn take_mail(world: &World, task: TaskId, timeline: &mut Timeline) {
     let state = &world.tasks[task.0];
-    let dispatch = |wall| schedule::Dispatch { wall, time: world.simulation(wall) };
+    let dispatch = |tick: TickStamp| {
+        let TickStamp { dispatched: wall, root, .. } = tick;
+        schedule::Dispatch { wall, time: world.simulation(wall), root }
+    };
     take_change(world, task, timeline);
     if let Some(deadline) = state.take_deadline() {
         let tick = deadline.tick;
-        world.count(task, tick, timeline.arm(tick.time, deadline.since, dispatch(tick.dispatched)));
+        world.count(task, tick, timeline.arm(tick.time, deadline.since, dispatch(tick)));
     }
     while timeline.waiting() < QUEUE
         && let Some(stamp) = state.ticks.pop()
     {
-        world.count(task, stamp, timeline.tick(stamp.time, dispatch(stamp.dispatched)));
+        world.count(task, stamp, timeline.tick(stamp.time, dispatch(stamp)));
         state.ticks.waiting(timeline.waiting());
     }
 }

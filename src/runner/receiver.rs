@@ -313,7 +313,7 @@ impl Source {
             cells.count_shared(TaskWord::LateEvents, 1);
         }
         self.last = time.max(self.last.plus(Nanos(1)));
-        let stamp = TickStamp { time: Instant::from_nanos(self.last), dispatched: arrival };
+        let stamp = TickStamp { time: Instant::from_nanos(self.last), dispatched: arrival, root: None };
         let ticked = world.tick(self.task, stamp);
         world.horizon.leave();
         if ticked {

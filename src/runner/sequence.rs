@@ -166,6 +166,7 @@ impl Sequence<'_> {
                 return Err(Refusal::Invalid(message));
             }
         };
+        world.tell_grids(&timelines);
         let mut controls = Vec::new();
         let mut reconfigurable = Vec::new();
         let mut partitions: Vec<(TaskId, Partition)> = Vec::new();
@@ -192,6 +193,7 @@ impl Sequence<'_> {
         };
         self.board.set_phase(Phase::Stopping);
         self.board.global(Global::Complete).store(i64::MAX as u64, SeqCst);
+        activations.iter().for_each(|activation| activation.settle(world));
         let instances = shutdown::join(world, controls, activations);
         let run = Run { world, hosts, instances, ran };
         if world.saves {

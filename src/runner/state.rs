@@ -6,6 +6,7 @@
 use super::stimuli;
 use super::thread_host::PartitionHost;
 use super::world::World;
+use crate::exchange::Versions;
 use crate::ffi::{ClockActivation, Failure, Instance, StateSupport, set_thread_host};
 use crate::plan::{FmuPlan, SignalId, TaskId};
 use crate::record::board::Global;
@@ -44,6 +45,11 @@ pub fn restore_values(world: &World, snapshot: &Snapshot) {
             cell.write(|i| words.get(i).copied().unwrap_or(0));
         }
     }
+    for (versions, kept) in world.versions.iter().zip(&snapshot.versions) {
+        if let Some(versions) = versions {
+            versions.put_back(kept);
+        }
+    }
     for (name, value) in &snapshot.columns {
         if let Some(signal) = world.plan.signals.iter().position(|signal| signal.name == *name) {
             world.board.set_initial(SignalId(signal), *value);
@@ -55,11 +61,12 @@ pub fn restore_values(world: &World, snapshot: &Snapshot) {
 pub fn timelines(world: &World, learned: &[Learned], resumed: Option<&Snapshot>) -> Result<Vec<Timeline>, String> {
     let plan = &world.plan;
     let tasks = plan.tasks.iter().enumerate();
+    let roots = crate::plan::roots(&plan.tasks);
     let all: Result<Vec<Timeline>, String> = tasks
         .map(|(index, task)| {
             let Some(snapshot) = resumed else {
                 let mut timeline = Timeline::new(&task.release, plan.start, plan.stop);
-                timeline.learn(learned[index], plan.start);
+                timeline.learn(learned[index], plan.start, world.initial_root(&roots, TaskId(index)));
                 return Ok(timeline);
             };
             let left = snapshot.timelines.get(index).cloned().ok_or("is not in the state");
@@ -106,6 +113,7 @@ pub fn save(
         states,
         timelines: timelines.to_vec(),
         connections: connections(world),
+        versions: world.versions.iter().map(|of| of.as_ref().map_or_else(Vec::new, Versions::kept)).collect(),
         sizes: sizes(world),
         // The supervisor has them, in the order of time.
         columns: Vec::new(),

@@ -22,6 +22,7 @@ use crate::record::findings::Finding;
 use crate::record::histogram::Recorder;
 use crate::record::trace::TraceRing;
 use crate::record::unusable::Unusable;
+use crate::schedule::Due;
 use crate::sys::preemption::{Locked, Partition as LockMember, PreemptionLock, Unlocked};
 use crate::time::{Fraction, Instant};
 use std::cell::{Cell, RefCell};
@@ -30,13 +31,13 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 /// No hold time waits to be recorded.
 const RECORDED: u64 = u64::MAX;
 
-/// Something that a clock update brought about, in virtual time.
+/// Something that a clock update brought about, in virtual time; with the clock at the root of it.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
     /// A tick for a task.
-    Tick(TaskId, Instant),
+    Tick(TaskId, Instant, Option<TaskId>),
     /// A countdown clock is armed for this time.
-    Arm(TaskId, Instant),
+    Arm(TaskId, Instant, Option<TaskId>),
     /// A tunable clock has another interval from this time on.
     Retune(TaskId, Fraction, Instant),
 }
@@ -57,6 +58,8 @@ pub struct PartitionHost {
     task: Cell<Option<TaskId>>,
     /// Activation time of that activation.
     time: Cell<Instant>,
+    /// That activation, or the last one.
+    due: Cell<Option<Due>>,
     member: LockMember,
     lock: &'static PreemptionLock,
     /// How often FMU code holds the lock (our own callbacks take it too).
@@ -83,6 +86,7 @@ impl PartitionHost {
             fmu,
             task: Cell::new(None),
             time: Cell::new(world.plan.start),
+            due: Cell::new(None),
             member,
             held_by_fmu: Cell::new(0),
             dispatch,
@@ -108,9 +112,12 @@ impl PartitionHost {
     }
 
     /// An activation begins: what happens from now on is in its name.
-    pub fn begin(&self, task: TaskId, time: Instant) {
+    pub fn begin(&self, task: TaskId, due: Due) {
+        let time = due.time;
         self.task.set(Some(task));
         self.time.set(time);
+        self.due.set(Some(due));
+        self.world.tasks[task.0].root.store(due.root.unwrap_or(task).0 as u64 + 1, Relaxed);
         self.on_ticks.borrow_mut().forget();
         self.trace.set(self.world.traces[task.0].as_ref());
         let cells = self.world.board.task(task);

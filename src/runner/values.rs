@@ -4,16 +4,33 @@
 //! All memory is taken when a run is prepared. Numbers are converted by the producer, so that a cell holds what the
 //! consumer sets; strings and binaries lie in their cells as `exchange::bytes` says.
 
-use crate::exchange::{Latest, bytes, word};
+use super::world::World;
+use crate::exchange::versions::Missed;
+use crate::exchange::{LaneShape, Latest, NewWords, Read, Reader, Stamp, Versions, Words, bytes, word};
 use crate::ffi::Batch;
 use crate::fmu::description::{ValueReference, Values, VariableType};
 use crate::plan::conversion::Conversion;
-use crate::plan::{self, ConnectionId, ConnectionPlan, Plan};
+use crate::plan::{self, ConnectionId, ConnectionPlan, Plan, Release, TaskId, Timing};
+use crate::time::Instant;
 use std::ops::Range;
 
 /// The cell of a connection.
 pub fn cell(connection: &ConnectionPlan) -> Latest {
     Latest::new(connection.elements * room(connection))
+}
+
+/// The versions of a delayed connection.
+pub fn versions(plan: &Plan, connection: &ConnectionPlan) -> Option<Versions> {
+    let delay = connection.delay.as_ref()?;
+    let grid = |task: &TaskId| match plan.tasks[task.0].release {
+        Release::Periodic { shift, interval } => Some((plan.start.after(shift), interval)),
+        _ => None,
+    };
+    let releases = delay.consumers.iter().filter(|_| delay.by_release).filter_map(grid);
+    let releases: Vec<_> = releases.collect();
+    let shape = |producer: &plan::ProducerPlan| LaneShape { positions: producer.versions, releases: releases.clone() };
+    let lanes: Vec<LaneShape> = delay.producers.iter().map(shape).collect();
+    Some(Versions::new(connection.elements * room(connection), &lanes, delay.consumers.len()))
 }
 
 /// Words that an element takes.
@@ -47,6 +64,22 @@ impl Route {
         }
     }
 
+    /// Copies a version into the batch.
+    #[inline]
+    fn copy(&self, words: Words, values: &mut Batch) {
+        match self.capacity {
+            None => self.elements().for_each(|(element, at)| values.set_word(element, words.get(at))),
+            Some(capacity) => {
+                for (element, at) in self.elements() {
+                    values.fill_bytes(element, |room| {
+                        let room = room.get_mut(..capacity).unwrap_or_default();
+                        bytes::unpack(|i| words.get(at + i), room)
+                    });
+                }
+            }
+        }
+    }
+
     /// The elements of the batch with their first words in the cell.
     fn elements(&self) -> impl Iterator<Item = (usize, usize)> {
         self.runs.iter().cloned().flatten().zip((0..).step_by(self.room))
@@ -59,29 +92,71 @@ pub struct Input {
     route: Route,
     /// The version that the batch has.
     seen: u64,
+    /// Of a delayed connection, while activations set it.
+    delayed: Option<Delayed>,
+}
+
+/// A task's look at a delayed connection.
+struct Delayed {
+    reader: Reader,
+    /// Which of the connection's consumers it is.
+    consumer: usize,
 }
 
 impl Input {
+    /// Brings the newest version into the batch, of a delayed connection the one that is visible at `time`, and the item
+    /// among those that are set as soon as there is one. What was not there in time is noted.
+    #[inline]
+    pub fn fetch(&mut self, world: &World, time: Instant, values: &mut Batch) {
+        if self.delayed.is_none() {
+            self.fetch_initial(&world.cells, values);
+            return;
+        }
+        let (Some(delayed), Some(versions)) = (&mut self.delayed, &world.versions[self.route.cell]) else { return };
+        let route = &self.route;
+        let cells = || world.board.reading(ConnectionId(route.cell), delayed.consumer);
+        let read = versions.read_with(time, &mut delayed.reader, |words| route.copy(words, values));
+        if let Some(Missed { visible, lane }) = versions.missed_before(&delayed.reader) {
+            cells().missed(visible, lane);
+        }
+        match read {
+            Read::Nothing | Read::Same => return,
+            Read::New => (),
+            Read::Lost => cells().lost(time),
+        }
+        values.enable(self.item);
+    }
+
     /// Brings the newest version into the batch, and the item among those that are set as soon as there is one.
     #[inline]
-    pub fn fetch(&mut self, cells: &[Latest], values: &mut Batch) {
+    pub fn fetch_initial(&mut self, cells: &[Latest], values: &mut Batch) {
         let cell = &cells[self.route.cell];
         if cell.version() == self.seen {
             return;
         }
-        let route = &self.route;
-        self.seen = cell.read_with(|words| match route.capacity {
-            None => route.elements().for_each(|(element, at)| values.set_word(element, words.get(at))),
-            Some(capacity) => {
-                for (element, at) in route.elements() {
-                    values.fill_bytes(element, |room| {
-                        let room = room.get_mut(..capacity).unwrap_or_default();
-                        bytes::unpack(|i| words.get(at + i), room)
-                    });
-                }
-            }
-        });
+        self.seen = cell.read_with(|words| self.route.copy(words, values));
         values.enable(self.item);
+    }
+
+    /// From now on the activations of `task` set it. What a delayed connection brought in Initialization Mode is in the
+    /// batch already, in case another connection has the whole array set, but alone makes nothing be set.
+    pub fn follow_delay(&mut self, world: &World, task: TaskId, values: &mut Batch) {
+        let connection = &world.plan.connections[self.route.cell];
+        let (Some(delay), Some(versions)) = (&connection.delay, &world.versions[self.route.cell]) else { return };
+        let consumer = delay.consumers.iter().position(|consumer| *consumer == task).unwrap_or_default();
+        self.delayed = Some(Delayed { reader: versions.reader(consumer), consumer });
+        if world.cells[self.route.cell].version() > 0 {
+            world.cells[self.route.cell].read_with(|words| self.route.copy(words, values));
+        }
+    }
+
+    /// The run is over: notes a version that should have been visible at the last look and was finished only after it.
+    pub fn note_missed(&self, world: &World) {
+        let Some(delayed) = &self.delayed else { return };
+        let Some(versions) = &world.versions[self.route.cell] else { return };
+        if let Some(Missed { visible, lane }) = versions.missed(&delayed.reader) {
+            world.board.reading(ConnectionId(self.route.cell), delayed.consumer).missed(visible, lane);
+        }
     }
 }
 
@@ -89,19 +164,54 @@ impl Input {
 pub struct Output {
     /// The variable.
     pub reference: ValueReference,
-    deliveries: Vec<(Route, Conversion)>,
+    deliveries: Vec<Delivery>,
+}
+
+struct Delivery {
+    route: Route,
+    conversion: Conversion,
+    delayed: bool,
+}
+
+/// In whose name something is published; nothing stands for Initialization Mode.
+#[derive(Clone, Copy)]
+pub struct Publishing {
+    /// The task.
+    pub task: TaskId,
+    /// From when on delayed connections show it; `None`: never.
+    pub stamp: Option<Stamp>,
+}
+
+/// Hands new words of a connection to `fill`, wherever they belong.
+#[inline]
+fn write(world: &World, delivery: &Delivery, now: Option<Publishing>, fill: impl FnOnce(NewWords)) {
+    let connection = delivery.route.cell;
+    let Some(Publishing { task, stamp }) = now.filter(|_| delivery.delayed) else {
+        world.cells[connection].write_with(fill);
+        return;
+    };
+    let (Some(versions), Some(stamp)) = (&world.versions[connection], stamp) else { return };
+    let producers = world.plan.connections[connection].delay.iter().flat_map(|delay| &delay.producers);
+    if let Some(lane) = producers.into_iter().position(|producer| producer.task == task) {
+        versions.write_with(lane, stamp, fill);
+    }
 }
 
 impl Output {
+    /// Whether a delayed connection begins here.
+    pub fn is_delayed(&self) -> bool {
+        self.deliveries.iter().any(|delivery| delivery.delayed)
+    }
+
     /// Publishes it to all its consumers. A string or binary that is too long for one of them is not passed on there;
     /// the answer is the size of such a one.
     #[inline]
-    pub fn publish(&self, cells: &[Latest], values: &Batch) -> Option<usize> {
+    pub fn publish(&self, world: &World, now: Option<Publishing>, values: &Batch) -> Option<usize> {
         let mut refused = None;
-        for (route, conversion) in &self.deliveries {
-            let cell = &cells[route.cell];
+        for delivery in &self.deliveries {
+            let Delivery { route, conversion, .. } = delivery;
             let Some(capacity) = route.capacity else {
-                cell.write_with(|words| {
+                write(world, delivery, now, |words| {
                     route.elements().for_each(|(element, at)| words.set(at, conversion.apply(values.word(element))));
                 });
                 continue;
@@ -115,7 +225,7 @@ impl Output {
                 refused = Some(size);
                 continue;
             }
-            cell.write_with(|words| {
+            write(world, delivery, now, |words| {
                 for (element, at) in route.elements() {
                     bytes::pack(values.bytes(element).unwrap_or_default(), |i, word| words.set(at + i, word));
                 }
@@ -147,7 +257,7 @@ pub fn set(plan: &Plan, planned: &plan::Batch) -> (Batch, Vec<Input>) {
         let first = values.elements(item).start;
         inputs.extend(variable.connections.iter().map(|&connection| {
             let route = Route::new(plan, connection, &plan.connections[connection.0].to_elements, first);
-            Input { item, route, seen: 0 }
+            Input { item, route, seen: 0, delayed: None }
         }));
     }
     (values, inputs)
@@ -164,7 +274,8 @@ pub fn get(plan: &Plan, planned: &plan::Batch) -> (Batch, Vec<Output>) {
 fn output(plan: &Plan, variable: &plan::BatchItem, first: usize) -> Output {
     let delivery = |&connection: &ConnectionId| {
         let connected = &plan.connections[connection.0];
-        (Route::new(plan, connection, &connected.from_elements, first), connected.conversion)
+        let route = Route::new(plan, connection, &connected.from_elements, first);
+        Delivery { route, conversion: connected.conversion, delayed: connected.timing == Timing::Delayed }
     };
     Output { reference: variable.reference, deliveries: variable.connections.iter().map(delivery).collect() }
 }

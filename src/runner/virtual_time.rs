@@ -11,6 +11,7 @@ use super::thread_host::{Event, PartitionHost, virtual_flow};
 use super::world::{Ending, World};
 use crate::exchange::TickStamp;
 use crate::ffi::set_thread_host;
+use crate::fmu::description::IntervalVariability;
 use crate::record::board::{Global, TaskWord};
 use crate::record::trace::Note;
 use crate::schedule::{Agenda, Timeline};
@@ -66,9 +67,12 @@ pub fn run(
         complete.store(world.since_start(due.time).saturating_sub(1), SeqCst);
         set_thread_host(Some(host));
         crate::sys::crash::label_thread(task.0 as u64 + 1);
-        host.begin(task, due.time);
+        if plan.tasks[task.0].kind == IntervalVariability::Tunable {
+            world.tell_grid(task, agenda.grid(task));
+        }
+        host.begin(task, due);
         let trace = world.traces[task.0].as_ref().map(|ring| (ring, world.board.next_in_order()));
-        let result = activations[task.0].run(world, host, due.time);
+        let result = activations[task.0].run(world, host, &due);
         // Still in the name of this activation.
         host.returned_from_fmu();
         if let Err(failure) = &result {
@@ -87,12 +91,16 @@ pub fn run(
         }
         cells.count(if activated { TaskWord::Activations } else { TaskWord::Discarded }, 1);
         // Nothing is late in virtual time.
-        let count =
-            |target, time, outcome| world.count(target, TickStamp { time, dispatched: world.wall(time) }, outcome);
+        let count = |target, time, outcome| {
+            world.count(target, TickStamp { time, dispatched: world.wall(time), root: None }, outcome)
+        };
         host.take_events(|event| match event {
-            Event::Tick(target, time) => count(target, time, agenda.tick(target, time)),
-            Event::Arm(target, time) => count(target, time, agenda.arm(target, time, due.time)),
-            Event::Retune(target, interval, from) => agenda.retune(target, interval, from),
+            Event::Tick(target, time, root) => count(target, time, agenda.tick(target, time, root)),
+            Event::Arm(target, time, root) => count(target, time, agenda.arm(target, time, due.time, root)),
+            Event::Retune(target, interval, from) => {
+                agenda.retune(target, interval, from);
+                world.tell_grid(target, agenda.grid(target));
+            }
         });
         if let Some(interval) = activations[task.0].take_next() {
             agenda.follow(task, interval, due.time);

@@ -1,8 +1,9 @@
 //! What the threads of a run share: built before the first of them starts, never moved or resized afterwards.
 
-use crate::exchange::{Deadline, Latest, TickQueue, TickStamp};
+use crate::exchange::{Deadline, Latest, TickQueue, TickStamp, Versions};
 use crate::ffi::ClockUpdate;
 use crate::plan::{FmuId, Length, Mode, OnError, Overrun, Plan, TaskId, control};
+use crate::record::board::promise::Break;
 use crate::record::board::{Board, Global, Scheduling, TaskWord};
 use crate::record::trace::{Note, TraceRing};
 use crate::schedule::Tick;
@@ -18,7 +19,7 @@ use super::cooperative::Turns;
 use super::horizon::Horizon;
 use super::job::Job;
 use super::privileges::Granted;
-use super::values;
+use super::{values, visibility};
 
 /// Why partition threads leave their loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +47,10 @@ pub struct World {
     pub instances: Vec<InstanceState>,
     /// Per task, each on cache lines of its own: threads on other cores write to them all the time.
     pub tasks: Vec<CachePadded<TaskState>>,
-    /// Per connection: its newest value.
+    /// Per connection: its newest value; of a delayed one that of Initialization Mode.
     pub cells: Vec<Latest>,
+    /// Per connection: the versions of a delayed one.
+    pub versions: Vec<Option<Versions>>,
     /// Per core in use.
     pub cores: Vec<CoreState>,
     /// Per task: where it notes who runs when; `None`: nowhere.
@@ -102,6 +105,10 @@ pub struct TaskState {
     pub retuned: Latest,
     /// The newest version of `retuned` that its thread has seen.
     pub retuned_seen: AtomicU64,
+    /// The clock at the root of its activation under way, or of the last one: 1 + index.
+    pub root: AtomicU64,
+    /// Of a periodic clock: an instant of its grid, and the interval (`super::visibility`).
+    pub grid: Latest,
     /// Its thread has nothing to do before [`TaskState::next`].
     pub idle: AtomicBool,
     /// Simulation time of its current or next activation, ns; `i64::MAX`: none is known.
@@ -186,6 +193,8 @@ impl World {
                     retuned: Latest::new(RETUNED),
                     retuned_seen: AtomicU64::new(0),
                     ticked_by: AtomicU64::new(0),
+                    root: AtomicU64::new(0),
+                    grid: Latest::new(visibility::GRID),
                     idle: AtomicBool::new(false),
                     next: AtomicI64::new(job.begin.nanos().0),
                     finished: AtomicBool::new(false),
@@ -213,6 +222,7 @@ impl World {
             .collect::<Result<_, String>>()?;
         let cells = plan.connections.iter().map(values::cell).collect();
         let traces = (0..plan.tasks.len()).map(|task| board.trace(TaskId(task))).collect();
+        let versions = plan.connections.iter().map(|connection| values::versions(&plan, connection)).collect();
         let cores = cores
             .into_iter()
             .map(|(_, tasks)| CoreState {
@@ -229,6 +239,7 @@ impl World {
             instances,
             tasks,
             cells,
+            versions,
             cores,
             traces,
             dispatches: AtomicU64::new(0),
@@ -366,6 +377,7 @@ impl World {
             Tick::Coalesced => cells.count_shared(TaskWord::Coalesced, 1),
             Tick::Full => {
                 cells.count_shared(TaskWord::Overruns, 1);
+                self.board.note_break(target, Break::Overrun, tick.time);
                 self.overrun(target, tick.time, tick.dispatched.minus(self.wall(tick.time)).0);
             }
             Tick::AfterStop => cells.count_shared(TaskWord::Discarded, 1),

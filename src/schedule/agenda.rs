@@ -81,16 +81,21 @@ impl Agenda {
         self.timelines
     }
 
-    /// A tick for a task.
-    pub fn tick(&mut self, task: TaskId, time: Instant) -> super::Tick {
-        let outcome = self.timelines[task.0].tick(time, Dispatch { wall: Nanos(0), time });
+    /// The grid of a periodic clock.
+    pub fn grid(&self, task: TaskId) -> Option<(Instant, Fraction)> {
+        self.timelines[task.0].grid()
+    }
+
+    /// A tick for a task; `root`: at the root of the chain that led to it.
+    pub fn tick(&mut self, task: TaskId, time: Instant, root: Option<TaskId>) -> super::Tick {
+        let outcome = self.timelines[task.0].tick(time, Dispatch { wall: Nanos(0), time, root });
         self.note(task);
         outcome
     }
 
-    /// A countdown is armed by an activation at `since`.
-    pub fn arm(&mut self, task: TaskId, time: Instant, since: Instant) -> super::Tick {
-        let outcome = self.timelines[task.0].arm(time, since, Dispatch { wall: Nanos(0), time });
+    /// A countdown is armed by an activation at `since`; `root`: at the root of the chain that led to it.
+    pub fn arm(&mut self, task: TaskId, time: Instant, since: Instant, root: Option<TaskId>) -> super::Tick {
+        let outcome = self.timelines[task.0].arm(time, since, Dispatch { wall: Nanos(0), time, root });
         self.note(task);
         outcome
     }
@@ -141,7 +146,7 @@ mod tests {
     fn a_triggered_task_runs_at_the_time_of_its_tick_before_less_urgent_ones() {
         let mut agenda = Agenda::new(vec![timeline(Release::Never), every("0.02"), every("0.02")]);
         assert_eq!(agenda.take().unwrap().0, TaskId(1));
-        agenda.tick(TaskId(0), at(0.0));
+        agenda.tick(TaskId(0), at(0.0), None);
         assert_eq!(agenda.take().unwrap().0, TaskId(0));
         assert_eq!(agenda.take().unwrap().0, TaskId(2));
     }
@@ -168,9 +173,9 @@ mod tests {
     #[test]
     fn a_replaced_deadline_does_not_come_twice() {
         let mut agenda = Agenda::new(vec![timeline(Release::Countdown)]);
-        agenda.arm(TaskId(0), at(0.03), at(0.0));
-        agenda.arm(TaskId(0), at(0.02), at(0.0));
-        agenda.arm(TaskId(0), at(0.03), at(0.0));
+        agenda.arm(TaskId(0), at(0.03), at(0.0), None);
+        agenda.arm(TaskId(0), at(0.02), at(0.0), None);
+        agenda.arm(TaskId(0), at(0.03), at(0.0), None);
         assert_eq!(order(&mut agenda), [(0, 0.03)]);
     }
 }

@@ -30,6 +30,11 @@ impl Grid {
         self.interval
     }
 
+    /// An instant of the grid, from which on it counts.
+    pub(super) fn origin(&self) -> Instant {
+        self.origin
+    }
+
     /// The next instant.
     pub(super) fn next(&self) -> Instant {
         self.next
@@ -59,15 +64,43 @@ impl Grid {
         self.next = from.after_many(interval, 1);
         // A partition that came late has changed the interval of a clock that has moved on since.
         if let Some(passed) = self.passed.filter(|passed| self.next <= *passed) {
-            let behind = passed.nanos().minus(from.nanos()).seconds() / interval.seconds();
-            // What is lost by rounding is less than this.
-            self.k = (behind * (1.0 - 1e-9)) as u64;
-            self.k = self.k.saturating_sub(2).max(1);
-            while from.after_many(interval, self.k) <= passed {
-                self.k += 1;
-            }
-            self.next = from.after_many(interval, self.k);
+            (self.k, self.next) = after(from, interval, passed);
         }
+    }
+}
+
+/// The first instant strictly after `time` of the grid `origin + k · interval`, not counting the origin itself: whoever
+/// asks is caused by one of its instants. From any point, without walking there.
+pub fn first_after(origin: Instant, interval: Fraction, time: Instant) -> Instant {
+    after(origin, interval, time).1
+}
+
+/// The first instant of the grid `origin + k · interval` at or after `time`.
+pub fn first_from(origin: Instant, interval: Fraction, time: Instant) -> Instant {
+    if time <= origin {
+        return origin;
+    }
+    search(origin, interval, time, |next| next >= time).1
+}
+
+fn after(origin: Instant, interval: Fraction, time: Instant) -> (u64, Instant) {
+    search(origin, interval, time, |next| next > time)
+}
+
+/// The first k from 1 on whose instant, which lies near `time`, `is_it`.
+fn search(origin: Instant, interval: Fraction, time: Instant, is_it: impl Fn(Instant) -> bool) -> (u64, Instant) {
+    let behind = time.nanos().minus(origin.nanos()).seconds() / interval.seconds();
+    // What is lost by rounding is less than this, unless the interval is less than a nanosecond.
+    let mut k = ((behind * (1.0 - 1e-9)) as u64).saturating_sub(1).max(1);
+    while k > 1 && is_it(origin.after_many(interval, k)) {
+        k = k.saturating_sub(64).max(1);
+    }
+    loop {
+        let next = origin.after_many(interval, k);
+        if is_it(next) {
+            return (k, next);
+        }
+        k += 1;
     }
 }
 
@@ -126,6 +159,21 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_first_instant_from_any_time_on_is_found_without_walking_there(
+            interval in (1u64..50, 1u64..1000), k in 0u64..3000, off in 0u64..3, millis in 0u64..9000,
+        ) {
+            let (origin, interval) = (at(0.25), Fraction::new(interval.0, interval.1).unwrap());
+            let near = origin.after_many(interval, k).after_many(fraction("1e-9"), off);
+            for time in [near, at(millis as f64 / 1000.0)] {
+                let walk = |is_it: &dyn Fn(Instant) -> bool, from: u64| {
+                    (from..).map(|k| origin.after_many(interval, k)).find(|instant| is_it(*instant)).unwrap()
+                };
+                prop_assert_eq!(first_after(origin, interval, time), walk(&|instant| instant > time, 1));
+                prop_assert_eq!(first_from(origin, interval, time), walk(&|instant| instant >= time, 0));
+            }
+        }
+
         /// Whatever changes when: strictly increasing, and after a change exactly on the grid from there.
         #[test]
         fn instants_increase_and_lie_on_the_grid_from_the_last_change(

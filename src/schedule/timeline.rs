@@ -10,8 +10,8 @@
 //! * nothing is activated at or after the stop of the run;
 //! * no allocation after [`Timeline::new`].
 
-use super::grid::Grid;
-use crate::plan::Release;
+use super::grid::{Grid, first_after};
+use crate::plan::{Release, TaskId};
 use crate::time::{Fraction, Instant, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -46,15 +46,29 @@ pub struct Due {
     pub dispatched: Option<Nanos>,
     /// Its tick came too late for its own time and has that of its dispatch.
     pub retimed: bool,
+    /// Of a periodic or listed clock: the first instant of its grid or list after `time`, whether it will be activated then
+    /// or not.
+    pub next: Option<Instant>,
+    /// The clock at the root of the chain that caused it; `None`: no other one did.
+    pub root: Option<TaskId>,
 }
 
-/// When something was handed over, on both clocks.
+impl Due {
+    /// A release by the clock itself.
+    fn own(time: Instant) -> Due {
+        Due { time, dispatched: None, retimed: false, next: None, root: None }
+    }
+}
+
+/// When something was handed over, on both clocks, and what caused it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dispatch {
     /// CLOCK_MONOTONIC.
     pub wall: Nanos,
     /// The same as simulation time.
     pub time: Instant,
+    /// The clock at the root of the chain that leads here; `None`: there is none.
+    pub root: Option<TaskId>,
 }
 
 /// A release that was left out because the activation before it had not ended.
@@ -95,6 +109,7 @@ struct Waiting {
     time: Instant,
     dispatched: Nanos,
     retimed: bool,
+    root: Option<TaskId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -181,14 +196,15 @@ impl Timeline {
         }
     }
 
-    /// What the FMU has said of the clock before the run, which starts at `start`.
-    pub fn learn(&mut self, learned: Learned, start: Instant) {
+    /// What the FMU has said of the clock before the run, which starts at `start`. `root`: the clock that a deadline is put
+    /// down to which was armed so early.
+    pub fn learn(&mut self, learned: Learned, start: Instant, root: Option<TaskId>) {
         match learned {
             Learned::Nothing => (),
             Learned::First(time) => match &mut self.source {
                 Source::Changing { next } => *next = Some(time),
                 _ => {
-                    self.arm(time, start, Dispatch { wall: Nanos(0), time: start });
+                    self.arm(time, start, Dispatch { wall: Nanos(0), time: start, root });
                 }
             },
             Learned::Grid { shift, interval } => {
@@ -202,6 +218,14 @@ impl Timeline {
     pub fn interval(&self) -> Option<Fraction> {
         match &self.source {
             Source::Grid { grid, .. } => Some(grid.interval()),
+            _ => None,
+        }
+    }
+
+    /// The grid of a periodic clock: an instant of it, and its interval.
+    pub fn grid(&self) -> Option<(Instant, Fraction)> {
+        match &self.source {
+            Source::Grid { grid, .. } => Some((grid.origin(), grid.interval())),
             _ => None,
         }
     }
@@ -250,20 +274,27 @@ impl Timeline {
         }
         let due = match &mut self.source {
             Source::Grid { grid, backlog } => {
-                let _same = backlog.pop_front().unwrap_or_else(|| grid.pass());
-                Due { time, dispatched: None, retimed: false }
+                let next = match backlog.pop_front() {
+                    // What came between it and the next one that waits may have been left out.
+                    Some(_) => first_after(grid.origin(), grid.interval(), time),
+                    None => {
+                        grid.pass();
+                        grid.next()
+                    }
+                };
+                Due { next: Some(next), ..Due::own(time) }
             }
             Source::Changing { next } => {
                 *next = None;
-                Due { time, dispatched: None, retimed: false }
+                Due::own(time)
             }
-            Source::List { next, .. } => {
+            Source::List { times, next } => {
                 *next += 1;
-                Due { time, dispatched: None, retimed: false }
+                Due { next: times.get(*next).copied(), ..Due::own(time) }
             }
             Source::Fed { times } => {
                 times.pop_front();
-                Due { time, dispatched: None, retimed: false }
+                Due::own(time)
             }
             Source::Countdown { armed } => {
                 let waiting = armed.take().expect("next() found it");
@@ -282,22 +313,22 @@ impl Timeline {
     }
 
     fn activate(&mut self, waiting: Waiting) -> Due {
-        let Waiting { time, dispatched, retimed } = waiting;
+        let Waiting { time, dispatched, retimed, root } = waiting;
         self.activated(time);
-        Due { time, dispatched: Some(dispatched), retimed }
+        Due { dispatched: Some(dispatched), retimed, root, ..Due::own(time) }
     }
 
     /// What waits for `time`, or, when the clock has moved on, for the time of the dispatch: the first nanosecond from
     /// there on that is later than the last activation and that nothing else waits for.
     fn waiting_for(&self, time: Instant, dispatch: Dispatch) -> Waiting {
         let Some(last) = self.last.filter(|last| time < *last) else {
-            return Waiting { time, dispatched: dispatch.wall, retimed: false };
+            return Waiting { time, dispatched: dispatch.wall, retimed: false, root: dispatch.root };
         };
         let mut time = dispatch.time.max(last.after(Fraction::NANOSECOND));
         while self.waits_for(time) {
             time = time.after(Fraction::NANOSECOND);
         }
-        Waiting { time, dispatched: dispatch.wall, retimed: true }
+        Waiting { time, dispatched: dispatch.wall, retimed: true, root: dispatch.root }
     }
 
     fn waits_for(&self, time: Instant) -> bool {

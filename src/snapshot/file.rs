@@ -104,6 +104,7 @@ mod tests {
             states: vec![vec![1, 2, 3], vec![]],
             timelines: vec![Timeline::new(&Release::Never, Instant::ZERO, None)],
             connections: vec![None, Some(vec![u64::MAX])],
+            versions: vec![vec![vec![((Instant::ZERO, Instant::ZERO), vec![7])]]],
             sizes: vec![vec![3], vec![]],
             columns: vec![("a.y".to_owned(), 7)],
         }

@@ -19,6 +19,9 @@ use crate::schedule::Timeline;
 use crate::time::Instant;
 use serde::{Deserialize, Serialize};
 
+/// When a version is visible and when it was computed, and its words.
+pub type Kept = ((Instant, Instant), Vec<u64>);
+
 /// A run that was left.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
@@ -32,6 +35,8 @@ pub struct Snapshot {
     pub timelines: Vec<Timeline>,
     /// The newest value of each connection; `None`: it has had none yet.
     pub connections: Vec<Option<Vec<u64>>>,
+    /// Per connection: what is kept of a delayed one, by producer, oldest first.
+    pub versions: Vec<Vec<Vec<Kept>>>,
     /// Per instance: the values of its tunable sizes, [`crate::plan::FmuPlan::sizes`]; empty when they are those of the
     /// plan.
     pub sizes: Vec<Vec<u64>>,
@@ -48,6 +53,7 @@ impl Snapshot {
             ("clocks", self.timelines.len(), plan.tasks.len()),
             ("lists of sizes", self.sizes.len(), plan.fmus.len()),
             ("connections", self.connections.len(), plan.connections.len()),
+            ("lists of versions", self.versions.len(), plan.connections.len()),
         ];
         if let Some((what, is, should)) = counts.iter().find(|(_, is, should)| is != should) {
             return Err(format!("it has {is} {what} instead of {should}"));

@@ -4,6 +4,7 @@ use super::Prepared;
 use super::findings::{self, irregularities, stopped_by_overrun, unusable};
 use super::machine::Machine;
 use super::progress::scheduling;
+use super::promise;
 use super::recorder::Recorder;
 use super::stimuli;
 use super::watch::{Killed, signal_name};
@@ -92,6 +93,8 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
     let stimuli = stimuli::results(plan, board);
     stimuli::problems(&stimuli, board, &facts.stimuli, &mut problem);
     irregularities(prepared, board, &fmus, &clocks, facts, &mut problem);
+    let connections = promise::connections(plan, board, &mut problem);
+    let promise = promise::promise(plan, board, facts.late_samples, &mut problem);
     let offence = if facts.strict { Severity::Failure } else { Severity::Finding };
     for finding in fmus.iter().flat_map(|fmu| &fmu.findings) {
         problem(offence, finding.message.clone());
@@ -148,6 +151,8 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
         clocks,
         stimuli,
         repetition: facts.repetition,
+        connections,
+        promise,
         samples_dropped,
         log_dropped: board.log().dropped(),
         trace: TraceResult::default(),

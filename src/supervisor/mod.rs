@@ -14,6 +14,7 @@ mod grants;
 mod machine;
 mod prepare;
 mod progress;
+mod promise;
 mod recorder;
 pub mod results;
 mod saved;

@@ -75,6 +75,22 @@ impl Instant {
         }
     }
 
+    /// From an earlier instant to this one; `None`: that is not earlier, nor the same, or too exact to be told.
+    pub fn minus(self, earlier: Instant) -> Option<Fraction> {
+        let common = u128::from(self.resolution) * u128::from(earlier.resolution);
+        let numerator = |i: Instant| {
+            let scale = common / u128::from(i.resolution);
+            let whole = i128::from(i.seconds).checked_mul(i128::try_from(common).ok()?)?;
+            whole.checked_add(i128::try_from(u128::from(i.counter) * scale).ok()?)
+        };
+        let difference = u128::try_from(numerator(self)?.checked_sub(numerator(earlier)?)?).ok()?;
+        let (mut a, mut b) = (difference, common);
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        Fraction::new(u64::try_from(difference / a).ok()?, u64::try_from(common / a).ok()?).ok()
+    }
+
     /// As FMI wants it: the nearest `f64`, rounded once.
     pub fn seconds(self) -> f64 {
         const EXACT: u64 = 1 << 53;

@@ -38,6 +38,7 @@ const RIG: &str = r#"
     [[connect]]
     from = "e.payload"
     to = "e.in_urgent"
+    timing = "delayed"
     [fmu.f]
     path = "FMUS/clock_kinds"
     start = { changing_interval = 0.0031415926, changing_step = 0.0002, changing_cycle = 7, changing_fraction_counter = 4, arm_every = 2, tick_every = 2, changing_burn_us = 300, changing_fraction_burn_us = 5000 }
@@ -62,6 +63,7 @@ const RIG: &str = r#"
     [[connect]]
     from = "a.out_array"
     to = "b.in_array"
+    timing = "delayed"
     [[connect]]
     from = "a.out_bool"
     to = "b.in_bool"
@@ -74,6 +76,15 @@ const RIG: &str = r#"
     [[connect]]
     from = "a.out_i32"
     to = "b.in_i64"
+    timing = "delayed"
+    [[connect]]
+    from = "f.count_changing"
+    to = "b.in_u64"
+    timing = "delayed"
+    [[connect]]
+    from = "f.time_triggered"
+    to = "a.in_f64"
+    timing = "delayed"
     [[connect]]
     from = "c.String_out"
     to = "d.String_in"
@@ -83,6 +94,7 @@ const RIG: &str = r#"
     [[connect]]
     from = "c.text"
     to = "d.text_in"
+    timing = "delayed"
     [[connect]]
     from = "c.blob"
     to = "d.blob_in"

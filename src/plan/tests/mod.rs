@@ -6,6 +6,7 @@ mod control;
 mod draft;
 mod exchange;
 mod exchange_starts;
+mod promise;
 mod record;
 mod schedule;
 mod start_values;

@@ -26,7 +26,7 @@ Cores
   core 3  4 tasks  ecu, plant  load by max_execution_us 25 %; 3 tasks without
 
 Connections
-  plant.speed  →  ecu.speed  Float64  immediate
+  plant.speed  →  ecu.speed  Float64  immediate: without overruns the value of the same time: ecu.fast is less urgent than plant.step
 
 Triggers
   ecu.tick  →  ecu.isr  ticks in ecu.slow
@@ -34,9 +34,13 @@ Triggers
 Recorded
   6 columns, ecu.speed to ecu.alive
 
+Recorded with the same bytes in real and in virtual time
+  4 of 6 columns, as long as nothing is late
+  assumed: columns of ecu depend on no memory that its partitions share, which vecud cannot see
+
 May differ from run to run in real time
-  immediate connections (1): what a consumer sees depends on who ran first
-  variables of several partitions: ecu.alive
+  ecu.alive: several partitions compute it: it belongs to no clock, or to several
+  ecu.speed: the connection plant.speed → ecu.speed is immediate
 ";
     assert_eq!(render(&plan), expected);
 }

@@ -6,6 +6,7 @@
 
 mod clocks;
 mod comparison;
+mod connections;
 mod deviations;
 mod figure;
 mod fmus;
@@ -29,6 +30,7 @@ pub fn html(run: &Run) -> String {
     body += &head::head(run);
     body += &head::machine(run);
     body += &clocks::tables(run);
+    body += &connections::connections(run);
     body += &gantt::section(run);
     body += &latency::figures(run);
     body += &fmus::fmus(run);

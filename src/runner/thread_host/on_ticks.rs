@@ -5,7 +5,8 @@ use super::PartitionHost;
 use crate::ffi::{Batch, ClockUpdate, Failure};
 use crate::plan::{self, FmuId, Plan};
 use crate::record::findings::{Finding, Occurrence};
-use crate::runner::values::{self, Output};
+use crate::runner::values::{self, Output, Publishing};
+use crate::runner::visibility::Visibility;
 
 /// Buffers of one thread for one instance, and what its callbacks have read since its activation began.
 pub struct OnTicks {
@@ -62,6 +63,11 @@ impl OnTicks {
 impl PartitionHost {
     /// Reads and publishes what belongs to the output clocks that are active. Inside the lock: nobody else publishes these.
     pub(super) fn read_on_ticks(&self, updates: &ClockUpdate, active: &[u8]) -> Result<(), Failure> {
+        let now = self.task.get().zip(self.due.get()).map(|(task, due)| {
+            // Nobody has asked a changing clock yet what comes next.
+            let stamp = Visibility::default().of(self.world, task, &due, None);
+            Publishing { task, stamp }
+        });
         for on_tick in &mut self.on_ticks.borrow_mut().all {
             if !on_tick.clocks.iter().any(|&clock| active[clock] == 1) {
                 continue;
@@ -69,7 +75,7 @@ impl PartitionHost {
             let _counted = updates.get(&mut on_tick.values)?;
             on_tick.fresh = true;
             for output in &on_tick.outputs {
-                if let Some(size) = output.publish(&self.world.cells, &on_tick.values) {
+                if let Some(size) = output.publish(self.world, now, &on_tick.values) {
                     let (task, reference) = (self.task.get(), Some(output.reference));
                     let seen = Occurrence { task, reference, time: Some(self.time.get()), value: size as u64 };
                     self.world.board.fmu(self.fmu).findings().note(Finding::OversizedValue, seen);

@@ -59,24 +59,29 @@ impl Clocks {
 }
 
 impl PartitionHost {
-    /// The time of a tick of `clock` (S4), where `said` is what the draft's callback said.
-    fn tick_time(&self, clock: &OutputClock, said: Option<Instant>) -> Instant {
-        if self.world.plan.trigger_time == TriggerTime::Now && matches!(self.dispatch, Dispatch::Threads) {
-            return self.world.simulation(Nanos(monotonic_now()));
-        }
+    /// The time of a tick of `clock` (S4), where `said` is what the draft's callback said, and the clock at the root of it.
+    fn tick_time(&self, clock: &OutputClock, said: Option<Instant>) -> (Instant, Option<TaskId>) {
         let own = self.task.get();
+        if self.world.plan.trigger_time == TriggerTime::Now && matches!(self.dispatch, Dispatch::Threads) {
+            return (self.world.simulation(Nanos(monotonic_now())), self.root());
+        }
         if clock.ticked_by.is_empty() || own.is_some_and(|own| clock.ticked_by.contains(&own)) {
-            return said.unwrap_or(self.time.get());
+            return (said.unwrap_or(self.time.get()), self.root());
         }
         // Another one of them is preempted: its tick surfaces in this one's callback.
         let active = |task: &&TaskId| self.world.board.task(**task).get(TaskWord::Active) == 1;
         match clock.ticked_by.iter().find(active) {
-            Some(task) => said.unwrap_or(self.world.board.task(*task).time()),
+            Some(task) => (said.unwrap_or(self.world.board.task(*task).time()), self.world.root(*task)),
             None => {
                 self.note(Finding::TickReadLate, Some(clock.reference), 0);
-                said.unwrap_or(self.time.get())
+                (said.unwrap_or(self.time.get()), self.root())
             }
         }
+    }
+
+    /// The clock at the root of the activation under way.
+    fn root(&self) -> Option<TaskId> {
+        self.task.get().and_then(|own| self.world.root(own))
     }
 
     /// The instant of an `intermediateUpdateTime`. Under preemption they may decrease (requirements.md X25), but not below
@@ -104,14 +109,14 @@ impl PartitionHost {
         self.world.board.fmu(self.fmu).findings().note(finding, seen);
     }
 
-    fn dispatch_tick(&self, output: usize, target: TaskId, time: Instant, dispatched: Nanos) {
+    fn dispatch_tick(&self, output: usize, target: TaskId, stamp: TickStamp) {
+        let TickStamp { time, root, .. } = stamp;
         if self.closes_a_cycle(target, time) {
             self.note(Finding::CutCycle, Some(self.world.plan.tasks[target.0].reference), 0);
         } else {
             let by = self.task.get().map_or(0, |own| own.0 as u64 + 1);
             self.world.tasks[target.0].ticked_by.store(by, Relaxed);
         }
-        let stamp = TickStamp { time, dispatched };
         let taken = match &self.dispatch {
             Dispatch::Threads => {
                 let taken = self.world.tick(target, stamp);
@@ -121,7 +126,7 @@ impl PartitionHost {
                 taken
             }
             Dispatch::Events(events) => {
-                events.borrow_mut().push(Event::Tick(target, time));
+                events.borrow_mut().push(Event::Tick(target, time, root));
                 true
             }
         };
@@ -143,14 +148,14 @@ impl PartitionHost {
     }
 
     fn dispatch_deadline(&self, target: TaskId, time: Instant, dispatched: Nanos) {
-        let tick = TickStamp { time, dispatched };
+        let tick = TickStamp { time, dispatched, root: self.root() };
         self.trace_arm(target, tick);
         match &self.dispatch {
             Dispatch::Threads => {
                 self.world.arm(target, Deadline { tick, since: self.time.get() });
                 self.wake_later(target);
             }
-            Dispatch::Events(events) => events.borrow_mut().push(Event::Arm(target, time)),
+            Dispatch::Events(events) => events.borrow_mut().push(Event::Arm(target, time, self.root())),
         }
     }
 
@@ -182,9 +187,10 @@ impl PartitionHost {
                     self.note(Finding::IllegalInterval, Some(clock.reference), illegal.to_bits());
                     Fraction::ZERO
                 });
-                let time = self.tick_time(clock, said).after(delay);
+                let (time, root) = self.tick_time(clock, said);
+                let stamp = TickStamp { time: time.after(delay), dispatched: now, root };
                 for target in &clock.targets {
-                    self.dispatch_tick(index, *target, time, now);
+                    self.dispatch_tick(index, *target, stamp);
                 }
             }
         }

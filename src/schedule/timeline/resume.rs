@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_deadline_and_a_grid_beyond_the_stop_are_there_in_the_next_run() {
         let mut countdown = Timeline::new(&Release::Countdown, Instant::ZERO, Some(at(1.0)));
-        countdown.arm(at(1.5), at(0.9), Dispatch { wall: Nanos(7), time: at(0.9) });
+        countdown.arm(at(1.5), at(0.9), Dispatch { wall: Nanos(7), time: at(0.9), root: None });
         assert_eq!((countdown.next(), countdown.next_ever()), (None, Some(at(1.5))));
         let mut later = countdown.resume(&Release::Countdown, Some(at(2.0))).unwrap();
         let due = later.take().unwrap();
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn a_tick_after_the_stop_waits_for_the_next_run() {
         let never = |stop| Timeline::new(&Release::Never, Instant::ZERO, Some(at(stop)));
-        let dispatch = Dispatch { wall: Nanos(0), time: at(0.9) };
+        let dispatch = Dispatch { wall: Nanos(0), time: at(0.9), root: None };
         assert_eq!(never(1.0).tick(at(1.25), dispatch), super::super::Tick::AfterStop);
         let mut left = never(1.0).keeping();
         assert_eq!(left.tick(at(1.25), dispatch), super::super::Tick::Queued);
@@ -155,7 +155,7 @@ mod tests {
                     parts = through_bytes(&parts).resume(release, stop).unwrap();
                 }
                 let time = at(f64::from(millis) / 1000.0);
-                let dispatch = Dispatch { wall: Nanos(0), time };
+                let dispatch = Dispatch { wall: Nanos(0), time, root: None };
                 let interval = Fraction::new(u64::from(millis) + 1, 7000).unwrap();
                 match event {
                     0 => prop_assert_eq!(whole.tick(time, dispatch), parts.tick(time, dispatch)),

@@ -16,7 +16,7 @@ fn ticked() -> Timeline {
 }
 
 fn dispatched(seconds: f64) -> Dispatch {
-    Dispatch { wall: at(seconds).nanos(), time: at(seconds) }
+    Dispatch { wall: at(seconds).nanos(), time: at(seconds), root: None }
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_changing_clock_ticks_when_its_last_activation_said() {
     let start = at(1.0);
     let mut timeline = Timeline::new(&Release::Changing, start, Some(at(2.0)));
     assert_eq!(timeline.next(), None);
-    timeline.learn(Learned::First(at(1.25)), start);
+    timeline.learn(Learned::First(at(1.25)), start, None);
     let due = timeline.take().unwrap();
     assert_eq!((due.time, due.dispatched, timeline.next()), (at(1.25), None, None));
     timeline.follow(Fraction::parse("1/3").unwrap(), due.time);
@@ -98,7 +98,7 @@ fn a_grid_that_is_asked_for_starts_when_it_is_learned() {
     let mut timeline = Timeline::new(&Release::Asked { shift: None, interval: None }, at(1.0), Some(at(1.5)));
     assert_eq!((timeline.next(), timeline.interval()), (None, None));
     let [shift, interval] = ["0.1", "0.2"].map(|text| Fraction::parse(text).unwrap());
-    timeline.learn(Learned::Grid { shift, interval }, at(1.0));
+    timeline.learn(Learned::Grid { shift, interval }, at(1.0), None);
     assert_eq!(timeline.interval(), Some(interval));
     assert_eq!(times(&mut timeline), [1.1, 1.3]);
 }

@@ -1,0 +1,32 @@
+//! Exchanges that are wrong, for tests which must notice (design S11): never part of what is shipped.
+
+use std::sync::OnceLock;
+
+/// A wrong way to choose a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// The newest one that there is.
+    Latest,
+    /// The one before it: what two buffers give that are swapped with each version.
+    DoubleBuffer,
+}
+
+impl Wrong {
+    /// How many versions before the newest one.
+    pub fn back(self) -> u64 {
+        match self {
+            Wrong::Latest => 0,
+            Wrong::DoubleBuffer => 1,
+        }
+    }
+
+    /// What the environment asks for: `VECUD_WRONG_EXCHANGE`, `latest` or `double`.
+    pub fn asked() -> Option<Wrong> {
+        static ASKED: OnceLock<Option<Wrong>> = OnceLock::new();
+        *ASKED.get_or_init(|| match std::env::var("VECUD_WRONG_EXCHANGE").as_deref() {
+            Ok("latest") => Some(Wrong::Latest),
+            Ok("double") => Some(Wrong::DoubleBuffer),
+            _ => None,
+        })
+    }
+}

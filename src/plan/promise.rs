@@ -1,0 +1,179 @@
+//! What the promise of virtual time covers (design S15): the signals that real time records with the same bytes, as long as
+//! nothing is late.
+//!
+//! Covered is what depends on nothing but delayed connections from covered clocks, times that are known, and the own state
+//! of a partition. What vecud cannot see is assumed, and said: that partitions of one FMU share no memory.
+
+use super::timing::name;
+use super::{FmuId, Plan, Release, SignalId, TaskId, TaskPlan, TriggerTime};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is covered, and why the rest is not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Promise {
+    /// Per task: why what it computes is not covered; `None`: it is.
+    pub tasks: Vec<Option<String>>,
+    /// Per recorded column.
+    pub signals: Vec<Option<String>>,
+    /// FMUs with covered columns that have several partitions, whose memory is assumed to be each one's own.
+    pub assumed: Vec<FmuId>,
+}
+
+impl Promise {
+    /// What a plan promises.
+    pub fn of(plan: &Plan) -> Promise {
+        let roots = super::roots(&plan.tasks);
+        let mut tasks: Vec<Option<String>> =
+            (0..plan.tasks.len()).map(|id| of_itself(plan, TaskId(id), &roots)).collect();
+        // What depends on something that is not covered is not either.
+        while let Some((id, why)) = (0..tasks.len())
+            .filter(|id| tasks[*id].is_none())
+            .find_map(|id| Some((id, through(plan, TaskId(id), &tasks)?)))
+        {
+            tasks[id] = Some(why);
+        }
+        let signals = signals(plan, &tasks);
+        let several = |fmu: &FmuId| plan.tasks.iter().filter(|task| task.fmu == *fmu).count() > 1;
+        let covered = |fmu: &FmuId| {
+            let columns = plan.tasks.iter().zip(&tasks).filter(|(task, why)| task.fmu == *fmu && why.is_none());
+            columns.flat_map(|(task, _)| recorded(task)).any(|signal| signals[signal.0].is_none())
+        };
+        let assumed = (0..plan.fmus.len()).map(FmuId).filter(several).filter(covered).collect();
+        Promise { tasks, signals, assumed }
+    }
+
+    /// Number of columns that are covered.
+    pub fn covered(&self) -> usize {
+        self.signals.iter().filter(|why| why.is_none()).count()
+    }
+
+    /// Whether something that is covered comes from this task.
+    pub fn covers(&self, task: TaskId) -> bool {
+        self.tasks[task.0].is_none()
+    }
+}
+
+fn recorded(task: &TaskPlan) -> impl Iterator<Item = SignalId> {
+    task.get.iter().flat_map(|batch| &batch.items).flat_map(|item| item.signals.iter().copied())
+}
+
+/// Why a task is not covered, whatever the others are.
+fn of_itself(plan: &Plan, id: TaskId, roots: &[Vec<TaskId>]) -> Option<String> {
+    let task = &plan.tasks[id.0];
+    let own = name(plan, id);
+    match &task.release {
+        Release::Datagram { source } => return Some(format!("{own} is activated by {}", plan.datagrams[*source].name)),
+        Release::Triggered { .. } if plan.trigger_time == TriggerTime::Now => {
+            return Some(format!("{own} has the time of the wall clock (trigger_time = \"now\")"));
+        }
+        Release::Countdown if task.caused_by.iter().filter(|by| **by != id).count() > 1 => {
+            return Some(format!("several partitions may arm {own}, in the order in which they run"));
+        }
+        _ => (),
+    }
+    for item in task.set.iter().flat_map(|batch| &batch.items) {
+        for connection in &item.connections {
+            let planned = &plan.connections[connection.0];
+            let Some(delay) = &planned.delay else {
+                return Some(format!("the connection {} is immediate", planned.arrow()));
+            };
+            if delay.consumers.len() > 1 {
+                return Some(format!("several partitions set {}, which belongs to no clock alone", planned.to));
+            }
+            if delay.producers.len() > 1 {
+                return Some(format!("several partitions may compute {}", planned.from));
+            }
+            for producer in &delay.producers {
+                let release = &plan.tasks[producer.task.0].release;
+                let chained = !release.has_instants() && !matches!(release, Release::Changing | Release::Never);
+                let known = |root: &TaskId| plan.tasks[root.0].release.has_instants();
+                if chained && !matches!(roots[producer.task.0].as_slice(), [root] if known(root)) {
+                    let producer = name(plan, producer.task);
+                    return Some(format!(
+                        "{} is of {producer}, and no one clock with known times is at the root of that",
+                        planned.from
+                    ));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Why a task is not covered since another one is not.
+fn through(plan: &Plan, id: TaskId, tasks: &[Option<String>]) -> Option<String> {
+    let task = &plan.tasks[id.0];
+    let uncovered = |other: &&TaskId| tasks[other.0].is_some();
+    if let Some(by) = task.caused_by.iter().find(uncovered) {
+        return Some(format!("{} follows {}, which is not covered", name(plan, id), name(plan, *by)));
+    }
+    let connections = task.set.iter().flat_map(|batch| &batch.items).flat_map(|item| &item.connections);
+    connections.map(|connection| &plan.connections[connection.0]).find_map(|planned| {
+        let mut producers = planned.delay.iter().flat_map(|delay| &delay.producers).map(|producer| &producer.task);
+        let producer = producers.find(uncovered)?;
+        Some(format!("{} comes from {}, which is not covered", planned.to, name(plan, *producer)))
+    })
+}
+
+fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
+    let mut by: Vec<Vec<TaskId>> = vec![Vec::new(); plan.signals.len()];
+    for (id, task) in plan.tasks.iter().enumerate() {
+        recorded(task).for_each(|signal| by[signal.0].push(TaskId(id)));
+    }
+    for fmu in &plan.fmus {
+        for on_tick in &fmu.on_ticks {
+            let columns = on_tick.batch.items.iter().flat_map(|item| item.signals.iter().copied());
+            let tickers: BTreeSet<TaskId> =
+                on_tick.clocks.iter().flat_map(|clock| fmu.output_clocks[*clock].ticked_by.iter().copied()).collect();
+            for signal in columns {
+                by[signal.0].extend(&tickers);
+                if tickers.is_empty() {
+                    // Nobody knows which: as if several did.
+                    by[signal.0].extend([TaskId(usize::MAX), TaskId(usize::MAX)]);
+                }
+            }
+        }
+    }
+    let of = |by: &Vec<TaskId>| match by.as_slice() {
+        [] => None,
+        [task] => tasks[task.0].clone(),
+        _ => Some("several partitions compute it: it belongs to no clock, or to several".to_owned()),
+    };
+    by.iter().map(of).collect()
+}
+
+/// What lies outside the promise, for `vecud check`, one reason a line with the columns that it concerns; and what is
+/// assumed of the others.
+pub(super) fn lines(plan: &Plan) -> (Vec<String>, Vec<String>) {
+    const SHOWN: usize = 4;
+    let promise = Promise::of(plan);
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (signal, why) in plan.signals.iter().zip(&promise.signals) {
+        if let Some(why) = why {
+            by_reason.entry(why).or_default().push(&signal.name);
+        }
+    }
+    let line = |(why, columns): (&str, Vec<&str>)| {
+        let more = if columns.len() > SHOWN { format!(" and {} more", columns.len() - SHOWN) } else { String::new() };
+        format!("{}{more}: {why}", columns[..columns.len().min(SHOWN)].join(", "))
+    };
+    let mut outside: Vec<String> = by_reason.into_iter().map(line).collect();
+    if plan.trigger_time == TriggerTime::Now {
+        outside.push("activation times of triggered clocks (trigger_time = \"now\")".to_owned());
+    }
+    if plan.receiver.is_some() {
+        outside.push("activation times of clocks that datagrams activate".to_owned());
+    }
+    let mut inside = Vec::new();
+    if promise.covered() > 0 {
+        inside.push(format!("{} of {} columns, as long as nothing is late", promise.covered(), plan.signals.len()));
+    }
+    if !promise.assumed.is_empty() {
+        let names: Vec<&str> = promise.assumed.iter().map(|fmu| plan.fmus[fmu.0].name.as_str()).collect();
+        inside.push(format!(
+            "assumed: columns of {} depend on no memory that its partitions share, which vecud cannot see",
+            names.join(" and of ")
+        ));
+    }
+    (inside, outside)
+}

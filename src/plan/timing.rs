@@ -1,0 +1,135 @@
+//! What a connection's timing means for its consumers, in words: the delay of a delayed one, and whether what an immediate
+//! one carries depends on the schedule (design S11, S15).
+
+use super::table::interval_text;
+use super::{ConnectionId, ConnectionPlan, Mode, Plan, Release, TaskId};
+use crate::time::{Fraction, Instant};
+
+/// Everything about one connection, after the word that the rig has for it.
+pub fn words(plan: &Plan, connection: ConnectionId) -> String {
+    let planned = &plan.connections[connection.0];
+    match &planned.delay {
+        Some(delay) => delayed(plan, delay.producers.iter().map(|producer| producer.task).collect()),
+        None => immediate(plan, connection),
+    }
+}
+
+/// `plant.step`.
+pub fn name(plan: &Plan, task: TaskId) -> String {
+    let task = &plan.tasks[task.0];
+    format!("{}.{}", plan.fmus[task.fmu.0].name, task.clock)
+}
+
+fn names(plan: &Plan, tasks: &[TaskId]) -> String {
+    tasks.iter().map(|task| name(plan, *task)).collect::<Vec<_>>().join(", ")
+}
+
+fn delayed(plan: &Plan, producers: Vec<TaskId>) -> String {
+    let [producer] = producers.as_slice() else {
+        if producers.is_empty() {
+            return "no clock computes it".to_owned();
+        }
+        return format!("visible at the next release of the one of {} that has computed it", names(plan, &producers));
+    };
+    let own = name(plan, *producer);
+    match &plan.tasks[producer.0].release {
+        Release::Periodic { interval, .. } | Release::Asked { interval: Some(interval), .. } => {
+            format!("visible at the next release of {own}, {} after", interval_text(*interval))
+        }
+        Release::Asked { .. } => format!("visible at the next release of {own}, by the interval that the FMU says"),
+        Release::Changing => format!("visible at the next release of {own}, by its last interval"),
+        Release::At(times) => {
+            let last =
+                times.last().map_or_else(String::new, |last| format!("; never, if computed at {} s", last.seconds()));
+            format!("visible at the next time in the list of {own}{last}")
+        }
+        Release::Never => format!("never visible: nothing activates {own}"),
+        Release::Datagram { .. } | Release::Stimulus { .. } => {
+            format!("visible a nanosecond after the activation of {own}")
+        }
+        Release::Triggered { .. } | Release::Countdown => {
+            let roots = super::roots(&plan.tasks);
+            let (known, unknown): (Vec<TaskId>, Vec<TaskId>) =
+                roots[producer.0].iter().partition(|root| plan.tasks[root.0].release.has_instants());
+            match (known.as_slice(), unknown.as_slice()) {
+                ([], _) => format!(
+                    "visible a nanosecond after the activation of {own}, since no clock with known times causes it"
+                ),
+                ([root], []) => {
+                    let after = plan.tasks[root.0].release.shortest_known();
+                    let after = after.map_or_else(String::new, |i| format!(", up to {} after", interval_text(i)));
+                    format!("visible at the next release of {}, which causes {own}{after}", name(plan, *root))
+                }
+                (known, _) => {
+                    format!("visible at the next release of the one of {} that has caused {own}", names(plan, known))
+                }
+            }
+        }
+    }
+}
+
+/// The tasks that compute and that set it.
+fn ends(plan: &Plan, connection: ConnectionId) -> (Vec<TaskId>, Vec<TaskId>) {
+    let has = |batches: &[super::Batch]| {
+        batches.iter().flat_map(|batch| &batch.items).any(|item| item.connections.contains(&connection))
+    };
+    let ids = || (0..plan.tasks.len()).map(TaskId);
+    let on_tick = |id: &TaskId| {
+        plan.fmus[plan.tasks[id.0].fmu.0].on_ticks.iter().any(|on_tick| has(std::slice::from_ref(&on_tick.batch)))
+    };
+    let producers = ids().filter(|id| has(&plan.tasks[id.0].get) || on_tick(id)).collect();
+    (producers, ids().filter(|id| has(&plan.tasks[id.0].set)).collect())
+}
+
+fn immediate(plan: &Plan, connection: ConnectionId) -> String {
+    if plan.mode == Mode::Virtual {
+        return "the same in every run in virtual time".to_owned();
+    }
+    let (producers, consumers) = ends(plan, connection);
+    let ([producer], [consumer]) = (producers.as_slice(), consumers.as_slice()) else {
+        return "depends on the schedule: several partitions compute or set it".to_owned();
+    };
+    let (from, to) = (&plan.tasks[producer.0], &plan.tasks[consumer.0]);
+    let (a, b) = (name(plan, *producer), name(plan, *consumer));
+    if from.cpu != to.cpu {
+        return format!("depends on the schedule: {a} runs on core {}, {b} on core {}", from.cpu, to.cpu);
+    }
+    let (Release::Periodic { shift, interval }, Release::Periodic { shift: other_shift, interval: other }) =
+        (&from.release, &to.release)
+    else {
+        let odd = if matches!(from.release, Release::Periodic { .. }) { b } else { a };
+        return format!("depends on the schedule: {odd} is not periodic");
+    };
+    let aligned = is_within((*shift, *interval), (*other_shift, *other));
+    if !aligned {
+        return format!(
+            "depends on the schedule: {b} is released in the midst of a period of {a}, which may run until then"
+        );
+    }
+    if consumer < producer {
+        return format!("without overruns the value of the period before: {b} is more urgent than {a}");
+    }
+    if interval == other && shift == other_shift {
+        return format!("without overruns the value of the same time: {b} is less urgent than {a}");
+    }
+    format!("depends on the schedule: {b} may start after the next release of {a}, and then sees that")
+}
+
+/// Whether all instants of the second grid are such of the first, from the first one of that on.
+fn is_within((shift, interval): (Fraction, Fraction), (other_shift, other): (Fraction, Fraction)) -> bool {
+    let multiple = |length: Fraction| {
+        // length / interval = (a / b) / (c / d)
+        let whole = u128::from(length.counter()) * u128::from(interval.resolution());
+        whole.is_multiple_of(u128::from(length.resolution()) * u128::from(interval.counter()))
+    };
+    let (first, second) = (Instant::ZERO.after(shift), Instant::ZERO.after(other_shift));
+    let apart = second.minus(first).or_else(|| first.minus(second));
+    multiple(other) && apart.is_some_and(multiple)
+}
+
+impl ConnectionPlan {
+    /// What goes where: `plant.speed → ecu.speed`.
+    pub fn arrow(&self) -> String {
+        format!("{} → {}", self.from, self.to)
+    }
+}

@@ -1,0 +1,131 @@
+//! Whether the run has kept the promise of virtual time (design S15), and what delayed connections did not get in time.
+
+use crate::plan::promise::Promise;
+use crate::plan::{ConnectionId, Mode, Plan, TaskId, Timing, timing};
+use crate::record::board::promise::Break;
+use crate::record::board::{Board, TaskWord};
+use crate::report::{ConnectionResult, PromiseResult, Severity};
+use crate::time::Instant;
+
+/// What came of all connections; what is not as it should be goes to `problem`.
+pub fn connections(plan: &Plan, board: Board, problem: &mut dyn FnMut(Severity, String)) -> Vec<ConnectionResult> {
+    let mut all = Vec::new();
+    for (index, connection) in plan.connections.iter().enumerate() {
+        let id = ConnectionId(index);
+        let (mut missed, mut overwritten) = (0, 0);
+        for (place, consumer) in connection.delay.iter().flat_map(|delay| delay.consumers.iter().enumerate()) {
+            let cells = board.reading(id, place);
+            let ((late, visible, producer), (lost, time)) = (cells.all_missed(), cells.all_lost());
+            let consumer = timing::name(plan, *consumer);
+            if late > 0 {
+                let what = if late == 1 { "1 value was" } else { &format!("{late} values were") };
+                let producer = producer_name(plan, id, producer);
+                problem(
+                    Severity::Warning,
+                    format!(
+                        "connection {}: {what} not there yet when {consumer} was to see it; first one of {producer} that was \
+                         to be visible at {} s",
+                        connection.arrow(),
+                        visible.seconds()
+                    ),
+                );
+            }
+            if lost > 0 {
+                problem(
+                    Severity::Warning,
+                    format!(
+                        "connection {}: {consumer} came {} too late for the value of its time, which was overwritten; first at \
+                         {} s",
+                        connection.arrow(),
+                        if lost == 1 { "once".to_owned() } else { format!("{lost} times") },
+                        time.seconds()
+                    ),
+                );
+            }
+            missed += late;
+            overwritten += lost;
+        }
+        all.push(ConnectionResult {
+            from: connection.from.clone(),
+            to: connection.to.clone(),
+            timing: match connection.timing {
+                Timing::Immediate => "immediate".to_owned(),
+                Timing::Delayed => "delayed".to_owned(),
+            },
+            delay: timing::words(plan, id),
+            missed,
+            overwritten,
+        });
+    }
+    all
+}
+
+fn producer_name(plan: &Plan, connection: ConnectionId, producer: usize) -> String {
+    let producers = plan.connections[connection.0].delay.iter().flat_map(|delay| &delay.producers);
+    producers.into_iter().nth(producer).map_or_else(String::new, |producer| timing::name(plan, producer.task))
+}
+
+/// Whether the columns that the promise covers have the bytes that virtual time would record.
+pub fn promise(
+    plan: &Plan,
+    board: Board,
+    late_samples: u64,
+    problem: &mut dyn FnMut(Severity, String),
+) -> PromiseResult {
+    let promise = Promise::of(plan);
+    let mut breaks: Vec<(Instant, String)> = Vec::new();
+    let mut dropped = late_samples;
+    for task in (0..plan.tasks.len()).map(TaskId).filter(|task| promise.covers(*task)) {
+        let name = timing::name(plan, task);
+        dropped += board.task(task).get(TaskWord::SamplesDropped);
+        // In virtual time a queue that is full is so in every run.
+        match board.first_break(task).filter(|_| plan.mode == Mode::RealTime) {
+            Some((Break::Overrun, time)) => breaks.push((time, format!("an overrun of clock {name}"))),
+            Some((Break::Retimed, time)) => breaks.push((time, format!("a tick of clock {name} that came too late"))),
+            None => (),
+        }
+    }
+    for (index, stimulus) in plan.stimuli.iter().enumerate() {
+        if let Some(starved) = board.stimulus(index).starved().filter(|starved| promise.covers(starved.task)) {
+            let name = timing::name(plan, starved.task);
+            breaks.push((starved.time, format!("clock {name}, for which {} was not read yet", stimulus.file)));
+        }
+    }
+    for (index, connection) in plan.connections.iter().enumerate() {
+        let consumers = connection.delay.iter().flat_map(|delay| delay.consumers.iter().enumerate());
+        for (place, consumer) in consumers.filter(|(_, consumer)| promise.covers(**consumer)) {
+            let cells = board.reading(ConnectionId(index), place);
+            let ((late, visible, producer), (lost, time)) = (cells.all_missed(), cells.all_lost());
+            let consumer = timing::name(plan, *consumer);
+            if late > 0 {
+                let producer = producer_name(plan, ConnectionId(index), producer);
+                let what = format!(
+                    "clock {producer}, whose value for {} was not there yet for clock {consumer}",
+                    connection.to
+                );
+                breaks.push((visible, what));
+            }
+            if lost > 0 {
+                breaks.push((time, format!("clock {consumer}, too late for the value of {}", connection.from)));
+            }
+        }
+    }
+    let first = breaks.into_iter().min_by_key(|(time, _)| *time);
+    let covered = promise.covered();
+    let (until, broken_by) = match first {
+        Some((time, what)) => (Some(time.seconds()), Some(what)),
+        None if dropped > 0 => (None, Some("samples that could not be recorded".to_owned())),
+        None => (None, None),
+    };
+    if let Some(what) = broken_by.as_ref().filter(|_| covered > 0) {
+        let from = until.map_or_else(String::new, |time| format!(" from {time} s on"));
+        let columns = if covered == 1 { "1 column".to_owned() } else { format!("{covered} columns") };
+        problem(
+            Severity::Warning,
+            format!(
+                "{columns} may differ from virtual time{from}, and otherwise would not (vecud check): the cause is {what}"
+            ),
+        );
+    }
+    PromiseResult { holds: broken_by.is_none(), covered, columns: plan.signals.len(), until_s: until, broken_by }
+}

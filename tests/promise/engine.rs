@@ -1,0 +1,86 @@
+//! The engine with delayed connections: as it is, up to where the first release was left out, and with ten times as much time,
+//! so that a machine which stops for milliseconds leaves none out.
+
+use super::program::{Rig, real_time};
+use super::{difference, is_the_same, run, under_load};
+use std::fs;
+use std::path::Path;
+
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn example() -> String {
+    fs::read_to_string(repository().join("examples/engine_delayed.toml")).unwrap()
+}
+
+#[test]
+fn the_example_records_the_bytes_of_virtual_time_up_to_where_its_report_says() {
+    real_time("the engine with delayed connections", || {
+        let text = example().replace("../fmus", repository().join("fmus").to_str().unwrap());
+        let rig = Rig::of_text(&text.replace("stop_time = 10.0", "stop_time = 5.0"));
+        let expected = run(&rig, "virtual", &[]).file("signals.csv");
+        let outcome = under_load(|| run(&rig, "realtime", &[]));
+        let promise = outcome.report()["promise"].clone();
+        println!("{promise}");
+        assert_eq!(promise["covered"], promise["columns"]);
+        let different = difference(&expected, &outcome.file("signals.csv"), promise["until_s"].as_f64());
+        assert_eq!(different, None, "{promise}");
+    });
+}
+
+/// A copy of an FMU whose texts are changed.
+fn changed(name: &str, to: &Path, changes: &[(&str, &str)]) {
+    for part in ["", "sources"] {
+        let from = repository().join("fmus").join(name).join(part);
+        fs::create_dir_all(to.join(name).join(part)).unwrap();
+        for file in fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()) {
+            let mut text = fs::read_to_string(&file).unwrap();
+            changes.iter().for_each(|(before, after)| text = text.replace(before, after));
+            fs::write(to.join(name).join(part).join(file.file_name().unwrap()), text).unwrap();
+        }
+    }
+}
+
+fn slow(seed: u64) {
+    real_time("the engine with delayed connections", || {
+        let folder = tempfile::tempdir().unwrap();
+        changed(
+            "engine_plant",
+            folder.path(),
+            &[("intervalDecimal=\"0.001\"", "intervalDecimal=\"0.01\""), ("step_size = 1e-3", "step_size = 1e-2")],
+        );
+        changed(
+            "engine_control",
+            folder.path(),
+            &[
+                ("intervalDecimal=\"0.01\"", "intervalDecimal=\"0.02\""),
+                ("intervalDecimal=\"0.001\"", "intervalDecimal=\"0.01\""),
+            ],
+        );
+        let start = format!("start = {{ initial_speed = {} }}\n\n[fmu.control]", 900 + 50 * seed);
+        let text = example()
+            .replace("../fmus", folder.path().to_str().unwrap())
+            .replace("stop_time = 10.0", "stop_time = 5.0")
+            .replace("idle_speed = 850.0", &format!("idle_speed = {}", 800 + 40 * seed))
+            .replace("[fmu.control]", &format!("cpu = 0\n{start}\ncpu = 1"));
+        let rig = Rig::of_text(&text);
+        is_the_same(&rig);
+        assert!(run(&rig, "virtual", &[]).file("signals.csv").lines().count() > 500);
+    });
+}
+
+#[test]
+fn the_engine_on_two_cores_records_the_bytes_of_virtual_time_seed_1() {
+    slow(1);
+}
+
+#[test]
+fn the_engine_on_two_cores_records_the_bytes_of_virtual_time_seed_2() {
+    slow(2);
+}
+
+#[test]
+fn the_engine_on_two_cores_records_the_bytes_of_virtual_time_seed_3() {
+    slow(3);
+}

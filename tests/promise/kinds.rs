@@ -1,0 +1,86 @@
+//! When a value becomes visible, for every kind of clock that can produce it (design S11), in virtual time. The producer's
+//! outputs are its activation times, and a consumer every millisecond shows which of them it has.
+
+use super::program::Rig;
+use super::run;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+const KINDS: [&str; 6] = ["base", "fixed_given", "fixed_asked", "changing", "countdown", "triggered"];
+
+fn rig(more: &str) -> Rig {
+    let fmus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus");
+    let mut text = format!(
+        "[rig]\nstop_time = 0.5\n[record]\nsignals = ['*']\n[fmu.k]\npath = '{0}/clock_kinds'\n\
+         start = {{ arm_every = 3, tick_every = 2, countdown_interval = 0.0047 }}\n\
+         [[trigger]]\nclock = 'k.triggered'\nfrom = 'k.out'\n{more}\n",
+        fmus.display()
+    );
+    for kind in KINDS {
+        write!(
+            text,
+            "[fmu.{kind}]\npath = '{}/mixer'\nclock.step = {{ interval = '1/1000' }}\n\
+             [[connect]]\nfrom = 'k.time_{kind}'\nto = '{kind}.a'\ntiming = 'delayed'\n",
+            fmus.display()
+        )
+        .unwrap();
+    }
+    Rig::of_text(&text)
+}
+
+/// In whole microseconds, so that times compare.
+fn micros(text: &str) -> Option<i64> {
+    text.parse::<f64>().ok().map(|seconds| (seconds * 1e6).round() as i64)
+}
+
+#[test]
+fn every_kind_of_clock_shows_its_values_from_its_own_instant_on() {
+    let outcome = run(&rig(""), "virtual", &[]);
+    assert_eq!(outcome.report()["promise"]["holds"], true, "{:#?}", outcome.problems());
+    let signals = outcome.signals();
+    let times: Vec<i64> = signals.column("time").into_iter().filter_map(micros).collect();
+    for kind in KINDS {
+        let column = |name: &str| -> Vec<Option<i64>> { signals.column(name).into_iter().map(micros).collect() };
+        let (made, count) = (column(&format!("k.time_{kind}")), signals.column(&format!("k.count_{kind}")));
+        // Activation times, by their number.
+        let mut activations = BTreeMap::new();
+        for (time, count) in made.iter().zip(count).filter(|(_, count)| !["", "0"].contains(count)) {
+            activations.insert(count.parse::<u64>().unwrap(), time.unwrap());
+        }
+        let activations: Vec<i64> = activations.into_values().collect();
+        assert!(activations.len() > 5, "{kind}: {activations:?}");
+        let next_of_base = |time: i64| (time / 10_000 + 1) * 10_000;
+        let visible = |index: usize| match kind {
+            "countdown" | "triggered" => Some(next_of_base(activations[index])),
+            // Its own next instant; of the last one nobody has heard.
+            _ => activations.get(index + 1).copied(),
+        };
+        let mut seen = 0;
+        for (time, has) in times.iter().zip(column(&format!("{kind}.a"))).filter(|(time, _)| *time % 1000 == 0) {
+            let newest = (0..activations.len()).rev().find(|i| visible(*i).is_some_and(|visible| visible <= *time));
+            if let Some(newest) = newest {
+                assert_eq!(has, Some(activations[newest]), "{kind} at {time} µs");
+                seen += 1;
+            }
+        }
+        assert!(seen > 300, "{kind} was seen {seen} times");
+    }
+}
+
+#[test]
+fn check_says_when_that_is() {
+    let rig = rig("");
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_vecud")).arg("check").arg(rig.file()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    for words in [
+        "delayed: visible at the next release of k.base, 10 ms after",
+        "delayed: visible at the next release of k.fixed_given, 20 ms after",
+        "delayed: visible at the next release of k.fixed_asked, by the interval that the FMU says",
+        "delayed: visible at the next release of k.changing, by its last interval",
+        "delayed: visible at the next release of k.base, which causes k.countdown, up to 10 ms after",
+        "delayed: visible at the next release of k.base, which causes k.triggered, up to 10 ms after",
+    ] {
+        assert!(text.contains(words), "{words} is not in\n{text}");
+    }
+}

@@ -1,0 +1,104 @@
+//! Real time records the numbers of virtual time, to the byte, whatever the schedule makes of it (design S11, S15): for
+//! signals that depend on delayed connections, known times and own state only.
+//!
+//! A run whose report says that something was too late proves nothing about the rest of it: what it recorded up to the time
+//! that the report names is compared all the same, and the run is repeated, at most five times.
+
+mod engine;
+mod kinds;
+#[path = "../program/mod.rs"]
+mod program;
+mod report;
+mod rigs;
+#[cfg(feature = "wrong_exchange")]
+mod wrong;
+
+use program::{Outcome, Rig};
+use serde_json::Value;
+use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::Duration;
+
+/// How often a run is begun that something is too late in.
+const TRIALS: u32 = 5;
+
+/// Runs a rig in a mode.
+fn run(rig: &Rig, mode: &str, more: &[(&str, &str)]) -> Outcome {
+    let mut command = rig.command();
+    command.args(["--mode", mode]).envs(more.iter().copied());
+    rig.finish(rig.start(command), Duration::from_secs(60)).exits(0)
+}
+
+/// Keeps both cores busy with other work while `body` runs.
+fn under_load<T>(body: impl FnOnce() -> T) -> T {
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut x = 1u64;
+                while !over.load(SeqCst) {
+                    (0..10_000).for_each(|i| x = std::hint::black_box(x.wrapping_mul(6_364_136_223_846_793_005) + i));
+                }
+            });
+        }
+        let result = body();
+        over.store(true, SeqCst);
+        result
+    })
+}
+
+/// The first line in which two recordings differ, among those before `until` (s).
+fn difference(expected: &str, recorded: &str, until: Option<f64>) -> Option<String> {
+    let early = |line: &&str| {
+        let time = line.split(',').next().and_then(|time| time.parse::<f64>().ok());
+        until.is_none_or(|until| time.is_none_or(|time| time < until))
+    };
+    let (mut a, mut b) = (expected.lines().filter(early), recorded.lines().filter(early));
+    loop {
+        match (a.next(), b.next()) {
+            (None, None) => return None,
+            (a, b) if a == b => (),
+            (a, b) => return Some(format!("virtual time: {a:?}\nreal time:    {b:?}")),
+        }
+    }
+}
+
+/// What came of a comparison.
+enum Judgement {
+    Same,
+    Different(String),
+    /// Something was too late in every trial.
+    Late(Value),
+}
+
+/// Compares a run in real time, under load, with one in virtual time, all of whose columns are promised.
+fn judge(rig: &Rig, environment: &[(&str, &str)]) -> Judgement {
+    let expected = run(rig, "virtual", environment).file("signals.csv");
+    let mut late = Value::Null;
+    for _ in 0..TRIALS {
+        let outcome = under_load(|| run(rig, "realtime", environment));
+        let (recorded, promise) = (outcome.file("signals.csv"), outcome.report()["promise"].clone());
+        assert_eq!(promise["covered"], promise["columns"], "all columns are promised");
+        assert!(promise["columns"].as_u64() > Some(5), "{promise}");
+        let holds = promise["holds"] == true;
+        if let Some(different) = difference(&expected, &recorded, promise["until_s"].as_f64().filter(|_| !holds)) {
+            return Judgement::Different(format!("{promise}\n{different}"));
+        }
+        if holds {
+            assert!(expected == recorded);
+            return Judgement::Same;
+        }
+        let _ = writeln!(std::io::stderr(), "REPEATED: {promise}");
+        late = promise;
+    }
+    Judgement::Late(late)
+}
+
+#[track_caller]
+fn is_the_same(rig: &Rig) {
+    match judge(rig, &[]) {
+        Judgement::Same => (),
+        Judgement::Different(how) => panic!("real time recorded other bytes than virtual time: {how}"),
+        Judgement::Late(promise) => panic!("something was too late in {TRIALS} trials: {promise}"),
+    }
+}

@@ -1,0 +1,74 @@
+//! Rigs of 20 FMUs on two cores with random periods, each of which mixes what it gets from others.
+
+use super::is_the_same;
+use super::program::{Rig, real_time};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// SplitMix64.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % n
+    }
+}
+
+/// 18 mixers, half with periods of 10 to 45 ms and half of 60 to 150 ms, nine on each core, whose inputs come from any of
+/// them; and on each core one of 50 ms that takes 15 ms each time, so that the slow ones start only after the next release of
+/// their fast producers.
+pub fn twenty(seed: u64) -> Rig {
+    let mut random = Random(seed);
+    let mixer = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/mixer");
+    let mut text = "[rig]\nname = 'twenty'\nstop_time = 5\n[record]\nsignals = ['*']\n".to_owned();
+    let mut fmu = |name: String, cpu: u64, interval: String, shift: u64, burn: u64| {
+        write!(
+            text,
+            "[fmu.{name}]\npath = '{}'\ncpu = {cpu}\nstart = {{ salt = {seed}, burn_us = {burn} }}\n\
+             [fmu.{name}.clock.step]\ninterval = '{interval}'\nshift = '{shift}/1000'\n",
+            mixer.display()
+        )
+        .unwrap();
+    };
+    let mut connect = String::new();
+    for i in 0..18 {
+        let micros = if i % 4 < 2 { 10_000 + random.below(35_000) } else { 60_000 + random.below(90_000) };
+        // Round ones that meet others, fractions that no decimal is, and anything.
+        let interval = match random.below(3) {
+            0 => format!("{}/1000", micros.div_ceil(10_000) * 10),
+            1 => format!("1/{}", 1_000_000 / micros),
+            _ => format!("{micros}/1000000"),
+        };
+        fmu(format!("m{i}"), i % 2, interval, random.below(3) * 5, random.below(200));
+        for input in ["a", "b", "c"] {
+            let from = random.below(18);
+            writeln!(connect, "[[connect]]\nfrom = 'm{from}.x'\nto = 'm{i}.{input}'\ntiming = 'delayed'").unwrap();
+        }
+    }
+    fmu("busy0".to_owned(), 0, "1/20".to_owned(), 0, 15_000);
+    fmu("busy1".to_owned(), 1, "1/20".to_owned(), 0, 15_000);
+    Rig::of_text(&(text + &connect))
+}
+
+fn seed(seed: u64) {
+    real_time("twenty FMUs on two cores", || is_the_same(&twenty(seed)));
+}
+
+#[test]
+fn twenty_fmus_on_two_cores_record_the_bytes_of_virtual_time_seed_1() {
+    seed(1);
+}
+
+#[test]
+fn twenty_fmus_on_two_cores_record_the_bytes_of_virtual_time_seed_2() {
+    seed(2);
+}
+
+#[test]
+fn twenty_fmus_on_two_cores_record_the_bytes_of_virtual_time_seed_3() {
+    seed(3);
+}
