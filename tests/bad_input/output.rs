@@ -274,8 +274,8 @@ fn what_is_left_of_a_small_disk_goes_to_report_json_first() {
         assert!(report["problems"][0].as_str().unwrap().contains("No space left on device"), "{report:#}");
         let left = fs::read_to_string(bench.path("left")).unwrap();
         assert!(!left.contains(".part"), "{left}");
-        // What it was not enough for is said.
-        let whole = left.contains("report.html") && left.contains("histograms.hlog") && left.contains(".hgrm");
+        // What it was not enough for is said. (In virtual time there are no latencies, and no .hgrm of them.)
+        let whole = left.contains("report.html") && left.contains("histograms.hlog");
         let incomplete = outcome.stdout.contains("failure: the report is incomplete: disk/o: cannot write");
         assert!(whole || incomplete, "{left}{}", outcome.stdout);
         let place = if left.contains("report.html") { "report.html" } else { "report.json" };
