@@ -36,7 +36,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-unsafe extern "C" fn instantiate(
+extern "C" fn instantiate(
     _: RawString,
     _: RawString,
     _: RawString,
@@ -51,13 +51,13 @@ unsafe extern "C" fn instantiate(
     GIVEN.set(Some((environment, update.unwrap(), lock.unwrap(), unlock.unwrap())));
     ptr::dangling_mut::<c_void>()
 }
-unsafe extern "C" fn enter(_: RawInstance, _: u8, _: f64, _: f64, _: u8, _: f64) -> RawStatus {
+extern "C" fn enter(_: RawInstance, _: u8, _: f64, _: f64, _: u8, _: f64) -> RawStatus {
     0
 }
-unsafe extern "C" fn plain(_: RawInstance) -> RawStatus {
+extern "C" fn plain(_: RawInstance) -> RawStatus {
     0
 }
-unsafe extern "C" fn activate(_: RawInstance, _: u32, _: f64) -> RawStatus {
+extern "C" fn activate(_: RawInstance, _: u32, _: f64) -> RawStatus {
     let (environment, update, lock, unlock) = GIVEN.get().unwrap();
     // SAFETY: what was given to this instance, called within a call to it.
     unsafe {
@@ -67,15 +67,16 @@ unsafe extern "C" fn activate(_: RawInstance, _: u32, _: f64) -> RawStatus {
     }
     0
 }
-unsafe extern "C" fn set(_: RawInstance, _: *const u32, _: usize, _: *const f64, _: usize) -> RawStatus {
+extern "C" fn set(_: RawInstance, _: *const u32, _: usize, _: *const f64, _: usize) -> RawStatus {
     0
 }
+// SAFETY: to be called with room for one value at least, as FMI has it.
 unsafe extern "C" fn get(_: RawInstance, _: *const u32, _: usize, values: *mut u8, _: usize) -> RawStatus {
-    // SAFETY: there is room for one value at least.
+    // SAFETY: the caller's duty.
     unsafe { *values = 3 };
     0
 }
-unsafe extern "C" fn clocks(_: RawInstance, _: *const u32, _: usize, _: *mut u8) -> RawStatus {
+extern "C" fn clocks(_: RawInstance, _: *const u32, _: usize, _: *mut u8) -> RawStatus {
     0
 }
 

@@ -59,10 +59,11 @@ mod imp {
     pub(super) fn write(control: u64) {
         let mxcsr = (control as u32 & !FLAGS) | (words().0 & FLAGS);
         let x87 = (control >> 32) as u16;
+        // The compiler assumes the default words, and they are in effect whenever Rust code runs: others are put back only on
+        // the way into the FMU code that had set them.
+        //
         // SAFETY: both load from locals of the right size. No reserved bit is set, for the bits come from the registers or
-        // from DEFAULT; a pending x87 exception cannot fire, since FMU code that unmasks one answers for it. The compiler
-        // assumes the default words, and they are in effect whenever Rust code runs: others are put back only on the way
-        // into the FMU code that had set them.
+        // from DEFAULT; a pending x87 exception cannot fire, since FMU code that unmasks one answers for it.
         unsafe {
             asm!("ldmxcsr [{}]", in(reg) &raw const mxcsr, options(nostack, preserves_flags, readonly));
             asm!("fldcw word ptr [{}]", in(reg) &raw const x87, options(nostack, preserves_flags, readonly));

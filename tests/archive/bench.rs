@@ -84,7 +84,7 @@ pub fn call(library: &Path, name: &str) -> i32 {
     // `int f(void)`.
     unsafe {
         let library = libloading::Library::new(library).unwrap();
-        let function: libloading::Symbol<unsafe extern "C" fn() -> i32> = library.get(name.as_bytes()).unwrap();
+        let function: libloading::Symbol<extern "C" fn() -> i32> = library.get(name.as_bytes()).unwrap();
         function()
     }
 }
