@@ -1,7 +1,7 @@
 //! The grid of a periodic clock (design S1), and what becomes of it when the interval of a tunable one changes (S2).
 //!
-//! Guarantees: its instants strictly increase; each is computed from the origin in one step, so nothing accumulates; after
-//! a change at `from` they are `from + k · interval` exactly.
+//! Guarantees: its instants strictly increase; each is what one step from the origin gives, so nothing accumulates; after a
+//! change at `from` they are `from + k · interval` exactly.
 
 use crate::time::{Fraction, Instant};
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,11 @@ impl Grid {
         let time = self.next;
         self.passed = Some(time);
         self.k += 1;
-        self.next = self.origin.after_many(self.interval, self.k);
+        self.next = match time.shares_denominator(self.interval) {
+            // The same, exactly: nothing is rounded when only numerators are added.
+            true => time.after(self.interval),
+            false => self.origin.after_many(self.interval, self.k),
+        };
         self.apply();
         time
     }

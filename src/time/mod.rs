@@ -53,6 +53,20 @@ mod tests {
         assert_eq!(Nanos(-300_000_000).seconds(), -0.3);
     }
 
+    proptest! {
+        /// Adding numerators gives what the general way gives, to the denominator.
+        #[test]
+        fn a_step_is_the_same_whichever_way_it_is_taken(
+            seconds in -5i64..5, counter in any::<u64>(), resolution in 1u64..=DENOMINATOR_LIMIT, step in any::<u64>(),
+        ) {
+            let from = Instant { seconds, counter: counter % resolution, resolution };
+            for step in [step, step % resolution] {
+                let step = Fraction { counter: step, resolution };
+                prop_assert_eq!(from.after(step).to_words(), from.after_many(step, 1).to_words());
+            }
+        }
+    }
+
     #[test]
     fn a_decimal_is_exactly_what_it_says() {
         assert_eq!(fraction("0.01"), Fraction::new(1, 100).unwrap());
