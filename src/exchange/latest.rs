@@ -101,6 +101,12 @@ impl Words<'_> {
         self.0[i].load(Ordering::Relaxed)
     }
 
+    /// Those from this one on.
+    #[inline]
+    pub fn from(self, first: usize) -> impl Iterator<Item = u64> {
+        self.0[first..].iter().map(|word| word.load(Ordering::Relaxed))
+    }
+
     /// How many there are.
     #[inline]
     #[allow(clippy::len_without_is_empty, reason = "a value without words is not exchanged")]
