@@ -21,15 +21,9 @@ type Call = (TaskId, usize);
 /// All cables of a rig.
 #[derive(Debug, Default)]
 pub struct Cables {
-    all: Vec<Cable>,
+    all: Vec<Latest>,
     /// Per connection: its cable, and its first word there.
     lines: Vec<Option<(usize, usize)>>,
-}
-
-#[derive(Debug)]
-struct Cable {
-    values: Latest,
-    lines: Vec<ConnectionId>,
 }
 
 impl Cables {
@@ -78,7 +72,7 @@ impl Cables {
                 cables.lines[line.0] = Some((cables.all.len(), words));
                 words += plan.connections[line.0].elements;
             }
-            cables.all.push(Cable { values: Latest::new(words), lines });
+            cables.all.push(Latest::new(words));
         }
         cables
     }
@@ -93,7 +87,7 @@ impl Cables {
         let (cable, first) = self.lines[connection.0]?;
         let mut value = Vec::new();
         let elements = plan.connections[connection.0].elements;
-        let version = self.all[cable].values.read_with(|words| {
+        let version = self.all[cable].read_with(|words| {
             value = (first..first + elements).map(|word| words.get(word)).collect();
         });
         (version > 0).then_some(value)
@@ -173,7 +167,7 @@ impl Incoming {
     #[inline]
     pub fn fetch(&mut self, cables: &Cables, values: &mut Batch) {
         for end in &mut self.0 {
-            let cable = &cables.all[end.cable].values;
+            let cable = &cables.all[end.cable];
             if cable.version() == end.seen {
                 continue;
             }
@@ -203,7 +197,7 @@ impl Outgoing {
     #[inline]
     pub fn publish(&self, cables: &Cables, values: &Batch) {
         for end in &self.0 {
-            cables.all[end.cable].values.write_with(|words| {
+            cables.all[end.cable].write_with(|words| {
                 for stretch in &end.stretches {
                     let Stretch { word, elements, conversion } = stretch;
                     match *conversion == Conversion::NONE {

@@ -24,8 +24,8 @@ pub struct Agenda {
     groups: Groups,
     /// The group that is worked off, and which of its words is the first that may have a bit.
     current: Option<(usize, usize)>,
-    /// The others, by instant; some may be empty.
-    heap: BinaryHeap<Reverse<(Instant, usize)>>,
+    /// The others, some of which may be empty.
+    later: Later,
     /// By hash of an instant: a group that may be of that instant.
     near: [usize; NEAR],
 }
@@ -39,6 +39,44 @@ struct Groups {
     due: Vec<u64>,
     width: usize,
     free: Vec<usize>,
+}
+
+/// Groups by instant.
+#[derive(Clone, Debug, Default)]
+struct Later {
+    /// Before all others.
+    first: Option<(Instant, usize)>,
+    others: BinaryHeap<Reverse<(Instant, usize)>>,
+}
+
+impl Later {
+    #[inline]
+    fn push(&mut self, time: Instant, group: usize) {
+        match self.first {
+            None => self.first = Some((time, group)),
+            Some((first, other)) if time < first => {
+                self.first = Some((time, group));
+                self.others.push(Reverse((first, other)));
+            }
+            Some(_) => self.others.push(Reverse((time, group))),
+        }
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<(Instant, usize)> {
+        let first = self.first.take();
+        if !self.others.is_empty() {
+            self.first = self.others.pop().map(|Reverse(next)| next);
+        }
+        first
+    }
+
+    fn retain(&mut self, mut keep: impl FnMut(usize) -> bool) {
+        self.others.retain(|Reverse((_, group))| keep(*group));
+        if self.first.is_some_and(|(_, group)| !keep(group)) {
+            self.pop();
+        }
+    }
 }
 
 impl Groups {
@@ -57,8 +95,9 @@ impl Groups {
         &mut self.due[group * self.width..(group + 1) * self.width]
     }
 
+    /// Nobody is in it any more.
+    #[inline]
     fn dissolve(&mut self, group: usize) {
-        self.words(group).fill(0);
         self.times[group] = None;
         self.free.push(group);
     }
@@ -74,7 +113,7 @@ impl Agenda {
         let tasks = timelines.len();
         let groups = Groups { times: Vec::new(), due: Vec::new(), width: tasks.div_ceil(64), free: Vec::new() };
         let noted = vec![None; tasks];
-        let mut agenda = Agenda { timelines, noted, groups, current: None, heap: BinaryHeap::new(), near: [0; NEAR] };
+        let mut agenda = Agenda { timelines, noted, groups, current: None, later: Later::default(), near: [0; NEAR] };
         for task in 0..tasks {
             agenda.note(TaskId(task));
         }
@@ -123,10 +162,10 @@ impl Agenda {
         // Tasks leave groups that nobody is in any more, over and over again when a far deadline is put off.
         if self.groups.in_use() > 2 * self.timelines.len() + NEAR {
             let groups = &mut self.groups;
-            self.heap.retain(|Reverse((_, group))| {
-                let is_used = groups.words(*group).iter().any(|word| *word != 0);
+            self.later.retain(|group| {
+                let is_used = groups.words(group).iter().any(|word| *word != 0);
                 if !is_used {
-                    groups.dissolve(*group);
+                    groups.dissolve(group);
                 }
                 is_used
             });
@@ -134,9 +173,9 @@ impl Agenda {
         let group = self.groups.add(time);
         // Something earlier than what is worked off.
         if let Some((current, _)) = self.current.take_if(|(current, _)| self.groups.times[*current] > Some(time)) {
-            self.heap.extend(self.groups.times[current].map(|time| Reverse((time, current))));
+            self.groups.times[current].into_iter().for_each(|time| self.later.push(time, current));
         }
-        self.heap.push(Reverse((time, group)));
+        self.later.push(time, group);
         group
     }
 
@@ -153,11 +192,10 @@ impl Agenda {
                 self.groups.dissolve(group);
             }
             self.current = None;
-            let Reverse((time, group)) = self.heap.pop()?;
+            let (time, group) = self.later.pop()?;
             self.current = Some((group, 0));
-            while let Some(Reverse((_, other))) = self.heap.peek().copied().filter(|Reverse((other, _))| *other == time)
-            {
-                self.heap.pop();
+            while let Some((_, other)) = self.later.first.filter(|(other, _)| *other == time) {
+                self.later.pop();
                 self.unite(group, other);
             }
         }
@@ -166,7 +204,7 @@ impl Agenda {
     /// Two groups of an instant become one.
     fn unite(&mut self, group: usize, other: usize) {
         for word in 0..self.groups.width {
-            let bits = self.groups.words(other)[word];
+            let bits = std::mem::take(&mut self.groups.words(other)[word]);
             self.groups.words(group)[word] |= bits;
             let tasks = (0..64).filter(|bit| bits >> bit & 1 == 1).map(|bit| word * 64 + bit);
             tasks.for_each(|task| self.noted[task] = Some(group));
@@ -175,7 +213,7 @@ impl Agenda {
     }
 
     /// The next activation: the earliest, and of equal ones the most urgent.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self) -> Option<(TaskId, Due)> {
         let (group, word) = self.advance()?;
         let bits = &mut self.groups.words(group)[word];
@@ -312,7 +350,7 @@ mod tests {
         let mut heap = 0;
         for k in 0..10_000 {
             agenda.arm(TaskId(0), at(0.049).after_many(Fraction::NANOSECOND, 10_000 - k), at(0.0), None);
-            heap = heap.max(agenda.heap.len());
+            heap = heap.max(agenda.later.others.len() + 1);
         }
         assert!(heap <= 2 * 2 + NEAR + 1, "{heap} groups for two tasks");
         assert_eq!(order(&mut agenda).iter().filter(|(task, _)| *task == 0).count(), 1);
