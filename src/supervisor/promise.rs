@@ -10,7 +10,7 @@ use crate::time::Instant;
 /// What came of all connections; what is not as it should be goes to `problem`.
 pub fn connections(plan: &Plan, board: Board, problem: &mut dyn FnMut(Severity, String)) -> Vec<ConnectionResult> {
     let mut all = Vec::new();
-    for (index, connection) in plan.connections.iter().enumerate() {
+    for (index, (connection, delay)) in plan.connections.iter().zip(timing::words(plan)).enumerate() {
         let id = ConnectionId(index);
         let (mut missed, mut overwritten) = (0, 0);
         for (place, consumer) in connection.delay.iter().flat_map(|delay| delay.consumers.iter().enumerate()) {
@@ -52,7 +52,7 @@ pub fn connections(plan: &Plan, board: Board, problem: &mut dyn FnMut(Severity, 
                 Timing::Immediate => "immediate".to_owned(),
                 Timing::Delayed => "delayed".to_owned(),
             },
-            delay: timing::words(plan, id),
+            delay,
             missed,
             overwritten,
         });

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::plan::promise::Promise;
-use crate::plan::{ConnectionId, TaskId, roots, table, timing};
+use crate::plan::{TaskId, roots, table, timing};
 
 const RECORD: &str = "[record]\nsignals = [\"*\"]\n";
 
@@ -64,7 +64,7 @@ fn a_chain_has_the_clocks_with_a_time_of_their_own_at_its_root() {
 
 #[test]
 fn words_say_on_what_an_immediate_connection_depends() {
-    let words = |more: &str| timing::words(&ecu_and_plant(more), ConnectionId(0));
+    let words = |more: &str| timing::words(&ecu_and_plant(more)).swap_remove(0);
     let speed = connect("plant.speed", "ecu.speed", "immediate");
     let throttle = connect("ecu.throttle", "plant.throttle", "immediate");
     assert_eq!(words(&speed), "without overruns the value of the same time: ecu.fast is less urgent than plant.step");
@@ -83,14 +83,14 @@ fn words_say_on_what_an_immediate_connection_depends() {
     let text = format!("[fmu.ecu]\npath = \"ecu\"\ncpu = 0\n[fmu.plant]\npath = \"plant\"\ncpu = 1\n{speed}");
     let plan = try_build(&text, &[description(ECU), description(PLANT)], &host()).unwrap();
     let expected = "depends on the schedule: plant.step runs on core 1, ecu.fast on core 0";
-    assert_eq!(timing::words(&plan, ConnectionId(0)), expected);
+    assert_eq!(timing::words(&plan)[0], expected);
     // Of the same period, and the consumer before the producer.
     let (a, b) = (connect("plant.speed", "ecu.speed", "delayed"), connect("ecu.quick", "plant.throttle", "immediate"));
     let ecu = ECU.to_owned()
         + "<Float64 name=\"quick\" valueReference=\"16\" causality=\"output\" variability=\"discrete\" clocks=\"1\"/>";
     let text = format!("[fmu.ecu]\npath = \"ecu\"\n[fmu.plant]\npath = \"plant\"\n{a}{b}");
     let plan = try_build(&text, &[description(&ecu), description(PLANT)], &host()).unwrap();
-    let words = timing::words(&plan, ConnectionId(1));
+    let words = timing::words(&plan).swap_remove(1);
     assert!(words.starts_with("without overruns the value of the "), "{words}");
 }
 
