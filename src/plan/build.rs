@@ -11,8 +11,8 @@ use super::priorities::{Class, Merged};
 use super::start_values::{self, Starts};
 use super::triggers::{self, Output};
 use super::{
-    ControlPlan, FmuId, FmuPlan, HostPlan, OutputClock, Plan, Release, TaskId, TaskPlan, TracePlan, causes, control,
-    cores, datagrams, delays, dialect, initial, names, record, stimuli,
+    ControlPlan, FmuId, FmuPlan, HostPlan, OutputClock, Plan, Release, TaskId, TaskPlan, Timing, TracePlan, causes,
+    control, cores, datagrams, delays, dialect, initial, names, record, stimuli,
 };
 use crate::fmu::description::{IntervalVariability, ModelDescription};
 use crate::priority::FifoPriority;
@@ -115,7 +115,7 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
     stimuli.want(&mut wanted);
     let classes = classes(&drafts, &cpus);
     let owners = Owners::new(&units, &drafts);
-    let feeds = feeds(&classes, drafts.len(), &owners, &links);
+    let feeds = feeds(rig, &classes, drafts.len(), &owners, &links);
     let asked = rig.host.fifo_priorities.value;
     let watched = drafts.iter().any(|draft| draft.limits.max_execution.is_some());
     let Placement { merged, band, cooperative } = match place(&classes, &feeds, asked, rig.mode, host.fifo, watched) {
@@ -292,15 +292,17 @@ fn classes(drafts: &[Draft], cpus: &[usize]) -> Vec<Class> {
     sorted.chunk_by(equal).map(class).collect()
 }
 
-/// Which class produces what which class consumes.
-fn feeds(classes: &[Class], drafts: usize, owners: &Owners, links: &Links) -> Vec<(usize, usize)> {
+/// Which class produces what which class consumes at the same time: by an immediate connection.
+fn feeds(rig: &Rig, classes: &[Class], drafts: usize, owners: &Owners, links: &Links) -> Vec<(usize, usize)> {
     let mut class_of = vec![0; drafts];
     for (class, members) in classes.iter().map(|class| &class.members).enumerate() {
         members.iter().for_each(|&draft| class_of[draft] = class);
     }
     let of = |drafts: Vec<usize>| drafts.into_iter().map(|draft| class_of[draft]).collect::<BTreeSet<usize>>();
     let mut feeds = BTreeSet::new();
-    for link in links.iter() {
+    // Where a connection of the rig has no link there is no plan.
+    let immediate = links.iter().zip(&rig.connects).filter(|(_, connect)| connect.timing == Timing::Immediate);
+    for (link, _) in immediate {
         let producers = of(owners.getting(link.source.0, link.source.1));
         let consumers = of(owners.setting(link.target.0, link.target.1));
         feeds.extend(producers.iter().flat_map(|&p| consumers.iter().map(move |&c| (p, c))));
