@@ -4,6 +4,7 @@
 //! A run whose report says that something was too late proves nothing about the rest of it: what it recorded up to the time
 //! that the report names is compared all the same, and the run is repeated, at most five times.
 
+mod all_kinds;
 mod engine;
 mod kinds;
 #[path = "../program/mod.rs"]
