@@ -100,7 +100,9 @@ fn each_kind_ticks_in_what_the_seeds_draw() {
 }
 
 fn seed(seed: u64) {
-    real_time("producers of all kinds", || is_the_same(&drawn(seed)));
+    real_time("producers of all kinds", || {
+        is_the_same(&drawn(seed));
+    });
 }
 
 #[test]
