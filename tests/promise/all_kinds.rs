@@ -27,7 +27,7 @@ fn drawn(seed: u64) -> Rig {
     let fmus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus");
     let fmus = fmus.display();
     let start_time = [0.0, 1.0 / 3.0, -0.25, 1000.0][random.below(4) as usize];
-    let mut text = format!("[rig]\nstart_time = {start_time}\nstop_time = {}\n", start_time + 3.0);
+    let mut text = format!("[rig]\nstart_time = {start_time}\nstop_time = {}\n", start_time + 2.0);
     text += "[record]\nsignals = ['*']\n";
     let mut source = |name: &str| {
         let mut number = |from: u64, to: u64| from + random.below(to - from);
@@ -59,7 +59,7 @@ fn drawn(seed: u64) -> Rig {
     source("k0");
     source("k1");
     for i in 0..12 {
-        let period = [10, 10, 20, 25, 70, 90][random.below(6) as usize];
+        let period = [20, 25, 30, 40, 70, 90][random.below(6) as usize];
         write!(
             text,
             "[fmu.m{i}]\npath = '{fmus}/mixer'\ncpu = {}\nstart = {{ salt = {i}, burn_us = {} }}\n\
