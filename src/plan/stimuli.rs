@@ -2,9 +2,9 @@
 
 use super::batches::{Wanted, has_start, start_of};
 use super::clocks::{Draft, is_input_clock, named};
-use super::connections::Link;
 use super::control;
 use super::findings::{Findings, Unit};
+use super::links::Links;
 use super::selection::{Named, Selection, find};
 use super::start_values::Starts;
 use super::words::{causality_with_article, kind_in, type_name};
@@ -346,7 +346,7 @@ impl Stimuli {
         &self,
         rig: &Rig,
         units: &[Unit],
-        links: &[Link],
+        links: &Links,
         starts: &[Starts],
         findings: &mut Findings,
     ) {
@@ -370,16 +370,16 @@ impl Stimuli {
     }
 
     /// Whether every element is fed by a stimulus.
-    fn is_whole(&self, unit: &Unit, variable: (usize, usize), links: &[Link]) -> bool {
+    fn is_whole(&self, unit: &Unit, variable: (usize, usize), links: &Links) -> bool {
         let own = self.inputs.iter().filter(|input| input.variable == variable).count();
-        own == unit.elements(&unit.variables()[variable.1]) && links.iter().all(|link| link.target != variable)
+        own == unit.elements(&unit.variables()[variable.1]) && links.feeding(variable).is_empty()
     }
 
     /// The plans, with the tasks that they tick; and what feeds them goes to the inputs of the tasks.
     pub(super) fn complete(
         mut self,
         units: &[Unit],
-        links: &[Link],
+        links: &Links,
         starts: &[Starts],
         task: impl Fn(usize) -> TaskId,
         tasks: &mut [TaskPlan],
