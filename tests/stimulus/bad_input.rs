@@ -64,6 +64,9 @@ fn what_is_no_file() {
     says("drive.csv is no ordinary file");
     let rig = Rig::new("mode = 'virtual'\nstop_time = 0.1").tracer("a", "").more("[[stimulus]]\nrecording = '.'");
     assert!(refused(&rig).contains("that run has recorded no signals ([record] in its rig)"));
+    std::fs::create_dir(rig.folder().join("run-1")).unwrap();
+    let message = "several runs (--repeat) have a folder each, such as run-1 beside it";
+    assert!(refused(&rig).contains(message), "{}", refused(&rig));
     std::fs::write(rig.folder().join("signals.mcap"), "").unwrap();
     let message = "that run has recorded signals.mcap only, and a stimulus is read from signals.csv: format = [\"csv\", \"mcap\"]";
     assert!(refused(&rig).contains(message), "{}", refused(&rig));

@@ -48,6 +48,9 @@ impl Source {
                 "there is no {shown}: that run has recorded signals.mcap only, and a stimulus is read from signals.csv: format = \
                  [\"csv\", \"mcap\"] in its [record] makes both"
             ),
+            (ErrorKind::NotFound, true) if path.with_file_name("run-1").is_dir() => {
+                format!("there is no {shown}: several runs (--repeat) have a folder each, such as run-1 beside it")
+            }
             (ErrorKind::NotFound, true) if path.parent().is_some_and(Path::is_dir) => {
                 format!("there is no {shown}: that run has recorded no signals ([record] in its rig)")
             }
