@@ -237,6 +237,46 @@ fn a_disk_that_fills_up_leaves_whole_files_of_messages() {
 }
 
 #[test]
+fn a_disk_that_fills_up_in_real_time_ends_the_recording_and_not_the_run() {
+    let test = "a_disk_that_fills_up_in_real_time_ends_the_recording_and_not_the_run";
+    let bench = Bench::with_fmu("a");
+    let record = "[record]\nformat = [\"csv\", \"mcap\"]\n[trace]\nmode = \"off\"\n";
+    bench.write("rig.toml", format!("[rig]\nstop_time = 3\noverrun = \"queue\"\n[fmu.a]\npath = \"a\"\n{record}"));
+    let script = "\"$V\" run rig.toml --out disk/o; code=$?; cp -r disk/o kept; exit $code";
+    let Some(outcome) = on_disk(&bench, test, "size=3m", script) else { return };
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    let report: serde_json::Value = serde_json::from_slice(&fs::read(bench.path("kept/report.json")).unwrap()).unwrap();
+    assert_eq!(
+        (&report["end"], &report["verdict"], &report["end_time"]),
+        (&"stop_time".into(), &"fail".into(), &3.0.into())
+    );
+    // Whoever ran before the disk was full ran afterwards: each release is an activation, or counted as left out.
+    let number = |clock: &str, key: &str| {
+        let clocks = report["clocks"].as_array().unwrap();
+        clocks.iter().find(|own| own["clock"] == clock).unwrap()[key].as_u64().unwrap()
+    };
+    assert_eq!(number("fast", "activations") + number("fast", "skipped"), 3000);
+    let dropped = report["samples_dropped"].as_u64().unwrap();
+    for name in ["signals.csv", "signals.mcap"] {
+        let file = std::io::BufReader::new(fs::File::open(bench.path(format!("kept/{name}"))).unwrap());
+        let mut recording = vecud::recording::Recording::new(file).unwrap();
+        let (mut rows, mut last) = (0, 0.0);
+        while let Some(row) = recording.next_row().unwrap_or_else(|error| panic!("{name}: {error}")) {
+            (rows, last) = (rows + 1, row.time);
+        }
+        assert!((0.1..2.9).contains(&last), "{name}: {last}");
+        // Up to there nothing is missing but what is counted.
+        assert!(rows + dropped + number("fast", "skipped") > (last * 1000.0).round() as u64, "{name}: {rows} rows");
+        let message = format!("{name} ends at {last} s, the run goes on: No space left on device (os error 28)");
+        let problems = report["problems"].as_array().unwrap();
+        assert!(problems.iter().any(|problem| *problem == message.as_str()), "{message}: {problems:?}");
+        assert!(outcome.stderr.contains(&format!("vecud: error: {message}\n")), "{}", outcome.stderr);
+    }
+    let bytes = fs::read(bench.path("kept/signals.mcap")).unwrap();
+    assert!(mcap::MessageStream::new(&bytes).unwrap().all(|message| message.is_ok()));
+}
+
+#[test]
 fn a_disk_without_room_for_report_json_is_refused_before_the_run() {
     let bench = Bench::with_fmu("a");
     let test = "a_disk_without_room_for_report_json_is_refused_before_the_run";

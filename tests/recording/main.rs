@@ -184,6 +184,25 @@ fn rules_thin_out_both_files() {
 }
 
 #[test]
+fn a_rule_may_be_for_one_element_of_an_array() {
+    let record = "[record]\nformat = ['mcap', 'csv']\nsignals = ['a.out_array']\n\
+        [[record.rule]]\nsignals = ['a.out_array']\nevery = 50\n\
+        [[record.rule]]\nsignals = ['a.out_array[3]', 'a.out_array[6?]']\nevery = 20\n";
+    let run = Rig::new("stop_time = 0.1\nmode = 'virtual'").tracer("a", "count_up = true").more(record).run().exits(0);
+    assert_eq!(updates(&run, "a.out_array[1]"), [0.0, 0.05]);
+    assert_eq!(updates(&run, "a.out_array[3]"), [0.0, 0.02, 0.04, 0.06, 0.08]);
+    assert_eq!(updates(&run, "a.out_array[64]"), [0.0, 0.02, 0.04, 0.06, 0.08]);
+    // One that is not there is an error, which names what is.
+    let rule = "[record]\nsignals = ['a.out_array']\n[[record.rule]]\nsignals = ['a.out_array[65]']\nevery = 2\n";
+    let run = Rig::new("stop_time = 0.1\nmode = 'virtual'").tracer("a", "").more(rule).run().exits(2);
+    assert!(run.stderr.contains("no recorded variable matches \"a.out_array[65]\""), "{}", run.stderr);
+    let rule = "[record]\nsignals = ['a.out_array[3]']\n";
+    let run = Rig::new("stop_time = 0.1\nmode = 'virtual'").tracer("a", "").more(rule).run().exits(2);
+    let message = "no variable matches \"a.out_array[3]\": an array is recorded as a whole, as \"a.out_array\"";
+    assert!(run.stderr.contains(message), "{}", run.stderr);
+}
+
+#[test]
 fn samples_that_nobody_fetches_in_time_are_counted_for_both_files() {
     use nix::sys::signal::Signal::{SIGCONT, SIGSTOP};
     real_time("samples_that_nobody_fetches_in_time_are_counted_for_both_files", || {

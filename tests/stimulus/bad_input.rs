@@ -64,6 +64,12 @@ fn what_is_no_file() {
     says("drive.csv is no ordinary file");
     let rig = Rig::new("mode = 'virtual'\nstop_time = 0.1").tracer("a", "").more("[[stimulus]]\nrecording = '.'");
     assert!(refused(&rig).contains("that run has recorded no signals ([record] in its rig)"));
+    std::fs::create_dir(rig.folder().join("run-1")).unwrap();
+    let message = "several runs (--repeat) have a folder each, such as run-1 beside it";
+    assert!(refused(&rig).contains(message), "{}", refused(&rig));
+    std::fs::write(rig.folder().join("signals.mcap"), "").unwrap();
+    let message = "that run has recorded signals.mcap only, and a stimulus is read from signals.csv: format = [\"csv\", \"mcap\"]";
+    assert!(refused(&rig).contains(message), "{}", refused(&rig));
 }
 
 #[test]
@@ -115,6 +121,15 @@ fn columns_that_feed_nothing() {
         "time,speed\n0,1\n",
         "has no column \"sped\"; did you mean \"speed\"?",
     );
+    refuses(
+        "columns = { 'a.in_f64' = 'speed' }",
+        "time,speed,gear,speed\n0,1,2,3\n",
+        "drive.csv has 2 columns \"speed\" (2 and 4): nobody knows which one is meant",
+    );
+    // A file of others has many columns, and one message is enough.
+    let foreign: Vec<String> = (0..500).map(|i| format!("x{i}")).collect();
+    let error = refused(&fed("0.1", "", &format!("time,{}\n0{}\n", foreign.join(","), ",1".repeat(500))));
+    assert!(error.lines().count() < 30 && error.contains("and 480 more columns of"), "{error}");
     refuses(
         "columns = { 'a.inf64' = 'speed' }",
         "time,speed\n0,1\n",
