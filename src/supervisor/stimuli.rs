@@ -11,7 +11,7 @@ use super::watch::Shared;
 use super::{Error, Prepared};
 use crate::plan::{Mode, Plan, PlanError};
 use crate::rig::{Problem, Rig, RigStimulus};
-use crate::stimulus::{self, Rows};
+use crate::stimulus::{self, Kind, Rows};
 use std::fs::{self, File};
 use std::io::{BufReader, ErrorKind, Seek};
 use std::path::{Path, PathBuf};
@@ -31,6 +31,7 @@ const BUFFER: usize = 1 << 18;
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
+    kind: Kind,
     file: File,
 }
 
@@ -44,7 +45,7 @@ impl Source {
     }
 
     fn rows(&self, plan: &Plan, stimulus: usize) -> Result<Rows<BufReader<File>>, Problem> {
-        Rows::new(self.reader()?, &self.path, &plan.stimuli[stimulus])
+        Rows::new(self.reader()?, &self.path, self.kind, &plan.stimuli[stimulus])
     }
 }
 
@@ -58,20 +59,25 @@ pub fn open(rig: &mut Rig) -> Result<Vec<Source>, Error> {
     for stimulus in &mut rig.stimuli {
         let place = stimulus.file.place;
         let source = open_one(stimulus).map_err(|message| refuse(Problem::new(&rig.file, place, message)))?;
-        stimulus.header =
-            Some(source.reader().and_then(|input| stimulus::header(input, &source.path)).map_err(refuse)?);
+        stimulus.file.value = source.path.clone();
+        let header = source.reader().and_then(|input| stimulus::header(input, &source.path, source.kind));
+        stimulus.header = Some(header.map_err(refuse)?);
         sources.push(source);
     }
     Ok(sources)
 }
 
 fn open_one(stimulus: &RigStimulus) -> Result<Source, String> {
-    let path = &stimulus.file.value;
+    let mut path = stimulus.file.value.clone();
+    if stimulus.recording && !path.exists() {
+        // A run records in one format, or in both.
+        path = Some(path.with_extension("mcap")).filter(|other| other.exists()).unwrap_or(path);
+    }
     let shown = path.display();
     // A pipe may never begin, and a device never end.
-    let is = fs::metadata(path).map_err(|error| match (error.kind(), stimulus.recording) {
+    let is = fs::metadata(&path).map_err(|error| match (error.kind(), stimulus.recording) {
         (ErrorKind::NotFound, true) if path.parent().is_some_and(Path::is_dir) => {
-            format!("there is no {shown}: that run has recorded no signals ([record] in its rig)")
+            format!("there is no {shown}, and no signals.mcap: that run has recorded no signals ([record] in its rig)")
         }
         (ErrorKind::NotFound, _) => format!("{shown}: {error}; relative paths count from the rig file's folder"),
         _ => format!("{shown}: {error}"),
@@ -84,8 +90,8 @@ fn open_one(stimulus: &RigStimulus) -> Result<Source, String> {
     if !is.is_file() {
         return Err(format!("{shown} is no ordinary file: a stimulus is read from one"));
     }
-    let file = File::open(path).map_err(|error| format!("{shown}: {error}"))?;
-    Ok(Source { path: path.clone(), file })
+    let file = File::open(&path).map_err(|error| format!("{shown}: {error}"))?;
+    Ok(Source { kind: if stimulus.recording { Kind::Recording } else { Kind::File }, path, file })
 }
 
 /// Looks at the first rows of all of them.
@@ -106,7 +112,8 @@ pub fn may_write(folder: &Path, prepared: &Prepared) -> Result<(), Error> {
     let Ok(folder) = folder.canonicalize() else { return Ok(()) };
     for source in &prepared.stimuli {
         let Ok(path) = source.path.canonicalize() else { continue };
-        if path.starts_with(&folder) && path.file_name().is_some_and(|name| name == "signals.csv") {
+        let recorded = path.file_name().is_some_and(|name| name == "signals.csv" || name == "signals.mcap");
+        if path.starts_with(&folder) && recorded {
             let message = format!("the run would overwrite {}, a stimulus of its rig", source.path.display());
             return Err(Error::Output(folder, std::io::Error::other(message)));
         }

@@ -36,7 +36,7 @@ fn files_that_are_none() {
         ("time,a.in_f64\n1e300,1\n", "drive.csv:2:1: \"1e300\" is no time in s"),
         ("time,a.in_f64\n0\n", "drive.csv:2: this row has 1 cell, and the header has 2"),
         ("time,a.in_f64\n0,1\n\n1,2,3\n", "drive.csv:4: this row has 3 cells, and the header has 2"),
-        ("time,\"a.in_f64\n0,1\n", "drive.csv:1:6: a quoted cell has no closing quote in its line"),
+        ("time,\"a.in_f64\n0,1\n", "drive.csv:1:6: a quoted cell has no closing quote"),
         ("time,a.in_f64\n0,\"1\"2\n", "drive.csv:2:6: there is something between a closing quote and the next comma"),
     ] {
         refuses("", file, message);
@@ -154,4 +154,45 @@ fn check_shows_what_is_fed() {
     ] {
         assert!(words.iter().any(|line| line.contains(expected)), "{expected} is not in\n{text}");
     }
+}
+
+#[test]
+fn recordings_in_mcap_are_read_as_far_as_they_are_whole_and_damaged_ones_are_refused() {
+    let recorded = Rig::new("mode = 'virtual'\nstop_time = 0.5")
+        .tracer("a", "count_up = true")
+        .more("[record]\nformat = 'mcap'\nsignals = ['a.in_*', 'a.out_*']");
+    drop(run(&recorded, &[]).exits(0));
+    let file = recorded.out().join("signals.mcap");
+    let bytes = std::fs::read(&file).unwrap();
+    let summary = mcap::Summary::read(&bytes).unwrap().unwrap();
+    let replay = || {
+        Rig::new("mode = 'virtual'\nstop_time = 0.5").tracer("a", "").more(&format!(
+            "[[stimulus]]\nrecording = '{}'\ncolumns = {{ 'a.in_f64' = 'a.out_f64' }}\n[record]\nsignals = ['a.in_f64']",
+            recorded.out().display()
+        ))
+    };
+    let whole = run(&replay(), &[]).exits(0);
+    let rows = whole.report()["stimuli"][0]["rows"].as_u64().unwrap();
+    assert_eq!((rows, whole.signals().column("a.in_f64")[100]), (500, "101.0"));
+    // In the middle of its last chunk.
+    let chunk = summary.chunk_indexes.last().unwrap();
+    let half = (chunk.chunk_start_offset + chunk.chunk_length / 2) as usize;
+    let there: u64 = 500 - summary.chunk_indexes.iter().last().map_or(0, |_| 0);
+    std::fs::write(&file, &bytes[..half]).unwrap();
+    let part = run(&replay(), &[]).exits(0);
+    assert!(part.report()["stimuli"][0]["rows"].as_u64().unwrap() < there);
+    for (bytes, message) in [
+        (&bytes[..8], "signals.mcap: ends before it names its columns: its run was killed before its first values"),
+        (b"\x89PNG", "signals.mcap: is no MCAP file, although it begins like one"),
+    ] {
+        std::fs::write(&file, bytes).unwrap();
+        assert!(refused(&replay()).contains(message), "{}", refused(&replay()));
+    }
+    let first = &summary.chunk_indexes[0];
+    let mut damaged = bytes.clone();
+    damaged[(first.chunk_start_offset + first.chunk_length / 2) as usize] ^= 1;
+    std::fs::write(&file, damaged).unwrap();
+    let message =
+        format!("signals.mcap: is damaged at byte {}: the chunk from log_time 0 on", first.chunk_start_offset);
+    assert!(refused(&replay()).contains(&message), "{}", refused(&replay()));
 }
