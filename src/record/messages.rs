@@ -1,6 +1,8 @@
 //! `signals.mcap`: a channel per input clock, a JSON message per activation, for Foxglove's tools and every MCAP reader.
 //!
 //! * The topic is `/<fmu>/<clock>`; values set by request have `/<fmu>`. The schema names all columns of the clock.
+//! * Where several activations of one time have values of one column, and the last message is not that of the one that was
+//!   completed last, `/<fmu>` says behind them what the column shows. So messages give the rows of `signals.csv`.
 //! * A message has `time` (s) and the values that the activation has set and read, by the names of their variables, without
 //!   the FMU's. Numbers read back exactly; `"NaN"`, `"Infinity"` and `"-Infinity"` stand for what JSON cannot write, null for
 //!   an element that the array has not at that time.
@@ -226,6 +228,10 @@ impl Sheet for Messages {
             }
         }
         Ok(())
+    }
+
+    fn settled(&mut self, time: Instant, values: &[Change]) -> io::Result<()> {
+        self.request(time, values)
     }
 
     fn flush(&mut self, all: bool) -> io::Result<()> {
