@@ -11,8 +11,9 @@
 //! * The metadata `vecud` has rig, mode, version and start time, `signals` the columns of `signals.csv` and their values
 //!   before the first message.
 //!
-//! What was flushed stays readable (module `tail`). A quarter of a second is one chunk; their index is in memory until the
-//! end, some hundred bytes for each.
+//! What was flushed stays readable (module `tail`). A quarter of a second is one chunk. Their index is in memory until
+//! the end: some 250 bytes for each, more with more than 11 channels (docs/rig.md says how much in an hour). The crate's writer
+//! keeps it even where it is not to be written; without it viewers would have to read the whole file to find a time.
 
 use super::signals::{Change, Sheet};
 use super::tail::Tailed;

@@ -53,7 +53,7 @@ impl<R: BufRead> Recording<R> {
     /// It has no header.
     pub fn in_dialect(mut input: R, dialect: Dialect) -> Result<Recording<R>, ReadError> {
         let first = input.fill_buf().map_err(|error| ReadError::of_file(format!("cannot be read: {error}")))?.first();
-        let mut header = Row::default();
+        let mut header = Row::header();
         let format = match first {
             Some(&mcap::FIRST_BYTE) => Format::Mcap(Box::new(mcap::Rows::new(input, &mut header)?)),
             _ => {

@@ -6,7 +6,7 @@ use std::mem;
 /// What a recording says of one time: the cells of a line, the first of which is the time.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
-    /// s.
+    /// s; of a header no number.
     pub time: f64,
     /// The line, without its end; behind it, cells that are no part of it as they stand (`""` is one quote).
     text: String,
@@ -84,11 +84,16 @@ impl Row {
 
     fn wrong(&self, line: u64, column: u32, message: impl fmt::Display) -> ReadError {
         let message = match line {
-            // Where there are no lines, the time is the place.
-            0 => format!("at {} s: {message}", self.time),
+            // Where there are no lines, the time is the place; a header has none.
+            0 if !self.time.is_nan() => format!("at {} s: {message}", self.time),
             _ => message.to_string(),
         };
         ReadError { line, column, message }
+    }
+
+    /// To be a header.
+    pub(super) fn header() -> Row {
+        Row { time: f64::NAN, ..Row::default() }
     }
 
     /// Begins anew, without a line number. What it had room for is given to the caller.

@@ -118,6 +118,13 @@ impl<R: BufRead> Rows<R> {
         }
     }
 
+    /// After the last row: what is to be known of a file that ends in the middle of something.
+    pub fn broken_off(&self) -> Option<Problem> {
+        let what = "breaks off in the middle of a row, as runs that are killed and copies that are not finished do: what is whole \
+                    was read, and inputs keep their last values";
+        self.recording.broke_off().then(|| problem(&self.file, ReadError::of_file(what)))
+    }
+
     fn next(&mut self) -> Result<bool, ReadError> {
         let Rows { recording, plan, cells, last, row, .. } = self;
         if !recording.read(cells)? {

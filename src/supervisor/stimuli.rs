@@ -69,7 +69,10 @@ pub fn open(rig: &mut Rig) -> Result<Vec<Source>, Error> {
 
 fn open_one(stimulus: &RigStimulus) -> Result<Source, String> {
     let mut path = stimulus.file.value.clone();
-    if stimulus.recording && !path.exists() {
+    if let Some(file) = path.parent().filter(|folder| stimulus.recording && folder.is_file()) {
+        // The recording itself was named.
+        path = file.to_owned();
+    } else if stimulus.recording && !path.exists() {
         // A run records in one format, or in both.
         path = Some(path.with_extension("mcap")).filter(|other| other.exists()).unwrap_or(path);
     }
@@ -126,7 +129,7 @@ struct Reading {
     rows: Option<Rows<BufReader<File>>>,
     /// Of each column the newest value.
     carried: Vec<Option<u64>>,
-    /// Why it cannot be read any more.
+    /// Why it cannot be read any more, or has ended early.
     problem: Option<Problem>,
 }
 
@@ -223,7 +226,10 @@ fn turn(shared: &Shared, readings: &mut [Reading], begin: f64, stop: f64) -> boo
                     }
                     false
                 }
-                Ok(None) => false,
+                Ok(None) => {
+                    *problem = rows.broken_off();
+                    false
+                }
                 Err(error) => {
                     *problem = Some(error);
                     true

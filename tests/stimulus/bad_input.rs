@@ -174,6 +174,11 @@ fn recordings_in_mcap_are_read_as_far_as_they_are_whole_and_damaged_ones_are_ref
     let whole = run(&replay(), &[]).exits(0);
     let rows = whole.report()["stimuli"][0]["rows"].as_u64().unwrap();
     assert_eq!((rows, whole.signals().column("a.in_f64")[100]), (5000, "101.0"));
+    // The file by itself.
+    let text = std::fs::read_to_string(replay().file()).unwrap();
+    let folder = recorded.out().display().to_string();
+    let by_itself = Rig::of_text(&text.replace(&folder, file.to_str().unwrap()));
+    assert_eq!(run(&by_itself, &[]).exits(0).report()["stimuli"][0]["rows"], 5000);
     // In the middle of its last chunk.
     let chunk = summary.chunk_indexes.last().unwrap();
     let half = (chunk.chunk_start_offset + chunk.chunk_length / 2) as usize;
@@ -181,6 +186,7 @@ fn recordings_in_mcap_are_read_as_far_as_they_are_whole_and_damaged_ones_are_ref
     let part = run(&replay(), &[]).exits(0);
     let rows = part.report()["stimuli"][0]["rows"].as_u64().unwrap();
     assert!(summary.chunk_indexes.len() > 1 && (1000..5000).contains(&rows), "{rows}");
+    part.problem(&["signals.mcap: breaks off in the middle of a row", "inputs keep their last values"]);
     for (bytes, message) in [
         (&bytes[..8], "signals.mcap: ends before it names its columns: its run was killed before its first values"),
         (b"\x89PNG", "signals.mcap: is no MCAP file, although it begins like one"),

@@ -4,8 +4,9 @@ use crate::plan::Plan;
 use crate::record::board::Board;
 use crate::report::{Severity, StimulusResult};
 use crate::rig::Problem;
+use crate::stimulus::State;
 
-/// What came of each file. `broken`: what is wrong with it, where the reading has come to that.
+/// What came of each file.
 pub fn results(plan: &Plan, board: Board) -> Vec<StimulusResult> {
     let result = |(stimulus, own): (usize, &crate::plan::StimulusPlan)| {
         let feed = board.stimulus(stimulus);
@@ -27,7 +28,7 @@ pub fn results(plan: &Plan, board: Board) -> Vec<StimulusResult> {
     plan.stimuli.iter().enumerate().map(result).collect()
 }
 
-/// What went wrong with them.
+/// What went wrong with them. `broken`: what is wrong with each file, where the reading has come to that.
 pub fn problems(
     results: &[StimulusResult],
     board: Board,
@@ -36,11 +37,13 @@ pub fn problems(
 ) {
     for (stimulus, own) in results.iter().enumerate() {
         if let Some(error) = broken.get(stimulus).and_then(Option::as_ref) {
-            match board.stimulus(stimulus).has_broken() {
-                true => {
+            let feed = board.stimulus(stimulus);
+            match feed.state() {
+                State::Ended => problem(Severity::Warning, error.to_string()),
+                _ if feed.has_broken() => {
                     problem(Severity::Failure, format!("{error}; the run ended where it would have needed that row"))
                 }
-                false => problem(Severity::Warning, format!("{error}; the run was over before it needed that row")),
+                _ => problem(Severity::Warning, format!("{error}; the run was over before it needed that row")),
             }
         }
         if let Some((clock, time)) = &own.first_starved {
