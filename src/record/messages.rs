@@ -184,7 +184,7 @@ impl Messages {
         }
         self.waiting += self.text.len();
         self.last = Some(time);
-        if self.waiting >= CHUNK_SIZE { self.chunk() } else { Ok(()) }
+        Ok(())
     }
 
     fn chunk(&mut self) -> io::Result<()> {
@@ -233,6 +233,11 @@ impl Sheet for Messages {
 
     fn settled(&mut self, time: Instant, values: &[Change]) -> io::Result<()> {
         self.request(time, values)
+    }
+
+    /// A chunk ends with a time: what a killed process leaves has no half a row.
+    fn row(&mut self, _: Instant, _: &[Option<u64>]) -> io::Result<()> {
+        if self.waiting >= CHUNK_SIZE { self.chunk() } else { Ok(()) }
     }
 
     fn flush(&mut self, all: bool) -> io::Result<()> {
