@@ -29,16 +29,25 @@ impl Runs {
 
     /// Runs the example with this idle speed.
     fn run(self, name: &str, idle_speed: &str, arguments: &[&str]) -> Runs {
+        self.run_of(name, &[("idle_speed = 850.0", &format!("idle_speed = {idle_speed}"))], arguments)
+    }
+
+    /// Runs the example with such changes of its text.
+    fn run_of(self, name: &str, changes: &[(&str, &str)], arguments: &[&str]) -> Runs {
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
         let text = fs::read_to_string(manifest.join("examples/engine.toml")).unwrap();
-        let text = text.replace("idle_speed = 850.0", &format!("idle_speed = {idle_speed}"));
+        let text = changes.iter().fold(text, |text, (from, to)| text.replace(from, to));
         let file = self.path("engine.toml");
         fs::write(&file, text.replace("../fmus", manifest.join("fmus").to_str().unwrap())).unwrap();
         let rig = Rig::of_file(file.to_str().unwrap());
         let mut command = rig.command();
         command.args(["--stop-time", "1"]).args(arguments);
-        let outcome = rig.finish(rig.start(command), std::time::Duration::from_secs(60)).exits(0);
-        drop(outcome);
+        drop(rig.finish(rig.start(command), std::time::Duration::from_secs(60)).exits(0));
+        self.keep(&rig, name)
+    }
+
+    /// Copies what a run has left.
+    fn keep(self, rig: &Rig, name: &str) -> Runs {
         fs::create_dir(self.path(name)).unwrap();
         for entry in fs::read_dir(rig.out()).unwrap().flatten() {
             fs::copy(entry.path(), self.path(name).join(entry.file_name())).unwrap();
@@ -163,4 +172,77 @@ fn a_recording_of_another_tool() {
     fs::write(runs.path("half.csv"), &half[..last]).unwrap();
     runs.says("half.csv --against one", 3, &["beyond: the recording ends at ", "; the reference goes on until 1 s ("]);
     runs.says("one --against half.csv", 0, &["note: not compared: ", "note: the last row of half.csv breaks off"]);
+}
+
+const IN_MCAP: (&str, &str) = ("format = \"csv\"", "format = \"mcap\"");
+
+#[test]
+fn a_run_recorded_in_mcap_equals_the_same_run_recorded_in_csv() {
+    let mut runs =
+        Runs::new().run("csv", "850.0", &["--mode", "virtual"]).run_of("mcap", &[IN_MCAP], &["--mode", "virtual"]);
+    assert!(!runs.path("mcap/signals.csv").exists() && runs.path("mcap/signals.mcap").is_file());
+    // All types of variables with their extremes, ticks at the time of what has ticked, and columns of several clocks.
+    for format in ["csv", "mcap"] {
+        let extremes = "count_up = true, fast_tick_high_every = 7, in_f64 = -0.0, in_f32 = 1e-40, \
+                        in_i64 = -9223372036854775808";
+        let rig = Rig::new("mode = 'virtual'\nstop_time = 0.3")
+            .tracer("a", "count_up = true, fast_tick_high_every = 7, slow_tick_low_every = 3")
+            .tracer("b", extremes)
+            .trigger("a.out_high", "a.high")
+            .trigger("a.out_high", "b.high")
+            .connect("a.out_f64", "b.in_f64")
+            .more(&format!("[record]\nformat = '{format}'"));
+        drop(rig.run().exits(0));
+        runs = runs.keep(&rig, &format!("all-{format}"));
+    }
+    for (a, b, signals) in
+        [("mcap", "csv", "37"), ("csv", "mcap", "37"), ("all-mcap", "all-csv", ""), ("all-csv", "all-mcap", "")]
+    {
+        runs.says(&format!("{a} --against {b}"), 0, &[&format!("{signals} signals equal at ")]);
+    }
+    // Files by themselves, and the folder against a file.
+    runs.says("mcap/signals.mcap --against csv/signals.csv", 0, &["37 signals equal at "]);
+    runs.says("csv --against mcap/signals.mcap", 0, &["37 signals equal at "]);
+}
+
+#[test]
+fn a_difference_between_formats_shows_in_table_page_and_exit_code() {
+    let runs = Runs::new().run("one", "850.0", &["--mode", "virtual"]);
+    let changes = [IN_MCAP, ("idle_speed = 850.0", "idle_speed = 860.0")];
+    let runs = runs.run_of("other", &changes, &["--mode", "virtual"]);
+    let first = "beyond: ecu.idle_speed: 860.0 against 850.0 at 0 s, the first of ";
+    runs.says("other --against one", 3, &[first, " of 37 signals different at "]);
+    // The page has curves: both files were read twice.
+    let page = fs::read_to_string(runs.path("other/comparison.html")).unwrap();
+    assert!(page.contains("<h2>Beyond tolerance</h2>") && page.contains("Where they part"));
+}
+
+#[test]
+fn of_a_recording_in_mcap_that_breaks_off_all_that_is_whole_is_compared_and_a_damaged_one_is_refused() {
+    // In real time there is a chunk for each quarter of a second.
+    let runs = the_core(|| Runs::new().run_of("one", &[IN_MCAP], &[]));
+    let bytes = fs::read(runs.path("one/signals.mcap")).unwrap();
+    let summary = mcap::Summary::read(&bytes).unwrap().unwrap();
+    let chunks = &summary.chunk_indexes;
+    let last = chunks.last().unwrap();
+    assert!(chunks.len() > 1, "{} chunks", chunks.len());
+    // In the middle of its last chunk.
+    let half = (last.chunk_start_offset + last.chunk_length / 2) as usize;
+    fs::write(runs.path("half.mcap"), &bytes[..half]).unwrap();
+    let text =
+        runs.says("half.mcap --against one", 3, &["note: the last row of half.mcap breaks off and was left out"]);
+    assert!(text.contains("beyond: the recording ends at ") && text.contains(" signals equal at "), "{text}");
+    runs.says("one --against half.mcap", 0, &["note: not compared: "]);
+    let at = (chunks[0].chunk_start_offset + chunks[0].chunk_length / 2) as usize;
+    let mut damaged = bytes.clone();
+    damaged[at] ^= 1;
+    fs::write(runs.path("damaged.mcap"), damaged).unwrap();
+    for arguments in ["one --against damaged.mcap", "damaged.mcap --against one"] {
+        let result = runs.report(arguments);
+        let place = format!(
+            "damaged.mcap: is damaged at byte {}: the chunk from log_time 0 on has another checksum",
+            chunks[0].chunk_start_offset
+        );
+        assert!(result.code == Some(2) && result.stderr.contains(&place), "{:?}: {}", result.code, result.stderr);
+    }
 }

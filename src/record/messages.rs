@@ -2,6 +2,8 @@
 //!
 //! * The topic is `/<fmu>/<clock>`; values set by request have `/<fmu>`. The schema (module `schema`) names all columns of the
 //!   clock.
+//! * Where several activations of one time have values of one column, and the last message is not that of the one that was
+//!   completed last, `/<fmu>` says behind them what the column shows. So messages give the rows of `signals.csv`.
 //! * A message has `time` (s) and the values that the activation has set and read, by the names of their variables, without
 //!   the FMU's. Numbers read back exactly; `"NaN"`, `"Infinity"` and `"-Infinity"` stand for what JSON cannot write, null for
 //!   an element that the array has not at that time.
@@ -10,8 +12,9 @@
 //! * The metadata `vecud` has rig, mode, version and start time, `signals` the columns of `signals.csv` and their values
 //!   before the first message.
 //!
-//! What was flushed stays readable (module `tail`). A quarter of a second is one chunk; their index is in memory until the
-//! end, some hundred bytes for each.
+//! What was flushed stays readable (module `tail`). A quarter of a second is one chunk. Their index is in memory until
+//! the end: some 250 bytes for each, more with more than 11 channels (docs/rig.md says how much in an hour). The crate's writer
+//! keeps it even where it is not to be written; without it viewers would have to read the whole file to find a time.
 
 use super::schema;
 use super::signals::{Change, Sheet};
@@ -177,7 +180,7 @@ impl Messages {
         }
         self.waiting += self.text.len();
         self.last = Some(time);
-        if self.waiting >= CHUNK_SIZE { self.chunk() } else { Ok(()) }
+        Ok(())
     }
 
     fn chunk(&mut self) -> io::Result<()> {
@@ -222,6 +225,15 @@ impl Sheet for Messages {
             }
         }
         Ok(())
+    }
+
+    fn settled(&mut self, time: Instant, values: &[Change]) -> io::Result<()> {
+        self.request(time, values)
+    }
+
+    /// A chunk ends with a time: what a killed process leaves has no half a row.
+    fn row(&mut self, _: Instant, _: &[Option<u64>]) -> io::Result<()> {
+        if self.waiting >= CHUNK_SIZE { self.chunk() } else { Ok(()) }
     }
 
     fn flush(&mut self, all: bool) -> io::Result<()> {

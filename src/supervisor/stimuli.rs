@@ -36,8 +36,9 @@ pub fn open(rig: &mut Rig) -> Result<Vec<Source>, Error> {
     for stimulus in &mut rig.stimuli {
         let place = stimulus.file.place;
         let source = Source::open(stimulus).map_err(|message| refuse(Problem::new(&rig.file, place, message)))?;
-        stimulus.header =
-            Some(source.reader().and_then(|input| stimulus::header(input, &source.path)).map_err(refuse)?);
+        stimulus.file.value = source.path.clone();
+        let header = source.reader().and_then(|input| stimulus::header(input, &source.path, source.kind));
+        stimulus.header = Some(header.map_err(refuse)?);
         sources.push(source);
     }
     Ok(sources)
@@ -61,7 +62,8 @@ pub fn may_write(folder: &Path, prepared: &Prepared) -> Result<(), Error> {
     let Ok(folder) = folder.canonicalize() else { return Ok(()) };
     for source in &prepared.stimuli {
         let Ok(path) = source.path.canonicalize() else { continue };
-        if path.starts_with(&folder) && path.file_name().is_some_and(|name| name == "signals.csv") {
+        let recorded = path.file_name().is_some_and(|name| name == "signals.csv" || name == "signals.mcap");
+        if path.starts_with(&folder) && recorded {
             let message = format!("the run would overwrite {}, a stimulus of its rig", source.path.display());
             return Err(Error::Output(folder, std::io::Error::other(message)));
         }
@@ -182,7 +184,10 @@ fn turn(shared: &Shared, readings: &mut [Reading], begin: f64, stop: f64) -> boo
                     }
                     false
                 }
-                Ok(None) => false,
+                Ok(None) => {
+                    fault.problem = rows.broken_off();
+                    false
+                }
                 Err(error) => {
                     fault.problem = Some(error);
                     true

@@ -222,8 +222,8 @@ fn a_disk_that_fills_up_leaves_whole_files_of_messages() {
     for name in ["signals.csv", "signals.mcap"] {
         let file = std::io::BufReader::new(fs::File::open(bench.path(format!("kept/{name}"))).unwrap());
         let mut recording = vecud::recording::Recording::new(file).unwrap();
-        let mut last = 0.0;
-        while let Some(row) = recording.next_row().unwrap_or_else(|error| panic!("{name}: {error}")) {
+        let (mut last, mut row) = (0.0, vecud::recording::Row::default());
+        while recording.read(&mut row).unwrap_or_else(|error| panic!("{name}: {error}")) {
             last = row.time;
         }
         assert!(last > 0.1, "{name}: {last}");
@@ -260,8 +260,8 @@ fn a_disk_that_fills_up_in_real_time_ends_the_recording_and_not_the_run() {
     for name in ["signals.csv", "signals.mcap"] {
         let file = std::io::BufReader::new(fs::File::open(bench.path(format!("kept/{name}"))).unwrap());
         let mut recording = vecud::recording::Recording::new(file).unwrap();
-        let (mut rows, mut last) = (0, 0.0);
-        while let Some(row) = recording.next_row().unwrap_or_else(|error| panic!("{name}: {error}")) {
+        let (mut rows, mut last, mut row) = (0, 0.0, vecud::recording::Row::default());
+        while recording.read(&mut row).unwrap_or_else(|error| panic!("{name}: {error}")) {
             (rows, last) = (rows + 1, row.time);
         }
         assert!((0.1..2.9).contains(&last), "{name}: {last}");

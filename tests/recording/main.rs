@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
-use vecud::recording::Recording;
+use vecud::recording::{Recording, Row};
 
 /// In both formats, what only one clock has: of several values for one cell at one time the row of the CSV file has the one
 /// that was completed last, and messages have all.
@@ -22,9 +22,9 @@ const BOTH: &str =
 /// The columns of a recording, and all its rows as text.
 fn rows(file: &Path) -> (Vec<String>, Vec<(f64, Vec<String>)>) {
     let mut recording = Recording::new(BufReader::new(File::open(file).unwrap())).unwrap();
-    let mut rows = Vec::new();
-    while let Some(row) = recording.next_row().unwrap_or_else(|error| panic!("{}: {error}", file.display())) {
-        rows.push((row.time, row.cells.to_vec()));
+    let (mut rows, mut row) = (Vec::new(), Row::default());
+    while recording.read(&mut row).unwrap_or_else(|error| panic!("{}: {error}", file.display())) {
+        rows.push((row.time, row.values().map(str::to_owned).collect()));
     }
     (recording.names().to_vec(), rows)
 }

@@ -1,9 +1,10 @@
 //! `vecud report A --against B`.
 
-use super::side::{Input, Recording, broken, open};
+use super::side::{Input, Recording, Signals, broken, open};
 use super::{Arguments, screen, show, write};
+use crate::recording::ReadError;
 use crate::report;
-use crate::report::compare::{self, Comparison, Course, Curve, Side, SignalsComparison, TableError, Tolerances};
+use crate::report::compare::{self, Comparison, Course, Curve, Side, SignalsComparison, Tolerances};
 use crate::supervisor::Error;
 use std::collections::HashSet;
 use std::fs;
@@ -40,7 +41,8 @@ pub fn run(arguments: &Arguments, reference: &Path) -> Result<ExitCode, Error> {
             notes.extend(without.map(|(input, _)| {
                 let name = &input.name;
                 format!(
-                    "signals were not compared: {name} has no signals.csv; record with format = \"csv\" in [record]"
+                    "signals were not compared: {name} has no recording (signals.csv or signals.mcap); [record] in its rig \
+                     makes one"
                 )
             }));
             if !tolerances.named.is_empty() || arguments.abs.is_some() || arguments.rel.is_some() {
@@ -82,11 +84,11 @@ pub fn run(arguments: &Arguments, reference: &Path) -> Result<ExitCode, Error> {
 
 /// Compares two recordings, and looks at the worst signals again.
 fn signals(
-    files: [&PathBuf; 2],
+    files: [&Signals; 2],
     course: &Course,
     tolerances: &Tolerances,
 ) -> Result<(SignalsComparison, Vec<Curve>), Error> {
-    let in_file = |(side, error): (Side, TableError)| broken(files[usize::from(side == Side::B)], error);
+    let in_file = |(side, error): (Side, ReadError)| broken(&files[usize::from(side == Side::B)].path, error);
     let both = || -> Result<[Recording; 2], Error> { Ok([open(files[0])?, open(files[1])?]) };
     let [mut a, mut b] = both()?;
     let in_b: HashSet<&String> = b.columns().iter().collect();
@@ -96,11 +98,11 @@ fn signals(
             "--tolerance '{pattern}=…' names no signal that both recordings have; these have {}",
             names.iter().take(5).copied().collect::<Vec<_>>().join(", ")
         );
-        return Err(Error::Report(files[0].clone(), None, what));
+        return Err(Error::Report(files[0].path.clone(), None, what));
     }
     let signals = compare::signals(&mut a, &mut b, course, tolerances).map_err(in_file)?;
     // What is no file (a pipe) cannot be read twice.
-    let again = files.iter().all(|file| fs::metadata(file).is_ok_and(|metadata| metadata.is_file()));
+    let again = files.iter().all(|file| fs::metadata(&file.path).is_ok_and(|metadata| metadata.is_file()));
     if signals.different.is_empty() || !again {
         return Ok((signals, vec![]));
     }

@@ -21,7 +21,7 @@ mod walk;
 pub use clocks::{ClockComparison, ClocksComparison, FIGURES, Metric, clocks};
 pub use curve::{Curve, STEPS, curves};
 pub use signals::{Point, SignalResult, SignalsComparison, signals};
-pub use table::{Table, TableError};
+pub use table::Table;
 pub use terminal::comparison_summary;
 pub(super) use terminal::some;
 pub use value::{NamedTolerance, Tolerance, Tolerances};

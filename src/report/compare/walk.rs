@@ -5,7 +5,8 @@
 //! hold). Times at most [`Course::same_time`] apart are the same time. A recording has no values before its first row, and
 //! none after its end: the end of its run where that is known, else its last row.
 
-use super::table::{Table, TableError};
+use super::table::Table;
+use crate::recording::ReadError;
 use std::io::BufRead;
 
 /// Which of the two.
@@ -56,7 +57,7 @@ pub fn walk<A: BufRead, B: BufRead>(
     b: &mut Table<B>,
     course: &Course,
     mut visit: impl FnMut(f64, bool, &Table<A>, &Table<B>),
-) -> Result<Span, (Side, TableError)> {
+) -> Result<Span, (Side, ReadError)> {
     let mut span = Span::default();
     let in_a = |error| (Side::A, error);
     let in_b = |error| (Side::B, error);
@@ -118,7 +119,7 @@ mod tests {
             format!("time,x\n{rows}")
         };
         let (a, b) = (table(a), table(b));
-        let (mut a, mut b) = (Table::new(a.as_bytes()).unwrap(), Table::new(b.as_bytes()).unwrap());
+        let (mut a, mut b) = (Table::of_tool(a.as_bytes()).unwrap(), Table::of_tool(b.as_bytes()).unwrap());
         let mut moments = Vec::new();
         let span = walk(&mut a, &mut b, course, |time, both, a, b| {
             moments.push(format!("{time}:{}{}{}", a.cell(0), if both { "=" } else { "~" }, b.cell(0)));

@@ -199,7 +199,7 @@ fn compared(a: &str, b: &str, runs: [Option<&crate::report::Run>; 2], ratio: Opt
     let table = |text: &str| format!("time,plant.\"x\"&<y>\n{text}").replace("plant.\"x\"", "plant.x").into_bytes();
     let (a, b) = (table(a), table(b));
     let course = Course { same_time: 1e-9, common_only: false, until: None, ends: [None; 2] };
-    let open = || (Table::new(&a[..]).unwrap(), Table::new(&b[..]).unwrap());
+    let open = || (Table::of_tool(&a[..]).unwrap(), Table::of_tool(&b[..]).unwrap());
     let (mut one, mut other) = open();
     let signals = signals(&mut one, &mut other, &course, &Tolerances::default()).unwrap();
     let (mut one, mut other) = open();

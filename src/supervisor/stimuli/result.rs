@@ -4,11 +4,12 @@ use crate::plan::Plan;
 use crate::record::board::Board;
 use crate::report::{Severity, StimulusResult};
 use crate::rig::Problem;
+use crate::stimulus::State;
 
 /// What is wrong with a file, as far as the reading has come.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// Why it cannot be read any further.
+    /// Why it cannot be read any further, or has ended early.
     pub problem: Option<Problem>,
     /// What somebody has done to it meanwhile.
     pub change: Option<String>,
@@ -41,11 +42,13 @@ pub fn problems(results: &[StimulusResult], board: Board, faults: &[Fault], prob
     for (stimulus, (own, fault)) in results.iter().zip(faults).enumerate() {
         let Fault { problem: broken, change } = fault;
         if let Some(error) = broken {
-            match board.stimulus(stimulus).has_broken() {
-                true => {
+            let feed = board.stimulus(stimulus);
+            match feed.state() {
+                State::Ended => problem(Severity::Warning, error.to_string()),
+                _ if feed.has_broken() => {
                     problem(Severity::Failure, format!("{error}; the run ended where it would have needed that row"))
                 }
-                false => problem(Severity::Warning, format!("{error}; the run was over before it needed that row")),
+                _ => problem(Severity::Warning, format!("{error}; the run was over before it needed that row")),
             }
         }
         if let Some(change) = change {

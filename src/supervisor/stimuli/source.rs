@@ -2,7 +2,7 @@
 
 use crate::plan::Plan;
 use crate::rig::{Problem, RigStimulus};
-use crate::stimulus::Rows;
+use crate::stimulus::{Kind, Rows};
 use std::fs::{self, File};
 use std::io::{BufReader, ErrorKind, Seek};
 use std::os::unix::fs::MetadataExt;
@@ -17,6 +17,8 @@ const BUFFER: usize = 1 << 18;
 pub struct Source {
     /// Where it was found.
     pub path: PathBuf,
+    /// What it is.
+    pub kind: Kind,
     file: Arc<File>,
     /// When it was opened.
     was: Version,
@@ -40,19 +42,17 @@ impl Version {
 impl Source {
     /// Opens what a rig names. The error is for the place where it does.
     pub fn open(stimulus: &RigStimulus) -> Result<Source, String> {
-        let path = &stimulus.file.value;
+        let path = &found(stimulus);
         let shown = path.display();
         // A pipe may never begin, and a device never end.
         let is = fs::metadata(path).map_err(|error| match (error.kind(), stimulus.recording) {
-            (ErrorKind::NotFound, true) if path.with_extension("mcap").is_file() => format!(
-                "there is no {shown}: that run has recorded signals.mcap only, and a stimulus is read from signals.csv: format = \
-                 [\"csv\", \"mcap\"] in its [record] makes both"
-            ),
             (ErrorKind::NotFound, true) if path.with_file_name("run-1").is_dir() => {
                 format!("there is no {shown}: several runs (--repeat) have a folder each, such as run-1 beside it")
             }
             (ErrorKind::NotFound, true) if path.parent().is_some_and(Path::is_dir) => {
-                format!("there is no {shown}: that run has recorded no signals ([record] in its rig)")
+                format!(
+                    "there is no {shown}, and no signals.mcap: that run has recorded no signals ([record] in its rig)"
+                )
             }
             (ErrorKind::NotFound, _) => format!("{shown}: {error}; relative paths count from the rig file's folder"),
             _ => format!("{shown}: {error}"),
@@ -68,7 +68,8 @@ impl Source {
         let problem = |error: std::io::Error| format!("{shown}: {error}");
         let file = File::open(path).map_err(problem)?;
         let was = Version::of(&file).map_err(problem)?;
-        Ok(Source { path: path.clone(), file: Arc::new(file), was })
+        let kind = if stimulus.recording { Kind::Recording } else { Kind::File };
+        Ok(Source { path: path.clone(), kind, file: Arc::new(file), was })
     }
 
     /// From its first byte on. One reader at a time.
@@ -94,6 +95,17 @@ impl Source {
 
     /// Its rows, from the first one on.
     pub fn rows(&self, plan: &Plan, stimulus: usize) -> Result<Rows<BufReader<File>>, Problem> {
-        Rows::new(self.reader()?, &self.path, &plan.stimuli[stimulus])
+        Rows::new(self.reader()?, &self.path, self.kind, &plan.stimuli[stimulus])
+    }
+}
+
+/// Where the file is: a run records in one format, or in both, and a recording may be named itself.
+fn found(stimulus: &RigStimulus) -> PathBuf {
+    let path = &stimulus.file.value;
+    match path.parent() {
+        _ if !stimulus.recording => path.clone(),
+        Some(file) if file.is_file() => file.to_owned(),
+        _ if path.exists() => path.clone(),
+        _ => Some(path.with_extension("mcap")).filter(|other| other.exists()).unwrap_or_else(|| path.clone()),
     }
 }
