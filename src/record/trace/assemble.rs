@@ -132,6 +132,15 @@ pub enum Item {
 }
 
 impl Item {
+    /// How many events of a file it becomes at most.
+    pub fn events(&self) -> usize {
+        match self {
+            Item::Activated(activated) => 3 + activated.inside.len() + activated.preempted.len(),
+            Item::Ticked { .. } | Item::Armed { .. } => 2,
+            Item::Skipped { .. } => 1,
+        }
+    }
+
     /// When it was over.
     pub fn at(&self) -> i64 {
         match self {
