@@ -188,10 +188,11 @@ impl<'a> Tracer<'a> {
         result.pictures = work.gallery.finish();
         match work.sink {
             Sink::All { writer, mut file } => {
+                let why = if writer.is_some() { "all of the run" } else { "the first part of the run" };
                 if let Some(Err(error)) = writer.map(ChromeWriter::finish) {
                     self.problems.push(format!("{NAME} ends early: {error}"));
                 }
-                file.why.push("all of the run".to_owned());
+                file.why.push(why.to_owned());
                 // A full disk may have had no room for it.
                 if self.out.is_some_and(|out| out.join(NAME).exists()) {
                     result.files.push(file);
