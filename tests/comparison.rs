@@ -72,6 +72,21 @@ impl Runs {
         }
         result.stdout
     }
+
+    /// Nothing is compared and nothing said but why.
+    #[track_caller]
+    fn refuses(&self, arguments: &str, words: &[&str]) {
+        let result = self.report(arguments);
+        assert_eq!((result.code, result.stdout.as_str()), (Some(2), ""), "{arguments}: {}", result.stderr);
+        for word in words {
+            assert!(result.stderr.contains(word), "{arguments}: {word:?} is not in\n{}", result.stderr);
+        }
+    }
+
+    fn file(&self, name: &str, text: &str) -> &Runs {
+        fs::write(self.path(name), text).unwrap();
+        self
+    }
 }
 
 /// A page without the figures of who ran when, which are drawn from the trace and not from what a report is rebuilt of.
@@ -245,4 +260,79 @@ fn of_a_recording_in_mcap_that_breaks_off_all_that_is_whole_is_compared_and_a_da
         );
         assert!(result.code == Some(2) && result.stderr.contains(&place), "{:?}: {}", result.code, result.stderr);
     }
+}
+
+#[test]
+fn what_was_never_compared_is_not_equal() {
+    let runs = Runs::new();
+    runs.file("whole.csv", "time,a\n0,1\n1,2\n2,3\n").file("half.csv", "time,a\n0.5,1\n1.5,2\n");
+    runs.file("later.csv", "time,a\n5,1\n6,2\n").file("none.csv", "time,a\n");
+    runs.says("whole.csv --against half.csv", 3, &["at 3 times from 0.5 s to 1.5 s"]);
+    let never = "there is nothing to compare with ";
+    runs.refuses(
+        "whole.csv --against half.csv --common-times",
+        &[never, "from 0 s to 2 s", "from 0.5 s to 1.5 s", "--common-times"],
+    );
+    runs.refuses("later.csv --against whole.csv", &[never, "5 s to 6 s", "0 s to 2 s"]);
+    runs.refuses("whole.csv --against whole.csv --until 0", &[never, "--until 0"]);
+    runs.refuses("whole.csv --against none.csv", &[never, "no rows"]);
+    runs.refuses("none.csv --against none.csv", &[never]);
+    runs.says("none.csv --against whole.csv", 3, &["the recording has no rows"]);
+}
+
+#[test]
+fn a_page_takes_the_place_of_nothing_that_it_is_made_of() {
+    let runs = Runs::new().run("one", "850.0", &["--mode", "virtual"]);
+    runs.file("a.csv", "time,a\n0,1\n").file("b.csv", "time,a\n0,1\n");
+    std::os::unix::fs::symlink("b.csv", runs.path("link.csv")).unwrap();
+    let kept = ["a.csv", "b.csv", "one/signals.csv", "one/report.json", "one/histograms.hlog"];
+    let before = kept.map(|name| fs::read(runs.path(name)).unwrap());
+    for arguments in [
+        "a.csv --against b.csv --out a.csv",
+        "a.csv --against b.csv --out ./b.csv",
+        "a.csv --against b.csv --out link.csv",
+        "a.csv --against one --out one/signals.csv",
+        "one --against one --out one/report.json",
+        "one --out one/report.json",
+        "one --out one/histograms.hlog",
+        "one --out one/signals.csv",
+    ] {
+        runs.refuses(arguments, &["--out"]);
+    }
+    assert!(kept.map(|name| fs::read(runs.path(name)).unwrap()) == before);
+}
+
+#[test]
+fn a_device_is_written_to_and_not_replaced() {
+    let runs = Runs::new();
+    runs.file("a.csv", "time,a\n0,1\n");
+    std::os::unix::fs::symlink("/dev/null", runs.path("page")).unwrap();
+    runs.says("a.csv --against a.csv --out page", 0, &["comparison: page\n"]);
+    assert!(fs::symlink_metadata(runs.path("page")).unwrap().is_symlink(), "the page has taken its place");
+    runs.refuses("a.csv --against a.csv --out .", &["this is a folder", "--out"]);
+}
+
+#[test]
+fn a_summary_that_cannot_be_written_is_an_error() {
+    let runs = Runs::new().run("one", "850.0", &["--mode", "virtual"]);
+    for arguments in [&["one"][..], &["one", "--against", "one"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vecud"));
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = command.arg("report").args(arguments).current_dir(runs.0.path()).stdout(full).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && stderr.contains("standard output"), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let runs = Runs::new().run("one", "850.0", &["--mode", "virtual"]);
+    runs.refuses("one --against one --abs -1", &["'-1' for '--abs", "must be a finite number, 0 or more"]);
+    runs.refuses("one --against one --ratio -1", &["must be a finite number above 0"]);
+    runs.refuses("one --against one --tolerance *=1,2", &["two absolute"]);
+    runs.refuses("one --against one --tolerance *=1%,1,2%", &["two relative"]);
+    // The file that has it, not the one beside it.
+    let report = fs::read_to_string(runs.path("one/report.json")).unwrap();
+    runs.file("one/report.json", &report.replace("\"mode\": \"virtual\"", "\"mode\": \"warp\""));
+    runs.refuses("one", &["one/report.json: the mode \"warp\" is not known"]);
 }

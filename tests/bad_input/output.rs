@@ -277,6 +277,26 @@ fn a_disk_that_fills_up_in_real_time_ends_the_recording_and_not_the_run() {
 }
 
 #[test]
+fn a_disk_that_fills_up_leaves_a_trace_of_whole_events() {
+    let bench = Bench::with_fmu("a");
+    let test = "a_disk_that_fills_up_leaves_a_trace_of_whole_events";
+    let tables = "[record]\nsignals = []\n[trace]\nmode = \"all\"\n";
+    bench.write("rig.toml", format!("[rig]\nmode = \"virtual\"\nstop_time = 10\n[fmu.a]\npath = \"a\"\n{tables}"));
+    let script = "\"$V\" run rig.toml --out disk/o; code=$?; cp -r disk/o kept; exit $code";
+    let Some(outcome) = on_disk(&bench, test, "size=2m", script) else { return };
+    assert_eq!(outcome.code, Some(0), "the run is what it was about: {outcome:?}");
+    let why = "trace.json ends early, the run goes on: No space left on device (os error 28)";
+    assert!(outcome.stdout.contains(why), "{}", outcome.stdout);
+    let trace = fs::read_to_string(bench.path("kept/trace.json")).unwrap();
+    let events: Vec<serde_json::Value> = serde_json::from_str(&trace).expect("whole events and both brackets");
+    let report: serde_json::Value = serde_json::from_slice(&fs::read(bench.path("kept/report.json")).unwrap()).unwrap();
+    let file = &report["trace"]["files"][0];
+    let activations = events.iter().filter(|event| event["ph"] == "X" && !event["args"]["time_s"].is_null()).count();
+    assert!(activations > 1000 && file["activations"] == activations, "{activations}: {file}");
+    assert_eq!(file["why"], serde_json::json!(["the first part of the run"]));
+}
+
+#[test]
 fn a_disk_without_room_for_report_json_is_refused_before_the_run() {
     let bench = Bench::with_fmu("a");
     let test = "a_disk_without_room_for_report_json_is_refused_before_the_run";

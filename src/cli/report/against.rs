@@ -1,7 +1,7 @@
 //! `vecud report A --against B`.
 
 use super::side::{Input, Recording, Signals, broken, open};
-use super::{Arguments, screen, show, write};
+use super::{Arguments, check_place, screen, show, write};
 use crate::recording::ReadError;
 use crate::report;
 use crate::report::compare::{self, Comparison, Course, Curve, Side, SignalsComparison, Tolerances};
@@ -18,6 +18,8 @@ const SAME_TIME: f64 = 1e-9;
 
 pub fn run(arguments: &Arguments, reference: &Path) -> Result<ExitCode, Error> {
     let inputs = [Input::of(&arguments.run)?, Input::of(reference)?];
+    let out = arguments.out.clone().unwrap_or_else(|| inputs[0].folder.join("comparison.html"));
+    check_place(&out)?;
     let tolerances = Tolerances {
         absolute: arguments.abs.unwrap_or(0.0),
         relative: arguments.rel.unwrap_or(0.0),
@@ -65,7 +67,6 @@ pub fn run(arguments: &Arguments, reference: &Path) -> Result<ExitCode, Error> {
             "--ratio: there are no latencies to judge; both sides have to be runs in real time with a report.json";
         return Err(Error::Report(arguments.run.clone(), None, what.to_owned()));
     }
-    let out = arguments.out.clone().unwrap_or_else(|| inputs[0].folder.join("comparison.html"));
     let [a, b] = inputs;
     let comparison = Comparison {
         names: [a.name, b.name],
@@ -77,8 +78,11 @@ pub fn run(arguments: &Arguments, reference: &Path) -> Result<ExitCode, Error> {
         common_only: arguments.common_times,
         notes,
     };
+    if comparison.never_met() {
+        return Err(never_met(&comparison, arguments));
+    }
     write(&out, &report::comparison_html(&comparison))?;
-    show(&compare::comparison_summary(&comparison, &out.display().to_string(), screen()));
+    show(&compare::comparison_summary(&comparison, &out.display().to_string(), screen()), &out)?;
     Ok(ExitCode::from(if comparison.excesses().is_empty() { 0 } else { 3 }))
 }
 
@@ -109,6 +113,22 @@ fn signals(
     let [mut a, mut b] = both()?;
     let curves = compare::curves(&mut a, &mut b, course, &signals, DRAWN).map_err(in_file)?;
     Ok((signals, curves))
+}
+
+fn never_met(comparison: &Comparison, arguments: &Arguments) -> Error {
+    let [a, b] = &comparison.names;
+    let rows = |side: usize| match comparison.signals.as_ref().and_then(|signals| signals.span.rows[side]) {
+        None => "no rows".to_owned(),
+        Some((from, _)) if arguments.until.is_some() => format!("rows from {from} s on"),
+        Some((from, to)) => format!("rows from {from} s to {to} s"),
+    };
+    let at = if arguments.common_times { "both have a row (--common-times)" } else { "both have values" };
+    let until = arguments.until.map(|until| format!(" before --until {until}")).unwrap_or_default();
+    let (own, other) = (rows(0), rows(1));
+    let what = format!(
+        "there is nothing to compare with {b}: here are {own}, there {other}, and there is no time{until} at which {at}"
+    );
+    Error::Report(PathBuf::from(a), None, what)
 }
 
 fn nothing_in_common(inputs: &[Input; 2], signals: Option<&SignalsComparison>) -> Error {

@@ -43,6 +43,11 @@ impl Folder {
         }
     }
 
+    /// Where `report.json` is.
+    pub fn report_path(&self) -> &Path {
+        &self.report
+    }
+
     /// Reads `report.json`.
     pub fn report(&self) -> Result<ReportFile, Error> {
         let path = || self.report.clone();

@@ -76,6 +76,15 @@ impl Comparison {
         excesses
     }
 
+    /// Signals were to be compared, and there was no time at which both sides have values: that is no equality. Where both
+    /// recordings are empty, clocks may be enough, and a recording that ends too early is judged as such.
+    pub fn never_met(&self) -> bool {
+        let Some(signals) = &self.signals else { return false };
+        let clocks = self.clocks.as_ref().is_some_and(|clocks| !clocks.common.is_empty());
+        let empty = signals.span.rows == [None, None];
+        signals.number() > 0 && signals.span.moments == 0 && too_short(signals).is_none() && !(empty && clocks)
+    }
+
     /// What is worth knowing, from the outside and from what was seen.
     pub(super) fn all_notes(&self) -> Vec<String> {
         let mut notes = self.notes.clone();

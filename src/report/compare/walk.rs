@@ -44,6 +44,8 @@ pub struct Span {
     pub beyond: [u64; 2],
     /// Where each ends, s; `None`: it has no rows.
     pub ends: [Option<f64>; 2],
+    /// Time of the first row of each, s, and of the last one that was read; `None`: it has no rows.
+    pub rows: [Option<(f64, f64)>; 2],
     /// Whose last row broke off.
     pub broken_off: [bool; 2],
 }
@@ -64,6 +66,7 @@ pub fn walk<A: BufRead, B: BufRead>(
     let covered = |last: Option<f64>, end: Option<f64>, time: f64| {
         last.is_some_and(|last| time <= last + course.same_time) || end.is_some_and(|end| time < end - course.same_time)
     };
+    let first = [a.next_time(), b.next_time()];
     loop {
         let (next_a, next_b) = (a.next_time(), b.next_time());
         let time = match (next_a, next_b) {
@@ -97,6 +100,7 @@ pub fn walk<A: BufRead, B: BufRead>(
     }
     let (last, goes_on) = ([a.time(), b.time()], [a.next_time().is_some(), b.next_time().is_some()]);
     for side in 0..2 {
+        span.rows[side] = first[side].map(|first| (first, last[side].unwrap_or(first)));
         let end = course.ends[side].filter(|end| last[side].is_none_or(|last| *end >= last)).or(last[side]);
         span.ends[side] = match course.until {
             Some(until) if goes_on[side] => Some(until),
