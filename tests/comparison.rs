@@ -187,6 +187,13 @@ fn a_recording_of_another_tool() {
     fs::write(runs.path("half.csv"), &half[..last]).unwrap();
     runs.says("half.csv --against one", 3, &["beyond: the recording ends at ", "; the reference goes on until 1 s ("]);
     runs.says("one --against half.csv", 0, &["note: not compared: ", "note: the last row of half.csv breaks off"]);
+    // Also in the middle of its last number, which is none, then. Another tool need not end its last line.
+    runs.file("whole.csv", "time,a.x\n0,1\n1,200\n").file("cut.csv", "time,a.x\n0,1\n1,20");
+    runs.says("whole.csv --against cut.csv", 0, &["note: the last row of cut.csv breaks off and was left out"]);
+    runs.file("windows.csv", "time,a.x\r\n0,1\r\n1,20").file("tool.csv", "t;a.x\n0;1\n1;20");
+    for other in ["windows.csv", "tool.csv"] {
+        runs.says(&format!("whole.csv --against {other}"), 3, &["beyond: a.x: 200 against 20 at 1 s"]);
+    }
 }
 
 const IN_MCAP: (&str, &str) = ("format = \"csv\"", "format = \"mcap\"");

@@ -9,7 +9,7 @@
 //! nor whether the last line was whole. A stimulus must be refused rather than guessed at, and a row that a killed program
 //! has left must be seen as one.
 
-use super::row::{ReadError, Row, place};
+use super::row::{ReadError, Row, after};
 use std::io::{BufRead, Read};
 
 /// How a file is written.
@@ -28,7 +28,8 @@ pub struct Dialect {
 pub enum End {
     /// Half a row, and none: whoever wrote the file ends every row.
     Half,
-    /// Half a row if cells are missing.
+    /// Half a row if cells are missing, or if the header is one as vecud writes it: that ends every row, and half a number
+    /// is a number, too.
     HalfIfShort,
     /// A row.
     Row,
@@ -85,6 +86,10 @@ impl<R: BufRead> Rows<R> {
         }
         let line = self.line;
         if self.width == 0 {
+            if let Some(line_end) = lone_return(&bytes) {
+                let what = "lines end in a carriage return alone: convert the file, they have to end in a line feed";
+                return Err(wrong(&bytes[..line_end], line, what));
+            }
             self.separator = self.separator_of(&bytes);
         }
         let closed = self.split(&mut bytes, row)?;
@@ -99,6 +104,7 @@ impl<R: BufRead> Rows<R> {
             return Ok(false);
         }
         let length = without_end(&bytes);
+        let one_byte_ends_it = length + 1 == bytes.len();
         match String::from_utf8(bytes) {
             Ok(text) => row.fill(text, length, line),
             Err(error) => {
@@ -108,6 +114,9 @@ impl<R: BufRead> Rows<R> {
         }
         if self.width == 0 {
             self.width = row.len();
+            if self.dialect.end == End::HalfIfShort && one_byte_ends_it && is_of_vecud(row) {
+                self.dialect.end = End::Half;
+            }
         } else if row.len() != self.width {
             let s = if row.len() == 1 { "" } else { "s" };
             return Err(row.wrong_row(format!(
@@ -198,6 +207,20 @@ fn end_of_cell(bytes: &[u8], from: usize, separator: u8) -> usize {
     bytes[from..end].iter().position(|byte| *byte == separator).map_or(end, |length| from + length)
 }
 
+/// Whether vecud writes such a header; a program that recorded the same variables may do so, too.
+fn is_of_vecud(header: &Row) -> bool {
+    header.text().starts_with("time,") && header.values().all(|name| name.contains('.'))
+}
+
+/// Where a header has a carriage return outside of quotes that is not at its end.
+fn lone_return(header: &[u8]) -> Option<usize> {
+    let mut quoted = false;
+    header[..without_end(header)].iter().position(|byte| {
+        quoted ^= *byte == b'"';
+        !quoted && *byte == b'\r'
+    })
+}
+
 /// Length of a line without its end.
 fn without_end(line: &[u8]) -> usize {
     let mut line = line.strip_suffix(b"\n").unwrap_or(line);
@@ -209,6 +232,6 @@ fn without_end(line: &[u8]) -> usize {
 
 /// What is wrong behind these bytes, which begin in `line`.
 fn wrong(before: &[u8], line: u64, message: impl Into<String>) -> ReadError {
-    let (line, column) = place(before, line);
+    let (line, column) = after((line, 1), before);
     ReadError { line, column, message: message.into() }
 }

@@ -56,18 +56,22 @@ impl Row {
         &self.text[..self.length]
     }
 
-    /// Line and column of a cell in a file of lines, counted from 1; else zeros.
-    pub fn place(&self, cell: usize) -> (u64, u32) {
-        self.place_of(self.cells.get(cell).map_or(0, |cell| cell.at))
-    }
-
-    fn place_of(&self, byte: usize) -> (u64, u32) {
-        if self.line == 0 { (0, 0) } else { place(&self.text.as_bytes()[..byte], self.line) }
+    /// Line and column of each cell in a file of lines, counted from 1; else zeros. The text is gone through once.
+    pub fn places(&self) -> impl Iterator<Item = (u64, u32)> {
+        let (mut seen, mut place) = (0, (self.line, 1));
+        self.cells.iter().map(move |cell| {
+            if self.line == 0 {
+                return (0, 0);
+            }
+            place = after(place, &self.text.as_bytes()[seen..cell.at]);
+            seen = cell.at;
+            place
+        })
     }
 
     /// What is wrong with a cell.
     pub fn wrong_cell(&self, cell: usize, message: impl fmt::Display) -> ReadError {
-        let (line, column) = self.place(cell);
+        let (line, column) = self.places().nth(cell).unwrap_or((self.line, 0));
         self.wrong(line, column, message)
     }
 
@@ -133,13 +137,14 @@ impl Row {
     }
 }
 
-/// Line and column behind these bytes, which begin in `line`. Characters are counted.
-pub(super) fn place(before: &[u8], line: u64) -> (u64, u32) {
-    let lines = before.iter().filter(|byte| **byte == b'\n').count() as u64;
-    let own = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1);
-    // Continuation bytes of UTF-8 begin no character.
-    let characters = before[own..].iter().filter(|byte| **byte & 0xC0 != 0x80).count();
-    (line + lines, u32::try_from(characters).unwrap_or(u32::MAX).saturating_add(1))
+/// Line and column behind these bytes, of which the first stands at `place`. Characters are counted.
+pub(super) fn after(place: (u64, u32), bytes: &[u8]) -> (u64, u32) {
+    bytes.iter().fold(place, |(line, column), byte| match byte {
+        b'\n' => (line + 1, 1),
+        // Continuation bytes of UTF-8 begin no character.
+        0x80..=0xBF => (line, column),
+        _ => (line, column.saturating_add(1)),
+    })
 }
 
 /// Why a file cannot be read, or not any further.

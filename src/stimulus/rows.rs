@@ -1,4 +1,7 @@
 //! Rows of a stimulus: their times increase, and what is in their cells fits what it feeds.
+//!
+//! A run records instants that are apart by less than a 64-bit float tells (1/3 s and 0.3333333333333333 s) as rows of the
+//! same time. Such rows of a recording are one: of each column the last value counts.
 
 use super::cell;
 use crate::plan::StimulusPlan;
@@ -37,8 +40,8 @@ pub fn header(input: impl BufRead, file: &Path, kind: Kind) -> Result<StimulusHe
         let what = format!("the first column must be \"{TIME}\" (in s), not \"{shown}\"{hint}");
         return Err(problem(header.wrong_cell(0, what)));
     }
-    let column = |(number, name): (usize, &str)| At { value: name.to_owned(), place: place(header.place(number + 1)) };
-    let columns: Vec<At<String>> = header.values().enumerate().map(column).collect();
+    let column = |(name, at): (&str, _)| At { value: name.to_owned(), place: place(at) };
+    let columns: Vec<At<String>> = header.values().zip(header.places().skip(1)).map(column).collect();
     if columns.is_empty() {
         return Err(problem(header.wrong_row("there is no column beside the time")));
     }
@@ -90,8 +93,12 @@ pub struct Rows<R> {
     recording: Recording<R>,
     file: PathBuf,
     plan: StimulusPlan,
+    /// Rows of one time are one.
+    joins: bool,
     /// As text.
     cells: recording::Row,
+    /// What came of reading the row that is in `cells`, where that has not been looked at.
+    ahead: Option<Result<bool, ReadError>>,
     last: Option<f64>,
     row: Row,
 }
@@ -105,8 +112,9 @@ impl<R: BufRead> Rows<R> {
             let what = format!("the header has {} columns, and had {}", recording.header().len(), plan.cells);
             return Err(problem(file, recording.header().wrong_row(what)));
         }
-        let (plan, cells, row) = (plan.clone(), recording::Row::default(), Row::default());
-        Ok(Rows { recording, file: file.to_owned(), plan, cells, last: None, row })
+        let (file, plan, joins) = (file.to_owned(), plan.clone(), kind == Kind::Recording);
+        let (cells, row) = (recording::Row::default(), Row::default());
+        Ok(Rows { recording, file, plan, joins, cells, ahead: None, last: None, row })
     }
 
     /// The next row; `None`: there is none.
@@ -126,33 +134,48 @@ impl<R: BufRead> Rows<R> {
     }
 
     fn next(&mut self) -> Result<bool, ReadError> {
-        let Rows { recording, plan, cells, last, row, .. } = self;
-        if !recording.read(cells)? {
+        if !self.ahead.take().unwrap_or_else(|| self.recording.read(&mut self.cells))? {
             return Ok(false);
         }
-        let time = cells.time;
+        let time = self.cells.time;
         if time.abs() >= 1e12 {
-            return Err(cells.no_time());
+            return Err(self.cells.no_time());
         }
-        if let Some(before) = last.filter(|before| time <= *before) {
+        if let Some(before) = self.last.filter(|before| time <= *before) {
             let message = format!("the time {time:?} s is not after that of the row before, {before:?} s");
-            return Err(cells.wrong_cell(0, format!("{message}: times must increase strictly")));
+            return Err(self.cells.wrong_cell(0, format!("{message}: times must increase strictly")));
         }
-        *last = Some(time);
-        row.time = time;
-        row.values.clear();
-        for fed in &plan.values {
-            let text = cells.cell(fed.cell);
-            let word = match text.is_empty() {
-                true => None,
-                false => Some(cell::word(text, fed).map_err(|message| {
-                    cells.wrong_cell(fed.cell, format!("column {} (\"{}\"): {message}", fed.cell + 1, fed.column))
-                })?),
-            };
-            row.values.push(word);
+        self.last = Some(time);
+        self.row.time = time;
+        self.row.values.clear();
+        self.row.values.resize(self.plan.values.len(), None);
+        self.row.ticks.clear();
+        self.row.ticks.resize(self.plan.ticks.len(), false);
+        self.take_cells()?;
+        while self.joins {
+            let read = self.recording.read(&mut self.cells);
+            if read != Ok(true) || self.cells.time != time {
+                self.ahead = Some(read);
+                break;
+            }
+            self.take_cells()?;
         }
-        row.ticks.clear();
-        row.ticks.extend(plan.ticks.iter().map(|fed| cell::is_tick(cells.cell(fed.cell))));
         Ok(true)
+    }
+
+    /// Adds what is in the cells to the row.
+    fn take_cells(&mut self) -> Result<(), ReadError> {
+        let Rows { plan, cells, row, .. } = self;
+        for (fed, value) in plan.values.iter().zip(&mut row.values) {
+            let text = cells.cell(fed.cell);
+            if !text.is_empty() {
+                *value = Some(cell::word(text, fed).map_err(|message| {
+                    cells.wrong_cell(fed.cell, format!("column {} (\"{}\"): {message}", fed.cell + 1, fed.column))
+                })?);
+            }
+        }
+        let ticks = plan.ticks.iter().zip(&mut row.ticks);
+        ticks.for_each(|(fed, ticks)| *ticks |= cell::is_tick(cells.cell(fed.cell)));
+        Ok(())
     }
 }
