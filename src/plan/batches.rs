@@ -5,9 +5,10 @@
 //! callback (requirements.md SE-55).
 
 use super::clocks::{Draft, is_input_clock, is_output_clock};
-use super::connections::Link;
 use super::control;
 use super::findings::Unit;
+use super::links::Links;
+use super::owners::Owners;
 use super::record::Columns;
 use super::start_values::Starts;
 use super::triggers::Output;
@@ -25,10 +26,10 @@ pub(super) struct Wanted {
 }
 
 /// For each FMU.
-pub(super) fn wanted(units: &[Unit], links: &[Link], columns: &Columns) -> Vec<Wanted> {
+pub(super) fn wanted(units: &[Unit], links: &Links, columns: &Columns) -> Vec<Wanted> {
     let mut all: Vec<Wanted> =
         units.iter().map(|_| Wanted { read: BTreeSet::new(), written: BTreeSet::new() }).collect();
-    for link in links {
+    for link in links.iter() {
         all[link.source.0].read.insert(link.source.1);
         all[link.target.0].written.insert(link.target.1);
     }
@@ -87,7 +88,7 @@ pub(super) fn on_ticks(
     fmu: usize,
     outputs: &[Output],
     wanted: &Wanted,
-    links: &[Link],
+    links: &Links,
     columns: &Columns,
 ) -> Vec<OnTick> {
     let unit = &units[fmu];
@@ -108,23 +109,38 @@ pub(super) fn on_ticks(
     by_clocks.into_iter().flat_map(batches).collect()
 }
 
-/// The batches of a task: set, get.
-pub(super) fn of_task(
+/// The variables of one task, by index.
+#[derive(Clone, Default)]
+struct Touched {
+    set: Vec<usize>,
+    get: Vec<usize>,
+}
+
+/// The batches of all tasks, by draft: set, get.
+pub(super) fn of_tasks(
     units: &[Unit],
-    draft: &Draft,
-    wanted: &Wanted,
-    links: &[Link],
+    drafts: &[Draft],
+    owners: &Owners,
+    wanted: &[Wanted],
+    links: &Links,
     starts: &[Starts],
     columns: &Columns,
-) -> (Vec<Batch>, Vec<Batch>) {
-    let unit = &units[draft.fmu];
-    let set = wanted.written.iter().copied().filter(|&i| sets(unit, draft, &unit.variables()[i]));
-    let changes = |i: usize| unit.variables()[i].causality != Causality::Input || wanted.written.contains(&i);
-    let get = wanted.read.iter().copied().filter(|&i| {
-        let v = &unit.variables()[i];
-        changes(i) && gets(unit, draft, v) && !is_on_tick(unit, v)
-    });
-    (written(units, draft.fmu, set, links, starts), read(units, draft.fmu, get, links, columns))
+) -> Vec<(Vec<Batch>, Vec<Batch>)> {
+    let mut touched = vec![Touched::default(); drafts.len()];
+    for (fmu, (unit, wanted)) in units.iter().zip(wanted).enumerate() {
+        for &i in &wanted.written {
+            owners.setting(fmu, i).into_iter().for_each(|draft| touched[draft].set.push(i));
+        }
+        let changes = |i: usize| unit.variables()[i].causality != Causality::Input || wanted.written.contains(&i);
+        for &i in wanted.read.iter().filter(|&&i| changes(i) && !is_on_tick(unit, &unit.variables()[i])) {
+            owners.getting(fmu, i).into_iter().for_each(|draft| touched[draft].get.push(i));
+        }
+    }
+    let batches = |(draft, touched): (&Draft, Touched)| {
+        let set = written(units, draft.fmu, touched.set, links, starts);
+        (set, read(units, draft.fmu, touched.get, links, columns))
+    };
+    drafts.iter().zip(touched).map(batches).collect()
 }
 
 /// Batches that set connected inputs.
@@ -132,14 +148,13 @@ pub(super) fn written(
     units: &[Unit],
     fmu: usize,
     variables: impl IntoIterator<Item = usize>,
-    links: &[Link],
+    links: &Links,
     starts: &[Starts],
 ) -> Vec<Batch> {
     group(&units[fmu], variables, |variable, item| {
-        let feeding = |link: &&Link| link.target == (fmu, variable);
-        item.connections = positions(links, feeding);
-        item.capacity = capacity(links, feeding);
-        if links.iter().filter(feeding).any(|link| link.to.partial) {
+        let feeding = links.feeding((fmu, variable));
+        (item.connections, item.capacity) = carried(links, feeding);
+        if feeding.iter().any(|&link| links[link].to.partial) {
             item.start = start_of(&units[fmu], variable, &starts[fmu]);
             item.capacity = item.capacity.max(item.start.as_ref().map_or(0, values::longest));
         }
@@ -163,24 +178,19 @@ pub(super) fn read(
     units: &[Unit],
     fmu: usize,
     variables: impl IntoIterator<Item = usize>,
-    links: &[Link],
+    links: &Links,
     columns: &Columns,
 ) -> Vec<Batch> {
     group(&units[fmu], variables, |variable, item| {
-        let fed = |link: &&Link| link.source == (fmu, variable);
-        item.connections = positions(links, fed);
-        item.capacity = capacity(links, fed);
+        (item.connections, item.capacity) = carried(links, links.fed_by((fmu, variable)));
         item.signals = columns.of.get(&(fmu, variable)).cloned().unwrap_or_default();
     })
 }
 
-fn positions(links: &[Link], is_meant: impl Fn(&&Link) -> bool) -> Vec<ConnectionId> {
-    (0..links.len()).filter(|&i| is_meant(&&links[i])).map(ConnectionId).collect()
-}
-
-/// The longest value that one of these passes on.
-fn capacity(links: &[Link], is_meant: impl Fn(&&Link) -> bool) -> usize {
-    links.iter().filter(is_meant).map(|link| link.capacity).max().unwrap_or(0)
+/// The connections at these places, and the longest value that one of them passes on.
+fn carried(links: &Links, these: &[usize]) -> (Vec<ConnectionId>, usize) {
+    let capacity = these.iter().map(|&link| links[link].capacity).max().unwrap_or(0);
+    (these.iter().copied().map(ConnectionId).collect(), capacity)
 }
 
 /// One batch per type, in document order within; and one for each array whose size may change.

@@ -3,14 +3,16 @@
 use super::band::{Placement, place};
 use super::batches;
 use super::clocks::{self, Draft};
-use super::connections::{self, Link};
+use super::connections;
 use super::findings::{Findings, Unit};
+use super::links::Links;
+use super::owners::Owners;
 use super::priorities::{Class, Merged};
 use super::start_values::{self, Starts};
 use super::triggers::{self, Output};
 use super::{
-    ControlPlan, FmuId, FmuPlan, HostPlan, OutputClock, Plan, Release, TaskId, TaskPlan, TracePlan, causes, control,
-    cores, datagrams, delays, dialect, initial, names, record, stimuli,
+    ControlPlan, FmuId, FmuPlan, HostPlan, OutputClock, Plan, Release, TaskId, TaskPlan, Timing, TracePlan, causes,
+    control, cores, datagrams, delays, dialect, initial, names, record, stimuli,
 };
 use crate::fmu::description::{IntervalVariability, ModelDescription};
 use crate::priority::FifoPriority;
@@ -112,7 +114,8 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
     let mut wanted = batches::wanted(&units, &links, &columns);
     stimuli.want(&mut wanted);
     let classes = classes(&drafts, &cpus);
-    let feeds = feeds(&classes, &drafts, &units, &links);
+    let owners = Owners::new(&units, &drafts);
+    let feeds = feeds(rig, &classes, drafts.len(), &owners, &links);
     let asked = rig.host.fifo_priorities.value;
     let watched = drafts.iter().any(|draft| draft.limits.max_execution.is_some());
     let Placement { merged, band, cooperative } = match place(&classes, &feeds, asked, rig.mode, host.fifo, watched) {
@@ -146,9 +149,8 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
         return Err(PlanError { problems });
     }
     let sorted = Sorted::new(&classes, &merged, drafts.len());
-    let mut tasks = tasks(&sorted, &merged, &classes, &drafts, &units, |draft| {
-        batches::of_task(&units, draft, &wanted[draft.fmu], &links, &starts, &columns)
-    });
+    let batches = batches::of_tasks(&units, &drafts, &owners, &wanted, &links, &starts, &columns);
+    let mut tasks = tasks(&sorted, &merged, &classes, &drafts, &units, batches);
     for (task, &draft) in tasks.iter_mut().zip(&sorted.drafts) {
         task.caused_by = sorted.ids(&causes::of(draft, &drafts, &units, &outputs));
     }
@@ -157,7 +159,7 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
             start_values: starts[fmu].values().cloned().collect(),
             structural_values: units[fmu].structure.values().cloned().collect(),
             sizes: control::sizes(&units[fmu]),
-            control: control::plan(&units[fmu], fmu, &drafts, |draft| sorted.id_of[draft], &links, &stimuli, &columns),
+            control: control::plan(&units[fmu], fmu, &owners, |draft| sorted.id_of[draft], &links, &stimuli, &columns),
             initial_reads: initial.reads[fmu].clone(),
             initial_writes: initial.writes[fmu].clone(),
             draft_intervals: dialect::intervals(&units[fmu], fmu, &drafts),
@@ -290,20 +292,19 @@ fn classes(drafts: &[Draft], cpus: &[usize]) -> Vec<Class> {
     sorted.chunk_by(equal).map(class).collect()
 }
 
-/// Which class produces what which class consumes.
-fn feeds(classes: &[Class], drafts: &[Draft], units: &[Unit], links: &[Link]) -> Vec<(usize, usize)> {
+/// Which class produces what which class consumes at the same time: by an immediate connection.
+fn feeds(rig: &Rig, classes: &[Class], drafts: usize, owners: &Owners, links: &Links) -> Vec<(usize, usize)> {
+    let mut class_of = vec![0; drafts];
+    for (class, members) in classes.iter().map(|class| &class.members).enumerate() {
+        members.iter().for_each(|&draft| class_of[draft] = class);
+    }
+    let of = |drafts: Vec<usize>| drafts.into_iter().map(|draft| class_of[draft]).collect::<BTreeSet<usize>>();
     let mut feeds = BTreeSet::new();
-    for link in links {
-        let (source, target) = (link.source, link.target);
-        let in_class = |(fmu, variable): (usize, usize), touches: &dyn Fn(&Unit, &Draft, usize) -> bool| {
-            let touching = |c: &usize| {
-                classes[*c].fmu == fmu
-                    && classes[*c].members.iter().any(|&d| touches(&units[fmu], &drafts[d], variable))
-            };
-            (0..classes.len()).filter(touching).collect::<Vec<usize>>()
-        };
-        let producers = in_class(source, &|unit, draft, i| batches::gets(unit, draft, &unit.variables()[i]));
-        let consumers = in_class(target, &|unit, draft, i| batches::sets(unit, draft, &unit.variables()[i]));
+    // Where a connection of the rig has no link there is no plan.
+    let immediate = links.iter().zip(&rig.connects).filter(|(_, connect)| connect.timing == Timing::Immediate);
+    for (link, _) in immediate {
+        let producers = of(owners.getting(link.source.0, link.source.1));
+        let consumers = of(owners.setting(link.target.0, link.target.1));
         feeds.extend(producers.iter().flat_map(|&p| consumers.iter().map(move |&c| (p, c))));
     }
     feeds.into_iter().collect()
@@ -342,7 +343,7 @@ fn tasks(
     classes: &[Class],
     drafts: &[Draft],
     units: &[Unit],
-    batches: impl Fn(&Draft) -> (Vec<super::Batch>, Vec<super::Batch>),
+    mut batches: Vec<(Vec<super::Batch>, Vec<super::Batch>)>,
 ) -> Vec<TaskPlan> {
     let clock = |d: usize| &units[drafts[d].fmu].variables()[drafts[d].variable];
     let clock_names: Vec<String> = sorted.drafts.iter().map(|&d| drafts[d].name(&units[drafts[d].fmu])).collect();
@@ -355,7 +356,7 @@ fn tasks(
         let level = classes[..placed.class].iter().filter(|other| other.fmu == class.fmu).count();
         for &d in &class.members {
             let (draft, variable) = (&drafts[d], clock(d));
-            let (set, get) = batches(draft);
+            let (set, get) = std::mem::take(&mut batches[d]);
             tasks.push(TaskPlan {
                 fmu: FmuId(draft.fmu),
                 clock: draft.name(&units[draft.fmu]),

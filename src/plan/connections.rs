@@ -3,6 +3,7 @@
 use super::batches::{has_input_clock, has_start};
 use super::conversion::{Conversion, widening};
 use super::findings::{ELEMENTS, Findings, Unit};
+use super::links::Links;
 use super::selection::{Named, Selection, find};
 use super::start_values::Starts;
 use super::units::{self, Units};
@@ -41,7 +42,7 @@ type End = ((usize, usize), Selection);
 type Taken = (Selection, Place, String);
 
 /// All connections of the rig, in its order.
-pub(super) fn resolve(rig: &Rig, units: &[Unit], starts: &[Starts], findings: &mut Findings) -> Vec<Link> {
+pub(super) fn resolve(rig: &Rig, units: &[Unit], starts: &[Starts], findings: &mut Findings) -> Links {
     let mut links = Vec::new();
     let mut taken: HashMap<(usize, usize), Vec<Taken>> = HashMap::new();
     for connect in &rig.connects {
@@ -73,7 +74,7 @@ pub(super) fn resolve(rig: &Rig, units: &[Unit], starts: &[Starts], findings: &m
             Err((place, message)) => findings.rig(place, message),
         }
     }
-    links
+    Links::new(links)
 }
 
 /// One end, if it is a variable of the wanted causality.

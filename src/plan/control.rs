@@ -3,10 +3,9 @@
 //! A variable belongs to exactly one *lane*: the tasks that may set it, which are those of its clocks, or all of the
 //! instance. So all commands for one variable are carried out in the order in which they were sent.
 
-use super::batches;
-use super::clocks::Draft;
-use super::connections::Link;
 use super::findings::{ELEMENTS, Unit};
+use super::links::Links;
+use super::owners::Owners;
 use super::record::Columns;
 use super::stimuli::Stimuli;
 use super::words::causality_with_article;
@@ -34,6 +33,9 @@ fn is_size(unit: &Unit, v: &Variable) -> bool {
 
 /// The length of each dimension; those that a tunable structural parameter gives by its place among [`sizes`].
 pub(super) fn lengths(unit: &Unit, v: &Variable) -> Vec<Length> {
+    if v.dimensions.is_empty() {
+        return Vec::new();
+    }
     let sizes: Vec<ValueReference> = sizes(unit).iter().map(|size| size.reference).collect();
     let by_size = |dimension: &Dimension| match dimension {
         Dimension::Structural(reference) => sizes.iter().position(|size| size == reference),
@@ -53,9 +55,9 @@ pub(super) fn is_resizable(unit: &Unit, v: &Variable) -> bool {
 pub(super) fn plan(
     unit: &Unit,
     fmu: usize,
-    drafts: &[Draft],
+    owners: &Owners,
     task: impl Fn(usize) -> TaskId,
-    links: &[Link],
+    links: &Links,
     stimuli: &Stimuli,
     columns: &Columns,
 ) -> ControlPlan {
@@ -64,12 +66,9 @@ pub(super) fn plan(
         return plan;
     }
     for (index, v) in unit.variables().iter().enumerate() {
-        let connected = links.iter().any(|link| link.target == (fmu, index) || link.source == (fmu, index));
+        let connected = !links.feeding((fmu, index)).is_empty() || !links.fed_by((fmu, index)).is_empty();
         let fed = stimuli.feeds(fmu, index);
-        let mut tasks: Vec<TaskId> = (0..drafts.len())
-            .filter(|&d| drafts[d].fmu == fmu && batches::sets(unit, &drafts[d], v))
-            .map(&task)
-            .collect();
+        let mut tasks: Vec<TaskId> = owners.setting(fmu, index).into_iter().map(&task).collect();
         tasks.sort_unstable();
         let number = settable(unit, v, (connected, fed), tasks.is_empty()).map(|structural| {
             let kind = match structural {

@@ -6,9 +6,8 @@
 //! that can be at the root of it; and [`UNKNOWN`] for what nobody knows before the run (changing and asked clocks,
 //! datagrams). What comes faster, or is read later, is counted as overwritten.
 
-use super::{
-    Batch, ConnectionId, ConnectionPlan, DelayPlan, FmuPlan, Overrun, ProducerPlan, Release, TaskId, TaskPlan,
-};
+use super::ends::Ends;
+use super::{ConnectionPlan, DelayPlan, FmuPlan, Overrun, ProducerPlan, Release, TaskId, TaskPlan};
 use crate::fmu::description::VariableType;
 use crate::rig::{Problem, Rig, Timing};
 use crate::time::Fraction;
@@ -33,12 +32,13 @@ pub(super) fn complete(
     rig: &Rig,
 ) -> Vec<Problem> {
     let roots = super::causes::roots(tasks);
+    let ends = super::ends::of(connections.len(), tasks, fmus);
     let mut problems = Vec::new();
-    for (index, connection) in connections.iter_mut().enumerate() {
+    for (index, (connection, ends)) in connections.iter_mut().zip(ends).enumerate() {
         if connection.timing != Timing::Delayed {
             continue;
         }
-        let delay = plan(ConnectionId(index), tasks, fmus, &roots);
+        let delay = plan(ends, tasks, &roots);
         // Times and numbers, an element's words, and its length if it has one.
         let element = if is_bytes(connection) { 8 + connection.capacity.next_multiple_of(8) } else { 8 };
         let version = connection.elements.saturating_mul(element).saturating_add(64);
@@ -61,17 +61,7 @@ fn is_bytes(connection: &ConnectionPlan) -> bool {
     matches!(connection.variable_type, VariableType::String | VariableType::Binary)
 }
 
-fn has(batches: &[Batch], connection: ConnectionId) -> bool {
-    batches.iter().flat_map(|batch| &batch.items).any(|item| item.connections.contains(&connection))
-}
-
-fn plan(connection: ConnectionId, tasks: &[TaskPlan], fmus: &[FmuPlan], roots: &[Vec<TaskId>]) -> DelayPlan {
-    let on_tick = |task: &TaskPlan| {
-        let mut batches = fmus[task.fmu.0].on_ticks.iter().map(|on_tick| std::slice::from_ref(&on_tick.batch));
-        batches.any(|batch| has(batch, connection))
-    };
-    let ids = || (0..tasks.len()).map(TaskId);
-    let consumers: Vec<TaskId> = ids().filter(|id| has(&tasks[id.0].set, connection)).collect();
+fn plan(Ends { producers, consumers }: Ends, tasks: &[TaskPlan], roots: &[Vec<TaskId>]) -> DelayPlan {
     let all_periodic = consumers.iter().all(|id| matches!(tasks[id.0].release, Release::Periodic { .. }));
     let by_release = all_periodic && !consumers.is_empty();
     let late = |id: &TaskId| {
@@ -86,8 +76,7 @@ fn plan(connection: ConnectionId, tasks: &[TaskPlan], fmus: &[FmuPlan], roots: &
         let versions = if by_release { all.min(selected) } else { all };
         ProducerPlan { task: id, versions: versions.min(u32::MAX.into()) as usize }
     };
-    let produces = |id: &TaskId| has(&tasks[id.0].get, connection) || on_tick(&tasks[id.0]);
-    DelayPlan { producers: ids().filter(produces).map(producer).collect(), consumers, by_release }
+    DelayPlan { producers: producers.into_iter().map(producer).collect(), consumers, by_release }
 }
 
 /// What fits into a time, and one at either end.

@@ -4,6 +4,7 @@ use super::Batch;
 use super::batches::{self, Wanted};
 use super::connections::Link;
 use super::findings::{Findings, Unit};
+use super::links::Links;
 use super::order::constrained;
 use super::record::Columns;
 use super::start_values::Starts;
@@ -23,7 +24,7 @@ pub(super) struct Initial {
 pub(super) fn plan(
     units: &[Unit],
     wanted: &[Wanted],
-    links: &[Link],
+    links: &Links,
     starts: &[Starts],
     columns: &Columns,
     findings: &mut Findings,
@@ -34,11 +35,12 @@ pub(super) fn plan(
     let edges: Vec<(usize, usize)> =
         initial.iter().map(|link| (link.source.0, link.target.0)).filter(|(a, b)| a != b).collect();
     let order = constrained(units.len(), &[], &edges);
-    let place = |fmu: usize| order.iter().position(|&other| other == fmu);
+    let mut place = vec![0; units.len()];
+    order.iter().enumerate().for_each(|(at, &fmu)| place[fmu] = at);
     let mut written = vec![Vec::new(); units.len()];
     for link in initial {
         let full = |(fmu, index): (usize, usize)| format!("{}.{}", units[fmu].name(), variable((fmu, index)).name);
-        if place(link.source.0) < place(link.target.0) {
+        if place[link.source.0] < place[link.target.0] {
             written[link.target.0].push(link.target.1);
         } else {
             findings.note(format!(
@@ -54,14 +56,14 @@ pub(super) fn plan(
         written[fmu].sort_unstable();
         // An array may have several sources.
         written[fmu].dedup();
-        let feeds = |i: usize| links.iter().any(|link| link.source == (fmu, i));
+        let feeds = |i: usize| !links.fed_by((fmu, i)).is_empty();
         let is_read = |&i: &usize| {
             let v = &unit.variables()[i];
             let given = v.variability == Variability::Constant
                 || matches!(v.causality, Causality::Parameter | Causality::StructuralParameter);
             match v.causality {
                 // Recorded: its start value is not what it starts with.
-                Causality::Input => written[fmu].contains(&i),
+                Causality::Input => written[fmu].binary_search(&i).is_ok(),
                 // The start value of an array that the rig has resized is nobody's but the FMU's.
                 _ => readable(v) && (feeds(i) || !given || unit.is_resized(v)),
             }

@@ -66,12 +66,37 @@ fn of_itself(plan: &Plan, id: TaskId, roots: &[Vec<TaskId>]) -> Option<String> {
         Release::Triggered { .. } if plan.trigger_time == TriggerTime::Now => {
             return Some(format!("{own} has the time of the wall clock (trigger_time = \"now\")"));
         }
-        Release::Countdown if task.caused_by.iter().filter(|by| **by != id).count() > 1 => {
-            return Some(format!("several partitions may arm {own}, in the order in which they run"));
+        // A more urgent one that updates clocks brings the tick of another one as well, at its own time if it may tick (S4).
+        Release::Triggered { .. } if !of_one_level(plan, &task.caused_by) => {
+            return Some(format!("several partitions may tick {own}, in the order in which they run"));
+        }
+        Release::Countdown => {
+            let arming: Vec<TaskId> = task.caused_by.iter().copied().filter(|by| *by != id).collect();
+            if arming.len() > 1 {
+                return Some(format!("several partitions may arm {own}, in the order in which they run"));
+            }
+            if let Some((by, other)) = arming.first().and_then(|by| Some((*by, updates_within(plan, *by, id)?))) {
+                return Some(format!(
+                    "{} may update clocks in the midst of {}, and {own} then counts from its time",
+                    name(plan, other),
+                    name(plan, by)
+                ));
+            }
         }
         _ => (),
     }
-    for item in task.set.iter().flat_map(|batch| &batch.items) {
+    let inputs = task.set.iter().flat_map(|batch| &batch.items);
+    if let Some(item) = inputs.clone().filter(|item| !item.stimuli.is_empty()).find(|item| {
+        let sets = |other: &TaskPlan| {
+            let mut items = other.set.iter().flat_map(|batch| &batch.items);
+            other.fmu == task.fmu && items.any(|set| set.reference == item.reference)
+        };
+        plan.tasks.iter().filter(|other| sets(other)).count() > 1
+    }) {
+        let fmu = &plan.fmus[task.fmu.0].name;
+        return Some(format!("several partitions set {fmu}.{}, which belongs to no clock alone", item.name));
+    }
+    for item in inputs {
         for connection in &item.connections {
             let planned = &plan.connections[connection.0];
             let Some(delay) = &planned.delay else {
@@ -100,6 +125,27 @@ fn of_itself(plan: &Plan, id: TaskId, roots: &[Vec<TaskId>]) -> Option<String> {
     None
 }
 
+/// Whether none of these can come in the midst of another one.
+fn of_one_level(plan: &Plan, tasks: &[TaskId]) -> bool {
+    tasks.windows(2).all(|pair| plan.tasks[pair[0].0].level == plan.tasks[pair[1].0].level)
+}
+
+/// A more urgent partition of the same FMU than `arming` that may update clocks, as far as the description says who does:
+/// whoever may tick an output clock or arm a countdown, but for the countdown `armed` itself.
+fn updates_within(plan: &Plan, arming: TaskId, armed: TaskId) -> Option<TaskId> {
+    let own = &plan.tasks[arming.0];
+    let of_fmu = |id: &TaskId| plan.tasks[id.0].fmu == own.fmu;
+    let more_urgent = |id: &TaskId| plan.tasks[id.0].level < own.level;
+    let fmu = &plan.fmus[own.fmu.0];
+    let countdowns = fmu.countdowns.iter().filter(|other| **other != armed);
+    let said = fmu.output_clocks.iter().map(|clock| &clock.ticked_by);
+    let mut by = said.chain(countdowns.map(|other| &plan.tasks[other.0].caused_by));
+    by.find_map(|tasks| match tasks.is_empty() {
+        true => (0..plan.tasks.len()).map(TaskId).filter(of_fmu).find(more_urgent),
+        false => tasks.iter().copied().find(more_urgent),
+    })
+}
+
 /// Why a task is not covered since another one is not.
 fn through(plan: &Plan, id: TaskId, tasks: &[Option<String>]) -> Option<String> {
     let task = &plan.tasks[id.0];
@@ -125,8 +171,10 @@ fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
             let columns = on_tick.batch.items.iter().flat_map(|item| item.signals.iter().copied());
             let tickers: BTreeSet<TaskId> =
                 on_tick.clocks.iter().flat_map(|clock| fmu.output_clocks[*clock].ticked_by.iter().copied()).collect();
+            // Who updates clocks in the midst of the only ticker reads them as well.
+            let within = tickers.first().and_then(|by| updates_within(plan, *by, *by));
             for signal in columns {
-                by[signal.0].extend(&tickers);
+                by[signal.0].extend(tickers.iter().chain(&within));
                 if tickers.is_empty() {
                     // Nobody knows which: as if several did.
                     by[signal.0].extend([TaskId(usize::MAX), TaskId(usize::MAX)]);

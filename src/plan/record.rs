@@ -30,7 +30,6 @@ pub(super) fn columns(rig: &Rig, units: &[Unit], starts: &[Starts], findings: &m
     for (fmu, unit) in units.iter().enumerate() {
         for (index, v) in unit.variables().iter().enumerate() {
             let Some(name) = chosen_name(unit, v, patterns, &mut used) else { continue };
-            let rule = rule_of(unit, v, rules, &mut rules_used);
             let elements = unit.elements(v);
             total = total.saturating_add(elements);
             if columns.signals.len().saturating_add(elements) > COLUMNS {
@@ -41,12 +40,16 @@ pub(super) fn columns(rig: &Rig, units: &[Unit], starts: &[Starts], findings: &m
             let words = values.and_then(word::words).unwrap_or_default();
             let ids = (0..elements).map(|i| SignalId(columns.signals.len() + i)).collect();
             let shape = unit.shape(v);
-            columns.signals.extend((0..elements).map(|element| SignalPlan {
-                name: format!("{name}{}", position(element, &shape)),
-                variable_type: v.variable_type,
-                // A single value fills an array.
-                start: words.get(element).or(if words.len() == 1 { words.first() } else { None }).copied(),
-                rule,
+            let names = names_for_rules(unit, v, rules);
+            columns.signals.extend((0..elements).map(|element| {
+                let position = position(element, &shape);
+                SignalPlan {
+                    name: format!("{name}{position}"),
+                    variable_type: v.variable_type,
+                    // A single value fills an array.
+                    start: words.get(element).or(if words.len() == 1 { words.first() } else { None }).copied(),
+                    rule: rule_of(&names, &position, rules, &mut rules_used),
+                }
             }));
             columns.of.insert((fmu, index), ids);
         }
@@ -73,17 +76,23 @@ pub(super) fn columns(rig: &Rig, units: &[Unit], starts: &[Starts], findings: &m
     columns
 }
 
-/// What the rules say of a variable: the last one of which some pattern matches one of its names.
-fn rule_of(unit: &Unit, v: &Variable, rules: &[RigRule], used: &mut [Vec<bool>]) -> Rule {
-    if rules.is_empty() {
-        return Rule::ALL;
-    }
+/// Its own name and its aliases, where rules may name them.
+fn names_for_rules(unit: &Unit, v: &Variable, rules: &[RigRule]) -> Vec<String> {
     let names = std::iter::once(&v.name).chain(v.aliases.iter().map(|alias| &alias.name));
-    let names: Vec<String> = names.map(|name| format!("{}.{name}", unit.name())).collect();
+    let names = names.map(|name| format!("{}.{name}", unit.name()));
+    if rules.is_empty() { Vec::new() } else { names.collect() }
+}
+
+/// What the rules say of a column: the last one of which some pattern matches a name of its variable, or of its element.
+fn rule_of(names: &[String], position: &str, rules: &[RigRule], used: &mut [Vec<bool>]) -> Rule {
+    let elements: Vec<String> = match position {
+        "" => Vec::new(),
+        position => names.iter().map(|name| format!("{name}{position}")).collect(),
+    };
     let mut last = Rule::ALL;
     for (rule, used) in rules.iter().zip(used) {
         for (pattern, used) in rule.signals.iter().zip(used) {
-            if names.iter().any(|name| matches(&pattern.value, name)) {
+            if names.iter().chain(&elements).any(|name| matches(&pattern.value, name)) {
                 *used = true;
                 last = rule.rule;
             }
@@ -143,7 +152,10 @@ fn report(pattern: &At<String>, used: Use, units: &[Unit], findings: &mut Findin
                 .flat_map(|unit| unit.variables().iter().filter(|v| recordable(v)).map(|v| (unit.name(), &v.name)))
                 .map(|(fmu, name)| format!("{fmu}.{name}"))
                 .collect();
+            let whole = pattern.value.ends_with(']').then(|| pattern.value.rsplit_once('[')).flatten();
+            let whole = whole.filter(|(whole, _)| names.iter().any(|name| matches(whole, name)));
             let hint = match suggestion(&pattern.value, names.iter().map(String::as_str)) {
+                _ if let Some((whole, _)) = whole => format!(": an array is recorded as a whole, as \"{whole}\""),
                 none if none.is_empty() => {
                     let units: Vec<String> = units.iter().map(|unit| format!("\"{}.*\"", unit.name())).collect();
                     format!("; patterns are matched with fmu.variable, as in {}", units.join(" or "))

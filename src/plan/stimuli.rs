@@ -2,9 +2,9 @@
 
 use super::batches::{Wanted, has_start, start_of};
 use super::clocks::{Draft, is_input_clock, named};
-use super::connections::Link;
 use super::control;
 use super::findings::{Findings, Unit};
+use super::links::Links;
 use super::selection::{Named, Selection, find};
 use super::start_values::Starts;
 use super::words::{causality_with_article, kind_in, type_name};
@@ -19,6 +19,8 @@ const WORDS: usize = 1 << 20;
 const LEAST_ROWS: usize = 64;
 /// Rows that are read ahead where they are far apart.
 const SLOW_ROWS: usize = 1024;
+/// Columns of a file of which is told what is wrong with them.
+const TOLD: usize = 20;
 
 /// An element of an input and the column that feeds it.
 struct Input {
@@ -84,11 +86,21 @@ pub(super) fn resolve(rig: &Rig, units: &[Unit], drafts: &mut [Draft], findings:
             continue;
         };
         plan.cells = 1 + header.columns.len();
-        for used in uses(rig, own, header, findings) {
+        let mut wrong = 0;
+        let uses = uses(rig, own, header, findings);
+        let columns = uses.len();
+        for (seen, used) in uses.into_iter().enumerate() {
+            if wrong == TOLD {
+                let message = format!("and {} more columns of {} were not looked at", columns - seen, plan.file);
+                let hint = "columns = { \"fmu.input\" = \"column\" } uses only those that it names";
+                findings.rig(own.file.place, format!("{message}; {hint}"));
+                break;
+            }
             let target = match target(rig, units, drafts, own, &used.target) {
                 Ok(target) => target,
                 Err(Unfit::Foreign(_)) if own.recording && own.columns.is_none() => continue,
                 Err(Unfit::Foreign(message) | Unfit::Wrong(message)) => {
+                    wrong += 1;
                     findings.problems.push((used.problem)(message));
                     continue;
                 }
@@ -99,6 +111,7 @@ pub(super) fn resolve(rig: &Rig, units: &[Unit], drafts: &mut [Draft], findings:
             };
             let here = format!("column \"{}\" of {}", used.column, plan.file);
             if let Some(first) = taken.insert(key, here) {
+                wrong += 1;
                 findings.problems.push((used.problem)(format!("{} is fed by {first} already", used.target)));
                 continue;
             }
@@ -177,13 +190,21 @@ fn uses<'a>(rig: &'a Rig, own: &'a RigStimulus, header: &'a StimulusHeader, find
     };
     let mut uses = Vec::new();
     for (fed, written) in columns {
-        let Some(index) = names().position(|name| name == written.value) else {
+        let mut same = names().enumerate().filter(|(_, name)| *name == written.value).map(|(index, _)| index);
+        let Some(index) = same.next() else {
             let hint = suggestion(&written.value, names());
             let hint = if hint.is_empty() { some_of(names()) } else { hint };
             let file = own.file.value.display();
             findings.rig(written.place, format!("{file} has no column \"{}\"{hint}", written.value));
             continue;
         };
+        if let Some(other) = same.next() {
+            let (file, column, cells) = (own.file.value.display(), &written.value, (index + 2, other + 2));
+            let message =
+                format!("{file} has 2 columns \"{column}\" ({} and {}): nobody knows which", cells.0, cells.1);
+            findings.rig(written.place, format!("{message} one is meant"));
+            continue;
+        }
         let place = fed.place;
         let problem = move |message: String| Problem::new(&rig.file, place, message);
         let target = fed.value.clone();
@@ -346,7 +367,7 @@ impl Stimuli {
         &self,
         rig: &Rig,
         units: &[Unit],
-        links: &[Link],
+        links: &Links,
         starts: &[Starts],
         findings: &mut Findings,
     ) {
@@ -370,16 +391,16 @@ impl Stimuli {
     }
 
     /// Whether every element is fed by a stimulus.
-    fn is_whole(&self, unit: &Unit, variable: (usize, usize), links: &[Link]) -> bool {
+    fn is_whole(&self, unit: &Unit, variable: (usize, usize), links: &Links) -> bool {
         let own = self.inputs.iter().filter(|input| input.variable == variable).count();
-        own == unit.elements(&unit.variables()[variable.1]) && links.iter().all(|link| link.target != variable)
+        own == unit.elements(&unit.variables()[variable.1]) && links.feeding(variable).is_empty()
     }
 
     /// The plans, with the tasks that they tick; and what feeds them goes to the inputs of the tasks.
     pub(super) fn complete(
         mut self,
         units: &[Unit],
-        links: &[Link],
+        links: &Links,
         starts: &[Starts],
         task: impl Fn(usize) -> TaskId,
         tasks: &mut [TaskPlan],

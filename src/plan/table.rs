@@ -189,7 +189,7 @@ fn cores(plan: &Plan) -> String {
 }
 
 fn connections(plan: &Plan) -> String {
-    let row = |(index, connection): (usize, &super::ConnectionPlan)| {
+    let row = |(connection, words): (&super::ConnectionPlan, String)| {
         let timing = match connection.timing {
             Timing::Immediate => "immediate",
             Timing::Delayed => "delayed",
@@ -208,11 +208,11 @@ fn connections(plan: &Plan) -> String {
             "→".to_owned(),
             connection.to.clone(),
             kind,
-            format!("{timing}: {}", timing::words(plan, super::ConnectionId(index))),
+            format!("{timing}: {words}"),
             units(connection),
         ]
     };
-    aligned(&plan.connections.iter().enumerate().map(row).collect::<Vec<_>>(), &[])
+    aligned(&plan.connections.iter().zip(timing::words(plan)).map(row).collect::<Vec<_>>(), &[])
 }
 
 /// `bar → Pa: v · 100000`; nothing where units do not convert.

@@ -1,17 +1,20 @@
 //! What a connection's timing means for its consumers, in words: the delay of a delayed one, and whether what an immediate
 //! one carries depends on the schedule (design S11, S15).
 
+use super::ends::{self, Ends};
 use super::table::interval_text;
-use super::{ConnectionId, ConnectionPlan, Mode, Plan, Release, TaskId};
+use super::{ConnectionPlan, Mode, Plan, Release, TaskId, Timing};
 use crate::time::{Fraction, Instant};
 
-/// Everything about one connection, after the word that the rig has for it.
-pub fn words(plan: &Plan, connection: ConnectionId) -> String {
-    let planned = &plan.connections[connection.0];
-    match &planned.delay {
-        Some(delay) => delayed(plan, delay.producers.iter().map(|producer| producer.task).collect()),
-        None => immediate(plan, connection),
-    }
+/// Everything about each connection, by its place, after the word that the rig has for it.
+pub fn words(plan: &Plan) -> Vec<String> {
+    let roots = super::roots(&plan.tasks);
+    let ends = ends::of(plan.connections.len(), &plan.tasks, &plan.fmus);
+    let of = |(planned, ends): (&ConnectionPlan, Ends)| match planned.timing {
+        Timing::Delayed => delayed(plan, &ends.producers, &roots),
+        Timing::Immediate => immediate(plan, &ends),
+    };
+    plan.connections.iter().zip(ends).map(of).collect()
 }
 
 /// `plant.step`.
@@ -24,12 +27,12 @@ fn names(plan: &Plan, tasks: &[TaskId]) -> String {
     tasks.iter().map(|task| name(plan, *task)).collect::<Vec<_>>().join(", ")
 }
 
-fn delayed(plan: &Plan, producers: Vec<TaskId>) -> String {
-    let [producer] = producers.as_slice() else {
+fn delayed(plan: &Plan, producers: &[TaskId], roots: &[Vec<TaskId>]) -> String {
+    let [producer] = producers else {
         if producers.is_empty() {
             return "no clock computes it".to_owned();
         }
-        return format!("visible at the next release of the one of {} that has computed it", names(plan, &producers));
+        return format!("visible at the next release of the one of {} that has computed it", names(plan, producers));
     };
     let own = name(plan, *producer);
     match &plan.tasks[producer.0].release {
@@ -48,7 +51,6 @@ fn delayed(plan: &Plan, producers: Vec<TaskId>) -> String {
             format!("visible a nanosecond after the activation of {own}")
         }
         Release::Triggered { .. } | Release::Countdown => {
-            let roots = super::roots(&plan.tasks);
             let (known, unknown): (Vec<TaskId>, Vec<TaskId>) =
                 roots[producer.0].iter().partition(|root| plan.tasks[root.0].release.has_instants());
             match (known.as_slice(), unknown.as_slice()) {
@@ -68,25 +70,11 @@ fn delayed(plan: &Plan, producers: Vec<TaskId>) -> String {
     }
 }
 
-/// The tasks that compute and that set it.
-fn ends(plan: &Plan, connection: ConnectionId) -> (Vec<TaskId>, Vec<TaskId>) {
-    let has = |batches: &[super::Batch]| {
-        batches.iter().flat_map(|batch| &batch.items).any(|item| item.connections.contains(&connection))
-    };
-    let ids = || (0..plan.tasks.len()).map(TaskId);
-    let on_tick = |id: &TaskId| {
-        plan.fmus[plan.tasks[id.0].fmu.0].on_ticks.iter().any(|on_tick| has(std::slice::from_ref(&on_tick.batch)))
-    };
-    let producers = ids().filter(|id| has(&plan.tasks[id.0].get) || on_tick(id)).collect();
-    (producers, ids().filter(|id| has(&plan.tasks[id.0].set)).collect())
-}
-
-fn immediate(plan: &Plan, connection: ConnectionId) -> String {
+fn immediate(plan: &Plan, ends: &Ends) -> String {
     if plan.mode == Mode::Virtual {
         return "the same in every run in virtual time".to_owned();
     }
-    let (producers, consumers) = ends(plan, connection);
-    let ([producer], [consumer]) = (producers.as_slice(), consumers.as_slice()) else {
+    let ([producer], [consumer]) = (ends.producers.as_slice(), ends.consumers.as_slice()) else {
         return "depends on the schedule: several partitions compute or set it".to_owned();
     };
     let (from, to) = (&plan.tasks[producer.0], &plan.tasks[consumer.0]);

@@ -1,6 +1,9 @@
 //! `signals.mcap`: a channel per input clock, a JSON message per activation, for Foxglove's tools and every MCAP reader.
 //!
-//! * The topic is `/<fmu>/<clock>`; values set by request have `/<fmu>`. The schema names all columns of the clock.
+//! * The topic is `/<fmu>/<clock>`; values set by request have `/<fmu>`. The schema (module `schema`) names all columns of the
+//!   clock.
+//! * Where several activations of one time have values of one column, and the last message is not that of the one that was
+//!   completed last, `/<fmu>` says behind them what the column shows. So messages give the rows of `signals.csv`.
 //! * A message has `time` (s) and the values that the activation has set and read, by the names of their variables, without
 //!   the FMU's. Numbers read back exactly; `"NaN"`, `"Infinity"` and `"-Infinity"` stand for what JSON cannot write, null for
 //!   an element that the array has not at that time.
@@ -9,9 +12,11 @@
 //! * The metadata `vecud` has rig, mode, version and start time, `signals` the columns of `signals.csv` and their values
 //!   before the first message.
 //!
-//! What was flushed stays readable (module `tail`). A quarter of a second is one chunk; their index is in memory until the
-//! end, some hundred bytes for each.
+//! What was flushed stays readable (module `tail`). A quarter of a second is one chunk. Their index is in memory until
+//! the end: some 250 bytes for each, more with more than 11 channels (docs/rig.md says how much in an hour). The crate's writer
+//! keeps it even where it is not to be written; without it viewers would have to read the whole file to find a time.
 
+use super::schema;
 use super::signals::{Change, Sheet};
 use super::tail::Tailed;
 use crate::exchange::word;
@@ -21,7 +26,7 @@ use crate::recording::names::{NAMES, SIGNALS, START, keys, split};
 use crate::time::{Instant, Nanos};
 use mcap::McapError;
 use mcap::records::{MessageHeader, Metadata};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Error};
@@ -60,6 +65,8 @@ struct Source {
     columns: BTreeSet<SignalId>,
     /// One message may have several values of one column.
     repeats: bool,
+    /// Elements of arrays may be none.
+    partial: bool,
     channel: Option<u16>,
     messages: u32,
 }
@@ -100,7 +107,8 @@ impl Messages {
                 let fmu = &plan.fmus[task.fmu.0].name;
                 let columns: BTreeSet<SignalId> = plan.recorded(task).collect();
                 let repeats = columns.len() < plan.recorded(task).count();
-                Source::new(format!("/{fmu}/{}", task.clock), fmu, columns, repeats)
+                let partial = plan.presence_words(task) > 0;
+                Source { partial, ..Source::new(format!("/{fmu}/{}", task.clock), fmu, columns, repeats) }
             })
             .collect();
         sources.extend(plan.fmus.iter().map(|fmu| {
@@ -129,21 +137,12 @@ impl Messages {
         if let Some(channel) = self.sources[source].channel {
             return Ok(channel);
         }
-        let columns = self.sources[source].columns.iter();
-        let properties = columns.map(|&SignalId(column)| {
-            let (kind, what) = match self.types[column] {
-                VariableType::Boolean => ("boolean", ""),
-                VariableType::Float32 | VariableType::Float64 => {
-                    ("number", "; \"NaN\", \"Infinity\", \"-Infinity\" where it is none")
-                }
-                _ => ("integer", ""),
-            };
-            (self.keys[column].clone(), json!({ "type": kind, "description": format!("{}{what}", self.names[column]) }))
+        let Source { topic, fmu, columns, partial, .. } = &self.sources[source];
+        let properties = columns.iter().map(|&SignalId(column)| {
+            let property = schema::property(self.types[column], *partial, &self.names[column]);
+            (self.keys[column].clone(), property)
         });
-        let time = ("time".to_owned(), json!({ "type": "number", "description": "simulation time, s" }));
-        let properties: Map<String, Value> = std::iter::once(time).chain(properties).collect();
-        let Source { topic, fmu, .. } = &self.sources[source];
-        let schema = json!({ "type": "object", "properties": properties, "required": ["time"] });
+        let schema = schema::message(properties);
         let name = topic[1..].replace('/', ".");
         let schema = self.writer.add_schema(&name, "jsonschema", schema.to_string().as_bytes()).map_err(io_error)?;
         let about = BTreeMap::from([("fmu".to_owned(), fmu.clone())]);
@@ -181,7 +180,7 @@ impl Messages {
         }
         self.waiting += self.text.len();
         self.last = Some(time);
-        if self.waiting >= CHUNK_SIZE { self.chunk() } else { Ok(()) }
+        Ok(())
     }
 
     fn chunk(&mut self) -> io::Result<()> {
@@ -194,7 +193,7 @@ impl Messages {
 
 impl Source {
     fn new(topic: String, fmu: &str, columns: BTreeSet<SignalId>, repeats: bool) -> Source {
-        Source { topic, fmu: fmu.to_owned(), columns, repeats, channel: None, messages: 0 }
+        Source { topic, fmu: fmu.to_owned(), columns, repeats, partial: true, channel: None, messages: 0 }
     }
 }
 
@@ -226,6 +225,15 @@ impl Sheet for Messages {
             }
         }
         Ok(())
+    }
+
+    fn settled(&mut self, time: Instant, values: &[Change]) -> io::Result<()> {
+        self.request(time, values)
+    }
+
+    /// A chunk ends with a time: what a killed process leaves has no half a row.
+    fn row(&mut self, _: Instant, _: &[Option<u64>]) -> io::Result<()> {
+        if self.waiting >= CHUNK_SIZE { self.chunk() } else { Ok(()) }
     }
 
     fn flush(&mut self, all: bool) -> io::Result<()> {
@@ -270,6 +278,7 @@ fn io_error(error: McapError) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
 
     #[test]
     fn every_value_is_json_and_reads_back_exactly() {

@@ -15,6 +15,7 @@ pub mod histogram;
 pub mod log;
 mod messages;
 pub mod samples;
+mod schema;
 pub mod signals;
 mod tail;
 mod thinning;

@@ -36,6 +36,11 @@ pub(super) trait Sheet {
         Ok(())
     }
 
+    /// What columns show after all of that, where it is not what the last activation has: another one was completed later.
+    fn settled(&mut self, _time: Instant, _values: &[Change]) -> io::Result<()> {
+        Ok(())
+    }
+
     /// What the columns show after all of that.
     fn row(&mut self, _time: Instant, _values: &[Option<u64>]) -> io::Result<()> {
         Ok(())
@@ -207,8 +212,12 @@ impl SignalWriter {
                 parts.push((*order, *task, begin..kept.len()));
             }
         }
+        let told = parts.is_sorted_by_key(|(order, task, _)| (*order, *task));
         parts.sort_by_key(|(order, task, _)| (*order, *task));
         parts.drain(..).for_each(|(.., part)| apply(&mut self.now, &kept[part]));
+        if !told {
+            self.settle(time, &kept);
+        }
         kept.clear();
         (self.kept, self.parts) = (kept, parts);
         if comes {
@@ -217,6 +226,16 @@ impl SignalWriter {
             self.now = now;
         }
         self.written = Some(time);
+    }
+
+    /// Tells what columns show, where that is not the last of the values that were told in the order of tasks.
+    fn settle(&mut self, time: Instant, told: &[Change]) {
+        let last: BTreeMap<SignalId, Option<u64>> = told.iter().copied().collect();
+        let other = last.into_iter().filter(|(signal, value)| self.now[signal.0] != *value);
+        let settled: Vec<Change> = other.map(|(signal, _)| (signal, self.now[signal.0])).collect();
+        if !settled.is_empty() {
+            self.each(|file| file.settled(time, &settled));
+        }
     }
 
     fn begin(&mut self) {

@@ -1,87 +1,237 @@
-//! `signals.csv`, line by line.
+//! Rows of a CSV file, line by line: the one reader for recordings, stimuli and files of other tools.
+//!
+//! Cells are separated by what separates the header's, may be quoted (separators, line ends and doubled quotes inside), and
+//! may have blanks around them. Lines end in LF or CRLF; empty ones are passed over; a byte order mark is nothing special.
+//! A row takes no more memory than [`Dialect::longest`] says.
+//!
+//! The crate csv-core reads quickly and without allocation, but takes everything: `"1"2` is 12, a quote that nobody closes
+//! swallows the rest of the file, a quoted cell with a blank before it is text with quotes. It tells neither a cell's place
+//! nor whether the last line was whole. A stimulus must be refused rather than guessed at, and a row that a killed program
+//! has left must be seen as one.
 
-use super::ReadError;
-use std::io::BufRead;
+use super::row::{ReadError, Row, after};
+use std::io::{BufRead, Read};
 
-/// The rows of a file.
-pub struct Rows<R> {
+/// How a file is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Dialect {
+    /// Cells are separated by the first of these that the header has outside of quotes.
+    pub separators: &'static [u8],
+    /// Bytes that a row may have.
+    pub longest: usize,
+    /// What a last line is that has no end.
+    pub end: End,
+}
+
+/// What a last line is that has no line feed at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Half a row, and none: whoever wrote the file ends every row.
+    Half,
+    /// Half a row if cells are missing, or if the header is one as vecud writes it: that ends every row, and half a number
+    /// is a number, too.
+    HalfIfShort,
+    /// A row.
+    Row,
+}
+
+impl Dialect {
+    /// `signals.csv`.
+    pub const RECORDING: Dialect = Dialect { separators: b",", longest: 64 << 20, end: End::Half };
+    /// What other tools have recorded.
+    pub const FOREIGN: Dialect = Dialect { separators: b",;\t", longest: 64 << 20, end: End::HalfIfShort };
+    /// Files that are written for vecud, by hand or by scripts.
+    pub const STIMULUS: Dialect = Dialect { separators: b",", longest: 1 << 20, end: End::Row };
+}
+
+/// The rows of a file. The first is the header.
+pub(super) struct Rows<R> {
     input: R,
-    pub names: Vec<String>,
-    line: String,
-    number: u64,
+    dialect: Dialect,
+    separator: u8,
+    /// Lines read.
+    line: u64,
+    /// Cells of the header; 0 before it.
+    width: usize,
+    broke_off: bool,
 }
 
 impl<R: BufRead> Rows<R> {
-    /// Reads the header.
-    pub fn new(input: R) -> Result<Rows<R>, ReadError> {
-        let mut rows = Rows { input, names: Vec::new(), line: String::new(), number: 0 };
-        if !rows.read_line()? {
-            return Err(ReadError::Content("there is no header".to_owned()));
-        }
-        let mut names = cells(&rows.line);
-        if names.next().as_deref() != Some("time") {
-            return Err(ReadError::Content("line 1: the first column is not \"time\"".to_owned()));
-        }
-        rows.names = names.collect();
-        Ok(rows)
+    pub(super) fn new(input: R, dialect: Dialect) -> Rows<R> {
+        let separator = dialect.separators[0];
+        Rows { input, dialect, separator, line: 0, width: 0, broke_off: false }
     }
 
-    /// The next whole line, without its line feed; a quoted cell may have some inside.
-    fn read_line(&mut self) -> Result<bool, ReadError> {
-        self.line.clear();
-        loop {
-            self.input.read_line(&mut self.line)?;
-            self.number += 1;
-            if !self.line.ends_with('\n') {
+    /// The last line was half a row, and left out.
+    pub(super) fn broke_off(&self) -> bool {
+        self.broke_off
+    }
+
+    /// Reads the next row, but not what its time means; `false`: there is none.
+    pub(super) fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+        let mut bytes = row.restart();
+        while bytes.trim_ascii().is_empty() {
+            bytes.clear();
+            if !self.append_line(&mut bytes)? {
                 return Ok(false);
             }
-            if self.line.bytes().filter(|&byte| byte == b'"').count().is_multiple_of(2) {
-                let end = self.line.trim_end_matches(['\n', '\r']).len();
-                self.line.truncate(end);
-                return Ok(true);
+            if bytes.len() > self.dialect.longest {
+                let most = self.dialect.longest;
+                let what = format!("this line has more than {most} bytes, the most that a row may have");
+                return Err(wrong(&[], self.line, what));
             }
+            if self.line == 1 && bytes.starts_with(b"\xEF\xBB\xBF") {
+                bytes.drain(..3);
+            }
+        }
+        let line = self.line;
+        if self.width == 0 {
+            if let Some(line_end) = lone_return(&bytes) {
+                let what = "lines end in a carriage return alone: convert the file, they have to end in a line feed";
+                return Err(wrong(&bytes[..line_end], line, what));
+            }
+            self.separator = self.separator_of(&bytes);
+        }
+        let closed = self.split(&mut bytes, row)?;
+        let half = match self.dialect.end {
+            _ if closed && bytes.ends_with(b"\n") => false,
+            End::Half => true,
+            End::HalfIfShort => row.len() < self.width,
+            End::Row => false,
+        };
+        if half {
+            self.broke_off = true;
+            return Ok(false);
+        }
+        let length = without_end(&bytes);
+        let one_byte_ends_it = length + 1 == bytes.len();
+        match String::from_utf8(bytes) {
+            Ok(text) => row.fill(text, length, line),
+            Err(error) => {
+                let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+                return Err(wrong(valid, line, "is not UTF-8: convert the file"));
+            }
+        }
+        if self.width == 0 {
+            self.width = row.len();
+            if self.dialect.end == End::HalfIfShort && one_byte_ends_it && is_of_vecud(row) {
+                self.dialect.end = End::Half;
+            }
+        } else if row.len() != self.width {
+            let s = if row.len() == 1 { "" } else { "s" };
+            return Err(row.wrong_row(format!(
+                "this row has {} cell{s}, and the header has {}",
+                row.len(),
+                self.width
+            )));
+        }
+        Ok(true)
+    }
+
+    /// Appends the next line, a byte more of it than a row may have at most; `false`: there is none.
+    fn append_line(&mut self, bytes: &mut Vec<u8>) -> Result<bool, ReadError> {
+        let room = (self.dialect.longest + 1).saturating_sub(bytes.len()) as u64;
+        match (&mut self.input).take(room).read_until(b'\n', bytes) {
+            Ok(read) => {
+                self.line += u64::from(read > 0);
+                Ok(read > 0)
+            }
+            Err(error) => Err(wrong(&[], self.line + 1, format!("cannot be read: {error}"))),
         }
     }
 
-    /// Puts the next row into `cells`, and gives its time.
-    pub fn next(&mut self, into: &mut [String]) -> Result<Option<f64>, ReadError> {
-        if !self.read_line()? {
-            return Ok(None);
-        }
-        let at = |what: String| ReadError::Content(format!("line {}: {what}", self.number));
-        let mut row = cells(&self.line);
-        let time = row.next().unwrap_or_default();
-        let seconds = time.parse().map_err(|_| at(format!("\"{time}\" is no time")))?;
-        let mut count = 0;
-        for cell in row {
-            if let Some(place) = into.get_mut(count) {
-                place.clear();
-                place.push_str(&cell);
+    /// What separates the cells of such a header.
+    fn separator_of(&self, header: &[u8]) -> u8 {
+        let mut quoted = false;
+        let first = header.iter().find(|&byte| {
+            quoted ^= *byte == b'"';
+            !quoted && self.dialect.separators.contains(byte)
+        });
+        *first.unwrap_or(&self.separator)
+    }
+
+    /// Finds the cells of a line, and reads on while a quoted one does. `false`: the file ends in one.
+    fn split(&mut self, bytes: &mut Vec<u8>, row: &mut Row) -> Result<bool, ReadError> {
+        let (separator, line) = (self.separator, self.line);
+        let is_blank = |byte: &&u8| **byte == b' ' || **byte == b'\t' && separator != b'\t';
+        let mut at = 0;
+        loop {
+            let begin = at + bytes[at..].iter().take_while(is_blank).count();
+            if bytes.get(begin) == Some(&b'"') {
+                let mut doubled = false;
+                let mut close = begin + 1;
+                loop {
+                    let quote = bytes[close..].iter().position(|byte| *byte == b'"').map(|quote| close + quote);
+                    match quote {
+                        // Two quotes stand for one.
+                        Some(quote) if bytes.get(quote + 1) == Some(&b'"') => (doubled, close) = (true, quote + 2),
+                        Some(quote) => {
+                            close = quote;
+                            break;
+                        }
+                        None => close = bytes.len(),
+                    }
+                    let goes_on = quote.is_some() || self.append_line(bytes)?;
+                    if !goes_on && self.dialect.end == End::Half {
+                        return Ok(false);
+                    }
+                    if !goes_on || bytes.len() > self.dialect.longest {
+                        return Err(wrong(&bytes[..begin], line, "a quoted cell has no closing quote"));
+                    }
+                }
+                at = end_of_cell(bytes, close + 1, separator);
+                if !bytes[close + 1..at].trim_ascii().is_empty() {
+                    let next = match separator {
+                        b';' => "semicolon",
+                        b'\t' => "tabulator",
+                        _ => "comma",
+                    };
+                    let what = format!("there is something between a closing quote and the next {next}");
+                    return Err(wrong(&bytes[..close + 1], line, what));
+                }
+                row.note(begin + 1, close, doubled);
+            } else {
+                at = end_of_cell(bytes, begin, separator);
+                row.note(begin, begin + bytes[begin..at].trim_ascii_end().len(), false);
             }
-            count += 1;
+            if at == without_end(bytes) {
+                return Ok(true);
+            }
+            at += 1;
         }
-        if count != into.len() {
-            return Err(at(format!("{} cells, but {} columns", count + 1, into.len() + 1)));
-        }
-        Ok(Some(seconds))
     }
 }
 
-/// The cells of a line; in quotes, commas are text and two quotes are one.
-fn cells(line: &str) -> impl Iterator<Item = String> + '_ {
-    let mut rest = Some(line);
-    std::iter::from_fn(move || {
-        let text = rest?;
-        let mut quoted = false;
-        let end = text.find(|c| {
-            quoted ^= c == '"';
-            c == ',' && !quoted
-        });
-        rest = end.map(|end| &text[end + 1..]);
-        let cell = &text[..end.unwrap_or(text.len())];
-        Some(match cell.strip_prefix('"').and_then(|cell| cell.strip_suffix('"')) {
-            Some(inside) => inside.replace("\"\"", "\""),
-            None => cell.to_owned(),
-        })
+fn end_of_cell(bytes: &[u8], from: usize, separator: u8) -> usize {
+    let end = without_end(bytes);
+    bytes[from..end].iter().position(|byte| *byte == separator).map_or(end, |length| from + length)
+}
+
+/// Whether vecud writes such a header; a program that recorded the same variables may do so, too.
+fn is_of_vecud(header: &Row) -> bool {
+    header.text().starts_with("time,") && header.values().all(|name| name.contains('.'))
+}
+
+/// Where a header has a carriage return outside of quotes that is not at its end.
+fn lone_return(header: &[u8]) -> Option<usize> {
+    let mut quoted = false;
+    header[..without_end(header)].iter().position(|byte| {
+        quoted ^= *byte == b'"';
+        !quoted && *byte == b'\r'
     })
+}
+
+/// Length of a line without its end.
+fn without_end(line: &[u8]) -> usize {
+    let mut line = line.strip_suffix(b"\n").unwrap_or(line);
+    while let Some(shorter) = line.strip_suffix(b"\r") {
+        line = shorter;
+    }
+    line.len()
+}
+
+/// What is wrong behind these bytes, which begin in `line`.
+fn wrong(before: &[u8], line: u64, message: impl Into<String>) -> ReadError {
+    let (line, column) = after((line, 1), before);
+    ReadError { line, column, message: message.into() }
 }

@@ -1,205 +1,357 @@
-//! `signals.mcap`, message by message: those of one time make a row.
+//! `signals.mcap`, record by record: the messages of one time make a row. No more than one chunk is in memory.
+//!
+//! A file that breaks off (of a process that was killed, of a copy that was not finished) is read as far as its records are
+//! whole; a chunk is one record. What is inside of records is checked as far as the file allows: chunks by their checksums,
+//! messages by their sequence, so that none is missing unseen.
 
-use super::ReadError;
 use super::names::{NAMES, SIGNALS, START, keys, split};
-use mcap::McapError;
-use mcap::records::{Channel, Record};
-use mcap::sans_io::{LinearReadEvent, LinearReader, LinearReaderOptions};
+use super::row::{ReadError, Row};
+use mcap::records::{Channel, MessageHeader, Record, op};
+use serde::Deserialize;
+use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::io::BufRead;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{BufRead, Read};
+use std::mem;
+use std::ops::Range;
 
 /// Of the magic bytes, and of no text.
-pub const FIRST_BYTE: u8 = 0x89;
+pub(super) const FIRST_BYTE: u8 = 0x89;
 /// Longer records are no recording's: 4096 columns need less.
-const LONGEST: usize = 1 << 28;
+const LONGEST: u64 = 1 << 28;
+
+/// Before the content of a record: its opcode, and its length in 8 bytes.
+const HEAD: usize = 9;
+/// Of the content of a chunk that is not compressed: times, size, checksum, no name of a compression, and the size again.
+const CHUNK_HEAD: usize = 40;
 
 /// The rows of a file.
-pub struct Rows<R> {
-    input: R,
-    reader: LinearReader,
+pub(super) struct Rows<R> {
+    file: Records<R>,
+    /// What is left of the chunk that was read last.
+    chunk: Range<usize>,
     content: Content,
-    /// Messages of the last chunk that were not asked for yet.
-    chunk: VecDeque<Message>,
-    /// The first message of the next row.
-    next: Option<Message>,
+    /// What the columns show now.
+    cells: Vec<String>,
+    /// Those of the row that is being read, and the first one of the next.
+    message: Message,
+    next: Message,
+    has_next: bool,
+}
+
+/// The records of a file.
+struct Records<R> {
+    input: R,
+    /// Content of the one that was read last.
+    data: Vec<u8>,
+    /// Where in the file it begins.
+    begin: u64,
+    end: u64,
+    broke_off: bool,
 }
 
 /// What the file has told of its messages.
 #[derive(Default)]
 struct Content {
-    names: Vec<String>,
-    /// What the columns show before the first message.
-    start: Vec<String>,
+    /// Names of the columns, and what they show before the first message; `None`: not yet.
+    columns: Option<[Vec<String>; 2]>,
     /// By FMU: what its columns are called in messages.
-    columns: HashMap<String, HashMap<String, usize>>,
-    /// By channel: its FMU.
-    channels: HashMap<u16, String>,
+    keys: HashMap<String, HashMap<String, usize>>,
+    /// By channel: its topic, and the sequence number of its last message.
+    channels: HashMap<u16, (String, u32)>,
 }
 
+/// What a message says, as text.
+#[derive(Default)]
 struct Message {
     log_time: u64,
     time: f64,
-    values: Vec<(usize, String)>,
+    text: String,
+    time_text: Range<usize>,
+    values: Vec<(usize, Range<usize>)>,
 }
 
 impl<R: BufRead> Rows<R> {
-    /// Reads up to the first message.
-    pub fn new(input: R) -> Result<Rows<R>, ReadError> {
-        // Chunks are opened here: the reader would subtract too much where a record is longer than its chunk.
-        let options = LinearReaderOptions::default().with_emit_chunks(true).with_record_length_limit(LONGEST);
+    /// Reads up to the first message. Puts the names of the columns into `header`.
+    pub(super) fn new(input: R, header: &mut Row) -> Result<Rows<R>, ReadError> {
         let mut rows = Rows {
-            input,
-            reader: LinearReader::new_with_options(options),
+            file: Records { input, data: Vec::new(), begin: 0, end: 0, broke_off: false },
+            chunk: 0..0,
             content: Content::default(),
-            chunk: VecDeque::new(),
-            next: None,
+            cells: Vec::new(),
+            message: Message::default(),
+            next: Message::default(),
+            has_next: false,
         };
-        rows.next = rows.message()?;
+        rows.file.magic()?;
+        rows.read_message()?;
+        let Some([names, start]) = &rows.content.columns else {
+            return Err(ReadError::of_file(
+                "ends before it names its columns: its run was killed before its first values, or it is no recording of vecud's",
+            ));
+        };
+        std::iter::once("time").chain(names.iter().map(String::as_str)).for_each(|name| header.append(name));
+        rows.cells = start.clone();
         Ok(rows)
     }
 
-    /// The columns.
-    pub fn names(&self) -> &[String] {
-        &self.content.names
+    /// The file ends in the middle.
+    pub(super) fn broke_off(&self) -> bool {
+        self.file.broke_off
     }
 
-    /// What they show before the first row.
-    pub fn start(&self) -> &[String] {
-        &self.content.start
-    }
-
-    /// Puts the next row into `cells`, and gives its time.
-    pub fn next(&mut self, cells: &mut [String]) -> Result<Option<f64>, ReadError> {
-        let Some(first) = self.next.take() else { return Ok(None) };
-        let (log_time, time) = (first.log_time, first.time);
-        let mut message = Some(first);
-        while let Some(same) = message.filter(|message| (message.log_time, message.time) == (log_time, time)) {
-            for (column, value) in same.values {
-                cells[column] = value;
-            }
-            message = self.message()?;
-            if message.as_ref().is_some_and(|next| (next.log_time, next.time) != (log_time, time)) {
-                self.next = message;
-                break;
-            }
+    /// Reads the next row; `false`: there is none.
+    pub(super) fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+        if !self.has_next {
+            return Ok(false);
         }
-        Ok(Some(time))
-    }
-
-    fn message(&mut self) -> Result<Option<Message>, ReadError> {
-        loop {
-            if let Some(message) = self.chunk.pop_front() {
-                return Ok(Some(message));
+        row.restart();
+        row.time = self.next.time;
+        row.append(&self.next.text[self.next.time_text.clone()]);
+        let moment = (self.next.log_time, self.next.time);
+        while self.has_next && (self.next.log_time, self.next.time) == moment {
+            mem::swap(&mut self.message, &mut self.next);
+            for (column, value) in &self.message.values {
+                let cell = &mut self.cells[*column];
+                cell.clear();
+                cell.push_str(&self.message.text[value.clone()]);
             }
-            let Some(event) = self.reader.next_event() else { return Ok(None) };
-            match event.map_err(content)? {
-                LinearReadEvent::ReadRequest(wanted) => {
-                    let read = self.input.read(self.reader.insert(wanted))?;
-                    self.reader.notify_read(read);
-                }
-                LinearReadEvent::Record { opcode, data } => match mcap::parse_record(opcode, data).map_err(content)? {
-                    Record::Chunk { header, data } => {
-                        let right = [0, crc32fast::hash(&data)].contains(&header.uncompressed_crc);
-                        if !header.compression.is_empty() || !right {
-                            let start = header.message_start_time;
-                            let what = if right { "is compressed" } else { "has another checksum than it says" };
-                            return Err(broken(&format!("the chunk from log_time {start} on {what}")));
-                        }
-                        let mut rest = &*data;
-                        while let Some((opcode, data, behind)) = record(rest) {
-                            self.content.take(mcap::parse_record(opcode, data).map_err(content)?, &mut self.chunk)?;
-                            rest = behind;
-                        }
-                    }
-                    // The summary repeats channels.
-                    Record::DataEnd(_) => return Ok(None),
-                    record => self.content.take(record, &mut self.chunk)?,
-                },
-            }
+            self.read_message()?;
         }
+        self.cells.iter().for_each(|cell| row.append(cell));
+        Ok(true)
     }
-}
 
-/// Opcode and content of the first record, and what is behind it.
-fn record(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
-    let (&opcode, rest) = bytes.split_first()?;
-    let (length, rest) = rest.split_first_chunk()?;
-    let (data, behind) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-    Some((opcode, data, behind))
-}
-
-impl Content {
-    /// Takes a record; messages go to the end of `messages`.
-    fn take(&mut self, record: Record, messages: &mut VecDeque<Message>) -> Result<(), ReadError> {
-        match record {
-            // Once: rows have as many cells as there were then.
-            Record::Metadata(record) if record.name == SIGNALS && self.names.is_empty() => {
-                let list = |key| {
-                    let text: Option<&String> = record.metadata.get(key);
-                    let list = text.and_then(|text| serde_json::from_str::<Vec<String>>(text).ok());
-                    list.ok_or_else(|| broken(&format!("metadata {SIGNALS} has no list \"{key}\"")))
-                };
-                (self.names, self.start) = (list(NAMES)?, list(START)?);
-                self.start.resize(self.names.len(), String::new());
-                for (column, (name, key)) in self.names.iter().zip(keys(&self.names)).enumerate() {
-                    self.columns.entry(split(name).0.to_owned()).or_default().insert(key, column);
+    /// Reads up to the next message.
+    fn read_message(&mut self) -> Result<(), ReadError> {
+        self.has_next = false;
+        while !self.has_next {
+            if self.chunk.is_empty() {
+                let Some(opcode) = self.file.next()? else { return Ok(()) };
+                if opcode == op::CHUNK {
+                    self.chunk = self.file.chunk()?;
+                } else {
+                    self.has_next = self.content.take(opcode, &self.file.data, &mut self.next)?;
                 }
+                continue;
             }
-            Record::Channel(Channel { id, topic, .. }) => {
-                let fmu = topic.trim_start_matches('/').split('/').next().unwrap_or_default();
-                self.channels.insert(id, fmu.to_owned());
-            }
-            Record::Message { .. } if self.names.is_empty() => {
-                return Err(broken(&format!("no recording of vecud's: it has no metadata \"{SIGNALS}\"")));
-            }
-            Record::Message { header, data } => {
-                let fmu = self.channels.get(&header.channel_id);
-                let columns = fmu.and_then(|fmu| self.columns.get(fmu));
-                messages.push_back(values(columns, header.log_time, &data)?);
-            }
-            _ => {}
+            let Some((opcode, data)) = inner_record(&self.file.data[self.chunk.clone()]) else {
+                return Err(self.file.damaged("a record reaches beyond the end of its chunk"));
+            };
+            self.chunk.start += HEAD + data.len();
+            self.has_next = self.content.take(opcode, data, &mut self.next)?;
         }
         Ok(())
     }
 }
 
-fn values(columns: Option<&HashMap<String, usize>>, log_time: u64, data: &[u8]) -> Result<Message, ReadError> {
-    let at = |what: &str| broken(&format!("the message of log_time {log_time} {what}"));
-    let fields: BTreeMap<String, &RawValue> =
-        serde_json::from_slice(data).map_err(|error| at(&format!("is no JSON: {error}")))?;
-    let mut message = Message { log_time, time: f64::NAN, values: Vec::with_capacity(fields.len()) };
-    for (key, value) in fields {
-        let text = text(value.get());
-        match columns.and_then(|columns| columns.get(&key)) {
-            _ if key == "time" => message.time = text.parse().map_err(|_| at("has no number as its time"))?,
-            Some(&column) => message.values.push((column, text.to_owned())),
-            None => return Err(at(&format!("has a value \"{key}\", which is no column"))),
+impl<R: BufRead> Records<R> {
+    fn magic(&mut self) -> Result<(), ReadError> {
+        match self.fill(mcap::MAGIC.len() as u64)? && self.data == mcap::MAGIC {
+            true => Ok(()),
+            false => Err(ReadError::of_file("is no MCAP file, although it begins like one")),
         }
     }
-    if message.time.is_nan() { Err(at("has no time")) } else { Ok(message) }
-}
 
-/// A value as `signals.csv` has it.
-fn text(json: &str) -> &str {
-    match json {
-        "true" => "1",
-        "false" => "0",
-        "null" => "",
-        "\"NaN\"" => "NaN",
-        "\"Infinity\"" => "inf",
-        "\"-Infinity\"" => "-inf",
-        number => number,
+    /// Reads so many bytes into `data`; `false`: there are fewer.
+    fn fill(&mut self, length: u64) -> Result<bool, ReadError> {
+        self.data.clear();
+        let read = (&mut self.input).take(length).read_to_end(&mut self.data);
+        let read = read.map_err(|error| ReadError::of_file(format!("cannot be read: {error}")))? as u64;
+        self.end += read;
+        Ok(read == length)
+    }
+
+    /// Reads the next record into `data`, and gives its opcode; `None`: there is none.
+    fn next(&mut self) -> Result<Option<u8>, ReadError> {
+        self.begin = self.end;
+        let mut whole = self.fill(HEAD as u64)?;
+        let mut opcode = 0;
+        if let Some((first, length)) = self.data.split_first_chunk::<1>().filter(|_| whole) {
+            opcode = first[0];
+            let length = u64::from_le_bytes(length.try_into().unwrap_or_default());
+            if opcode == 0 || length > LONGEST {
+                return Err(self.damaged(&format!("there is no record of type {opcode} with {length} bytes")));
+            }
+            whole = self.fill(length)?;
+            if !whole && self.data.ends_with(mcap::MAGIC) {
+                return Err(self.damaged("a record reaches beyond the end of the file"));
+            }
+        }
+        self.broke_off = !whole;
+        match opcode {
+            _ if !whole => Ok(None),
+            // The summary repeats what was there.
+            op::DATA_END if self.data.len() == 4 => Ok(None),
+            op::DATA_END => Err(self.damaged("the end of the data is none")),
+            opcode => Ok(Some(opcode)),
+        }
+    }
+
+    /// Where in `data` the records of a chunk are.
+    fn chunk(&self) -> Result<Range<usize>, ReadError> {
+        match mcap::parse_record(op::CHUNK, &self.data) {
+            Ok(Record::Chunk { header, data }) => {
+                let start = header.message_start_time;
+                if !header.compression.is_empty() {
+                    let what =
+                        format!("the chunk from log_time {start} on is compressed, which no recording of vecud's is");
+                    return Err(ReadError::of_file(what));
+                }
+                if header.uncompressed_size != data.len() as u64 {
+                    return Err(self.damaged("a chunk has another length than it says"));
+                }
+                if ![0, crc32fast::hash(&data)].contains(&header.uncompressed_crc) {
+                    return Err(
+                        self.damaged(&format!("the chunk from log_time {start} on has another checksum than it says"))
+                    );
+                }
+                Ok(CHUNK_HEAD..CHUNK_HEAD + data.len())
+            }
+            Ok(_) => Err(self.damaged("a chunk is none")),
+            Err(error) => Err(self.damaged(&error.to_string())),
+        }
+    }
+
+    fn damaged(&self, what: &str) -> ReadError {
+        ReadError::of_file(format!("is damaged at byte {}: {what}", self.begin))
     }
 }
 
-fn broken(what: &str) -> ReadError {
-    ReadError::Content(what.to_owned())
+/// Opcode and content of the first record of a chunk.
+fn inner_record(bytes: &[u8]) -> Option<(u8, &[u8])> {
+    let (&opcode, rest) = bytes.split_first()?;
+    let (length, rest) = rest.split_first_chunk()?;
+    Some((opcode, rest.get(..usize::try_from(u64::from_le_bytes(*length)).ok()?)?))
 }
 
-fn content(error: McapError) -> ReadError {
-    match error {
-        McapError::Io(error) => ReadError::Io(error),
-        other => ReadError::Content(other.to_string()),
+impl Content {
+    /// Takes a record. Whether it was a message, which is then in `message`.
+    fn take(&mut self, opcode: u8, data: &[u8], message: &mut Message) -> Result<bool, ReadError> {
+        if ![op::METADATA, op::CHANNEL, op::MESSAGE].contains(&opcode) {
+            return Ok(false);
+        }
+        match mcap::parse_record(opcode, data).map_err(|error| ReadError::of_file(format!("is damaged: {error}")))? {
+            // Once: rows have as many cells as there were then.
+            Record::Metadata(record) if record.name == SIGNALS && self.columns.is_none() => {
+                let list = |key| {
+                    let text: Option<&String> = record.metadata.get(key);
+                    let list = text.and_then(|text| serde_json::from_str::<Vec<String>>(text).ok());
+                    list.ok_or_else(|| ReadError::of_file(format!("metadata {SIGNALS} has no list \"{key}\"")))
+                };
+                let (names, mut start) = (list(NAMES)?, list(START)?);
+                start.resize(names.len(), String::new());
+                for (column, (name, key)) in names.iter().zip(keys(&names)).enumerate() {
+                    self.keys.entry(split(name).0.to_owned()).or_default().insert(key, column);
+                }
+                self.columns = Some([names, start]);
+            }
+            Record::Channel(Channel { id, topic, .. }) => {
+                self.channels.entry(id).or_insert((topic, 0));
+            }
+            Record::Message { header, data } => {
+                self.check(&header)?;
+                let fmu = self.channels.get(&header.channel_id).map(|(topic, _)| fmu(topic));
+                message.read(header.log_time, &data, fmu.and_then(|fmu| self.keys.get(fmu)))?;
+                return Ok(true);
+            }
+            _ => {}
+        }
+        Ok(false)
+    }
+
+    /// Whether a message is one of vecud's, and follows the one before it on its channel.
+    fn check(&mut self, header: &MessageHeader) -> Result<(), ReadError> {
+        if self.columns.is_none() {
+            let what = format!("no recording of vecud's: it has no metadata \"{SIGNALS}\"");
+            return Err(ReadError::of_file(what));
+        }
+        let Some((topic, last)) = self.channels.get_mut(&header.channel_id) else { return Ok(()) };
+        let before = mem::replace(last, header.sequence);
+        // 0 is no number.
+        if before == 0 || header.sequence == 0 || header.sequence == before.wrapping_add(1) {
+            return Ok(());
+        }
+        let (now, time) = (header.sequence, header.log_time);
+        let what = format!("message {before} of {topic} is followed by message {now}, at log_time {time}");
+        Err(ReadError::of_file(format!("is damaged: {what}")))
+    }
+}
+
+/// The FMU of a topic.
+fn fmu(topic: &str) -> &str {
+    topic.trim_start_matches('/').split('/').next().unwrap_or_default()
+}
+
+impl Message {
+    fn read(&mut self, log_time: u64, data: &[u8], columns: Option<&HashMap<String, usize>>) -> Result<(), ReadError> {
+        let wrong = |what: &str| Err(ReadError::of_file(format!("the message of log_time {log_time} {what}")));
+        (self.log_time, self.time, self.time_text) = (log_time, f64::NAN, 0..0);
+        self.text.clear();
+        self.values.clear();
+        let mut unknown = None;
+        let fields = Fields { message: self, columns, unknown: &mut unknown };
+        let mut json = serde_json::Deserializer::from_slice(data);
+        if let Err(error) = json.deserialize_map(fields).and_then(|()| json.end()) {
+            return wrong(&format!("is no JSON: {error}"));
+        }
+        if let Some(key) = unknown {
+            return wrong(&format!("has a value \"{key}\", which is no column"));
+        }
+        if self.time_text.is_empty() {
+            return wrong("has no time");
+        }
+        self.time = self.text[self.time_text.clone()].parse().unwrap_or(f64::NAN);
+        if self.time.is_finite() { Ok(()) } else { wrong("has no number as its time") }
+    }
+
+    /// Appends a value as `signals.csv` has it.
+    fn append(&mut self, json: &str) -> Range<usize> {
+        let begin = self.text.len();
+        self.text += match json {
+            "true" => "1",
+            "false" => "0",
+            "null" => "",
+            "\"NaN\"" => "NaN",
+            "\"Infinity\"" => "inf",
+            "\"-Infinity\"" => "-inf",
+            number => number,
+        };
+        begin..self.text.len()
+    }
+}
+
+/// Takes the fields of a message as they come.
+struct Fields<'a> {
+    message: &'a mut Message,
+    columns: Option<&'a HashMap<String, usize>>,
+    /// One that is no column.
+    unknown: &'a mut Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'de> Visitor<'de> for Fields<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some((Key(key), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
+            match self.columns.and_then(|columns| columns.get(&*key)) {
+                _ if key == "time" => self.message.time_text = self.message.append(value.get()),
+                Some(&column) => {
+                    let value = self.message.append(value.get());
+                    self.message.values.push((column, value));
+                }
+                None => *self.unknown = Some(key.into_owned()),
+            }
+        }
+        Ok(())
     }
 }

@@ -154,6 +154,8 @@ pub struct ReadError {
     pub place: Option<(usize, usize)>,
     /// What is wrong, and what to do.
     pub message: String,
+    /// The log has it, not the report.
+    pub in_log: bool,
 }
 
 impl fmt::Display for ReadError {
@@ -185,7 +187,7 @@ impl ReportFile {
                 ),
                 Some(Some(_)) => format!("{what}: this report was changed or damaged; run the rig again"),
             };
-            ReadError { place, message }
+            ReadError { place, message, in_log: false }
         })
     }
 
@@ -215,7 +217,7 @@ impl ReportFile {
     /// The run, with the histograms of this `histograms.hlog`.
     ///
     /// # Errors
-    /// The log is damaged or of another run, or the report has words that this version does not know.
+    /// The log is damaged or of another run ([`ReadError::in_log`]), or the report has words that this version does not know.
     pub fn rebuild(&self, log: &str) -> Result<Run, ReadError> {
         let mut log = Log { lines: IntervalLogIterator::new(log.as_bytes()) };
         let clocks = self.clocks.iter().map(|clock| clock.rebuild(&mut log)).collect::<Result<_, _>>()?;
@@ -355,7 +357,7 @@ impl Log<'_> {
                 "{what} the histogram {name} of report.json; the two files are not of the same run, or this one is damaged or \
                  from another version of vecud: put the right one beside report.json, or run the rig again"
             );
-            Err(ReadError { place: None, message })
+            Err(ReadError { place: None, message, in_log: true })
         };
         let line = loop {
             match self.lines.next() {
@@ -385,12 +387,13 @@ fn known<T: Copy>(what: &str, all: &[T], name: fn(T) -> &'static str, word: &str
         message: format!("the {what} \"{word}\" is not known to vecud {}; read it with the version that wrote it", {
             env!("CARGO_PKG_VERSION")
         }),
+        in_log: false,
     })
 }
 
 fn fifo(value: u8) -> Result<FifoPriority, ReadError> {
     let message = || format!("{value} is no FIFO priority, those are 1 to 99; run the rig again");
-    FifoPriority::new(value).ok_or_else(|| ReadError { place: None, message: message() })
+    FifoPriority::new(value).ok_or_else(|| ReadError { place: None, message: message(), in_log: false })
 }
 
 /// Bytes of base64, which no crate of ours decodes; `None`: it is none.

@@ -240,7 +240,7 @@ pub struct ClockResult {
     pub coalesced: u64,
     /// Ticks that came too late for their time.
     pub retimed: u64,
-    /// Pending ticks thrown away because the run was stopped.
+    /// Ticks that waited, or had come by then, and were thrown away because the run was stopped.
     pub discarded: u64,
     /// Of a clock that datagrams activate, in real time.
     pub datagrams: Option<DatagramResult>,

@@ -322,7 +322,8 @@ impl std::fmt::Display for DatagramAddress {
 /// `[[stimulus]]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigStimulus {
-    /// `file`, or `signals.csv` in the folder that `recording` names; relative to the working directory.
+    /// `file`, or `signals.csv` in the folder that `recording` names; relative to the working directory. Where there is only
+    /// another recording, whoever opens it puts its name here.
     pub file: At<PathBuf>,
     /// It is what an earlier run has recorded: what is no input of this rig is left out.
     pub recording: bool,

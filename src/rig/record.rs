@@ -44,7 +44,7 @@ impl Default for Formats {
 /// `[[record.rule]]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigRule {
-    /// `signals`: patterns over `fmu.variable`.
+    /// `signals`: patterns over `fmu.variable`, or `fmu.variable[1]` for an element of an array.
     pub signals: Vec<At<String>>,
     /// What it says.
     pub rule: Rule,
@@ -137,11 +137,16 @@ fn read_rule(section: &Section) -> Option<RigRule> {
     if section.get("signals").is_none() {
         section.missing("signals");
     }
+    let signals = patterns(section)?;
+    if signals.is_empty() {
+        let place = section.get("signals").map_or(section.place, |item| section.place_of(item));
+        section.document.problem(place, "[[record.rule]] is for no signals: name some, as [\"ecu.*\"]");
+    }
     let rule = Rule {
-        every: section.read("every", "a whole number above 0", every).map_or(1, |at| at.value),
+        every: section.read("every", "a whole number from 1 to 4294967295", every).map_or(1, |at| at.value),
         change: section.read("change", "true or a number above 0", change).map(|at| at.value),
     };
-    Some(RigRule { signals: patterns(section)?, rule })
+    Some(RigRule { signals, rule })
 }
 
 #[cfg(test)]
@@ -201,8 +206,13 @@ mod tests {
             ("every = 2", "4:1: [[record.rule]] has no signals"),
             ("signals = [\"*\"]", "4:1: [[record.rule]] has neither every nor change"),
             ("signals = \"*\"\nevery = 1", "5:11: signals must be a list, not the string \"*\""),
-            ("signals = [\"*\"]\nevery = 0", "6:9: every must be a whole number above 0, not 0"),
-            ("signals = [\"*\"]\nevery = 1.5", "6:9: every must be a whole number above 0, not 1.5"),
+            ("signals = [\"*\"]\nevery = 0", "6:9: every must be a whole number from 1 to 4294967295, not 0"),
+            ("signals = [\"*\"]\nevery = 1.5", "6:9: every must be a whole number from 1 to 4294967295, not 1.5"),
+            (
+                "signals = [\"*\"]\nevery = 4294967296",
+                "6:9: every must be a whole number from 1 to 4294967295, not 4294967296",
+            ),
+            ("signals = []\nevery = 2", "5:11: [[record.rule]] is for no signals: name some, as [\"ecu.*\"]"),
             ("signals = [\"*\"]\nchange = false", "6:10: change must be true or a number above 0, not false"),
             ("signals = [\"*\"]\nchange = -1", "6:10: change must be true or a number above 0, not -1"),
             ("signals = [\"*\"]\nchange = inf", "6:10: change must be true or a number above 0, not inf"),

@@ -6,7 +6,7 @@ use super::{At, Endpoint, Interpolation, Rig, RigStimulus};
 use std::path::Path;
 
 const STIMULUS: &[&str] = &["file", "recording", "interpolation", "columns"];
-/// What a recording has of signals.
+/// What a run has recorded of signals, unless it has chosen another format.
 const RECORDED: &str = "signals.csv";
 
 /// Reads one table; relative paths in it count from `folder`.

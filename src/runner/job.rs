@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct Job {
     /// The plan.
     pub plan: Plan,
+    /// The process that asks: nobody else is the runner's parent.
+    pub supervisor: u32,
     /// Where activations begin: the plan's start, or the time of the state that the run goes on from.
     pub begin: Instant,
     /// How often it is run.

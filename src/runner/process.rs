@@ -84,7 +84,7 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> i32 {
     if let Err(error) = crash::install(last_words) {
         say(1, &format!("A CRASH OF FMU CODE WOULD NOT BE EXPLAINED: {error}"));
     }
-    if let Err(error) = crash::follow_parent() {
+    if let Err(error) = crash::follow_parent(job.supervisor) {
         say(1, &format!("SHOULD VECUD BE KILLED, ITS RUNNER WOULD GO ON: {error}"));
     }
     let granted = privileges::granted(&job.plan, &say);

@@ -135,12 +135,18 @@ impl PartitionThread {
                 return;
             }
             if leave {
-                while state.has_mail() {
-                    take_mail(world, task, timeline);
-                    cells.count_shared(TaskWord::Discarded, timeline.discard());
+                let due = world.simulation(Nanos(now));
+                // There may be more of a stimulus than a timeline takes at once.
+                loop {
+                    let discarded = timeline.discard(due);
+                    cells.count_shared(TaskWord::Discarded, discarded);
+                    if state.has_mail() {
+                        take_mail(world, task, timeline);
+                    } else if discarded == 0 {
+                        return;
+                    }
+                    ticks.iter().for_each(|ticks| ticks.hand_over(timeline));
                 }
-                cells.count_shared(TaskWord::Discarded, timeline.discard());
-                return;
             }
             if let (Fed::Until { known, look }, None) = (fed, timeline.next()) {
                 // Not idle: there may be ticks from then on.

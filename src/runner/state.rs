@@ -160,10 +160,11 @@ fn reached(world: &World, timelines: &[Timeline], early: bool) -> Instant {
     timelines.iter().filter_map(Timeline::next_ever).chain(known).fold(end, Instant::min)
 }
 
-/// Throws away what waits, and counts it.
+/// Throws away what waits where the run has ended, and counts it.
 pub fn discard(world: &World, timelines: &mut [Timeline]) {
+    let now = world.time_since_start(world.board.global(Global::Reached).load(SeqCst));
     for (task, timeline) in timelines.iter_mut().enumerate() {
         let cells = world.board.task(TaskId(task));
-        cells.count_shared(crate::record::board::TaskWord::Discarded, timeline.discard());
+        cells.count_shared(crate::record::board::TaskWord::Discarded, timeline.discard(now));
     }
 }

@@ -438,14 +438,27 @@ impl Timeline {
         }
     }
 
-    /// Throws away what waits and tells how much it was: ticks, kept releases, and an armed countdown.
-    pub fn discard(&mut self) -> u64 {
+    /// Throws away what waits at `now` and tells how much it was: ticks, kept releases, an armed countdown, and the times of
+    /// a list or a stimulus that have come. Times from then on are nobody's loss.
+    pub fn discard(&mut self, now: Instant) -> u64 {
+        let stop = self.stop;
+        let is_due = |time: &&Instant| **time <= now && stop.is_none_or(|stop| **time < stop);
         let armed = match &mut self.source {
             Source::Countdown { armed } => u64::from(armed.take().is_some()),
             Source::Grid { backlog, .. } => {
                 let kept = backlog.len() as u64;
                 backlog.clear();
                 kept
+            }
+            Source::List { times, next } => {
+                let due = times[*next..].iter().take_while(is_due).count();
+                *next += due;
+                due as u64
+            }
+            Source::Fed { times } => {
+                let due = times.iter().take_while(is_due).count();
+                times.drain(..due);
+                due as u64
             }
             _ => 0,
         };

@@ -1,4 +1,4 @@
-//! Stimuli: rows of a CSV file that feed inputs and tick clocks (requirement X23; design S15).
+//! Stimuli: rows of a CSV file, or of an earlier recording, that feed inputs and tick clocks (requirement X23; design S15).
 //!
 //! Pure. [`Rows`] reads a file row by row, whatever its length, and refuses what does not fit with file, line and column.
 //! [`Feed`] is where rows wait, in shared memory, for activations to come: the process that reads the file puts them there
@@ -16,9 +16,8 @@
 mod cell;
 mod feed;
 mod follow;
-mod lines;
 mod rows;
 
 pub use feed::{Feed, Shape, Starved, State};
 pub use follow::{Follower, Look};
-pub use rows::{Row, Rows, header};
+pub use rows::{Kind, Row, Rows, header};

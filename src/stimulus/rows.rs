@@ -1,24 +1,35 @@
 //! Rows of a stimulus: their times increase, and what is in their cells fits what it feeds.
+//!
+//! A run records instants that are apart by less than a 64-bit float tells (1/3 s and 0.3333333333333333 s) as rows of the
+//! same time. Such rows of a recording are one: of each column the last value counts.
 
 use super::cell;
-use super::lines::Lines;
 use crate::plan::StimulusPlan;
-use crate::rig::{At, Problem, StimulusHeader};
+use crate::recording::{self, Dialect, ReadError, Recording};
+use crate::rig::{At, Place, Problem, StimulusHeader};
 use std::io::BufRead;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Name of the first column.
 const TIME: &str = "time";
 /// Rows from which the rate of a file is told.
-const SAMPLE: usize = 4096;
+const SAMPLE: u32 = 4096;
+
+/// What feeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A CSV file that was written for it.
+    File,
+    /// What an earlier run has recorded, in either format.
+    Recording,
+}
 
 /// What the beginning of a file says.
-pub fn header(input: impl BufRead, file: &Path) -> Result<StimulusHeader, Problem> {
-    let mut lines = Lines::new(input, file);
-    if !lines.advance()? {
-        return Err(lines.problem_of_file("is empty: its first line has to name the columns, time first"));
-    }
-    let first = lines.cell(0)?;
+pub fn header(input: impl BufRead, file: &Path, kind: Kind) -> Result<StimulusHeader, Problem> {
+    let problem = |error| problem(file, error);
+    let mut recording = open(input, kind).map_err(problem)?;
+    let header = recording.header();
+    let first = header.cell(0);
     if first != TIME {
         let hint = match first {
             _ if first.contains(';') => ": columns are separated by commas, not by semicolons",
@@ -26,29 +37,44 @@ pub fn header(input: impl BufRead, file: &Path) -> Result<StimulusHeader, Proble
             _ => "",
         };
         let shown: String = first.chars().take(60).collect();
-        return Err(lines.problem_of(0, format!("the first column must be \"{TIME}\" (in s), not \"{shown}\"{hint}")));
+        let what = format!("the first column must be \"{TIME}\" (in s), not \"{shown}\"{hint}");
+        return Err(problem(header.wrong_cell(0, what)));
     }
-    let mut columns = Vec::new();
-    for number in 1..lines.len() {
-        let name = lines.cell(number)?.replace("\"\"", "\"");
-        columns.push(At { value: name, place: lines.place(number) });
-    }
+    let column = |(name, at): (&str, _)| At { value: name.to_owned(), place: place(at) };
+    let columns: Vec<At<String>> = header.values().zip(header.places().skip(1)).map(column).collect();
     if columns.is_empty() {
-        return Err(lines.problem_here("there is no column beside the time"));
+        return Err(problem(header.wrong_row("there is no column beside the time")));
     }
-    let (mut first, mut last, mut rows, mut any) = (None, 0.0, 0, false);
-    while rows < SAMPLE && lines.advance()? {
-        any = true;
-        // Whether they are in order, and everything else about them, is told when they are read.
-        let Ok(time) = lines.cell(0)?.parse::<f64>() else { break };
-        first.get_or_insert(time);
-        (last, rows) = (time, rows + 1);
+    let mut row = recording::Row::default();
+    let (mut first, mut last, mut rows) = (None, 0.0, 0);
+    // What is wrong with one of them is told when they are read to be used.
+    while rows < SAMPLE {
+        match recording.read(&mut row) {
+            Ok(true) => {
+                first.get_or_insert(row.time);
+                (last, rows) = (row.time, rows + 1);
+            }
+            Ok(false) if rows == 0 => return Err(problem(ReadError::of_file("names columns but has no row"))),
+            _ => break,
+        }
     }
-    if !any {
-        return Err(lines.problem_of_file("names columns but has no row"));
-    }
-    let rate = (rows as f64 - 1.0) / (last - first.unwrap_or(0.0));
+    let rate = (f64::from(rows) - 1.0) / (last - first.unwrap_or(0.0));
     Ok(StimulusHeader { columns, rate: if rate.is_finite() && rate > 0.0 { rate } else { 0.0 } })
+}
+
+fn open<R: BufRead>(input: R, kind: Kind) -> Result<Recording<R>, ReadError> {
+    match kind {
+        Kind::File => Recording::in_dialect(input, Dialect::STIMULUS),
+        Kind::Recording => Recording::in_dialect(input, Dialect::RECORDING),
+    }
+}
+
+fn place((line, column): (u64, u32)) -> Place {
+    Place { line: u32::try_from(line).unwrap_or(u32::MAX), column }
+}
+
+fn problem(file: &Path, error: ReadError) -> Problem {
+    Problem::new(file, place((error.line, error.column)), error.message)
 }
 
 /// What one row says.
@@ -64,56 +90,92 @@ pub struct Row {
 
 /// The rows of a file.
 pub struct Rows<R> {
-    lines: Lines<R>,
+    recording: Recording<R>,
+    file: PathBuf,
     plan: StimulusPlan,
+    /// Rows of one time are one.
+    joins: bool,
+    /// As text.
+    cells: recording::Row,
+    /// What came of reading the row that is in `cells`, where that has not been looked at.
+    ahead: Option<Result<bool, ReadError>>,
     last: Option<f64>,
     row: Row,
 }
 
 impl<R: BufRead> Rows<R> {
     /// The rows of a file that has such columns. Its header is passed over.
-    pub fn new(input: R, file: &Path, plan: &StimulusPlan) -> Result<Rows<R>, Problem> {
-        let mut lines = Lines::new(input, file);
-        if lines.advance()? {
-            // The file may be another one than when its header was read.
-            lines.check_width(plan)?;
+    pub fn new(input: R, file: &Path, kind: Kind, plan: &StimulusPlan) -> Result<Rows<R>, Problem> {
+        let recording = open(input, kind).map_err(|error| problem(file, error))?;
+        // The file may be another one than when its header was read.
+        if recording.header().len() != plan.cells {
+            let what = format!("the header has {} columns, and had {}", recording.header().len(), plan.cells);
+            return Err(problem(file, recording.header().wrong_row(what)));
         }
-        Ok(Rows { lines, plan: plan.clone(), last: None, row: Row::default() })
+        let (file, plan, joins) = (file.to_owned(), plan.clone(), kind == Kind::Recording);
+        let (cells, row) = (recording::Row::default(), Row::default());
+        Ok(Rows { recording, file, plan, joins, cells, ahead: None, last: None, row })
     }
 
     /// The next row; `None`: there is none.
     pub fn read(&mut self) -> Result<Option<&Row>, Problem> {
-        let Rows { lines, plan, last, row } = self;
-        if !lines.advance()? {
-            return Ok(None);
+        match self.next() {
+            Ok(true) => Ok(Some(&self.row)),
+            Ok(false) => Ok(None),
+            Err(error) => Err(problem(&self.file, error)),
         }
-        lines.check_width(plan)?;
-        let text = lines.cell(0)?;
-        let Some(time) = text.parse::<f64>().ok().filter(|time| time.is_finite() && time.abs() < 1e12) else {
-            let shown: String = text.chars().take(40).collect();
-            return Err(lines.problem_of(0, format!("\"{shown}\" is no time in s")));
-        };
-        if let Some(before) = last.filter(|before| time <= *before) {
+    }
+
+    /// After the last row: what is to be known of a file that ends in the middle of something.
+    pub fn broken_off(&self) -> Option<Problem> {
+        let what = "breaks off in the middle of a row, as runs that are killed and copies that are not finished do: what is whole \
+                    was read, and inputs keep their last values";
+        self.recording.broke_off().then(|| problem(&self.file, ReadError::of_file(what)))
+    }
+
+    fn next(&mut self) -> Result<bool, ReadError> {
+        if !self.ahead.take().unwrap_or_else(|| self.recording.read(&mut self.cells))? {
+            return Ok(false);
+        }
+        let time = self.cells.time;
+        if time.abs() >= 1e12 {
+            return Err(self.cells.no_time());
+        }
+        if let Some(before) = self.last.filter(|before| time <= *before) {
             let message = format!("the time {time:?} s is not after that of the row before, {before:?} s");
-            return Err(lines.problem_of(0, format!("{message}: times must increase strictly")));
+            return Err(self.cells.wrong_cell(0, format!("{message}: times must increase strictly")));
         }
-        *last = Some(time);
-        row.time = time;
-        row.values.clear();
-        for fed in &plan.values {
-            let text = lines.cell(fed.cell)?;
-            let word = match text.is_empty() {
-                true => None,
-                false => Some(cell::word(text, fed).map_err(|message| {
-                    lines.problem_of(fed.cell, format!("column {} (\"{}\"): {message}", fed.cell + 1, fed.column))
-                })?),
-            };
-            row.values.push(word);
+        self.last = Some(time);
+        self.row.time = time;
+        self.row.values.clear();
+        self.row.values.resize(self.plan.values.len(), None);
+        self.row.ticks.clear();
+        self.row.ticks.resize(self.plan.ticks.len(), false);
+        self.take_cells()?;
+        while self.joins {
+            let read = self.recording.read(&mut self.cells);
+            if read != Ok(true) || self.cells.time != time {
+                self.ahead = Some(read);
+                break;
+            }
+            self.take_cells()?;
         }
-        row.ticks.clear();
-        for fed in &plan.ticks {
-            row.ticks.push(cell::is_tick(lines.cell(fed.cell)?));
+        Ok(true)
+    }
+
+    /// Adds what is in the cells to the row.
+    fn take_cells(&mut self) -> Result<(), ReadError> {
+        let Rows { plan, cells, row, .. } = self;
+        for (fed, value) in plan.values.iter().zip(&mut row.values) {
+            let text = cells.cell(fed.cell);
+            if !text.is_empty() {
+                *value = Some(cell::word(text, fed).map_err(|message| {
+                    cells.wrong_cell(fed.cell, format!("column {} (\"{}\"): {message}", fed.cell + 1, fed.column))
+                })?);
+            }
         }
-        Ok(Some(row))
+        let ticks = plan.ticks.iter().zip(&mut row.ticks);
+        ticks.for_each(|(fed, ticks)| *ticks |= cell::is_tick(cells.cell(fed.cell)));
+        Ok(())
     }
 }

@@ -42,7 +42,7 @@ pub struct Facts {
     /// With several runs: which it is.
     pub repetition: Option<u32>,
     /// For each stimulus: what is wrong with its file.
-    pub stimuli: Vec<Option<crate::rig::Problem>>,
+    pub stimuli: Vec<stimuli::Fault>,
     /// The machine.
     pub machine: Machine,
 }
@@ -100,7 +100,9 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
         problem(offence, finding.message.clone());
     }
     problems.sort_by_key(|problem| problem.severity);
-    let failed = problems.iter().any(|problem| problem.severity == Severity::Failure);
+    // A file that is not written fails the run and does not end it.
+    let failures = problems.iter().filter(|problem| problem.severity == Severity::Failure).count();
+    let failed = failures > recorder.broken.len();
     let stopped = global(Global::StopRequest) != 0;
     let start = plan.start.nanos();
     // A runner that dies does not get to say when.

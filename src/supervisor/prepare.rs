@@ -38,7 +38,7 @@ pub struct Options {
     pub quiet: bool,
     /// Where unpacked FMUs and built libraries are kept; default: the user's cache.
     pub cache: Option<PathBuf>,
-    /// The program to start as the runner; default: this one.
+    /// The program to start as the runner; default: this one. It may prepare things, but becomes the runner itself (`exec`).
     pub runner: Option<PathBuf>,
     /// Where the state is saved at the end of the run.
     pub save_state: Option<PathBuf>,

@@ -1,16 +1,17 @@
 //! Whether the run has kept the promise of virtual time (design S15), and what delayed connections did not get in time.
 
 use crate::plan::promise::Promise;
-use crate::plan::{ConnectionId, Mode, Plan, TaskId, Timing, timing};
+use crate::plan::{ConnectionId, FmuId, Mode, OnError, Plan, TaskId, Timing, timing};
 use crate::record::board::promise::Break;
-use crate::record::board::{Board, TaskWord};
+use crate::record::board::{Board, FmuWord, TaskWord};
 use crate::report::{ConnectionResult, PromiseResult, Severity};
 use crate::time::Instant;
+use std::sync::atomic::Ordering::SeqCst;
 
 /// What came of all connections; what is not as it should be goes to `problem`.
 pub fn connections(plan: &Plan, board: Board, problem: &mut dyn FnMut(Severity, String)) -> Vec<ConnectionResult> {
     let mut all = Vec::new();
-    for (index, connection) in plan.connections.iter().enumerate() {
+    for (index, (connection, delay)) in plan.connections.iter().zip(timing::words(plan)).enumerate() {
         let id = ConnectionId(index);
         let (mut missed, mut overwritten) = (0, 0);
         for (place, consumer) in connection.delay.iter().flat_map(|delay| delay.consumers.iter().enumerate()) {
@@ -52,7 +53,7 @@ pub fn connections(plan: &Plan, board: Board, problem: &mut dyn FnMut(Severity, 
                 Timing::Immediate => "immediate".to_owned(),
                 Timing::Delayed => "delayed".to_owned(),
             },
-            delay: timing::words(plan, id),
+            delay,
             missed,
             overwritten,
         });
@@ -63,6 +64,26 @@ pub fn connections(plan: &Plan, board: Board, problem: &mut dyn FnMut(Severity, 
 fn producer_name(plan: &Plan, connection: ConnectionId, producer: usize) -> String {
     let producers = plan.connections[connection.0].delay.iter().flat_map(|delay| &delay.producers);
     producers.into_iter().nth(producer).map_or_else(String::new, |producer| timing::name(plan, producer.task))
+}
+
+/// In real time a failure meets what other partitions of the instance have begun at earlier times and not finished, or, where
+/// it ends the run, those of all instances (design S13): from when on something covered may lack, and why.
+fn failed(plan: &Plan, board: Board, fmu: FmuId, promise: &Promise) -> Option<(Instant, String)> {
+    let words = board.fmu(fmu);
+    let get = |word: FmuWord| words.word(word).load(SeqCst);
+    let by = board.named_task(get(FmuWord::FailureTask)).filter(|_| plan.mode == Mode::RealTime)?;
+    if get(FmuWord::FailureStatus) == 0 {
+        return None;
+    }
+    let met = |task: &TaskId| plan.tasks[task.0].fmu == fmu || plan.on_error == OnError::Stop;
+    let others = (0..plan.tasks.len()).map(TaskId).filter(|task| *task != by && promise.covers(*task) && met(task));
+    // Whatever a task has begun before its last activation is whole.
+    let begun = |task: TaskId| match board.task(task).get(TaskWord::Activations) {
+        0 => plan.start,
+        _ => board.task(task).time(),
+    };
+    let what = format!("the failure of clock {}, which met others before they were done", timing::name(plan, by));
+    Some((others.map(begun).min()?, what))
 }
 
 /// Whether the columns that the promise covers have the bytes that virtual time would record.
@@ -85,6 +106,7 @@ pub fn promise(
             None => (),
         }
     }
+    breaks.extend((0..plan.fmus.len()).filter_map(|fmu| failed(plan, board, FmuId(fmu), &promise)));
     for (index, stimulus) in plan.stimuli.iter().enumerate() {
         if let Some(starved) = board.stimulus(index).starved().filter(|starved| promise.covers(starved.task)) {
             let name = timing::name(plan, starved.task);

@@ -4,17 +4,19 @@
 //! A file stays open from the plan to the end of the run, so whoever removes it meanwhile changes nothing.
 
 mod result;
+mod source;
 
-pub use result::{problems, results};
+pub use result::{Fault, problems, results};
+pub use source::Source;
 
 use super::watch::Shared;
 use super::{Error, Prepared};
 use crate::plan::{Mode, Plan, PlanError};
-use crate::rig::{Problem, Rig, RigStimulus};
+use crate::rig::{Problem, Rig};
 use crate::stimulus::{self, Rows};
-use std::fs::{self, File};
-use std::io::{BufReader, ErrorKind, Seek};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread::JoinHandle;
@@ -24,30 +26,6 @@ use std::time::Duration;
 const CHECKED: usize = 1000;
 /// Rows of one file that are read before another one has its turn.
 const TURN: usize = 1024;
-/// Bytes that are read at once.
-const BUFFER: usize = 1 << 18;
-
-/// An open file.
-#[derive(Debug)]
-pub struct Source {
-    path: PathBuf,
-    file: File,
-}
-
-impl Source {
-    /// From its first byte on. One reader at a time.
-    fn reader(&self) -> Result<BufReader<File>, Problem> {
-        let problem = |error: std::io::Error| Problem::new(&self.path, Default::default(), error.to_string());
-        let mut file = self.file.try_clone().map_err(problem)?;
-        file.rewind().map_err(problem)?;
-        Ok(BufReader::with_capacity(BUFFER, file))
-    }
-
-    fn rows(&self, plan: &Plan, stimulus: usize) -> Result<Rows<BufReader<File>>, Problem> {
-        Rows::new(self.reader()?, &self.path, &plan.stimuli[stimulus])
-    }
-}
-
 fn refuse(problem: Problem) -> Error {
     Error::Plan(PlanError { problems: vec![problem] })
 }
@@ -57,35 +35,13 @@ pub fn open(rig: &mut Rig) -> Result<Vec<Source>, Error> {
     let mut sources = Vec::new();
     for stimulus in &mut rig.stimuli {
         let place = stimulus.file.place;
-        let source = open_one(stimulus).map_err(|message| refuse(Problem::new(&rig.file, place, message)))?;
-        stimulus.header =
-            Some(source.reader().and_then(|input| stimulus::header(input, &source.path)).map_err(refuse)?);
+        let source = Source::open(stimulus).map_err(|message| refuse(Problem::new(&rig.file, place, message)))?;
+        stimulus.file.value = source.path.clone();
+        let header = source.reader().and_then(|input| stimulus::header(input, &source.path, source.kind));
+        stimulus.header = Some(header.map_err(refuse)?);
         sources.push(source);
     }
     Ok(sources)
-}
-
-fn open_one(stimulus: &RigStimulus) -> Result<Source, String> {
-    let path = &stimulus.file.value;
-    let shown = path.display();
-    // A pipe may never begin, and a device never end.
-    let is = fs::metadata(path).map_err(|error| match (error.kind(), stimulus.recording) {
-        (ErrorKind::NotFound, true) if path.parent().is_some_and(Path::is_dir) => {
-            format!("there is no {shown}: that run has recorded no signals ([record] in its rig)")
-        }
-        (ErrorKind::NotFound, _) => format!("{shown}: {error}; relative paths count from the rig file's folder"),
-        _ => format!("{shown}: {error}"),
-    })?;
-    if is.is_dir() {
-        return Err(format!(
-            "{shown} is a folder: file names a CSV file, recording the output folder of an earlier run"
-        ));
-    }
-    if !is.is_file() {
-        return Err(format!("{shown} is no ordinary file: a stimulus is read from one"));
-    }
-    let file = File::open(path).map_err(|error| format!("{shown}: {error}"))?;
-    Ok(Source { path: path.clone(), file })
 }
 
 /// Looks at the first rows of all of them.
@@ -106,7 +62,8 @@ pub fn may_write(folder: &Path, prepared: &Prepared) -> Result<(), Error> {
     let Ok(folder) = folder.canonicalize() else { return Ok(()) };
     for source in &prepared.stimuli {
         let Ok(path) = source.path.canonicalize() else { continue };
-        if path.starts_with(&folder) && path.file_name().is_some_and(|name| name == "signals.csv") {
+        let recorded = path.file_name().is_some_and(|name| name == "signals.csv" || name == "signals.mcap");
+        if path.starts_with(&folder) && recorded {
             let message = format!("the run would overwrite {}, a stimulus of its rig", source.path.display());
             return Err(Error::Output(folder, std::io::Error::other(message)));
         }
@@ -116,11 +73,20 @@ pub fn may_write(folder: &Path, prepared: &Prepared) -> Result<(), Error> {
 
 /// A file while it is read.
 struct Reading {
+    source: Source,
     rows: Option<Rows<BufReader<File>>>,
     /// Of each column the newest value.
     carried: Vec<Option<u64>>,
-    /// Why it cannot be read any more.
-    problem: Option<Problem>,
+    fault: Fault,
+}
+
+impl Reading {
+    /// What is in the file from here on is nobody's.
+    fn end(&mut self) {
+        if self.rows.take().is_some() {
+            self.fault.change = self.source.change();
+        }
+    }
 }
 
 /// Reads all files of a run, ahead of it.
@@ -151,7 +117,8 @@ impl Feeder {
                     (None, Some(problem))
                 }
             };
-            readings.push(Reading { rows, carried: vec![None; plan.stimuli[stimulus].values.len()], problem });
+            let (carried, fault) = (vec![None; plan.stimuli[stimulus].values.len()], Fault { problem, change: None });
+            readings.push(Reading { source: source.clone(), rows, carried, fault });
         }
         let mut feeder = Feeder { shared: shared.clone(), begin, stop, readings, leave: Arc::default(), thread: None };
         while turn(&feeder.shared, &mut feeder.readings, feeder.begin, feeder.stop) {}
@@ -179,13 +146,14 @@ impl Feeder {
         Ok(())
     }
 
-    /// Stops reading. Of each file what is wrong with it, if the reading has come to that.
-    pub fn finish(&mut self) -> Vec<Option<Problem>> {
+    /// Stops reading. Of each file what is wrong with it, as far as the reading has come.
+    pub fn finish(&mut self) -> Vec<Fault> {
         self.leave.store(true, SeqCst);
         if let Some(readings) = self.thread.take().and_then(|thread| thread.join().ok()) {
             self.readings = readings;
         }
-        self.readings.iter().map(|reading| reading.problem.clone()).collect()
+        self.readings.iter_mut().for_each(Reading::end);
+        self.readings.iter().map(|reading| reading.fault.clone()).collect()
     }
 }
 
@@ -198,10 +166,10 @@ impl Drop for Feeder {
 /// Reads a few rows of each file, as far as there is room. Whether there was anything to do.
 fn turn(shared: &Shared, readings: &mut [Reading], begin: f64, stop: f64) -> bool {
     let mut busy = false;
-    for (stimulus, Reading { rows: reader, carried, problem }) in readings.iter_mut().enumerate() {
+    for (stimulus, reading) in readings.iter_mut().enumerate() {
         let feed = shared.board().stimulus(stimulus);
         for _ in 0..TURN {
-            let Some(rows) = reader.as_mut() else { break };
+            let Reading { rows: Some(rows), carried, fault, .. } = reading else { break };
             if !feed.has_room() {
                 break;
             }
@@ -216,14 +184,17 @@ fn turn(shared: &Shared, readings: &mut [Reading], begin: f64, stop: f64) -> boo
                     }
                     false
                 }
-                Ok(None) => false,
+                Ok(None) => {
+                    fault.problem = rows.broken_off();
+                    false
+                }
                 Err(error) => {
-                    *problem = Some(error);
+                    fault.problem = Some(error);
                     true
                 }
             };
             feed.finish(broken);
-            *reader = None;
+            reading.end();
         }
     }
     busy

@@ -17,7 +17,8 @@ use crate::report::{TraceFile, TraceResult};
 use crate::sys::cycles::Ruler;
 use crate::sys::wake::monotonic_now;
 use crate::time::Instant;
-use std::fs::File;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -80,8 +81,8 @@ impl<'a> Tracer<'a> {
         let sink = match self.plan.trace.mode {
             TraceMode::Flight => Sink::Flight(Flight::new(self.plan, self.board, out)),
             _ => {
-                let writer = File::create(out.join(NAME)).and_then(|file| ChromeWriter::new(self.plan, file));
-                let writer = writer.map_err(|error| self.problems.push(format!("{NAME} is not written: {error}")));
+                let writer = create(self.plan, &out.join(NAME))
+                    .map_err(|error| self.problems.push(format!("{NAME} is not written: {error}")));
                 Sink::All { writer: writer.ok(), file: TraceFile::new(NAME) }
             }
         };
@@ -187,11 +188,15 @@ impl<'a> Tracer<'a> {
         result.pictures = work.gallery.finish();
         match work.sink {
             Sink::All { writer, mut file } => {
+                let why = if writer.is_some() { "all of the run" } else { "the first part of the run" };
                 if let Some(Err(error)) = writer.map(ChromeWriter::finish) {
                     self.problems.push(format!("{NAME} ends early: {error}"));
                 }
-                file.why.push("all of the run".to_owned());
-                result.files.push(file);
+                file.why.push(why.to_owned());
+                // A full disk may have had no room for it.
+                if self.out.is_some_and(|out| out.join(NAME).exists()) {
+                    result.files.push(file);
+                }
             }
             Sink::Flight(flight) => {
                 let (files, picture) = flight.finish(&mut self.problems);
@@ -201,6 +206,14 @@ impl<'a> Tracer<'a> {
         }
         (result, self.problems)
     }
+}
+
+/// A file with its names in it; or none, when there is no room for these.
+fn create<'p>(plan: &'p Plan, path: &Path) -> io::Result<ChromeWriter<'p, File>> {
+    let file = File::create(path)?;
+    ChromeWriter::new(plan, file).inspect_err(|_| {
+        let _ = fs::remove_file(path);
+    })
 }
 
 /// Appends items to a file that may get so large.
@@ -219,7 +232,7 @@ fn stream(
     }
     if let Err(error) = &result {
         problems.push(format!("{NAME} ends early, the run goes on: {error}"));
-        *writer = None;
+        writer.take().into_iter().for_each(ChromeWriter::cut);
     } else if full {
         let until = file.to.max(0) as f64 / 1e9;
         problems.push(format!(

@@ -131,6 +131,7 @@ fn supervise(
     };
     let job = Job {
         plan: plan.clone(),
+        supervisor: std::process::id(),
         begin: prepared.begin(),
         runs: options.repeat.unwrap_or(1),
         folder: std::path::absolute(&folder).map_err(Error::file(&folder))?.into_os_string().into_encoded_bytes(),

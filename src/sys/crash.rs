@@ -96,13 +96,16 @@ pub fn exit_now(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Asks the kernel to end this process, the hard way, when the thread that started it ends.
-pub fn follow_parent() -> Result<(), SysError> {
+/// Asks the kernel to end this process, the hard way, when the thread that started it ends. Where `parent`, the process of
+/// that thread, is gone already, this one ends here.
+pub fn follow_parent(parent: u32) -> Result<(), SysError> {
     let signal = libc::SIGKILL as libc::c_ulong;
     // SAFETY: PR_SET_PDEATHSIG takes a number and touches no memory of ours.
-    if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, signal, 0, 0, 0) } == 0 {
-        Ok(())
-    } else {
-        Err(SysError::last("follow the parent process", super::privilege::prctl_fix()))
+    let asked = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, signal, 0, 0, 0) };
+    let error = (asked != 0).then(|| SysError::last("follow the parent process", super::privilege::prctl_fix()));
+    // Whoever is gone before the kernel was asked will not end again. A child without parent has another one.
+    if std::os::unix::process::parent_id() != parent {
+        exit_now(1);
     }
+    error.map_or(Ok(()), Err)
 }

@@ -222,8 +222,8 @@ fn a_disk_that_fills_up_leaves_whole_files_of_messages() {
     for name in ["signals.csv", "signals.mcap"] {
         let file = std::io::BufReader::new(fs::File::open(bench.path(format!("kept/{name}"))).unwrap());
         let mut recording = vecud::recording::Recording::new(file).unwrap();
-        let mut last = 0.0;
-        while let Some(row) = recording.next_row().unwrap_or_else(|error| panic!("{name}: {error}")) {
+        let (mut last, mut row) = (0.0, vecud::recording::Row::default());
+        while recording.read(&mut row).unwrap_or_else(|error| panic!("{name}: {error}")) {
             last = row.time;
         }
         assert!(last > 0.1, "{name}: {last}");
@@ -234,6 +234,66 @@ fn a_disk_that_fills_up_leaves_whole_files_of_messages() {
     }
     let bytes = fs::read(bench.path("kept/signals.mcap")).unwrap();
     assert!(mcap::MessageStream::new(&bytes).unwrap().all(|message| message.is_ok()));
+}
+
+#[test]
+fn a_disk_that_fills_up_in_real_time_ends_the_recording_and_not_the_run() {
+    let test = "a_disk_that_fills_up_in_real_time_ends_the_recording_and_not_the_run";
+    let bench = Bench::with_fmu("a");
+    let record = "[record]\nformat = [\"csv\", \"mcap\"]\n[trace]\nmode = \"off\"\n";
+    bench.write("rig.toml", format!("[rig]\nstop_time = 3\noverrun = \"queue\"\n[fmu.a]\npath = \"a\"\n{record}"));
+    let script = "\"$V\" run rig.toml --out disk/o; code=$?; cp -r disk/o kept; exit $code";
+    let Some(outcome) = on_disk(&bench, test, "size=3m", script) else { return };
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    let report: serde_json::Value = serde_json::from_slice(&fs::read(bench.path("kept/report.json")).unwrap()).unwrap();
+    assert_eq!(
+        (&report["end"], &report["verdict"], &report["end_time"]),
+        (&"stop_time".into(), &"fail".into(), &3.0.into())
+    );
+    // Whoever ran before the disk was full ran afterwards: each release is an activation, or counted as left out.
+    let number = |clock: &str, key: &str| {
+        let clocks = report["clocks"].as_array().unwrap();
+        clocks.iter().find(|own| own["clock"] == clock).unwrap()[key].as_u64().unwrap()
+    };
+    assert_eq!(number("fast", "activations") + number("fast", "skipped"), 3000);
+    let dropped = report["samples_dropped"].as_u64().unwrap();
+    for name in ["signals.csv", "signals.mcap"] {
+        let file = std::io::BufReader::new(fs::File::open(bench.path(format!("kept/{name}"))).unwrap());
+        let mut recording = vecud::recording::Recording::new(file).unwrap();
+        let (mut rows, mut last, mut row) = (0, 0.0, vecud::recording::Row::default());
+        while recording.read(&mut row).unwrap_or_else(|error| panic!("{name}: {error}")) {
+            (rows, last) = (rows + 1, row.time);
+        }
+        assert!((0.1..2.9).contains(&last), "{name}: {last}");
+        // Up to there nothing is missing but what is counted.
+        assert!(rows + dropped + number("fast", "skipped") > (last * 1000.0).round() as u64, "{name}: {rows} rows");
+        let message = format!("{name} ends at {last} s, the run goes on: No space left on device (os error 28)");
+        let problems = report["problems"].as_array().unwrap();
+        assert!(problems.iter().any(|problem| *problem == message.as_str()), "{message}: {problems:?}");
+        assert!(outcome.stderr.contains(&format!("vecud: error: {message}\n")), "{}", outcome.stderr);
+    }
+    let bytes = fs::read(bench.path("kept/signals.mcap")).unwrap();
+    assert!(mcap::MessageStream::new(&bytes).unwrap().all(|message| message.is_ok()));
+}
+
+#[test]
+fn a_disk_that_fills_up_leaves_a_trace_of_whole_events() {
+    let bench = Bench::with_fmu("a");
+    let test = "a_disk_that_fills_up_leaves_a_trace_of_whole_events";
+    let tables = "[record]\nsignals = []\n[trace]\nmode = \"all\"\n";
+    bench.write("rig.toml", format!("[rig]\nmode = \"virtual\"\nstop_time = 10\n[fmu.a]\npath = \"a\"\n{tables}"));
+    let script = "\"$V\" run rig.toml --out disk/o; code=$?; cp -r disk/o kept; exit $code";
+    let Some(outcome) = on_disk(&bench, test, "size=2m", script) else { return };
+    assert_eq!(outcome.code, Some(0), "the run is what it was about: {outcome:?}");
+    let why = "trace.json ends early, the run goes on: No space left on device (os error 28)";
+    assert!(outcome.stdout.contains(why), "{}", outcome.stdout);
+    let trace = fs::read_to_string(bench.path("kept/trace.json")).unwrap();
+    let events: Vec<serde_json::Value> = serde_json::from_str(&trace).expect("whole events and both brackets");
+    let report: serde_json::Value = serde_json::from_slice(&fs::read(bench.path("kept/report.json")).unwrap()).unwrap();
+    let file = &report["trace"]["files"][0];
+    let activations = events.iter().filter(|event| event["ph"] == "X" && !event["args"]["time_s"].is_null()).count();
+    assert!(activations > 1000 && file["activations"] == activations, "{activations}: {file}");
+    assert_eq!(file["why"], serde_json::json!(["the first part of the run"]));
 }
 
 #[test]

@@ -82,14 +82,14 @@ fn recordings_that_are_none() {
     let bench = with_runs();
     let header = "the first column is \"a\" and should be the time: name it `time`, and have seconds in it";
     for (text, message) in [
-        ("", ":1: the file is empty; its first line should name the columns: time,fmu.variable,…".to_owned()),
+        ("", ": is empty: its first line has to name the columns, time first".to_owned()),
         ("a,b\n1,2\n", format!(":1: {header}")),
-        ("time,a.x\n0,1\n1,2,3\n", ":3: there are 3 cells here, but 2 columns in the header".to_owned()),
+        ("time,a.x\n0,1\n1,2,3\n", ":3: this row has 3 cells, and the header has 2".to_owned()),
         (
             "time,a.x\n0,1\n2,1\n1,1\n",
             ":4: time goes back, from 2 s to 1 s; rows must be in the order of time".to_owned(),
         ),
-        ("time,a.x\n0,1\nsoon,1\n", ":3: \"soon\" is no time; it should be a number of seconds, like 0.25".to_owned()),
+        ("time,a.x\n0,1\nsoon,1\n", ":3: \"soon\" is no time in s; it should be a number like 0.25".to_owned()),
         ("time,a.x,a.x\n", ":1: there are two columns a.x; one of them has to go".to_owned()),
     ] {
         bench.write("bad.csv", text);
@@ -99,13 +99,18 @@ fn recordings_that_are_none() {
     }
     bench.refuses(
         "report one --against /dev/zero",
-        "/dev/zero:1: this line is longer than 64 MiB; this is no recording",
+        "/dev/zero:1: this line has more than 67108864 bytes, the most that a row may have",
     );
-    bench.write("run.mcap", "x");
-    bench.refuses(
-        "report one --against run.mcap",
-        "run.mcap: only recordings in CSV can be compared; record with format = \"csv\", or convert it",
-    );
+    for (bytes, message) in [
+        (&b"\x89PNG\r\n\x1a\n"[..], "is no MCAP file, although it begins like one"),
+        (
+            b"\x89MCAP0\r\n",
+            "ends before it names its columns: its run was killed before its first values, or it is no recording of vecud's",
+        ),
+    ] {
+        fs::write(bench.path("run.mcap"), bytes).unwrap();
+        bench.refuses("report one --against run.mcap", &format!("run.mcap: {message}"));
+    }
 }
 
 #[test]
@@ -126,8 +131,8 @@ fn runs_that_have_nothing_in_common() {
     fs::remove_file(bench.path("two/signals.csv")).unwrap();
     bench.refuses(
         "report one --against two --abs 1",
-        "one: tolerances of signals: signals were not compared: two has no signals.csv; record with format = \"csv\" in \
-         [record]",
+        "one: tolerances of signals: signals were not compared: two has no recording (signals.csv or signals.mcap); \
+         [record] in its rig makes one",
     );
 }
 

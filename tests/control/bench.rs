@@ -164,9 +164,9 @@ impl Running {
 fn recorded(file: &Path) -> Vec<(f64, Vec<String>)> {
     let Ok(file) = std::fs::File::open(file) else { return Vec::new() };
     let mut recording = vecud::recording::Recording::new(std::io::BufReader::new(file)).unwrap();
-    let mut rows = Vec::new();
-    while let Some(row) = recording.next_row().unwrap() {
-        rows.push((row.time, row.cells.to_vec()));
+    let (mut rows, mut row) = (Vec::new(), vecud::recording::Row::default());
+    while recording.read(&mut row).unwrap() {
+        rows.push((row.time, row.values().map(str::to_owned).collect()));
     }
     rows
 }

@@ -30,7 +30,7 @@ fn the_example_records_the_bytes_of_virtual_time_up_to_where_its_report_says() {
 }
 
 /// A copy of an FMU whose texts are changed.
-fn changed(name: &str, to: &Path, changes: &[(&str, &str)]) {
+pub fn changed(name: &str, to: &Path, changes: &[(&str, &str)]) {
     for part in ["", "sources"] {
         let from = repository().join("fmus").join(name).join(part);
         fs::create_dir_all(to.join(name).join(part)).unwrap();

@@ -4,6 +4,7 @@
 //! A run whose report says that something was too late proves nothing about the rest of it: what it recorded up to the time
 //! that the report names is compared all the same, and the run is repeated, at most five times.
 
+mod all_kinds;
 mod engine;
 mod kinds;
 #[path = "../program/mod.rs"]
@@ -63,9 +64,30 @@ fn difference(expected: &str, recorded: &str, until: Option<f64>) -> Option<Stri
     }
 }
 
+/// How often a mixer began later than the next release of the mixer that it reads, at least: as far as the percentiles of
+/// its start latency tell.
+fn late_starts(report: &Value) -> u64 {
+    let of = |end: &Value| {
+        let fmu = end.as_str()?.split('.').next()?.to_owned();
+        report["clocks"].as_array()?.iter().find(|clock| clock["fmu"] == *fmu && clock["clock"] == "step")
+    };
+    let late = |connection: &Value| {
+        let (producer, consumer) = (of(&connection["from"])?, of(&connection["to"])?);
+        let (period, latency) = (producer["interval_s"].as_f64()? * 1e9, &consumer["start_latency"]);
+        let count = latency["count"].as_f64()?;
+        let later = |(name, share): (&str, f64)| {
+            let over = latency[name].as_f64().is_some_and(|latency| latency > period);
+            over.then(|| ((count * share) as u64).max(1))
+        };
+        [("p50", 0.5), ("p90", 0.1), ("p99", 0.01), ("max", 0.0)].into_iter().find_map(later)
+    };
+    report["connections"].as_array().unwrap().iter().filter_map(late).sum()
+}
+
 /// What came of a comparison.
 enum Judgement {
-    Same,
+    /// With so many late starts.
+    Same(u64),
     Different(String),
     /// Something was too late in every trial.
     Late(Value),
@@ -77,7 +99,8 @@ fn judge(rig: &Rig, environment: &[(&str, &str)]) -> Judgement {
     let mut late = Value::Null;
     for _ in 0..TRIALS {
         let outcome = under_load(|| run(rig, "realtime", environment));
-        let (recorded, promise) = (outcome.file("signals.csv"), outcome.report()["promise"].clone());
+        let (recorded, report) = (outcome.file("signals.csv"), outcome.report());
+        let promise = report["promise"].clone();
         assert_eq!(promise["covered"], promise["columns"], "all columns are promised");
         assert!(promise["columns"].as_u64() > Some(5), "{promise}");
         let holds = promise["holds"] == true;
@@ -86,7 +109,7 @@ fn judge(rig: &Rig, environment: &[(&str, &str)]) -> Judgement {
         }
         if holds {
             assert!(expected == recorded);
-            return Judgement::Same;
+            return Judgement::Same(late_starts(&report));
         }
         let _ = writeln!(std::io::stderr(), "REPEATED: {promise}");
         late = promise;
@@ -94,10 +117,11 @@ fn judge(rig: &Rig, environment: &[(&str, &str)]) -> Judgement {
     Judgement::Late(late)
 }
 
+/// Gives the number of late starts.
 #[track_caller]
-fn is_the_same(rig: &Rig) {
+fn is_the_same(rig: &Rig) -> u64 {
     match judge(rig, &[]) {
-        Judgement::Same => (),
+        Judgement::Same(late) => late,
         Judgement::Different(how) => panic!("real time recorded other bytes than virtual time: {how}"),
         Judgement::Late(promise) => panic!("something was too late in {TRIALS} trials: {promise}"),
     }

@@ -3,6 +3,7 @@
 use super::program::{Rig, real_time};
 use super::{difference, run};
 use std::path::Path;
+use std::time::Duration;
 
 /// A producer of 20 ms that takes 30 ms each time, and a consumer on another core.
 fn late() -> Rig {
@@ -53,4 +54,28 @@ fn the_summary_of_a_run_without_delays_says_what_is_not_promised() {
     );
     let promise = &report["promise"];
     assert!(promise["covered"].as_u64() < promise["columns"].as_u64(), "{promise}");
+}
+
+/// An activation in whose midst another partition of the instance fails is never recorded, and in virtual time it is.
+#[test]
+fn a_failure_that_meets_another_partition_before_it_is_done_breaks_the_promise() {
+    real_time("a failure in the midst of another partition", || {
+        let start = "slow_burn_us = 5000, slow_tick_high_every = 0, slow_lock_every = 0, fast_lock_every = 0, \
+                     fail_kind = 1, fail_clock = 1, fail_at = 23";
+        let rig = Rig::new("stop_time = 0.05\non_error = 'continue'").tracer("a", start);
+        let of = |mode: &str| {
+            let mut command = rig.command();
+            command.args(["--mode", mode]);
+            rig.finish(rig.start(command), Duration::from_secs(60))
+        };
+        let expected = of("virtual").file("signals.csv");
+        let outcome = of("realtime");
+        let promise = outcome.report()["promise"].clone();
+        assert!(promise["covered"].as_u64() > Some(0), "{promise}");
+        let recorded = outcome.file("signals.csv");
+        assert!(difference(&expected, &recorded, None).is_some(), "{promise}");
+        assert_eq!(promise["holds"], false, "{promise}");
+        assert!(promise["until_s"].as_f64() <= Some(0.02), "{promise}");
+        assert_eq!(difference(&expected, &recorded, promise["until_s"].as_f64()), None, "{promise}");
+    });
 }

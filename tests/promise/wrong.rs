@@ -9,7 +9,7 @@ use super::{Judgement, judge};
 fn is_noticed(wrong: &str) {
     real_time("a wrong exchange", || match judge(&twenty(1), &[("VECUD_WRONG_EXCHANGE", wrong)]) {
         Judgement::Different(how) => println!("{wrong}: {how}"),
-        Judgement::Same => panic!("{wrong} was not noticed"),
+        Judgement::Same(_) => panic!("{wrong} was not noticed"),
         Judgement::Late(promise) => panic!("something was too late in every trial: {promise}"),
     });
 }

@@ -1,6 +1,6 @@
 //! Other people's reader: the package `mcap` of PyPI, which is what scripts around Foxglove use.
 
-use super::program::{Outcome, skipped};
+use super::program::{Outcome, Rig, skipped};
 use super::{BOTH, messages, two};
 use serde_json::Value;
 use std::path::Path;
@@ -10,16 +10,23 @@ use std::process::Command;
 const SCRIPT: &str = r#"
 import json, sys
 from mcap.reader import make_reader
+try:
+    from jsonschema.validators import validator_for
+except ImportError:
+    validator_for = None
 with open(sys.argv[1], "rb") as stream:
     reader = make_reader(stream, validate_crcs=True)
     for schema, channel, message in reader.iter_messages(log_time_order=False):
         assert schema.encoding == "jsonschema" and channel.message_encoding == "json"
         fields, form = json.loads(message.data), json.loads(schema.data)
+        # What Foxglove's reader takes: one word for the type of each property.
         assert form["type"] == "object"
         for key, value in fields.items():
-            kind = form["properties"][key]["type"]
-            types = {"boolean": bool, "integer": int, "number": (float, str)}[kind]
-            assert value is None or isinstance(value, types), (key, value, kind)
+            assert form["properties"][key]["type"] in ("boolean", "integer", "number"), key
+        if validator_for:
+            validator = validator_for(form)
+            validator.check_schema(form)
+            validator(form).validate(fields)
         print(json.dumps([channel.topic, message.sequence, message.log_time, message.publish_time, message.data.decode()]))
     summary = reader.get_summary()
     print(json.dumps(summary and summary.statistics.message_count))
@@ -31,6 +38,9 @@ pub fn reads(file: &Path, test: &str) -> Option<Value> {
     if !python(&["-c", "import mcap"]).is_ok_and(|output| output.status.success()) {
         skipped(test, &"python3 has no package mcap (pip install mcap)");
         return None;
+    }
+    if !python(&["-c", "import jsonschema"]).is_ok_and(|output| output.status.success()) {
+        skipped(test, &"of this test schemas: python3 has no package jsonschema (pip install jsonschema)");
     }
     let output = python(&["-c", SCRIPT, file.to_str().unwrap()]).unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -49,4 +59,16 @@ fn a_reader_of_others_finds_schemas_messages_and_statistics() {
     if let Some(count) = reads(&file, "a_reader_of_others_finds_schemas_messages_and_statistics") {
         assert_eq!(count.as_u64(), Some(messages(&file).len() as u64));
     }
+}
+
+#[test]
+fn numbers_that_json_has_no_word_for_fit_their_schema() {
+    let numbers = "in_f64 = nan, in_f32 = -inf, in_array = [inf, nan, -inf, 1.0]";
+    let numbers = numbers.replace("1.0]", &format!("{}]", ["1.0"; 61].join(", ")));
+    let rig = Rig::new("stop_time = 0.03\nmode = 'virtual'").tracer("a", &numbers);
+    let run = rig.more("[record]\nformat = 'mcap'\n").run().exits(0);
+    let file = run.out.join("signals.mcap");
+    let first = messages(&file).into_iter().find(|message| message.0 == "/a/fast").unwrap().4;
+    assert!(first.contains("\"out_f64\":\"NaN\"") && first.contains("\"out_array[3]\":\"-Infinity\""), "{first}");
+    reads(&file, "numbers_that_json_has_no_word_for_fit_their_schema");
 }

@@ -32,6 +32,12 @@ fn check(rig: &Rig, elapsed: f64) {
     assert!(mcap.0 == csv.0 && mcap.1.iter().zip(&csv.1).all(|(a, b)| a == b));
     let text = std::fs::read_to_string(rig.out().join("signals.csv")).unwrap();
     assert!(text.ends_with('\n'), "half a row");
+    // And they can be compared; one of them may have come further.
+    let mut report = std::process::Command::new(env!("CARGO_BIN_EXE_vecud"));
+    report.current_dir(rig.out()).args(["report", "signals.mcap", "--against", "signals.csv"]);
+    let output = report.output().unwrap();
+    let (text, code) = (String::from_utf8(output.stdout).unwrap(), output.status.code());
+    assert!(matches!(code, Some(0 | 3)) && text.contains(" signals equal at "), "{code:?}: {text}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
-use vecud::recording::Recording;
+use vecud::recording::{Recording, Row};
 
 /// In both formats, what only one clock has: of several values for one cell at one time the row of the CSV file has the one
 /// that was completed last, and messages have all.
@@ -22,9 +22,9 @@ const BOTH: &str =
 /// The columns of a recording, and all its rows as text.
 fn rows(file: &Path) -> (Vec<String>, Vec<(f64, Vec<String>)>) {
     let mut recording = Recording::new(BufReader::new(File::open(file).unwrap())).unwrap();
-    let mut rows = Vec::new();
-    while let Some(row) = recording.next_row().unwrap_or_else(|error| panic!("{}: {error}", file.display())) {
-        rows.push((row.time, row.cells.to_vec()));
+    let (mut rows, mut row) = (Vec::new(), Row::default());
+    while recording.read(&mut row).unwrap_or_else(|error| panic!("{}: {error}", file.display())) {
+        rows.push((row.time, row.values().map(str::to_owned).collect()));
     }
     (recording.names().to_vec(), rows)
 }
@@ -181,6 +181,25 @@ fn rules_thin_out_both_files() {
     let slow: Vec<String> = messages_of(&run).into_iter().filter(|m| m.0 == "/a/slow").map(|m| m.4).collect();
     assert_eq!(slow[0], "{\"time\":0.0,\"lock_pair_ns\":0.0,\"count_slow\":1}");
     assert_eq!((fast.len(), slow[1].as_str()), (10, "{\"time\":0.01,\"count_slow\":2}"));
+}
+
+#[test]
+fn a_rule_may_be_for_one_element_of_an_array() {
+    let record = "[record]\nformat = ['mcap', 'csv']\nsignals = ['a.out_array']\n\
+        [[record.rule]]\nsignals = ['a.out_array']\nevery = 50\n\
+        [[record.rule]]\nsignals = ['a.out_array[3]', 'a.out_array[6?]']\nevery = 20\n";
+    let run = Rig::new("stop_time = 0.1\nmode = 'virtual'").tracer("a", "count_up = true").more(record).run().exits(0);
+    assert_eq!(updates(&run, "a.out_array[1]"), [0.0, 0.05]);
+    assert_eq!(updates(&run, "a.out_array[3]"), [0.0, 0.02, 0.04, 0.06, 0.08]);
+    assert_eq!(updates(&run, "a.out_array[64]"), [0.0, 0.02, 0.04, 0.06, 0.08]);
+    // One that is not there is an error, which names what is.
+    let rule = "[record]\nsignals = ['a.out_array']\n[[record.rule]]\nsignals = ['a.out_array[65]']\nevery = 2\n";
+    let run = Rig::new("stop_time = 0.1\nmode = 'virtual'").tracer("a", "").more(rule).run().exits(2);
+    assert!(run.stderr.contains("no recorded variable matches \"a.out_array[65]\""), "{}", run.stderr);
+    let rule = "[record]\nsignals = ['a.out_array[3]']\n";
+    let run = Rig::new("stop_time = 0.1\nmode = 'virtual'").tracer("a", "").more(rule).run().exits(2);
+    let message = "no variable matches \"a.out_array[3]\": an array is recorded as a whole, as \"a.out_array\"";
+    assert!(run.stderr.contains(message), "{}", run.stderr);
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn files_that_are_none() {
         ("time,a.in_f64\n1e300,1\n", "drive.csv:2:1: \"1e300\" is no time in s"),
         ("time,a.in_f64\n0\n", "drive.csv:2: this row has 1 cell, and the header has 2"),
         ("time,a.in_f64\n0,1\n\n1,2,3\n", "drive.csv:4: this row has 3 cells, and the header has 2"),
-        ("time,\"a.in_f64\n0,1\n", "drive.csv:1:6: a quoted cell has no closing quote in its line"),
+        ("time,\"a.in_f64\n0,1\n", "drive.csv:1:6: a quoted cell has no closing quote"),
         ("time,a.in_f64\n0,\"1\"2\n", "drive.csv:2:6: there is something between a closing quote and the next comma"),
     ] {
         refuses("", file, message);
@@ -64,6 +64,9 @@ fn what_is_no_file() {
     says("drive.csv is no ordinary file");
     let rig = Rig::new("mode = 'virtual'\nstop_time = 0.1").tracer("a", "").more("[[stimulus]]\nrecording = '.'");
     assert!(refused(&rig).contains("that run has recorded no signals ([record] in its rig)"));
+    std::fs::create_dir(rig.folder().join("run-1")).unwrap();
+    let message = "several runs (--repeat) have a folder each, such as run-1 beside it";
+    assert!(refused(&rig).contains(message), "{}", refused(&rig));
 }
 
 #[test]
@@ -116,6 +119,15 @@ fn columns_that_feed_nothing() {
         "has no column \"sped\"; did you mean \"speed\"?",
     );
     refuses(
+        "columns = { 'a.in_f64' = 'speed' }",
+        "time,speed,gear,speed\n0,1,2,3\n",
+        "drive.csv has 2 columns \"speed\" (2 and 4): nobody knows which one is meant",
+    );
+    // A file of others has many columns, and one message is enough.
+    let foreign: Vec<String> = (0..500).map(|i| format!("x{i}")).collect();
+    let error = refused(&fed("0.1", "", &format!("time,{}\n0{}\n", foreign.join(","), ",1".repeat(500))));
+    assert!(error.lines().count() < 30 && error.contains("and 480 more columns of"), "{error}");
+    refuses(
         "columns = { 'a.inf64' = 'speed' }",
         "time,speed\n0,1\n",
         "a has no variable \"inf64\"; did you mean \"in_f64\"",
@@ -154,4 +166,51 @@ fn check_shows_what_is_fed() {
     ] {
         assert!(words.iter().any(|line| line.contains(expected)), "{expected} is not in\n{text}");
     }
+}
+
+#[test]
+fn recordings_in_mcap_are_read_as_far_as_they_are_whole_and_damaged_ones_are_refused() {
+    let recorded = Rig::new("mode = 'virtual'\nstop_time = 5")
+        .tracer("a", "count_up = true")
+        .more("[record]\nformat = 'mcap'\nsignals = ['a.in_*', 'a.out_*']");
+    drop(run(&recorded, &[]).exits(0));
+    let file = recorded.out().join("signals.mcap");
+    let bytes = std::fs::read(&file).unwrap();
+    let summary = mcap::Summary::read(&bytes).unwrap().unwrap();
+    let replay = || {
+        Rig::new("mode = 'virtual'\nstop_time = 5").tracer("a", "").more(&format!(
+            "[[stimulus]]\nrecording = '{}'\ncolumns = {{ 'a.in_f64' = 'a.out_f64' }}\n[record]\nsignals = ['a.in_f64']",
+            recorded.out().display()
+        ))
+    };
+    let whole = run(&replay(), &[]).exits(0);
+    let rows = whole.report()["stimuli"][0]["rows"].as_u64().unwrap();
+    assert_eq!((rows, whole.signals().column("a.in_f64")[100]), (5000, "101.0"));
+    // The file by itself.
+    let text = std::fs::read_to_string(replay().file()).unwrap();
+    let folder = recorded.out().display().to_string();
+    let by_itself = Rig::of_text(&text.replace(&folder, file.to_str().unwrap()));
+    assert_eq!(run(&by_itself, &[]).exits(0).report()["stimuli"][0]["rows"], 5000);
+    // In the middle of its last chunk.
+    let chunk = summary.chunk_indexes.last().unwrap();
+    let half = (chunk.chunk_start_offset + chunk.chunk_length / 2) as usize;
+    std::fs::write(&file, &bytes[..half]).unwrap();
+    let part = run(&replay(), &[]).exits(0);
+    let rows = part.report()["stimuli"][0]["rows"].as_u64().unwrap();
+    assert!(summary.chunk_indexes.len() > 1 && (1000..5000).contains(&rows), "{rows}");
+    part.problem(&["signals.mcap: breaks off in the middle of a row", "inputs keep their last values"]);
+    for (bytes, message) in [
+        (&bytes[..8], "signals.mcap: ends before it names its columns: its run was killed before its first values"),
+        (b"\x89PNG", "signals.mcap: is no MCAP file, although it begins like one"),
+    ] {
+        std::fs::write(&file, bytes).unwrap();
+        assert!(refused(&replay()).contains(message), "{}", refused(&replay()));
+    }
+    let first = &summary.chunk_indexes[0];
+    let mut damaged = bytes.clone();
+    damaged[(first.chunk_start_offset + first.chunk_length / 2) as usize] ^= 1;
+    std::fs::write(&file, damaged).unwrap();
+    let message =
+        format!("signals.mcap: is damaged at byte {}: the chunk from log_time 0 on", first.chunk_start_offset);
+    assert!(refused(&replay()).contains(&message), "{}", refused(&replay()));
 }

@@ -174,3 +174,81 @@ fn a_run_does_not_overwrite_what_it_reads() {
     assert_eq!(one, two);
     assert!(drive(&rig).exists());
 }
+
+#[test]
+fn a_file_that_changes_while_it_is_read_is_told() {
+    let text =
+        (0..200_000).fold("time,a.in_f64\n".to_owned(), |text, i| text + &format!("{},{i}.5\n", f64::from(i) / 1e4));
+    the_core(|| {
+        let rig = fed("3", "", &text);
+        let mut command = rig.command();
+        command.args(["--mode", "realtime"]);
+        let child = rig.start(command);
+        rig.wait_until_it_runs();
+        // In the midst of a number, and so early that the run comes to it.
+        std::fs::File::options().write(true).open(drive(&rig)).unwrap().set_len(400_002).unwrap();
+        let outcome = rig.finish(child, Duration::from_secs(20)).exits(0);
+        outcome.problem(&["drive.csv", "was changed while it was read", "400002 bytes"]);
+    });
+    // One that is whole again before the next run, or is changed when it was read, is nobody's concern.
+    let rig = fed("0.1", "", "time,a.in_f64\n0,1\n");
+    let mut command = rig.command();
+    command.args(["--mode", "realtime", "--stop-time", "0.5"]);
+    let child = rig.start(command);
+    rig.wait_until_it_runs();
+    std::fs::write(drive(&rig), "time,a.in_f64\n0,2\n").unwrap();
+    let outcome = rig.finish(child, Duration::from_secs(20)).exits(0);
+    assert!(!outcome.problems().iter().any(|problem| problem.contains("changed")), "{:?}", outcome.problems());
+}
+
+#[test]
+fn half_a_row_at_the_end_of_a_recording_is_none() {
+    // What a process that was killed has left: 3000.5 was to come.
+    let rig = Rig::new("mode = 'virtual'\nstop_time = 0.05").tracer("a", "");
+    let rig = rig.more("[[stimulus]]\nrecording = '.'\n[record]\nsignals = ['a.in_f64']");
+    let text = "time,a.in_f64\n0.0,1000.5\n0.01,2000.5\n0.02,300";
+    std::fs::write(rig.folder().join("signals.csv"), text).unwrap();
+    assert_eq!(run(&rig, &[]).exits(0).signals().column("a.in_f64").last(), Some(&"2000.5"));
+}
+
+#[test]
+fn a_recording_of_two_instants_that_look_the_same_is_replayed() {
+    let kinds = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/clock_kinds");
+    let more = format!(
+        "[[trigger]]\nclock = 'a.high'\nat = [0.3333333333333333]\n[fmu.k]\npath = '{}'\n\
+         [fmu.k.clock.fixed_given]\ninterval = '1/3'\nshift = 0.0\n[record]\nsignals = ['a.count_high', 'a.in_f64', 'k.*']",
+        kinds.display()
+    );
+    let original = Rig::new("mode = 'virtual'\nstop_time = 1").tracer("a", "").more(&more);
+    let recorded = run(&original, &[]).exits(0).file("signals.csv");
+    assert_eq!(recorded.lines().filter(|line| line.starts_with("0.3333333333333333,")).count(), 2);
+    let replay = Rig::new("mode = 'virtual'\nstop_time = 1").tracer("a", "");
+    let replay = replay.more("[[stimulus]]\nrecording = '.'\n[record]\nsignals = ['a.in_f64']");
+    std::fs::write(replay.folder().join("signals.csv"), recorded).unwrap();
+    run(&replay, &[]).exits(0);
+}
+
+#[test]
+fn a_header_of_100_000_columns_is_read_in_no_time() {
+    let columns: String = (0..100_000).map(|i| format!(",x{i}")).collect();
+    let text = format!("time{columns}\n0{}\n", ",1".repeat(100_000));
+    let outcome = run(&fed("0.01", "columns = { 'a.in_f64' = 'x99999' }", &text), &[]).exits(0);
+    assert!(outcome.took < Duration::from_secs(10), "{:?}", outcome.took);
+}
+
+#[test]
+fn ticks_that_were_due_when_an_overrun_ends_the_run_are_counted() {
+    let rows = (1..=10_000).map(|i| format!("{},1\n", f64::from(i) / 1e6));
+    let text = rows.fold("time,a.low\n".to_owned(), |text, row| text + &row);
+    the_core(|| {
+        // The first activation of `fast` keeps the core for 30 ms; that the second one is late ends the run.
+        let rig = Rig::new("stop_time = 1\noverrun = 'stop'").tracer("a", "fast_burn_us = 30000");
+        let rig = rig.more("[[stimulus]]\nfile = 'drive.csv'");
+        std::fs::write(drive(&rig), &text).unwrap();
+        let outcome = run(&rig, &[]).exits(3);
+        assert_eq!(outcome.report()["end"], "overrun");
+        let count = |what| outcome.count("a", "low", what);
+        assert_eq!(count("activations") + count("discarded"), 10_000, "{}", outcome.clock("a", "low"));
+        assert!(count("discarded") > 5_000, "{}", outcome.clock("a", "low"));
+    });
+}

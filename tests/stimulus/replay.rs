@@ -2,12 +2,26 @@
 
 use super::program::Rig;
 use super::run;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn the_control_unit_computes_the_same_from_a_recording_as_in_the_loop() {
-    let fmus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus");
-    let loop_rig = Rig::of_file("examples/engine.toml");
+    ["csv", "mcap"].into_iter().for_each(replays);
+}
+
+/// The folder of a run that has recorded in both formats, with one of them left.
+fn recorded(rig: &Rig, format: &str) -> PathBuf {
+    let other = if format == "csv" { "mcap" } else { "csv" };
+    std::fs::remove_file(rig.out().join(format!("signals.{other}"))).unwrap();
+    rig.out()
+}
+
+fn replays(format: &str) {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let fmus = manifest.join("fmus");
+    let text = std::fs::read_to_string(manifest.join("examples/engine.toml")).unwrap();
+    let text = text.replace("../fmus", fmus.to_str().unwrap());
+    let loop_rig = Rig::of_text(&text.replace("format = \"csv\"", "format = [\"csv\", \"mcap\"]"));
     let original = run(&loop_rig, &["--mode", "virtual", "--stop-time", "3"]).exits(0);
     let signals = original.signals();
     // Ticks are no signals: the teeth that the control unit has counted say when they were.
@@ -26,7 +40,7 @@ fn the_control_unit_computes_the_same_from_a_recording_as_in_the_loop() {
          [[stimulus]]\nrecording = '{}'\n\
          [[stimulus]]\nfile = 'teeth.csv'\ncolumns = {{ 'ecu.crank_isr' = 'tooth' }}\n",
         fmus.join("engine_ecu").display(),
-        loop_rig.out().display()
+        recorded(&loop_rig, format).display()
     ));
     std::fs::write(replay.folder().join("teeth.csv"), teeth).unwrap();
     let replayed = run(&replay, &[]).exits(0);

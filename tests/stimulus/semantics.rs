@@ -174,3 +174,34 @@ fn repeated_runs_get_the_same_and_a_file_that_vanishes_was_read() {
         assert!(outcome.file("signals.csv") == of(1));
     });
 }
+
+#[test]
+fn so_it_is_in_turns_without_privileges() {
+    let test = "so_it_is_in_turns_without_privileges";
+    let root = nix::unistd::geteuid().is_root();
+    if root && std::process::Command::new("setpriv").arg("--version").output().is_err() {
+        return super::program::skipped(test, &"setpriv cannot take root's privileges");
+    }
+    for interpolation in ["hold", "linear"] {
+        let drawn = draw(5, "a.in_f64,a.in_array[3],a.high,a.low", &[float, float, boolean, boolean]);
+        let rig = fed("0.5", &format!("interpolation = '{interpolation}'"), &drawn.text);
+        let expected = run(&rig, &[]).exits(0);
+        let ticks = |run: &Outcome| [clock::HIGH, clock::LOW].map(|clock| run.trace("a").activations(clock));
+        let (signals, expected_ticks) = (expected.file("signals.csv"), ticks(&expected));
+        assert!(expected_ticks.iter().all(|ticks| ticks.len() > 20));
+        the_core(|| {
+            let own = rig.command();
+            let mut command = std::process::Command::new("sh");
+            let script = "ulimit -r 0; [ $(id -u) != 0 ] || exec setpriv --bounding-set=-sys_nice \"$0\" \"$@\"; exec \"$0\" \"$@\"";
+            command.args(["-c", script]).arg(own.get_program()).args(own.get_args()).args(["--mode", "realtime"]);
+            command.env("VECUD_CACHE", super::program::cache()).stdin(std::process::Stdio::null());
+            let outcome = rig.finish(rig.start(command), std::time::Duration::from_secs(30)).exits(0);
+            let report = outcome.report();
+            assert_eq!(report["host"]["scheduling"], "cooperative");
+            assert_eq!(report["stimuli"][0]["starved"], 0);
+            // None lost, each at its own time; and nobody was late beyond what the queue of 16 takes.
+            assert_eq!(ticks(&outcome), expected_ticks);
+            assert!(outcome.file("signals.csv") == signals, "in turns something else was recorded");
+        });
+    }
+}

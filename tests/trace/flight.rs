@@ -67,3 +67,35 @@ fn exceeded_limits_are_incidents() {
         assert!(run.file("report.html").contains("Around an incident: "));
     });
 }
+
+#[test]
+fn of_what_is_too_large_the_last_is_kept() {
+    let run = Rig::new("mode = 'virtual'\nstop_time = 5")
+        .tracer("a", "trace_capacity = 2000")
+        .more("[trace]\nmode = 'flight'\nseconds = 4\nlimit_mib = 1")
+        .run()
+        .exits(0);
+    run.problem(&["trace.json", "reaches back", "instead of 4 s", "limit_mib", "1 MiB"]);
+    let size = run.file("trace.json").len();
+    assert!((3 << 18..=1 << 20).contains(&size), "{size}");
+    let file = TraceFile::of(&run, "trace.json");
+    let fast = file.of_clock("a", "fast");
+    assert_eq!(fast.last().unwrap().time(), 4.999, "up to the end of the run");
+    assert!(fast[0].time() > 1.1, "{}", fast[0].time());
+}
+
+#[test]
+fn an_incident_that_got_no_file_is_told() {
+    the_core(|| {
+        // Of each 20 ms 6 are slept away, and a file takes 2.5 ms after an incident and what the supervisor needs to look.
+        let run = Rig::new("stop_time = 1")
+            .tracer("a", "fast_sleep_every = 20, fast_sleep_us = 6000")
+            .more("[trace]\nmode = 'flight'\nseconds = 0.01")
+            .run()
+            .exits(0);
+        let files = files(&run);
+        assert_eq!(files.len(), 5);
+        let [end, more] = &files[4].1[..] else { panic!("{files:?}") };
+        assert!(end == "the end of the run" && more.contains("no file of their own, the first at "), "{more}");
+    });
+}

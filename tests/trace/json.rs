@@ -35,6 +35,8 @@ pub struct Arrow {
 }
 
 pub struct TraceFile {
+    /// All events, in the order of the file.
+    all: Vec<Value>,
     /// By their begins; of those with the same begin the longest first.
     pub slices: Vec<Event>,
     pub instants: Vec<Event>,
@@ -88,7 +90,39 @@ impl TraceFile {
             remarks: remarks.map(|event| (at(event), text(event, "name"))).collect(),
             slices,
             instants,
+            all,
         }
+    }
+
+    /// Arrows that do not point at an activation, but at something in it, as ui.perfetto.dev finds what they belong to: of what
+    /// is under way at their time the last one that began, where slices come before all else, the longest first, and else
+    /// the order of the file counts.
+    pub fn stray_arrows(&self) -> Vec<(&Value, &str)> {
+        let ns = |event: &Value, key: &str| (event[key].as_f64().unwrap_or(0.0) * 1e3).round() as i64;
+        let rank = |event: &Value| if event["ph"] == "X" { -ns(event, "dur") } else { 1 };
+        let mut order: Vec<&Value> = self.all.iter().filter(|event| event["ph"] != "M").collect();
+        order.sort_by_key(|event| (ns(event, "ts"), rank(event)));
+        let mut open: HashMap<u64, Vec<(i64, i64, &Value)>> = HashMap::new();
+        let mut stray = Vec::new();
+        for event in order {
+            let stack = open.entry(event["tid"].as_u64().unwrap()).or_default();
+            let (from, length) = (ns(event, "ts"), ns(event, "dur"));
+            match event["ph"].as_str().unwrap() {
+                "X" | "i" => {
+                    // Marks of one instant lie on each other.
+                    stack.retain(|&(begin, end, _)| end > from || end == from && begin == end && length == 0);
+                    stack.push((from, from + length, event));
+                }
+                "f" => {
+                    let under_way = stack.last().expect("something is under way").2;
+                    if under_way["args"]["time_s"].is_null() || under_way["ph"] == "i" {
+                        stray.push((event, under_way["name"].as_str().unwrap()));
+                    }
+                }
+                _ => {}
+            }
+        }
+        stray
     }
 
     /// All activations, by their begins.

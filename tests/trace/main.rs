@@ -68,6 +68,7 @@ fn arrows_are_right(file: &TraceFile) {
         assert!(if retimed { tick.time() < target.time() } else { tick.time() == target.time() }, "{arrow:?}");
         assert!(file.activations().any(|slice| slice.contains(tick)), "it ticked inside of an activation: {arrow:?}");
     }
+    assert_eq!(file.stray_arrows().first(), None, "an arrow points at an activation, not at something in it");
     for (fmu, clock) in [("a", HIGH), ("a", LOW), ("a", DELAYED), ("b", HIGH), ("b", LOW), ("b", DELAYED)] {
         let name = NAMES[clock as usize];
         let arrows = file.arrows.iter().filter(|arrow| arrow.head.0 == fmu && arrow.head.1 == name).count();

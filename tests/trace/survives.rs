@@ -65,6 +65,7 @@ fn a_trace_that_gets_too_large_ends_and_the_run_goes_on() {
     let last = file.of_clock("a", "fast").last().unwrap().time();
     assert!(last < 4.0 && run.count("a", "fast", "activations") == 5000, "{last}");
     assert_eq!(run.report()["verdict"], "pass");
+    assert_eq!(run.report()["trace"]["files"][0]["why"], serde_json::json!(["the first part of the run"]));
 }
 
 #[test]

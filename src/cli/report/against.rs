@@ -1,9 +1,10 @@
 //! `vecud report A --against B`.
 
-use super::side::{Input, Recording, broken, open};
-use super::{Arguments, screen, show, write};
+use super::side::{Input, Recording, Signals, broken, open};
+use super::{Arguments, check_place, screen, show, write};
+use crate::recording::ReadError;
 use crate::report;
-use crate::report::compare::{self, Comparison, Course, Curve, Side, SignalsComparison, TableError, Tolerances};
+use crate::report::compare::{self, Comparison, Course, Curve, Side, SignalsComparison, Tolerances};
 use crate::supervisor::Error;
 use std::collections::HashSet;
 use std::fs;
@@ -17,6 +18,8 @@ const SAME_TIME: f64 = 1e-9;
 
 pub fn run(arguments: &Arguments, reference: &Path) -> Result<ExitCode, Error> {
     let inputs = [Input::of(&arguments.run)?, Input::of(reference)?];
+    let out = arguments.out.clone().unwrap_or_else(|| inputs[0].folder.join("comparison.html"));
+    check_place(&out)?;
     let tolerances = Tolerances {
         absolute: arguments.abs.unwrap_or(0.0),
         relative: arguments.rel.unwrap_or(0.0),
@@ -40,7 +43,8 @@ pub fn run(arguments: &Arguments, reference: &Path) -> Result<ExitCode, Error> {
             notes.extend(without.map(|(input, _)| {
                 let name = &input.name;
                 format!(
-                    "signals were not compared: {name} has no signals.csv; record with format = \"csv\" in [record]"
+                    "signals were not compared: {name} has no recording (signals.csv or signals.mcap); [record] in its rig \
+                     makes one"
                 )
             }));
             if !tolerances.named.is_empty() || arguments.abs.is_some() || arguments.rel.is_some() {
@@ -63,7 +67,6 @@ pub fn run(arguments: &Arguments, reference: &Path) -> Result<ExitCode, Error> {
             "--ratio: there are no latencies to judge; both sides have to be runs in real time with a report.json";
         return Err(Error::Report(arguments.run.clone(), None, what.to_owned()));
     }
-    let out = arguments.out.clone().unwrap_or_else(|| inputs[0].folder.join("comparison.html"));
     let [a, b] = inputs;
     let comparison = Comparison {
         names: [a.name, b.name],
@@ -75,18 +78,21 @@ pub fn run(arguments: &Arguments, reference: &Path) -> Result<ExitCode, Error> {
         common_only: arguments.common_times,
         notes,
     };
+    if comparison.never_met() {
+        return Err(never_met(&comparison, arguments));
+    }
     write(&out, &report::comparison_html(&comparison))?;
-    show(&compare::comparison_summary(&comparison, &out.display().to_string(), screen()));
+    show(&compare::comparison_summary(&comparison, &out.display().to_string(), screen()), &out)?;
     Ok(ExitCode::from(if comparison.excesses().is_empty() { 0 } else { 3 }))
 }
 
 /// Compares two recordings, and looks at the worst signals again.
 fn signals(
-    files: [&PathBuf; 2],
+    files: [&Signals; 2],
     course: &Course,
     tolerances: &Tolerances,
 ) -> Result<(SignalsComparison, Vec<Curve>), Error> {
-    let in_file = |(side, error): (Side, TableError)| broken(files[usize::from(side == Side::B)], error);
+    let in_file = |(side, error): (Side, ReadError)| broken(&files[usize::from(side == Side::B)].path, error);
     let both = || -> Result<[Recording; 2], Error> { Ok([open(files[0])?, open(files[1])?]) };
     let [mut a, mut b] = both()?;
     let in_b: HashSet<&String> = b.columns().iter().collect();
@@ -96,17 +102,33 @@ fn signals(
             "--tolerance '{pattern}=…' names no signal that both recordings have; these have {}",
             names.iter().take(5).copied().collect::<Vec<_>>().join(", ")
         );
-        return Err(Error::Report(files[0].clone(), None, what));
+        return Err(Error::Report(files[0].path.clone(), None, what));
     }
     let signals = compare::signals(&mut a, &mut b, course, tolerances).map_err(in_file)?;
     // What is no file (a pipe) cannot be read twice.
-    let again = files.iter().all(|file| fs::metadata(file).is_ok_and(|metadata| metadata.is_file()));
+    let again = files.iter().all(|file| fs::metadata(&file.path).is_ok_and(|metadata| metadata.is_file()));
     if signals.different.is_empty() || !again {
         return Ok((signals, vec![]));
     }
     let [mut a, mut b] = both()?;
     let curves = compare::curves(&mut a, &mut b, course, &signals, DRAWN).map_err(in_file)?;
     Ok((signals, curves))
+}
+
+fn never_met(comparison: &Comparison, arguments: &Arguments) -> Error {
+    let [a, b] = &comparison.names;
+    let rows = |side: usize| match comparison.signals.as_ref().and_then(|signals| signals.span.rows[side]) {
+        None => "no rows".to_owned(),
+        Some((from, _)) if arguments.until.is_some() => format!("rows from {from} s on"),
+        Some((from, to)) => format!("rows from {from} s to {to} s"),
+    };
+    let at = if arguments.common_times { "both have a row (--common-times)" } else { "both have values" };
+    let until = arguments.until.map(|until| format!(" before --until {until}")).unwrap_or_default();
+    let (own, other) = (rows(0), rows(1));
+    let what = format!(
+        "there is nothing to compare with {b}: here are {own}, there {other}, and there is no time{until} at which {at}"
+    );
+    Error::Report(PathBuf::from(a), None, what)
 }
 
 fn nothing_in_common(inputs: &[Input; 2], signals: Option<&SignalsComparison>) -> Error {

@@ -4,10 +4,11 @@ mod against;
 mod side;
 
 use crate::report::{self, Screen};
-use crate::supervisor::{self, Error};
+use crate::supervisor::{self, Error, results};
 use crate::sys::process::terminal_size;
 use side::Folder;
-use std::io::{IsTerminal, Write, stdout};
+use std::fs::File;
+use std::io::{IsTerminal, Read, Write, stdout};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,30 +16,30 @@ use std::process::ExitCode;
 #[derive(clap::Args)]
 #[command(after_long_help = COMPARED)]
 pub struct Arguments {
-    /// The run: its output folder, its report.json, or (with --against) any CSV file
+    /// The run: its output folder, its report.json, or (with --against) its signals.mcap or any CSV file
     #[arg(value_name = "DIR")]
     run: PathBuf,
-    /// The reference: the output folder of another run, its report.json, or any CSV file
+    /// The reference: the output folder of another run, its report.json, its signals.mcap, or any CSV file
     #[arg(long, value_name = "B")]
     against: Option<PathBuf>,
     /// How far signals may be apart, in their unit; default: not at all
-    #[arg(long, value_name = "TOL", value_parser = tolerance, requires = "against")]
+    #[arg(long, value_name = "TOL", value_parser = tolerance, allow_negative_numbers = true, requires = "against")]
     abs: Option<f64>,
     /// How far signals may be apart in proportion to the larger value (0.01 is 1 %); within --abs or --rel is enough
-    #[arg(long, value_name = "TOL", value_parser = tolerance, requires = "against")]
+    #[arg(long, value_name = "TOL", value_parser = tolerance, allow_negative_numbers = true, requires = "against")]
     rel: Option<f64>,
     /// The same for some signals, instead of --abs and --rel: 'plant.*=1e-6', '*.speed=0.1%', '*=1e-6,0.1%', 'ecu.x=inf';
     /// may be given several times, the last one that names a signal counts
     #[arg(long, value_name = "PATTERN=TOL", requires = "against")]
     tolerance: Vec<report::compare::NamedTolerance>,
     /// How many times as long latencies and responses may be, in p50 and p99; default: they are not judged
-    #[arg(long, value_name = "R", value_parser = ratio, requires = "against")]
+    #[arg(long, value_name = "R", value_parser = ratio, allow_negative_numbers = true, requires = "against")]
     ratio: Option<f64>,
     /// Compares signals only where both recordings have a row (one was thinned out)
     #[arg(long, requires = "against")]
     common_times: bool,
     /// Times that differ by no more than this are the same (of a tool that rounds them); default: 1e-9
-    #[arg(long, value_name = "S", value_parser = tolerance, requires = "against")]
+    #[arg(long, value_name = "S", value_parser = tolerance, allow_negative_numbers = true, requires = "against")]
     time_tolerance: Option<f64>,
     /// Compares signals only before this time
     #[arg(long, value_name = "S", value_parser = finite, allow_negative_numbers = true, requires = "against")]
@@ -84,6 +85,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
 /// Whatever became of the run: that its report was rebuilt is a success.
 fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
     let folder = Folder::of(&arguments.run)?;
+    let page = arguments.out.clone().unwrap_or_else(|| folder.path.join("report.html"));
+    check_place(&page)?;
     let report = folder.report()?;
     let log = folder.path.join("histograms.hlog");
     let text = match std::fs::read_to_string(&log) {
@@ -97,15 +100,43 @@ fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
             return Err(Error::Report(log, None, what));
         }
     };
-    let run = report.rebuild(&text).map_err(|error| Error::Report(log, None, error.message))?;
-    let page = arguments.out.clone().unwrap_or_else(|| folder.path.join("report.html"));
+    let run = report.rebuild(&text).map_err(|error| {
+        let file = if error.in_log { log } else { folder.report_path().to_owned() };
+        Error::Report(file, None, error.message)
+    })?;
     write(&page, &report::html(&run))?;
-    show(&report::summary(&run, &page.display().to_string(), screen()));
+    show(&report::summary(&run, &page.display().to_string(), screen()), &page)?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// Whether the page may have this place: it replaces another page, and nothing else that lies there.
+fn check_place(page: &Path) -> Result<(), Error> {
+    const BEGIN: &[u8] = b"<!doctype html>";
+    let wrong =
+        |what: &str| Err(Error::Report(page.to_owned(), None, format!("{what}; choose another place with --out FILE")));
+    match std::fs::metadata(page) {
+        Ok(metadata) if metadata.is_dir() => wrong("the page cannot be written: this is a folder"),
+        Ok(metadata) if metadata.is_file() && metadata.len() > 0 => {
+            let mut begin = Vec::new();
+            let read = File::open(page).and_then(|file| file.take(BEGIN.len() as u64).read_to_end(&mut begin));
+            match read.is_ok() && begin == BEGIN {
+                true => Ok(()),
+                false => wrong("the page would take the place of a file that is no page"),
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
 fn write(page: &Path, text: &str) -> Result<(), Error> {
-    supervisor::write_whole(page, text.as_bytes()).map_err(|error| {
+    // A device or a pipe is written to, and not replaced.
+    let written = match std::fs::metadata(page) {
+        Ok(metadata) if !metadata.is_file() => {
+            File::options().write(true).open(page).and_then(|mut file| file.write_all(text.as_bytes()))
+        }
+        _ => supervisor::write_whole(page, text.as_bytes()),
+    };
+    written.map_err(|error| {
         Error::Report(
             page.to_owned(),
             None,
@@ -120,7 +151,7 @@ fn screen() -> Screen {
     Screen { columns, lines: usize::MAX, color }
 }
 
-fn show(text: &str) {
-    // A closed pipe (`vecud report ... | head`) is no failure.
-    let _ = stdout().write_all(text.as_bytes());
+/// The summary; the page has it, too.
+fn show(text: &str, page: &Path) -> Result<(), Error> {
+    results::print(text, Some(&format!("send it to another place; {} has it, too", page.display())))
 }

@@ -1,14 +1,15 @@
 //! What a path on the command line stands for: the folder of a run, its `report.json`, or a recording of another tool.
 
+use crate::recording::ReadError;
 use crate::report::ReportFile;
-use crate::report::compare::{Table, TableError};
+use crate::report::compare::Table;
 use crate::supervisor::Error;
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-/// The recording of a run.
-const SIGNALS: &str = "signals.csv";
+/// The recordings of a run, which have the same rows: one of them is enough.
+const SIGNALS: [&str; 2] = ["signals.csv", "signals.mcap"];
 
 /// The folder of a run.
 pub struct Folder {
@@ -40,6 +41,11 @@ impl Folder {
             }
             Ok(_) => wrong("this is neither the output folder of a run nor a report.json".to_owned()),
         }
+    }
+
+    /// Where `report.json` is.
+    pub fn report_path(&self) -> &Path {
+        &self.report
     }
 
     /// Reads `report.json`.
@@ -74,8 +80,16 @@ pub struct Input {
     pub folder: PathBuf,
     /// Of a run.
     pub report: Option<ReportFile>,
-    /// A CSV file with signals.
-    pub signals: Option<PathBuf>,
+    /// Its signals.
+    pub signals: Option<Signals>,
+}
+
+/// A recording.
+pub struct Signals {
+    /// The file.
+    pub path: PathBuf,
+    /// It lies in the folder of a run, and was not named by the user.
+    of_run: bool,
 }
 
 impl Input {
@@ -84,17 +98,15 @@ impl Input {
         let name = path.display().to_string();
         let is_other_file = fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir()) && !is_json(path);
         if is_other_file {
-            if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mcap")) {
-                let what = "only recordings in CSV can be compared; record with format = \"csv\", or convert it";
-                return Err(Error::Report(path.to_owned(), None, what.to_owned()));
-            }
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-            return Ok(Input { name, folder, report: None, signals: Some(path.to_owned()) });
+            let signals = Some(Signals { path: path.to_owned(), of_run: false });
+            return Ok(Input { name, folder, report: None, signals });
         }
         let folder = Folder::of(path)?;
-        let signals = folder.path.join(SIGNALS);
         let report = Some(folder.report()?);
-        Ok(Input { name, report, signals: signals.is_file().then_some(signals), folder: folder.path })
+        let signals = SIGNALS.map(|name| folder.path.join(name)).into_iter().find(|signals| signals.is_file());
+        let signals = signals.map(|path| Signals { path, of_run: true });
+        Ok(Input { name, report, signals, folder: folder.path })
     }
 }
 
@@ -102,12 +114,14 @@ impl Input {
 pub type Recording = Table<BufReader<File>>;
 
 /// Opens a recording.
-pub fn open(path: &Path) -> Result<Recording, Error> {
-    let file = File::open(path).map_err(Error::file(path))?;
-    Table::new(BufReader::with_capacity(1 << 18, file)).map_err(|error| broken(path, error))
+pub fn open(signals: &Signals) -> Result<Recording, Error> {
+    let file = File::open(&signals.path).map_err(Error::file(&signals.path))?;
+    let input = BufReader::with_capacity(1 << 18, file);
+    let table = if signals.of_run { Table::of_run(input) } else { Table::of_tool(input) };
+    table.map_err(|error| broken(&signals.path, error))
 }
 
 /// A recording that cannot be read.
-pub fn broken(path: &Path, error: TableError) -> Error {
-    Error::Report(path.to_owned(), Some(error.line), error.message)
+pub fn broken(path: &Path, error: ReadError) -> Error {
+    Error::Report(path.to_owned(), Some(error.line).filter(|line| *line > 0), error.message)
 }

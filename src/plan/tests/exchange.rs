@@ -293,3 +293,27 @@ fn max_size_is_refused_where_it_means_nothing() {
     let error = joined(MATRIX, VECTOR, "[[connect]]\nfrom = \"p.y[1,:]\"\nto = \"c.u\"\nmax_size = 8\n").unwrap_err();
     assert_eq!(error, "rig.toml:8:12: max_size is for String and Binary variables; p.y[1,:] is Float64");
 }
+
+/// Whoever computes runs before whoever needs it at the same time (design S5); a delayed connection asks for no order.
+#[test]
+fn only_immediate_connections_decide_who_of_equal_periods_comes_first() {
+    let fmu = description(
+        "<Clock name=\"step\" valueReference=\"1\" causality=\"input\" intervalVariability=\"constant\" \
+         intervalDecimal=\"0.01\" priority=\"1\"/>\
+         <Float64 name=\"in\" valueReference=\"2\" causality=\"input\" start=\"0\" variability=\"discrete\" clocks=\"1\"/>\
+         <Float64 name=\"out\" valueReference=\"3\" causality=\"output\" variability=\"discrete\" clocks=\"1\"/>",
+    );
+    let order = |a_to_b: &str, b_to_a: &str| {
+        let connect = |from: &str, to: &str, timing: &str| {
+            format!("[[connect]]\nfrom = \"{from}.out\"\nto = \"{to}.in\"\ntiming = \"{timing}\"\n")
+        };
+        let text = "[fmu.a]\npath = \"a\"\n[fmu.b]\npath = \"b\"\n".to_owned()
+            + &connect("a", "b", a_to_b)
+            + &connect("b", "a", b_to_a);
+        let plan = try_build(&text, &[fmu.clone(), fmu.clone()], &host()).unwrap();
+        plan.tasks.iter().map(|task| task.fmu.0).collect::<Vec<_>>()
+    };
+    assert_eq!(order("immediate", "delayed"), [0, 1]);
+    assert_eq!(order("delayed", "immediate"), [1, 0]);
+    assert_eq!(order("delayed", "delayed"), [0, 1]);
+}

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::plan::promise::Promise;
-use crate::plan::{ConnectionId, TaskId, roots, table, timing};
+use crate::plan::{TaskId, roots, table, timing};
 
 const RECORD: &str = "[record]\nsignals = [\"*\"]\n";
 
@@ -52,6 +52,63 @@ fn what_several_partitions_compute_or_what_comes_from_outside_is_not_covered() {
     assert!(why(&now, "ecu.teeth").unwrap().contains("trigger_time = \"now\""));
 }
 
+/// In real time a more urgent partition that updates clocks may bring what another one has ticked or armed, at its own time
+/// (design S4).
+#[test]
+fn what_the_clock_update_of_another_partition_may_bring_is_not_covered() {
+    let build = |ecu: &str| {
+        let tick = "[[trigger]]\nclock = \"ecu.isr\"\nfrom = \"ecu.tick\"\n";
+        let text = format!("[fmu.ecu]\npath = \"ecu\"\n{tick}{RECORD}");
+        try_build(&text, &[description(ecu)], &host()).unwrap()
+    };
+    let countdown = |by: u8| {
+        format!(
+            "<Clock name=\"timer\" valueReference=\"20\" causality=\"input\" intervalVariability=\"countdown\" \
+             priority=\"3\" clocks=\"{by}\"/><Int32 name=\"timed\" valueReference=\"21\" causality=\"output\" \
+             variability=\"discrete\" clocks=\"20\"/>"
+        )
+    };
+    let (by_slow, by_fast) = (ECU.to_owned() + &countdown(2), ECU.to_owned() + &countdown(1));
+    assert_eq!((why(&build(&by_slow), "ecu.teeth"), why(&build(&by_slow), "ecu.timed")), (None, None));
+    assert_eq!(why(&build(&by_fast), "ecu.timed"), None, "slow is less urgent and never comes in between");
+    let tick_by = |clocks: &str| by_slow.replace("triggered\" clocks=\"2\"", &format!("triggered\" {clocks}"));
+    let within = "ecu.fast may update clocks in the midst of ecu.slow, and ecu.timer then counts from its time";
+    let plan = build(&tick_by("clocks=\"1\""));
+    assert_eq!((why(&plan, "ecu.teeth"), why(&plan, "ecu.timed").as_deref()), (None, Some(within)));
+    let several = "several partitions may tick ecu.isr, in the order in which they run";
+    for clocks in ["clocks=\"1 2\"", ""] {
+        let plan = build(&tick_by(clocks));
+        assert_eq!(why(&plan, "ecu.teeth").as_deref(), Some(several), "{clocks}");
+        assert!(why(&plan, "ecu.timed").is_some(), "{clocks}");
+    }
+    let equal = tick_by("clocks=\"1 2\"").replace("0.01\" priority=\"2\"", "0.01\" priority=\"1\"");
+    assert_eq!(why(&build(&equal), "ecu.teeth"), None, "of equal ones none comes in between");
+}
+
+/// Design S15: not variables of no clock.
+#[test]
+fn what_a_stimulus_feeds_to_several_partitions_is_not_covered() {
+    let input = |clocks: &str| {
+        ECU.to_owned()
+            + &format!(
+                "<Float64 name=\"load\" valueReference=\"20\" causality=\"input\" start=\"0\" variability=\"discrete\" \
+                 {clocks}/>"
+            )
+    };
+    let build = |ecu: &str| {
+        let text = format!("[fmu.ecu]\npath = \"ecu\"\n[[stimulus]]\nfile = \"load.csv\"\n{RECORD}");
+        let mut rig = rig::parse(&text, Path::new("rig.toml")).unwrap();
+        let columns = vec![rig::At::unplaced("ecu.load".to_owned())];
+        rig.stimuli[0].header = Some(rig::StimulusHeader { columns, rate: 1.0 });
+        let descriptions = [description(ecu)];
+        crate::plan::build(&rig, &inputs(&rig, &descriptions), &host()).unwrap()
+    };
+    assert_eq!(why(&build(&input("clocks=\"2\"")), "ecu.throttle"), None);
+    let several = "several partitions set ecu.load, which belongs to no clock alone";
+    assert_eq!(why(&build(&input("")), "ecu.throttle").as_deref(), Some(several));
+    assert_eq!(why(&build(&input("clocks=\"1 2\"")), "ecu.throttle").as_deref(), Some(several));
+}
+
 #[test]
 fn a_chain_has_the_clocks_with_a_time_of_their_own_at_its_root() {
     let tasks = |more: &str| ecu_and_plant(more).tasks;
@@ -64,7 +121,7 @@ fn a_chain_has_the_clocks_with_a_time_of_their_own_at_its_root() {
 
 #[test]
 fn words_say_on_what_an_immediate_connection_depends() {
-    let words = |more: &str| timing::words(&ecu_and_plant(more), ConnectionId(0));
+    let words = |more: &str| timing::words(&ecu_and_plant(more)).swap_remove(0);
     let speed = connect("plant.speed", "ecu.speed", "immediate");
     let throttle = connect("ecu.throttle", "plant.throttle", "immediate");
     assert_eq!(words(&speed), "without overruns the value of the same time: ecu.fast is less urgent than plant.step");
@@ -83,14 +140,14 @@ fn words_say_on_what_an_immediate_connection_depends() {
     let text = format!("[fmu.ecu]\npath = \"ecu\"\ncpu = 0\n[fmu.plant]\npath = \"plant\"\ncpu = 1\n{speed}");
     let plan = try_build(&text, &[description(ECU), description(PLANT)], &host()).unwrap();
     let expected = "depends on the schedule: plant.step runs on core 1, ecu.fast on core 0";
-    assert_eq!(timing::words(&plan, ConnectionId(0)), expected);
+    assert_eq!(timing::words(&plan)[0], expected);
     // Of the same period, and the consumer before the producer.
     let (a, b) = (connect("plant.speed", "ecu.speed", "delayed"), connect("ecu.quick", "plant.throttle", "immediate"));
     let ecu = ECU.to_owned()
         + "<Float64 name=\"quick\" valueReference=\"16\" causality=\"output\" variability=\"discrete\" clocks=\"1\"/>";
     let text = format!("[fmu.ecu]\npath = \"ecu\"\n[fmu.plant]\npath = \"plant\"\n{a}{b}");
     let plan = try_build(&text, &[description(&ecu), description(PLANT)], &host()).unwrap();
-    let words = timing::words(&plan, ConnectionId(1));
+    let words = timing::words(&plan).swap_remove(1);
     assert!(words.starts_with("without overruns the value of the "), "{words}");
 }
 

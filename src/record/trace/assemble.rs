@@ -5,7 +5,8 @@
 //!
 //! Notes come from one ring after the other while partitions go on. So what has ended after the look at the rings began
 //! waits for the next look: of everything that ended before, the notes are there, since whoever preempts has noted its own
-//! activation before the preempted one goes on.
+//! activation before the preempted one goes on. Only who is preempted itself between its end and its note comes late; that
+//! is still before the note of whom it has preempted.
 
 use super::Clock;
 use super::note::Note;
@@ -14,6 +15,9 @@ use std::collections::{HashMap, VecDeque};
 
 /// Ticks and armings whose activations are still to come, at most; activations of a core that may lie inside of another.
 const REMEMBERED: usize = 1 << 16;
+
+/// What stamps and instants of one thing may differ by, ns, and much more.
+const OFF: i64 = 1000;
 
 /// One activation. Instants are on the axis of the run, ns since its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,6 +136,15 @@ pub enum Item {
 }
 
 impl Item {
+    /// How many events of a file it becomes at most.
+    pub fn events(&self) -> usize {
+        match self {
+            Item::Activated(activated) => 3 + activated.inside.len() + activated.preempted.len(),
+            Item::Ticked { .. } | Item::Armed { .. } => 2,
+            Item::Skipped { .. } => 1,
+        }
+    }
+
     /// When it was over.
     pub fn at(&self) -> i64 {
         match self {
@@ -186,6 +199,9 @@ impl Assembler {
             }
             Note::Updated { since, until } => self.inside[task.0].push(section(Section::Updated, since, until)),
             Note::Activated { time, release, woken, start, end, execution, flow, retimed } => {
+                let mut inside = std::mem::take(&mut self.inside[task.0]);
+                // What was over before is of one whose own note found no room.
+                inside.retain(|section| section.to >= start - OFF);
                 let activated = Activated {
                     task,
                     time,
@@ -196,7 +212,7 @@ impl Assembler {
                     execution,
                     retimed,
                     unfinished: false,
-                    inside: std::mem::take(&mut self.inside[task.0]),
+                    inside,
                     preempted: Vec::new(),
                     flow: None,
                 };
@@ -282,6 +298,7 @@ impl Assembler {
         let mut position = begin;
         while position < ran.len() {
             if ran[position].from >= activated.start
+                && ran[position].to <= activated.end
                 && let Some(other) = ran.remove(position)
             {
                 activated.preempted.push(other);
@@ -290,7 +307,10 @@ impl Assembler {
             }
         }
         activated.preempted.sort_by_key(|other| other.from);
-        ran.push_back(Preempted { by: activated.task, from: activated.start, to: activated.end });
+        // The last one, unless it was late with its note.
+        let place = ran.iter().rev().take_while(|other| other.to > activated.end).count();
+        let own = Preempted { by: activated.task, from: activated.start, to: activated.end };
+        ran.insert(ran.len() - place, own);
         if ran.len() > REMEMBERED {
             ran.pop_front();
         }
@@ -382,6 +402,27 @@ mod tests {
         assert_eq!(all.ready(100), [], "the ring of its preemptor was read before");
         let ran = ready(&mut all, &[(0, active(30, 40, 0))]);
         assert_eq!(by(&ran[1]), [(0, 30, 40)]);
+    }
+
+    #[test]
+    fn who_is_held_up_between_its_end_and_its_note_takes_nothing_from_whom_it_preempted() {
+        let mut all = assembler();
+        // 1 preempts 2, ends, and is preempted by 0 before it has noted anything.
+        all.take(TaskId(0), active(31, 32, 0), &|stamp| stamp as i64);
+        assert_eq!(all.ready(50).len(), 1);
+        let late = ready(&mut all, &[(1, active(20, 30, 0))]);
+        assert_eq!(by(&late[0]), [], "0 ran after its end");
+        let ran = ready(&mut all, &[(0, active(60, 61, 0)), (2, active(0, 100, 0))]);
+        assert_eq!(by(&ran[1]), [(1, 20, 30), (0, 31, 32), (0, 60, 61)]);
+    }
+
+    #[test]
+    fn sections_of_an_activation_whose_note_was_lost_are_lost_with_it() {
+        let lock = |since, until| Note::Locked { since, until, waited: 0, nested: 0, leaked: false };
+        let mut all = assembler();
+        let ran = ready(&mut all, &[(2, lock(100, 200)), (2, lock(10_090, 10_200)), (2, active(10_100, 10_300, 0))]);
+        let inside: Vec<_> = ran[0].inside.iter().map(|inside| (inside.from, inside.to)).collect();
+        assert_eq!(inside, [(10_100, 10_200)]);
     }
 
     #[test]

@@ -17,7 +17,8 @@ use crate::fmu::description::Dialect;
 use crate::plan::{Mode, Plan, Release, TaskId};
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Seek, Write};
 
 /// Arrows whose heads have not come.
 const ARROWS: usize = 1 << 16;
@@ -204,9 +205,6 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
         let planned = &self.plan.tasks[task.0];
         let draft = self.plan.fmus[planned.fmu.0].dialect == Dialect::Draft;
         let time = Seconds(activated.time);
-        if !matches!(planned.release, Release::Never) {
-            self.instant(task, r#""release""#, release, format_args!(r#""time_s":{time}"#));
-        }
         let name = std::mem::take(&mut self.names[task.0][0]);
         let retimed = if activated.retimed { r#","retimed":true"# } else { "" };
         let unfinished = if activated.unfinished { r#","unfinished":true"# } else { "" };
@@ -225,6 +223,14 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
             }
         }
         self.names[task.0][0] = name;
+        // Without its tail, which was before the file's begin, an arrow is none. It points at what began last: at the
+        // activation, and so before its release, which may be at the same instant.
+        if let Some(number) = activated.flow.filter(|number| self.arrows.remove(number)) {
+            self.arrow(task, "f", start, number);
+        }
+        if !matches!(planned.release, Release::Never) {
+            self.instant(task, r#""release""#, activated.release, format_args!(r#""time_s":{time}"#));
+        }
         for Inside { section, from, to } in &activated.inside {
             match section {
                 Section::Updated => {
@@ -243,9 +249,14 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
             self.slice(task, r#""preempted""#, (other.from, other.to), format_args!(r#""by":{by}"#));
             self.names[other.by.0][1] = by;
         }
-        // Without its tail, which was before the file's begin, an arrow is none.
-        if let Some(number) = activated.flow.filter(|number| self.arrows.remove(number)) {
-            self.arrow(task, "f", start, number);
-        }
+    }
+}
+
+impl ChromeWriter<'_, File> {
+    /// Ends a file that has become full in the middle of an event: with the last one that [`ChromeWriter::write`] has written
+    /// before that. Where there is not even room for the bracket, it may be missing.
+    pub fn cut(mut self) {
+        let cut = self.out.set_len(self.written).and_then(|()| self.out.seek(io::SeekFrom::End(0)));
+        let _ = cut.and_then(|_| self.out.write_all(b"\n]\n"));
     }
 }

@@ -4,9 +4,10 @@
 //! value, so that no peak is lost.
 
 use super::signals::{SignalResult, SignalsComparison};
-use super::table::{Table, TableError};
+use super::table::Table;
 use super::value::{deviation, number};
 use super::walk::{Course, Side, walk};
+use crate::recording::ReadError;
 use std::io::BufRead;
 
 /// Steps of a curve.
@@ -35,7 +36,7 @@ pub fn curves<A: BufRead, B: BufRead>(
     course: &Course,
     comparison: &SignalsComparison,
     most: usize,
-) -> Result<Vec<Curve>, (Side, TableError)> {
+) -> Result<Vec<Curve>, (Side, ReadError)> {
     let Some(times) = comparison.span.times else { return Ok(vec![]) };
     let has_numbers = |(_, signal): &(usize, &SignalResult)| signal.largest_absolute.is_some();
     let worst: Vec<(usize, &SignalResult)> =

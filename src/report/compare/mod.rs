@@ -21,7 +21,7 @@ mod walk;
 pub use clocks::{ClockComparison, ClocksComparison, FIGURES, Metric, clocks};
 pub use curve::{Curve, STEPS, curves};
 pub use signals::{Point, SignalResult, SignalsComparison, signals};
-pub use table::{Table, TableError};
+pub use table::Table;
 pub use terminal::comparison_summary;
 pub(super) use terminal::some;
 pub use value::{NamedTolerance, Tolerance, Tolerances};
@@ -74,6 +74,15 @@ impl Comparison {
             }));
         }
         excesses
+    }
+
+    /// Signals were to be compared, and there was no time at which both sides have values: that is no equality. Where both
+    /// recordings are empty, clocks may be enough, and a recording that ends too early is judged as such.
+    pub fn never_met(&self) -> bool {
+        let Some(signals) = &self.signals else { return false };
+        let clocks = self.clocks.as_ref().is_some_and(|clocks| !clocks.common.is_empty());
+        let empty = signals.span.rows == [None, None];
+        signals.number() > 0 && signals.span.moments == 0 && too_short(signals).is_none() && !(empty && clocks)
     }
 
     /// What is worth knowing, from the outside and from what was seen.

@@ -1,8 +1,9 @@
 //! The signals of two recordings: which differ, since when, and by how much.
 
-use super::table::{Table, TableError};
+use super::table::Table;
 use super::value::{Tolerance, Tolerances, deviation, number};
 use super::walk::{Course, Side, Span, walk};
+use crate::recording::ReadError;
 use std::io::BufRead;
 
 /// A time and what both sides had there, as it is in the files; text that is empty is no value.
@@ -142,7 +143,7 @@ pub fn signals<A: BufRead, B: BufRead>(
     b: &mut Table<B>,
     course: &Course,
     tolerances: &Tolerances,
-) -> Result<SignalsComparison, (Side, TableError)> {
+) -> Result<SignalsComparison, (Side, ReadError)> {
     let place = |columns: &[String]| -> std::collections::HashMap<String, usize> {
         let named = columns.iter().enumerate().filter(|(_, name)| !name.is_empty());
         named.map(|(place, name)| (name.clone(), place)).collect()

@@ -6,7 +6,7 @@ use std::fmt::Write;
 const COURSE: Course = Course { same_time: 1e-9, common_only: false, until: None, ends: [None, None] };
 
 fn compare(a: &str, b: &str, course: &Course, tolerances: &Tolerances) -> SignalsComparison {
-    let (mut a, mut b) = (Table::new(a.as_bytes()).unwrap(), Table::new(b.as_bytes()).unwrap());
+    let (mut a, mut b) = (Table::of_tool(a.as_bytes()).unwrap(), Table::of_tool(b.as_bytes()).unwrap());
     signals(&mut a, &mut b, course, tolerances).unwrap()
 }
 
@@ -131,7 +131,7 @@ fn curves_lose_no_peak_however_long_the_recording() {
     };
     let (a, b) = (recording(77_777), recording(usize::MAX));
     let comparison = compare(&a, &b, &COURSE, &Tolerances::default());
-    let (mut a, mut b) = (Table::new(a.as_bytes()).unwrap(), Table::new(b.as_bytes()).unwrap());
+    let (mut a, mut b) = (Table::of_tool(a.as_bytes()).unwrap(), Table::of_tool(b.as_bytes()).unwrap());
     let curves = curves(&mut a, &mut b, &COURSE, &comparison, 3).unwrap();
     let [curve] = &curves[..] else { panic!("{curves:?}") };
     let most = curve.deviation.iter().flatten().copied().fold(0.0, f64::max);

@@ -116,11 +116,11 @@ impl FromStr for NamedTolerance {
         let Some((pattern, numbers)) = text.rsplit_once('=').filter(|(pattern, _)| !pattern.is_empty()) else {
             return Err("must be PATTERN=TOL, like 'plant.*=1e-6' or 'plant.*=0.1%'".to_owned());
         };
-        let mut tolerance = Tolerance { absolute: 0.0, relative: 0.0, named: true };
+        let (mut absolute, mut relative) = (None, None);
         for part in numbers.split(',') {
-            let (number, scale) = match part.strip_suffix('%') {
-                Some(number) => (number, 0.01),
-                None => (part, 1.0),
+            let (number, scale, place, kind) = match part.strip_suffix('%') {
+                Some(number) => (number, 0.01, &mut relative, "relative"),
+                None => (part, 1.0, &mut absolute, "absolute"),
             };
             let parsed = number.trim().parse::<f64>().ok().filter(|number| *number >= 0.0);
             let Some(parsed) = parsed else {
@@ -128,9 +128,12 @@ impl FromStr for NamedTolerance {
                     "\"{part}\" is no tolerance; it should be a number like 1e-6, a share like 0.1%, or inf"
                 ));
             };
-            *(if scale == 1.0 { &mut tolerance.absolute } else { &mut tolerance.relative }) = parsed * scale;
+            if place.replace(parsed * scale).is_some() {
+                return Err(format!("has two {kind} tolerances; give one, or one of each kind, like 1e-6,0.1%"));
+            }
         }
-        Ok(NamedTolerance { pattern: pattern.to_owned(), tolerance })
+        let (absolute, relative) = (absolute.unwrap_or(0.0), relative.unwrap_or(0.0));
+        Ok(NamedTolerance { pattern: pattern.to_owned(), tolerance: Tolerance { absolute, relative, named: true } })
     }
 }
 
@@ -208,7 +211,7 @@ mod tests {
         assert_eq!(all.of("plant.speed"), tolerance(2.0, 0.1, true));
         assert_eq!(all.idle(&["plant.speed", "x[=]"]), None);
         assert_eq!(all.idle(&["ecu.speed", "plant.a"]), Some("x[=]"));
-        for bad in ["x", "=1", "x=", "x=a", "x=-1", "x=nan", "x=1,", "x=%"] {
+        for bad in ["x", "=1", "x=", "x=a", "x=-1", "x=nan", "x=1,", "x=%", "x=1,2", "x=1%,1,2%"] {
             assert!(named(bad).is_err(), "{bad}");
         }
     }

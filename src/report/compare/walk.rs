@@ -5,7 +5,8 @@
 //! hold). Times at most [`Course::same_time`] apart are the same time. A recording has no values before its first row, and
 //! none after its end: the end of its run where that is known, else its last row.
 
-use super::table::{Table, TableError};
+use super::table::Table;
+use crate::recording::ReadError;
 use std::io::BufRead;
 
 /// Which of the two.
@@ -43,6 +44,8 @@ pub struct Span {
     pub beyond: [u64; 2],
     /// Where each ends, s; `None`: it has no rows.
     pub ends: [Option<f64>; 2],
+    /// Time of the first row of each, s, and of the last one that was read; `None`: it has no rows.
+    pub rows: [Option<(f64, f64)>; 2],
     /// Whose last row broke off.
     pub broken_off: [bool; 2],
 }
@@ -56,13 +59,14 @@ pub fn walk<A: BufRead, B: BufRead>(
     b: &mut Table<B>,
     course: &Course,
     mut visit: impl FnMut(f64, bool, &Table<A>, &Table<B>),
-) -> Result<Span, (Side, TableError)> {
+) -> Result<Span, (Side, ReadError)> {
     let mut span = Span::default();
     let in_a = |error| (Side::A, error);
     let in_b = |error| (Side::B, error);
     let covered = |last: Option<f64>, end: Option<f64>, time: f64| {
         last.is_some_and(|last| time <= last + course.same_time) || end.is_some_and(|end| time < end - course.same_time)
     };
+    let first = [a.next_time(), b.next_time()];
     loop {
         let (next_a, next_b) = (a.next_time(), b.next_time());
         let time = match (next_a, next_b) {
@@ -96,6 +100,7 @@ pub fn walk<A: BufRead, B: BufRead>(
     }
     let (last, goes_on) = ([a.time(), b.time()], [a.next_time().is_some(), b.next_time().is_some()]);
     for side in 0..2 {
+        span.rows[side] = first[side].map(|first| (first, last[side].unwrap_or(first)));
         let end = course.ends[side].filter(|end| last[side].is_none_or(|last| *end >= last)).or(last[side]);
         span.ends[side] = match course.until {
             Some(until) if goes_on[side] => Some(until),
@@ -118,7 +123,7 @@ mod tests {
             format!("time,x\n{rows}")
         };
         let (a, b) = (table(a), table(b));
-        let (mut a, mut b) = (Table::new(a.as_bytes()).unwrap(), Table::new(b.as_bytes()).unwrap());
+        let (mut a, mut b) = (Table::of_tool(a.as_bytes()).unwrap(), Table::of_tool(b.as_bytes()).unwrap());
         let mut moments = Vec::new();
         let span = walk(&mut a, &mut b, course, |time, both, a, b| {
             moments.push(format!("{time}:{}{}{}", a.cell(0), if both { "=" } else { "~" }, b.cell(0)));

@@ -45,8 +45,8 @@ pub fn section(run: &Run) -> String {
 
 fn file(file: &TraceFile) -> String {
     let seconds = |ns: i64| seconds(ns as f64 / 1e9);
-    let why = file.why.first().map_or(String::new(), |why| escape(why));
-    let more = if file.why.len() > 1 { ", and more" } else { "" };
+    let (shown, more) = if file.why.len() > 2 { (1, ", and more") } else { (2, "") };
+    let why = escape(&file.why.iter().take(shown).cloned().collect::<Vec<_>>().join("; "));
     let (from, to) = (seconds(file.from), seconds(file.to));
     let activations = plural(file.activations, "activation");
     format!("<li><code>{}</code>: {why}{more}; {activations} from {from} to {to}</li>\n", escape(&file.name))

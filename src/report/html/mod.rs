@@ -15,6 +15,7 @@ mod head;
 mod histogram;
 mod latency;
 mod percentiles;
+mod stimuli;
 mod svg;
 
 use super::Run;
@@ -31,6 +32,7 @@ pub fn html(run: &Run) -> String {
     body += &head::machine(run);
     body += &clocks::tables(run);
     body += &connections::connections(run);
+    body += &stimuli::stimuli(run);
     body += &gantt::section(run);
     body += &latency::figures(run);
     body += &fmus::fmus(run);

@@ -1,8 +1,8 @@
 use super::*;
-use crate::plan::{Mode, TaskId, TraceMode};
+use crate::plan::{Interpolation, Mode, TaskId, TraceMode};
 use crate::record::histogram::Histogram;
 use crate::record::trace::{Activated, Inside, Item, Preempted, Section};
-use crate::report::{ClockResult, Picture, Problem, Scheduling, Severity, TraceFile, sample};
+use crate::report::{ClockResult, Picture, Problem, Scheduling, Severity, StimulusResult, TraceFile, sample};
 
 /// No reference leaves the page, and no number is not one.
 fn is_sound(page: &str) {
@@ -108,6 +108,32 @@ fn names_and_messages_are_text() {
 }
 
 #[test]
+fn stimuli_have_a_table_where_there_are_some() {
+    assert!(!html(&sample(1)).contains("<h2>Stimuli</h2>"));
+    let mut run = sample(1);
+    let stimulus = |file: &str, interpolation, starved| StimulusResult {
+        file: file.into(),
+        interpolation,
+        columns: 3,
+        columns_left_out: 2,
+        rows: 12_345,
+        starved,
+        first_starved: (starved > 0).then(|| ("ecu.task_1ms".into(), 0.25)),
+    };
+    run.stimuli =
+        vec![stimulus("<drive>.csv", Interpolation::Linear, 0), stimulus("teeth.csv", Interpolation::Hold, 1_500)];
+    let page = html(&run);
+    is_sound(&page);
+    for expected in [
+        "&lt;drive&gt;.csv</th><td>on the line</td><td class=\"n first\">12,345</td><td class=\"n\">3</td><td class=\"n\">2",
+        "<td class=\"n zero\">0</td>",
+        "<td class=\"n alarm\">1,500<br><small>first ecu.task_1ms at 0.25 s</small></td>",
+    ] {
+        assert!(page.contains(expected), "{expected}");
+    }
+}
+
+#[test]
 fn messages_keep_their_lines() {
     let mut run = sample(1);
     run.problems = vec![Problem { severity: Severity::Failure, message: "its last words:\n    no <fuel>".into() }];
@@ -173,7 +199,7 @@ fn compared(a: &str, b: &str, runs: [Option<&crate::report::Run>; 2], ratio: Opt
     let table = |text: &str| format!("time,plant.\"x\"&<y>\n{text}").replace("plant.\"x\"", "plant.x").into_bytes();
     let (a, b) = (table(a), table(b));
     let course = Course { same_time: 1e-9, common_only: false, until: None, ends: [None; 2] };
-    let open = || (Table::new(&a[..]).unwrap(), Table::new(&b[..]).unwrap());
+    let open = || (Table::of_tool(&a[..]).unwrap(), Table::of_tool(&b[..]).unwrap());
     let (mut one, mut other) = open();
     let signals = signals(&mut one, &mut other, &course, &Tolerances::default()).unwrap();
     let (mut one, mut other) = open();

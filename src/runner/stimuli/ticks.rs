@@ -71,6 +71,15 @@ impl<'a> TickFeed<'a> {
         }
         Fed::Until { known, look: end.saturating_sub(AHEAD).max(now + PAUSE) }
     }
+
+    /// Moves what there is to the timeline of a task that is not activated any more: nobody comes too early for it.
+    pub fn hand_over(&self, timeline: &mut Timeline) {
+        while timeline.room() > 0
+            && let Some(time) = self.feed.take_tick(self.tick)
+        {
+            Instant::from_f64(time).into_iter().for_each(|time| timeline.feed(time));
+        }
+    }
 }
 
 impl Drop for TickFeed<'_> {

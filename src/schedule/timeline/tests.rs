@@ -61,7 +61,20 @@ fn a_kept_release_is_thrown_away_like_a_tick() {
     let mut timeline = periodic("0.01", "0", 1.0);
     timeline.take();
     assert_eq!(std::iter::from_fn(|| timeline.keep(at(0.035))).count(), 3);
-    assert_eq!((timeline.discard(), timeline.next()), (3, Some(at(0.04))));
+    assert_eq!((timeline.discard(at(0.035)), timeline.next()), (3, Some(at(0.04))));
+}
+
+#[test]
+fn times_of_lists_and_stimuli_that_have_come_are_thrown_away_and_later_ones_are_not() {
+    let times = [0.0, 0.1, 0.2, 0.3, 0.9].map(at);
+    let list = Timeline::new(&Release::At(times.to_vec()), at(0.0), Some(at(0.5)));
+    let mut fed = Timeline::new(&Release::Stimulus { stimulus: 0, tick: 0 }, at(0.0), Some(at(0.5)));
+    times.into_iter().for_each(|time| fed.feed(time));
+    for mut timeline in [list, fed] {
+        timeline.take();
+        assert_eq!((timeline.discard(at(0.2)), timeline.next()), (2, Some(at(0.3))));
+        assert_eq!((timeline.discard(at(1.0)), timeline.next()), (1, None), "none after the stop");
+    }
 }
 
 #[test]

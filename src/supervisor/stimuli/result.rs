@@ -4,8 +4,18 @@ use crate::plan::Plan;
 use crate::record::board::Board;
 use crate::report::{Severity, StimulusResult};
 use crate::rig::Problem;
+use crate::stimulus::State;
 
-/// What came of each file. `broken`: what is wrong with it, where the reading has come to that.
+/// What is wrong with a file, as far as the reading has come.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// Why it cannot be read any further, or has ended early.
+    pub problem: Option<Problem>,
+    /// What somebody has done to it meanwhile.
+    pub change: Option<String>,
+}
+
+/// What came of each file.
 pub fn results(plan: &Plan, board: Board) -> Vec<StimulusResult> {
     let result = |(stimulus, own): (usize, &crate::plan::StimulusPlan)| {
         let feed = board.stimulus(stimulus);
@@ -28,20 +38,21 @@ pub fn results(plan: &Plan, board: Board) -> Vec<StimulusResult> {
 }
 
 /// What went wrong with them.
-pub fn problems(
-    results: &[StimulusResult],
-    board: Board,
-    broken: &[Option<Problem>],
-    problem: &mut dyn FnMut(Severity, String),
-) {
-    for (stimulus, own) in results.iter().enumerate() {
-        if let Some(error) = broken.get(stimulus).and_then(Option::as_ref) {
-            match board.stimulus(stimulus).has_broken() {
-                true => {
+pub fn problems(results: &[StimulusResult], board: Board, faults: &[Fault], problem: &mut dyn FnMut(Severity, String)) {
+    for (stimulus, (own, fault)) in results.iter().zip(faults).enumerate() {
+        let Fault { problem: broken, change } = fault;
+        if let Some(error) = broken {
+            let feed = board.stimulus(stimulus);
+            match feed.state() {
+                State::Ended => problem(Severity::Warning, error.to_string()),
+                _ if feed.has_broken() => {
                     problem(Severity::Failure, format!("{error}; the run ended where it would have needed that row"))
                 }
-                false => problem(Severity::Warning, format!("{error}; the run was over before it needed that row")),
+                _ => problem(Severity::Warning, format!("{error}; the run was over before it needed that row")),
             }
+        }
+        if let Some(change) = change {
+            problem(Severity::Warning, change.clone());
         }
         if let Some((clock, time)) = &own.first_starved {
             let (count, s) = (own.starved, if own.starved == 1 { "" } else { "s" });

@@ -6,14 +6,13 @@
 //! them kept for the end of the run.
 
 use super::picture::around;
-use super::{NAME, PIECE};
+use super::{NAME, PIECE, create};
 use crate::plan::{Plan, TaskId};
 use crate::record::board::{Board, TaskWord};
 use crate::record::trace::chrome::ChromeWriter;
 use crate::record::trace::{Activated, Item};
 use crate::report::{Picture, TraceFile};
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +22,8 @@ const FILES: usize = 5;
 const TOLD: usize = 8;
 /// Items in memory at most.
 const KEPT: usize = 1 << 20;
+/// Bytes of an event of a file at most, roughly.
+const EVENT: usize = 512;
 /// After an incident the recorder goes on for this long, ns, or a quarter of what it reaches back, if that is less.
 const AFTER: i64 = 500_000_000;
 
@@ -46,6 +47,10 @@ pub(super) struct Flight<'a> {
     /// Overruns of each task that are no skipped releases.
     overruns: Vec<u64>,
     picture: Option<Picture>,
+    /// The last item that [`KEPT`] has pushed out before its time was over.
+    lost: Option<i64>,
+    /// Incidents for which there was no file left, and when the first one was.
+    fileless: (u64, i64),
 }
 
 impl<'a> Flight<'a> {
@@ -60,6 +65,8 @@ impl<'a> Flight<'a> {
             files: Vec::new(),
             overruns: vec![0; plan.tasks.len()],
             picture: None,
+            lost: None,
+            fileless: (0, 0),
         }
     }
 
@@ -86,17 +93,26 @@ impl<'a> Flight<'a> {
             self.write(problems);
         }
         // The last seconds in which something happened: an FMU may take its time to end.
-        let since = self.incident.as_ref().map_or(self.newest, |incident| incident.at.min(self.newest)) - back;
+        let since = self.since(self.incident.as_ref());
         while self.window.len() > KEPT || self.window.front().is_some_and(|item| item.at() < since) {
-            self.window.pop_front();
+            let gone = self.window.pop_front();
+            self.lost = gone.map(|item| item.at()).filter(|at| *at >= since).or(self.lost);
         }
+    }
+
+    /// What was over before that does not belong to the file of an incident, or of the end.
+    fn since(&self, incident: Option<&Incident>) -> i64 {
+        incident.map_or(self.newest, |incident| incident.at.min(self.newest)) - self.plan.trace.seconds.0
     }
 
     fn happened(&mut self, at: i64, why: String) {
         match &mut self.incident {
             // The last file is for the end.
             None if self.files.len() + 1 < FILES => self.incident = Some(Incident { at, why: vec![why] }),
-            None => (),
+            None => {
+                let (number, first) = self.fileless;
+                self.fileless = (number + 1, if number == 0 { at } else { first });
+            }
             Some(incident) if incident.why.len() < TOLD => incident.why.push(why),
             Some(incident) if incident.why.len() == TOLD => incident.why.push("and more".to_owned()),
             Some(_) => (),
@@ -142,7 +158,17 @@ impl<'a> Flight<'a> {
             Some(incident) => incident.why.clone(),
             None => vec!["the end of the run".to_owned()],
         };
-        if let Err(error) = self.write_as(&mut file, incident.as_ref()) {
+        if incident.is_none() && self.fileless.0 > 0 {
+            let (number, first) = self.fileless;
+            let (incidents, have) = if number == 1 { ("incident", "has") } else { ("incidents", "have") };
+            let first = first as f64 / 1e9;
+            file.why.push(format!("{number} more {incidents} {have} no file of their own, the first at {first:.3} s"));
+        }
+        let first = self.first_with_room();
+        if let Some(reason) = self.shortened(first, incident.as_ref()) {
+            problems.push(format!("{name} reaches back {reason}"));
+        }
+        if let Err(error) = self.write_as(&mut file, first, incident.as_ref()) {
             problems.push(format!("{name} is not complete: {error}"));
         }
         if let Some(incident) = incident.filter(|_| self.picture.is_none()) {
@@ -152,24 +178,66 @@ impl<'a> Flight<'a> {
         self.files.push(file);
     }
 
-    fn write_as(&mut self, file: &mut TraceFile, incident: Option<&Incident>) -> io::Result<()> {
-        let mut writer = ChromeWriter::new(self.plan, File::create(self.out.join(&file.name))?)?;
-        if let Some(incident) = incident {
-            writer.remark(incident.at, &incident.why.join("; "))?;
+    /// The first item of those for which a file has room: what happened last is what counts.
+    fn first_with_room(&mut self) -> usize {
+        let limit = self.plan.trace.limit;
+        let items = self.window.make_contiguous();
+        if ((items.iter().map(Item::events).sum::<usize>() * EVENT) as u64) < limit {
+            return 0;
         }
-        for piece in self.window.make_contiguous().chunks(PIECE) {
-            if writer.written() >= self.plan.trace.limit {
-                return writer.finish().and(Err(io::Error::other("it has as many MiB as limit_mib in [trace] allows")));
+        // Written to nowhere, to see how long they are.
+        let Ok(mut scale) = ChromeWriter::new(self.plan, io::sink()) else { return 0 };
+        let head = scale.written();
+        let mut ends = vec![head];
+        for piece in items.chunks(PIECE) {
+            let _ = scale.write(piece);
+            ends.push(scale.written());
+        }
+        let whole = scale.written() + EVENT as u64;
+        ends.iter().position(|end| head + whole - end <= limit).unwrap_or(ends.len()) * PIECE
+    }
+
+    /// How far back a file reaches that begins with this item, and why not farther; `None`: as far as it should.
+    fn shortened(&self, first: usize, incident: Option<&Incident>) -> Option<String> {
+        let since = self.since(incident);
+        let limit = self.plan.trace.limit >> 20;
+        let why = match first {
+            0 if self.lost.is_none_or(|lost| lost < since) => return None,
+            0 => format!("not more than {KEPT} events are kept"),
+            _ => format!("it may have {limit} MiB (rig: limit_mib in [trace])"),
+        };
+        let back = self.plan.trace.seconds.0;
+        let begin = self.window.get(first).map_or(since + back, Item::at);
+        Some(format!("{:.3} s instead of {} s, since {why}", (since + back - begin) as f64 / 1e9, back as f64 / 1e9))
+    }
+
+    fn write_as(&mut self, file: &mut TraceFile, first: usize, incident: Option<&Incident>) -> io::Result<()> {
+        let mut writer = create(self.plan, &self.out.join(&file.name))?;
+        let items = self.window.make_contiguous().get(first..).unwrap_or_default();
+        let mut write = || -> io::Result<()> {
+            if let Some(incident) = incident {
+                writer.remark(incident.at, &incident.why.join("; "))?;
             }
-            writer.write(piece)?;
-            piece.iter().for_each(|item| file.count(item));
+            for piece in items.chunks(PIECE) {
+                writer.write(piece)?;
+                piece.iter().for_each(|item| file.count(item));
+            }
+            Ok(())
+        };
+        match write() {
+            Ok(()) => writer.finish(),
+            Err(error) => {
+                writer.cut();
+                Err(error)
+            }
         }
-        writer.finish()
     }
 
     /// The run is over.
     pub(super) fn finish(mut self, problems: &mut Vec<String>) -> (Vec<TraceFile>, Option<Picture>) {
         self.write(problems);
+        // A full disk had no room for the others.
+        self.files.retain(|file| self.out.join(&file.name).exists());
         (self.files, self.picture)
     }
 }

@@ -1,0 +1,181 @@
+//! A row: its cells as text, and where they stand in a file.
+
+use std::fmt;
+use std::mem;
+
+/// What a recording says of one time: the cells of a line, the first of which is the time.
+#[derive(Clone, Debug, Default)]
+pub struct Row {
+    /// s; of a header no number.
+    pub time: f64,
+    /// The line, without its end; behind it, cells that are no part of it as they stand (`""` is one quote).
+    text: String,
+    length: usize,
+    cells: Vec<Cell>,
+    /// Counted from 1; 0: the file has none.
+    line: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    begin: usize,
+    end: usize,
+    /// Where it stands in the line.
+    at: usize,
+    /// It has quotes of which two are one.
+    doubled: bool,
+}
+
+impl Row {
+    /// How many cells it has, that of the time included.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Whether there is not even a time: no row has been read.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// The text of a cell, without quotes and blanks around it; the time is cell 0.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    pub fn cell(&self, cell: usize) -> &str {
+        let Cell { begin, end, .. } = self.cells[cell];
+        &self.text[begin..end]
+    }
+
+    /// All cells but the time.
+    pub fn values(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.cells.get(1..).unwrap_or_default().iter().map(|cell| &self.text[cell.begin..cell.end])
+    }
+
+    /// All of it, as it is in a CSV file.
+    pub fn text(&self) -> &str {
+        &self.text[..self.length]
+    }
+
+    /// Line and column of each cell in a file of lines, counted from 1; else zeros. The text is gone through once.
+    pub fn places(&self) -> impl Iterator<Item = (u64, u32)> {
+        let (mut seen, mut place) = (0, (self.line, 1));
+        self.cells.iter().map(move |cell| {
+            if self.line == 0 {
+                return (0, 0);
+            }
+            place = after(place, &self.text.as_bytes()[seen..cell.at]);
+            seen = cell.at;
+            place
+        })
+    }
+
+    /// What is wrong with a cell.
+    pub fn wrong_cell(&self, cell: usize, message: impl fmt::Display) -> ReadError {
+        let (line, column) = self.places().nth(cell).unwrap_or((self.line, 0));
+        self.wrong(line, column, message)
+    }
+
+    /// What is wrong with the row.
+    pub fn wrong_row(&self, message: impl fmt::Display) -> ReadError {
+        self.wrong(self.line, 0, message)
+    }
+
+    /// Its first cell is no time that anybody can use.
+    pub fn no_time(&self) -> ReadError {
+        let shown: String = self.cell(0).chars().take(40).collect();
+        self.wrong_cell(0, format!("\"{shown}\" is no time in s; it should be a number like 0.25"))
+    }
+
+    fn wrong(&self, line: u64, column: u32, message: impl fmt::Display) -> ReadError {
+        let message = match line {
+            // Where there are no lines, the time is the place; a header has none.
+            0 if !self.time.is_nan() => format!("at {} s: {message}", self.time),
+            _ => message.to_string(),
+        };
+        ReadError { line, column, message }
+    }
+
+    /// To be a header.
+    pub(super) fn header() -> Row {
+        Row { time: f64::NAN, ..Row::default() }
+    }
+
+    /// Begins anew, without a line number. What it had room for is given to the caller.
+    pub(super) fn restart(&mut self) -> Vec<u8> {
+        (self.line, self.length) = (0, 0);
+        self.cells.clear();
+        let mut room = mem::take(&mut self.text).into_bytes();
+        room.clear();
+        room
+    }
+
+    /// A cell stands there in the line; `doubled`: with quotes of which two are one.
+    pub(super) fn note(&mut self, begin: usize, end: usize, doubled: bool) {
+        self.cells.push(Cell { begin, end, at: begin, doubled });
+    }
+
+    /// Gets the text in which the cells stand. What is behind `length` is the line's end.
+    pub(super) fn fill(&mut self, text: String, length: usize, line: u64) {
+        (self.text, self.length, self.line) = (text, length, line);
+        for cell in self.cells.iter_mut().filter(|cell| cell.doubled) {
+            let single = self.text[cell.begin..cell.end].replace("\"\"", "\"");
+            cell.begin = self.text.len();
+            self.text += &single;
+            cell.end = self.text.len();
+        }
+    }
+
+    /// Appends a cell to a row that is in no file of lines.
+    pub(super) fn append(&mut self, text: &str) {
+        if !self.cells.is_empty() {
+            self.text.push(',');
+        }
+        let begin = self.text.len();
+        self.text += text;
+        self.length = self.text.len();
+        self.note(begin, self.length, false);
+    }
+}
+
+/// Line and column behind these bytes, of which the first stands at `place`. Characters are counted.
+pub(super) fn after(place: (u64, u32), bytes: &[u8]) -> (u64, u32) {
+    bytes.iter().fold(place, |(line, column), byte| match byte {
+        b'\n' => (line + 1, 1),
+        // Continuation bytes of UTF-8 begin no character.
+        0x80..=0xBF => (line, column),
+        _ => (line, column.saturating_add(1)),
+    })
+}
+
+/// Why a file cannot be read, or not any further.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadError {
+    /// Counted from 1; 0: it is the file, or a place that the message names.
+    pub line: u64,
+    /// Counted from 1 in characters; 0: it is the whole line.
+    pub column: u32,
+    /// What is wrong and, where there is one, the way out.
+    pub message: String,
+}
+
+impl ReadError {
+    /// It is the file.
+    pub fn of_file(message: impl Into<String>) -> ReadError {
+        ReadError { line: 0, column: 0, message: message.into() }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line > 0 {
+            write!(f, "line {}", self.line)?;
+            if self.column > 0 {
+                write!(f, ", column {}", self.column)?;
+            }
+            f.write_str(": ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ReadError {}
