@@ -456,7 +456,11 @@ impl<'a> Supervision<'a> {
             if self.recording {
                 progress.draw(self.board);
             }
-            std::thread::sleep(LOOK);
+            let waited_for =
+                self.prepared.plan.mode == Mode::Virtual && (self.recorder.is_busy() || self.tracer.is_busy());
+            if !waited_for {
+                std::thread::sleep(LOOK);
+            }
         };
         progress.clear();
         if self.board.phase() != Phase::Refused {
