@@ -55,12 +55,13 @@ pub fn build(folder: &Path) -> Result<PathBuf, String> {
 pub struct Idle {
     folder: PathBuf,
     clocks: usize,
+    connected: bool,
 }
 
 impl Idle {
     /// Writes it into a folder of its own.
-    pub fn new(folder: &Path, library: &Path, clocks: usize) -> Result<Idle, String> {
-        let idle = Idle { folder: folder.join(format!("idle-{clocks}")), clocks };
+    pub fn new(folder: &Path, library: &Path, clocks: usize, connected: bool) -> Result<Idle, String> {
+        let idle = Idle { folder: folder.join(format!("idle-{clocks}-{connected}")), clocks, connected };
         let binaries = idle.folder.join("binaries").join(format!("{}-linux", std::env::consts::ARCH));
         let all = || -> std::io::Result<()> {
             std::fs::create_dir_all(&binaries)?;
@@ -92,7 +93,7 @@ impl Idle {
                 let _ = writeln!(rig, "[[record.rule]]\nsignals = [\"*\"]\nevery = {every}");
             }
         }
-        for clock in 0..self.clocks {
+        for clock in (0..self.clocks).filter(|_| self.connected) {
             for value in 0..VALUES {
                 let _ = writeln!(rig, "[[connect]]\nfrom = \"idle.y{clock}_{value}\"\nto = \"idle.u{clock}_{value}\"");
             }

@@ -33,6 +33,9 @@ const HEADER: usize = 8;
 /// Bits of a position's word that are the number of a slot; the others are the serial number of what it holds.
 const SLOT_BITS: u32 = 16;
 
+/// Releases that are gone through before the one that is looked for is computed.
+const NEXT: usize = 4;
+
 /// Positions that a lane may have.
 pub const POSITIONS: usize = (1 << SLOT_BITS) - 1;
 
@@ -127,6 +130,24 @@ struct Release {
     due: Time,
 }
 
+impl Release {
+    /// The first instant from `visible` on, which is later than the last answer: mostly the next one or the one after it.
+    #[inline]
+    fn first_from(&self, visible: Instant) -> Instant {
+        let mut due = self.due.get();
+        for _ in 0..NEXT {
+            if !due.shares_denominator(self.interval) {
+                break;
+            }
+            due = due.after(self.interval);
+            if due >= visible {
+                return due;
+            }
+        }
+        first_from(self.origin, self.interval, visible)
+    }
+}
+
 /// What a reader still has to know of a position when that is used again: it may be away for as long as it likes.
 #[derive(Debug, Default)]
 struct Watch {
@@ -204,7 +225,7 @@ impl Lane {
         for release in &self.keeps {
             if release.due.get() < visible {
                 nobody = false;
-                release.due.set(first_from(release.origin, release.interval, visible));
+                release.due.set(release.first_from(visible));
             }
         }
         nobody || visible <= self.visible.get()

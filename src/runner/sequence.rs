@@ -166,7 +166,7 @@ impl Sequence<'_> {
                 return Err(Refusal::Invalid(message));
             }
         };
-        world.tell_grids(&timelines);
+        world.tell_grids(&timelines, self.resumed.is_none());
         let mut controls = Vec::new();
         let mut reconfigurable = Vec::new();
         let mut partitions: Vec<(TaskId, Partition)> = Vec::new();

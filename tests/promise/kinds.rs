@@ -88,7 +88,6 @@ fn check_says_when_that_is() {
 
 /// The first release strictly after the activation time (design S11) may be the first one of all.
 #[test]
-#[ignore = "the first instant of a grid is not counted among those after a time: schedule::first_after, runner::visibility"]
 fn a_deadline_before_the_first_release_of_its_root_is_visible_at_that() {
     let folder = tempfile::tempdir().unwrap();
     let base = "priority=\"1\" intervalVariability=\"constant\" intervalDecimal=\"0.01\"";
