@@ -87,7 +87,8 @@ fn measure() -> Result<bool, String> {
         }
     }
     if asked("memory") {
-        kept &= memory::stays(&fmu, LONG)?;
+        kept &= memory::stays(&fmu, Recorded::Nothing, LONG)?;
+        kept &= memory::stays(&fmu, Recorded::Some(1000), LONG / 10)?;
     }
     Ok(kept)
 }
