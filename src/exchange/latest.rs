@@ -55,7 +55,7 @@ impl Latest {
         fence(Ordering::Release);
         fill(NewWords(words));
         holds.store(version, Ordering::Release);
-        self.published.store(version, Ordering::SeqCst);
+        self.published.store(version, Ordering::Release);
     }
 
     /// The newest version: hands each word to `take` and returns the version's number, counted from 1; 0 when nothing was
@@ -86,7 +86,7 @@ impl Latest {
 
     /// Number of the newest version.
     pub fn version(&self) -> u64 {
-        self.published.load(Ordering::SeqCst)
+        self.published.load(Ordering::Acquire)
     }
 }
 
@@ -99,6 +99,12 @@ impl Words<'_> {
     #[inline]
     pub fn get(self, i: usize) -> u64 {
         self.0[i].load(Ordering::Relaxed)
+    }
+
+    /// Those from this one on.
+    #[inline]
+    pub fn from(self, first: usize) -> impl Iterator<Item = u64> {
+        self.0[first..].iter().map(|word| word.load(Ordering::Relaxed))
     }
 
     /// How many there are.

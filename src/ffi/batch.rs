@@ -51,6 +51,32 @@ macro_rules! define_store {
                 }
             }
 
+            #[inline]
+            fn words(&self, range: Range<usize>, mut each: impl FnMut(usize, u64)) {
+                match self {
+                    $(Store::$variant(v) => {
+                        v[range].iter().enumerate().for_each(|(i, value)| each(i, Word::to_word(*value)));
+                    })*
+                    Store::Boolean(v) => {
+                        v[range].iter().enumerate().for_each(|(i, value)| each(i, u64::from(*value != 0)));
+                    }
+                    Store::String(_) | Store::Binary(_) => (),
+                }
+            }
+
+            #[inline]
+            fn set_words(&mut self, range: Range<usize>, words: impl Iterator<Item = u64>) {
+                match self {
+                    $(Store::$variant(v) => {
+                        v[range].iter_mut().zip(words).for_each(|(place, word)| *place = Word::from_word(word));
+                    })*
+                    Store::Boolean(v) => {
+                        v[range].iter_mut().zip(words).for_each(|(place, word)| *place = RawBool::from(word != 0));
+                    }
+                    Store::String(_) | Store::Binary(_) => (),
+                }
+            }
+
             fn rotate_right(&mut self, range: Range<usize>, by: usize) {
                 match self {
                     $(Store::$variant(v) => v[range].rotate_right(by),)*
@@ -184,6 +210,8 @@ pub struct Batch {
     items: Vec<Item>,
     /// Element number → place in the store.
     places: Vec<u32>,
+    /// Each element's place is its number.
+    in_order: bool,
 }
 
 /// Where an item is. Enabled ones never move again.
@@ -259,6 +287,7 @@ impl Batch {
             enabled_elements: 0,
             items,
             places: (0..elements).collect(),
+            in_order: true,
         }
     }
 
@@ -286,6 +315,7 @@ impl Batch {
         }
         self.enabled_items += 1;
         self.enabled_elements += elements;
+        self.in_order = self.places.iter().enumerate().all(|(element, place)| element == *place as usize);
     }
 
     /// Gives the only item of a batch another number of elements, at most as many as it was made with. With none it is
@@ -341,6 +371,24 @@ impl Batch {
     #[inline]
     pub fn set_word(&mut self, element: usize, word: u64) {
         self.store.set_word(self.places[element] as usize, word);
+    }
+
+    /// The values of several elements, each with its number among these.
+    #[inline]
+    pub fn words(&self, elements: Range<usize>, mut each: impl FnMut(usize, u64)) {
+        match self.in_order {
+            true => self.store.words(elements, each),
+            false => elements.enumerate().for_each(|(i, element)| each(i, self.word(element))),
+        }
+    }
+
+    /// Changes the values of several elements, as [`Batch::set_word`] does.
+    #[inline]
+    pub fn set_words(&mut self, elements: Range<usize>, words: impl Iterator<Item = u64>) {
+        match self.in_order {
+            true => self.store.set_words(elements, words),
+            false => elements.zip(words).for_each(|(element, word)| self.set_word(element, word)),
+        }
     }
 
     /// The bytes of a string (without its NUL) or a binary. After a value was read that is longer than the element may

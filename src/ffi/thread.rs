@@ -81,7 +81,7 @@ impl Visit {
             host.calling(function);
         }
         let outer = INSIDE.replace(Inside { environment, function });
-        float_control::default_fp_control();
+        float_control::establish_defaults();
         Visit { outer, function, host }
     }
 
@@ -89,7 +89,7 @@ impl Visit {
     pub(super) fn end(self, status: Status) {
         // Whatever the callee left behind is not for our own code. (FMU code around this call, which is in a callback
         // then, gets its own control word back when the callback returns.)
-        float_control::default_fp_control();
+        float_control::establish_defaults();
         INSIDE.set(self.outer);
         if let Some(host) = self.host {
             host.returned(self.function, status);

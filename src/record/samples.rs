@@ -57,6 +57,15 @@ impl<'a> SampleRing<'a> {
         written.load(Ordering::Relaxed).wrapping_sub(read.load(Ordering::Acquire)) >= self.records as u64
     }
 
+    /// Records that wait now, and how many there is room for.
+    pub fn waiting(&self) -> (usize, usize) {
+        if self.is_unused() {
+            return (0, 0);
+        }
+        let waiting = self.words[0].load(Ordering::Acquire).wrapping_sub(self.words[1].load(Ordering::Relaxed));
+        (waiting.min(self.records as u64) as usize, self.records)
+    }
+
     /// Appends a record; `false` when the ring is full.
     pub fn push(&self, order: u64, time: Instant, values: impl Iterator<Item = u64>) -> bool {
         if self.is_full() {

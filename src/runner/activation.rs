@@ -1,5 +1,6 @@
 //! One activation: set, activate, get, publish, record (design S10). The same code in real and in virtual time.
 
+use super::cables::{self, Incoming, Outgoing};
 use super::inbox::Inbox;
 use super::intervals::{duration, known, unusable};
 use super::resize::Resizable;
@@ -21,8 +22,8 @@ pub struct Activation {
     partition: Partition,
     inbox: Inbox,
     stimuli: Vec<Stimulated>,
-    set: Vec<(Batch, Vec<Input>)>,
-    get: Vec<(Batch, Vec<Output>)>,
+    set: Vec<(Batch, Inputs)>,
+    get: Vec<(Batch, Outputs)>,
     resizable: Option<Resizable>,
     /// Recorded values before those that callbacks read.
     own_columns: usize,
@@ -38,6 +39,18 @@ pub struct Activation {
     delays: bool,
     visibility: Visibility,
     activated: bool,
+}
+
+/// Where what is set comes from.
+struct Inputs {
+    cables: Incoming,
+    single: Vec<Input>,
+}
+
+/// Where what is read goes.
+struct Outputs {
+    cables: Outgoing,
+    single: Vec<Output>,
 }
 
 /// Whether a call went well, also by the rig's word on warnings. The host has counted the warning and noted the failure;
@@ -57,8 +70,19 @@ impl Activation {
     /// The buffers of a task.
     pub fn new(world: &World, task: TaskId, partition: Partition) -> Activation {
         let plan = &world.plan.tasks[task.0];
-        let set = plan.set.iter().map(|planned| values::set(&world.plan, planned));
-        let get = plan.get.iter().map(|planned| values::get(&world.plan, planned));
+        let set = plan.set.iter().map(|planned| {
+            let (mut values, mut inputs) = values::set(&world.plan, planned);
+            inputs.iter_mut().for_each(|input| input.follow_delay(world, task, &mut values));
+            let single = cables::without_cables(world, inputs, &mut values);
+            (Incoming::new(world, planned, &values), values, single)
+        });
+        let set: Vec<_> = set.map(|(cables, values, single)| (values, Inputs { cables, single })).collect();
+        let get = plan.get.iter().map(|planned| {
+            let (values, outputs) = values::get(&world.plan, planned);
+            let single = outputs.into_iter().filter_map(|output| output.without_cables(world)).collect();
+            (Outgoing::new(world, planned, &values), values, single)
+        });
+        let get: Vec<_> = get.map(|(cables, values, single)| (values, Outputs { cables, single })).collect();
         let feeds = |task: &plan::TaskPlan| {
             let items = task.get.iter().flat_map(|batch| &batch.items).filter(|item| !item.connections.is_empty());
             items.map(|item| item.reference).collect::<Vec<_>>()
@@ -70,12 +94,7 @@ impl Activation {
         let fleeting = |batch: &plan::Batch| matches!(batch.variable_type, VariableType::String | VariableType::Binary);
         let undisturbed = siblings.clone().next().is_some() && plan.get.iter().any(fleeting)
             || siblings.flat_map(|(_, other)| feeds(other)).any(|reference| own.contains(&reference));
-        let mut set: Vec<(Batch, Vec<Input>)> = set.collect();
-        let get: Vec<(Batch, Vec<Output>)> = get.collect();
-        for (values, inputs) in &mut set {
-            inputs.iter_mut().for_each(|input| input.follow_delay(world, task, values));
-        }
-        let delays = get.iter().flat_map(|(_, outputs)| outputs).any(Output::is_delayed);
+        let delays = get.iter().flat_map(|(_, outputs)| &outputs.single).any(Output::is_delayed);
         let stimuli = Stimulated::of(world, task, &set.iter().map(|(values, _)| values).collect::<Vec<_>>());
         let (inbox, resizable) = (Inbox::new(world, task), Resizable::new(&world.plan, plan));
         let changing = (plan.release == Release::Changing).then_some(plan.supports_fraction);
@@ -136,7 +155,8 @@ impl Activation {
             resizable.follow(world, host.fmu(), |batch, elements| self.get[batch].0.resize(elements));
         }
         for (values, inputs) in &mut self.set {
-            for input in inputs {
+            inputs.cables.fetch(&world.cables, values);
+            for input in &mut inputs.single {
                 input.fetch(world, time, values);
             }
         }
@@ -170,7 +190,8 @@ impl Activation {
         let mut read_and_publish = || {
             for (values, outputs) in &mut self.get {
                 check(getting.get(values)?)?;
-                for output in outputs {
+                outputs.cables.publish(&world.cables, values);
+                for output in &outputs.single {
                     if let Some(size) = output.publish(world, now, values) {
                         let (task, reference) = (Some(self.task), Some(output.reference));
                         let seen = Occurrence { task, reference, time: Some(time), value: size as u64 };
@@ -185,7 +206,7 @@ impl Activation {
 
     /// The run is over: notes what was finished only after this task had looked for the last time.
     pub fn settle(&self, world: &World) {
-        self.set.iter().flat_map(|(_, inputs)| inputs).for_each(|input| input.note_missed(world));
+        self.set.iter().flat_map(|(_, inputs)| &inputs.single).for_each(|input| input.note_missed(world));
     }
 
     /// Appends what the last activation set and read, and what `host` has read in callbacks meanwhile, to the task's

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod activation;
+mod cables;
 mod clocks;
 mod cooperative;
 mod horizon;

@@ -8,7 +8,7 @@ use super::thread_host::PartitionHost;
 use super::world::World;
 use crate::exchange::Versions;
 use crate::ffi::{ClockActivation, Failure, Instance, StateSupport, set_thread_host};
-use crate::plan::{FmuPlan, SignalId, TaskId};
+use crate::plan::{ConnectionId, FmuPlan, SignalId, TaskId};
 use crate::record::board::Global;
 use crate::schedule::{Learned, Timeline};
 use crate::snapshot::{Identity, Snapshot};
@@ -132,12 +132,12 @@ fn serialized(instance: &Instance<ClockActivation>) -> Result<Vec<u8>, Failure> 
 }
 
 fn connections(world: &World) -> Vec<Option<Vec<u64>>> {
-    let value = |cell: &crate::exchange::Latest| {
+    let value = |(connection, cell): (usize, &crate::exchange::Latest)| {
         let mut all = Vec::new();
-        let version = cell.read_with(|words| all = (0..words.len()).map(|i| words.get(i)).collect());
-        (version > 0).then_some(all)
+        let version = cell.read_with(|words| all = words.from(0).collect());
+        world.cables.value(&world.plan, ConnectionId(connection)).or_else(|| (version > 0).then_some(all))
     };
-    world.cells.iter().map(value).collect()
+    world.cells.iter().enumerate().map(value).collect()
 }
 
 /// The sizes of each instance; nothing for one that has those of its plan.

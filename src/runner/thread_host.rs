@@ -58,12 +58,16 @@ pub struct PartitionHost {
     task: Cell<Option<TaskId>>,
     /// Activation time of that activation.
     time: Cell<Instant>,
-    /// That activation, or the last one.
+    /// The instance has clocks that activations can tick or arm.
+    ticks: bool,
+    /// That activation, or the last one; of an instance that ticks.
     due: Cell<Option<Due>>,
     member: LockMember,
     lock: &'static PreemptionLock,
     /// How often FMU code holds the lock (our own callbacks take it too).
     held_by_fmu: Cell<u32>,
+    /// Where the function that is being called is shown.
+    function: Cell<&'static AtomicU64>,
     dispatch: Dispatch,
     /// Where lock hold times go: to the task's histogram, or to the instance's.
     hold: Cell<Recorder<'static>>,
@@ -81,20 +85,23 @@ pub struct PartitionHost {
 impl PartitionHost {
     /// The host of `fmu` on the calling thread, which takes part in its preemption lock as `member`.
     pub fn new(world: &'static World, fmu: FmuId, member: LockMember, dispatch: Dispatch) -> PartitionHost {
+        let clocks = Clocks::new(world, fmu);
         PartitionHost {
             world,
             fmu,
+            ticks: clocks.are_there(),
             task: Cell::new(None),
             time: Cell::new(world.plan.start),
             due: Cell::new(None),
             member,
             held_by_fmu: Cell::new(0),
+            function: Cell::new(world.board.global(Global::MainFunction)),
             dispatch,
             hold: Cell::new(world.board.fmu(fmu).hold()),
             last_hold: Cell::new(RECORDED),
             lock: &world.instances[fmu.0].lock,
             to_wake: world.plan.tasks.chunks(64).map(|_| Cell::new(0)).collect(),
-            clocks: RefCell::new(Clocks::new(world, fmu)),
+            clocks: RefCell::new(clocks),
             on_ticks: RefCell::new(OnTicks::new(&world.plan, fmu)),
             trace: Cell::new(None),
             section: Cell::default(),
@@ -112,16 +119,20 @@ impl PartitionHost {
     }
 
     /// An activation begins: what happens from now on is in its name.
-    pub fn begin(&self, task: TaskId, due: Due) {
+    #[inline]
+    pub fn begin(&self, task: TaskId, due: &Due) {
         let time = due.time;
         self.task.set(Some(task));
         self.time.set(time);
-        self.due.set(Some(due));
-        self.world.tasks[task.0].root.store(due.root.unwrap_or(task).0 as u64 + 1, Relaxed);
-        self.on_ticks.borrow_mut().forget();
+        if self.ticks {
+            self.due.set(Some(*due));
+            self.world.tasks[task.0].root.store(due.root.unwrap_or(task).0 as u64 + 1, Relaxed);
+            self.on_ticks.borrow_mut().forget();
+        }
         self.trace.set(self.world.traces[task.0].as_ref());
         let cells = self.world.board.task(task);
         self.record_holds_in(cells.histogram(Metric::LockHold));
+        self.function.set(cells.word(TaskWord::Function));
         cells.set_time(time);
         cells.word(TaskWord::Active).store(1, Relaxed);
     }
@@ -132,26 +143,35 @@ impl PartitionHost {
     }
 
     /// The activation is over.
+    #[inline]
     pub fn end(&self) {
         self.trace.set(None);
         if let Some(task) = self.task.take() {
             self.record_holds_in(self.world.board.fmu(self.fmu).hold());
             self.world.board.task(task).word(TaskWord::Active).store(0, Relaxed);
+            self.function.set(self.world.board.global(Global::MainFunction));
         }
     }
 
     /// FMU code has returned: releases a lock that it did not give back, and records what its locks have left to record.
+    #[inline]
     pub fn returned_from_fmu(&self) {
-        if self.held_by_fmu.replace(0) > 0 {
-            self.count(TaskWord::LockLeaked, FmuWord::LockLeaked);
-            self.note(Finding::LockLeaked, None, 0);
-            if let Some(leak) = self.lock.release_leaked(&self.member) {
-                self.record_hold(leak.held);
-                self.trace_unlock(leak.held, true);
-            }
-            self.wake_targets();
+        if self.held_by_fmu.get() > 0 {
+            self.leaked();
         }
         self.record_hold(RECORDED);
+    }
+
+    #[cold]
+    fn leaked(&self) {
+        self.held_by_fmu.set(0);
+        self.count(TaskWord::LockLeaked, FmuWord::LockLeaked);
+        self.note(Finding::LockLeaked, None, 0);
+        if let Some(leak) = self.lock.release_leaked(&self.member) {
+            self.record_hold(leak.held);
+            self.trace_unlock(leak.held, true);
+        }
+        self.wake_targets();
     }
 
     /// Runs `body` with the instance locked, as callbacks do.
@@ -295,35 +315,34 @@ impl ThreadHost for PartitionHost {
         }
     }
 
+    #[inline]
     fn calling(&self, function: Function) {
-        self.function_word().store(function as u64 + 1, Relaxed);
+        if self.task.get().is_none() {
+            self.world.board.global(Global::MainFmu).store(self.fmu.0 as u64 + 1, Relaxed);
+        }
+        self.function.get().store(function as u64 + 1, Relaxed);
     }
 
+    #[inline]
     fn returned(&self, function: Function, status: Status) {
         if status == Status::Warning {
-            self.count(TaskWord::Warnings, FmuWord::Warnings);
-            if self.world.plan.fmus[self.fmu.0].on_warning == OnWarning::Error {
-                let (clock, time) = (None, None);
-                self.fail(&Failure { function, status, clock, time, refused: false });
-                if let Some(updates) = self.world.instances[self.fmu.0].updates.get() {
-                    updates.fail();
-                }
-            }
+            self.warned(function);
         }
         // Inside a callback the partition itself is still in its activation.
         let outer = crate::ffi::current_function().map_or(0, |function| function as u64 + 1);
-        self.function_word().store(outer, Relaxed);
+        self.function.get().store(outer, Relaxed);
     }
 }
 
 impl PartitionHost {
-    fn function_word(&self) -> &'static AtomicU64 {
-        match self.task.get() {
-            Some(task) => self.world.board.task(task).word(TaskWord::Function),
-            None => {
-                let board = self.world.board;
-                board.global(Global::MainFmu).store(self.fmu.0 as u64 + 1, Relaxed);
-                board.global(Global::MainFunction)
+    #[cold]
+    fn warned(&self, function: Function) {
+        self.count(TaskWord::Warnings, FmuWord::Warnings);
+        if self.world.plan.fmus[self.fmu.0].on_warning == OnWarning::Error {
+            let (status, clock, time) = (Status::Warning, None, None);
+            self.fail(&Failure { function, status, clock, time, refused: false });
+            if let Some(updates) = self.world.instances[self.fmu.0].updates.get() {
+                updates.fail();
             }
         }
     }

@@ -104,6 +104,11 @@ struct Delayed {
 }
 
 impl Input {
+    /// The connection.
+    pub fn connection(&self) -> ConnectionId {
+        ConnectionId(self.route.cell)
+    }
+
     /// Brings the newest version into the batch, of a delayed connection the one that is visible at `time`, and the item
     /// among those that are set as soon as there is one. What was not there in time is noted.
     #[inline]
@@ -198,6 +203,12 @@ fn write(world: &World, delivery: &Delivery, now: Option<Publishing>, fill: impl
 }
 
 impl Output {
+    /// What does not leave through a cable; `None`: all of it does.
+    pub fn without_cables(mut self, world: &World) -> Option<Output> {
+        self.deliveries.retain(|delivery| !world.cables.has(ConnectionId(delivery.route.cell)));
+        (!self.deliveries.is_empty()).then_some(self)
+    }
+
     /// Whether a delayed connection begins here.
     pub fn is_delayed(&self) -> bool {
         self.deliveries.iter().any(|delivery| delivery.delayed)

@@ -12,11 +12,37 @@ use super::world::{Ending, World};
 use crate::exchange::TickStamp;
 use crate::ffi::set_thread_host;
 use crate::fmu::description::IntervalVariability;
-use crate::record::board::{Global, TaskWord};
-use crate::record::trace::Note;
+use crate::plan::TaskId;
+use crate::record::board::{Global, TaskCells, TaskWord};
+use crate::record::trace::{Note, TraceRing};
 use crate::schedule::{Agenda, Timeline};
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use crate::time::ToNanos;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::time::Duration;
+
+/// What every activation of a task needs, side by side.
+#[derive(Clone, Copy)]
+struct Lane {
+    host: &'static PartitionHost,
+    cells: TaskCells<'static>,
+    failed: &'static AtomicBool,
+    trace: Option<&'static TraceRing<'static>>,
+    tunable: bool,
+}
+
+impl Lane {
+    fn new(world: &'static World, task: TaskId, hosts: &[&'static PartitionHost]) -> Lane {
+        let plan = &world.plan.tasks[task.0];
+        Lane {
+            host: hosts[plan.fmu.0],
+            cells: world.board.task(task),
+            failed: &world.instances[plan.fmu.0].failed,
+            trace: world.traces[task.0].as_ref(),
+            tunable: plan.kind == IntervalVariability::Tunable,
+        }
+    }
+}
 
 /// Runs all activations up to the stop time, or until somebody asks for an end, and gives back what is left to be done.
 /// `hosts` has one per instance.
@@ -28,10 +54,14 @@ pub fn run(
     reconfigurable: &[Reconfigurable],
 ) -> Vec<Timeline> {
     let plan = &world.plan;
+    let begin = plan.start.nanos();
     let mut agenda = Agenda::new(timelines);
     let complete = world.board.global(Global::Complete);
+    let reached = world.board.global(Global::Reached);
     let stop_request = world.board.global(Global::StopRequest);
     let mut stimuli = VirtualStimuli::new(world);
+    let lanes: Vec<Lane> = (0..plan.tasks.len()).map(|task| Lane::new(world, TaskId(task), hosts)).collect();
+    let mut nanos = ToNanos::default();
     let mut order = 0;
     // Of the last activation. A run that is taken up again is not left in the midst of an instant, so that each has one row
     // in the recording.
@@ -46,13 +76,12 @@ pub fn run(
             break;
         }
         let Some((task, due)) = agenda.take() else { break };
-        let (fmu, cells) = (plan.tasks[task.0].fmu, world.board.task(task));
+        let Lane { host, cells, failed, trace, tunable } = lanes[task.0];
         now = Some(due.time);
-        let host = hosts[fmu.0];
-        if let Some(own) = reconfigurable.iter().find(|own| own.fmu == fmu) {
+        if let Some(own) = reconfigurable.iter().find(|own| own.fmu == host.fmu()) {
             own.apply(world, host, due.time, || due.time);
         }
-        if world.ending() == Ending::Discard || world.instances[fmu.0].failed.load(Relaxed) {
+        if world.ending() == Ending::Discard || failed.load(Relaxed) {
             // Periodic releases after the end are none; pending ones are thrown away.
             if due.dispatched.is_some() {
                 cells.count(TaskWord::Discarded, 1);
@@ -64,14 +93,15 @@ pub fn run(
             continue;
         }
         // One nanosecond less, since nanoseconds are rounded.
-        complete.store(world.since_start(due.time).saturating_sub(1), SeqCst);
+        let since_start = nanos.of(due.time).minus(begin).0.max(0) as u64;
+        complete.store(since_start.saturating_sub(1), Release);
         set_thread_host(Some(host));
         crate::sys::crash::label_thread(task.0 as u64 + 1);
-        if plan.tasks[task.0].kind == IntervalVariability::Tunable {
+        if tunable {
             world.tell_grid(task, agenda.grid(task));
         }
-        host.begin(task, due);
-        let trace = world.traces[task.0].as_ref().map(|ring| (ring, world.board.next_in_order()));
+        host.begin(task, &due);
+        let trace = trace.map(|ring| (ring, world.board.next_in_order()));
         let result = activations[task.0].run(world, host, &due);
         // Still in the name of this activation.
         host.returned_from_fmu();
@@ -110,11 +140,11 @@ pub fn run(
             // Nothing is lost in virtual time: wait for the supervisor to read.
             std::thread::sleep(Duration::from_micros(100));
         }
-        world.board.global(Global::Reached).store(world.since_start(due.time), Relaxed);
+        reached.store(since_start, Relaxed);
     }
     let early = world.ending() == Ending::Discard;
     if let Some(stop) = plan.stop.filter(|_| !early) {
-        world.board.global(Global::Reached).store(world.since_start(stop), Relaxed);
+        reached.store(world.since_start(stop), Relaxed);
     }
     // After a regular end nothing waits but deadlines after the stop, which are nobody's loss.
     let mut timelines = agenda.into_timelines();

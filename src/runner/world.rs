@@ -15,6 +15,7 @@ use crossbeam::utils::CachePadded;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
+use super::cables::Cables;
 use super::cooperative::Turns;
 use super::horizon::Horizon;
 use super::job::Job;
@@ -47,7 +48,9 @@ pub struct World {
     pub instances: Vec<InstanceState>,
     /// Per task, each on cache lines of its own: threads on other cores write to them all the time.
     pub tasks: Vec<CachePadded<TaskState>>,
-    /// Per connection: its newest value; of a delayed one that of Initialization Mode.
+    /// Connections whose values travel together.
+    pub cables: Cables,
+    /// Per connection: its newest value; of a delayed one, and of one in a cable, that of Initialization Mode.
     pub cells: Vec<Latest>,
     /// Per connection: the versions of a delayed one.
     pub versions: Vec<Option<Versions>>,
@@ -232,12 +235,13 @@ impl World {
             })
             .collect();
         Ok(World {
-            plan,
             begin: job.begin,
             saves: job.save_state,
             board,
             instances,
             tasks,
+            cables: Cables::lay(&plan),
+            plan,
             cells,
             versions,
             cores,

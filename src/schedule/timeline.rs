@@ -248,7 +248,25 @@ impl Timeline {
     }
 
     /// The time of the next activation, as far as it is known; only times before the stop of the run.
+    #[inline]
     pub fn next(&self) -> Option<Instant> {
+        let next = match self.plain_grid() {
+            Some(grid) => Some(grid.next()),
+            None => self.next_of_all(),
+        };
+        next.filter(|time| self.stop.is_none_or(|stop| *time < stop))
+    }
+
+    /// The grid, when nothing else can come next.
+    #[inline]
+    fn plain_grid(&self) -> Option<&Grid> {
+        match &self.source {
+            Source::Grid { grid, backlog } if backlog.is_empty() && self.waiting.is_empty() => Some(grid),
+            _ => None,
+        }
+    }
+
+    fn next_of_all(&self) -> Option<Instant> {
         let own = match &self.source {
             Source::Grid { grid, backlog } => Some(backlog.front().copied().unwrap_or(grid.next())),
             Source::Changing { next } => *next,
@@ -258,16 +276,27 @@ impl Timeline {
             Source::Ticks => None,
         };
         let tick = self.waiting.first().map(|waiting| waiting.time);
-        let next = match (own, tick) {
+        match (own, tick) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
-        };
-        next.filter(|time| self.stop.is_none_or(|stop| *time < stop))
+        }
     }
 
     /// Takes the next activation off the timeline.
+    #[inline(always)]
     pub fn take(&mut self) -> Option<Due> {
         let time = self.next()?;
+        if self.plain_grid().is_some()
+            && let Source::Grid { grid, .. } = &mut self.source
+        {
+            let (time, next) = grid.pass();
+            self.activated(time);
+            return Some(Due { next: Some(next), ..Due::own(time) });
+        }
+        self.take_of_all(time)
+    }
+
+    fn take_of_all(&mut self, time: Instant) -> Option<Due> {
         if self.waiting.first().is_some_and(|waiting| waiting.time == time) {
             let waiting = self.waiting.remove(0);
             return Some(self.activate(waiting));
@@ -277,10 +306,7 @@ impl Timeline {
                 let next = match backlog.pop_front() {
                     // What came between it and the next one that waits may have been left out.
                     Some(_) => first_after(grid.origin(), grid.interval(), time),
-                    None => {
-                        grid.pass();
-                        grid.next()
-                    }
+                    None => grid.pass().1,
                 };
                 Due { next: Some(next), ..Due::own(time) }
             }
@@ -306,6 +332,7 @@ impl Timeline {
         Some(due)
     }
 
+    #[inline]
     fn activated(&mut self, time: Instant) {
         self.last = Some(time);
         self.recent[self.oldest] = Some(time);
@@ -381,7 +408,7 @@ impl Timeline {
         if grid.next() > now || stop.is_some_and(|stop| grid.next() >= stop) {
             return None;
         }
-        let time = grid.pass();
+        let (time, _) = grid.pass();
         self.last = Some(time);
         Some(Skipped { time })
     }
@@ -395,7 +422,7 @@ impl Timeline {
         if grid.next() > now || stop.is_some_and(|stop| grid.next() >= stop) {
             return None;
         }
-        let time = grid.pass();
+        let (time, _) = grid.pass();
         if backlog.len() == QUEUE {
             return Some(Kept::Not(Skipped { time }));
         }

@@ -29,6 +29,8 @@ pub struct Recorder<'a> {
     open: bool,
     signals: Option<SignalWriter>,
     initial_known: bool,
+    /// At the last look more than half of a ring was in use.
+    busy: bool,
     /// The last lines of each FMU.
     pub last_lines: Vec<VecDeque<String>>,
     /// Lines of the host.
@@ -55,6 +57,7 @@ impl<'a> Recorder<'a> {
             open: false,
             signals: None,
             initial_known: false,
+            busy: false,
             last_lines: vec![VecDeque::new(); plan.fmus.len()],
             host_lines: Vec::new(),
             broken: Vec::new(),
@@ -74,6 +77,11 @@ impl<'a> Recorder<'a> {
         for line in std::mem::take(&mut self.early) {
             self.write_log(&line);
         }
+    }
+
+    /// Whether the next look should come at once: in virtual time the runner waits for room.
+    pub fn is_busy(&self) -> bool {
+        self.busy
     }
 
     /// Takes what there is. `after_the_end`: the runner is gone. Returns new lines of status 1 (warning) or worse.
@@ -126,10 +134,14 @@ impl<'a> Recorder<'a> {
             return; // they wait in their rings
         }
         let mut samples = Vec::new();
+        self.busy = false;
         for task in (0..self.plan.tasks.len()).map(TaskId) {
-            while let Some(sample) = self.board.samples(task).pop() {
-                samples.push((task, sample));
-            }
+            let ring = self.board.samples(task);
+            let (waiting, room) = ring.waiting();
+            self.busy |= 2 * waiting > room;
+            // What comes meanwhile waits: in virtual time it would never end.
+            let limit = if after_the_end { usize::MAX } else { waiting };
+            samples.extend(std::iter::from_fn(|| ring.pop()).take(limit).map(|sample| (task, sample)));
         }
         // After `complete` was read: a value is acknowledged before the activation that it was set for is complete.
         let changes = self.control.as_ref().map(Control::take_changes).unwrap_or_default();

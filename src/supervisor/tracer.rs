@@ -38,6 +38,8 @@ pub struct Tracer<'a> {
     /// Made when the start instant is known.
     at_work: Option<AtWork<'a>>,
     out: Option<PathBuf>,
+    /// At the last look more than half of a ring was in use.
+    busy: bool,
     /// Why a file is not what it should be.
     problems: Vec<String>,
 }
@@ -64,7 +66,8 @@ impl<'a> Tracer<'a> {
     /// Waits for [`Tracer::open`]. `begin`: when activations begin.
     pub fn new(plan: &'a Plan, board: Board<'a>, begin: Instant) -> Self {
         let ruler = Ruler::new();
-        Tracer { plan, board, begin: begin.nanos().0, ruler, at_work: None, out: None, problems: Vec::new() }
+        let (begin, problems) = (begin.nanos().0, Vec::new());
+        Tracer { plan, board, begin, ruler, at_work: None, out: None, busy: false, problems }
     }
 
     /// Files go to `out`.
@@ -98,6 +101,11 @@ impl<'a> Tracer<'a> {
         });
     }
 
+    /// Whether the next look should come at once: in virtual time the runner waits for room.
+    pub fn is_busy(&self) -> bool {
+        self.busy
+    }
+
     /// Takes what there is, and calls `meanwhile` every few milliseconds that it takes.
     pub fn look(&mut self, meanwhile: &mut dyn FnMut()) {
         self.begin();
@@ -114,11 +122,16 @@ impl<'a> Tracer<'a> {
             (false, false) => monotonic_now() - work.start,
         };
         self.ruler.advance();
+        self.busy = false;
         let (ruler, start, is_virtual) = (&self.ruler, work.start, work.axis.is_some());
         let clock = |stamp: u64| if is_virtual { stamp as i64 } else { ruler.instant(stamp) - start };
         for task in (0..self.plan.tasks.len()).map(TaskId) {
             let Some(ring) = self.board.trace(task) else { continue };
-            while let Some(note) = ring.pop() {
+            let (waiting, room) = ring.waiting();
+            self.busy |= 2 * waiting > room;
+            // All from before the horizon are among these; what comes meanwhile would never end in virtual time.
+            let limit = if over { usize::MAX } else { waiting };
+            for note in std::iter::from_fn(|| ring.pop()).take(limit) {
                 let note = note.since(start);
                 if let Note::Activated { end, .. } = note {
                     work.ended[task.0] = end;

@@ -432,7 +432,6 @@ impl<'a> Supervision<'a> {
                 self.told_of_the_process = self.recorder.host_lines.clone();
                 told_before_start.drain(..).for_each(|line: String| (self.tell)(&line));
             }
-            // A trace file may take seconds.
             let mut lines = Vec::new();
             self.tracer.look(&mut || lines.append(&mut self.recorder.drain(false)));
             lines.append(&mut self.recorder.drain(false));
@@ -459,7 +458,11 @@ impl<'a> Supervision<'a> {
             if self.recording {
                 progress.draw(self.board);
             }
-            std::thread::sleep(LOOK);
+            let waited_for =
+                self.prepared.plan.mode == Mode::Virtual && (self.recorder.is_busy() || self.tracer.is_busy());
+            if !waited_for {
+                std::thread::sleep(LOOK);
+            }
         };
         progress.clear();
         if self.board.phase() != Phase::Refused {

@@ -45,8 +45,23 @@ impl Instant {
     }
 
     /// This instant plus a duration.
+    #[inline]
     pub fn after(self, duration: Fraction) -> Instant {
-        self.after_many(duration, 1)
+        if self.resolution != duration.resolution || duration.counter >= duration.resolution {
+            return self.after_many(duration, 1);
+        }
+        // Both are below 2^63.
+        let counter = self.counter + duration.counter;
+        match counter.checked_sub(self.resolution) {
+            None => Instant { counter, ..self },
+            Some(counter) => Instant { seconds: self.seconds.saturating_add(1), counter, ..self },
+        }
+    }
+
+    /// Whether [`Instant::after`] only has to add numerators.
+    #[inline]
+    pub fn shares_denominator(self, duration: Fraction) -> bool {
+        self.resolution == duration.resolution
     }
 
     /// This instant plus `count` times `duration`: the tick of a grid, computed in one step so that nothing accumulates.
@@ -94,10 +109,12 @@ impl Instant {
     /// As FMI wants it: the nearest `f64`, rounded once.
     pub fn seconds(self) -> f64 {
         const EXACT: u64 = 1 << 53;
-        let numerator = i128::from(self.seconds) * i128::from(self.resolution) + i128::from(self.counter);
-        if numerator.unsigned_abs() <= u128::from(EXACT) && self.resolution <= EXACT {
+        let small = i64::try_from(self.resolution).ok().and_then(|resolution| self.seconds.checked_mul(resolution));
+        let small = small.and_then(|whole| whole.checked_add_unsigned(self.counter));
+        if let Some(numerator) = small.filter(|n| n.unsigned_abs() <= EXACT && self.resolution <= EXACT) {
             return numerator as f64 / self.resolution as f64;
         }
+        let numerator = i128::from(self.seconds) * i128::from(self.resolution) + i128::from(self.counter);
         // Beyond 53 bits the division itself would round operands first: keep 64 quotient bits and a sticky one.
         let magnitude = numerator.unsigned_abs();
         let shift = 64 - (128 - magnitude.leading_zeros() as i32) + (64 - self.resolution.leading_zeros() as i32);

@@ -17,7 +17,7 @@ mod nanos;
 
 pub use fraction::{Fraction, NotAFraction};
 pub use instant::Instant;
-pub use nanos::Nanos;
+pub use nanos::{Nanos, ToNanos};
 
 /// The largest denominator that is kept exactly.
 const DENOMINATOR_LIMIT: u64 = 1 << 63;
@@ -51,6 +51,34 @@ mod tests {
     fn nanoseconds_are_the_nearest_double_of_their_seconds() {
         assert_eq!(Nanos(5_100_000_000).seconds(), 5.1);
         assert_eq!(Nanos(-300_000_000).seconds(), -0.3);
+    }
+
+    proptest! {
+        #[test]
+        fn nanoseconds_are_the_same_from_a_denominator_that_is_known(
+            instants in proptest::collection::vec((-5i64..5, any::<u64>(), prop_oneof![1u64..2000, any::<u64>()]), 1..20),
+        ) {
+            let mut nanos = ToNanos::default();
+            for (seconds, counter, resolution) in instants {
+                let resolution = (resolution % DENOMINATOR_LIMIT).max(1);
+                for counter in [0, counter % resolution, resolution - 1] {
+                    let time = Instant { seconds, counter, resolution };
+                    prop_assert_eq!(nanos.of(time), time.nanos());
+                }
+            }
+        }
+
+        /// Adding numerators gives what the general way gives, to the denominator.
+        #[test]
+        fn a_step_is_the_same_whichever_way_it_is_taken(
+            seconds in -5i64..5, counter in any::<u64>(), resolution in 1u64..=DENOMINATOR_LIMIT, step in any::<u64>(),
+        ) {
+            let from = Instant { seconds, counter: counter % resolution, resolution };
+            for step in [step, step % resolution] {
+                let step = Fraction { counter: step, resolution };
+                prop_assert_eq!(from.after(step).to_words(), from.after_many(step, 1).to_words());
+            }
+        }
     }
 
     #[test]

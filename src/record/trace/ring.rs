@@ -64,6 +64,12 @@ impl<'a> TraceRing<'a> {
         self.header[0].load(Relaxed).wrapping_sub(self.header[READ].load(Acquire)) > self.mask as u64
     }
 
+    /// Notes that wait now, and how many there is room for.
+    pub fn waiting(&self) -> (usize, usize) {
+        let waiting = self.header[0].load(Acquire).wrapping_sub(self.header[READ].load(Relaxed));
+        (waiting.min(self.mask as u64 + 1) as usize, self.mask + 1)
+    }
+
     /// Appends a note; a full ring drops and counts it. For the producer.
     #[inline]
     pub fn push(&self, note: &Note) {

@@ -56,6 +56,11 @@ impl Clocks {
             fraction,
         }
     }
+
+    /// Whether there is any.
+    pub(super) fn are_there(&self) -> bool {
+        !self.outputs.is_empty() || !self.decimal.tasks.is_empty() || !self.fraction.tasks.is_empty()
+    }
 }
 
 impl PartitionHost {

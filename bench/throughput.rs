@@ -1,0 +1,75 @@
+//! What the host adds to an activation in virtual time, in nanoseconds: `cargo bench --bench throughput`.
+//!
+//! An FMU that does nothing (`bench/idle`), with ten inputs and ten outputs of each of its clocks, each output connected to
+//! an input of the same clock; beside it a loop written by hand that makes the same calls of the same library in the same
+//! order and copies the same values. The *share* is the difference of the two, per activation; each is the least of several
+//! runs that take turns, since other programs only ever add.
+//!
+//! Then what recordings add, and whether memory stays as it is over 10^8 activations. Exit code 1 when a share is above its
+//! limit or memory grows.
+
+#[path = "throughput/by_hand.rs"]
+mod by_hand;
+#[path = "throughput/idle.rs"]
+mod idle;
+#[path = "throughput/memory.rs"]
+mod memory;
+
+use idle::{Idle, Recorded};
+use std::process::ExitCode;
+
+/// Activations of a run.
+const ACTIVATIONS: u64 = 4_000_000;
+/// Of a run that is recorded: 21 columns.
+const RECORDED: u64 = 400_000;
+/// Activations over which memory must not grow.
+const LONG: u64 = 100_000_000;
+const REPETITIONS: usize = 5;
+/// Clocks, and what the host may add to an activation, ns.
+const CLOCKS: [(usize, Option<f64>); 7] =
+    [(1, Some(25.0)), (3, None), (10, None), (30, None), (100, None), (300, None), (1000, Some(60.0))];
+
+fn main() -> ExitCode {
+    // `cargo test --benches` only wants to know whether this builds.
+    if std::env::args().any(|argument| argument == "--test") {
+        return ExitCode::SUCCESS;
+    }
+    match measure() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            println!("not measured: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure() -> Result<bool, String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let library = idle::build(folder.path())?;
+    let mut kept = true;
+    println!("{:>6} {:>14} {:>12} {:>12} {:>10}", "clocks", "activations/s", "vecud, ns", "by hand, ns", "share, ns");
+    for (clocks, limit) in CLOCKS {
+        let fmu = Idle::new(folder.path(), &library, clocks)?;
+        let (mut ours, mut theirs) = (f64::INFINITY, f64::INFINITY);
+        for _ in 0..REPETITIONS {
+            ours = ours.min(fmu.run(Recorded::Nothing, ACTIVATIONS)?);
+            theirs = theirs.min(by_hand::run(&library, clocks, ACTIVATIONS)?);
+        }
+        let share = ours - theirs;
+        let said = limit.map_or(String::new(), |limit| format!("    (at most {limit})"));
+        println!("{clocks:>6} {:>14.0} {ours:>12.1} {theirs:>12.1} {share:>10.1}{said}", 1e9 / ours);
+        kept &= limit.is_none_or(|limit| share <= limit);
+    }
+    let fmu = Idle::new(folder.path(), &library, 1)?;
+    let bare = fmu.run(Recorded::Nothing, RECORDED)?;
+    for (recorded, name) in [(Recorded::Csv, "csv"), (Recorded::Mcap, "mcap")] {
+        let mut least = f64::INFINITY;
+        for _ in 0..REPETITIONS {
+            least = least.min(fmu.run(recorded, RECORDED)?);
+        }
+        println!("one clock, 20 signals recorded as {name}: {:.0} ns more an activation", least - bare);
+    }
+    kept &= memory::stays(&fmu, LONG)?;
+    Ok(kept)
+}

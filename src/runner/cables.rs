@@ -1,0 +1,221 @@
+//! Connections side by side: those that lead from the variables which one task reads in one call to the same tasks are a
+//! *cable*, and their values travel together, as one version.
+//!
+//! That is for speed alone: ten values cost one look at a version instead of ten. Only numbers that are visible at once, with
+//! a single producer that always computes all of them, are laid into cables; what Initialization Mode has brought, and what
+//! a saved state brings back, is in the connections' own cells.
+
+use super::values::Input;
+use super::world::World;
+use crate::exchange::Latest;
+use crate::ffi::Batch;
+use crate::fmu::description::VariableType;
+use crate::plan::conversion::Conversion;
+use crate::plan::{self, ConnectionId, Plan, TaskId, Timing};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// One of the calls in which a task sets, or reads, variables.
+type Call = (TaskId, usize);
+
+/// All cables of a rig.
+#[derive(Debug, Default)]
+pub struct Cables {
+    all: Vec<Latest>,
+    /// Per connection: its cable, and its first word there.
+    lines: Vec<Option<(usize, usize)>>,
+}
+
+impl Cables {
+    /// Lays the cables of a plan.
+    pub fn lay(plan: &Plan) -> Cables {
+        let mut producers: Vec<Vec<Call>> = vec![Vec::new(); plan.connections.len()];
+        let mut consumers = producers.clone();
+        for (number, task) in plan.tasks.iter().enumerate() {
+            for (call, batch) in task.get.iter().enumerate().filter(|(_, batch)| batch.resizable.is_none()) {
+                for connection in batch.items.iter().flat_map(|item| &item.connections) {
+                    producers[connection.0].push((TaskId(number), call));
+                }
+            }
+            for (call, batch) in task.set.iter().enumerate() {
+                for connection in batch.items.iter().flat_map(|item| &item.connections) {
+                    consumers[connection.0].push((TaskId(number), call));
+                }
+            }
+        }
+        // What callbacks read comes when it comes, and what changes its size is not always there as a whole.
+        let on_ticks = plan.fmus.iter().flat_map(|fmu| &fmu.on_ticks).map(|on_tick| &on_tick.batch);
+        let resizable = plan.tasks.iter().flat_map(|task| &task.get).filter(|batch| batch.resizable.is_some());
+        for item in on_ticks.chain(resizable).flat_map(|batch| &batch.items) {
+            item.connections.iter().for_each(|connection| producers[connection.0].clear());
+        }
+        // In the order in which consumers set them.
+        let mut groups: BTreeMap<(Call, Vec<Call>), Vec<ConnectionId>> = BTreeMap::new();
+        let set = plan.tasks.iter().flat_map(|task| &task.set).flat_map(|batch| &batch.items);
+        for &connection in set.flat_map(|item| &item.connections) {
+            let planned = &plan.connections[connection.0];
+            let is_number = !matches!(planned.variable_type, VariableType::String | VariableType::Binary);
+            if let [producer] = producers[connection.0][..]
+                && planned.timing == Timing::Immediate
+                && is_number
+            {
+                let lines = groups.entry((producer, consumers[connection.0].clone())).or_default();
+                if !lines.contains(&connection) {
+                    lines.push(connection);
+                }
+            }
+        }
+        let mut cables = Cables { all: Vec::new(), lines: vec![None; plan.connections.len()] };
+        for lines in groups.into_values().filter(|lines| lines.len() > 1) {
+            let mut words = 0;
+            for line in &lines {
+                cables.lines[line.0] = Some((cables.all.len(), words));
+                words += plan.connections[line.0].elements;
+            }
+            cables.all.push(Latest::new(words));
+        }
+        cables
+    }
+
+    /// Whether this connection lies in a cable, once activations run.
+    pub fn has(&self, connection: ConnectionId) -> bool {
+        self.lines[connection.0].is_some()
+    }
+
+    /// The newest value that has travelled through a cable; `None`: none has. Allocates.
+    pub fn value(&self, plan: &Plan, connection: ConnectionId) -> Option<Vec<u64>> {
+        let (cable, first) = self.lines[connection.0]?;
+        let mut value = Vec::new();
+        let elements = plan.connections[connection.0].elements;
+        let version = self.all[cable].read_with(|words| {
+            value = (first..first + elements).map(|word| words.get(word)).collect();
+        });
+        (version > 0).then_some(value)
+    }
+}
+
+/// A stretch of a cable whose words are elements of a batch.
+#[derive(Debug, PartialEq)]
+struct Stretch {
+    word: usize,
+    elements: Range<usize>,
+    conversion: Conversion,
+}
+
+/// Where a cable meets a batch.
+struct End {
+    cable: usize,
+    /// The version that the batch has.
+    seen: u64,
+    stretches: Vec<Stretch>,
+    /// Items that join with the first version.
+    items: Vec<usize>,
+}
+
+impl End {
+    /// The ends at a batch; `elements` are those of a connection on this side.
+    fn all(
+        world: &World,
+        planned: &plan::Batch,
+        values: &Batch,
+        elements: impl Fn(&plan::ConnectionPlan) -> (&[Range<usize>], Conversion),
+    ) -> Vec<End> {
+        let cables = &world.cables;
+        let mut ends: Vec<End> = Vec::new();
+        for (item, variable) in planned.items.iter().enumerate() {
+            let first = values.elements(item).start;
+            for connection in &variable.connections {
+                let Some((cable, mut word)) = cables.lines[connection.0] else { continue };
+                let number = ends.iter().position(|end| end.cable == cable).unwrap_or_else(|| {
+                    ends.push(End { cable, seen: 0, stretches: Vec::new(), items: Vec::new() });
+                    ends.len() - 1
+                });
+                let end = &mut ends[number];
+                end.items.extend((!end.items.contains(&item)).then_some(item));
+                let (runs, conversion) = elements(&world.plan.connections[connection.0]);
+                for run in runs {
+                    let elements = first + run.start..first + run.end;
+                    let length = elements.len();
+                    match end.stretches.last_mut() {
+                        Some(last)
+                            if last.elements.end == elements.start
+                                && last.word + last.elements.len() == word
+                                && last.conversion == conversion =>
+                        {
+                            last.elements.end = elements.end;
+                        }
+                        _ => end.stretches.push(Stretch { word, elements, conversion }),
+                    }
+                    word += length;
+                }
+            }
+        }
+        ends
+    }
+}
+
+/// The cables that end at a batch which is set.
+pub struct Incoming(Vec<End>);
+
+impl Incoming {
+    /// Those of this batch.
+    pub fn new(world: &World, planned: &plan::Batch, values: &Batch) -> Incoming {
+        Incoming(End::all(world, planned, values, |connection| (&connection.to_elements, Conversion::NONE)))
+    }
+
+    /// Brings the newest versions into the batch, and the items among those that are set as soon as there is one.
+    #[inline]
+    pub fn fetch(&mut self, cables: &Cables, values: &mut Batch) {
+        for end in &mut self.0 {
+            let cable = &cables.all[end.cable];
+            if cable.version() == end.seen {
+                continue;
+            }
+            let is_first = end.seen == 0;
+            end.seen = cable.read_with(|words| {
+                for stretch in &end.stretches {
+                    values.set_words(stretch.elements.clone(), words.from(stretch.word));
+                }
+            });
+            if is_first {
+                end.items.iter().for_each(|item| values.enable(*item));
+            }
+        }
+    }
+}
+
+/// The cables that begin at a batch which is read.
+pub struct Outgoing(Vec<End>);
+
+impl Outgoing {
+    /// Those of this batch.
+    pub fn new(world: &World, planned: &plan::Batch, values: &Batch) -> Outgoing {
+        Outgoing(End::all(world, planned, values, |connection| (&connection.from_elements, connection.conversion)))
+    }
+
+    /// Publishes what the batch has.
+    #[inline]
+    pub fn publish(&self, cables: &Cables, values: &Batch) {
+        for end in &self.0 {
+            cables.all[end.cable].write_with(|words| {
+                for stretch in &end.stretches {
+                    let Stretch { word, elements, conversion } = stretch;
+                    match *conversion == Conversion::NONE {
+                        true => values.words(elements.clone(), |i, value| words.set(word + i, value)),
+                        false => {
+                            values.words(elements.clone(), |i, value| words.set(word + i, conversion.apply(value)));
+                        }
+                    }
+                }
+            });
+        }
+    }
+}
+
+/// What activations fetch one by one: what comes in cables they have from Initialization Mode, or from a saved state.
+pub fn without_cables(world: &World, inputs: Vec<Input>, values: &mut Batch) -> Vec<Input> {
+    let (mut initial, others): (Vec<Input>, Vec<Input>) =
+        inputs.into_iter().partition(|input| world.cables.has(input.connection()));
+    initial.iter_mut().for_each(|input| input.fetch_initial(&world.cells, values));
+    others
+}
