@@ -54,4 +54,4 @@ pub use stimulus::{FedClock, FedElement, FedValue, Interpolation, StimulusPlan};
 pub use trace::{TraceMode, TracePlan};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

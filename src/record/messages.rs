@@ -231,9 +231,10 @@ impl Sheet for Messages {
         self.request(time, values)
     }
 
-    /// A chunk ends with a time: what a killed process leaves has no half a row.
+    /// A chunk ends with a time: what a killed process leaves has no half a row. Also where much waits that was recorded while
+    /// nobody wrote, a chunk is due in time.
     fn row(&mut self, _: Instant, _: &[Option<u64>]) -> io::Result<()> {
-        if self.waiting >= CHUNK_SIZE { self.chunk() } else { Ok(()) }
+        if self.waiting >= CHUNK_SIZE { self.chunk() } else { self.flush(false) }
     }
 
     fn flush(&mut self, all: bool) -> io::Result<()> {
@@ -302,5 +303,26 @@ mod tests {
             assert_eq!(text, expected);
             serde_json::from_str::<Value>(&text).unwrap();
         }
+    }
+
+    /// What waits for a supervisor that comes late is much: to be killed in the midst of it costs no more than ever.
+    #[test]
+    fn chunks_are_written_in_the_midst_of_much_that_waits() {
+        let plan = crate::plan::tests::ecu_and_plant("[record]\nformat = \"mcap\"\n");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("signals.mcap");
+        let mut messages = Messages::create(&path, &plan).unwrap();
+        messages.begin(&vec![None; plan.signals.len()]).unwrap();
+        let recorded = |task: usize| Some((TaskId(task), plan.recorded(&plan.tasks[task]).next()?));
+        let (task, column) = (0..plan.tasks.len()).find_map(recorded).unwrap();
+        let mut write = |time: i64| {
+            let time = Instant::from_nanos(Nanos(time));
+            messages.activation(task, time, &[(column, Some(0))]).unwrap();
+            messages.row(time, &[]).unwrap();
+            mcap::MessageStream::new(&std::fs::read(&path).unwrap()).unwrap().count()
+        };
+        assert_eq!(write(0), 0);
+        std::thread::sleep(CHUNK_TIME);
+        assert_eq!(write(1), 2);
     }
 }

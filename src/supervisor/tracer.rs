@@ -1,7 +1,8 @@
 //! Reads what partitions note of who ran when while a run goes on, and makes `trace.json` of it.
 //!
 //! In mode `all` everything goes to the file at once, until it is as large as it may be; as a [flight recorder](flight) the
-//! last seconds stay in memory. Whatever goes wrong with a file is a warning of the report and never ends the run.
+//! last seconds stay in memory. Whatever goes wrong with a file is a warning of the report and never ends the run. What takes
+//! long gives its caller turns, so that recordings do not wait for it.
 
 mod flight;
 mod picture;
@@ -105,14 +106,14 @@ impl<'a> Tracer<'a> {
         self.busy
     }
 
-    /// Takes what there is.
-    pub fn look(&mut self) {
+    /// Takes what there is, and calls `meanwhile` every few milliseconds that it takes.
+    pub fn look(&mut self, meanwhile: &mut dyn FnMut()) {
         self.begin();
-        self.take(false);
+        self.take(false, meanwhile);
     }
 
     /// Takes what there is. `over`: nothing comes after it.
-    fn take(&mut self, over: bool) {
+    fn take(&mut self, over: bool, meanwhile: &mut dyn FnMut()) {
         let Some(work) = &mut self.at_work else { return };
         // Before the rings are read: see `Assembler`.
         let horizon = match (over, work.axis.is_some()) {
@@ -148,7 +149,7 @@ impl<'a> Tracer<'a> {
         let now = if is_virtual { items.last().map_or(0, Item::at) } else { horizon };
         work.gallery.show(&items);
         match &mut work.sink {
-            Sink::Flight(flight) => flight.take(items, now, &mut self.problems),
+            Sink::Flight(flight) => flight.take(items, now, &mut self.problems, meanwhile),
             Sink::All { writer, file } => {
                 // In pieces, so that the file is not much larger than it may be.
                 for piece in items.chunks(PIECE) {
@@ -187,9 +188,9 @@ impl<'a> Tracer<'a> {
     pub fn finish(mut self, gone: i64) -> (TraceResult, Vec<String>) {
         self.begin();
         // What is noted first, then what is not.
-        self.look();
+        self.look(&mut || ());
         self.unfinished(gone);
-        self.take(true);
+        self.take(true, &mut || ());
         let tasks = (0..self.plan.tasks.len()).map(TaskId);
         let dropped: u64 = tasks.filter_map(|task| self.board.trace(task)).map(|ring| ring.dropped()).sum();
         if dropped > 0 {

@@ -432,8 +432,10 @@ impl<'a> Supervision<'a> {
                 self.told_of_the_process = self.recorder.host_lines.clone();
                 told_before_start.drain(..).for_each(|line: String| (self.tell)(&line));
             }
-            self.tracer.look();
-            for (_, line) in self.recorder.drain(false) {
+            let mut lines = Vec::new();
+            self.tracer.look(&mut || lines.append(&mut self.recorder.drain(false)));
+            lines.append(&mut self.recorder.drain(false));
+            for (_, line) in lines {
                 progress.clear();
                 if self.recording { (self.tell)(&line) } else { told_before_start.push(line) }
             }

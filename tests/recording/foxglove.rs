@@ -14,19 +14,24 @@ try:
     from jsonschema.validators import validator_for
 except ImportError:
     validator_for = None
+schemas = {}
 with open(sys.argv[1], "rb") as stream:
     reader = make_reader(stream, validate_crcs=True)
     for schema, channel, message in reader.iter_messages(log_time_order=False):
         assert schema.encoding == "jsonschema" and channel.message_encoding == "json"
-        fields, form = json.loads(message.data), json.loads(schema.data)
-        # What Foxglove's reader takes: one word for the type of each property.
-        assert form["type"] == "object"
-        for key, value in fields.items():
-            assert form["properties"][key]["type"] in ("boolean", "integer", "number"), key
-        if validator_for:
-            validator = validator_for(form)
-            validator.check_schema(form)
-            validator(form).validate(fields)
+        if schema.id not in schemas:
+            form = json.loads(schema.data)
+            # What Foxglove's reader takes: one word for the type of each property.
+            assert form["type"] == "object"
+            for key, value in form["properties"].items():
+                assert value["type"] in ("boolean", "integer", "number"), key
+            validator = validator_for and validator_for(form)
+            validator and validator.check_schema(form)
+            schemas[schema.id] = form["properties"], validator and validator(form)
+        (properties, validator), fields = schemas[schema.id], json.loads(message.data)
+        assert fields.keys() <= properties.keys()
+        if validator:
+            validator.validate(fields)
         print(json.dumps([channel.topic, message.sequence, message.log_time, message.publish_time, message.data.decode()]))
     summary = reader.get_summary()
     print(json.dumps(summary and summary.statistics.message_count))

@@ -5,8 +5,9 @@ use super::{BOTH, messages, rows, two};
 use nix::sys::signal::Signal::SIGKILL;
 use std::time::{Duration, Instant};
 
-/// Kills a process of a run of 10 s in its middle, and gives the simulation time that it had come to by then.
-fn kill_in_the_middle(rig: &Rig, runner: bool) -> f64 {
+/// Kills a process of a run of 10 s in its middle, and gives the simulation time that it had come to by then, and for how
+/// long the supervisor was on a core, and waited for one (s).
+fn kill_in_the_middle(rig: &Rig, runner: bool) -> (f64, [f64; 2]) {
     let mut child = rig.start(rig.command());
     rig.wait_until_it_runs();
     // The start lies before this, so the run has come further than that.
@@ -14,19 +15,23 @@ fn kill_in_the_middle(rig: &Rig, runner: bool) -> f64 {
     let of_runner = runner_of(&child);
     std::thread::sleep(Duration::from_secs(5));
     let elapsed = seen.elapsed().as_secs_f64();
+    let cores = std::fs::read_to_string(format!("/proc/{}/schedstat", child.id())).unwrap_or_default();
+    let mut cores = cores.split_whitespace().map(|word| word.parse().map_or(f64::NAN, |nanos: f64| nanos / 1e9));
+    let cores = [(); 2].map(|()| cores.next().unwrap_or(f64::NAN));
     send(if runner { of_runner } else { child.id() as i32 }, SIGKILL);
     let status = child.wait().unwrap();
     assert_eq!(status.code(), runner.then_some(1));
-    elapsed
+    (elapsed, cores)
 }
 
 /// Both files have the same rows, at least up to a second before `elapsed`.
-fn check(rig: &Rig, elapsed: f64) {
+fn check(rig: &Rig, (elapsed, [on, waited]): (f64, [f64; 2])) {
     let file = rig.out().join("signals.mcap");
     let times: Vec<f64> = messages(&file).iter().map(|message| message.2 as f64 / 1e9).collect();
-    assert!(times.is_sorted() && times[0] == 0.0);
-    let reached = *times.last().unwrap();
-    assert!(reached > elapsed - 1.0, "killed after {elapsed} s, recorded up to {reached} s");
+    assert!(times.is_sorted() && times.first().is_none_or(|first| *first == 0.0));
+    let reached = times.last().copied().unwrap_or(f64::NEG_INFINITY);
+    let had = format!("the supervisor was on a core for {on} s and waited for one for {waited} s");
+    assert!(reached > elapsed - 1.0, "killed after {elapsed} s, recorded up to {reached} s; {had}");
     let (mcap, csv) = (rows(&file), rows(&rig.out().join("signals.csv")));
     assert!(csv.1.last().unwrap().0 > elapsed - 1.0);
     assert!(mcap.0 == csv.0 && mcap.1.iter().zip(&csv.1).all(|(a, b)| a == b));
@@ -44,8 +49,8 @@ fn check(rig: &Rig, elapsed: f64) {
 fn a_supervisor_that_is_killed_has_recorded_all_but_the_last_second() {
     the_core(|| {
         let rig = two("stop_time = 10", BOTH);
-        let elapsed = kill_in_the_middle(&rig, false);
-        check(&rig, elapsed);
+        let killed = kill_in_the_middle(&rig, false);
+        check(&rig, killed);
         super::foxglove::reads(&rig.out().join("signals.mcap"), "a_supervisor_that_is_killed");
     });
 }
@@ -54,8 +59,8 @@ fn a_supervisor_that_is_killed_has_recorded_all_but_the_last_second() {
 fn of_a_runner_that_is_killed_everything_is_recorded() {
     the_core(|| {
         let rig = two("stop_time = 10", BOTH);
-        let elapsed = kill_in_the_middle(&rig, true);
-        check(&rig, elapsed);
+        let killed = kill_in_the_middle(&rig, true);
+        check(&rig, killed);
         // The supervisor has ended it regularly.
         let bytes = std::fs::read(rig.out().join("signals.mcap")).unwrap();
         assert!(mcap::Summary::read(&bytes).unwrap().is_some());
@@ -80,4 +85,33 @@ fn at_whatever_instant_it_is_killed_the_file_is_whole() {
         most = most.max(messages.len());
     }
     assert!(most > 1000, "{most} messages at most");
+}
+
+#[test]
+fn a_trace_that_is_written_meanwhile_does_not_hold_up_the_recording() {
+    the_core(|| {
+        // An overrun at 4 s, and a trace of all that was before it: it takes longer than a second to write.
+        let late = "count_up = true, fast_sleep_every = 4000, fast_sleep_us = 5000";
+        let rig = Rig::new("stop_time = 7").tracer("a", late);
+        let rig = ["b", "c", "d", "e", "f"].into_iter().fold(rig, |rig, fmu| rig.tracer(fmu, ""));
+        let rig = rig.more("[record]\nsignals = ['?.count_*']\n[trace]\nmode = 'flight'\nseconds = 10\n");
+        let child = rig.start(rig.command());
+        rig.wait_until_it_runs();
+        let length = || std::fs::metadata(rig.out().join("signals.csv")).map_or(0, |file| file.len());
+        let (began, mut before, mut grown, mut longest) = (Instant::now(), length(), Instant::now(), Duration::ZERO);
+        while began.elapsed() < Duration::from_secs(6) {
+            std::thread::sleep(Duration::from_millis(5));
+            let now = length();
+            if now != before {
+                longest = longest.max(grown.elapsed());
+                (before, grown) = (now, Instant::now());
+            }
+        }
+        let outcome = rig.finish(child, Duration::from_secs(20)).exits(0);
+        let traces = outcome.report()["trace"]["files"].as_array().unwrap().clone();
+        let (_of_the_end, of_incidents) = traces.split_last().unwrap();
+        let large = of_incidents.iter().map(|trace| trace["activations"].as_u64().unwrap()).max();
+        assert!(large > Some(50_000), "other overruns came first: {large:?} activations");
+        assert!(longest < Duration::from_millis(500), "nothing was written for {longest:?}");
+    });
 }

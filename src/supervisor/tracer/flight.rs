@@ -71,7 +71,7 @@ impl<'a> Flight<'a> {
     }
 
     /// The next items, by their ends; it is `now` on their axis.
-    pub(super) fn take(&mut self, items: Vec<Item>, now: i64, problems: &mut Vec<String>) {
+    pub(super) fn take(&mut self, items: Vec<Item>, now: i64, problems: &mut Vec<String>, meanwhile: &mut dyn FnMut()) {
         let back = self.plan.trace.seconds.0;
         for item in items {
             self.newest = self.newest.max(item.at());
@@ -90,7 +90,7 @@ impl<'a> Flight<'a> {
         // At the end there is one file for both.
         let over = now == i64::MAX;
         if !over && self.incident.as_ref().is_some_and(|incident| now >= incident.at + AFTER.min(back / 4)) {
-            self.write(problems);
+            self.write(problems, meanwhile);
         }
         // The last seconds in which something happened: an FMU may take its time to end.
         let since = self.since(self.incident.as_ref());
@@ -147,7 +147,7 @@ impl<'a> Flight<'a> {
     }
 
     /// Writes what there is in memory.
-    fn write(&mut self, problems: &mut Vec<String>) {
+    fn write(&mut self, problems: &mut Vec<String>, meanwhile: &mut dyn FnMut()) {
         let name = match self.files.len() {
             0 => NAME.to_owned(),
             files => format!("trace-{}.json", files + 1),
@@ -164,11 +164,11 @@ impl<'a> Flight<'a> {
             let first = first as f64 / 1e9;
             file.why.push(format!("{number} more {incidents} {have} no file of their own, the first at {first:.3} s"));
         }
-        let first = self.first_with_room();
+        let first = self.first_with_room(meanwhile);
         if let Some(reason) = self.shortened(first, incident.as_ref()) {
             problems.push(format!("{name} reaches back {reason}"));
         }
-        if let Err(error) = self.write_as(&mut file, first, incident.as_ref()) {
+        if let Err(error) = self.write_as(&mut file, first, incident.as_ref(), meanwhile) {
             problems.push(format!("{name} is not complete: {error}"));
         }
         if let Some(incident) = incident.filter(|_| self.picture.is_none()) {
@@ -179,7 +179,7 @@ impl<'a> Flight<'a> {
     }
 
     /// The first item of those for which a file has room: what happened last is what counts.
-    fn first_with_room(&mut self) -> usize {
+    fn first_with_room(&mut self, meanwhile: &mut dyn FnMut()) -> usize {
         let limit = self.plan.trace.limit;
         let items = self.window.make_contiguous();
         if ((items.iter().map(Item::events).sum::<usize>() * EVENT) as u64) < limit {
@@ -192,6 +192,7 @@ impl<'a> Flight<'a> {
         for piece in items.chunks(PIECE) {
             let _ = scale.write(piece);
             ends.push(scale.written());
+            meanwhile();
         }
         let whole = scale.written() + EVENT as u64;
         ends.iter().position(|end| head + whole - end <= limit).unwrap_or(ends.len()) * PIECE
@@ -211,7 +212,13 @@ impl<'a> Flight<'a> {
         Some(format!("{:.3} s instead of {} s, since {why}", (since + back - begin) as f64 / 1e9, back as f64 / 1e9))
     }
 
-    fn write_as(&mut self, file: &mut TraceFile, first: usize, incident: Option<&Incident>) -> io::Result<()> {
+    fn write_as(
+        &mut self,
+        file: &mut TraceFile,
+        first: usize,
+        incident: Option<&Incident>,
+        meanwhile: &mut dyn FnMut(),
+    ) -> io::Result<()> {
         let mut writer = create(self.plan, &self.out.join(&file.name))?;
         let items = self.window.make_contiguous().get(first..).unwrap_or_default();
         let mut write = || -> io::Result<()> {
@@ -221,6 +228,7 @@ impl<'a> Flight<'a> {
             for piece in items.chunks(PIECE) {
                 writer.write(piece)?;
                 piece.iter().for_each(|item| file.count(item));
+                meanwhile();
             }
             Ok(())
         };
@@ -235,7 +243,7 @@ impl<'a> Flight<'a> {
 
     /// The run is over.
     pub(super) fn finish(mut self, problems: &mut Vec<String>) -> (Vec<TraceFile>, Option<Picture>) {
-        self.write(problems);
+        self.write(problems, &mut || ());
         // A full disk had no room for the others.
         self.files.retain(|file| self.out.join(&file.name).exists());
         (self.files, self.picture)
