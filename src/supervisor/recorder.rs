@@ -1,6 +1,7 @@
 //! Drains the shared memory while the runner runs: samples go to the signal files, log lines to `run.log` and to memory.
 
 use super::Control;
+use super::pace::Pace;
 use crate::fmu::description::{ModelDescription, ValueReference};
 use crate::plan::{Plan, SignalId, TaskId};
 use crate::record::board::{Board, Global};
@@ -29,8 +30,7 @@ pub struct Recorder<'a> {
     open: bool,
     signals: Option<SignalWriter>,
     initial_known: bool,
-    /// At the last look more than half of a ring was in use.
-    busy: bool,
+    pace: Pace,
     /// The last lines of each FMU.
     pub last_lines: Vec<VecDeque<String>>,
     /// Lines of the host.
@@ -57,7 +57,7 @@ impl<'a> Recorder<'a> {
             open: false,
             signals: None,
             initial_known: false,
-            busy: false,
+            pace: Pace::new(plan),
             last_lines: vec![VecDeque::new(); plan.fmus.len()],
             host_lines: Vec::new(),
             broken: Vec::new(),
@@ -79,9 +79,9 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Whether the next look should come at once: in virtual time the runner waits for room.
-    pub fn is_busy(&self) -> bool {
-        self.busy
+    /// How soon the next look should come.
+    pub fn pace(&self) -> Pace {
+        self.pace
     }
 
     /// Takes what there is. `after_the_end`: the runner is gone. Returns new lines of status 1 (warning) or worse.
@@ -134,11 +134,11 @@ impl<'a> Recorder<'a> {
             return; // they wait in their rings
         }
         let mut samples = Vec::new();
-        self.busy = false;
+        self.pace.begin();
         for task in (0..self.plan.tasks.len()).map(TaskId) {
             let ring = self.board.samples(task);
             let (waiting, room) = ring.waiting();
-            self.busy |= 2 * waiting > room;
+            self.pace.saw((waiting, room));
             // What comes meanwhile waits: in virtual time it would never end.
             let limit = if after_the_end { usize::MAX } else { waiting };
             samples.extend(std::iter::from_fn(|| ring.pop()).take(limit).map(|sample| (task, sample)));

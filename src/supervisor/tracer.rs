@@ -9,6 +9,7 @@ mod picture;
 
 use self::flight::Flight;
 use self::picture::Gallery;
+use super::pace::Pace;
 use crate::plan::{Mode, Plan, TaskId, TraceMode};
 use crate::record::board::{Board, Global, Scheduling, TaskWord};
 use crate::record::trace::axis::Axis;
@@ -38,8 +39,7 @@ pub struct Tracer<'a> {
     /// Made when the start instant is known.
     at_work: Option<AtWork<'a>>,
     out: Option<PathBuf>,
-    /// At the last look more than half of a ring was in use.
-    busy: bool,
+    pace: Pace,
     /// Why a file is not what it should be.
     problems: Vec<String>,
 }
@@ -67,7 +67,7 @@ impl<'a> Tracer<'a> {
     pub fn new(plan: &'a Plan, board: Board<'a>, begin: Instant) -> Self {
         let ruler = Ruler::new();
         let (begin, problems) = (begin.nanos().0, Vec::new());
-        Tracer { plan, board, begin, ruler, at_work: None, out: None, busy: false, problems }
+        Tracer { plan, board, begin, ruler, at_work: None, out: None, pace: Pace::new(plan), problems }
     }
 
     /// Files go to `out`.
@@ -101,9 +101,9 @@ impl<'a> Tracer<'a> {
         });
     }
 
-    /// Whether the next look should come at once: in virtual time the runner waits for room.
-    pub fn is_busy(&self) -> bool {
-        self.busy
+    /// How soon the next look should come.
+    pub fn pace(&self) -> Pace {
+        self.pace
     }
 
     /// Takes what there is, and calls `meanwhile` every few milliseconds that it takes.
@@ -122,13 +122,13 @@ impl<'a> Tracer<'a> {
             (false, false) => monotonic_now() - work.start,
         };
         self.ruler.advance();
-        self.busy = false;
+        self.pace.begin();
         let (ruler, start, is_virtual) = (&self.ruler, work.start, work.axis.is_some());
         let clock = |stamp: u64| if is_virtual { stamp as i64 } else { ruler.instant(stamp) - start };
         for task in (0..self.plan.tasks.len()).map(TaskId) {
             let Some(ring) = self.board.trace(task) else { continue };
             let (waiting, room) = ring.waiting();
-            self.busy |= 2 * waiting > room;
+            self.pace.saw((waiting, room));
             // All from before the horizon are among these; what comes meanwhile would never end in virtual time.
             let limit = if over { usize::MAX } else { waiting };
             for note in std::iter::from_fn(|| ring.pop()).take(limit) {

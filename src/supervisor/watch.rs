@@ -25,10 +25,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-/// How often the supervisor looks.
-const LOOK: Duration = Duration::from_millis(20);
 /// What the runner may take to come to its end, beyond the rig's `shutdown_timeout` for its partitions and as much again
 /// for ending its FMUs.
 const GRACE: i64 = 1_000_000_000;
@@ -458,11 +456,7 @@ impl<'a> Supervision<'a> {
             if self.recording {
                 progress.draw(self.board);
             }
-            let waited_for =
-                self.prepared.plan.mode == Mode::Virtual && (self.recorder.is_busy() || self.tracer.is_busy());
-            if !waited_for {
-                std::thread::sleep(LOOK);
-            }
+            std::thread::sleep(self.recorder.pace().pause(self.tracer.pace()));
         };
         progress.clear();
         if self.board.phase() != Phase::Refused {
