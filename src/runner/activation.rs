@@ -10,11 +10,13 @@ use super::values::{self, Input, Output, Publishing};
 use super::visibility::Visibility;
 use super::world::World;
 use crate::ffi::{Batch, Failure, Function, Outcome, Partition, Status};
-use crate::fmu::description::VariableType;
-use crate::plan::{self, OnWarning, Release, TaskId};
+use crate::fmu::description::{ValueReference, VariableType};
+use crate::plan::{self, OnWarning, Plan, Release, TaskId};
 use crate::record::findings::{Finding, Occurrence};
+use crate::record::samples::SampleRing;
 use crate::schedule::Due;
 use crate::time::{Fraction, Instant};
+use std::collections::{HashMap, HashSet};
 
 /// A task with its model partition and its buffers; belongs to one thread.
 pub struct Activation {
@@ -25,6 +27,8 @@ pub struct Activation {
     set: Vec<(Batch, Inputs)>,
     get: Vec<(Batch, Outputs)>,
     resizable: Option<Resizable>,
+    /// `None`: nothing of this task is recorded.
+    samples: Option<SampleRing<'static>>,
     /// Recorded values before those that callbacks read.
     own_columns: usize,
     presence_words: usize,
@@ -66,9 +70,44 @@ pub(super) fn allowed(outcome: Outcome, warnings_are_errors: bool) -> Result<(),
     if outcome == Outcome::Warning && warnings_are_errors { Err(refused) } else { Ok(()) }
 }
 
+/// What several tasks of an instance read.
+pub struct SharedOutputs {
+    /// Those that feed connections, and how many tasks read them.
+    readers: HashMap<(usize, ValueReference), usize>,
+    /// Per instance: its tasks.
+    tasks: Vec<usize>,
+}
+
+impl SharedOutputs {
+    /// Those of a plan.
+    pub fn of(plan: &Plan) -> SharedOutputs {
+        let mut shared = SharedOutputs { readers: HashMap::new(), tasks: vec![0; plan.fmus.len()] };
+        for task in &plan.tasks {
+            shared.tasks[task.fmu.0] += 1;
+            let read: HashSet<ValueReference> = feeds(task).collect();
+            read.into_iter().for_each(|reference| *shared.readers.entry((task.fmu.0, reference)).or_default() += 1);
+        }
+        shared
+    }
+
+    /// Whether other partitions may disturb what this task reads and publishes.
+    fn disturb(&self, task: &plan::TaskPlan) -> bool {
+        // What an FMU returns of strings and binaries is lost with the next call to it, by whomever.
+        let fleeting = |batch: &plan::Batch| matches!(batch.variable_type, VariableType::String | VariableType::Binary);
+        self.tasks[task.fmu.0] > 1 && task.get.iter().any(fleeting)
+            || feeds(task).any(|reference| self.readers[&(task.fmu.0, reference)] > 1)
+    }
+}
+
+/// What a task reads for connections.
+fn feeds(task: &plan::TaskPlan) -> impl Iterator<Item = ValueReference> {
+    let items = task.get.iter().flat_map(|batch| &batch.items).filter(|item| !item.connections.is_empty());
+    items.map(|item| item.reference)
+}
+
 impl Activation {
     /// The buffers of a task.
-    pub fn new(world: &World, task: TaskId, partition: Partition) -> Activation {
+    pub fn new(world: &World, task: TaskId, partition: Partition, shared: &SharedOutputs) -> Activation {
         let plan = &world.plan.tasks[task.0];
         let set = plan.set.iter().map(|planned| {
             let (mut values, mut inputs) = values::set(&world.plan, planned);
@@ -83,17 +122,8 @@ impl Activation {
             (Outgoing::new(world, planned, &values), values, single)
         });
         let get: Vec<_> = get.map(|(cables, values, single)| (values, Outputs { cables, single })).collect();
-        let feeds = |task: &plan::TaskPlan| {
-            let items = task.get.iter().flat_map(|batch| &batch.items).filter(|item| !item.connections.is_empty());
-            items.map(|item| item.reference).collect::<Vec<_>>()
-        };
-        let own = feeds(plan);
-        let siblings =
-            world.plan.tasks.iter().enumerate().filter(|(index, other)| *index != task.0 && other.fmu == plan.fmu);
-        // What an FMU returns of strings and binaries is lost with the next call to it, by whomever.
-        let fleeting = |batch: &plan::Batch| matches!(batch.variable_type, VariableType::String | VariableType::Binary);
-        let undisturbed = siblings.clone().next().is_some() && plan.get.iter().any(fleeting)
-            || siblings.flat_map(|(_, other)| feeds(other)).any(|reference| own.contains(&reference));
+        let undisturbed = shared.disturb(plan);
+        let samples = Some(world.board.samples(task)).filter(|ring| !ring.is_unused());
         let delays = get.iter().flat_map(|(_, outputs)| &outputs.single).any(Output::is_delayed);
         let stimuli = Stimulated::of(world, task, &set.iter().map(|(values, _)| values).collect::<Vec<_>>());
         let (inbox, resizable) = (Inbox::new(world, task), Resizable::new(&world.plan, plan));
@@ -107,6 +137,7 @@ impl Activation {
             set,
             get,
             resizable,
+            samples,
             own_columns,
             presence_words,
             undisturbed,
@@ -212,10 +243,7 @@ impl Activation {
     /// Appends what the last activation set and read, and what `host` has read in callbacks meanwhile, to the task's
     /// samples. `false`: there was no room.
     pub fn sample(&self, world: &World, host: &PartitionHost, order: u64, time: Instant) -> bool {
-        let ring = world.board.samples(self.task);
-        if ring.is_unused() {
-            return true;
-        }
+        let Some(ring) = &self.samples else { return true };
         let plan = &world.plan.tasks[self.task.0];
         let planned = plan.set.iter().chain(&plan.get);
         let batches = self.set.iter().map(|(values, _)| values).chain(self.get.iter().map(|(values, _)| values));

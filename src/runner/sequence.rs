@@ -5,7 +5,7 @@
 //! supervisor's: the runner enters [`Phase::Between`] and touches nothing until the supervisor has taken what the run has
 //! left, cleared it, and put another phase in that place (`Initialising`: go on; `Stopping`: that was all).
 
-use super::activation::Activation;
+use super::activation::{Activation, SharedOutputs};
 use super::initialise::{self, Ready, Refusal};
 use super::job::Job;
 use super::privileges::{self, Granted};
@@ -178,8 +178,9 @@ impl Sequence<'_> {
             partitions.extend(own);
         }
         partitions.sort_by_key(|(task, _)| *task);
-        let activations: Vec<Activation> =
-            partitions.into_iter().map(|(task, partition)| Activation::new(world, task, partition)).collect();
+        let shared = SharedOutputs::of(&world.plan);
+        let activation = |(task, partition)| Activation::new(world, task, partition, &shared);
+        let activations: Vec<Activation> = partitions.into_iter().map(activation).collect();
         set_thread_host(None);
         let (activations, timelines, ran) = match virtual_time {
             true => {

@@ -68,6 +68,8 @@ pub struct PartitionHost {
     held_by_fmu: Cell<u32>,
     /// Where the function that is being called is shown.
     function: Cell<&'static AtomicU64>,
+    /// Outside of activations: where lock hold times go, and the function.
+    outside: (Recorder<'static>, &'static AtomicU64),
     dispatch: Dispatch,
     /// Where lock hold times go: to the task's histogram, or to the instance's.
     hold: Cell<Recorder<'static>>,
@@ -96,6 +98,7 @@ impl PartitionHost {
             member,
             held_by_fmu: Cell::new(0),
             function: Cell::new(world.board.global(Global::MainFunction)),
+            outside: (world.board.fmu(fmu).hold(), world.board.global(Global::MainFunction)),
             dispatch,
             hold: Cell::new(world.board.fmu(fmu).hold()),
             last_hold: Cell::new(RECORDED),
@@ -147,9 +150,10 @@ impl PartitionHost {
     pub fn end(&self) {
         self.trace.set(None);
         if let Some(task) = self.task.take() {
-            self.record_holds_in(self.world.board.fmu(self.fmu).hold());
+            let (hold, function) = self.outside;
+            self.record_holds_in(hold);
             self.world.board.task(task).word(TaskWord::Active).store(0, Relaxed);
-            self.function.set(self.world.board.global(Global::MainFunction));
+            self.function.set(function);
         }
     }
 

@@ -217,12 +217,29 @@ impl Agenda {
     pub fn take(&mut self) -> Option<(TaskId, Due)> {
         let (group, word) = self.advance()?;
         let bits = &mut self.groups.words(group)[word];
-        let task = TaskId(word * 64 + bits.trailing_zeros() as usize);
-        *bits &= *bits - 1;
-        self.noted[task.0] = None;
+        let first = *bits & bits.wrapping_neg();
+        let task = TaskId(word * 64 + first.trailing_zeros() as usize);
         let due = self.timelines[task.0].take().expect("its timeline says so");
-        self.note(task);
+        if !self.goes_on(group, word, first, task) {
+            self.groups.words(group)[word] &= !first;
+            self.noted[task.0] = None;
+            self.note(task);
+        }
         Some((task, due))
+    }
+
+    /// Nobody else is in the group, and the task comes before all others again: the group goes on to that instant.
+    #[inline]
+    fn goes_on(&mut self, group: usize, word: usize, bit: u64, task: TaskId) -> bool {
+        let Some(next) = self.timelines[task.0].next() else { return false };
+        let words = self.groups.words(group);
+        let goes_on = words[word] == bit
+            && words[word + 1..].iter().all(|word| *word == 0)
+            && self.later.first.is_none_or(|(first, _)| next < first);
+        if goes_on {
+            self.groups.times[group] = Some(next);
+        }
+        goes_on
     }
 
     /// When the next activation is due.
