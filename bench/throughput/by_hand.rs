@@ -7,6 +7,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::path::Path;
 use std::time::Instant;
 
+// SAFETY of the types below: they are those of FMI 3.0 for the functions that they are used for, as `symbol` demands.
 type Instantiate = unsafe extern "C" fn(
     *const c_char,
     *const c_char,
@@ -19,8 +20,10 @@ type Instantiate = unsafe extern "C" fn(
     extern "C" fn(),
     extern "C" fn(),
 ) -> *mut c_void;
+// SAFETY: as above.
 type Set = unsafe extern "C" fn(*mut c_void, *const u32, usize, *const f64, usize) -> i32;
 type Get = unsafe extern "C" fn(*mut c_void, *const u32, usize, *mut f64, usize) -> i32;
+// SAFETY: as above.
 type Activate = unsafe extern "C" fn(*mut c_void, u32, f64) -> i32;
 type Free = unsafe extern "C" fn(*mut c_void);
 
@@ -101,6 +104,11 @@ pub fn run(library: &Path, clocks: usize, connected: bool, activations: u64) -> 
     if went_well { Ok(nanos) } else { Err("a call went wrong".to_owned()) }
 }
 
+/// A function of the library.
+///
+/// # Safety
+/// `F` must be its type.
+// SAFETY: told above; nothing is called here.
 unsafe fn symbol<'a, F>(library: &'a Library, name: &CStr) -> Result<Symbol<'a, F>, String> {
     // SAFETY: the caller says that it is of this type.
     unsafe { library.get(name.to_bytes_with_nul()) }.map_err(|error| error.to_string())

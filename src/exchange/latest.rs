@@ -10,7 +10,9 @@
 //! takes the published version's slot, copies, and looks whether the slot still holds that version.
 //!
 //! Memory ordering: as in a sequence lock. The slot's version is taken away before the words change (release fence), and
-//! the reader's second look comes after its copy (acquire fence); the words themselves are atomics, relaxed.
+//! the reader's second look comes after its copy (acquire fence); the words themselves are atomics, relaxed. The number of the
+//! newest version is released and acquired, and no more: who must not miss it is woken, or looks again, after a stronger
+//! store of the writer's.
 //!
 //! One writer at a time: whoever shares a writing end excludes the others (the preemption lock of the producing
 //! instance).

@@ -11,6 +11,7 @@ use vecud::fmu::archive::{Cache, Unpacked};
 
 type Instance = *mut c_void;
 type State = *mut c_void;
+// SAFETY of the types below: they are those of FMI 3.0 for the functions of these names.
 type Instantiate = unsafe extern "C" fn(
     *const c_char,
     *const c_char,
@@ -18,6 +19,7 @@ type Instantiate = unsafe extern "C" fn(
     u8,
     u8,
     *mut c_void,
+    // SAFETY: as above.
     unsafe extern "C" fn(*mut c_void, i32, *const c_char, *const c_char),
     unsafe extern "C" fn(*mut c_void),
     extern "C" fn(),
