@@ -67,7 +67,7 @@ pub fn run(
     // in the recording.
     let mut now = None;
     loop {
-        let within = || world.saves && now.is_some() && agenda.next() == now;
+        let mut within = || world.saves && now.is_some() && agenda.peek() == now;
         if world.ending() == Ending::Discard || (stop_request.load(Relaxed) != 0 && !within()) {
             world.end(Ending::Discard);
             break;
@@ -75,7 +75,8 @@ pub fn run(
         if !stimuli.wait(world, &mut agenda) {
             break;
         }
-        let Some((task, due)) = agenda.take() else { break };
+        let Some(task) = agenda.take() else { break };
+        let due = *agenda.due();
         let Lane { host, cells, failed, trace, tunable } = lanes[task.0];
         now = Some(due.time);
         if let Some(own) = reconfigurable.iter().find(|own| own.fmu == host.fmu()) {

@@ -59,6 +59,37 @@ impl Grid {
         (time, next)
     }
 
+    /// [`Grid::pass`], so many times.
+    pub(super) fn pass_many(&mut self, instants: u64) {
+        // The first step may find the common denominator, the last one notes what it passes.
+        for _ in 0..instants.min(2) {
+            self.pass();
+        }
+        let Some(left) = instants.checked_sub(2).filter(|left| *left > 0) else { return };
+        let leap = left - 1;
+        self.next = match self.next.shares_denominator(self.interval) {
+            true => self.next.after_many(self.interval, leap),
+            false => self.origin.after_many(self.interval, self.k + leap),
+        };
+        self.k += leap;
+        self.pass();
+    }
+
+    /// Whether another interval waits for its time.
+    pub(super) fn changes(&self) -> bool {
+        self.change.is_some()
+    }
+
+    /// All of it, when it does not change.
+    pub(super) fn to_words(self) -> [u64; 12] {
+        let [origin, next, passed] =
+            [self.origin, self.next, self.passed.unwrap_or(Instant::MAX)].map(Instant::to_words);
+        let [counter, resolution] = [self.interval.counter(), self.interval.resolution()];
+        let mut words = [counter, resolution, self.k, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        words[3..].iter_mut().zip([origin, next, passed].concat()).for_each(|(word, of)| *word = of);
+        words
+    }
+
     /// From `from` on the interval is another one. What the old grid has up to `from`, this instant included, stays.
     pub(super) fn retune(&mut self, interval: Fraction, from: Instant) {
         self.change = Some((interval, from));
@@ -181,6 +212,20 @@ mod tests {
                 prop_assert_eq!(first_after(origin, interval, time), walk(&|instant| instant > time, 1));
                 prop_assert_eq!(first_from(origin, interval, time), walk(&|instant| instant >= time, 0));
             }
+        }
+
+        /// Many steps at once are those steps, to the denominator.
+        #[test]
+        fn a_leap_is_so_many_steps(
+            origin in (0u64..50, 1u64..2000), interval in (1u64..50, any::<u64>()), before in 0u64..5, instants in 0u64..3000,
+        ) {
+            let interval = Fraction::new(interval.0, (interval.1 >> 2).max(1)).unwrap();
+            let mut grid = Grid::new(Instant::ZERO.after(Fraction::new(origin.0, origin.1).unwrap()), interval);
+            (0..before).for_each(|_| _ = grid.pass());
+            let mut leap = grid;
+            leap.pass_many(instants);
+            (0..instants).for_each(|_| _ = grid.pass());
+            prop_assert_eq!(leap.to_words(), grid.to_words());
         }
 
         /// Whatever changes when: strictly increasing, and after a change exactly on the grid from there.

@@ -47,8 +47,8 @@ impl VirtualStimuli {
     fn wait_for_all(&mut self, world: &World, agenda: &mut Agenda) -> bool {
         loop {
             for (task, stimulus, tick) in &self.ticking {
-                if agenda.timeline(*task).is_hungry() {
-                    while agenda.timeline(*task).room() > 0
+                if agenda.is_hungry(*task) {
+                    while agenda.room(*task) > 0
                         && let Some(time) = self.feeds[*stimulus].take_tick(*tick)
                     {
                         Instant::from_f64(time).into_iter().for_each(|time| agenda.feed(*task, time));
