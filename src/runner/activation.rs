@@ -22,10 +22,14 @@ use std::collections::{HashMap, HashSet};
 pub struct Activation {
     task: TaskId,
     partition: Partition,
-    inbox: Inbox,
-    stimuli: Vec<Stimulated>,
+    /// Nothing but numbers that come and go in cables, in calls that are always the same.
+    plain: bool,
+    activated: bool,
+    warnings_are_errors: bool,
     set: Vec<(Batch, Inputs)>,
     get: Vec<(Batch, Outputs)>,
+    inbox: Inbox,
+    stimuli: Vec<Stimulated>,
     resizable: Option<Resizable>,
     /// `None`: nothing of this task is recorded.
     samples: Option<SampleRing<'static>>,
@@ -42,7 +46,6 @@ pub struct Activation {
     /// Delayed connections begin here.
     delays: bool,
     visibility: Visibility,
-    activated: bool,
 }
 
 /// Where what is set comes from.
@@ -128,14 +131,20 @@ impl Activation {
         let stimuli = Stimulated::of(world, task, &set.iter().map(|(values, _)| values).collect::<Vec<_>>());
         let (inbox, resizable) = (Inbox::new(world, task), Resizable::new(&world.plan, plan));
         let changing = (plan.release == Release::Changing).then_some(plan.supports_fraction);
+        let alone = set.iter().all(|(_, inputs): &(_, Inputs)| inputs.single.is_empty())
+            && get.iter().all(|(_, outputs): &(_, Outputs)| outputs.single.is_empty());
+        let plain = alone && inbox.is_unused() && resizable.is_none() && changing.is_none() && !undisturbed;
         let (own_columns, presence_words) = (plan.recorded().count(), world.plan.presence_words(plan));
         Activation {
             task,
             partition,
-            inbox,
-            stimuli,
+            plain,
+            activated: false,
+            warnings_are_errors: world.plan.fmus[plan.fmu.0].on_warning == OnWarning::Error,
             set,
             get,
+            inbox,
+            stimuli,
             resizable,
             samples,
             own_columns,
@@ -145,7 +154,6 @@ impl Activation {
             next: None,
             delays,
             visibility: Visibility::default(),
-            activated: false,
         }
     }
 
@@ -177,67 +185,102 @@ impl Activation {
         self.stimuli.iter_mut().all(|stimulus| stimulus.fetch(world, self.task, time, &mut self.set))
     }
 
-    /// Runs it at `time`. When a call fails, or another partition of the instance has, what is left is not done.
-    pub fn run(&mut self, world: &World, host: &PartitionHost, due: &Due) -> Result<(), Failure> {
-        let time = due.time;
-        let warnings_are_errors = world.plan.fmus[host.fmu().0].on_warning == OnWarning::Error;
+    /// Runs it at `due.time`, which is so many `seconds`. When a call fails, or another partition of the instance has, what is
+    /// left is not done.
+    #[inline]
+    pub fn run(&mut self, world: &World, host: &PartitionHost, due: &Due, seconds: f64) -> Result<(), Failure> {
+        match self.plain {
+            true => self.run_as::<true>(world, host, due, seconds),
+            false => self.run_with_everything(world, host, due, seconds),
+        }
+    }
+
+    #[inline(never)]
+    fn run_with_everything(
+        &mut self,
+        world: &World,
+        host: &PartitionHost,
+        due: &Due,
+        seconds: f64,
+    ) -> Result<(), Failure> {
+        self.run_as::<false>(world, host, due, seconds)
+    }
+
+    /// What is only there when the activation is not [plain](Activation::plain) is left out of `PLAIN` ones, for speed alone.
+    #[inline(always)]
+    fn run_as<const PLAIN: bool>(
+        &mut self,
+        world: &World,
+        host: &PartitionHost,
+        due: &Due,
+        seconds: f64,
+    ) -> Result<(), Failure> {
+        let warnings_are_errors = self.warnings_are_errors;
         let check = |outcome: Outcome| allowed(outcome, warnings_are_errors);
-        if let Some(resizable) = &mut self.resizable {
+        if !PLAIN && let Some(resizable) = &mut self.resizable {
             resizable.follow(world, host.fmu(), |batch, elements| self.get[batch].0.resize(elements));
         }
         for (values, inputs) in &mut self.set {
             inputs.cables.fetch(&world.cables, values);
-            for input in &mut inputs.single {
-                input.fetch(world, time, values);
+            if !PLAIN {
+                inputs.single.iter_mut().for_each(|input| input.fetch(world, due.time, values));
             }
         }
         self.activated = false;
         let mut setting = self.partition.begin();
-        if self.inbox.apply(world, host, &mut setting, time)? {
+        if !PLAIN && self.inbox.apply(world, host, &mut setting, due.time)? {
             // A tunable parameter was set, on which intervals of tunable clocks may depend (design S2).
-            host.reread_tunable_intervals(&mut setting, time)?;
+            host.reread_tunable_intervals(&mut setting, due.time)?;
         }
         for (values, _) in &self.set {
             check(setting.set(values)?)?;
         }
-        let activated = setting.activate(time.seconds());
+        let activated = setting.activate(seconds);
         self.activated = !activated.as_ref().is_err_and(|failure| failure.refused);
         host.returned_from_fmu();
         let mut getting = activated?;
         check(getting.outcome())?;
-        if let Some(fraction) = self.changing {
+        if !PLAIN && let Some(fraction) = self.changing {
             let (read, qualifier) = getting.get_interval(fraction)?;
             let interval = known(qualifier).and_then(|()| duration(read)).and_then(|interval| {
                 // Not 0, nor finer than time is kept.
-                if time.after(interval) > time { Ok(interval) } else { Err(unusable(read)) }
+                if due.time.after(interval) > due.time { Ok(interval) } else { Err(unusable(read)) }
             });
-            self.next =
-                Some(interval.map_err(|reading| {
-                    host.fail_reading(Function::get_interval(fraction), self.task, time, reading)
-                })?);
+            self.next = Some(interval.map_err(|reading| {
+                host.fail_reading(Function::get_interval(fraction), self.task, due.time, reading)
+            })?);
         }
-        let stamp = if self.delays { self.visibility.of(world, self.task, due, self.next) } else { None };
+        let stamp = if !PLAIN && self.delays { self.visibility.of(world, self.task, due, self.next) } else { None };
         let now = Some(Publishing { task: self.task, stamp });
         let mut read_and_publish = || {
             for (values, outputs) in &mut self.get {
                 check(getting.get(values)?)?;
                 outputs.cables.publish(&world.cables, values);
+                if PLAIN {
+                    continue;
+                }
                 for output in &outputs.single {
                     if let Some(size) = output.publish(world, now, values) {
                         let (task, reference) = (Some(self.task), Some(output.reference));
-                        let seen = Occurrence { task, reference, time: Some(time), value: size as u64 };
+                        let seen = Occurrence { task, reference, time: Some(due.time), value: size as u64 };
                         world.board.fmu(host.fmu()).findings().note(Finding::OversizedValue, seen);
                     }
                 }
             }
             Ok(())
         };
-        if self.undisturbed { host.locked(read_and_publish) } else { read_and_publish() }
+        if !PLAIN && self.undisturbed { host.locked(read_and_publish) } else { read_and_publish() }
     }
 
     /// The run is over: notes what was finished only after this task had looked for the last time.
     pub fn settle(&self, world: &World) {
         self.set.iter().flat_map(|(_, inputs)| &inputs.single).for_each(|input| input.note_missed(world));
+    }
+
+    /// Whether something of it is recorded.
+    #[inline]
+    pub fn is_recorded(&self) -> bool {
+        self.samples.is_some()
     }
 
     /// Appends what the last activation set and read, and what `host` has read in callbacks meanwhile, to the task's

@@ -56,6 +56,11 @@ impl Inbox {
         Inbox { fmu, lanes, parcel: Parcel::new(most, texts, bytes), seen: 0, left: false }
     }
 
+    /// Whether nothing can ever come.
+    pub fn is_unused(&self) -> bool {
+        self.lanes.is_empty()
+    }
+
     /// Carries out what is due before an activation at `time`. Whether a tunable parameter was set.
     #[inline]
     pub fn apply(

@@ -256,7 +256,7 @@ impl PartitionThread {
         if world.pinned && current_cpu() != plan.cpu {
             cells.count(TaskWord::WrongCore, 1);
         }
-        let result = self.activation.run(world, host, &due);
+        let result = self.activation.run(world, host, &due, due.time.seconds());
         let end = monotonic_now();
         // Still in the name of this activation, and before anybody else may enter. FMU code can leak a lock when it is read
         // too.

@@ -192,6 +192,12 @@ impl PartitionHost {
         body(&self.on_ticks.borrow())
     }
 
+    /// Whether there are events to be taken.
+    #[inline]
+    pub fn has_events(&self) -> bool {
+        matches!(&self.dispatch, Dispatch::Events(events) if !events.borrow().is_empty())
+    }
+
     /// Events since the last call, in virtual time.
     pub fn take_events(&self, mut take: impl FnMut(Event)) {
         if let Dispatch::Events(events) = &self.dispatch {

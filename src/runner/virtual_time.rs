@@ -15,15 +15,15 @@ use crate::fmu::description::IntervalVariability;
 use crate::plan::TaskId;
 use crate::record::board::{Global, TaskCells, TaskWord};
 use crate::record::trace::{Note, TraceRing};
-use crate::schedule::{Agenda, Timeline};
+use crate::schedule::{Agenda, Due, Timeline};
 use crate::time::ToNanos;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::time::Duration;
 
 /// What every activation of a task needs, side by side.
-#[derive(Clone, Copy)]
-struct Lane {
+struct Lane<'a> {
+    activation: &'a mut Activation,
     host: &'static PartitionHost,
     cells: TaskCells<'static>,
     failed: &'static AtomicBool,
@@ -31,10 +31,16 @@ struct Lane {
     tunable: bool,
 }
 
-impl Lane {
-    fn new(world: &'static World, task: TaskId, hosts: &[&'static PartitionHost]) -> Lane {
+impl Lane<'_> {
+    fn new<'a>(
+        world: &'static World,
+        task: TaskId,
+        activation: &'a mut Activation,
+        hosts: &[&'static PartitionHost],
+    ) -> Lane<'a> {
         let plan = &world.plan.tasks[task.0];
         Lane {
+            activation,
             host: hosts[plan.fmu.0],
             cells: world.board.task(task),
             failed: &world.instances[plan.fmu.0].failed,
@@ -42,6 +48,17 @@ impl Lane {
             tunable: plan.kind == IntervalVariability::Tunable,
         }
     }
+}
+
+/// The instant that is worked off, as it is told to others.
+#[derive(Default)]
+struct Moment {
+    /// [`Agenda::instant`].
+    instant: u64,
+    /// As FMUs get it.
+    seconds: f64,
+    /// Nanoseconds since the start of the run.
+    since_start: u64,
 }
 
 /// Runs all activations up to the stop time, or until somebody asks for an end, and gives back what is left to be done.
@@ -60,14 +77,17 @@ pub fn run(
     let reached = world.board.global(Global::Reached);
     let stop_request = world.board.global(Global::StopRequest);
     let mut stimuli = VirtualStimuli::new(world);
-    let lanes: Vec<Lane> = (0..plan.tasks.len()).map(|task| Lane::new(world, TaskId(task), hosts)).collect();
+    let lane = |(task, activation)| Lane::new(world, TaskId(task), activation, hosts);
+    let mut lanes: Vec<Lane> = activations.iter_mut().enumerate().map(lane).collect();
     let mut nanos = ToNanos::default();
+    let mut moment = Moment::default();
     let mut order = 0;
-    // Of the last activation. A run that is taken up again is not left in the midst of an instant, so that each has one row
-    // in the recording.
-    let mut now = None;
     loop {
-        let mut within = || world.saves && now.is_some() && agenda.peek() == now;
+        // A run that is taken up again is not left in the midst of an instant, so that each has one row in the recording.
+        let mut within = || {
+            let now = agenda.due().time;
+            world.saves && agenda.instant() > 0 && agenda.peek() == Some(now)
+        };
         if world.ending() == Ending::Discard || (stop_request.load(Relaxed) != 0 && !within()) {
             world.end(Ending::Discard);
             break;
@@ -76,9 +96,9 @@ pub fn run(
             break;
         }
         let Some(task) = agenda.take() else { break };
-        let due = *agenda.due();
-        let Lane { host, cells, failed, trace, tunable } = lanes[task.0];
-        now = Some(due.time);
+        let due = agenda.due();
+        let Lane { activation, host, cells, failed, trace, tunable } = &mut lanes[task.0];
+        let host: &'static PartitionHost = host;
         if let Some(own) = reconfigurable.iter().find(|own| own.fmu == host.fmu()) {
             own.apply(world, host, due.time, || due.time);
         }
@@ -89,59 +109,61 @@ pub fn run(
             }
             continue;
         }
-        if !activations[task.0].stimulate(world, due.time) {
+        if !activation.stimulate(world, due.time) {
             cells.count(TaskWord::Discarded, 1);
             continue;
         }
-        // One nanosecond less, since nanoseconds are rounded.
-        let since_start = nanos.of(due.time).minus(begin).0.max(0) as u64;
-        complete.store(since_start.saturating_sub(1), Release);
+        if moment.instant != agenda.instant() {
+            let since_start = nanos.of(due.time).minus(begin).0.max(0) as u64;
+            moment = Moment { instant: agenda.instant(), seconds: due.time.seconds(), since_start };
+            // One nanosecond less, since nanoseconds are rounded.
+            complete.store(since_start.saturating_sub(1), Release);
+        }
         set_thread_host(Some(host));
         crate::sys::crash::label_thread(task.0 as u64 + 1);
-        if tunable {
+        if *tunable {
             world.tell_grid(task, agenda.grid(task));
         }
-        host.begin(task, &due);
+        host.begin(task, due);
         let trace = trace.map(|ring| (ring, world.board.next_in_order()));
-        let result = activations[task.0].run(world, host, &due);
+        let result = activation.run(world, host, due, moment.seconds);
         // Still in the name of this activation.
         host.returned_from_fmu();
         if let Err(failure) = &result {
-            activations[task.0].fail();
+            activation.fail();
             host.fail(failure);
         }
         host.end();
         crate::sys::crash::label_thread(0);
-        let activated = activations[task.0].activated();
-        if let Some((ring, start)) = trace.filter(|_| activated) {
-            let (time, start) = (due.time.nanos().0, start as i64);
-            let flow = due.dispatched.map_or(0, |_| virtual_flow(time));
-            let (end, execution, retimed) = (world.board.next_in_order() as i64, 0, due.retimed);
-            let (release, woken) = (start, start);
-            world.trace_in(ring, Note::Activated { time, release, woken, start, end, execution, flow, retimed });
-        }
+        let activated = activation.activated();
         cells.count(if activated { TaskWord::Activations } else { TaskWord::Discarded }, 1);
-        // Nothing is late in virtual time.
-        let count = |target, time, outcome| {
-            world.count(target, TickStamp { time, dispatched: world.wall(time), root: None }, outcome)
-        };
-        host.take_events(|event| match event {
-            Event::Tick(target, time, root) => count(target, time, agenda.tick(target, time, root)),
-            Event::Arm(target, time, root) => count(target, time, agenda.arm(target, time, due.time, root)),
-            Event::Retune(target, interval, from) => {
-                agenda.retune(target, interval, from);
-                world.tell_grid(target, agenda.grid(target));
-            }
-        });
-        if let Some(interval) = activations[task.0].take_next() {
-            agenda.follow(task, interval, due.time);
+        if let Some((ring, start)) = trace.filter(|_| activated) {
+            trace_activation(world, ring, start, due);
+        }
+        if host.has_events() {
+            let since = due.time;
+            // Nothing is late in virtual time.
+            let count = |target, time, outcome| {
+                world.count(target, TickStamp { time, dispatched: world.wall(time), root: None }, outcome)
+            };
+            host.take_events(|event| match event {
+                Event::Tick(target, time, root) => count(target, time, agenda.tick(target, time, root)),
+                Event::Arm(target, time, root) => count(target, time, agenda.arm(target, time, since, root)),
+                Event::Retune(target, interval, from) => {
+                    agenda.retune(target, interval, from);
+                    world.tell_grid(target, agenda.grid(target));
+                }
+            });
+        }
+        if let Some(interval) = activation.take_next() {
+            agenda.follow(task, interval, agenda.due().time);
         }
         order += 1;
-        while result.is_ok() && !activations[task.0].sample(world, host, order, due.time) {
+        while activation.is_recorded() && result.is_ok() && !activation.sample(world, host, order, agenda.due().time) {
             // Nothing is lost in virtual time: wait for the supervisor to read.
             std::thread::sleep(Duration::from_micros(100));
         }
-        reached.store(since_start, Relaxed);
+        reached.store(moment.since_start, Relaxed);
     }
     let early = world.ending() == Ending::Discard;
     if let Some(stop) = plan.stop.filter(|_| !early) {
@@ -153,4 +175,14 @@ pub fn run(
         state::discard(world, &mut timelines);
     }
     timelines
+}
+
+/// Notes that an activation began at `start`, and ends now.
+#[inline(never)]
+fn trace_activation(world: &World, ring: &TraceRing, start: u64, due: &Due) {
+    let (time, start) = (due.time.nanos().0, start as i64);
+    let flow = due.dispatched.map_or(0, |_| virtual_flow(time));
+    let (end, execution, retimed) = (world.board.next_in_order() as i64, 0, due.retimed);
+    let (release, woken) = (start, start);
+    world.trace_in(ring, Note::Activated { time, release, woken, start, end, execution, flow, retimed });
 }

@@ -24,6 +24,8 @@ pub struct Agenda {
     noted: Vec<Noted>,
     /// The instant that is worked off.
     now: Option<Instant>,
+    /// How many were begun.
+    instants: u64,
     /// Who is still due then, a bit per task, and the first word that may have one.
     due: Box<[u64]>,
     from: usize,
@@ -58,6 +60,7 @@ impl Agenda {
             timelines,
             noted: shared.iter().map(|grid| grid.map_or(Noted::Nowhere, Noted::Grid)).collect(),
             now: None,
+            instants: 0,
             due: vec![0; tasks.div_ceil(64)].into_boxed_slice(),
             from: 0,
             suspended: Vec::new(),
@@ -148,6 +151,7 @@ impl Agenda {
             (grid, others) => grid.or(others),
         };
         let Some(now) = self.now else { return false };
+        self.instants += 1;
         while let Some((_, grid)) = self.grids.queue.first().filter(|(time, _)| *time == now) {
             self.grids.pass(*grid, &mut self.due);
         }
@@ -208,6 +212,12 @@ impl Agenda {
     #[inline]
     pub fn due(&self) -> &Due {
         &self.taken
+    }
+
+    /// A number that changes with the instant of [`Agenda::due`].
+    #[inline]
+    pub fn instant(&self) -> u64 {
+        self.instants
     }
 
     /// When the next activation is due.
