@@ -114,9 +114,8 @@ impl Agenda {
         let Noted::Grid(grid) = self.noted[task.0] else { return };
         let (word, bit) = (task.0 / 64, 1 << (task.0 % 64));
         let is_due = self.sets().any(|set| set[word] & bit != 0);
-        let grid = &mut self.grids.all[grid];
-        grid.tasks[word] &= !bit;
-        self.timelines[task.0].pass(grid.passed - u64::from(is_due));
+        let passed = self.grids.leave(grid, task);
+        self.timelines[task.0].pass(passed - u64::from(is_due));
         self.noted[task.0] = if is_due { Noted::Due } else { Noted::Nowhere };
         if !is_due {
             self.note(task);
@@ -142,24 +141,30 @@ impl Agenda {
     /// Nobody is due any more: those of the next instant are.
     #[inline]
     fn next_instant(&mut self) -> bool {
-        let grid = self.grids.queue.first().map(|(time, _)| *time);
-        let others = self.groups.queue.first().map(|(time, _)| *time);
-        let others = self.suspended.last().map(|(time, _)| *time).into_iter().chain(others).min();
         self.from = 0;
-        self.now = match (grid, others) {
-            (Some(grid), Some(others)) => Some(grid.min(others)),
-            (grid, others) => grid.or(others),
-        };
-        let Some(now) = self.now else { return false };
+        let mut next = self.grids.next();
+        if self.groups.queue.first().is_some() || !self.suspended.is_empty() {
+            next = self.next_of_all(next);
+        } else if let Some(now) = next {
+            self.grids.pass(now, &mut self.due);
+        }
+        self.now = next;
+        let Some(now) = next else { return false };
         self.instants += 1;
-        while let Some((_, grid)) = self.grids.queue.first().filter(|(time, _)| *time == now) {
-            self.grids.pass(*grid, &mut self.due);
-        }
-        if others == Some(now) {
-            self.join(now);
-        }
         (self.taken, self.taken_alone) = (Due::own(now), false);
         true
+    }
+
+    #[inline(never)]
+    fn next_of_all(&mut self, grid: Option<Instant>) -> Option<Instant> {
+        let others = self.groups.queue.first().map(|(time, _)| *time);
+        let others = self.suspended.last().map(|(time, _)| *time).into_iter().chain(others);
+        let now = others.chain(grid).min()?;
+        if let Some(own) = grid.filter(|grid| *grid == now) {
+            self.grids.pass(own, &mut self.due);
+        }
+        self.join(now);
+        Some(now)
     }
 
     /// Groups of this instant, and what was suspended of it, are due.
@@ -193,7 +198,7 @@ impl Agenda {
                 if self.taken_alone {
                     (self.taken, self.taken_alone) = (Due::own(self.taken.time), false);
                 }
-                self.taken.next = Some(self.grids.all[grid].next());
+                self.taken.next = Some(self.grids.next_of(grid));
             }
             _ => self.take_alone(task),
         }

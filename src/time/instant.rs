@@ -109,6 +109,11 @@ impl Instant {
     /// As FMI wants it: the nearest `f64`, rounded once.
     pub fn seconds(self) -> f64 {
         const EXACT: u64 = 1 << 53;
+        const SECONDS: u64 = 1 << 21;
+        if self.seconds.unsigned_abs() < SECONDS && self.resolution <= EXACT / SECONDS {
+            // Both are exact, so this is rounded once.
+            return (self.seconds * self.resolution as i64 + self.counter as i64) as f64 / self.resolution as f64;
+        }
         let small = i64::try_from(self.resolution).ok().and_then(|resolution| self.seconds.checked_mul(resolution));
         let small = small.and_then(|whole| whole.checked_add_unsigned(self.counter));
         if let Some(numerator) = small.filter(|n| n.unsigned_abs() <= EXACT && self.resolution <= EXACT) {

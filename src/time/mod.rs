@@ -14,10 +14,12 @@
 mod fraction;
 mod instant;
 mod nanos;
+mod parts;
 
 pub use fraction::{Fraction, NotAFraction};
 pub use instant::Instant;
 pub use nanos::{Nanos, ToNanos};
+pub use parts::Parts;
 
 /// The largest denominator that is kept exactly.
 const DENOMINATOR_LIMIT: u64 = 1 << 63;

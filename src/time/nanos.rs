@@ -46,6 +46,15 @@ impl ToNanos {
     #[inline]
     pub fn of(&mut self, time: Instant) -> Nanos {
         const BILLION: u64 = 1_000_000_000;
+        const SOON: u64 = 1 << 32;
+        if time.resolution == self.resolution && time.seconds.unsigned_abs() < SOON {
+            return Nanos(time.seconds * BILLION as i64 + (time.counter * self.part) as i64);
+        }
+        self.of_any(time)
+    }
+
+    fn of_any(&mut self, time: Instant) -> Nanos {
+        const BILLION: u64 = 1_000_000_000;
         if time.resolution != self.resolution {
             if !BILLION.is_multiple_of(time.resolution) {
                 return time.nanos();

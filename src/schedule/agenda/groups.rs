@@ -19,7 +19,7 @@ pub(super) struct Groups {
     width: usize,
     free: Vec<usize>,
     /// All groups, some of which may be empty.
-    pub(super) queue: Queue,
+    pub(super) queue: Queue<Instant>,
     /// By hash of an instant: a group that may be of that instant.
     near: [usize; NEAR],
     /// More than these are only kept when somebody is in them.
@@ -34,7 +34,7 @@ impl Groups {
             due: Vec::new(),
             width: tasks.div_ceil(64),
             free: Vec::new(),
-            queue: Queue::default(),
+            queue: Queue::new(),
             near: [0; NEAR],
             enough: 2 * tasks + NEAR,
         }

@@ -1,26 +1,29 @@
 //! Things by instant, the earliest first. Mostly there are few, and the first of them is looked at over and over again.
 
-use crate::time::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Numbers of things, each with its instant.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Queue {
+#[derive(Clone, Debug)]
+pub(super) struct Queue<T> {
     /// Before all others.
-    first: Option<(Instant, usize)>,
-    others: BinaryHeap<Reverse<(Instant, usize)>>,
+    first: Option<(T, usize)>,
+    others: BinaryHeap<Reverse<(T, usize)>>,
 }
 
-impl Queue {
+impl<T: Copy + Ord> Queue<T> {
+    pub(super) fn new() -> Queue<T> {
+        Queue { first: None, others: BinaryHeap::new() }
+    }
+
     /// The earliest one.
     #[inline]
-    pub(super) fn first(&self) -> Option<&(Instant, usize)> {
+    pub(super) fn first(&self) -> Option<&(T, usize)> {
         self.first.as_ref()
     }
 
     #[inline]
-    pub(super) fn push(&mut self, time: Instant, thing: usize) {
+    pub(super) fn push(&mut self, time: T, thing: usize) {
         match self.first {
             None => self.first = Some((time, thing)),
             Some((first, other)) if time < first => {
@@ -39,7 +42,7 @@ impl Queue {
 
     /// The earliest one is put off to this instant.
     #[inline]
-    pub(super) fn put_off(&mut self, time: Instant) {
+    pub(super) fn put_off(&mut self, time: T) {
         let Some(first) = &mut self.first else { return };
         first.0 = time;
         if let Some(mut other) = self.others.peek_mut()

@@ -1,79 +1,121 @@
-//! Grids, each for all tasks that are released on it: what comes next is worked out once for all of them.
+//! Grids, each for all tasks that are released on it: what comes next is worked out once for all of them, in whole parts of a
+//! second that all grids have in common.
 //!
 //! A task is released by its shared grid as long as nothing concerns it alone (a tick, another interval). What its own
-//! timeline would be is worked out when it leaves, from how often the grid has passed.
+//! timeline would be is worked out when it leaves, from how often the grid has passed. A grid that would need too small
+//! parts is not shared.
 
 use super::super::Timeline;
-use super::super::grid::Grid;
 use super::queue::Queue;
-use crate::time::Instant;
+use crate::plan::TaskId;
+use crate::time::{Instant, Parts};
 use std::collections::HashMap;
 
-/// A grid, and who is released by it.
+/// A grid, and who is released by it. Instants are numbers of parts.
 #[derive(Clone, Debug)]
-pub(super) struct SharedGrid {
-    grid: Grid,
-    stop: Option<Instant>,
+struct SharedGrid {
+    next: u64,
+    interval: u64,
+    stop: u64,
     /// Instants that it has passed.
-    pub(super) passed: u64,
-    /// A bit per task.
-    pub(super) tasks: Box<[u64]>,
+    passed: u64,
+    /// A bit per task: the words that have one, by their numbers.
+    tasks: Vec<(usize, u64)>,
 }
 
 /// All of them.
 #[derive(Clone, Debug)]
 pub(super) struct SharedGrids {
-    pub(super) all: Vec<SharedGrid>,
+    all: Vec<SharedGrid>,
     /// Those that have instants before their stop.
-    pub(super) queue: Queue,
+    queue: Queue<u64>,
+    /// `None`: no grid is shared.
+    parts: Option<Parts>,
+    /// An instant that was reached, and its number.
+    reached: (Instant, u64),
 }
 
 impl SharedGrids {
     /// The grids of these tasks; and for each of them the one that it shares, as long as it can.
     pub(super) fn of(timelines: &[Timeline]) -> (SharedGrids, Vec<Option<usize>>) {
-        let mut grids = SharedGrids { all: Vec::new(), queue: Queue::default() };
+        let begins = timelines.iter().filter_map(|timeline| Some(timeline.nothing_but_grid()?.0.next()));
+        let mut parts = begins.min().and_then(Parts::from);
+        for (grid, _) in timelines.iter().filter_map(Timeline::nothing_but_grid) {
+            let [_, _, resolution] = grid.next().to_words();
+            let with = parts.and_then(|parts| parts.with(resolution)?.with(grid.interval().resolution()));
+            parts = with.or(parts);
+        }
+        let mut grids = SharedGrids { all: Vec::new(), queue: Queue::new(), parts, reached: (Instant::ZERO, 0) };
+        let Some(parts) = parts else { return (grids, vec![None; timelines.len()]) };
+        grids.reached.0 = parts.base();
         let mut known = HashMap::new();
         let shared = timelines.iter().enumerate().map(|(task, timeline)| {
             let (grid, stop) = timeline.nothing_but_grid()?;
-            let number = *known.entry((grid.to_words(), stop.map(Instant::to_words))).or_insert_with(|| {
-                let tasks = vec![0; timelines.len().div_ceil(64)].into_boxed_slice();
-                grids.all.push(SharedGrid { grid: *grid, stop, passed: 0, tasks });
+            let (next, interval) = (parts.first_from(grid.next()), parts.length(grid.interval())?);
+            if parts.after(parts.base(), next) != grid.next() {
+                return None;
+            }
+            let stop = stop.map_or(u64::MAX, |stop| parts.first_from(stop));
+            let number = *known.entry((next, interval, stop)).or_insert_with(|| {
+                grids.all.push(SharedGrid { next, interval, stop, passed: 0, tasks: Vec::new() });
                 grids.all.len() - 1
             });
-            grids.all[number].tasks[task / 64] |= 1 << (task % 64);
+            let (word, bit) = (task / 64, 1 << (task % 64));
+            let tasks = &mut grids.all[number].tasks;
+            match tasks.last_mut().filter(|(last, _)| *last == word) {
+                Some((_, bits)) => *bits |= bit,
+                None => tasks.push((word, bit)),
+            }
             Some(number)
         });
         let shared: Vec<_> = shared.collect();
-        for (number, shared) in grids.all.iter().enumerate() {
-            shared.next_before_stop().into_iter().for_each(|next| grids.queue.push(next, number));
+        for (number, grid) in grids.all.iter().enumerate().filter(|(_, grid)| grid.next < grid.stop) {
+            grids.queue.push(grid.next, number);
         }
         (grids, shared)
     }
 
-    /// The first one in the queue passes its instant; its tasks are added to those that are `due`.
+    /// The next instant of any of them.
     #[inline]
-    pub(super) fn pass(&mut self, number: usize, due: &mut [u64]) {
-        let shared = &mut self.all[number];
-        shared.grid.pass();
-        shared.passed += 1;
-        due.iter_mut().zip(&shared.tasks).for_each(|(due, tasks)| *due |= tasks);
-        match shared.next_before_stop() {
-            Some(next) => self.queue.put_off(next),
-            None => self.queue.pop(),
+    pub(super) fn next(&self) -> Option<Instant> {
+        let (number, _) = self.queue.first()?;
+        Some(self.after_reached(*number))
+    }
+
+    #[inline]
+    fn after_reached(&self, number: u64) -> Instant {
+        let (reached, of) = self.reached;
+        self.parts.map_or(reached, |parts| parts.after(reached, number - of))
+    }
+
+    /// `now`, as [`SharedGrids::next`] gave it, has come: they pass it, and their tasks are added to those that are `due`.
+    #[inline]
+    pub(super) fn pass(&mut self, now: Instant, due: &mut [u64]) {
+        let Some(&(number, _)) = self.queue.first() else { return };
+        self.reached = (now, number);
+        while let Some((_, grid)) = self.queue.first().filter(|(next, _)| *next == number) {
+            let grid = &mut self.all[*grid];
+            grid.passed += 1;
+            grid.next = number.saturating_add(grid.interval);
+            grid.tasks.iter().for_each(|(word, bits)| due[*word] |= bits);
+            match grid.next < grid.stop {
+                true => self.queue.put_off(grid.next),
+                false => self.queue.pop(),
+            }
         }
     }
-}
 
-impl SharedGrid {
-    /// Its next instant, whether it comes before the stop or not.
-    #[inline]
-    pub(super) fn next(&self) -> Instant {
-        self.grid.next()
+    /// A task is released by a grid no more; how many instants that has passed.
+    pub(super) fn leave(&mut self, grid: usize, task: TaskId) -> u64 {
+        let (word, bit) = (task.0 / 64, 1 << (task.0 % 64));
+        let grid = &mut self.all[grid];
+        grid.tasks.iter_mut().filter(|(of, _)| *of == word).for_each(|(_, bits)| *bits &= !bit);
+        grid.passed
     }
 
+    /// The next instant of a grid, whether it comes before the stop or not.
     #[inline]
-    fn next_before_stop(&self) -> Option<Instant> {
-        let next = self.grid.next();
-        self.stop.is_none_or(|stop| next < stop).then_some(next)
+    pub(super) fn next_of(&self, grid: usize) -> Instant {
+        self.after_reached(self.all[grid].next)
     }
 }
