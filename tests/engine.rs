@@ -67,8 +67,7 @@ impl ThreadHost for Quiet {
     fn clock_update(&self, _: Option<f64>) {}
     fn lock_preemption(&self) {}
     fn unlock_preemption(&self) {}
-    fn calling(&self, _: Function) {}
-    fn returned(&self, _: Function, _: Status) {}
+    fn warned(&self, _: Function) {}
 }
 
 const CRANK_ISR: ValueReference = ValueReference(1);

@@ -6,6 +6,7 @@
 
 use super::environment::{Environment, ForeignCall};
 use super::function::Function;
+use super::shown::Called;
 use super::status::Status;
 use super::thread::{inside, thread_host};
 use super::types::{RawBool, RawEnvironment, RawStatus, RawString};
@@ -169,7 +170,7 @@ fn update_clocks(environment: &Environment, time: Option<f64>) {
     let inside = inside();
     let refused = if !std::ptr::eq(inside.environment, environment) {
         ForeignCall::ClockUpdateOutsideCall
-    } else if reads_clocks(inside.function) {
+    } else if reads_clocks(inside.called) {
         ForeignCall::ClockUpdateInsideGetClock
     } else if !environment.in_clock_activation() {
         ForeignCall::ClockUpdateOutsideClockActivation
@@ -182,6 +183,7 @@ fn update_clocks(environment: &Environment, time: Option<f64>) {
 }
 
 /// The functions that a clock update calls, so that a clock update from inside them would have no end.
-pub(super) fn reads_clocks(function: Function) -> bool {
-    matches!(function, Function::GetClock | Function::GetIntervalDecimal | Function::GetIntervalFraction)
+pub(super) fn reads_clocks(called: Called) -> bool {
+    let reading = [Function::GetClock, Function::GetIntervalDecimal, Function::GetIntervalFraction];
+    reading.into_iter().any(|function| called == Called::function(function))
 }

@@ -170,7 +170,7 @@ impl ClockUpdate {
         let inside = inside();
         let environment = &*self.shared.environment;
         let here = std::ptr::eq(inside.environment, environment) && environment.in_clock_activation();
-        if here && !reads_clocks(inside.function) {
+        if here && !reads_clocks(inside.called) {
             return Ok(());
         }
         Err(self.shared.refusal(function, Cause::default()))

@@ -72,6 +72,11 @@ impl Environment {
         }
     }
 
+    #[inline]
+    pub(super) fn is_healthy(&self) -> bool {
+        self.health.load(Ordering::Acquire) == Health::Healthy as u8
+    }
+
     pub(super) fn worsen(&self, to: Health) {
         self.health.fetch_max(to as u8, Ordering::AcqRel);
     }

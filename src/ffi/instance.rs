@@ -22,7 +22,7 @@ use super::library::Library;
 use super::partition::{ClockElement, InstanceControl, Partition};
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome, Status};
-use super::thread::Visit;
+use super::thread::visit;
 use super::types::{RawBool, RawInstance, RawStatus, RawString};
 use super::{callbacks, preemption};
 use crate::fmu::description::{ValueReference, Values, VariableType};
@@ -100,14 +100,13 @@ impl Library {
         self.keep(environment.clone());
         let (lock, unlock) = preemption::callbacks_of(&environment);
         let raw_environment = Arc::as_ptr(&environment).cast_mut().cast();
-        let visit = Visit::begin(&*environment, function);
         let (name, token) = (name.as_ptr(), token.as_ptr());
         let resources = resources.as_ref().map_or(ptr::null(), |resources| resources.as_ptr());
         let (hidden, logging_on) = (RawBool::from(false), RawBool::from(logging_on));
         // SAFETY: the strings are NUL-terminated and live until the call returns; the environment lives until the library
         // is unloaded (`keep`), and the callbacks for ever; no instance of this FMU was fatal. Of intermediate variables
         // there are none.
-        let raw = unsafe {
+        let raw = visit(&*environment, function, || unsafe {
             match &self.functions().own {
                 Own::Released(own) => (own.instantiate_scheduled_execution)(
                     name,
@@ -136,8 +135,7 @@ impl Library {
                     Some(unlock),
                 ),
             }
-        };
-        visit.end(if raw.is_null() { Status::Error } else { Status::Ok });
+        });
         if raw.is_null() {
             return Err(failure(Status::Error, false));
         }

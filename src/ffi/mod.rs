@@ -147,6 +147,7 @@ mod partition;
 mod preemption;
 mod reconfiguration;
 mod shared;
+mod shown;
 mod state;
 mod status;
 #[cfg(test)]
@@ -169,7 +170,8 @@ pub use library::{Library, LoadError, LoadErrorKind};
 pub use parcel::Parcel;
 pub use partition::{ClockElement, Getting, InstanceControl, Partition, Setting, TerminateError};
 pub use reconfiguration::Reconfiguration;
+pub use shown::Shown;
 pub use state::{FmuState, StateSupport, Terminated};
 pub use status::{Failure, Outcome, Status};
-pub use thread::{ThreadHost, current_function, set_thread_host, thread_host};
+pub use thread::{ThreadHost, set_thread_host, thread_host};
 pub use values::{get_function, set_function};

@@ -6,7 +6,7 @@ use super::functions::{DraftFunctions, Functions, Own, ReleasedFunctions};
 use super::library::Library;
 use super::state::{StateSupport, States};
 use super::status::{Failure, Outcome, Status};
-use super::thread::Visit;
+use super::thread::{thread_host, visit};
 use super::types::{RawInstance, RawStatus};
 use crate::fmu::description::ValueReference;
 use std::sync::atomic::AtomicUsize;
@@ -65,6 +65,12 @@ impl Shared {
         }
     }
 
+    /// [`Shared::health`] is [`Health::Healthy`]: what is asked before every call.
+    #[inline]
+    fn is_healthy(&self) -> bool {
+        self.environment.is_healthy() & !self.library.is_fatal()
+    }
+
     /// Calls a function that returns a status, unless the instance is beyond being called, and draws the consequences.
     #[inline]
     pub(super) fn call(
@@ -73,8 +79,8 @@ impl Shared {
         cause: Cause,
         c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
     ) -> Result<Outcome, Failure> {
-        if self.health() != Health::Healthy {
-            return Err(self.refusal(function, cause));
+        if !self.is_healthy() {
+            return Err(self.refused(function, cause.clock, cause.time));
         }
         self.enter(function, cause, c)
     }
@@ -99,19 +105,32 @@ impl Shared {
         cause: Cause,
         c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
     ) -> Result<Outcome, Failure> {
-        let visit = Visit::begin(&*self.environment, function);
-        let raw = c(self.library.functions(), self.handle.0);
+        let raw = visit(&*self.environment, function, || c(self.library.functions(), self.handle.0));
+        if raw == Status::Ok as RawStatus {
+            return Ok(Outcome::Ok);
+        }
+        self.outcome(raw, function, cause.clock, cause.time)
+    }
+
+    /// What a call came to that has returned something else than `fmi3OK`. With the parts of its [`Cause`]: the whole would
+    /// be written to memory before every call.
+    #[cold]
+    fn outcome(
+        &self,
+        raw: RawStatus,
+        function: Function,
+        clock: Option<ValueReference>,
+        time: Option<f64>,
+    ) -> Result<Outcome, Failure> {
         let status = Status::from_raw(raw).unwrap_or(Status::Error);
-        // Before the host hears of it, so that whatever it does next is refused.
         if status > Status::Warning {
             self.fail(status);
+            return Err(Failure { function, status, clock, time, refused: false });
         }
-        visit.end(status);
-        match status {
-            Status::Ok => Ok(Outcome::Ok),
-            Status::Warning => Ok(Outcome::Warning),
-            _ => Err(Failure { function, status, clock: cause.clock, time: cause.time, refused: false }),
+        if let Some(host) = thread_host() {
+            host.warned(function);
         }
+        Ok(Outcome::Warning)
     }
 
     /// [`Shared::call`] of a function that only the released dialect has, or has like this; in the draft it is refused.
@@ -143,10 +162,15 @@ impl Shared {
     }
 
     /// What is said instead of calling.
-    #[cold]
     pub(super) fn refusal(&self, function: Function, cause: Cause) -> Failure {
+        self.refused(function, cause.clock, cause.time)
+    }
+
+    /// [`Shared::refusal`] with the parts of the cause, as [`Shared::outcome`].
+    #[cold]
+    fn refused(&self, function: Function, clock: Option<ValueReference>, time: Option<f64>) -> Failure {
         let status = if self.health() == Health::Fatal { Status::Fatal } else { Status::Error };
-        Failure { function, status, clock: cause.clock, time: cause.time, refused: true }
+        Failure { function, status, clock, time, refused: true }
     }
 
     /// No more calls but, unless fatal, `fmi3FreeInstance`.
@@ -180,11 +204,11 @@ impl Shared {
         }
         if self.health() < Health::Fatal {
             self.environment.worsen(Health::Freed);
-            let visit = Visit::begin(&*self.environment, Function::FreeInstance);
-            // SAFETY: the instance is alive, not fatal, nothing else is calling it, and nothing will: it counts as
-            // freed from the line above on, so this happens once.
-            unsafe { (self.library.functions().free_instance)(self.handle.0) };
-            visit.end(Status::Ok);
+            visit(&*self.environment, Function::FreeInstance, || {
+                // SAFETY: the instance is alive, not fatal, nothing else is calling it, and nothing will: it counts as
+                // freed from the line above on, so this happens once.
+                unsafe { (self.library.functions().free_instance)(self.handle.0) }
+            });
         }
         result
     }

@@ -1,12 +1,12 @@
 //! What FMU code finds out about the thread it runs on: who serves it, and inside which call it is.
 //!
-//! `lockPreemption` and `unlockPreemption` have no argument, so the thread is all that identifies them. The thread-locals
-//! are constant-initialised and have no destructor: reading them allocates nothing, registers nothing, and still works
-//! while a thread ends.
+//! `lockPreemption` and `unlockPreemption` have no argument, so the thread is all that identifies them. The thread-local
+//! is constant-initialised and has no destructor: reading it allocates nothing, registers nothing, and still works while a
+//! thread ends. It is looked up once per call.
 
 use super::environment::Environment;
 use super::function::Function;
-use super::status::Status;
+use super::shown::{Called, Shown};
 use crate::sys::float_control;
 use std::cell::Cell;
 use std::ptr;
@@ -22,10 +22,12 @@ pub trait ThreadHost {
     fn lock_preemption(&self);
     /// It may be again.
     fn unlock_preemption(&self);
-    /// C is about to be entered.
-    fn calling(&self, function: Function);
-    /// C has returned this (functions without a status: [`Status::Ok`]; NULL instead of an instance: [`Status::Error`]).
-    fn returned(&self, function: Function, status: Status);
+    /// C has returned `fmi3Warning` from this.
+    fn warned(&self, function: Function);
+    /// Where others see which function this thread is inside of, if anywhere.
+    fn shown(&'static self) -> Option<&'static Shown> {
+        None
+    }
 }
 
 /// The call that a thread is inside of.
@@ -34,65 +36,71 @@ pub(super) struct Inside {
     /// Whose; null when outside. Compared, never dereferenced.
     pub(super) environment: *const Environment,
     /// What.
-    pub(super) function: Function,
+    pub(super) called: Called,
 }
 
-const OUTSIDE: Inside = Inside { environment: ptr::null(), function: Function::GetVersion };
+const OUTSIDE: Inside = Inside { environment: ptr::null(), called: Called::NOTHING };
+
+struct Thread {
+    host: Cell<Option<&'static dyn ThreadHost>>,
+    /// The host's.
+    shown: Cell<Option<&'static Shown>>,
+    inside: Cell<Inside>,
+}
 
 thread_local! {
-    static HOST: Cell<Option<&'static dyn ThreadHost>> = const { Cell::new(None) };
-    static INSIDE: Cell<Inside> = const { Cell::new(OUTSIDE) };
+    static THREAD: Thread =
+        const { Thread { host: Cell::new(None), shown: Cell::new(None), inside: Cell::new(OUTSIDE) } };
 }
 
-/// Says who serves FMU code on the calling thread from now on; returns who did before.
+/// What there is of the calling thread. A pointer, since a reference may not leave the closure, and the compiler does not
+/// inline closures that do more than this.
+#[inline(always)]
+fn own() -> *const Thread {
+    THREAD.with(ptr::from_ref)
+}
+
+/// Says who serves FMU code on the calling thread from now on; returns who did before. Not inside of a call.
+#[inline(always)] // the host's type is known here
 pub fn set_thread_host(host: Option<&'static dyn ThreadHost>) -> Option<&'static dyn ThreadHost> {
-    HOST.replace(host)
+    let shown = host.and_then(ThreadHost::shown);
+    // SAFETY: as in `visit`.
+    let thread = unsafe { &*own() };
+    thread.shown.set(shown);
+    thread.host.replace(host)
 }
 
 /// Who serves FMU code on the calling thread.
 #[inline]
 pub fn thread_host() -> Option<&'static dyn ThreadHost> {
-    HOST.get()
+    THREAD.with(|thread| thread.host.get())
 }
 
 #[inline]
 pub(super) fn inside() -> Inside {
-    INSIDE.get()
-}
-
-/// The function of FMU code that the calling thread is inside of, if any: the innermost one.
-pub fn current_function() -> Option<Function> {
-    let inside = INSIDE.get();
-    (!inside.environment.is_null()).then_some(inside.function)
+    THREAD.with(|thread| thread.inside.get())
 }
 
 /// One call into FMU code, from just before to just after. Calls nest, since callbacks may call back.
-pub(super) struct Visit {
-    outer: Inside,
-    function: Function,
-    host: Option<&'static dyn ThreadHost>,
-}
-
-impl Visit {
-    #[inline]
-    pub(super) fn begin(environment: *const Environment, function: Function) -> Visit {
-        let host = thread_host();
-        if let Some(host) = host {
-            host.calling(function);
-        }
-        let outer = INSIDE.replace(Inside { environment, function });
-        float_control::establish_defaults();
-        Visit { outer, function, host }
+#[inline(always)] // what `c` captures is kept in registers then
+pub(super) fn visit<T>(environment: *const Environment, function: Function, c: impl FnOnce() -> T) -> T {
+    // SAFETY: the thread-local of the calling thread, which has no destructor and which nothing can hold an exclusive
+    // reference to: it lives as long as the thread, so until this returns.
+    let thread = unsafe { &*own() };
+    let (outer, shown) = (thread.inside.get(), thread.shown.get());
+    let called = Called::function(function);
+    thread.inside.set(Inside { environment, called });
+    if let Some(shown) = shown {
+        shown.show(called);
     }
-
-    #[inline]
-    pub(super) fn end(self, status: Status) {
-        // Whatever the callee left behind is not for our own code. (FMU code around this call, which is in a callback
-        // then, gets its own control word back when the callback returns.)
-        float_control::establish_defaults();
-        INSIDE.set(self.outer);
-        if let Some(host) = self.host {
-            host.returned(self.function, status);
-        }
+    float_control::establish_defaults();
+    let result = c();
+    // Whatever the callee left behind is not for our own code. (FMU code around this call, which is in a callback then,
+    // gets its own control word back when the callback returns.)
+    float_control::establish_defaults();
+    thread.inside.set(outer);
+    if let Some(shown) = shown {
+        shown.show(outer.called);
     }
+    result
 }

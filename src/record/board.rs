@@ -15,6 +15,7 @@ use crate::stimulus::Shape;
 use crate::time::Instant;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
+mod calls;
 mod named;
 mod next_run;
 mod phase;
@@ -22,6 +23,7 @@ pub mod promise;
 mod stimuli;
 mod trace;
 
+pub use calls::OutsideCall;
 pub use phase::Phase;
 
 /// Words of the whole run.
@@ -32,10 +34,8 @@ pub enum Global {
     Phase,
     /// Written by the supervisor: 1 asks for an end.
     StopRequest,
-    /// 1 + index of the FMU that the main thread is calling, 0 none.
-    MainFmu,
-    /// The function that the main thread is calling, as [`crate::ffi`] numbers them, plus one; 0 none.
-    MainFunction,
+    /// The calls that are no activations: whose they are, and the function ([`OutsideCall`]).
+    OutsideCall,
     /// CLOCK_MONOTONIC of the simulation's start, ns.
     Start,
     /// All activations before this simulation time (ns from the start) are complete; their samples are in the rings.
@@ -333,7 +333,7 @@ impl<'a> Board<'a> {
     /// The words of a task.
     pub fn task(&self, task: TaskId) -> TaskCells<'a> {
         let start = self.layout.tasks + task.0 * TASK_WORDS;
-        TaskCells { words: &self.words[start..start + TASK_WORDS] }
+        TaskCells { words: self.words[start..start + TASK_WORDS].try_into().expect("as many words") }
     }
 
     /// The log.
@@ -428,11 +428,12 @@ impl<'a> FmuCells<'a> {
 /// The words of a task.
 #[derive(Clone, Copy)]
 pub struct TaskCells<'a> {
-    words: &'a [AtomicU64],
+    words: &'a [AtomicU64; TASK_WORDS],
 }
 
 impl<'a> TaskCells<'a> {
     /// One of them.
+    #[inline]
     pub fn word(&self, word: TaskWord) -> &'a AtomicU64 {
         &self.words[word as usize]
     }

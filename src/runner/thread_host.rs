@@ -15,9 +15,9 @@ use self::on_ticks::OnTicks;
 use self::routing::Clocks;
 use self::tracing::Section;
 use super::world::World;
-use crate::ffi::{Failure, Function, Status, ThreadHost};
+use crate::ffi::{Failure, Function, Shown, Status, ThreadHost};
 use crate::plan::{FmuId, OnWarning, TaskId};
-use crate::record::board::{FmuWord, Global, Metric, TaskWord};
+use crate::record::board::{FmuWord, Global, Metric, OutsideCall, TaskCells, TaskWord};
 use crate::record::findings::Finding;
 use crate::record::histogram::Recorder;
 use crate::record::trace::TraceRing;
@@ -50,12 +50,23 @@ pub enum Dispatch {
     Events(RefCell<Vec<Event>>),
 }
 
+/// What holds outside of activations.
+struct Outside {
+    /// Where lock hold times go.
+    hold: Recorder<'static>,
+    /// Where calls are shown, with this tag.
+    calls: &'static AtomicU64,
+    tag: u64,
+}
+
 /// Serves the FMU code that runs on one thread for one instance.
 pub struct PartitionHost {
     world: &'static World,
     fmu: FmuId,
     /// Whose activation this is; `None` outside of activations.
     task: Cell<Option<TaskId>>,
+    /// The words of that task.
+    cells: Cell<Option<TaskCells<'static>>>,
     /// Activation time of that activation.
     time: Cell<Instant>,
     /// The instance has clocks that activations can tick or arm.
@@ -66,10 +77,10 @@ pub struct PartitionHost {
     lock: &'static PreemptionLock,
     /// How often FMU code holds the lock (our own callbacks take it too).
     held_by_fmu: Cell<u32>,
-    /// Where the function that is being called is shown.
-    function: Cell<&'static AtomicU64>,
-    /// Outside of activations: where lock hold times go, and the function.
-    outside: (Recorder<'static>, &'static AtomicU64),
+    /// Where the function that is being called is shown: in the task's word, or outside of activations in that of the run,
+    /// together with whose it is.
+    shown: Shown,
+    outside: Outside,
     dispatch: Dispatch,
     /// Where lock hold times go: to the task's histogram, or to the instance's.
     hold: Cell<Recorder<'static>>,
@@ -88,19 +99,22 @@ impl PartitionHost {
     /// The host of `fmu` on the calling thread, which takes part in its preemption lock as `member`.
     pub fn new(world: &'static World, fmu: FmuId, member: LockMember, dispatch: Dispatch) -> PartitionHost {
         let clocks = Clocks::new(world, fmu);
+        let board = world.board;
+        let (hold, calls, tag) = (board.fmu(fmu).hold(), board.global(Global::OutsideCall), OutsideCall::tag(fmu));
         PartitionHost {
             world,
             fmu,
             ticks: clocks.are_there(),
             task: Cell::new(None),
+            cells: Cell::new(None),
             time: Cell::new(world.plan.start),
             due: Cell::new(None),
             member,
             held_by_fmu: Cell::new(0),
-            function: Cell::new(world.board.global(Global::MainFunction)),
-            outside: (world.board.fmu(fmu).hold(), world.board.global(Global::MainFunction)),
+            shown: Shown::new(calls, tag),
+            outside: Outside { hold, calls, tag },
             dispatch,
-            hold: Cell::new(world.board.fmu(fmu).hold()),
+            hold: Cell::new(hold),
             last_hold: Cell::new(RECORDED),
             lock: &world.instances[fmu.0].lock,
             to_wake: world.plan.tasks.chunks(64).map(|_| Cell::new(0)).collect(),
@@ -134,8 +148,9 @@ impl PartitionHost {
         }
         self.trace.set(self.world.traces[task.0].as_ref());
         let cells = self.world.board.task(task);
+        self.cells.set(Some(cells));
         self.record_holds_in(cells.histogram(Metric::LockHold));
-        self.function.set(cells.word(TaskWord::Function));
+        self.shown.set(cells.word(TaskWord::Function), 0);
         cells.set_time(time);
         cells.word(TaskWord::Active).store(1, Relaxed);
     }
@@ -149,11 +164,11 @@ impl PartitionHost {
     #[inline]
     pub fn end(&self) {
         self.trace.set(None);
-        if let Some(task) = self.task.take() {
-            let (hold, function) = self.outside;
-            self.record_holds_in(hold);
-            self.world.board.task(task).word(TaskWord::Active).store(0, Relaxed);
-            self.function.set(function);
+        self.task.set(None);
+        if let Some(cells) = self.cells.take() {
+            self.record_holds_in(self.outside.hold);
+            cells.word(TaskWord::Active).store(0, Relaxed);
+            self.shown.set(self.outside.calls, self.outside.tag);
         }
     }
 
@@ -163,7 +178,7 @@ impl PartitionHost {
         if self.held_by_fmu.get() > 0 {
             self.leaked();
         }
-        self.record_hold(RECORDED);
+        self.record_last_hold();
     }
 
     #[cold]
@@ -199,9 +214,12 @@ impl PartitionHost {
     }
 
     /// Events since the last call, in virtual time.
-    pub fn take_events(&self, mut take: impl FnMut(Event)) {
-        if let Dispatch::Events(events) = &self.dispatch {
-            events.borrow_mut().drain(..).for_each(&mut take);
+    #[inline]
+    pub fn take_events(&self, take: impl FnMut(Event)) {
+        if let Dispatch::Events(events) = &self.dispatch
+            && !events.borrow().is_empty()
+        {
+            events.borrow_mut().drain(..).for_each(take);
         }
     }
 
@@ -254,15 +272,22 @@ impl PartitionHost {
     /// have to be written before the next locked instruction can be executed, those of an old one long have been.
     #[inline]
     fn record_hold(&self, ticks: u64) {
-        let last = self.last_hold.replace(ticks);
-        if last != RECORDED {
+        self.record_last_hold();
+        self.last_hold.set(ticks);
+    }
+
+    #[inline]
+    fn record_last_hold(&self) {
+        if self.last_hold.get() != RECORDED {
+            let last = self.last_hold.replace(RECORDED);
             self.hold.get().record(self.world.scale.nanos(last) as i64);
         }
     }
 
     /// From now on hold times go elsewhere.
+    #[inline]
     fn record_holds_in(&self, recorder: Recorder<'static>) {
-        self.record_hold(RECORDED);
+        self.record_last_hold();
         self.hold.set(recorder);
     }
 
@@ -325,26 +350,6 @@ impl ThreadHost for PartitionHost {
         }
     }
 
-    #[inline]
-    fn calling(&self, function: Function) {
-        if self.task.get().is_none() {
-            self.world.board.global(Global::MainFmu).store(self.fmu.0 as u64 + 1, Relaxed);
-        }
-        self.function.get().store(function as u64 + 1, Relaxed);
-    }
-
-    #[inline]
-    fn returned(&self, function: Function, status: Status) {
-        if status == Status::Warning {
-            self.warned(function);
-        }
-        // Inside a callback the partition itself is still in its activation.
-        let outer = crate::ffi::current_function().map_or(0, |function| function as u64 + 1);
-        self.function.get().store(outer, Relaxed);
-    }
-}
-
-impl PartitionHost {
     #[cold]
     fn warned(&self, function: Function) {
         self.count(TaskWord::Warnings, FmuWord::Warnings);
@@ -355,5 +360,10 @@ impl PartitionHost {
                 updates.fail();
             }
         }
+    }
+
+    #[inline]
+    fn shown(&'static self) -> Option<&'static Shown> {
+        Some(&self.shown)
     }
 }

@@ -190,11 +190,12 @@ fn join(world: &World, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Reco
     }
     if exist && (hangs().is_some() || reconfigures()) {
         let global = |word| world.board.global(word);
+        let outside = world.board.outside_call();
         // Nobody else is inside of FMU code in the name of no task: partitions wait for that one at their gates.
-        match (global(Global::MainFunction).load(SeqCst), hangs()) {
+        match (outside.function, hangs()) {
             (0, Some(task)) => global(Global::HungTask).store(task as u64 + 1, SeqCst),
             (0, None) => (),
-            _ => global(Global::HungFmu).store(global(Global::MainFmu).load(SeqCst), SeqCst),
+            _ => global(Global::HungFmu).store(outside.fmu.map_or(0, |fmu| fmu.0 as u64 + 1), SeqCst),
         }
         world.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
         crash::expect_exit();

@@ -191,7 +191,7 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         return Some(Death { culprit: Some(plan.tasks[task.0].fmu), message });
     }
     if let Some(fmu) = board.named_fmu(global(Global::HungFmu)) {
-        let function = function(global(Global::MainFunction)).map_or("between two calls", Function::name);
+        let function = function(board.outside_call().function).map_or("between two calls", Function::name);
         let message = format!(
             "fmu `{}` was in {function}, which somebody had asked for, and did not return within {} s after the end of the \
              run (rig: shutdown_timeout); the FMU's code hangs",
@@ -220,7 +220,8 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         None => format!("called exit({})", facts.status.code().unwrap_or(0)),
     };
     // While partitions run, only a reconfiguration is in FMU code in the name of no task.
-    let reconfigures = board.phase() == Phase::Running && global(Global::MainFunction) != 0;
+    let outside = board.outside_call();
+    let reconfigures = board.phase() == Phase::Running && outside.function != 0;
     let task = board.named_task(global(Global::CrashTask)).or_else(|| match reconfigures {
         true => None,
         false => running(plan, board),
@@ -230,9 +231,9 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
             let (name, at_work) = (&plan.fmus[plan.tasks[task.0].fmu.0].name, at_work(plan, board, task));
             Death { culprit: Some(plan.tasks[task.0].fmu), message: format!("fmu `{name}` {how}: {at_work}") }
         }
-        None => match board.named_fmu(global(Global::MainFmu)) {
+        None => match outside.fmu {
             Some(fmu) if board.phase() != Phase::Running || reconfigures => {
-                let function = function(global(Global::MainFunction)).map_or("between two calls", Function::name);
+                let function = function(outside.function).map_or("between two calls", Function::name);
                 let message = format!("fmu `{}` {how}: in {function}", plan.fmus[fmu.0].name);
                 Death { culprit: Some(fmu), message }
             }

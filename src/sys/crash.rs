@@ -35,8 +35,9 @@ thread_local! {
 }
 
 /// Says what the calling thread is; 0 is nothing in particular.
+#[inline]
 pub fn label_thread(label: u64) {
-    LABEL.set(label);
+    LABEL.with(|own| own.set(label));
 }
 
 /// From here on a call of `exit` is ours.

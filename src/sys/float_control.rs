@@ -40,10 +40,12 @@ pub fn restore(found: Option<Control>) {
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod imp {
     use std::arch::asm;
+    use std::mem::MaybeUninit;
 
     /// MXCSR: all exceptions masked, round to nearest, neither flush-to-zero nor denormals-are-zero. The upper half is
     /// the x87 word: all exceptions masked, 64 bits of mantissa, round to nearest.
     pub(super) const DEFAULT: u64 = 0x037f << 32 | 0x1f80;
+    static MXCSR: u32 = DEFAULT as u32;
     /// The six flags in MXCSR that record exceptions: set by nearly every calculation, of no influence on any.
     const FLAGS: u32 = 0x3f;
 
@@ -61,13 +63,14 @@ mod imp {
 
     #[inline]
     pub(super) fn establish() {
-        let (mxcsr, mut x87) = (DEFAULT as u32, 0_u16);
-        // SAFETY: the first loads four bytes that live here, the word that the compiler assumes; the second stores two bytes
-        // to a local of that size.
-        unsafe {
-            asm!("ldmxcsr [{}]", in(reg) &raw const mxcsr, options(nostack, preserves_flags, readonly));
-            asm!("fnstcw word ptr [{}]", in(reg) &raw mut x87, options(nostack, preserves_flags));
-        }
+        let mut x87 = MaybeUninit::<u16>::uninit();
+        // SAFETY: the first loads the four bytes of a static, the word that the compiler assumes; the second stores two bytes
+        // to a local of that size, which is initialised by that.
+        let x87 = unsafe {
+            asm!("ldmxcsr dword ptr [rip + {}]", sym MXCSR, options(nostack, preserves_flags, readonly));
+            asm!("fnstcw word ptr [{}]", in(reg) x87.as_mut_ptr(), options(nostack, preserves_flags));
+            x87.assume_init()
+        };
         if x87 != (DEFAULT >> 32) as u16 {
             write(DEFAULT);
         }

@@ -5,11 +5,13 @@ use crate::ffi::Function as F;
 use crate::ffi::*;
 use crate::fmu::description::ValueReference;
 use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Event {
-    Calling(F),
-    Returned(F, Status),
+    /// This is shown now.
+    Shown(u64),
+    Warned(F),
     ClockUpdate,
     Lock,
     Unlock,
@@ -20,7 +22,12 @@ thread_local! {
     static UPDATE: RefCell<Option<ClockUpdate>> = const { RefCell::new(None) };
     static READ: Cell<Option<Result<Outcome, Failure>>> = const { Cell::new(None) };
     static ACTIVE: Cell<[u8; 2]> = const { Cell::new([0; 2]) };
+    static WORD: &'static AtomicU64 = Box::leak(Box::default());
+    static SHOWN: &'static Shown = Box::leak(Box::new(Shown::new(WORD.with(|word| *word), TAG)));
 }
+
+/// Who calls, in the upper half.
+const TAG: u64 = 7 << 32;
 
 struct Thread;
 static THREAD: Thread = Thread;
@@ -42,12 +49,24 @@ impl ThreadHost for Thread {
     fn unlock_preemption(&self) {
         note(Event::Unlock);
     }
-    fn calling(&self, function: F) {
-        note(Event::Calling(function));
+    fn warned(&self, function: F) {
+        note_shown();
+        note(Event::Warned(function));
     }
-    fn returned(&self, function: F, status: Status) {
-        note(Event::Returned(function, status));
+    fn shown(&'static self) -> Option<&'static Shown> {
+        Some(SHOWN.with(|shown| *shown))
     }
+}
+
+fn shown() -> u64 {
+    WORD.with(|word| word.load(Relaxed))
+}
+fn note_shown() {
+    note(Event::Shown(shown()));
+}
+/// What is shown inside of a function.
+fn inside(function: F) -> Event {
+    Event::Shown(TAG | (function as u64 + 1))
 }
 
 fn two_clocks() -> OutputClocks {
@@ -67,19 +86,24 @@ fn a_clock_update_reads_the_clocks_of_its_instance() {
     UPDATE.set(Some(control.clock_update()));
     during(F::ActivateModelPartition, |given| {
         next_get(&[0, 0xf0]);
-        given.update_clocks()
+        note_shown();
+        given.update_clocks();
+        note_shown();
     });
+    during(F::GetClock, |_| note_shown());
     partition.begin().activate(1.0).unwrap();
     assert_eq!(READ.get(), Some(Ok(Outcome::Ok)));
     assert_eq!(ACTIVE.get(), [0, 1]);
     let events = [
-        Event::Calling(F::ActivateModelPartition),
+        inside(F::ActivateModelPartition),
         Event::ClockUpdate,
-        Event::Calling(F::GetClock),
-        Event::Returned(F::GetClock, Status::Ok),
-        Event::Returned(F::ActivateModelPartition, Status::Ok),
+        inside(F::GetClock),
+        // The function around it is the innermost one again.
+        inside(F::ActivateModelPartition),
     ];
     assert_eq!(EVENTS.take(), events);
+    // Between calls it is still shown whose code was called last.
+    assert_eq!(shown(), TAG);
     assert_eq!(*notes.foreign.lock().unwrap(), []);
     // Outside a callback the same handle is refused.
     let update = UPDATE.take().unwrap();
@@ -132,11 +156,49 @@ fn after_an_error_callbacks_make_no_call() {
 }
 
 #[test]
+fn a_call_is_shown_where_the_host_says() {
+    let (_control, mut partition, _) = hosted();
+    // Nothing has been called for this host.
+    assert_eq!(shown(), 0);
+    let elsewhere: &'static AtomicU64 = Box::leak(Box::default());
+    SHOWN.with(|shown| shown.set(elsewhere, 0));
+    during(F::ActivateModelPartition, |given| {
+        note_shown();
+        given.update_clocks();
+    });
+    partition.begin().activate(0.0).unwrap();
+    assert_eq!(EVENTS.take(), [Event::Shown(0), Event::ClockUpdate]);
+    assert_eq!(elsewhere.load(Relaxed), 0);
+    SHOWN.with(|shown| shown.set(WORD.with(|word| *word), TAG));
+    partition.begin().activate(0.0).unwrap();
+    assert_eq!(EVENTS.take(), [inside(F::ActivateModelPartition), Event::ClockUpdate]);
+    // Nobody serves the thread: nothing is shown of it, and what was stays.
+    set_thread_host(None);
+    during(F::ActivateModelPartition, |_| note_shown());
+    partition.begin().activate(0.0).unwrap();
+    assert_eq!(EVENTS.take(), [Event::Shown(TAG)]);
+}
+
+#[test]
+fn the_host_hears_of_warnings_when_the_call_is_over() {
+    let (_control, mut partition, _) = hosted();
+    for (raw, events) in [(0, vec![]), (1, vec![Event::Shown(TAG), Event::Warned(F::ActivateModelPartition)])] {
+        answer(F::ActivateModelPartition, raw);
+        assert!(partition.begin().activate(0.0).is_ok());
+        assert_eq!(EVENTS.take(), events);
+    }
+    // What has failed is the caller's to say.
+    answer(F::ActivateModelPartition, 3);
+    assert_eq!(partition.begin().activate(0.0).err().map(|failure| failure.status), Some(Status::Error));
+    assert_eq!((EVENTS.take(), shown()), (vec![], TAG));
+}
+
+#[test]
 fn preemption_locks_reach_the_host_of_the_thread() {
     let (_control, mut partition, _) = hosted();
     during(F::ActivateModelPartition, Given::lock_and_unlock);
     partition.begin().activate(0.0).unwrap();
-    assert_eq!(EVENTS.take()[1..3], [Event::Lock, Event::Unlock]);
+    assert_eq!(EVENTS.take(), [Event::Lock, Event::Unlock]);
 }
 
 #[test]

@@ -24,8 +24,7 @@ impl ThreadHost for Thread {
     }
     fn lock_preemption(&self) {}
     fn unlock_preemption(&self) {}
-    fn calling(&self, _: Function) {}
-    fn returned(&self, _: Function, _: Status) {}
+    fn warned(&self, _: Function) {}
 }
 
 #[derive(Default)]

@@ -1,0 +1,30 @@
+//! Calls into FMU code that are no activations: by the main thread before and after partitions run, and by the thread that
+//! reconfigures instances meanwhile. One word says whose code it is and in which function.
+
+use super::{Board, Global};
+use crate::plan::FmuId;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// What [`Global::OutsideCall`] says: in its lower half the function, in its upper half 1 + the index of the FMU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutsideCall {
+    /// Whose code is being called, or was last; `None`: nobody's so far.
+    pub fmu: Option<FmuId>,
+    /// The function, as [`crate::ffi`] numbers them, plus one; 0: between two calls.
+    pub function: u64,
+}
+
+impl OutsideCall {
+    /// What the word has beside the function.
+    pub fn tag(fmu: FmuId) -> u64 {
+        (fmu.0 as u64 + 1) << 32
+    }
+}
+
+impl Board<'_> {
+    /// What the word says now.
+    pub fn outside_call(&self) -> OutsideCall {
+        let word = self.global(Global::OutsideCall).load(SeqCst);
+        OutsideCall { fmu: self.named_fmu(word >> 32), function: u64::from(word as u32) }
+    }
+}
