@@ -163,6 +163,18 @@ impl Activation {
         self.activated
     }
 
+    /// Whether [`Due::next`] matters: delayed connections begin here.
+    #[inline]
+    pub fn delays(&self) -> bool {
+        self.delays
+    }
+
+    /// Whether there are stimuli for it.
+    #[inline]
+    pub fn is_stimulated(&self) -> bool {
+        !self.stimuli.is_empty()
+    }
+
     /// The interval from the last activation of a changing clock to its next one; told once.
     pub fn take_next(&mut self) -> Option<Fraction> {
         self.next.take()

@@ -12,7 +12,7 @@ use super::world::{Ending, World};
 use crate::exchange::TickStamp;
 use crate::ffi::set_thread_host;
 use crate::fmu::description::IntervalVariability;
-use crate::plan::TaskId;
+use crate::plan::{self, TaskId};
 use crate::record::board::{Global, TaskCells, TaskWord};
 use crate::record::trace::{Note, TraceRing};
 use crate::schedule::{Agenda, Due, Timeline};
@@ -29,6 +29,10 @@ struct Lane<'a> {
     failed: &'static AtomicBool,
     trace: Option<&'static TraceRing<'static>>,
     tunable: bool,
+    changing: bool,
+    recorded: bool,
+    delays: bool,
+    stimulated: bool,
 }
 
 impl Lane<'_> {
@@ -40,6 +44,10 @@ impl Lane<'_> {
     ) -> Lane<'a> {
         let plan = &world.plan.tasks[task.0];
         Lane {
+            changing: plan.release == plan::Release::Changing,
+            recorded: activation.is_recorded(),
+            delays: activation.delays(),
+            stimulated: activation.is_stimulated(),
             activation,
             host: hosts[plan.fmu.0],
             cells: world.board.task(task),
@@ -96,8 +104,12 @@ pub fn run(
             break;
         }
         let Some(task) = agenda.take() else { break };
+        let Lane { activation, host, cells, failed, trace, tunable, changing, recorded, delays, stimulated } =
+            &mut lanes[task.0];
+        if *delays {
+            agenda.tell_next(task);
+        }
         let due = agenda.due();
-        let Lane { activation, host, cells, failed, trace, tunable } = &mut lanes[task.0];
         let host: &'static PartitionHost = host;
         if let Some(own) = reconfigurable.iter().find(|own| own.fmu == host.fmu()) {
             own.apply(world, host, due.time, || due.time);
@@ -109,7 +121,7 @@ pub fn run(
             }
             continue;
         }
-        if !activation.stimulate(world, due.time) {
+        if *stimulated && !activation.stimulate(world, due.time) {
             cells.count(TaskWord::Discarded, 1);
             continue;
         }
@@ -155,11 +167,11 @@ pub fn run(
                 }
             });
         }
-        if let Some(interval) = activation.take_next() {
+        if *changing && let Some(interval) = activation.take_next() {
             agenda.follow(task, interval, agenda.due().time);
         }
         order += 1;
-        while activation.is_recorded() && result.is_ok() && !activation.sample(world, host, order, agenda.due().time) {
+        while *recorded && result.is_ok() && !activation.sample(world, host, order, agenda.due().time) {
             // Nothing is lost in virtual time: wait for the supervisor to read.
             std::thread::sleep(Duration::from_micros(100));
         }

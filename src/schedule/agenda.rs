@@ -33,7 +33,7 @@ pub struct Agenda {
     suspended: Vec<(Instant, Box<[u64]>)>,
     grids: SharedGrids,
     groups: Groups,
-    /// The activation that was taken last; of one by a shared grid only `next` changes within an instant.
+    /// The activation that was taken last; those by shared grids are all the same within an instant.
     taken: Due,
     taken_alone: bool,
 }
@@ -145,8 +145,8 @@ impl Agenda {
         let mut next = self.grids.next();
         if self.groups.queue.first().is_some() || !self.suspended.is_empty() {
             next = self.next_of_all(next);
-        } else if let Some(now) = next {
-            self.grids.pass(now, &mut self.due);
+        } else {
+            self.grids.pass(&mut self.due);
         }
         self.now = next;
         let Some(now) = next else { return false };
@@ -160,8 +160,8 @@ impl Agenda {
         let others = self.groups.queue.first().map(|(time, _)| *time);
         let others = self.suspended.last().map(|(time, _)| *time).into_iter().chain(others);
         let now = others.chain(grid).min()?;
-        if let Some(own) = grid.filter(|grid| *grid == now) {
-            self.grids.pass(own, &mut self.due);
+        if grid == Some(now) {
+            self.grids.pass(&mut self.due);
         }
         self.join(now);
         Some(now)
@@ -184,7 +184,8 @@ impl Agenda {
         }
     }
 
-    /// Takes the next activation: the earliest, and of equal ones the most urgent. What it is, [`Agenda::due`] says.
+    /// Takes the next activation: the earliest, and of equal ones the most urgent. What it is, [`Agenda::due`] says, but for
+    /// [`Due::next`], which is the business of few: that, [`Agenda::tell_next`] finds out.
     #[inline(always)]
     pub fn take(&mut self) -> Option<TaskId> {
         if !self.advance() {
@@ -194,12 +195,10 @@ impl Agenda {
         self.due[self.from] = bits & (bits - 1);
         let task = TaskId(self.from * 64 + bits.trailing_zeros() as usize);
         match self.noted[task.0] {
-            Noted::Grid(grid) => {
-                if self.taken_alone {
-                    (self.taken, self.taken_alone) = (Due::own(self.taken.time), false);
-                }
-                self.taken.next = Some(self.grids.next_of(grid));
+            Noted::Grid(_) if self.taken_alone => {
+                (self.taken, self.taken_alone) = (Due::own(self.taken.time), false);
             }
+            Noted::Grid(_) => (),
             _ => self.take_alone(task),
         }
         Some(task)
@@ -211,6 +210,13 @@ impl Agenda {
         self.noted[task.0] = Noted::Nowhere;
         self.note(task);
         (self.taken, self.taken_alone) = (due, true);
+    }
+
+    /// Finds out the next instant of the grid or list of the activation of `task` that was taken last.
+    pub fn tell_next(&mut self, task: TaskId) {
+        if let Noted::Grid(grid) = self.noted[task.0] {
+            self.taken.next = Some(self.grids.next_of(grid));
+        }
     }
 
     /// The activation that was taken last.

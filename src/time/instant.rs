@@ -4,6 +4,9 @@ use super::{ATTO, DENOMINATOR_LIMIT, Fraction, Nanos, gcd};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
+/// Whole numbers up to this one are exact as `f64`.
+const EXACT: u64 = 1 << 53;
+
 /// An exact point of simulation time: whole seconds and a fraction of one.
 ///
 /// Comparison is exact; so is [`Instant::after`] as long as the common denominator stays below 2^63 (module
@@ -107,13 +110,17 @@ impl Instant {
     }
 
     /// As FMI wants it: the nearest `f64`, rounded once.
+    #[inline]
     pub fn seconds(self) -> f64 {
-        const EXACT: u64 = 1 << 53;
         const SECONDS: u64 = 1 << 21;
         if self.seconds.unsigned_abs() < SECONDS && self.resolution <= EXACT / SECONDS {
             // Both are exact, so this is rounded once.
             return (self.seconds * self.resolution as i64 + self.counter as i64) as f64 / self.resolution as f64;
         }
+        self.seconds_of_any()
+    }
+
+    fn seconds_of_any(self) -> f64 {
         let small = i64::try_from(self.resolution).ok().and_then(|resolution| self.seconds.checked_mul(resolution));
         let small = small.and_then(|whole| whole.checked_add_unsigned(self.counter));
         if let Some(numerator) = small.filter(|n| n.unsigned_abs() <= EXACT && self.resolution <= EXACT) {

@@ -88,11 +88,11 @@ impl SharedGrids {
         self.parts.map_or(reached, |parts| parts.after(reached, number - of))
     }
 
-    /// `now`, as [`SharedGrids::next`] gave it, has come: they pass it, and their tasks are added to those that are `due`.
+    /// The next instant of any of them has come: they pass it, and their tasks are added to those that are `due`.
     #[inline]
-    pub(super) fn pass(&mut self, now: Instant, due: &mut [u64]) {
+    pub(super) fn pass(&mut self, due: &mut [u64]) {
         let Some(&(number, _)) = self.queue.first() else { return };
-        self.reached = (now, number);
+        self.reached = (self.after_reached(number), number);
         while let Some((_, grid)) = self.queue.first().filter(|(next, _)| *next == number) {
             let grid = &mut self.all[*grid];
             grid.passed += 1;

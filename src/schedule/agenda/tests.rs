@@ -19,6 +19,7 @@ fn every(interval: &str) -> Timeline {
 
 fn take(agenda: &mut Agenda) -> Option<(TaskId, Due)> {
     let task = agenda.take()?;
+    agenda.tell_next(task);
     Some((task, *agenda.due()))
 }
 
