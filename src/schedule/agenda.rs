@@ -122,41 +122,43 @@ impl Agenda {
         }
     }
 
-    /// Goes to the next instant at which somebody is due, unless there is one; `false`: there is none.
+    /// Goes to the next instant at which somebody is due, unless there is one; the word of the first that is, `None`: there
+    /// is nobody.
     #[inline(always)]
-    fn advance(&mut self) -> bool {
+    fn advance(&mut self) -> Option<u64> {
         loop {
-            while let Some(word) = self.due.get(self.from) {
-                if *word != 0 {
-                    return true;
-                }
-                self.from += 1;
+            if let Some(word) = self.due.get(self.from).filter(|word| **word != 0) {
+                return Some(*word);
             }
-            if !self.next_instant() {
-                return false;
+            if self.from + 1 < self.due.len() {
+                self.from += 1;
+            } else if !self.next_instant() {
+                return None;
             }
         }
     }
 
     /// Nobody is due any more: those of the next instant are.
-    #[inline]
+    #[inline(always)]
     fn next_instant(&mut self) -> bool {
         self.from = 0;
-        let mut next = self.grids.next();
-        if self.groups.queue.first().is_some() || !self.suspended.is_empty() {
-            next = self.next_of_all(next);
-        } else {
-            self.grids.pass(&mut self.due);
-        }
+        let next = match self.groups.queue.first().is_none() && self.suspended.is_empty() {
+            true => self.grids.pass(&mut self.due),
+            false => self.next_of_all(),
+        };
         self.now = next;
         let Some(now) = next else { return false };
         self.instants += 1;
-        (self.taken, self.taken_alone) = (Due::own(now), false);
+        match self.taken_alone {
+            true => (self.taken, self.taken_alone) = (Due::own(now), false),
+            false => (self.taken.time, self.taken.next) = (now, None),
+        }
         true
     }
 
     #[inline(never)]
-    fn next_of_all(&mut self, grid: Option<Instant>) -> Option<Instant> {
+    fn next_of_all(&mut self) -> Option<Instant> {
+        let grid = self.grids.next();
         let others = self.groups.queue.first().map(|(time, _)| *time);
         let others = self.suspended.last().map(|(time, _)| *time).into_iter().chain(others);
         let now = others.chain(grid).min()?;
@@ -188,10 +190,7 @@ impl Agenda {
     /// [`Due::next`], which is the business of few: that, [`Agenda::tell_next`] finds out.
     #[inline(always)]
     pub fn take(&mut self) -> Option<TaskId> {
-        if !self.advance() {
-            return None;
-        }
-        let bits = self.due[self.from];
+        let bits = self.advance()?;
         self.due[self.from] = bits & (bits - 1);
         let task = TaskId(self.from * 64 + bits.trailing_zeros() as usize);
         match self.noted[task.0] {
@@ -232,8 +231,9 @@ impl Agenda {
     }
 
     /// When the next activation is due.
+    #[inline(never)]
     pub fn peek(&mut self) -> Option<Instant> {
-        if self.advance() { self.now } else { None }
+        self.advance().and(self.now)
     }
 
     /// How many times of a stimulus a task would take now.

@@ -88,19 +88,25 @@ impl SharedGrids {
         self.parts.map_or(reached, |parts| parts.after(reached, number - of))
     }
 
-    /// The next instant of any of them has come: they pass it, and their tasks are added to those that are `due`.
-    #[inline]
-    pub(super) fn pass(&mut self, due: &mut [u64]) {
-        let Some(&(number, _)) = self.queue.first() else { return };
-        self.reached = (self.after_reached(number), number);
-        while let Some((_, grid)) = self.queue.first().filter(|(next, _)| *next == number) {
-            let grid = &mut self.all[*grid];
+    /// The next instant of any of them has come: they pass it, and their tasks are added to those that are `due`. `None`:
+    /// there is none.
+    #[inline(always)] // so that the instant stays in registers
+    pub(super) fn pass(&mut self, due: &mut [u64]) -> Option<Instant> {
+        let (number, mut first) = *self.queue.first()?;
+        let now = self.after_reached(number);
+        self.reached = (now, number);
+        loop {
+            let grid = &mut self.all[first];
             grid.passed += 1;
             grid.next = number.saturating_add(grid.interval);
             grid.tasks.iter().for_each(|(word, bits)| due[*word] |= bits);
             match grid.next < grid.stop {
                 true => self.queue.put_off(grid.next),
                 false => self.queue.pop(),
+            }
+            match self.queue.first() {
+                Some((next, other)) if *next == number => first = *other,
+                _ => return Some(now),
             }
         }
     }
