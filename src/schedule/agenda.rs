@@ -22,8 +22,8 @@ pub struct Agenda {
     timelines: Vec<Timeline>,
     /// Per task: what its next activation comes from.
     noted: Vec<Noted>,
-    /// The instant that is worked off.
-    now: Option<Instant>,
+    /// An instant is worked off: that of `taken`.
+    working: bool,
     /// How many were begun.
     instants: u64,
     /// Who is still due then, a bit per task, and the first word that may have one.
@@ -59,7 +59,7 @@ impl Agenda {
         let mut agenda = Agenda {
             timelines,
             noted: shared.iter().map(|grid| grid.map_or(Noted::Nowhere, Noted::Grid)).collect(),
-            now: None,
+            working: false,
             instants: 0,
             due: vec![0; tasks.div_ceil(64)].into_boxed_slice(),
             from: 0,
@@ -86,15 +86,16 @@ impl Agenda {
         }
         self.noted[task.0] = match time {
             None => Noted::Nowhere,
-            Some(time) if Some(time) == self.now => {
+            Some(time) if self.working && self.taken.time == time => {
                 self.due[word] |= bit;
                 self.from = self.from.min(word);
                 Noted::Due
             }
             Some(time) => {
-                if let Some(now) = self.now.take_if(|now| *now > time) {
-                    let tasks = self.due.len();
-                    self.suspended.push((now, std::mem::replace(&mut self.due, vec![0; tasks].into_boxed_slice())));
+                if self.working && self.taken.time > time {
+                    let nobody = vec![0; self.due.len()].into_boxed_slice();
+                    self.suspended.push((self.taken.time, std::mem::replace(&mut self.due, nobody)));
+                    self.working = false;
                 }
                 let group = self.groups.at(time);
                 self.groups.words(group)[word] |= bit;
@@ -146,7 +147,7 @@ impl Agenda {
             true => self.grids.pass(&mut self.due),
             false => self.next_of_all(),
         };
-        self.now = next;
+        self.working = next.is_some();
         let Some(now) = next else { return false };
         self.instants += 1;
         match self.taken_alone {
@@ -233,7 +234,7 @@ impl Agenda {
     /// When the next activation is due.
     #[inline(never)]
     pub fn peek(&mut self) -> Option<Instant> {
-        self.advance().and(self.now)
+        self.advance().map(|_| self.taken.time)
     }
 
     /// How many times of a stimulus a task would take now.
