@@ -166,8 +166,9 @@ impl End {
     /// Brings the newest version into the batch. A function of its own, like [`End::publish`]: in line it would cost more.
     #[inline(never)]
     fn fetch(&mut self, version: u64, cable: &Latest, values: &mut Batch) {
-        if let ([only], Some(doubles)) = (&self.stretches[..], values.doubles_mut())
-            && self.seen > 0
+        if self.seen > 0
+            && let [only] = &self.stretches[..]
+            && let Some(doubles) = values.doubles_mut()
         {
             // What there is most of: doubles side by side on both sides.
             let doubles = &mut doubles[only.elements.clone()];
@@ -179,6 +180,7 @@ impl End {
         self.fetch_any(cable, values);
     }
 
+    /// The same in general: for the first version, and again when the writer has overtaken a copy.
     #[inline(never)]
     fn fetch_any(&mut self, cable: &Latest, values: &mut Batch) {
         let is_first = self.seen == 0;
@@ -195,15 +197,16 @@ impl End {
     /// Publishes what the batch has.
     #[inline(never)]
     fn publish(&self, cable: &Latest, values: &Batch) {
-        match (&self.stretches[..], values.doubles()) {
-            ([only @ Stretch { conversion: None, .. }], Some(doubles)) => {
-                let doubles = &doubles[only.elements.clone()];
-                cable.write_with(|words| words.copy_from(only.word, doubles));
-            }
-            _ => self.publish_any(cable, values),
+        if let [only @ Stretch { conversion: None, .. }] = &self.stretches[..]
+            && let Some(doubles) = values.doubles()
+        {
+            let doubles = &doubles[only.elements.clone()];
+            return cable.write_with(|words| words.copy_from(only.word, doubles));
         }
+        self.publish_any(cable, values);
     }
 
+    /// The same in general.
     #[inline(never)]
     fn publish_any(&self, cable: &Latest, values: &Batch) {
         cable.write_with(|words| {
