@@ -17,30 +17,38 @@
 //! One writer at a time: whoever shares a writing end excludes the others (the preemption lock of the producing
 //! instance).
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// Versions that are kept at once.
-const SLOTS: u64 = 4;
+const SLOTS: usize = 4;
+
+/// Words that are copied in a row: a loop costs as much as what it does here.
+const ROW: usize = 8;
 
 /// A value of a fixed number of words, and its newest version.
 #[derive(Debug)]
 pub struct Latest {
     published: AtomicU64,
-    slots: Box<[AtomicU64]>,
+    /// Per slot: the version that it holds.
+    holds: [AtomicU64; SLOTS],
+    /// Slot after slot.
+    words: Box<[AtomicU64]>,
     width: usize,
 }
 
 impl Latest {
     /// A value of `words` words that was never written.
     pub fn new(words: usize) -> Latest {
-        let slots = (0..SLOTS as usize * (words + 1)).map(|_| AtomicU64::new(0)).collect();
-        Latest { published: AtomicU64::new(0), slots, width: words }
+        let slots = (0..SLOTS * words).map(|_| AtomicU64::new(0)).collect();
+        Latest { published: AtomicU64::new(0), holds: Default::default(), words: slots, width: words }
     }
 
+    #[inline]
     fn slot(&self, version: u64) -> (&AtomicU64, &[AtomicU64]) {
-        let start = (version % SLOTS) as usize * (self.width + 1);
-        let slot = &self.slots[start..start + self.width + 1];
-        (&slot[0], &slot[1..])
+        let slot = version as usize % SLOTS;
+        let start = slot * self.width;
+        (&self.holds[slot], &self.words[start..start + self.width])
     }
 
     /// Publishes a new version; `word(i)` gives its words.
@@ -50,6 +58,7 @@ impl Latest {
 
     /// Publishes a new version, which `fill` writes. Words that it leaves out keep what some older version had there:
     /// readers must find out from the others that they do not count.
+    #[inline]
     pub fn write_with(&self, fill: impl FnOnce(NewWords)) {
         let version = self.published.load(Ordering::Relaxed) + 1;
         let (holds, words) = self.slot(version);
@@ -68,25 +77,35 @@ impl Latest {
 
     /// The newest version: `take` copies what it wants of it. `take` may be called again, and must then copy it all again;
     /// before its last call, words may come from several versions. Returns the version's number as [`Latest::read`].
+    #[inline]
     pub fn read_with(&self, mut take: impl FnMut(Words)) -> u64 {
         loop {
             let version = self.version();
             if version == 0 {
                 return 0;
             }
-            let (holds, words) = self.slot(version);
-            if holds.load(Ordering::Acquire) == version {
-                take(Words(words));
-                fence(Ordering::Acquire);
-                if holds.load(Ordering::Relaxed) == version {
-                    return version;
-                }
+            if self.try_read(version, &mut take) {
+                return version;
             }
             std::hint::spin_loop();
         }
     }
 
+    /// Lets `take` copy this version, which was the newest one at a look. `false`: the writer has overtaken it meanwhile, and
+    /// the copy does not count.
+    #[inline]
+    pub fn try_read(&self, version: u64, take: impl FnOnce(Words)) -> bool {
+        let (holds, words) = self.slot(version);
+        if holds.load(Ordering::Acquire) != version {
+            return false;
+        }
+        take(Words(words));
+        fence(Ordering::Acquire);
+        holds.load(Ordering::Relaxed) == version
+    }
+
     /// Number of the newest version.
+    #[inline]
     pub fn version(&self) -> u64 {
         self.published.load(Ordering::Acquire)
     }
@@ -103,10 +122,20 @@ impl Words<'_> {
         self.0[i].load(Ordering::Relaxed)
     }
 
-    /// Those from this one on.
+    /// Several of them.
     #[inline]
-    pub fn from(self, first: usize) -> impl Iterator<Item = u64> {
-        self.0[first..].iter().map(|word| word.load(Ordering::Relaxed))
+    pub fn several(self, range: Range<usize>) -> impl Iterator<Item = u64> {
+        self.0[range].iter().map(|word| word.load(Ordering::Relaxed))
+    }
+
+    /// Copies those from this one on: as many as there are doubles.
+    #[inline]
+    pub fn copy_to(self, first: usize, doubles: &mut [f64]) {
+        let words = &self.0[first..][..doubles.len()];
+        let ((rows, last), (places, others)) = (words.as_chunks::<ROW>(), doubles.as_chunks_mut::<ROW>());
+        let copy = |(word, place): (&AtomicU64, &mut f64)| *place = f64::from_bits(word.load(Ordering::Relaxed));
+        rows.iter().zip(places).for_each(|(row, places)| row.iter().zip(places).for_each(copy));
+        last.iter().zip(others).for_each(copy);
     }
 
     /// How many there are.
@@ -126,6 +155,22 @@ impl NewWords<'_> {
     #[inline]
     pub fn set(self, i: usize, word: u64) {
         self.0[i].store(word, Ordering::Relaxed);
+    }
+
+    /// The places of several of them: each changes one.
+    #[inline]
+    pub fn several(self, range: Range<usize>) -> impl Iterator<Item = impl FnOnce(u64)> {
+        self.0[range].iter().map(|place| move |word| place.store(word, Ordering::Relaxed))
+    }
+
+    /// Changes those from this one on to the bits of these.
+    #[inline]
+    pub fn copy_from(self, first: usize, doubles: &[f64]) {
+        let words = &self.0[first..][..doubles.len()];
+        let ((rows, last), (places, others)) = (doubles.as_chunks::<ROW>(), words.as_chunks::<ROW>());
+        let copy = |(double, place): (&f64, &AtomicU64)| place.store(double.to_bits(), Ordering::Relaxed);
+        rows.iter().zip(places).for_each(|(row, places)| row.iter().zip(places).for_each(copy));
+        last.iter().zip(others).for_each(copy);
     }
 
     /// How many there are.

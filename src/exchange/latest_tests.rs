@@ -27,6 +27,39 @@ fn words_that_a_version_leaves_out_are_not_those_of_the_version_before() {
     value.read_with(|words| assert_eq!((words.get(0), words.get(1)), (5, 1), "the slot's own older version"));
 }
 
+#[test]
+fn any_number_of_doubles_is_copied_and_no_word_beside_them() {
+    for count in 0..=2 * ROW + 3 {
+        let value = Latest::new(count + 3);
+        let doubles: Vec<f64> = (0..count).map(|i| 0.5 - i as f64).collect();
+        value.write_with(|words| words.copy_from(2, &doubles));
+        let mut words = vec![];
+        value.read(|_, word| words.push(word));
+        let bits = doubles.iter().map(|double| double.to_bits());
+        assert_eq!(words, [0, 0].into_iter().chain(bits).chain([0]).collect::<Vec<_>>());
+        let mut got = vec![f64::NAN; count];
+        value.read_with(|words| words.copy_to(2, &mut got));
+        assert_eq!(got, doubles);
+    }
+}
+
+#[test]
+#[should_panic(expected = "out of range")]
+fn doubles_do_not_get_into_the_next_slot() {
+    Latest::new(2).write_with(|words| words.copy_from(1, &[1.0, 2.0]));
+}
+
+#[test]
+fn a_copy_that_the_writer_has_overtaken_does_not_count() {
+    let value = Latest::new(1);
+    let overtake = || (0..SLOTS).for_each(|_| value.write(|_| 7));
+    value.write(|_| 7);
+    assert!(value.try_read(1, |words| assert_eq!(words.get(0), 7)));
+    overtake();
+    assert!(!value.try_read(1, |_| panic!("the slot holds another one")));
+    assert!(!value.try_read(value.version(), |_| overtake()));
+}
+
 /// Reads for a test; the model checker is slow.
 const READS: u64 = if cfg!(miri) { 50 } else { 1_000_000 };
 
@@ -62,6 +95,25 @@ fn an_array_is_never_torn_in_a_million_reads() {
             last = version;
         },
     );
+}
+
+#[test]
+fn doubles_are_never_torn_in_a_million_reads() {
+    let value = Latest::new(20);
+    let mut last = 0.0;
+    race(
+        |round| value.write_with(|words| words.copy_from(0, &[round as f64; 20])),
+        READS,
+        || {
+            let (mut got, version) = ([0.0; 20], value.version());
+            if version > 0 && value.try_read(version, |words| words.copy_to(0, &mut got)) {
+                assert!(got.iter().all(|double| *double == got[0]), "torn: {got:?}");
+                assert!(got[0] == version as f64 && got[0] >= last, "version {version} after {last}");
+                last = got[0];
+            }
+        },
+    );
+    assert!(last > 0.0);
 }
 
 /// Strings of one letter whose number of letters follows from the letter, in two elements.

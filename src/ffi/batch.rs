@@ -52,13 +52,13 @@ macro_rules! define_store {
             }
 
             #[inline]
-            fn words(&self, range: Range<usize>, mut each: impl FnMut(usize, u64)) {
+            fn words(&self, range: Range<usize>, places: impl Iterator<Item: FnOnce(u64)>) {
                 match self {
                     $(Store::$variant(v) => {
-                        v[range].iter().enumerate().for_each(|(i, value)| each(i, Word::to_word(*value)));
+                        v[range].iter().zip(places).for_each(|(value, place)| place(Word::to_word(*value)));
                     })*
                     Store::Boolean(v) => {
-                        v[range].iter().enumerate().for_each(|(i, value)| each(i, u64::from(*value != 0)));
+                        v[range].iter().zip(places).for_each(|(value, place)| place(u64::from(*value != 0)));
                     }
                     Store::String(_) | Store::Binary(_) => (),
                 }
@@ -373,12 +373,30 @@ impl Batch {
         self.store.set_word(self.places[element] as usize, word);
     }
 
-    /// The values of several elements, each with its number among these.
+    /// Hands the values of several elements each to its place.
     #[inline]
-    pub fn words(&self, elements: Range<usize>, mut each: impl FnMut(usize, u64)) {
+    pub fn words(&self, elements: Range<usize>, places: impl Iterator<Item: FnOnce(u64)>) {
         match self.in_order {
-            true => self.store.words(elements, each),
-            false => elements.enumerate().for_each(|(i, element)| each(i, self.word(element))),
+            true => self.store.words(elements, places),
+            false => elements.zip(places).for_each(|(element, place)| place(self.word(element))),
+        }
+    }
+
+    /// The values of all elements one after the other, if they lie so and are doubles.
+    #[inline]
+    pub fn doubles(&self) -> Option<&[f64]> {
+        match &self.store {
+            Store::Float64(v) if self.in_order => Some(v),
+            _ => None,
+        }
+    }
+
+    /// [`Batch::doubles`], to be changed.
+    #[inline]
+    pub fn doubles_mut(&mut self) -> Option<&mut [f64]> {
+        match &mut self.store {
+            Store::Float64(v) if self.in_order => Some(v),
+            _ => None,
         }
     }
 

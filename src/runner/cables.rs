@@ -88,7 +88,7 @@ impl Cables {
         let mut value = Vec::new();
         let elements = plan.connections[connection.0].elements;
         let version = self.all[cable].read_with(|words| {
-            value = (first..first + elements).map(|word| words.get(word)).collect();
+            value = words.several(first..first + elements).collect();
         });
         (version > 0).then_some(value)
     }
@@ -99,7 +99,16 @@ impl Cables {
 struct Stretch {
     word: usize,
     elements: Range<usize>,
-    conversion: Conversion,
+    /// `None`: there is nothing to convert.
+    conversion: Option<Conversion>,
+}
+
+impl Stretch {
+    /// Its words.
+    #[inline]
+    fn words(&self) -> Range<usize> {
+        self.word..self.word + self.elements.len()
+    }
 }
 
 /// Where a cable meets a batch.
@@ -133,6 +142,7 @@ impl End {
                 let end = &mut ends[number];
                 end.items.extend((!end.items.contains(&item)).then_some(item));
                 let (runs, conversion) = elements(&world.plan.connections[connection.0]);
+                let conversion = Some(conversion).filter(|conversion| *conversion != Conversion::NONE);
                 for run in runs {
                     let elements = first + run.start..first + run.end;
                     let length = elements.len();
@@ -152,6 +162,65 @@ impl End {
         }
         ends
     }
+
+    /// Brings the newest version into the batch. A function of its own, like [`End::publish`]: in line it would cost more.
+    #[inline(never)]
+    fn fetch(&mut self, version: u64, cable: &Latest, values: &mut Batch) {
+        if self.seen > 0
+            && let [only] = &self.stretches[..]
+            && let Some(doubles) = values.doubles_mut()
+        {
+            // What there is most of: doubles side by side on both sides.
+            let doubles = &mut doubles[only.elements.clone()];
+            if cable.try_read(version, |words| words.copy_to(only.word, doubles)) {
+                self.seen = version;
+                return;
+            }
+        }
+        self.fetch_any(cable, values);
+    }
+
+    /// The same in general: for the first version, and again when the writer has overtaken a copy.
+    #[inline(never)]
+    fn fetch_any(&mut self, cable: &Latest, values: &mut Batch) {
+        let is_first = self.seen == 0;
+        self.seen = cable.read_with(|words| {
+            for stretch in &self.stretches {
+                values.set_words(stretch.elements.clone(), words.several(stretch.words()));
+            }
+        });
+        if is_first {
+            self.items.iter().for_each(|item| values.enable(*item));
+        }
+    }
+
+    /// Publishes what the batch has.
+    #[inline(never)]
+    fn publish(&self, cable: &Latest, values: &Batch) {
+        if let [only @ Stretch { conversion: None, .. }] = &self.stretches[..]
+            && let Some(doubles) = values.doubles()
+        {
+            let doubles = &doubles[only.elements.clone()];
+            return cable.write_with(|words| words.copy_from(only.word, doubles));
+        }
+        self.publish_any(cable, values);
+    }
+
+    /// The same in general.
+    #[inline(never)]
+    fn publish_any(&self, cable: &Latest, values: &Batch) {
+        cable.write_with(|words| {
+            for stretch in &self.stretches {
+                let (elements, places) = (stretch.elements.clone(), words.several(stretch.words()));
+                match stretch.conversion {
+                    None => values.words(elements, places),
+                    Some(conversion) => {
+                        values.words(elements, places.map(|place| move |value| place(conversion.apply(value))));
+                    }
+                }
+            }
+        });
+    }
 }
 
 /// The cables that end at a batch which is set.
@@ -168,17 +237,9 @@ impl Incoming {
     pub fn fetch(&mut self, cables: &Cables, values: &mut Batch) {
         for end in &mut self.0 {
             let cable = &cables.all[end.cable];
-            if cable.version() == end.seen {
-                continue;
-            }
-            let is_first = end.seen == 0;
-            end.seen = cable.read_with(|words| {
-                for stretch in &end.stretches {
-                    values.set_words(stretch.elements.clone(), words.from(stretch.word));
-                }
-            });
-            if is_first {
-                end.items.iter().for_each(|item| values.enable(*item));
+            let version = cable.version();
+            if version != end.seen {
+                end.fetch(version, cable, values);
             }
         }
     }
@@ -197,17 +258,7 @@ impl Outgoing {
     #[inline]
     pub fn publish(&self, cables: &Cables, values: &Batch) {
         for end in &self.0 {
-            cables.all[end.cable].write_with(|words| {
-                for stretch in &end.stretches {
-                    let Stretch { word, elements, conversion } = stretch;
-                    match *conversion == Conversion::NONE {
-                        true => values.words(elements.clone(), |i, value| words.set(word + i, value)),
-                        false => {
-                            values.words(elements.clone(), |i, value| words.set(word + i, conversion.apply(value)));
-                        }
-                    }
-                }
-            });
+            end.publish(&cables.all[end.cable], values);
         }
     }
 }

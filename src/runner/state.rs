@@ -134,7 +134,7 @@ fn serialized(instance: &Instance<ClockActivation>) -> Result<Vec<u8>, Failure> 
 fn connections(world: &World) -> Vec<Option<Vec<u64>>> {
     let value = |(connection, cell): (usize, &crate::exchange::Latest)| {
         let mut all = Vec::new();
-        let version = cell.read_with(|words| all = words.from(0).collect());
+        let version = cell.read_with(|words| all = words.several(0..words.len()).collect());
         world.cables.value(&world.plan, ConnectionId(connection)).or_else(|| (version > 0).then_some(all))
     };
     world.cells.iter().enumerate().map(value).collect()

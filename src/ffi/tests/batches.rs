@@ -86,6 +86,21 @@ fn items_join_in_any_order() {
     }
 }
 
+/// Who copies all of a batch at once must not mistake an element's place for its number, nor one type for another.
+#[test]
+fn doubles_are_lent_as_they_lie_only_in_order() {
+    let variables = || vec![(ValueReference(1), 2), (ValueReference(2), 1)];
+    let mut batch = Batch::awaiting(VariableType::Float64, variables());
+    batch.doubles_mut().unwrap().copy_from_slice(&[0.5, 1.5, 2.5]);
+    assert_eq!((0..3).map(|e| f64::from_bits(batch.word(e))).collect::<Vec<_>>(), [0.5, 1.5, 2.5]);
+    batch.enable(1);
+    assert!(batch.doubles().is_none() && batch.doubles_mut().is_none(), "the second item lies first");
+    batch.enable(0);
+    assert!(batch.doubles().is_none());
+    let mut integers = Batch::new(VariableType::Int64, variables());
+    assert!(integers.doubles().is_none() && integers.doubles_mut().is_none());
+}
+
 fn permutations(n: usize) -> Vec<Vec<usize>> {
     if n == 0 {
         return vec![vec![]];
