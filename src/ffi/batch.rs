@@ -4,11 +4,10 @@
 //! value yet); the enabled ones always lie at the front of both arrays, so that a call hands over two plain slices.
 
 use super::batch_bytes::Bytes;
-use super::function::Function;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome};
 use super::types::{RawBool, RawReference};
-use super::values::for_each_number;
+use super::values::{for_each_number, get_function, set_function};
 use crate::fmu::description::{ValueReference, VariableType};
 use std::ops::Range;
 
@@ -89,61 +88,63 @@ macro_rules! define_store {
         impl Shared {
             /// Sets what is enabled in the batch, in one call; in none when nothing is.
             #[inline]
-            pub(super) fn set_batch(&self, batch: &Batch, cause: Cause) -> Result<Outcome, Failure> {
+            pub(super) fn set_batch(&self, batch: &Batch) -> Result<Outcome, Failure> {
                 let (references, elements) = (batch.enabled_references(), batch.enabled_elements);
                 if references.is_empty() {
                     return Ok(Outcome::Ok);
                 }
                 match &batch.store {
+                    Store::String(v) => return self.set_strings_of(batch, v),
+                    Store::Binary(v) => return self.set_binaries_of(batch, v),
+                    _ => (),
+                }
+                // One call for all types, so that what surrounds a call is there once.
+                self.call(set_function(batch.variable_type), Cause::default(), |f, i| match &batch.store {
                     $(Store::$variant(v) => {
                         let v = &v[..elements];
-                        self.call(Function::$Set, cause, |f, i| {
-                            // SAFETY: as many references and values as said, alive until the call returns.
-                            unsafe { (f.$set)(i, references.as_ptr(), references.len(), v.as_ptr(), v.len()) }
-                        })
+                        // SAFETY: as many references and values as said, alive until the call returns.
+                        unsafe { (f.$set)(i, references.as_ptr(), references.len(), v.as_ptr(), v.len()) }
                     })*
                     Store::Boolean(v) => {
                         let v = &v[..elements];
-                        self.call(Function::SetBoolean, cause, |f, i| {
-                            // SAFETY: as above; the bytes are 0 or 1, for that is all that `set_word` and
-                            // `get_batch` leave behind.
-                            unsafe { (f.set_boolean)(i, references.as_ptr(), references.len(), v.as_ptr(), v.len()) }
-                        })
+                        // SAFETY: as above; the bytes are 0 or 1, for that is all that `set_word` and `get_batch` leave
+                        // behind.
+                        unsafe { (f.set_boolean)(i, references.as_ptr(), references.len(), v.as_ptr(), v.len()) }
                     }
-                    Store::String(v) => self.set_strings_of(batch, v, cause),
-                    Store::Binary(v) => self.set_binaries_of(batch, v, cause),
-                }
+                    Store::String(_) | Store::Binary(_) => unreachable!("these have returned above"),
+                })
             }
 
             /// Gets what is enabled in the batch, in one call; in none when nothing is.
             #[inline]
-            pub(super) fn get_batch(&self, batch: &mut Batch, cause: Cause) -> Result<Outcome, Failure> {
+            pub(super) fn get_batch(&self, batch: &mut Batch) -> Result<Outcome, Failure> {
                 let elements = batch.enabled_elements;
                 let references = &batch.references[..batch.enabled_items];
                 if references.is_empty() {
                     return Ok(Outcome::Ok);
                 }
                 match &mut batch.store {
+                    Store::String(v) => return self.get_strings_of(references, elements, v),
+                    Store::Binary(v) => return self.get_binaries_of(references, elements, v),
+                    _ => (),
+                }
+                self.call(get_function(batch.variable_type), Cause::default(), |f, i| match &mut batch.store {
                     $(Store::$variant(v) => {
                         let v = &mut v[..elements];
-                        self.call(Function::$Get, cause, |f, i| {
-                            // SAFETY: as many references and as much room as said, alive until the call returns; any
-                            // bits that the FMU writes are a value of this type.
-                            unsafe { (f.$get)(i, references.as_ptr(), references.len(), v.as_mut_ptr(), v.len()) }
-                        })
+                        // SAFETY: as many references and as much room as said, alive until the call returns; any bits
+                        // that the FMU writes are a value of this type.
+                        unsafe { (f.$get)(i, references.as_ptr(), references.len(), v.as_mut_ptr(), v.len()) }
                     })*
                     Store::Boolean(v) => {
                         let v = &mut v[..elements];
-                        let outcome = self.call(Function::GetBoolean, cause, |f, i| {
-                            // SAFETY: as above; bytes, of which any value is fine.
-                            unsafe { (f.get_boolean)(i, references.as_ptr(), references.len(), v.as_mut_ptr(), v.len()) }
-                        });
+                        let (n, values) = (references.len(), v.as_mut_ptr());
+                        // SAFETY: as above; bytes, of which any value is fine.
+                        let status = unsafe { (f.get_boolean)(i, references.as_ptr(), n, values, v.len()) };
                         normalise(v);
-                        outcome
+                        status
                     }
-                    Store::String(v) => self.get_strings_of(references, elements, v, cause),
-                    Store::Binary(v) => self.get_binaries_of(references, elements, v, cause),
-                }
+                    Store::String(_) | Store::Binary(_) => unreachable!("these have returned above"),
+                })
             }
         }
     };

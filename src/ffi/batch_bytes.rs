@@ -93,9 +93,9 @@ impl Bytes {
 
 impl Shared {
     #[inline]
-    pub(super) fn set_strings_of(&self, batch: &Batch, bytes: &Bytes, cause: Cause) -> Result<Outcome, Failure> {
+    pub(super) fn set_strings_of(&self, batch: &Batch, bytes: &Bytes) -> Result<Outcome, Failure> {
         let (references, pointers) = (batch.enabled_references(), &bytes.pointers[..batch.enabled_elements()]);
-        self.call(Function::SetString, cause, |f, i| {
+        self.call(Function::SetString, Cause::default(), |f, i| {
             let strings: *const RawString = pointers.as_ptr().cast();
             // SAFETY: as many references and pointers as said; each points to a room in which a NUL follows the value;
             // all are alive and unchanged until the call returns, and the FMU copies what it wants to keep.
@@ -104,10 +104,10 @@ impl Shared {
     }
 
     #[inline]
-    pub(super) fn set_binaries_of(&self, batch: &Batch, bytes: &Bytes, cause: Cause) -> Result<Outcome, Failure> {
+    pub(super) fn set_binaries_of(&self, batch: &Batch, bytes: &Bytes) -> Result<Outcome, Failure> {
         let (references, count) = (batch.enabled_references(), batch.enabled_elements());
         let (sizes, pointers): (_, &[RawBinary]) = (&bytes.sizes[..count], &bytes.pointers[..count]);
-        self.call(Function::SetBinary, cause, |f, i| {
+        self.call(Function::SetBinary, Cause::default(), |f, i| {
             // SAFETY: as above; each pointer's room has at least as many bytes as its size says.
             unsafe {
                 (f.set_binary)(i, references.as_ptr(), references.len(), sizes.as_ptr(), pointers.as_ptr(), count)
@@ -121,11 +121,10 @@ impl Shared {
         references: &[u32],
         count: usize,
         bytes: &mut Bytes,
-        cause: Cause,
     ) -> Result<Outcome, Failure> {
         let theirs = &mut bytes.their_pointers[..count];
         theirs.fill(ptr::null());
-        let outcome = self.call(Function::GetString, cause, |f, i| {
+        let outcome = self.call(Function::GetString, Cause::default(), |f, i| {
             let strings: *mut RawString = theirs.as_mut_ptr().cast();
             // SAFETY: as many references and as much room for pointers as said, alive until the call returns.
             unsafe { (f.get_string)(i, references.as_ptr(), references.len(), strings, theirs.len()) }
@@ -146,12 +145,11 @@ impl Shared {
         references: &[u32],
         count: usize,
         bytes: &mut Bytes,
-        cause: Cause,
     ) -> Result<Outcome, Failure> {
         let (sizes, theirs) = (&mut bytes.their_sizes[..count], &mut bytes.their_pointers[..count]);
         sizes.fill(0);
         theirs.fill(ptr::null());
-        let outcome = self.call(Function::GetBinary, cause, |f, i| {
+        let outcome = self.call(Function::GetBinary, Cause::default(), |f, i| {
             let (sizes, values) = (sizes.as_mut_ptr(), theirs.as_mut_ptr());
             // SAFETY: as many references and as much room for sizes and pointers as said, alive until the call returns.
             unsafe { (f.get_binary)(i, references.as_ptr(), references.len(), sizes, values, count) }

@@ -155,7 +155,7 @@ impl ClockUpdate {
     /// For the draft, which has them read there.
     pub fn get(&self, batch: &mut Batch) -> Result<Outcome, Failure> {
         self.check(get_function(batch.variable_type()))?;
-        self.shared.get_batch(batch, Cause::default())
+        self.shared.get_batch(batch)
     }
 
     /// Treats the instance as if a call had returned `fmi3Error`: nothing but `fmi3FreeInstance` will be called.

@@ -99,7 +99,7 @@ impl<'a> Setting<'a> {
     /// Sets what is enabled in the batch, in one call. Only variables of this partition's clock or of none.
     #[inline]
     pub fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
-        self.partition.shared.set_batch(batch, self.cause())
+        self.partition.shared.set_batch(batch).map_err(|failure| failure.of(self.cause()))
     }
 
     /// Sets one variable to what is in the parcel. Only variables of this partition's clock or of none.
@@ -154,8 +154,7 @@ impl Getting<'_> {
     /// Reads what is enabled in the batch, in one call. Only variables of this partition's clock or of none.
     #[inline]
     pub fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure> {
-        let cause = self.cause();
-        self.partition.shared.get_batch(batch, cause)
+        self.partition.shared.get_batch(batch).map_err(|failure| failure.of(self.cause()))
     }
 
     /// `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal` of this partition's clock, a changing one: the interval until

@@ -19,6 +19,14 @@ pub(super) struct Cause {
     pub(super) time: Option<f64>,
 }
 
+impl Failure {
+    /// A failure of a call that did not know what it was made for.
+    #[cold]
+    pub(super) fn of(self, Cause { clock, time }: Cause) -> Failure {
+        Failure { clock, time, ..self }
+    }
+}
+
 /// An `fmi3Instance`. Rust never looks behind the pointer.
 struct Handle(RawInstance);
 

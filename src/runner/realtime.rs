@@ -250,7 +250,7 @@ impl PartitionThread {
             return monotonic_now();
         }
         let executed_before = core.executed.load(Relaxed);
-        host.begin(task, &due);
+        host.begin(task, cells, world.traces[task.0].as_ref(), &due);
         let start = monotonic_now();
         cells.word(TaskWord::StartedAt).store(start as u64, Relaxed);
         if world.pinned && current_cpu() != plan.cpu {

@@ -135,24 +135,36 @@ impl PartitionHost {
         &self.member
     }
 
-    /// An activation begins: what happens from now on is in its name.
+    /// An activation begins: what happens from now on is in its name. With the words of its task, and where it notes things
+    /// for the trace.
     #[inline]
-    pub fn begin(&self, task: TaskId, due: &Due) {
+    pub fn begin(
+        &self,
+        task: TaskId,
+        cells: TaskCells<'static>,
+        trace: Option<&'static TraceRing<'static>>,
+        due: &Due,
+    ) {
         let time = due.time;
         self.task.set(Some(task));
         self.time.set(time);
         if self.ticks {
-            self.due.set(Some(*due));
-            self.world.tasks[task.0].root.store(due.root.unwrap_or(task).0 as u64 + 1, Relaxed);
-            self.on_ticks.borrow_mut().forget();
+            self.can_tick(task, due);
         }
-        self.trace.set(self.world.traces[task.0].as_ref());
-        let cells = self.world.board.task(task);
+        self.trace.set(trace);
         self.cells.set(Some(cells));
         self.record_holds_in(cells.histogram(Metric::LockHold));
         self.shown.set(cells.word(TaskWord::Function), 0);
         cells.set_time(time);
         cells.word(TaskWord::Active).store(1, Relaxed);
+    }
+
+    /// In the activation that begins, clocks can be ticked or armed.
+    #[inline(never)] // most FMUs have none
+    fn can_tick(&self, task: TaskId, due: &Due) {
+        self.due.set(Some(*due));
+        self.world.tasks[task.0].root.store(due.root.unwrap_or(task).0 as u64 + 1, Relaxed);
+        self.on_ticks.borrow_mut().forget();
     }
 
     /// What happens from now on, outside of any activation, happens at this time.
@@ -272,16 +284,23 @@ impl PartitionHost {
     /// have to be written before the next locked instruction can be executed, those of an old one long have been.
     #[inline]
     fn record_hold(&self, ticks: u64) {
-        self.record_last_hold();
-        self.last_hold.set(ticks);
+        let last = self.last_hold.replace(ticks);
+        if last != RECORDED {
+            self.hold.get().record(self.world.scale.nanos(last) as i64);
+        }
     }
 
+    /// Records the last hold time, if it has not been yet.
     #[inline]
     fn record_last_hold(&self) {
         if self.last_hold.get() != RECORDED {
-            let last = self.last_hold.replace(RECORDED);
-            self.hold.get().record(self.world.scale.nanos(last) as i64);
+            self.record_it();
         }
+    }
+
+    #[inline(never)] // so that what looks whether there is one stays small
+    fn record_it(&self) {
+        self.record_hold(RECORDED);
     }
 
     /// From now on hold times go elsewhere.

@@ -136,7 +136,7 @@ pub fn run(
         if *tunable {
             world.tell_grid(task, agenda.grid(task));
         }
-        host.begin(task, due);
+        host.begin(task, *cells, *trace, due);
         let trace = trace.map(|ring| (ring, world.board.next_in_order()));
         let result = activation.run(world, host, due, moment.seconds);
         // Still in the name of this activation.
