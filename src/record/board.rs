@@ -466,7 +466,8 @@ impl<'a> TaskCells<'a> {
     }
 
     /// Sets it.
-    pub fn set_time(&self, time: Instant) {
+    #[inline]
+    pub fn set_time(&self, time: &Instant) {
         for (place, word) in [TaskWord::Time, TaskWord::Time1, TaskWord::Time2].into_iter().zip(time.to_words()) {
             self.word(place).store(word, Relaxed);
         }

@@ -20,7 +20,6 @@ use crate::schedule::Learned;
 use crate::snapshot::Snapshot;
 use crate::sys::thread::current_tid;
 use crate::sys::wake::monotonic_now;
-use crate::time::Instant;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -259,7 +258,7 @@ fn set_up(
         let _warning_is_counted = instance.set_draft_intervals(clock.reference, &intervals)?;
     }
     // Not the stop time of a run that may be taken up again: the FMU could refuse to go beyond it.
-    let stop = world.plan.stop.filter(|_| !world.saves).map(Instant::seconds);
+    let stop = world.plan.stop.filter(|_| !world.saves).map(|stop| stop.seconds());
     instance.enter_initialization_mode(world.plan.start.seconds(), stop, None)
 }
 

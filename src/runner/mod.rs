@@ -26,6 +26,7 @@ mod reconfigure;
 mod resize;
 mod sequence;
 mod shutdown;
+mod site;
 mod state;
 mod stimuli;
 mod thread_host;

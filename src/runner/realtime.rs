@@ -250,7 +250,7 @@ impl PartitionThread {
             return monotonic_now();
         }
         let executed_before = core.executed.load(Relaxed);
-        host.begin(task, cells, world.traces[task.0].as_ref(), &due);
+        host.begin(&world.sites[task.0], &due);
         let start = monotonic_now();
         cells.word(TaskWord::StartedAt).store(start as u64, Relaxed);
         if world.pinned && current_cpu() != plan.cpu {
@@ -298,7 +298,7 @@ impl PartitionThread {
             cells.histogram(Metric::Jitter).record(jitter.abs());
         }
         *previous = Some(Previous { release, start });
-        if let Some(ring) = &world.traces[task.0] {
+        if let Some(ring) = &world.sites[task.0].trace {
             let (time, flow) = (due.time.nanos().0, due.dispatched.map_or(0, |at| at.0 as u64));
             let retimed = due.retimed;
             world.trace_in(ring, Note::Activated { time, release, woken, start, end, execution, flow, retimed });
@@ -332,7 +332,7 @@ fn overruns(world: &World, task: TaskId, timeline: &mut Timeline, cells: &TaskCe
         for metric in [Metric::Wakeup, Metric::Start, Metric::Response] {
             cells.histogram(metric).record(late(time));
         }
-        if let Some(ring) = &world.traces[task.0] {
+        if let Some(ring) = &world.sites[task.0].trace {
             let (time, release) = (time.nanos().0, world.wall(time).0);
             world.trace_in(ring, Note::Skipped { time, release, at: now });
         }

@@ -14,10 +14,11 @@ pub use tracing::virtual_flow;
 use self::on_ticks::OnTicks;
 use self::routing::Clocks;
 use self::tracing::Section;
+use super::site::Site;
 use super::world::World;
 use crate::ffi::{Failure, Function, Shown, Status, ThreadHost};
 use crate::plan::{FmuId, OnWarning, TaskId};
-use crate::record::board::{FmuWord, Global, Metric, OutsideCall, TaskCells, TaskWord};
+use crate::record::board::{FmuWord, Global, Metric, OutsideCall, TaskWord};
 use crate::record::findings::Finding;
 use crate::record::histogram::Recorder;
 use crate::record::trace::TraceRing;
@@ -63,11 +64,10 @@ struct Outside {
 pub struct PartitionHost {
     world: &'static World,
     fmu: FmuId,
-    /// Whose activation this is; `None` outside of activations.
-    task: Cell<Option<TaskId>>,
-    /// The words of that task.
-    cells: Cell<Option<TaskCells<'static>>>,
-    /// Activation time of that activation.
+    /// Of the task whose activation this is; `None` outside of activations.
+    site: Cell<Option<&'static Site>>,
+    /// Of the task whose time it is: of this activation or of the last one; `None`: that is `time`.
+    timed_by: Cell<Option<&'static Site>>,
     time: Cell<Instant>,
     /// The instance has clocks that activations can tick or arm.
     ticks: bool,
@@ -82,16 +82,12 @@ pub struct PartitionHost {
     shown: Shown,
     outside: Outside,
     dispatch: Dispatch,
-    /// Where lock hold times go: to the task's histogram, or to the instance's.
-    hold: Cell<Recorder<'static>>,
     /// The last hold time, in ticks; [`RECORDED`] when it has been recorded.
     last_hold: Cell<u64>,
     /// A bit per task: to be woken at the outermost unlock.
     to_wake: Box<[Cell<u64>]>,
     clocks: RefCell<Clocks>,
     on_ticks: RefCell<OnTicks>,
-    /// Of the activation's task; `None`: nothing is traced.
-    trace: Cell<Option<&'static TraceRing<'static>>>,
     section: Cell<Section>,
 }
 
@@ -105,8 +101,8 @@ impl PartitionHost {
             world,
             fmu,
             ticks: clocks.are_there(),
-            task: Cell::new(None),
-            cells: Cell::new(None),
+            site: Cell::new(None),
+            timed_by: Cell::new(None),
             time: Cell::new(world.plan.start),
             due: Cell::new(None),
             member,
@@ -114,13 +110,11 @@ impl PartitionHost {
             shown: Shown::new(calls, tag),
             outside: Outside { hold, calls, tag },
             dispatch,
-            hold: Cell::new(hold),
             last_hold: Cell::new(RECORDED),
             lock: &world.instances[fmu.0].lock,
             to_wake: world.plan.tasks.chunks(64).map(|_| Cell::new(0)).collect(),
             clocks: RefCell::new(clocks),
             on_ticks: RefCell::new(OnTicks::new(&world.plan, fmu)),
-            trace: Cell::new(None),
             section: Cell::default(),
         }
     }
@@ -135,28 +129,18 @@ impl PartitionHost {
         &self.member
     }
 
-    /// An activation begins: what happens from now on is in its name. With the words of its task, and where it notes things
-    /// for the trace.
+    /// An activation of the task that leaves its marks at `site` begins: what happens from now on is in its name.
     #[inline]
-    pub fn begin(
-        &self,
-        task: TaskId,
-        cells: TaskCells<'static>,
-        trace: Option<&'static TraceRing<'static>>,
-        due: &Due,
-    ) {
-        let time = due.time;
-        self.task.set(Some(task));
-        self.time.set(time);
+    pub fn begin(&self, site: &'static Site, due: &Due) {
+        self.record_last_hold();
+        self.site.set(Some(site));
+        self.timed_by.set(Some(site));
         if self.ticks {
-            self.can_tick(task, due);
+            self.can_tick(site.task, due);
         }
-        self.trace.set(trace);
-        self.cells.set(Some(cells));
-        self.record_holds_in(cells.histogram(Metric::LockHold));
-        self.shown.set(cells.word(TaskWord::Function), 0);
-        cells.set_time(time);
-        cells.word(TaskWord::Active).store(1, Relaxed);
+        self.shown.set(site.cells.word(TaskWord::Function), 0);
+        site.cells.set_time(&due.time);
+        site.cells.word(TaskWord::Active).store(1, Relaxed);
     }
 
     /// In the activation that begins, clocks can be ticked or armed.
@@ -169,19 +153,40 @@ impl PartitionHost {
 
     /// What happens from now on, outside of any activation, happens at this time.
     pub fn at(&self, time: Instant) {
+        self.timed_by.set(None);
         self.time.set(time);
     }
 
     /// The activation is over.
     #[inline]
     pub fn end(&self) {
-        self.trace.set(None);
-        self.task.set(None);
-        if let Some(cells) = self.cells.take() {
-            self.record_holds_in(self.outside.hold);
-            cells.word(TaskWord::Active).store(0, Relaxed);
+        self.record_last_hold();
+        if let Some(site) = self.site.take() {
+            site.cells.word(TaskWord::Active).store(0, Relaxed);
             self.shown.set(self.outside.calls, self.outside.tag);
         }
+    }
+
+    /// Whose activation this is; `None` outside of activations.
+    fn task(&self) -> Option<TaskId> {
+        self.site.get().map(|site| site.task)
+    }
+
+    /// The time of this activation, or of the last one, or what was [said](PartitionHost::at) since.
+    fn time(&self) -> Instant {
+        self.timed_by.get().map_or_else(|| self.time.get(), |site| site.cells.time())
+    }
+
+    /// Where this activation notes things; `None`: nowhere.
+    #[inline]
+    fn trace(&self) -> Option<&'static TraceRing<'static>> {
+        self.site.get().and_then(|site| site.trace.as_ref())
+    }
+
+    /// Where lock hold times go.
+    #[inline]
+    fn hold(&self) -> Recorder<'static> {
+        self.site.get().map_or(self.outside.hold, |site| site.hold)
     }
 
     /// FMU code has returned: releases a lock that it did not give back, and records what its locks have left to record.
@@ -244,8 +249,8 @@ impl PartitionHost {
                 let mut tasks = self.world.plan.tasks.iter();
                 tasks.position(|task| task.fmu == self.fmu && Some(task.reference) == failure.clock).map(TaskId)
             };
-            let task = self.task.get().or_else(asked);
-            self.world.board.fmu(self.fmu).fail(status, function, task, self.time.get(), None);
+            let task = self.task().or_else(asked);
+            self.world.board.fmu(self.fmu).fail(status, function, task, self.time(), None);
         }
         self.world.instance_failed(self.fmu);
     }
@@ -265,7 +270,7 @@ impl PartitionHost {
     }
 
     fn count(&self, task_word: TaskWord, fmu_word: FmuWord) {
-        match self.task.get() {
+        match self.task() {
             Some(task) => self.world.board.task(task).count(task_word, 1),
             None => self.world.board.fmu(self.fmu).count(fmu_word, 1),
         }
@@ -273,7 +278,7 @@ impl PartitionHost {
 
     fn record_wait(&self, ticks: u64) {
         let board = self.world.board;
-        let recorder = match self.task.get() {
+        let recorder = match self.task() {
             Some(task) => board.task(task).histogram(Metric::LockWait),
             None => board.fmu(self.fmu).wait(),
         };
@@ -286,7 +291,7 @@ impl PartitionHost {
     fn record_hold(&self, ticks: u64) {
         let last = self.last_hold.replace(ticks);
         if last != RECORDED {
-            self.hold.get().record(self.world.scale.nanos(last) as i64);
+            self.hold().record(self.world.scale.nanos(last) as i64);
         }
     }
 
@@ -301,13 +306,6 @@ impl PartitionHost {
     #[inline(never)] // so that what looks whether there is one stays small
     fn record_it(&self) {
         self.record_hold(RECORDED);
-    }
-
-    /// From now on hold times go elsewhere.
-    #[inline]
-    fn record_holds_in(&self, recorder: Recorder<'static>) {
-        self.record_last_hold();
-        self.hold.set(recorder);
     }
 
     /// Wakes what was ticked, most urgent first, unless the instance is still locked by this thread.

@@ -5,6 +5,7 @@
 
 use super::activation::Activation;
 use super::reconfigure::Reconfigurable;
+use super::site::Site;
 use super::state;
 use super::stimuli::VirtualStimuli;
 use super::thread_host::{Event, PartitionHost, virtual_flow};
@@ -13,7 +14,7 @@ use crate::exchange::TickStamp;
 use crate::ffi::set_thread_host;
 use crate::fmu::description::IntervalVariability;
 use crate::plan::{self, TaskId};
-use crate::record::board::{Global, TaskCells, TaskWord};
+use crate::record::board::{Global, TaskWord};
 use crate::record::trace::{Note, TraceRing};
 use crate::schedule::{Agenda, Due, Timeline};
 use crate::time::ToNanos;
@@ -25,9 +26,8 @@ use std::time::Duration;
 struct Lane<'a> {
     activation: &'a mut Activation,
     host: &'static PartitionHost,
-    cells: TaskCells<'static>,
+    site: &'static Site,
     failed: &'static AtomicBool,
-    trace: Option<&'static TraceRing<'static>>,
     tunable: bool,
     changing: bool,
     recorded: bool,
@@ -50,9 +50,8 @@ impl Lane<'_> {
             stimulated: activation.is_stimulated(),
             activation,
             host: hosts[plan.fmu.0],
-            cells: world.board.task(task),
+            site: &world.sites[task.0],
             failed: &world.instances[plan.fmu.0].failed,
-            trace: world.traces[task.0].as_ref(),
             tunable: plan.kind == IntervalVariability::Tunable,
         }
     }
@@ -104,29 +103,29 @@ pub fn run(
             break;
         }
         let Some(task) = agenda.take() else { break };
-        let Lane { activation, host, cells, failed, trace, tunable, changing, recorded, delays, stimulated } =
+        let Lane { activation, host, site, failed, tunable, changing, recorded, delays, stimulated } =
             &mut lanes[task.0];
         if *delays {
             agenda.tell_next(task);
         }
         let due = agenda.due();
-        let host: &'static PartitionHost = host;
+        let (host, site): (&'static PartitionHost, &'static Site) = (host, site);
         if let Some(own) = reconfigurable.iter().find(|own| own.fmu == host.fmu()) {
             own.apply(world, host, due.time, || due.time);
         }
         if world.ending() == Ending::Discard || failed.load(Relaxed) {
             // Periodic releases after the end are none; pending ones are thrown away.
             if due.dispatched.is_some() {
-                cells.count(TaskWord::Discarded, 1);
+                site.cells.count(TaskWord::Discarded, 1);
             }
             continue;
         }
         if *stimulated && !activation.stimulate(world, due.time) {
-            cells.count(TaskWord::Discarded, 1);
+            site.cells.count(TaskWord::Discarded, 1);
             continue;
         }
         if moment.instant != agenda.instant() {
-            let since_start = nanos.of(due.time).minus(begin).0.max(0) as u64;
+            let since_start = nanos.of(&due.time).minus(begin).0.max(0) as u64;
             moment = Moment { instant: agenda.instant(), seconds: due.time.seconds(), since_start };
             // One nanosecond less, since nanoseconds are rounded.
             complete.store(since_start.saturating_sub(1), Release);
@@ -136,8 +135,8 @@ pub fn run(
         if *tunable {
             world.tell_grid(task, agenda.grid(task));
         }
-        host.begin(task, *cells, *trace, due);
-        let trace = trace.map(|ring| (ring, world.board.next_in_order()));
+        host.begin(site, due);
+        let trace = site.trace.as_ref().map(|ring| (ring, world.board.next_in_order()));
         let result = activation.run(world, host, due, moment.seconds);
         // Still in the name of this activation.
         host.returned_from_fmu();
@@ -148,7 +147,7 @@ pub fn run(
         host.end();
         crate::sys::crash::label_thread(0);
         let activated = activation.activated();
-        cells.count(if activated { TaskWord::Activations } else { TaskWord::Discarded }, 1);
+        site.cells.count(if activated { TaskWord::Activations } else { TaskWord::Discarded }, 1);
         if let Some((ring, start)) = trace.filter(|_| activated) {
             trace_activation(world, ring, start, due);
         }

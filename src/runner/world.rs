@@ -20,6 +20,7 @@ use super::cooperative::Turns;
 use super::horizon::Horizon;
 use super::job::Job;
 use super::privileges::Granted;
+use super::site::Site;
 use super::{values, visibility};
 
 /// Why partition threads leave their loops.
@@ -56,8 +57,8 @@ pub struct World {
     pub versions: Vec<Option<Versions>>,
     /// Per core in use.
     pub cores: Vec<CoreState>,
-    /// Per task: where it notes who runs when; `None`: nowhere.
-    pub traces: Vec<Option<TraceRing<'static>>>,
+    /// Per task: where its activations leave their marks.
+    pub sites: Vec<Site>,
     /// Ticks and deadlines handed over since the start. Changes whenever work moves from one task to another, so that
     /// whoever looks at several tasks can tell whether it missed something in between.
     pub dispatches: AtomicU64,
@@ -224,7 +225,7 @@ impl World {
             })
             .collect::<Result<_, String>>()?;
         let cells = plan.connections.iter().map(values::cell).collect();
-        let traces = (0..plan.tasks.len()).map(|task| board.trace(TaskId(task))).collect();
+        let sites = (0..plan.tasks.len()).map(|task| Site::new(board, TaskId(task))).collect();
         let versions = plan.connections.iter().map(|connection| values::versions(&plan, connection)).collect();
         let cores = cores
             .into_iter()
@@ -245,7 +246,7 @@ impl World {
             cells,
             versions,
             cores,
-            traces,
+            sites,
             dispatches: AtomicU64::new(0),
             horizon: Horizon::new(),
             scheduling,

@@ -145,29 +145,36 @@ impl Agenda {
         self.from = 0;
         let next = match self.groups.queue.first().is_none() && self.suspended.is_empty() {
             true => self.grids.pass(&mut self.due),
-            false => self.next_of_all(),
+            false => return self.next_of_all(),
         };
-        self.working = next.is_some();
-        let Some(now) = next else { return false };
+        self.working = false;
+        next.map(|now| self.begin(now)).is_some()
+    }
+
+    /// An instant begins.
+    #[inline(always)]
+    fn begin(&mut self, now: Instant) {
+        self.working = true;
         self.instants += 1;
-        match self.taken_alone {
-            true => (self.taken, self.taken_alone) = (Due::own(now), false),
-            false => (self.taken.time, self.taken.next) = (now, None),
+        if self.taken_alone {
+            (self.taken, self.taken_alone) = (Due::own(now), false);
         }
-        true
+        (self.taken.time, self.taken.next) = (now, None);
     }
 
     #[inline(never)]
-    fn next_of_all(&mut self) -> Option<Instant> {
+    fn next_of_all(&mut self) -> bool {
+        self.working = false;
         let grid = self.grids.next();
         let others = self.groups.queue.first().map(|(time, _)| *time);
         let others = self.suspended.last().map(|(time, _)| *time).into_iter().chain(others);
-        let now = others.chain(grid).min()?;
+        let Some(now) = others.chain(grid).min() else { return false };
         if grid == Some(now) {
             self.grids.pass(&mut self.due);
         }
         self.join(now);
-        Some(now)
+        self.begin(now);
+        true
     }
 
     /// Groups of this instant, and what was suspended of it, are due.

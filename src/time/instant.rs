@@ -111,7 +111,7 @@ impl Instant {
 
     /// As FMI wants it: the nearest `f64`, rounded once.
     #[inline]
-    pub fn seconds(self) -> f64 {
+    pub fn seconds(&self) -> f64 {
         const SECONDS: u64 = 1 << 21;
         if self.seconds.unsigned_abs() < SECONDS && self.resolution <= EXACT / SECONDS {
             // Both are exact, so this is rounded once.
@@ -120,7 +120,8 @@ impl Instant {
         self.seconds_of_any()
     }
 
-    fn seconds_of_any(self) -> f64 {
+    #[cold]
+    fn seconds_of_any(&self) -> f64 {
         let small = i64::try_from(self.resolution).ok().and_then(|resolution| self.seconds.checked_mul(resolution));
         let small = small.and_then(|whole| whole.checked_add_unsigned(self.counter));
         if let Some(numerator) = small.filter(|n| n.unsigned_abs() <= EXACT && self.resolution <= EXACT) {

@@ -65,7 +65,7 @@ mod tests {
                 let resolution = (resolution % DENOMINATOR_LIMIT).max(1);
                 for counter in [0, counter % resolution, resolution - 1] {
                     let time = Instant { seconds, counter, resolution };
-                    prop_assert_eq!(nanos.of(time), time.nanos());
+                    prop_assert_eq!(nanos.of(&time), time.nanos());
                 }
             }
         }

@@ -44,7 +44,7 @@ pub struct ToNanos {
 impl ToNanos {
     /// To the nearest nanosecond of simulation time.
     #[inline]
-    pub fn of(&mut self, time: Instant) -> Nanos {
+    pub fn of(&mut self, time: &Instant) -> Nanos {
         const BILLION: u64 = 1_000_000_000;
         const SOON: u64 = 1 << 32;
         if time.resolution == self.resolution && time.seconds.unsigned_abs() < SOON {
@@ -53,7 +53,8 @@ impl ToNanos {
         self.of_any(time)
     }
 
-    fn of_any(&mut self, time: Instant) -> Nanos {
+    #[inline(never)]
+    fn of_any(&mut self, time: &Instant) -> Nanos {
         const BILLION: u64 = 1_000_000_000;
         if time.resolution != self.resolution {
             if !BILLION.is_multiple_of(time.resolution) {

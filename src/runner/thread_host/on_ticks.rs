@@ -63,7 +63,7 @@ impl OnTicks {
 impl PartitionHost {
     /// Reads and publishes what belongs to the output clocks that are active. Inside the lock: nobody else publishes these.
     pub(super) fn read_on_ticks(&self, updates: &ClockUpdate, active: &[u8]) -> Result<(), Failure> {
-        let now = self.task.get().zip(self.due.get()).map(|(task, due)| {
+        let now = self.task().zip(self.due.get()).map(|(task, due)| {
             // Nobody has asked a changing clock yet what comes next.
             let stamp = Visibility::default().of(self.world, task, &due, None);
             Publishing { task, stamp }
@@ -76,8 +76,8 @@ impl PartitionHost {
             on_tick.fresh = true;
             for output in &on_tick.outputs {
                 if let Some(size) = output.publish(self.world, now, &on_tick.values) {
-                    let (task, reference) = (self.task.get(), Some(output.reference));
-                    let seen = Occurrence { task, reference, time: Some(self.time.get()), value: size as u64 };
+                    let (task, reference) = (self.task(), Some(output.reference));
+                    let seen = Occurrence { task, reference, time: Some(self.time()), value: size as u64 };
                     self.world.board.fmu(self.fmu).findings().note(Finding::OversizedValue, seen);
                 }
             }

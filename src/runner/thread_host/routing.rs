@@ -66,12 +66,12 @@ impl Clocks {
 impl PartitionHost {
     /// The time of a tick of `clock` (S4), where `said` is what the draft's callback said, and the clock at the root of it.
     fn tick_time(&self, clock: &OutputClock, said: Option<Instant>) -> (Instant, Option<TaskId>) {
-        let own = self.task.get();
+        let own = self.task();
         if self.world.plan.trigger_time == TriggerTime::Now && matches!(self.dispatch, Dispatch::Threads) {
             return (self.world.simulation(Nanos(monotonic_now())), self.root());
         }
         if clock.ticked_by.is_empty() || own.is_some_and(|own| clock.ticked_by.contains(&own)) {
-            return (said.unwrap_or(self.time.get()), self.root());
+            return (said.unwrap_or(self.time()), self.root());
         }
         // Another one of them is preempted: its tick surfaces in this one's callback.
         let active = |task: &&TaskId| self.world.board.task(**task).get(TaskWord::Active) == 1;
@@ -79,14 +79,14 @@ impl PartitionHost {
             Some(task) => (said.unwrap_or(self.world.board.task(*task).time()), self.world.root(*task)),
             None => {
                 self.note(Finding::TickReadLate, Some(clock.reference), 0);
-                (said.unwrap_or(self.time.get()), self.root())
+                (said.unwrap_or(self.time()), self.root())
             }
         }
     }
 
     /// The clock at the root of the activation under way.
     fn root(&self) -> Option<TaskId> {
-        self.task.get().and_then(|own| self.world.root(own))
+        self.task().and_then(|own| self.world.root(own))
     }
 
     /// The instant of an `intermediateUpdateTime`. Under preemption they may decrease (requirements.md X25), but not below
@@ -96,7 +96,7 @@ impl PartitionHost {
             self.note(Finding::IllegalTickTime, None, time.to_bits());
             instead
         };
-        let own = self.time.get();
+        let own = self.time();
         let Some(said) = Instant::from_f64(time) else { return illegal(own) };
         if said >= own {
             return said;
@@ -110,7 +110,7 @@ impl PartitionHost {
 
     /// Notes an offence against the standard, in the name of the activation under way.
     pub(super) fn note(&self, finding: Finding, reference: Option<ValueReference>, value: u64) {
-        let seen = Occurrence { task: self.task.get(), reference, time: Some(self.time.get()), value };
+        let seen = Occurrence { task: self.task(), reference, time: Some(self.time()), value };
         self.world.board.fmu(self.fmu).findings().note(finding, seen);
     }
 
@@ -119,7 +119,7 @@ impl PartitionHost {
         if self.closes_a_cycle(target, time) {
             self.note(Finding::CutCycle, Some(self.world.plan.tasks[target.0].reference), 0);
         } else {
-            let by = self.task.get().map_or(0, |own| own.0 as u64 + 1);
+            let by = self.task().map_or(0, |own| own.0 as u64 + 1);
             self.world.tasks[target.0].ticked_by.store(by, Relaxed);
         }
         let taken = match &self.dispatch {
@@ -140,7 +140,7 @@ impl PartitionHost {
 
     /// Whether this activation goes back to one of `target` at this very time: the tick will be coalesced.
     fn closes_a_cycle(&self, target: TaskId, time: Instant) -> bool {
-        let mut task = self.task.get();
+        let mut task = self.task();
         for _ in 0..self.world.tasks.len() {
             let Some(one) = task.filter(|one| self.world.board.task(*one).time() == time) else { return false };
             if one == target {
@@ -157,7 +157,7 @@ impl PartitionHost {
         self.trace_arm(target, tick);
         match &self.dispatch {
             Dispatch::Threads => {
-                self.world.arm(target, Deadline { tick, since: self.time.get() });
+                self.world.arm(target, Deadline { tick, since: self.time() });
                 self.wake_later(target);
             }
             Dispatch::Events(events) => events.borrow_mut().push(Event::Arm(target, time, self.root())),
@@ -228,7 +228,7 @@ impl PartitionHost {
         };
         match (Qualifier::from_raw(qualifier), interval) {
             (Some(Qualifier::Changed), Some(interval)) => {
-                self.dispatch_deadline(target, self.time.get().after(interval), now);
+                self.dispatch_deadline(target, self.time().after(interval), now);
             }
             (Some(Qualifier::Changed), None) => illegal(Finding::IllegalInterval, value.to_bits()),
             (Some(Qualifier::NotYetKnown | Qualifier::Unchanged), _) => (),

@@ -28,13 +28,13 @@ impl PartitionHost {
     /// A stamp, if anything is noted.
     #[inline]
     pub(super) fn stamp_if_traced(&self) -> Option<u64> {
-        self.trace.get().map(|_| self.stamp())
+        self.trace().map(|_| self.stamp())
     }
 
     /// FMU code has the lock, which it has waited for for so long.
     #[inline]
     pub(super) fn trace_lock(&self, waited: Option<u64>) {
-        if self.trace.get().is_some() {
+        if self.trace().is_some() {
             let since = if self.is_virtual() { self.stamp() } else { self.member.since() };
             self.section.set(Section { since, waited: waited.unwrap_or(0), nested: 0 });
         }
@@ -49,7 +49,7 @@ impl PartitionHost {
     /// The lock was given back, or taken away from FMU code that has kept it.
     #[inline]
     pub(super) fn trace_unlock(&self, held: u64, leaked: bool) {
-        if let Some(ring) = self.trace.get() {
+        if let Some(ring) = self.trace() {
             let Section { since, waited, nested } = self.section.take();
             let until = if self.is_virtual() { self.stamp() } else { since.wrapping_add(held) };
             self.world.trace_in(ring, Note::Locked { since, until, waited, nested, leaked });
@@ -58,7 +58,7 @@ impl PartitionHost {
 
     /// A clock update that began at this stamp has ended.
     pub(super) fn trace_update(&self, since: Option<u64>) {
-        if let (Some(ring), Some(since)) = (self.trace.get(), since) {
+        if let (Some(ring), Some(since)) = (self.trace(), since) {
             self.world.trace_in(ring, Note::Updated { since, until: self.stamp() });
         }
     }
@@ -73,7 +73,7 @@ impl PartitionHost {
 
     /// An output clock has ticked.
     pub(super) fn trace_tick(&self, output: usize, target: TaskId, taken: bool, tick: TickStamp) {
-        if let Some(ring) = self.trace.get() {
+        if let Some(ring) = self.trace() {
             let (flow, at) = self.flow(tick);
             let (output, time) = (output as u32, tick.time.nanos().0);
             self.world.trace_in(ring, Note::Ticked { output, target, taken, time, at, flow });
@@ -82,7 +82,7 @@ impl PartitionHost {
 
     /// A countdown clock was armed.
     pub(super) fn trace_arm(&self, target: TaskId, tick: TickStamp) {
-        if let Some(ring) = self.trace.get() {
+        if let Some(ring) = self.trace() {
             let (flow, at) = self.flow(tick);
             self.world.trace_in(ring, Note::Armed { target, time: tick.time.nanos().0, at, flow });
         }
