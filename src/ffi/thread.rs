@@ -60,10 +60,12 @@ fn own() -> *const Thread {
     THREAD.with(ptr::from_ref)
 }
 
-/// Says who serves FMU code on the calling thread from now on; returns who did before. Not inside of a call.
+/// Says who serves FMU code on the calling thread from now on; returns who did before. Not inside of a call. From here on the
+/// thread has the default control words of floating point whenever it is not in FMU code.
 #[inline(always)] // the host's type is known here
 pub fn set_thread_host(host: Option<&'static dyn ThreadHost>) -> Option<&'static dyn ThreadHost> {
     let shown = host.and_then(ThreadHost::shown);
+    float_control::establish_defaults();
     // SAFETY: as in `visit`.
     let thread = unsafe { &*own() };
     thread.shown.set(shown);
@@ -93,7 +95,7 @@ pub(super) fn visit<T>(environment: *const Environment, function: Function, c: i
     if let Some(shown) = shown {
         shown.show(called);
     }
-    float_control::establish_defaults();
+    debug_assert_eq!(float_control::default_fp_control(), None);
     let result = c();
     // Whatever the callee left behind is not for our own code. (FMU code around this call, which is in a callback then,
     // gets its own control word back when the callback returns.)

@@ -169,6 +169,11 @@ impl Activation {
         self.delays
     }
 
+    /// Whether it does nothing but the calls that are always the same.
+    pub fn is_plain(&self) -> bool {
+        self.plain
+    }
+
     /// Whether there are stimuli for it.
     #[inline]
     pub fn is_stimulated(&self) -> bool {

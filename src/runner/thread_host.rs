@@ -136,7 +136,7 @@ impl PartitionHost {
         self.site.set(Some(site));
         self.timed_by.set(Some(site));
         if self.ticks {
-            self.can_tick(site.task, due);
+            self.may_tick(site.task, due);
         }
         self.shown.set(site.cells.word(TaskWord::Function), 0);
         site.cells.set_time(&due.time);
@@ -145,7 +145,7 @@ impl PartitionHost {
 
     /// In the activation that begins, clocks can be ticked or armed.
     #[inline(never)] // most FMUs have none
-    fn can_tick(&self, task: TaskId, due: &Due) {
+    fn may_tick(&self, task: TaskId, due: &Due) {
         self.due.set(Some(*due));
         self.world.tasks[task.0].root.store(due.root.unwrap_or(task).0 as u64 + 1, Relaxed);
         self.on_ticks.borrow_mut().forget();
@@ -157,10 +157,9 @@ impl PartitionHost {
         self.time.set(time);
     }
 
-    /// The activation is over.
+    /// The activation is over, and [no lock](PartitionHost::returned_from_fmu) of it is left.
     #[inline]
     pub fn end(&self) {
-        self.record_last_hold();
         if let Some(site) = self.site.take() {
             site.cells.word(TaskWord::Active).store(0, Relaxed);
             self.shown.set(self.outside.calls, self.outside.tag);
@@ -222,6 +221,11 @@ impl PartitionHost {
     /// What callbacks have read since the activation began.
     pub fn with_on_ticks<T>(&self, body: impl FnOnce(&OnTicks) -> T) -> T {
         body(&self.on_ticks.borrow())
+    }
+
+    /// Whether activations can tick or arm clocks.
+    pub fn can_tick(&self) -> bool {
+        self.ticks
     }
 
     /// Whether there are events to be taken.

@@ -33,6 +33,8 @@ struct Lane<'a> {
     recorded: bool,
     delays: bool,
     stimulated: bool,
+    /// Its activations can bring about nothing for other tasks.
+    quiet: bool,
 }
 
 impl Lane<'_> {
@@ -48,6 +50,7 @@ impl Lane<'_> {
             recorded: activation.is_recorded(),
             delays: activation.delays(),
             stimulated: activation.is_stimulated(),
+            quiet: activation.is_plain() && !hosts[plan.fmu.0].can_tick(),
             activation,
             host: hosts[plan.fmu.0],
             site: &world.sites[task.0],
@@ -88,6 +91,7 @@ pub fn run(
     let mut lanes: Vec<Lane> = activations.iter_mut().enumerate().map(lane).collect();
     let mut nanos = ToNanos::default();
     let mut moment = Moment::default();
+    let mut served = None;
     let mut order = 0;
     loop {
         // A run that is taken up again is not left in the midst of an instant, so that each has one row in the recording.
@@ -103,7 +107,7 @@ pub fn run(
             break;
         }
         let Some(task) = agenda.take() else { break };
-        let Lane { activation, host, site, failed, tunable, changing, recorded, delays, stimulated } =
+        let Lane { activation, host, site, failed, tunable, changing, recorded, delays, stimulated, quiet } =
             &mut lanes[task.0];
         if *delays {
             agenda.tell_next(task);
@@ -125,12 +129,16 @@ pub fn run(
             continue;
         }
         if moment.instant != agenda.instant() {
-            let since_start = nanos.of(&due.time).minus(begin).0.max(0) as u64;
+            // Whatever the two are, the difference is right: no time is before the start.
+            let since_start = (nanos.of(&due.time).0 as u64).wrapping_sub(begin.0 as u64);
             moment = Moment { instant: agenda.instant(), seconds: due.time.seconds(), since_start };
             // One nanosecond less, since nanoseconds are rounded.
             complete.store(since_start.saturating_sub(1), Release);
         }
-        set_thread_host(Some(host));
+        if served.is_none_or(|served: &PartitionHost| !std::ptr::eq(served, host)) {
+            set_thread_host(Some(host));
+            served = Some(host);
+        }
         crate::sys::crash::label_thread(task.0 as u64 + 1);
         if *tunable {
             world.tell_grid(task, agenda.grid(task));
@@ -147,11 +155,14 @@ pub fn run(
         host.end();
         crate::sys::crash::label_thread(0);
         let activated = activation.activated();
-        site.cells.count(if activated { TaskWord::Activations } else { TaskWord::Discarded }, 1);
+        match activated {
+            true => site.cells.count(TaskWord::Activations, 1),
+            false => site.cells.count(TaskWord::Discarded, 1),
+        }
         if let Some((ring, start)) = trace.filter(|_| activated) {
             trace_activation(world, ring, start, due);
         }
-        if host.has_events() {
+        if !*quiet && host.has_events() {
             let since = due.time;
             // Nothing is late in virtual time.
             let count = |target, time, outcome| {

@@ -1,8 +1,9 @@
 //! The floating-point control words under which FMU code starts, and Rust code runs.
 //!
 //! A library built with `-ffast-math` sets flush-to-zero for the thread that loads it and so for every thread that this
-//! one makes later; FMU code may change the rounding. Results would then depend on who ran before. So each call into an
-//! FMU starts from the defaults, and so does our own code after it.
+//! one makes later; FMU code may change the rounding. Results would then depend on who ran before. So our own code always
+//! runs under the defaults: they are established when a thread begins to serve FMU code, after a library was loaded, after
+//! each call into an FMU and when FMU code calls back. Each call therefore starts from them.
 //!
 //! On x86-64 reading the SSE word takes 5 ns on current AMD processors and writing what it has already nothing that could be
 //! measured, so around calls it is [written](establish_defaults); callbacks, which have to give FMU code its own word back,

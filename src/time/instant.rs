@@ -113,7 +113,7 @@ impl Instant {
     #[inline]
     pub fn seconds(&self) -> f64 {
         const SECONDS: u64 = 1 << 21;
-        if self.seconds.unsigned_abs() < SECONDS && self.resolution <= EXACT / SECONDS {
+        if (self.seconds as u64).wrapping_add(SECONDS) < 2 * SECONDS && self.resolution <= EXACT / SECONDS {
             // Both are exact, so this is rounded once.
             return (self.seconds * self.resolution as i64 + self.counter as i64) as f64 / self.resolution as f64;
         }

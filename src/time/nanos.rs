@@ -47,7 +47,7 @@ impl ToNanos {
     pub fn of(&mut self, time: &Instant) -> Nanos {
         const BILLION: u64 = 1_000_000_000;
         const SOON: u64 = 1 << 32;
-        if time.resolution == self.resolution && time.seconds.unsigned_abs() < SOON {
+        if time.resolution == self.resolution && (time.seconds as u64).wrapping_add(SOON) < 2 * SOON {
             return Nanos(time.seconds * BILLION as i64 + (time.counter * self.part) as i64);
         }
         self.of_any(time)

@@ -11,6 +11,13 @@ pub struct Parts {
     base: Instant,
 }
 
+impl Default for Parts {
+    /// Whole seconds, from 0.
+    fn default() -> Parts {
+        Parts { base: Instant::ZERO }
+    }
+}
+
 impl Parts {
     /// The parts that `base` needs, counted from there; `None`: too many.
     pub fn from(base: Instant) -> Option<Parts> {

@@ -29,8 +29,7 @@ pub(super) struct SharedGrids {
     all: Vec<SharedGrid>,
     /// Those that have instants before their stop.
     queue: Queue<u64>,
-    /// `None`: no grid is shared.
-    parts: Option<Parts>,
+    parts: Parts,
     /// An instant that was reached, and its number.
     reached: (Instant, u64),
 }
@@ -39,15 +38,13 @@ impl SharedGrids {
     /// The grids of these tasks; and for each of them the one that it shares, as long as it can.
     pub(super) fn of(timelines: &[Timeline]) -> (SharedGrids, Vec<Option<usize>>) {
         let begins = timelines.iter().filter_map(|timeline| Some(timeline.nothing_but_grid()?.0.next()));
-        let mut parts = begins.min().and_then(Parts::from);
+        let mut parts = begins.min().and_then(Parts::from).unwrap_or_default();
         for (grid, _) in timelines.iter().filter_map(Timeline::nothing_but_grid) {
             let [_, _, resolution] = grid.next().to_words();
-            let with = parts.and_then(|parts| parts.with(resolution)?.with(grid.interval().resolution()));
-            parts = with.or(parts);
+            let with = parts.with(resolution).and_then(|parts| parts.with(grid.interval().resolution()));
+            parts = with.unwrap_or(parts);
         }
-        let mut grids = SharedGrids { all: Vec::new(), queue: Queue::new(), parts, reached: (Instant::ZERO, 0) };
-        let Some(parts) = parts else { return (grids, vec![None; timelines.len()]) };
-        grids.reached.0 = parts.base();
+        let mut grids = SharedGrids { all: Vec::new(), queue: Queue::new(), parts, reached: (parts.base(), 0) };
         let mut known = HashMap::new();
         let shared = timelines.iter().enumerate().map(|(task, timeline)| {
             let (grid, stop) = timeline.nothing_but_grid()?;
@@ -85,7 +82,7 @@ impl SharedGrids {
     #[inline]
     fn after_reached(&self, number: u64) -> Instant {
         let (reached, of) = self.reached;
-        self.parts.map_or(reached, |parts| parts.after(reached, number - of))
+        self.parts.after(reached, number - of)
     }
 
     /// The next instant of any of them has come: they pass it, and their tasks are added to those that are `due`. `None`:
