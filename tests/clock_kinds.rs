@@ -52,7 +52,7 @@ fn at(text: &str) -> Instant {
 /// `origin + k · interval` before `stop`, as FMUs get it.
 fn grid(origin: &str, interval: &str, stop: &str) -> Vec<f64> {
     let times = (0..).map(|k| at(origin).after_many(fraction(interval), k));
-    times.take_while(|time| *time < at(stop)).map(Instant::seconds).collect()
+    times.take_while(|time| *time < at(stop)).map(|time| time.seconds()).collect()
 }
 
 /// A first time and intervals, before `stop`.

@@ -53,7 +53,7 @@ fn run(mode: Mode, start: &str, changes: Vec<(f64, f64)>) -> (u8, String, Trace)
 fn grid(from: &str, interval: &str, to: &str) -> Vec<f64> {
     let at = |text: &str| Instant::ZERO.after(Fraction::parse(text).unwrap());
     let times = (1..).map(|k| at(from).after_many(Fraction::parse(interval).unwrap(), k));
-    times.take_while(|time| *time < at(to)).map(Instant::seconds).collect()
+    times.take_while(|time| *time < at(to)).map(|time| time.seconds()).collect()
 }
 
 fn readings(trace: &Trace) -> Vec<f64> {

@@ -28,13 +28,21 @@ struct Lane<'a> {
     host: &'static PartitionHost,
     site: &'static Site,
     failed: &'static AtomicBool,
+    /// What only some tasks have; `None`: nothing of it.
+    rare: Option<Rare>,
+}
+
+/// What is to be done for a task beside its calls.
+#[derive(Clone, Copy, Default, PartialEq)]
+struct Rare {
     tunable: bool,
     changing: bool,
     recorded: bool,
     delays: bool,
     stimulated: bool,
-    /// Its activations can bring about nothing for other tasks.
-    quiet: bool,
+    traced: bool,
+    /// Its activations can bring about something for other tasks.
+    ticks: bool,
 }
 
 impl Lane<'_> {
@@ -45,18 +53,18 @@ impl Lane<'_> {
         hosts: &[&'static PartitionHost],
     ) -> Lane<'a> {
         let plan = &world.plan.tasks[task.0];
-        Lane {
+        let (host, site) = (hosts[plan.fmu.0], &world.sites[task.0]);
+        let rare = Rare {
+            tunable: plan.kind == IntervalVariability::Tunable,
             changing: plan.release == plan::Release::Changing,
             recorded: activation.is_recorded(),
             delays: activation.delays(),
             stimulated: activation.is_stimulated(),
-            quiet: activation.is_plain() && !hosts[plan.fmu.0].can_tick(),
-            activation,
-            host: hosts[plan.fmu.0],
-            site: &world.sites[task.0],
-            failed: &world.instances[plan.fmu.0].failed,
-            tunable: plan.kind == IntervalVariability::Tunable,
-        }
+            traced: site.trace.is_some(),
+            ticks: !activation.is_plain() || host.can_tick(),
+        };
+        let rare = Some(rare).filter(|rare| *rare != Rare::default());
+        Lane { activation, host, site, failed: &world.instances[plan.fmu.0].failed, rare }
     }
 }
 
@@ -107,13 +115,13 @@ pub fn run(
             break;
         }
         let Some(task) = agenda.take() else { break };
-        let Lane { activation, host, site, failed, tunable, changing, recorded, delays, stimulated, quiet } =
-            &mut lanes[task.0];
-        if *delays {
+        let Lane { activation, host, site, failed, rare } = &mut lanes[task.0];
+        let (host, site): (&'static PartitionHost, &'static Site) = (host, site);
+        let rare = rare.as_ref();
+        if rare.is_some_and(|rare| rare.delays) {
             agenda.tell_next(task);
         }
         let due = agenda.due();
-        let (host, site): (&'static PartitionHost, &'static Site) = (host, site);
         if let Some(own) = reconfigurable.iter().find(|own| own.fmu == host.fmu()) {
             own.apply(world, host, due.time, || due.time);
         }
@@ -124,7 +132,7 @@ pub fn run(
             }
             continue;
         }
-        if *stimulated && !activation.stimulate(world, due.time) {
+        if rare.is_some_and(|rare| rare.stimulated) && !activation.stimulate(world, due.time) {
             site.cells.count(TaskWord::Discarded, 1);
             continue;
         }
@@ -140,11 +148,12 @@ pub fn run(
             served = Some(host);
         }
         crate::sys::crash::label_thread(task.0 as u64 + 1);
-        if *tunable {
+        if rare.is_some_and(|rare| rare.tunable) {
             world.tell_grid(task, agenda.grid(task));
         }
         host.begin(site, due);
-        let trace = site.trace.as_ref().map(|ring| (ring, world.board.next_in_order()));
+        let trace = rare.filter(|rare| rare.traced).and(site.trace.as_ref());
+        let trace = trace.map(|ring| (ring, world.board.next_in_order()));
         let result = activation.run(world, host, due, moment.seconds);
         // Still in the name of this activation.
         host.returned_from_fmu();
@@ -162,7 +171,7 @@ pub fn run(
         if let Some((ring, start)) = trace.filter(|_| activated) {
             trace_activation(world, ring, start, due);
         }
-        if !*quiet && host.has_events() {
+        if rare.is_some_and(|rare| rare.ticks) && host.has_events() {
             let since = due.time;
             // Nothing is late in virtual time.
             let count = |target, time, outcome| {
@@ -177,11 +186,16 @@ pub fn run(
                 }
             });
         }
-        if *changing && let Some(interval) = activation.take_next() {
+        if rare.is_some_and(|rare| rare.changing)
+            && let Some(interval) = activation.take_next()
+        {
             agenda.follow(task, interval, agenda.due().time);
         }
         order += 1;
-        while *recorded && result.is_ok() && !activation.sample(world, host, order, agenda.due().time) {
+        while rare.is_some_and(|rare| rare.recorded)
+            && result.is_ok()
+            && !activation.sample(world, host, order, agenda.due().time)
+        {
             // Nothing is lost in virtual time: wait for the supervisor to read.
             std::thread::sleep(Duration::from_micros(100));
         }
