@@ -17,6 +17,7 @@
 //! One writer at a time: whoever shares a writing end excludes the others (the preemption lock of the producing
 //! instance).
 
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
@@ -26,29 +27,35 @@ const SLOTS: usize = 4;
 /// Words that are copied in a row: a loop costs as much as what it does here.
 const ROW: usize = 8;
 
+/// Words that can be copied without any loop.
+pub const FEW: usize = 16;
+
 /// A value of a fixed number of words, and its newest version.
 #[derive(Debug)]
 pub struct Latest {
     published: AtomicU64,
-    /// Per slot: the version that it holds.
-    holds: [AtomicU64; SLOTS],
-    /// Slot after slot.
+    slots: [Slot; SLOTS],
+}
+
+/// Room for a version. Its size is a power of two, so that finding the slot of a version takes no multiplication.
+#[derive(Debug)]
+#[repr(align(32))]
+struct Slot {
+    /// The version that it holds.
+    holds: AtomicU64,
     words: Box<[AtomicU64]>,
-    width: usize,
 }
 
 impl Latest {
     /// A value of `words` words that was never written.
     pub fn new(words: usize) -> Latest {
-        let slots = (0..SLOTS * words).map(|_| AtomicU64::new(0)).collect();
-        Latest { published: AtomicU64::new(0), holds: Default::default(), words: slots, width: words }
+        let slot = |_| Slot { holds: AtomicU64::new(0), words: (0..words).map(|_| AtomicU64::new(0)).collect() };
+        Latest { published: AtomicU64::new(0), slots: std::array::from_fn(slot) }
     }
 
     #[inline]
-    fn slot(&self, version: u64) -> (&AtomicU64, &[AtomicU64]) {
-        let slot = version as usize % SLOTS;
-        let start = slot * self.width;
-        (&self.holds[slot], &self.words[start..start + self.width])
+    fn slot(&self, version: u64) -> &Slot {
+        &self.slots[version as usize % SLOTS]
     }
 
     /// Publishes a new version; `word(i)` gives its words.
@@ -61,7 +68,7 @@ impl Latest {
     #[inline]
     pub fn write_with(&self, fill: impl FnOnce(NewWords)) {
         let version = self.published.load(Ordering::Relaxed) + 1;
-        let (holds, words) = self.slot(version);
+        let Slot { holds, words } = self.slot(version);
         holds.store(0, Ordering::Relaxed);
         fence(Ordering::Release);
         fill(NewWords(words));
@@ -95,13 +102,18 @@ impl Latest {
     /// the copy does not count.
     #[inline]
     pub fn try_read(&self, version: u64, take: impl FnOnce(Words)) -> bool {
-        let (holds, words) = self.slot(version);
+        let Slot { holds, words } = self.slot(version);
         if holds.load(Ordering::Acquire) != version {
             return false;
         }
         take(Words(words));
         fence(Ordering::Acquire);
         holds.load(Ordering::Relaxed) == version
+    }
+
+    /// Words of a version.
+    pub fn width(&self) -> usize {
+        self.slots[0].words.len()
     }
 
     /// Number of the newest version.
@@ -136,6 +148,16 @@ impl Words<'_> {
         let copy = |(word, place): (&AtomicU64, &mut f64)| *place = f64::from_bits(word.load(Ordering::Relaxed));
         rows.iter().zip(places).for_each(|(row, places)| row.iter().zip(places).for_each(copy));
         last.iter().zip(others).for_each(copy);
+    }
+
+    /// Copies all of them, which are at most [`FEW`].
+    ///
+    /// # Panics
+    /// When they are more, or not as many as the doubles.
+    #[inline]
+    pub fn copy_few_to(self, doubles: &mut [f64]) {
+        let doubles = Cell::from_mut(doubles).as_slice_of_cells();
+        few(self.0, doubles, |word, double| double.set(f64::from_bits(word.load(Ordering::Relaxed))));
     }
 
     /// How many there are.
@@ -173,12 +195,38 @@ impl NewWords<'_> {
         last.iter().zip(others).for_each(copy);
     }
 
+    /// Changes all of them, which are at most [`FEW`], to the bits of these.
+    ///
+    /// # Panics
+    /// When they are more, or not as many as the doubles.
+    #[inline]
+    pub fn copy_few_from(self, doubles: &[f64]) {
+        few(self.0, doubles, |word, double| word.store(double.to_bits(), Ordering::Relaxed));
+    }
+
     /// How many there are.
     #[inline]
     #[allow(clippy::len_without_is_empty, reason = "a value without words is not exchanged")]
     pub fn len(self) -> usize {
         self.0.len()
     }
+}
+
+/// Does the same with each of a few words and the double beside it: one look at how many they are, and no loop.
+#[inline(always)]
+fn few<D>(words: &[AtomicU64], doubles: &[D], each: impl Fn(&AtomicU64, &D)) {
+    macro_rules! by_number {
+        ($($number:literal)*) => {
+            match (words.len(), doubles.len()) {
+                $(($number, $number) => {
+                    let (words, doubles) = (&words[..$number], &doubles[..$number]);
+                    words.iter().zip(doubles).for_each(|(word, double)| each(word, double));
+                })*
+                _ => panic!("a few words, as many as doubles"),
+            }
+        };
+    }
+    by_number!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
 }
 
 #[cfg(test)]

@@ -44,6 +44,37 @@ fn any_number_of_doubles_is_copied_and_no_word_beside_them() {
 }
 
 #[test]
+fn all_of_a_few_doubles_are_copied() {
+    for count in 0..=FEW {
+        let value = Latest::new(count);
+        let doubles: Vec<f64> = (0..count).map(|i| 0.5 - i as f64).collect();
+        value.write_with(|words| words.copy_few_from(&doubles));
+        let mut words = vec![];
+        value.read(|_, word| words.push(word));
+        assert_eq!(words, doubles.iter().map(|double| double.to_bits()).collect::<Vec<_>>());
+        let mut got = vec![f64::NAN; count];
+        value.read_with(|words| words.copy_few_to(&mut got));
+        assert_eq!(got, doubles);
+    }
+}
+
+/// More than a few, or more of the ones than of the others, are not copied in part.
+#[test]
+fn what_does_not_match_is_not_copied_as_a_few() {
+    for (words, doubles) in [(2, 1), (1, 2), (FEW + 1, FEW + 1), (FEW + 1, FEW), (0, 1)] {
+        let value = Latest::new(words);
+        value.write(|_| 7);
+        let mut got = vec![0.5; doubles];
+        let copy = || value.try_read(1, |words| words.copy_few_to(&mut got));
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(copy)).is_err(), "{words} {doubles}");
+        assert_eq!(got, vec![0.5; doubles]);
+        let write = || value.write_with(|words| words.copy_few_from(&vec![1.5; doubles]));
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(write)).is_err(), "{words} {doubles}");
+        assert_eq!(value.read(|_, word| assert_eq!(word, 7)), 1, "no new version");
+    }
+}
+
+#[test]
 #[should_panic(expected = "out of range")]
 fn doubles_do_not_get_into_the_next_slot() {
     Latest::new(2).write_with(|words| words.copy_from(1, &[1.0, 2.0]));

@@ -12,6 +12,6 @@ pub mod word;
 #[cfg(any(test, feature = "wrong_exchange"))]
 pub mod wrong;
 
-pub use latest::{Latest, NewWords, Words};
+pub use latest::{FEW, Latest, NewWords, Words};
 pub use tick_queue::{Deadline, TickQueue, TickStamp};
 pub use versions::{LaneShape, Read, Reader, Stamp, Versions};

@@ -4,6 +4,7 @@
 //! value yet); the enabled ones always lie at the front of both arrays, so that a call hands over two plain slices.
 
 use super::batch_bytes::Bytes;
+use super::function::Function;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome};
 use super::types::{RawBool, RawReference};
@@ -86,9 +87,8 @@ macro_rules! define_store {
         }
 
         impl Shared {
-            /// Sets what is enabled in the batch, in one call; in none when nothing is.
-            #[inline]
-            pub(super) fn set_batch(&self, batch: &Batch) -> Result<Outcome, Failure> {
+            #[inline(never)]
+            fn set_any(&self, batch: &Batch) -> Result<Outcome, Failure> {
                 let (references, elements) = (batch.enabled_references(), batch.enabled_elements);
                 if references.is_empty() {
                     return Ok(Outcome::Ok);
@@ -115,9 +115,8 @@ macro_rules! define_store {
                 })
             }
 
-            /// Gets what is enabled in the batch, in one call; in none when nothing is.
-            #[inline]
-            pub(super) fn get_batch(&self, batch: &mut Batch) -> Result<Outcome, Failure> {
+            #[inline(never)]
+            fn get_any(&self, batch: &mut Batch) -> Result<Outcome, Failure> {
                 let elements = batch.enabled_elements;
                 let references = &batch.references[..batch.enabled_items];
                 if references.is_empty() {
@@ -150,6 +149,33 @@ macro_rules! define_store {
     };
 }
 for_each_number!(define_store!());
+
+impl Shared {
+    /// Sets what is enabled in the batch, in one call; in none when nothing is.
+    #[inline(always)] // as `visit`
+    pub(super) fn set_batch(&self, batch: &Batch) -> Result<Outcome, Failure> {
+        let Batch { store: Store::Float64(v), references, is_complete: true, .. } = batch else {
+            return self.set_any(batch);
+        };
+        // What there is most of.
+        self.call(Function::SetFloat64, Cause::default(), |f, i| {
+            // SAFETY: as many references and values as said, alive until the call returns.
+            unsafe { (f.set_float64)(i, references.as_ptr(), references.len(), v.as_ptr(), v.len()) }
+        })
+    }
+
+    /// Gets what is enabled in the batch, in one call; in none when nothing is.
+    #[inline(always)] // as `visit`
+    pub(super) fn get_batch(&self, batch: &mut Batch) -> Result<Outcome, Failure> {
+        let Batch { store: Store::Float64(v), references, is_complete: true, .. } = batch else {
+            return self.get_any(batch);
+        };
+        self.call(Function::GetFloat64, Cause::default(), |f, i| {
+            // SAFETY: as many references and as much room as said, alive until the call returns; any bits are a double.
+            unsafe { (f.get_float64)(i, references.as_ptr(), references.len(), v.as_mut_ptr(), v.len()) }
+        })
+    }
+}
 
 /// Makes true of every byte but 0, so that no other byte gets from one FMU into another.
 pub(super) fn normalise(bytes: &mut [RawBool]) {
@@ -213,6 +239,8 @@ pub struct Batch {
     places: Vec<u32>,
     /// Each element's place is its number.
     in_order: bool,
+    /// There are items, and all of them are enabled with all elements that there is room for.
+    is_complete: bool,
 }
 
 /// Where an item is. Enabled ones never move again.
@@ -241,7 +269,14 @@ impl Batch {
     pub fn all_enabled(mut self) -> Batch {
         self.enabled_items = self.items.len();
         self.enabled_elements = self.places.len();
+        self.look();
         self
+    }
+
+    /// Looks whether it is complete.
+    fn look(&mut self) {
+        let (items, elements) = (self.enabled_items, self.enabled_elements);
+        self.is_complete = items > 0 && items == self.items.len() && elements == self.places.len();
     }
 
     /// A batch whose items are all left out until they are [enabled](Batch::enable): for inputs that have no value yet.
@@ -289,6 +324,7 @@ impl Batch {
             items,
             places: (0..elements).collect(),
             in_order: true,
+            is_complete: false,
         }
     }
 
@@ -317,6 +353,7 @@ impl Batch {
         self.enabled_items += 1;
         self.enabled_elements += elements;
         self.in_order = self.places.iter().enumerate().all(|(element, place)| element == *place as usize);
+        self.look();
     }
 
     /// Gives the only item of a batch another number of elements, at most as many as it was made with. With none it is
@@ -329,6 +366,7 @@ impl Batch {
         self.items[0].elements = elements;
         self.enabled_items = usize::from(elements > 0);
         self.enabled_elements = elements;
+        self.look();
     }
 
     /// Whether an item takes part.
@@ -399,6 +437,18 @@ impl Batch {
             Store::Float64(v) if self.in_order => Some(v),
             _ => None,
         }
+    }
+
+    /// All values in the order of their places, if they are doubles.
+    #[inline]
+    pub fn doubles_by_place(&self) -> Option<&[f64]> {
+        if let Store::Float64(v) = &self.store { Some(v) } else { None }
+    }
+
+    /// [`Batch::doubles_by_place`], to be changed.
+    #[inline]
+    pub fn doubles_by_place_mut(&mut self) -> Option<&mut [f64]> {
+        if let Store::Float64(v) = &mut self.store { Some(v) } else { None }
     }
 
     /// Changes the values of several elements, as [`Batch::set_word`] does.

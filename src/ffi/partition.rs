@@ -97,7 +97,7 @@ impl<'a> Setting<'a> {
     }
 
     /// Sets what is enabled in the batch, in one call. Only variables of this partition's clock or of none.
-    #[inline]
+    #[inline(always)] // as `visit`
     pub fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
         self.partition.shared.set_batch(batch).map_err(|failure| failure.of(self.cause()))
     }
@@ -115,7 +115,7 @@ impl<'a> Setting<'a> {
     }
 
     /// `fmi3ActivateModelPartition`.
-    #[inline]
+    #[inline(always)] // as `visit`
     pub fn activate(self, time: f64) -> Result<Getting<'a>, Failure> {
         let Setting { partition } = self;
         let cause = Cause { clock: Some(partition.clock), time: Some(time) };
@@ -152,7 +152,7 @@ impl Getting<'_> {
     }
 
     /// Reads what is enabled in the batch, in one call. Only variables of this partition's clock or of none.
-    #[inline]
+    #[inline(always)] // as `visit`
     pub fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure> {
         self.partition.shared.get_batch(batch).map_err(|failure| failure.of(self.cause()))
     }

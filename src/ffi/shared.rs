@@ -80,7 +80,7 @@ impl Shared {
     }
 
     /// Calls a function that returns a status, unless the instance is beyond being called, and draws the consequences.
-    #[inline]
+    #[inline(always)] // as `visit`
     pub(super) fn call(
         &self,
         function: Function,
@@ -106,7 +106,7 @@ impl Shared {
         self.enter(function, cause, c)
     }
 
-    #[inline]
+    #[inline(always)] // as `visit`
     fn enter(
         &self,
         function: Function,

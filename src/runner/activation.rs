@@ -238,7 +238,7 @@ impl Activation {
             resizable.follow(world, host.fmu(), |batch, elements| self.get[batch].0.resize(elements));
         }
         for (values, inputs) in &mut self.set {
-            inputs.cables.fetch(&world.cables, values);
+            inputs.cables.fetch(values);
             if !PLAIN {
                 inputs.single.iter_mut().for_each(|input| input.fetch(world, due.time, values));
             }
@@ -272,7 +272,7 @@ impl Activation {
         let mut read_and_publish = || {
             for (values, outputs) in &mut self.get {
                 check(getting.get(values)?)?;
-                outputs.cables.publish(&world.cables, values);
+                outputs.cables.publish(values);
                 if PLAIN {
                     continue;
                 }

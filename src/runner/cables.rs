@@ -7,13 +7,14 @@
 
 use super::values::Input;
 use super::world::World;
-use crate::exchange::Latest;
+use crate::exchange::{FEW, Latest};
 use crate::ffi::Batch;
 use crate::fmu::description::VariableType;
 use crate::plan::conversion::Conversion;
 use crate::plan::{self, ConnectionId, Plan, TaskId, Timing};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// One of the calls in which a task sets, or reads, variables.
 type Call = (TaskId, usize);
@@ -21,7 +22,7 @@ type Call = (TaskId, usize);
 /// All cables of a rig.
 #[derive(Debug, Default)]
 pub struct Cables {
-    all: Vec<Latest>,
+    all: Vec<Arc<Latest>>,
     /// Per connection: its cable, and its first word there.
     lines: Vec<Option<(usize, usize)>>,
 }
@@ -72,7 +73,7 @@ impl Cables {
                 cables.lines[line.0] = Some((cables.all.len(), words));
                 words += plan.connections[line.0].elements;
             }
-            cables.all.push(Latest::new(words));
+            cables.all.push(Arc::new(Latest::new(words)));
         }
         cables
     }
@@ -113,9 +114,12 @@ impl Stretch {
 
 /// Where a cable meets a batch.
 struct End {
-    cable: usize,
+    cable: Arc<Latest>,
     /// The version that the batch has.
     seen: u64,
+    /// The words of the cable are the elements of the batch, in the same order; they are [few](FEW), they are doubles, and all
+    /// items are enabled, so that it stays like this.
+    is_whole: bool,
     stretches: Vec<Stretch>,
     /// Items that join with the first version.
     items: Vec<usize>,
@@ -135,8 +139,10 @@ impl End {
             let first = values.elements(item).start;
             for connection in &variable.connections {
                 let Some((cable, mut word)) = cables.lines[connection.0] else { continue };
-                let number = ends.iter().position(|end| end.cable == cable).unwrap_or_else(|| {
-                    ends.push(End { cable, seen: 0, stretches: Vec::new(), items: Vec::new() });
+                let cable = &cables.all[cable];
+                let number = ends.iter().position(|end| Arc::ptr_eq(&end.cable, cable)).unwrap_or_else(|| {
+                    let cable = cable.clone();
+                    ends.push(End { cable, seen: 0, is_whole: false, stretches: Vec::new(), items: Vec::new() });
                     ends.len() - 1
                 });
                 let end = &mut ends[number];
@@ -160,56 +166,88 @@ impl End {
                 }
             }
         }
+        ends.iter_mut().for_each(|end| end.look(values));
         ends
+    }
+
+    /// Looks whether it [is whole](End::is_whole) from now on.
+    fn look(&mut self, values: &Batch) {
+        let all = Stretch { word: 0, elements: 0..values.len(), conversion: None };
+        self.is_whole = self.stretches == [all]
+            && (self.cable.width() == values.len() && values.len() <= FEW)
+            && (0..values.items()).all(|item| values.is_enabled(item))
+            && values.doubles().is_some();
     }
 
     /// Brings the newest version into the batch. A function of its own, like [`End::publish`]: in line it would cost more.
     #[inline(never)]
-    fn fetch(&mut self, version: u64, cable: &Latest, values: &mut Batch) {
+    fn fetch(&mut self, version: u64, values: &mut Batch) {
+        if self.is_whole
+            && let Some(doubles) = values.doubles_by_place_mut()
+            && self.cable.try_read(version, |words| words.copy_few_to(doubles))
+        {
+            self.seen = version;
+            return;
+        }
+        self.fetch_some(version, values);
+    }
+
+    /// The same when doubles are side by side on both sides.
+    #[inline(never)]
+    fn fetch_some(&mut self, version: u64, values: &mut Batch) {
         if self.seen > 0
             && let [only] = &self.stretches[..]
             && let Some(doubles) = values.doubles_mut()
         {
-            // What there is most of: doubles side by side on both sides.
             let doubles = &mut doubles[only.elements.clone()];
-            if cable.try_read(version, |words| words.copy_to(only.word, doubles)) {
+            if self.cable.try_read(version, |words| words.copy_to(only.word, doubles)) {
                 self.seen = version;
                 return;
             }
         }
-        self.fetch_any(cable, values);
+        self.fetch_any(values);
     }
 
     /// The same in general: for the first version, and again when the writer has overtaken a copy.
-    #[inline(never)]
-    fn fetch_any(&mut self, cable: &Latest, values: &mut Batch) {
+    fn fetch_any(&mut self, values: &mut Batch) {
         let is_first = self.seen == 0;
-        self.seen = cable.read_with(|words| {
+        self.seen = self.cable.read_with(|words| {
             for stretch in &self.stretches {
                 values.set_words(stretch.elements.clone(), words.several(stretch.words()));
             }
         });
         if is_first {
             self.items.iter().for_each(|item| values.enable(*item));
+            self.look(values);
         }
     }
 
     /// Publishes what the batch has.
     #[inline(never)]
-    fn publish(&self, cable: &Latest, values: &Batch) {
+    fn publish(&self, values: &Batch) {
+        if self.is_whole
+            && let Some(doubles) = values.doubles_by_place()
+        {
+            return self.cable.write_with(|words| words.copy_few_from(doubles));
+        }
+        self.publish_some(values);
+    }
+
+    /// The same when doubles are side by side on both sides.
+    #[inline(never)]
+    fn publish_some(&self, values: &Batch) {
         if let [only @ Stretch { conversion: None, .. }] = &self.stretches[..]
             && let Some(doubles) = values.doubles()
         {
             let doubles = &doubles[only.elements.clone()];
-            return cable.write_with(|words| words.copy_from(only.word, doubles));
+            return self.cable.write_with(|words| words.copy_from(only.word, doubles));
         }
-        self.publish_any(cable, values);
+        self.publish_any(values);
     }
 
     /// The same in general.
-    #[inline(never)]
-    fn publish_any(&self, cable: &Latest, values: &Batch) {
-        cable.write_with(|words| {
+    fn publish_any(&self, values: &Batch) {
+        self.cable.write_with(|words| {
             for stretch in &self.stretches {
                 let (elements, places) = (stretch.elements.clone(), words.several(stretch.words()));
                 match stretch.conversion {
@@ -234,12 +272,11 @@ impl Incoming {
 
     /// Brings the newest versions into the batch, and the items among those that are set as soon as there is one.
     #[inline]
-    pub fn fetch(&mut self, cables: &Cables, values: &mut Batch) {
+    pub fn fetch(&mut self, values: &mut Batch) {
         for end in &mut self.0 {
-            let cable = &cables.all[end.cable];
-            let version = cable.version();
+            let version = end.cable.version();
             if version != end.seen {
-                end.fetch(version, cable, values);
+                end.fetch(version, values);
             }
         }
     }
@@ -256,10 +293,8 @@ impl Outgoing {
 
     /// Publishes what the batch has.
     #[inline]
-    pub fn publish(&self, cables: &Cables, values: &Batch) {
-        for end in &self.0 {
-            end.publish(&cables.all[end.cable], values);
-        }
+    pub fn publish(&self, values: &Batch) {
+        self.0.iter().for_each(|end| end.publish(values));
     }
 }
 

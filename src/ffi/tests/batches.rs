@@ -65,10 +65,15 @@ fn nothing_enabled_nothing_called() {
 /// In whatever order items join: C sees exactly those, each with its own values, and no value is lost on the way.
 #[test]
 fn items_join_in_any_order() {
+    // Of doubles, which go their own way once all are there, as of any other type.
+    [VariableType::UInt16, VariableType::Float64].into_iter().for_each(items_of_this_type_join_in_any_order);
+}
+
+fn items_of_this_type_join_in_any_order(variable_type: VariableType) {
     let sizes = [2, 1, 0, 3];
     let variables = || sizes.iter().zip(10u32..).map(|(&n, r)| (ValueReference(r), n)).collect::<Vec<_>>();
     for order in permutations(4) {
-        let mut batch = Batch::awaiting(VariableType::UInt16, variables());
+        let mut batch = Batch::awaiting(variable_type, variables());
         let word = |element: usize| 100 + element as u64;
         (0..batch.len()).for_each(|e| batch.set_word(e, word(e)));
         let (_control, mut partition, _) = running();
@@ -99,6 +104,26 @@ fn doubles_are_lent_as_they_lie_only_in_order() {
     assert!(batch.doubles().is_none());
     let mut integers = Batch::new(VariableType::Int64, variables());
     assert!(integers.doubles().is_none() && integers.doubles_mut().is_none());
+}
+
+/// C sees as many elements as there are now, of doubles as of any other type, whether it is set or got.
+#[test]
+fn what_is_resized_is_handed_over_with_its_size() {
+    for variable_type in [VariableType::UInt16, VariableType::Float64] {
+        let (_control, mut partition, _) = running();
+        let mut batch = Batch::new(variable_type, vec![(ValueReference(1), 3)]);
+        for size in [3, 1, 0, 2, 3] {
+            batch.resize(size);
+            (0..3).for_each(|element| batch.set_word(element, 5));
+            let mut setting = partition.begin();
+            setting.set(&batch).unwrap();
+            assert_eq!(last_set().words, vec![5; size]);
+            next_get(&vec![7; size]);
+            setting.activate(0.0).unwrap().get(&mut batch).unwrap();
+            let got: Vec<u64> = (0..3).map(|element| batch.word(element)).collect();
+            assert_eq!(got, [vec![7; size], vec![5; 3 - size]].concat());
+        }
+    }
 }
 
 fn permutations(n: usize) -> Vec<Vec<usize>> {
