@@ -237,9 +237,9 @@ impl Activation {
         if !PLAIN && let Some(resizable) = &mut self.resizable {
             resizable.follow(world, host.fmu(), |batch, elements| self.get[batch].0.resize(elements));
         }
-        for (values, inputs) in &mut self.set {
-            inputs.cables.fetch(values);
-            if !PLAIN {
+        if !PLAIN {
+            for (values, inputs) in &mut self.set {
+                inputs.cables.fetch(values);
                 inputs.single.iter_mut().for_each(|input| input.fetch(world, due.time, values));
             }
         }
@@ -249,7 +249,10 @@ impl Activation {
             // A tunable parameter was set, on which intervals of tunable clocks may depend (design S2).
             host.reread_tunable_intervals(&mut setting, due.time)?;
         }
-        for (values, _) in &self.set {
+        for (values, inputs) in &mut self.set {
+            if PLAIN {
+                inputs.cables.fetch(values);
+            }
             check(setting.set(values)?)?;
         }
         let activated = setting.activate(seconds);

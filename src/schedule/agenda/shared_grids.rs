@@ -19,8 +19,16 @@ struct SharedGrid {
     stop: u64,
     /// Instants that it has passed.
     passed: u64,
-    /// A bit per task: the words that have one, by their numbers.
-    tasks: Vec<(usize, u64)>,
+    /// A bit per task: the first word that has one, by its number, and the others.
+    tasks: (usize, u64),
+    others: Vec<(usize, u64)>,
+}
+
+impl SharedGrid {
+    /// The words that have a bit.
+    fn words(&mut self) -> impl Iterator<Item = &mut (usize, u64)> {
+        std::iter::once(&mut self.tasks).chain(&mut self.others)
+    }
 }
 
 /// All of them.
@@ -54,15 +62,16 @@ impl SharedGrids {
             }
             let stop = stop.map_or(u64::MAX, |stop| parts.first_from(stop));
             let number = *known.entry((next, interval, stop)).or_insert_with(|| {
-                grids.all.push(SharedGrid { next, interval, stop, passed: 0, tasks: Vec::new() });
+                let (tasks, others) = ((task / 64, 0), Vec::new());
+                grids.all.push(SharedGrid { next, interval, stop, passed: 0, tasks, others });
                 grids.all.len() - 1
             });
             let (word, bit) = (task / 64, 1 << (task % 64));
-            let tasks = &mut grids.all[number].tasks;
-            match tasks.last_mut().filter(|(last, _)| *last == word) {
-                Some((_, bits)) => *bits |= bit,
-                None => tasks.push((word, bit)),
+            let grid = &mut grids.all[number];
+            if !grid.words().any(|(of, _)| *of == word) {
+                grid.others.push((word, 0));
             }
+            grid.words().filter(|(of, _)| *of == word).for_each(|(_, bits)| *bits |= bit);
             Some(number)
         });
         let shared: Vec<_> = shared.collect();
@@ -96,7 +105,8 @@ impl SharedGrids {
             let grid = &mut self.all[first];
             grid.passed += 1;
             grid.next = number.saturating_add(grid.interval);
-            grid.tasks.iter().for_each(|(word, bits)| due[*word] |= bits);
+            due[grid.tasks.0] |= grid.tasks.1;
+            grid.others.iter().for_each(|(word, bits)| due[*word] |= bits);
             match grid.next < grid.stop {
                 true => self.queue.put_off(grid.next),
                 false => self.queue.pop(),
@@ -112,7 +122,7 @@ impl SharedGrids {
     pub(super) fn leave(&mut self, grid: usize, task: TaskId) -> u64 {
         let (word, bit) = (task.0 / 64, 1 << (task.0 % 64));
         let grid = &mut self.all[grid];
-        grid.tasks.iter_mut().filter(|(of, _)| *of == word).for_each(|(_, bits)| *bits &= !bit);
+        grid.words().filter(|(of, _)| *of == word).for_each(|(_, bits)| *bits &= !bit);
         grid.passed
     }
 
