@@ -41,6 +41,8 @@ struct Rare {
     delays: bool,
     stimulated: bool,
     traced: bool,
+    /// Structural parameters of its instance can be set.
+    reconfigured: bool,
     /// Its activations can bring about something for other tasks.
     ticks: bool,
 }
@@ -51,6 +53,7 @@ impl Lane<'_> {
         task: TaskId,
         activation: &'a mut Activation,
         hosts: &[&'static PartitionHost],
+        reconfigurable: &[Reconfigurable],
     ) -> Lane<'a> {
         let plan = &world.plan.tasks[task.0];
         let (host, site) = (hosts[plan.fmu.0], &world.sites[task.0]);
@@ -61,6 +64,7 @@ impl Lane<'_> {
             delays: activation.delays(),
             stimulated: activation.is_stimulated(),
             traced: site.trace.is_some(),
+            reconfigured: reconfigurable.iter().any(|own| own.fmu == plan.fmu),
             ticks: !activation.is_plain() || host.can_tick(),
         };
         let rare = Some(rare).filter(|rare| *rare != Rare::default());
@@ -95,7 +99,7 @@ pub fn run(
     let reached = world.board.global(Global::Reached);
     let stop_request = world.board.global(Global::StopRequest);
     let mut stimuli = VirtualStimuli::new(world);
-    let lane = |(task, activation)| Lane::new(world, TaskId(task), activation, hosts);
+    let lane = |(task, activation)| Lane::new(world, TaskId(task), activation, hosts, reconfigurable);
     let mut lanes: Vec<Lane> = activations.iter_mut().enumerate().map(lane).collect();
     let mut nanos = ToNanos::default();
     let mut moment = Moment::default();
@@ -122,10 +126,14 @@ pub fn run(
             agenda.tell_next(task);
         }
         let due = agenda.due();
-        if let Some(own) = reconfigurable.iter().find(|own| own.fmu == host.fmu()) {
+        let mut ends = false;
+        if rare.is_some_and(|rare| rare.reconfigured)
+            && let Some(own) = reconfigurable.iter().find(|own| own.fmu == host.fmu())
+        {
             own.apply(world, host, due.time, || due.time);
+            ends = world.ending() == Ending::Discard;
         }
-        if world.ending() == Ending::Discard || failed.load(Relaxed) {
+        if ends || failed.load(Relaxed) {
             // Periodic releases after the end are none; pending ones are thrown away.
             if due.dispatched.is_some() {
                 site.cells.count(TaskWord::Discarded, 1);
