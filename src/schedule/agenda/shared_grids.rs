@@ -17,8 +17,8 @@ struct SharedGrid {
     next: u64,
     interval: u64,
     stop: u64,
-    /// Instants that it has passed.
-    passed: u64,
+    /// Its first instant.
+    first: u64,
     /// A bit per task: the first word that has one, by its number, and the others.
     tasks: (usize, u64),
     others: Vec<(usize, u64)>,
@@ -63,7 +63,7 @@ impl SharedGrids {
             let stop = stop.map_or(u64::MAX, |stop| parts.first_from(stop));
             let number = *known.entry((next, interval, stop)).or_insert_with(|| {
                 let (tasks, others) = ((task / 64, 0), Vec::new());
-                grids.all.push(SharedGrid { next, interval, stop, passed: 0, tasks, others });
+                grids.all.push(SharedGrid { next, interval, stop, first: next, tasks, others });
                 grids.all.len() - 1
             });
             let (word, bit) = (task / 64, 1 << (task % 64));
@@ -94,27 +94,34 @@ impl SharedGrids {
         self.parts.after(reached, number - of)
     }
 
-    /// The next instant of any of them has come: they pass it, and their tasks are added to those that are `due`. `None`:
-    /// there is none.
+    /// The next instant of any of them has come: they pass it, and their tasks are those that are `due`, where nobody was.
+    /// `None`: there is none.
     #[inline(always)] // so that the instant stays in registers
     pub(super) fn pass(&mut self, due: &mut [u64]) -> Option<Instant> {
-        let (number, mut first) = *self.queue.first()?;
+        let (number, first) = *self.queue.first()?;
         let now = self.after_reached(number);
         self.reached = (now, number);
-        loop {
-            let grid = &mut self.all[first];
-            grid.passed += 1;
-            grid.next = number.saturating_add(grid.interval);
-            due[grid.tasks.0] |= grid.tasks.1;
-            grid.others.iter().for_each(|(word, bits)| due[*word] |= bits);
-            match grid.next < grid.stop {
-                true => self.queue.put_off(grid.next),
-                false => self.queue.pop(),
-            }
-            match self.queue.first() {
-                Some((next, other)) if *next == number => first = *other,
-                _ => return Some(now),
-            }
+        let (word, bits) = self.all[first].tasks;
+        due[word] = bits;
+        self.pass_one(number, first, due);
+        while let Some((_, other)) = self.queue.first().filter(|(next, _)| *next == number) {
+            let other = *other;
+            let (word, bits) = self.all[other].tasks;
+            due[word] |= bits;
+            self.pass_one(number, other, due);
+        }
+        Some(now)
+    }
+
+    /// The first in the queue is put off; but for its first word, its tasks are due.
+    #[inline(always)]
+    fn pass_one(&mut self, number: u64, grid: usize, due: &mut [u64]) {
+        let grid = &mut self.all[grid];
+        grid.next = number.saturating_add(grid.interval);
+        grid.others.iter().for_each(|(word, bits)| due[*word] |= bits);
+        match grid.next < grid.stop {
+            true => self.queue.put_off(grid.next),
+            false => self.queue.pop(),
         }
     }
 
@@ -123,7 +130,7 @@ impl SharedGrids {
         let (word, bit) = (task.0 / 64, 1 << (task.0 % 64));
         let grid = &mut self.all[grid];
         grid.words().filter(|(of, _)| *of == word).for_each(|(_, bits)| *bits &= !bit);
-        grid.passed
+        (grid.next - grid.first) / grid.interval
     }
 
     /// The next instant of a grid, whether it comes before the stop or not.
