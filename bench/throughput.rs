@@ -25,7 +25,7 @@ const ACTIVATIONS: u64 = 4_000_000;
 const RECORDED: u64 = 400_000;
 /// Activations over which memory must not grow.
 const LONG: u64 = 100_000_000;
-const REPETITIONS: usize = 5;
+const REPETITIONS: usize = 15;
 /// Clocks, and what the host may add to an activation, ns.
 const CLOCKS: [(usize, Option<f64>); 7] =
     [(1, Some(25.0)), (3, None), (10, None), (30, None), (100, None), (300, None), (1000, Some(60.0))];
