@@ -12,7 +12,7 @@
 //!
 //! A transition that fails consumes the instance and ends it as the standard wants it: FreeInstance after Discard or Error,
 //! nothing at all after Fatal. So does dropping it. Warnings of transitions are told by the log and
-//! [`super::ThreadHost::returned`].
+//! [`super::ThreadHost::warned`].
 
 use super::environment::{Environment, Health, InstanceHost};
 use super::function::Function;
@@ -318,7 +318,7 @@ impl<S: Settable> Instance<S> {
 impl<S: Readable> Instance<S> {
     /// Reads one variable with that many elements. Strings that are not UTF-8 are made so; NULL is empty.
     ///
-    /// A warning is told by [`super::ThreadHost::returned`] and the log only. Refused for clocks.
+    /// A warning is told by [`super::ThreadHost::warned`] and the log only. Refused for clocks.
     pub fn get_values(
         &self,
         reference: ValueReference,
