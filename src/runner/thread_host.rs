@@ -237,9 +237,7 @@ impl PartitionHost {
     /// Events since the last call, in virtual time.
     #[inline]
     pub fn take_events(&self, take: impl FnMut(Event)) {
-        if let Dispatch::Events(events) = &self.dispatch
-            && !events.borrow().is_empty()
-        {
+        if let Dispatch::Events(events) = &self.dispatch {
             events.borrow_mut().drain(..).for_each(take);
         }
     }

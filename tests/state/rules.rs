@@ -25,9 +25,11 @@ type Instantiate = unsafe extern "C" fn(
     extern "C" fn(),
     extern "C" fn(),
 ) -> Instance;
+// SAFETY: as above, of the functions that they are used for.
 type OfInstance = unsafe extern "C" fn(Instance) -> i32;
 type OfState = unsafe extern "C" fn(Instance, *mut State) -> i32;
 type SetState = unsafe extern "C" fn(Instance, State) -> i32;
+// SAFETY: as above.
 type Activate = unsafe extern "C" fn(Instance, u32, f64) -> i32;
 type EnterInitialization = unsafe extern "C" fn(Instance, u8, f64, f64, u8, f64) -> i32;
 
@@ -41,6 +43,7 @@ static INSTANCE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 static WANTED: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 static ANSWER: AtomicI32 = AtomicI32::new(-1);
 
+// SAFETY: called by the library only, on a thread inside of a call; the argument is not looked at.
 unsafe extern "C" fn update(_: *mut c_void) {
     let wanted = WANTED.load(SeqCst);
     if wanted.is_null() {
@@ -57,6 +60,7 @@ extern "C" fn nothing() {}
 
 static LOGGED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
+// SAFETY: called by the library only, with a message that it hands over as the standard says.
 unsafe extern "C" fn log(_: *mut c_void, _: i32, _: *const c_char, message: *const c_char) {
     // SAFETY: the tracer hands over a text that ends in NUL and lives until this returns.
     let message = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();

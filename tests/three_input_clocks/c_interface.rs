@@ -14,6 +14,7 @@ type Instance = *mut c_void;
 type LogMessage = extern "C" fn(*mut c_void, *const c_char, c_int, *const c_char, *const c_char);
 type Update = extern "C" fn(*mut c_void, f64, c_char, c_char, c_char, c_char, c_char, *mut c_char, *mut f64);
 type Lock = extern "C" fn();
+// SAFETY of the types below: they are those of the draft's headers for the functions that they are used for.
 type Instantiate = unsafe extern "C" fn(
     *const c_char,
     *const c_char,
@@ -28,15 +29,19 @@ type Instantiate = unsafe extern "C" fn(
     Lock,
     Lock,
 ) -> Instance;
+// SAFETY: as above.
 type Plain = unsafe extern "C" fn(Instance) -> c_int;
 type EnterInitialization = unsafe extern "C" fn(Instance, c_char, f64, f64, c_char, f64) -> c_int;
 type Activate = unsafe extern "C" fn(Instance, c_uint, usize, f64) -> c_int;
+// SAFETY: as above.
 type GetClock = unsafe extern "C" fn(Instance, *const c_uint, usize, *mut c_int, usize) -> c_int;
 type GetInterval = unsafe extern "C" fn(Instance, *const c_uint, usize, *mut f64, usize) -> c_int;
 type GetFraction = unsafe extern "C" fn(Instance, *const c_uint, usize, *mut u64, *mut u64, usize) -> c_int;
+// SAFETY: as above.
 type GetFloat64 = unsafe extern "C" fn(Instance, *const c_uint, usize, *mut f64, usize) -> c_int;
 type SetFloat64 = unsafe extern "C" fn(Instance, *const c_uint, usize, *const f64, usize) -> c_int;
 type SetInt32 = unsafe extern "C" fn(Instance, *const c_uint, usize, *const i32, usize) -> c_int;
+// SAFETY: as above.
 type SetString = unsafe extern "C" fn(Instance, *const c_uint, usize, *const *const c_char, usize) -> c_int;
 
 type Inside = Box<dyn Fn(&Fmu)>;
