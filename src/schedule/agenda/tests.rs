@@ -78,20 +78,20 @@ fn groups_that_everybody_has_left_do_not_pile_up() {
 }
 
 #[test]
-fn what_one_task_was_ticked_with_is_nothing_to_those_that_stay_on_its_grid() {
-    let mut agenda = Agenda::new(vec![every("1/48"), every("1/48"), every("1/11")]);
+fn what_one_task_was_ticked_with_is_nothing_to_those_that_share_a_grid() {
+    let mut agenda = Agenda::new(vec![timeline(Release::Never), every("1/48"), every("1/11")]);
+    let interval = Fraction::parse("1/48").unwrap();
     agenda.tick(TaskId(0), at(0.0), None);
     assert_eq!(agenda.take(), Some(TaskId(0)));
     assert!(agenda.due().dispatched.is_some());
-    assert_eq!(agenda.take(), Some(TaskId(0)), "at the instant of its grid");
-    let (task, due) = take(&mut agenda).unwrap();
-    let next = Instant::ZERO.after(Fraction::parse("1/48").unwrap());
-    assert_eq!((task, due), (TaskId(1), Due { next: Some(next), ..Due::own(Instant::ZERO) }));
+    let first = Due { next: Some(Instant::ZERO.after(interval)), ..Due::own(Instant::ZERO) };
+    assert_eq!(take(&mut agenda), Some((TaskId(1), first)));
     assert_eq!(take(&mut agenda).unwrap().0, TaskId(2));
-    // Task 0 has an instant of its own now, which is told in other parts than that of the grid.
-    assert_eq!(take(&mut agenda).unwrap().0, TaskId(0));
-    let (task, due) = take(&mut agenda).unwrap();
-    assert_eq!((task, due.time, due.next), (TaskId(1), next, Some(next.after(Fraction::parse("1/48").unwrap()))));
+    // At an instant of the grid, told in other parts than its own.
+    let time = Instant::ZERO.after(interval);
+    agenda.tick(TaskId(0), time, None);
+    assert_eq!(agenda.take(), Some(TaskId(0)));
+    assert_eq!(take(&mut agenda), Some((TaskId(1), Due { next: Some(time.after(interval)), ..Due::own(time) })));
 }
 
 /// Every timeline for itself, looked at one by one.
