@@ -25,6 +25,7 @@
 //! | [`cli`] | one file per subcommand | |
 //! | [`supervisor`] | prepares the runner, watches it, shows progress, writes what is left of a run | |
 //! | [`runner`] | joins FMU code, the operating system and a plan: real time, virtual time, shutdown | |
+//! | [`doctor`] | looks at the machine and says what costs latency and what changes it | rules and output |
 //! | [`report`] | what was measured → JSON, HTML, histograms, the table on the terminal; two runs side by side | yes |
 //! | [`record`] | shared memory's layout, histograms, samples, log lines, signal files | |
 //! | [`recording`] | reads what was recorded, and what others have written: rows of `signals.csv`, `signals.mcap`, CSV | yes |
@@ -48,6 +49,7 @@
 
 pub mod cli;
 pub mod control;
+pub mod doctor;
 pub mod exchange;
 pub mod ffi;
 pub mod fmu;

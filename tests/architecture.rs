@@ -48,6 +48,24 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "recording",
         ],
     ),
+    ("doctor::finding", &["report::format"]),
+    (
+        "doctor",
+        &[
+            "record::histogram",
+            "sys::SysError",
+            "sys::affinity",
+            "sys::latency",
+            "sys::memory",
+            "sys::process",
+            "sys::scheduling",
+            "sys::thread",
+            "sys::wake",
+        ],
+    ),
+    // Pure: what is known comes in, findings and text go out.
+    ("doctor::rules", &["doctor", "report::format", "sys::affinity::parse_list"]),
+    ("doctor::show", &["doctor", "report::format"]),
     (
         "runner",
         &[
@@ -68,6 +86,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "supervisor",
         &[
             "control",
+            "doctor::Tree",
+            "doctor::facts",
             "exchange::word",
             "ffi::Function",
             "ffi::Status",
@@ -101,6 +121,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
+            "doctor",
             "fmu::archive",
             "fmu::description",
             "plan",
@@ -127,6 +148,9 @@ const PURE: &[&str] = &[
     "control",
     "stimulus",
     "report",
+    "doctor::finding",
+    "doctor::rules",
+    "doctor::show",
     "exchange::word",
     "record::histogram",
     "recording",

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod doctor;
 mod inspect;
 mod report;
 mod run;
@@ -30,6 +31,8 @@ enum Command {
     Run(run::Arguments),
     /// Show the plan of a rig without running it: tasks, priorities, cores, connections
     Check(check::Arguments),
+    /// Look whether this machine is ready for real time: what costs latency, why, and what changes it
+    Doctor(doctor::Arguments),
     /// Show what is inside of an FMU: clocks, variables, capability flags
     Inspect(inspect::Arguments),
     /// Rebuild the report of a run, or compare a run with another one
@@ -56,6 +59,7 @@ pub fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Run(arguments) => run::run(arguments),
         Command::Check(arguments) => check::run(arguments),
+        Command::Doctor(arguments) => doctor::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Runner => return ExitCode::from(crate::runner::main() as u8),

@@ -64,6 +64,14 @@ impl HostFacts {
         let all: BTreeSet<usize> = self.allowed_cpus.iter().chain(&self.isolated_cpus).copied().collect();
         all.into_iter().collect()
     }
+
+    /// The cores of a rig that names none: the isolated ones, else the last one.
+    pub fn default_cores(&self) -> Vec<usize> {
+        match self.isolated_cpus.as_slice() {
+            [] => vec![self.usable().last().copied().unwrap_or(0)],
+            isolated => isolated.to_vec(),
+        }
+    }
 }
 
 /// Start and stop of a run.

@@ -10,10 +10,9 @@ pub(super) fn assign(rig: &Rig, units: &[Unit], host: &HostFacts, findings: &mut
     for cpu in &rig.host.cpus {
         check(rig, cpu, &usable, "cpus", findings);
     }
-    let pool: Vec<usize> = match (rig.host.cpus.as_slice(), host.isolated_cpus.as_slice()) {
-        ([], []) => vec![usable.last().copied().unwrap_or(0)],
-        ([], isolated) => isolated.to_vec(),
-        (given, _) => given.iter().map(|cpu| cpu.value).collect(),
+    let pool: Vec<usize> = match rig.host.cpus.as_slice() {
+        [] => host.default_cores(),
+        given => given.iter().map(|cpu| cpu.value).collect(),
     };
     let mut turn = pool.iter().cycle();
     let mut core_of = |unit: &Unit| match &unit.rig.cpu {

@@ -27,7 +27,7 @@
 
 pub mod compare;
 mod datagrams;
-mod format;
+pub(crate) mod format;
 mod hgrm;
 mod hlog;
 mod html;

@@ -28,6 +28,6 @@ pub use control::{Applied, Control, ControlError, Ticket};
 pub use error::Error;
 pub use files::write_whole;
 pub use grants::Grants;
-pub use prepare::{Options, Prepared, plan};
+pub use prepare::{Options, Prepared, default_host, plan};
 pub use sockets::check_sockets;
 pub use watch::{Finished, run, run_with};

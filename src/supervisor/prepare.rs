@@ -198,6 +198,12 @@ fn read_rig(file: &Path) -> Result<Rig, Error> {
     }
 }
 
+/// Cores and `SCHED_FIFO` priorities of a rig that says nothing about them.
+pub fn default_host() -> Result<(Vec<usize>, (u8, u8)), Error> {
+    let (low, high) = rig::RigHost::default().fifo_priorities.value;
+    Ok((host_facts(FifoReach::All)?.default_cores(), (low.get(), high.get())))
+}
+
 fn host_facts(fifo: FifoReach) -> Result<HostFacts, Error> {
     let allowed = affinity::allowed_cpus().map_err(|error| Error::System(error.to_string()))?;
     let isolated = affinity::isolated_cpus();

@@ -1,5 +1,7 @@
 //! The table that refreshes in place on a terminal. In a pipe, or when asked to be quiet, nothing.
 
+use crate::doctor::Tree;
+use crate::doctor::facts::Kernel;
 use crate::plan::{Plan, TaskId};
 use crate::record::board::{Board, Global, Metric, TaskWord};
 use crate::report::{self, LiveHeader, LiveRow, Scheduling, Screen};
@@ -45,7 +47,7 @@ impl<'a> Progress<'a> {
     /// A table that is drawn if stderr is a terminal.
     pub fn new(plan: &'a Plan, quiet: bool) -> Self {
         let on = !quiet && terminal_size(stderr().as_fd()).is_some();
-        let preempt_rt = super::machine::look(&[]).preempt_rt;
+        let preempt_rt = Kernel::read(&Tree::of_this_machine()).preempt_rt;
         Progress { plan, on, shown: 0, drawn: None, preempt_rt }
     }
 

@@ -57,15 +57,22 @@ pub fn allowed_cpus_of(tid: u32) -> Result<BTreeSet<usize>, SysError> {
     Ok((0..CpuSet::count()).filter(|cpu| set.is_set(*cpu).unwrap_or(false)).collect())
 }
 
+/// Where the kernel lists the cores that exist and are switched on.
+pub const ONLINE: &str = "/sys/devices/system/cpu/online";
+/// Where it lists those that `isolcpus=` keeps ordinary threads away from.
+pub const ISOLATED_AT_BOOT: &str = "/sys/devices/system/cpu/isolated";
+/// Where it lists those that an isolated partition of the control group cpuset keeps them away from.
+pub const ISOLATED_BY_GROUP: &str = "/sys/fs/cgroup/cpuset.cpus.isolated";
+
 /// The cores that exist and are switched on.
 pub fn online_cpus() -> BTreeSet<usize> {
-    read_list("/sys/devices/system/cpu/online")
+    read_list(ONLINE)
 }
 
 /// The cores that the kernel keeps ordinary threads away from: by `isolcpus=` or by an isolated cpuset partition.
 pub fn isolated_cpus() -> BTreeSet<usize> {
-    let mut cpus = read_list("/sys/devices/system/cpu/isolated");
-    cpus.extend(read_list("/sys/fs/cgroup/cpuset.cpus.isolated"));
+    let mut cpus = read_list(ISOLATED_AT_BOOT);
+    cpus.extend(read_list(ISOLATED_BY_GROUP));
     cpus
 }
 
@@ -79,13 +86,16 @@ fn read_list(path: &str) -> BTreeSet<usize> {
     std::fs::read_to_string(path).map_or_else(|_| BTreeSet::new(), |list| parse_list(&list))
 }
 
-/// The kernel's notation: `0-3,8`. What is no number is left out.
-fn parse_list(list: &str) -> BTreeSet<usize> {
+/// No kernel has more cores than this.
+const MOST_CPUS: usize = 1 << 16;
+
+/// The kernel's notation: `0-3,8`. What is no number of a core is left out.
+pub fn parse_list(list: &str) -> BTreeSet<usize> {
     list.trim()
         .split(',')
         .filter_map(|part| {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
-            Some(first.parse::<usize>().ok()?..=last.parse::<usize>().ok()?)
+            Some(first.trim().parse::<usize>().ok()?..=last.trim().parse::<usize>().ok()?.min(MOST_CPUS))
         })
         .flatten()
         .collect()
@@ -100,6 +110,9 @@ mod tests {
         assert_eq!(parse_list("0-2,5\n"), BTreeSet::from([0, 1, 2, 5]));
         assert_eq!(parse_list("\n"), BTreeSet::new());
         assert_eq!(parse_list("3"), BTreeSet::from([3]));
+        // What no kernel writes must not fill memory.
+        assert_eq!(parse_list("7-99999999999999").len(), MOST_CPUS - 6);
+        assert_eq!(parse_list("70000-99999999999999,x,-,5-,18446744073709551616"), BTreeSet::new());
         assert!(!online_cpus().is_empty());
     }
 

@@ -1,0 +1,115 @@
+//! `vecud doctor`: is this machine ready for real time? It looks, and changes nothing.
+
+use crate::doctor::{Case, Facts, Level, Target, Tree, probe, rules, show, trials};
+use crate::plan::Mode;
+use crate::report::format::duration;
+use crate::supervisor::{self, Error, Options, results};
+use crate::sys::process::terminal_size;
+use std::io::{IsTerminal, Write, stderr, stdout};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The rig that the machine shall be fit for: its cores, its priorities; default: those of a rig that names none
+    rig: Option<PathBuf>,
+    /// For programs
+    #[arg(long, conflicts_with = "fix")]
+    json: bool,
+    /// Prints a shell script that changes what can be changed while the machine runs, and says what cannot
+    #[arg(long)]
+    fix: bool,
+    /// How long wake-ups are measured, on all these cores at once; 0: not at all
+    #[arg(long, value_name = "S", default_value = "5", value_parser = seconds, allow_negative_numbers = true)]
+    seconds: Duration,
+    /// Exit code 3 when there is a problem
+    #[arg(long)]
+    strict: bool,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    /// A day.
+    const LONGEST: f64 = 86_400.0;
+    let seconds: f64 = text.parse().map_err(|_| "must be a number of seconds".to_owned())?;
+    match (0.0..=LONGEST).contains(&seconds) {
+        true => Ok(Duration::from_secs_f64(seconds)),
+        false => Err("must be 0 to 86400 seconds".to_owned()),
+    }
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
+    let target = target(arguments.rig.as_deref())?;
+    let tree = Tree::of_this_machine();
+    let (trials, held) = trials::all(&target);
+    let facts = Facts::read(&tree, &target.cpus);
+    let probe = match arguments.seconds.is_zero() {
+        true => None,
+        false => {
+            let shown = terminal_size(stderr().as_fd()).map(|(columns, _)| columns);
+            let result = probe::run(&target, trials.fifo, arguments.seconds, &tree, |progress| {
+                if let Some(columns) = shown {
+                    let _ = write!(stderr(), "\r{}\x1b[K", line(progress, arguments.seconds, columns));
+                }
+            });
+            if shown.is_some() {
+                let _ = write!(stderr(), "\r\x1b[K");
+            }
+            Some(result.map_err(|error| Error::System(error.to_string()))?)
+        }
+    };
+    drop(held);
+    let case = Case { target, facts, trials, probe };
+    let findings = rules::findings(&case);
+    let text = match (arguments.json, arguments.fix) {
+        (true, _) => show::json(&case, &findings),
+        (false, true) => show::script(&case, &findings),
+        (false, false) => {
+            let columns = terminal_size(stdout().as_fd()).map_or(100, |(columns, _)| columns);
+            let color = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            show::text(&case, &findings, show::Page { columns, color })
+        }
+    };
+    results::print(&text, None)?;
+    let fit = findings.iter().all(|finding| finding.level != Level::Problem);
+    Ok(if arguments.strict && !fit { ExitCode::from(3) } else { ExitCode::SUCCESS })
+}
+
+/// The rig's cores and priorities; of a rig in virtual time, those that it would have in real time.
+fn target(rig: Option<&Path>) -> Result<Target, Error> {
+    let Some(file) = rig else {
+        let (cpus, band) = supervisor::default_host()?;
+        return Ok(Target { rig: None, cpus, band });
+    };
+    let options = Options { file: file.to_owned(), mode: Some(Mode::RealTime), ..Options::default() };
+    let plan = supervisor::plan(&options)?.plan;
+    let mut cpus: Vec<usize> = plan.fmus.iter().map(|fmu| fmu.cpu).collect();
+    cpus.sort_unstable();
+    cpus.dedup();
+    let (low, high) = plan.host.fifo_asked;
+    Ok(Target { rig: Some(plan.rig), cpus, band: (low.get(), high.get()) })
+}
+
+/// What a terminal shows meanwhile, in one line.
+fn line(progress: &probe::Progress, length: Duration, columns: usize) -> String {
+    let elapsed = progress.elapsed.min(length.as_secs_f64());
+    let worst = progress.worst.iter().max_by_key(|(_, late)| *late);
+    let worst = worst.map_or(String::new(), |(cpu, late)| format!(", {} late at most (core {cpu})", duration(*late)));
+    let text = format!("measuring wake-ups: {elapsed:.0} of {:.0} s{worst}", length.as_secs_f64());
+    text.chars().take(columns.saturating_sub(1)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lengths_that_can_be_waited_for() {
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        assert_eq!(seconds("0"), Ok(Duration::ZERO));
+        for bad in ["-1", "nan", "inf", "1e30", "x", ""] {
+            assert!(seconds(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What the machine's files say, read once through a [`Tree`] and judged by nobody yet.
+//!
+//! The supervisor takes the facts of a report from here, too ([`Kernel`], [`Core`], [`Processor`], [`Settings`]).
+
+mod cores;
+mod groups;
+mod interrupts;
+mod kernel;
+mod settings;
+mod threads;
+
+pub use cores::{Core, Cores, IdleState};
+pub use groups::{Groups, Quota};
+pub use interrupts::{Interrupt, Interrupts};
+pub use kernel::{Kernel, Processor};
+pub use settings::{FairServer, Settings};
+pub use threads::{Policy, Thread, real_time_threads};
+
+use super::Tree;
+
+/// See the [module](self).
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Release, version, command line.
+    pub kernel: Kernel,
+    /// Processor and what is below it.
+    pub processor: Processor,
+    /// All cores, and more of those in use.
+    pub cores: Cores,
+    /// Switches of the kernel.
+    pub settings: Settings,
+    /// Control groups of this process.
+    pub groups: Groups,
+    /// Devices' interrupts, and what each core has had.
+    pub interrupts: Interrupts,
+    /// Threads of other processes with a real-time policy.
+    pub threads: Vec<Thread>,
+}
+
+impl Facts {
+    /// Reads what concerns these cores.
+    pub fn read(tree: &Tree, cpus: &[usize]) -> Facts {
+        Facts {
+            kernel: Kernel::read(tree),
+            processor: Processor::read(tree),
+            cores: Cores::read(tree, cpus),
+            settings: Settings::read(tree, cpus),
+            groups: Groups::read(tree),
+            interrupts: Interrupts::read(tree),
+            threads: real_time_threads(tree, std::process::id()),
+        }
+    }
+}

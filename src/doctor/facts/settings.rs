@@ -1,0 +1,101 @@
+//! Switches of the kernel: `/proc/sys`, huge pages, the clock, the fair server, swap.
+
+use super::kernel::chosen;
+use crate::doctor::{Reading, Tree};
+use std::collections::BTreeMap;
+
+/// Switches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Of `/proc/sys`, by their path there (`vm/swappiness`); those that are there.
+    pub values: BTreeMap<&'static str, String>,
+    /// Of transparent huge pages: `always`, `madvise`, `never`.
+    pub huge_pages: Option<String>,
+    /// What the kernel keeps time by.
+    pub clock_source: Option<String>,
+    /// What else it could keep time by.
+    pub clock_sources: Vec<String>,
+    /// Of the cores in use.
+    pub fair_server: FairServer,
+    /// Swap in use: files or devices.
+    pub swaps: Vec<String>,
+    /// NUMA nodes.
+    pub nodes: usize,
+}
+
+/// Time that ordinary threads get from real-time threads that leave none (kernels from 6.12).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum FairServer {
+    /// debugfs is not mounted: nobody can say.
+    #[default]
+    NoDebugFs,
+    /// This user may not look.
+    Refused,
+    /// This kernel has none.
+    None,
+    /// By core: how long per period, ns. A runtime that is no number is left out.
+    Of(BTreeMap<usize, (u64, u64)>),
+}
+
+/// What is read of `/proc/sys`.
+const VALUES: [&str; 10] = [
+    "kernel/sched_rt_runtime_us",
+    "kernel/sched_rt_period_us",
+    "kernel/timer_migration",
+    "kernel/numa_balancing",
+    "kernel/nmi_watchdog",
+    "vm/compact_unevictable_allowed",
+    "vm/compaction_proactiveness",
+    "vm/stat_interval",
+    "vm/swappiness",
+    "kernel/sched_autogroup_enabled",
+];
+
+impl Settings {
+    /// Reads them; the fair server's of these cores.
+    pub fn read(tree: &Tree, cpus: &[usize]) -> Settings {
+        const CLOCK: &str = "/sys/devices/system/clocksource/clocksource0";
+        let value = |key: &'static str| Some((key, tree.text(&format!("/proc/sys/{key}"))?));
+        let clock = |name| tree.text(&format!("{CLOCK}/{name}")).filter(|text| !text.is_empty());
+        let swaps = tree.text("/proc/swaps").unwrap_or_default();
+        let huge_pages = tree.text("/sys/kernel/mm/transparent_hugepage/enabled");
+        Settings {
+            values: VALUES.into_iter().filter_map(value).collect(),
+            huge_pages: huge_pages.and_then(|modes| chosen(&modes, ('[', ']'))),
+            clock_source: clock("current_clocksource"),
+            clock_sources: clock("available_clocksource")
+                .unwrap_or_default()
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect(),
+            fair_server: fair_server(tree, cpus),
+            swaps: swaps.lines().skip(1).filter_map(|line| line.split_whitespace().next().map(str::to_owned)).collect(),
+            nodes: tree.numbered("/sys/devices/system/node", "node").len(),
+        }
+    }
+
+    /// A number of `/proc/sys`.
+    pub fn number(&self, key: &str) -> Option<i64> {
+        self.values.get(key)?.parse().ok()
+    }
+}
+
+fn fair_server(tree: &Tree, cpus: &[usize]) -> FairServer {
+    const FOLDER: &str = "/sys/kernel/debug/sched/fair_server";
+    match tree.names(FOLDER) {
+        Reading::Refused => return FairServer::Refused,
+        Reading::Missing => {
+            return match tree.names("/sys/kernel/debug") {
+                Reading::Refused => FairServer::Refused,
+                Reading::Is(names) if names.iter().any(|name| name == "sched") => FairServer::None,
+                _ => FairServer::NoDebugFs,
+            };
+        }
+        Reading::Is(_) => (),
+    }
+    let of = |cpu: &usize| {
+        let number = |name| tree.text(&format!("{FOLDER}/cpu{cpu}/{name}"))?.parse::<u64>().ok();
+        Some((*cpu, (number("runtime")?, number("period").unwrap_or(1_000_000_000))))
+    };
+    FairServer::Of(cpus.iter().filter_map(of).collect())
+}

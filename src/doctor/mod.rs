@@ -1,0 +1,56 @@
+//! Is this machine fit for real time? What was found, what it costs, and what changes it.
+//!
+//! Data flows one way, and nothing is changed on the way:
+//!
+//! ```text
+//! Tree (/proc, /sys) ──► facts ──┐
+//! trials (by trying) ────────────┼──► rules ──► findings ──► show: text, JSON, a script
+//! probe (cyclictest-like) ───────┘
+//! ```
+//!
+//! - [`Tree`] is the only way to the machine's files, below a root that is handed in: tests read made-up machines. A file
+//!   that is missing, unreadable or full of nonsense is normal, and says so in a finding where it matters.
+//! - [`trials`] finds limits by doing what a run does (policy, priority, locked memory, cores, sleep states), in threads
+//!   that end at once. [`probe`] sleeps as partitions sleep, and tells how late it wakes.
+//! - [`rules`] are pure: what is known → [`Finding`]s. [`show`] is pure, too.
+//! - doctor runs no command and writes to no file. `--fix` *prints* a script.
+
+#![forbid(unsafe_code)]
+
+pub mod facts;
+mod finding;
+pub mod probe;
+pub mod rules;
+pub mod show;
+mod tree;
+pub mod trials;
+
+pub use facts::Facts;
+pub use finding::{Action, FILES, Finding, Fix, Level, Needs};
+pub use probe::Probe;
+pub use tree::{Reading, Tree};
+pub use trials::Trials;
+
+/// What the machine shall be fit for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Whose cores and priorities these are: the rig's name; `None`: vecud's defaults.
+    pub rig: Option<String>,
+    /// The cores, sorted.
+    pub cpus: Vec<usize>,
+    /// `SCHED_FIFO` priorities of partitions: lowest and highest.
+    pub band: (u8, u8),
+}
+
+/// Everything that is known, for the rules.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// For what.
+    pub target: Target,
+    /// Of the machine's files.
+    pub facts: Facts,
+    /// By trying.
+    pub trials: Trials,
+    /// By measuring; `None`: that was not wanted.
+    pub probe: Option<Probe>,
+}

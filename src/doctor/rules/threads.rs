@@ -1,0 +1,73 @@
+//! Other real-time threads on the cores in use.
+
+use super::{few, list, named};
+use crate::doctor::facts::{Policy, Thread};
+use crate::doctor::finding::{Action, Needs};
+use crate::doctor::{Case, Finding, Fix};
+
+pub(super) fn findings(case: &Case) -> Vec<Finding> {
+    vec![in_the_band(case), above(case)]
+}
+
+fn here<'a>(case: &'a Case, which: impl Fn(&Thread) -> bool) -> Vec<&'a Thread> {
+    let near = |thread: &&Thread| case.target.cpus.iter().any(|cpu| thread.may_use(*cpu));
+    case.facts.threads.iter().filter(near).filter(|thread| which(thread)).collect()
+}
+
+fn describe(thread: &&Thread) -> String {
+    let policy = match thread.policy {
+        Policy::Fifo => format!("FIFO {}", thread.priority),
+        Policy::RoundRobin => format!("RR {}", thread.priority),
+        Policy::Deadline => "DEADLINE".to_owned(),
+    };
+    let whose = if thread.kernel { "the kernel's " } else { "" };
+    format!("{whose}{} ({policy}, {})", thread.name, thread.tid)
+}
+
+fn in_the_band(case: &Case) -> Finding {
+    let (low, high) = case.target.band;
+    let inside = here(case, |thread| thread.policy != Policy::Deadline && (low..=high).contains(&thread.priority));
+    if inside.is_empty() {
+        return Finding::ok("band", format!("no other thread has a priority of {low} to {high}"));
+    }
+    let shown: Vec<String> = inside.iter().map(describe).collect();
+    let users = inside.iter().any(|thread| !thread.kernel);
+    let found = format!("in the band {low} to {high} on {}: {}", named(&case.target.cpus), few(&shown, 5));
+    let why = "they run before partitions of a lower priority, and partitions of the same one wait for them: for as long as \
+               they like";
+    let below = low.saturating_sub(1).max(1);
+    let lower = |thread: &&Thread| match thread.policy {
+        Policy::RoundRobin => Action::Run(format!("chrt -r -p {below} {}", thread.tid)),
+        _ => Action::Run(format!("chrt -f -p {below} {}", thread.tid)),
+    };
+    let words = "or take them off these cores (taskset -pc), or choose another band (fifo_priorities in [host])";
+    let fix = Fix::now(inside.iter().map(lower).collect()).and(words);
+    match users {
+        true => Finding::problem("band", found, why).fixed_by(fix),
+        false => Finding::advice("band", found, why).fixed_by(fix),
+    }
+}
+
+/// The kernel's own threads above the band (migration/N at 99) are what they must be; those of others are not.
+fn above(case: &Case) -> Finding {
+    let high = case.target.band.1;
+    let inside = here(case, |thread| !thread.kernel && (thread.policy == Policy::Deadline || thread.priority > high));
+    if inside.is_empty() {
+        return Finding::ok("above_band", format!("no other program's thread is above {high}"));
+    }
+    let shown: Vec<String> = inside.iter().map(describe).collect();
+    let others = case.facts.cores.others();
+    let fix = match others.is_empty() {
+        true => Fix::words("end them, or lower their priority (chrt -f -p 50)", Needs::Nothing),
+        false => {
+            let away = |thread: &&Thread| Action::Run(format!("taskset -pc {} {}", list(&others), thread.tid));
+            Fix::now(inside.iter().map(away).collect())
+        }
+    };
+    Finding::problem(
+        "above_band",
+        format!("above {high} on {}: {}", named(&case.target.cpus), few(&shown, 5)),
+        "they run before all partitions, for as long as they like",
+    )
+    .fixed_by(fix)
+}

@@ -1,0 +1,84 @@
+//! For programs. The fields are documented in `docs/doctor.md`; new ones may be added, these stay.
+
+use super::number;
+use crate::doctor::rules::verdict;
+use crate::doctor::{Action, Case, Finding, Fix, Level};
+use serde_json::{Value, json};
+
+/// One object, over several lines.
+pub fn json(case: &Case, findings: &[Finding]) -> String {
+    let (facts, isolated) = (&case.facts, case.facts.cores.isolated());
+    let problems = number(findings, Level::Problem);
+    let value = json!({
+        "vecud": env!("CARGO_PKG_VERSION"),
+        "fit": problems == 0,
+        "problems": problems,
+        "advice": number(findings, Level::Advice),
+        "target": {
+            "rig": case.target.rig,
+            "cpus": case.target.cpus,
+            "fifo_priorities": [case.target.band.0, case.target.band.1],
+        },
+        "machine": {
+            "kernel": facts.kernel.release,
+            "version": facts.kernel.version,
+            "preempt_rt": facts.kernel.preempt_rt,
+            "cpu_model": facts.processor.model,
+            "cpus_online": facts.cores.online.len(),
+            "isolated_cpus": isolated,
+            "virtual_machine": facts.processor.virtual_machine.is_some(),
+            "highest_fifo": case.trials.fifo,
+            "memory_can_be_locked": case.trials.memory_refused.is_none(),
+        },
+        "probe": probe(case),
+        "findings": findings.iter().map(finding).collect::<Vec<Value>>(),
+    });
+    format!("{value:#}\n")
+}
+
+fn probe(case: &Case) -> Value {
+    let Some(probe) = &case.probe else { return Value::Null };
+    let cores = probe.cores.iter().map(|core| {
+        let latency = &core.latency;
+        let value = |nanos: u64| if latency.count() == 0 { Value::Null } else { nanos.into() };
+        json!({
+            "cpu": core.cpu,
+            "fifo_priority": core.priority,
+            "count": latency.count(),
+            "min_ns": value(latency.min()),
+            "p50_ns": value(latency.quantile(0.5)),
+            "p99_ns": value(latency.quantile(0.99)),
+            "max_ns": value(latency.max()),
+            "page_faults": core.faults,
+            "preempted": core.preempted,
+            "level": verdict(core).0.word(),
+            "refused": core.refused,
+        })
+    });
+    json!({
+        "seconds": probe.seconds,
+        "cut_short": probe.cut_short,
+        "period_ns": crate::doctor::probe::PERIOD,
+        "cores": cores.collect::<Vec<Value>>(),
+    })
+}
+
+fn finding(finding: &Finding) -> Value {
+    json!({
+        "check": finding.check,
+        "cpu": finding.cpu,
+        "level": finding.level.word(),
+        "found": finding.found,
+        "why": finding.why,
+        "fix": finding.fix.as_ref().map(fix),
+    })
+}
+
+fn fix(fix: &Fix) -> Value {
+    json!({
+        "commands": fix.now.iter().map(Action::command).collect::<Vec<String>>(),
+        "file": fix.file,
+        "words": fix.words,
+        "needs": fix.needs.word(),
+    })
+}

@@ -1,0 +1,248 @@
+//! For people: what was measured, problems, advice, and in short what is as it should be.
+
+use super::number;
+use crate::doctor::rules::{named, verdict};
+use crate::doctor::{Action, Case, Finding, Fix, Level, Needs, Probe};
+use crate::report::format::{count, duration, plain, plural};
+
+/// Where the text is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Page {
+    /// Characters per line.
+    pub columns: usize,
+    /// Whether escape codes for colours may be used.
+    pub color: bool,
+}
+
+/// Longer lines are hard to read, however wide the screen is.
+const WIDEST: usize = 110;
+/// What stands before `why` and `fix`, and what they are moved in by.
+const INDENT: usize = 10;
+/// So many commands are shown of one fix; the script has all.
+const COMMANDS: usize = 4;
+
+/// The whole page; each line ends in a line feed.
+pub fn text(case: &Case, findings: &[Finding], page: Page) -> String {
+    let page = Page { columns: page.columns.clamp(30, WIDEST), ..page };
+    let mut lines = head(case, page);
+    if let Some(probe) = &case.probe {
+        lines.push(String::new());
+        lines.extend(table(probe, page));
+    }
+    for finding in findings.iter().filter(|finding| finding.level != Level::Ok) {
+        lines.push(String::new());
+        lines.extend(one(finding, page));
+    }
+    let fine: Vec<&Finding> = findings.iter().filter(|finding| finding.level == Level::Ok).collect();
+    if !fine.is_empty() {
+        lines.push(String::new());
+        lines.extend(labelled("fine", GREEN, &fine_text(&fine), page));
+    }
+    lines.push(String::new());
+    lines.extend(end(case, findings, page));
+    lines.join("\n") + "\n"
+}
+
+fn head(case: &Case, page: Page) -> Vec<String> {
+    let (facts, target) = (&case.facts, &case.target);
+    let whose = target.rig.as_deref().map_or("vecud's defaults".to_owned(), plain);
+    let (low, high) = target.band;
+    let first = format!("{whose}: {}, SCHED_FIFO {low} to {high}", named(&target.cpus));
+    let model = facts.processor.model.as_deref().map_or("unknown processor".to_owned(), plain);
+    let number = plural(facts.cores.online.len() as u64, "core");
+    let release = plain(&facts.kernel.release);
+    let rt = if facts.kernel.preempt_rt { " PREEMPT_RT" } else { "" };
+    let mut lines: Vec<String> = wrapped(&first, page.columns).iter().map(|line| BOLD.on(line, page)).collect();
+    lines.extend(wrapped(&format!("Linux {release}{rt}, {model}, {number}"), page.columns));
+    lines
+}
+
+/// The probe: a line per core. A narrow screen gets a short one.
+fn table(probe: &Probe, page: Page) -> Vec<String> {
+    let wide = page.columns >= 84;
+    let cut = if probe.cut_short { ", ended early" } else { "" };
+    let title = format!("Wake-up latency, every ms for {:.1} s on all these cores at once{cut}", probe.seconds);
+    let mut lines: Vec<String> = wrapped(&title, page.columns);
+    let row = |cells: [&str; 9]| {
+        let [cpu, policy, times, min, p50, p99, max, faults, preempted] = cells;
+        match wide {
+            true => format!(
+                "{cpu:>4}  {policy:<8} {times:>8} {min:>8} {p50:>8} {p99:>8} {max:>8} {faults:>7} {preempted:>9}"
+            ),
+            false => format!("{cpu:>4} {p50:>8} {p99:>8} {max:>8}"),
+        }
+    };
+    let title = row(["core", "policy", "wake-ups", "min", "p50", "p99", "max", "faults", "preempted"]);
+    lines.push(DIM.on(title.trim_end(), page));
+    for core in &probe.cores {
+        let latency = &core.latency;
+        let time = |nanos: u64| if latency.count() == 0 { "–".to_owned() } else { duration(nanos) };
+        let policy = core.priority.map_or("ordinary".to_owned(), |priority| format!("FIFO {priority}"));
+        let cells = row([
+            &core.cpu.to_string(),
+            &policy,
+            &count(latency.count()),
+            &time(latency.min()),
+            &time(latency.quantile(0.5)),
+            &time(latency.quantile(0.99)),
+            &time(latency.max()),
+            &count(core.faults),
+            &count(core.preempted),
+        ]);
+        let (level, word) = verdict(core);
+        let room = page.columns.saturating_sub(cells.chars().count() + 2);
+        let word = if word.chars().count() > room { "" } else { word };
+        lines.push(format!("{cells}  {}", style(level).on(word, page)).trim_end().to_owned());
+    }
+    lines
+}
+
+fn one(finding: &Finding, page: Page) -> Vec<String> {
+    let cpu = finding.cpu.map_or(String::new(), |cpu| format!("core {cpu}: "));
+    let word = if finding.level == Level::Problem { "PROBLEM" } else { "advice" };
+    let mut lines = labelled(word, style(finding.level), &format!("{cpu}{}", finding.found), page);
+    lines.extend(labelled("    why", DIM, &finding.why, page));
+    if let Some(fix) = &finding.fix {
+        let mut label = "    fix";
+        for line in fix_lines(fix) {
+            lines.extend(labelled(label, DIM, &line, page));
+            label = "";
+        }
+    }
+    lines
+}
+
+/// Commands, the file that makes them last, and what is to be known.
+fn fix_lines(fix: &Fix) -> Vec<String> {
+    let mut lines: Vec<String> = fix.now.iter().take(COMMANDS).map(|action| plain(&Action::command(action))).collect();
+    if fix.now.len() > COMMANDS {
+        lines.push(format!("... and {} more: vecud doctor --fix", fix.now.len() - COMMANDS));
+    }
+    if !fix.words.is_empty() {
+        lines.push(fix.words.clone());
+    }
+    if let Some(file) = fix.file {
+        lines.push(if fix.now.is_empty() { format!("file: {file}") } else { format!("lasting: {file}") });
+    }
+    if fix.needs == Needs::Firmware {
+        lines.push("in the BIOS".to_owned());
+    }
+    lines
+}
+
+fn fine_text(fine: &[&Finding]) -> String {
+    let say = |finding: &&Finding| match finding.cpu {
+        Some(cpu) => format!("core {cpu}: {}", finding.found),
+        None => finding.found.clone(),
+    };
+    fine.iter().map(say).collect::<Vec<_>>().join("; ")
+}
+
+fn end(case: &Case, findings: &[Finding], page: Page) -> Vec<String> {
+    let (problems, advice) = (number(findings, Level::Problem), number(findings, Level::Advice));
+    let verdict = match (problems, advice) {
+        (0, 0) => "fit for real time: nothing to change".to_owned(),
+        (0, _) => format!("fit for real time, with {}", pieces(advice)),
+        (_, 0) => format!("not fit for real time: {}", plural(problems, "problem")),
+        _ => format!("not fit for real time: {}, {}", plural(problems, "problem"), pieces(advice)),
+    };
+    let color = if problems > 0 { RED } else { GREEN };
+    let mut lines: Vec<String> = wrapped(&verdict, page.columns).iter().map(|line| color.on(line, page)).collect();
+    if case.probe.is_none() {
+        lines.extend(wrapped("not measured (--seconds 0)", page.columns));
+    }
+    if problems + advice > 0 {
+        let rig = if case.target.rig.is_some() { " RIG.toml" } else { "" };
+        let how = format!("Commands are root's. All of them as a script: vecud doctor{rig} --fix");
+        lines.extend(wrapped(&how, page.columns));
+    }
+    lines
+}
+
+fn pieces(advice: u64) -> String {
+    plural(advice, "piece") + " of advice"
+}
+
+/// Text beside a label, all of its lines moved in by as much.
+fn labelled(label: &str, color: Style, text: &str, page: Page) -> Vec<String> {
+    let lines = wrapped(text, page.columns - INDENT);
+    let label_of = |index: usize| if index == 0 { label } else { "" };
+    let lines = lines.iter().enumerate().map(|(index, line)| {
+        let label = label_of(index);
+        let gap = " ".repeat(INDENT - label.chars().count().min(INDENT));
+        let label = if label.is_empty() { String::new() } else { color.on(label, page) };
+        format!("{label}{gap}{line}")
+    });
+    lines.collect()
+}
+
+/// Lines of at most `width` characters, broken between words; a longer word stands alone and is cut where it must be.
+pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let mut word: Vec<char> = word.chars().collect();
+        let line = lines.last_mut().expect("there is always one");
+        let room = width.saturating_sub(line.chars().count() + usize::from(!line.is_empty()));
+        if word.len() <= room {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.extend(word);
+            continue;
+        }
+        if line.is_empty() {
+            lines.pop();
+        }
+        while word.len() > width {
+            let rest = word.split_off(width);
+            lines.push(word.into_iter().collect());
+            word = rest;
+        }
+        lines.push(word.into_iter().collect());
+    }
+    lines
+}
+
+/// An escape code.
+#[derive(Clone, Copy)]
+struct Style(&'static str);
+
+const BOLD: Style = Style("1");
+const DIM: Style = Style("2");
+const RED: Style = Style("31");
+const GREEN: Style = Style("32");
+const YELLOW: Style = Style("33");
+
+fn style(level: Level) -> Style {
+    match level {
+        Level::Problem => RED,
+        Level::Advice => YELLOW,
+        Level::Ok => GREEN,
+    }
+}
+
+impl Style {
+    fn on(self, text: &str, page: Page) -> String {
+        match page.color && !text.is_empty() {
+            // What moves a label in stays plain.
+            true => {
+                let inside = text.trim_start();
+                format!("{}\x1b[{}m{inside}\x1b[0m", &text[..text.len() - inside.len()], self.0)
+            }
+            false => text.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    #[test]
+    fn lines_break_between_words_where_they_can() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("a abcdefghij b", 4), ["a", "abcd", "efgh", "ij b"]);
+        assert_eq!(wrapped("", 4), [""]);
+        assert_eq!(wrapped("abcd", 4), ["abcd"]);
+    }
+}
