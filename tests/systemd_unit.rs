@@ -16,22 +16,36 @@ fn values<'a>(unit: &'a str, key: &str) -> Vec<&'a str> {
     unit.lines().filter_map(|line| line.strip_prefix(key)?.strip_prefix('=')).collect()
 }
 
-#[test]
-fn systemd_accepts_it() {
+/// Asks systemd about a unit of this text; `name` is a word that its complaints would have.
+fn accepted(test: &str, name: &str, text: &str) {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("vecud@engine.service");
-    // Verification wants programs that exist; this one is not installed.
-    fs::write(&file, unit().replace("/usr/local/bin/vecud", VECUD)).unwrap();
+    let file = folder.path().join(format!("{name}.service"));
+    fs::write(&file, text).unwrap();
     let output = match Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&file).output() {
         Ok(output) => output,
         Err(error) => {
-            let _ = writeln!(std::io::stderr(), "SKIPPED: systemd_accepts_it: systemd-analyze: {error}");
+            let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: systemd-analyze: {error}");
             return;
         }
     };
     let said = String::from_utf8_lossy(&output.stderr);
     // What is wrong with other units of this machine is none of ours; unknown keys are warnings that name the file.
-    assert!(output.status.success() && !said.contains("vecud@"), "{said}");
+    assert!(output.status.success() && !said.contains(name), "{said}");
+}
+
+#[test]
+fn systemd_accepts_it() {
+    // Verification wants programs that exist; this one is not installed.
+    accepted("systemd_accepts_it", "vecud@engine", &unit().replace("/usr/local/bin/vecud", VECUD));
+}
+
+#[test]
+fn systemd_accepts_the_one_for_interrupts() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("rt-config");
+    let text = fs::read_to_string(root.join("systemd/vecud-irq-affinity.service")).unwrap();
+    let program = root.join("irq-affinity").display().to_string();
+    let text = text.replace("/usr/local/sbin/vecud-irq-affinity", &program);
+    accepted("systemd_accepts_the_one_for_interrupts", "vecud-irq-affinity", &text);
 }
 
 #[test]

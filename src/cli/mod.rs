@@ -23,7 +23,7 @@ struct Arguments {
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 the run failed (an FMU error, a crash, results that cannot be written); 2 the \
                           command, rig or FMU is invalid, or the system refuses what is needed; 3 a limit set in the rig, \
-                          or a tolerance of a comparison, was exceeded.";
+                          or a tolerance of a comparison, was exceeded, or doctor --strict has found a problem.";
 
 #[derive(Subcommand)]
 enum Command {

@@ -3,6 +3,7 @@
 use super::number;
 use crate::doctor::rules::verdict;
 use crate::doctor::{Action, Case, Finding, Fix, Level};
+use crate::report::format::plain;
 use serde_json::{Value, json};
 
 /// One object, over several lines.
@@ -20,10 +21,10 @@ pub fn json(case: &Case, findings: &[Finding]) -> String {
             "fifo_priorities": [case.target.band.0, case.target.band.1],
         },
         "machine": {
-            "kernel": facts.kernel.release,
-            "version": facts.kernel.version,
+            "kernel": plain(&facts.kernel.release),
+            "version": plain(&facts.kernel.version),
             "preempt_rt": facts.kernel.preempt_rt,
-            "cpu_model": facts.processor.model,
+            "cpu_model": facts.processor.model.as_deref().map(plain),
             "cpus_online": facts.cores.online.len(),
             "isolated_cpus": isolated,
             "virtual_machine": facts.processor.virtual_machine.is_some(),

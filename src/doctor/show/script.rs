@@ -10,6 +10,7 @@ use std::fmt::Write;
 const HEAD: &str = r#"#!/bin/sh
 # What `vecud doctor --fix` found to change on this machine. doctor has changed nothing: read this, then run it as root.
 # All of it holds until the next boot. What makes it last is named beside it, relative to vecud's repository.
+# shellcheck disable=SC2016 # names of files and words are meant as they stand
 set -eu
 
 failed=0

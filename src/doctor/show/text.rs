@@ -16,6 +16,8 @@ pub struct Page {
 
 /// Longer lines are hard to read, however wide the screen is.
 const WIDEST: usize = 110;
+/// The table of the probe needs this.
+const NARROWEST: usize = 32;
 /// What stands before `why` and `fix`, and what they are moved in by.
 const INDENT: usize = 10;
 /// So many commands are shown of one fix; the script has all.
@@ -23,7 +25,7 @@ const COMMANDS: usize = 4;
 
 /// The whole page; each line ends in a line feed.
 pub fn text(case: &Case, findings: &[Finding], page: Page) -> String {
-    let page = Page { columns: page.columns.clamp(30, WIDEST), ..page };
+    let page = Page { columns: page.columns.clamp(NARROWEST, WIDEST), ..page };
     let mut lines = head(case, page);
     if let Some(probe) = &case.probe {
         lines.push(String::new());
