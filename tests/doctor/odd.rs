@@ -85,7 +85,7 @@ fn a_value_that_is_no_number_is_shown_and_not_believed() {
 fn what_this_user_may_not_read_is_said() {
     let machine = good();
     let folder = machine.tree().path("/sys/kernel/debug");
-    fs::set_permissions(&folder, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o000)).unwrap();
     let readable = fs::read_dir(&folder).is_ok();
     let bad = machine.bad();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
@@ -107,7 +107,7 @@ fn pages_fit_every_screen() {
     machine.probe.cores[0].preempted = 1_000_000;
     let case = machine.case();
     let findings = rules::findings(&case);
-    for columns in [0, 20, 40, 60, 80, 84, 100, 300] {
+    for columns in [0, 20, 40, 60, 77, 78, 80, 95, 96, 100, 300] {
         let plain = show::text(&case, &findings, Page { columns, color: false });
         let widest = plain.lines().map(|line| line.chars().count()).max().unwrap();
         assert!(widest <= columns.clamp(32, 110), "{columns}: {widest}\n{plain}");

@@ -41,14 +41,15 @@ fn command_line(case: &Case) -> Option<Finding> {
     // nohz_full implies rcu_nocbs; `rcu_nocbs` without a list, or `all`, means every core.
     let everywhere = matches!(kernel.option("rcu_nocbs"), Some("" | "all"));
     if everywhere || covers("rcu_nocbs") || covers("nohz_full") {
-        return Some(Finding::ok("command_line", shown));
+        return Some(Finding::ok("command_line", format!("command line: {shown}")));
     }
     let here = named(&case.target.cpus);
     let why = format!(
         "the kernel's deferred work (RCU callbacks) runs on {here}, in a softirq that can hold up a partition for tens of \
          microseconds"
     );
-    let finding = Finding::advice("command_line", format!("{shown}; rcu_nocbs= does not cover {here}"), why);
+    let found = format!("rcu_nocbs= does not cover {here} (on the command line: {shown})");
+    let finding = Finding::advice("command_line", found, why);
     Some(match cores.others().is_empty() {
         true => finding,
         false => finding.fixed_by(by_command_line(case)),

@@ -9,7 +9,7 @@ pub(super) fn findings(case: &Case) -> Vec<Finding> {
     vec![in_the_band(case), above(case)]
 }
 
-fn here<'a>(case: &'a Case, which: impl Fn(&Thread) -> bool) -> Vec<&'a Thread> {
+fn here(case: &Case, which: impl Fn(&Thread) -> bool) -> Vec<&Thread> {
     let near = |thread: &&Thread| case.target.cpus.iter().any(|cpu| thread.may_use(*cpu));
     case.facts.threads.iter().filter(near).filter(|thread| which(thread)).collect()
 }

@@ -61,17 +61,17 @@ fn head(case: &Case, page: Page) -> Vec<String> {
 
 /// The probe: a line per core. A narrow screen gets a short one.
 fn table(probe: &Probe, page: Page) -> Vec<String> {
-    let wide = page.columns >= 84;
     let cut = if probe.cut_short { ", ended early" } else { "" };
     let title = format!("Wake-up latency, every ms for {:.1} s on all these cores at once{cut}", probe.seconds);
     let mut lines: Vec<String> = wrapped(&title, page.columns);
+    // Faults and preemptions are findings as well, so a screen that is not wide enough does without.
     let row = |cells: [&str; 9]| {
         let [cpu, policy, times, min, p50, p99, max, faults, preempted] = cells;
-        match wide {
-            true => format!(
-                "{cpu:>4}  {policy:<8} {times:>8} {min:>8} {p50:>8} {p99:>8} {max:>8} {faults:>7} {preempted:>9}"
-            ),
-            false => format!("{cpu:>4} {p50:>8} {p99:>8} {max:>8}"),
+        let most = format!("{cpu:>4}  {policy:<8} {times:>10} {min:>8} {p50:>8} {p99:>8} {max:>8}");
+        match page.columns {
+            96.. => format!("{most} {faults:>7} {preempted:>9}"),
+            78.. => most,
+            _ => format!("{cpu:>4} {p50:>8} {p99:>8} {max:>8}"),
         }
     };
     let title = row(["core", "policy", "wake-ups", "min", "p50", "p99", "max", "faults", "preempted"]);
@@ -106,8 +106,8 @@ fn one(finding: &Finding, page: Page) -> Vec<String> {
     lines.extend(labelled("    why", DIM, &finding.why, page));
     if let Some(fix) = &finding.fix {
         let mut label = "    fix";
-        for line in fix_lines(fix) {
-            lines.extend(labelled(label, DIM, &line, page));
+        for (style, line) in fix_lines(fix) {
+            lines.extend(styled(label, DIM, &line, style, page));
             label = "";
         }
     }
@@ -115,19 +115,21 @@ fn one(finding: &Finding, page: Page) -> Vec<String> {
 }
 
 /// Commands, the file that makes them last, and what is to be known.
-fn fix_lines(fix: &Fix) -> Vec<String> {
-    let mut lines: Vec<String> = fix.now.iter().take(COMMANDS).map(|action| plain(&Action::command(action))).collect();
+fn fix_lines(fix: &Fix) -> Vec<(Style, String)> {
+    let commands = fix.now.iter().take(COMMANDS).map(|action| (BOLD, plain(&Action::command(action))));
+    let mut lines: Vec<(Style, String)> = commands.collect();
+    let mut say = |line: String| lines.push((PLAIN, line));
     if fix.now.len() > COMMANDS {
-        lines.push(format!("... and {} more: vecud doctor --fix", fix.now.len() - COMMANDS));
+        say(format!("... and {} more: vecud doctor --fix", fix.now.len() - COMMANDS));
     }
     if !fix.words.is_empty() {
-        lines.push(fix.words.clone());
+        say(fix.words.clone());
     }
     if let Some(file) = fix.file {
-        lines.push(if fix.now.is_empty() { format!("file: {file}") } else { format!("lasting: {file}") });
+        say(if fix.now.is_empty() { format!("file: {file}") } else { format!("lasting: {file}") });
     }
     if fix.needs == Needs::Firmware {
-        lines.push("in the BIOS".to_owned());
+        say("in the BIOS".to_owned());
     }
     lines
 }
@@ -167,13 +169,15 @@ fn pieces(advice: u64) -> String {
 
 /// Text beside a label, all of its lines moved in by as much.
 fn labelled(label: &str, color: Style, text: &str, page: Page) -> Vec<String> {
+    styled(label, color, text, PLAIN, page)
+}
+
+fn styled(label: &str, color: Style, text: &str, style: Style, page: Page) -> Vec<String> {
     let lines = wrapped(text, page.columns - INDENT);
-    let label_of = |index: usize| if index == 0 { label } else { "" };
     let lines = lines.iter().enumerate().map(|(index, line)| {
-        let label = label_of(index);
+        let label = if index == 0 { label } else { "" };
         let gap = " ".repeat(INDENT - label.chars().count().min(INDENT));
-        let label = if label.is_empty() { String::new() } else { color.on(label, page) };
-        format!("{label}{gap}{line}")
+        format!("{}{gap}{}", color.on(label, page), style.on(line, page))
     });
     lines.collect()
 }
@@ -209,6 +213,7 @@ pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
 #[derive(Clone, Copy)]
 struct Style(&'static str);
 
+const PLAIN: Style = Style("");
 const BOLD: Style = Style("1");
 const DIM: Style = Style("2");
 const RED: Style = Style("31");
@@ -225,7 +230,7 @@ fn style(level: Level) -> Style {
 
 impl Style {
     fn on(self, text: &str, page: Page) -> String {
-        match page.color && !text.is_empty() {
+        match page.color && !text.is_empty() && !self.0.is_empty() {
             // What moves a label in stays plain.
             true => {
                 let inside = text.trim_start();
