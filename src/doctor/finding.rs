@@ -26,7 +26,7 @@ impl Level {
     }
 }
 
-/// See the [module](self). Texts hold no control characters, whatever the machine's files hold.
+/// One thing that was looked at. Texts hold no control characters, whatever the machine's files hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// What was looked at: a stable word for programs.
@@ -79,8 +79,6 @@ pub enum Needs {
     Login,
     /// A reboot.
     Reboot,
-    /// Settings of the firmware (BIOS).
-    Firmware,
     /// The host of this virtual machine or container, or whoever started this process.
     Host,
 }
@@ -92,7 +90,6 @@ impl Needs {
             Needs::Nothing => "nothing",
             Needs::Login => "login",
             Needs::Reboot => "reboot",
-            Needs::Firmware => "firmware",
             Needs::Host => "host",
         }
     }

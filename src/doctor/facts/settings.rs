@@ -29,7 +29,7 @@ pub enum FairServer {
     /// debugfs is not mounted: nobody can say.
     #[default]
     NoDebugFs,
-    /// This user may not look.
+    /// This user may not look, or nobody in a kernel that is locked down.
     Refused,
     /// This kernel has none.
     None,
@@ -93,9 +93,18 @@ fn fair_server(tree: &Tree, cpus: &[usize]) -> FairServer {
         }
         Reading::Is(_) => (),
     }
-    let of = |cpu: &usize| {
-        let number = |name| tree.text(&format!("{FOLDER}/cpu{cpu}/{name}"))?.parse::<u64>().ok();
-        Some((*cpu, (number("runtime")?, number("period").unwrap_or(1_000_000_000))))
-    };
-    FairServer::Of(cpus.iter().filter_map(of).collect())
+    let mut cores = BTreeMap::new();
+    for cpu in cpus {
+        let number = |name| tree.read(&format!("{FOLDER}/cpu{cpu}/{name}"));
+        match number("runtime") {
+            // A kernel that is locked down shows the folder, and nothing in it.
+            Reading::Refused => return FairServer::Refused,
+            runtime => {
+                let runtime = runtime.get().and_then(|text| text.parse::<u64>().ok());
+                let period = number("period").get().and_then(|text| text.parse().ok()).unwrap_or(1_000_000_000);
+                cores.extend(runtime.map(|runtime| (*cpu, (runtime, period))));
+            }
+        }
+    }
+    FairServer::Of(cores)
 }

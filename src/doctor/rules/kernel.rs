@@ -14,6 +14,11 @@ fn kernel(case: &Case) -> Finding {
     if kernel.preempt_rt {
         return Finding::ok("kernel", format!("PREEMPT_RT ({})", kernel.release));
     }
+    if kernel.version.is_empty() {
+        let found = "whether the kernel is a PREEMPT_RT one is not known: no /proc/sys/kernel/version";
+        let why = "the worst case of an ordinary kernel is milliseconds under load, whatever else is set";
+        return Finding::advice("kernel", found, why).fixed_by(Fix::words("mount -t proc proc /proc", Needs::Nothing));
+    }
     let package = if cfg!(target_arch = "aarch64") { "linux-image-rt-arm64" } else { "linux-image-rt-amd64" };
     let why = "an ordinary kernel has sections that nothing preempts: under load its worst case is milliseconds, whatever \
                else is set";

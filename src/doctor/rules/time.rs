@@ -64,10 +64,13 @@ fn fair_server(case: &Case) -> Option<Finding> {
         .fixed_by(Fix::now(std::iter::once(Action::mount_debugfs()).chain(all_off).collect()).lasting(TUNED)),
         FairServer::Refused => Finding::advice(
             "fair_server",
-            "the fair server (a second throttle, from Linux 6.12) cannot be seen by this user",
-            format!("by default 50 ms of each second: {WHY}. As root doctor sees more"),
+            "the fair server (a second throttle, from Linux 6.12) cannot be seen: debugfs refuses",
+            format!("by default 50 ms of each second: {WHY}"),
         )
-        .fixed_by(Fix::now(all_off.collect()).lasting(TUNED)),
+        .fixed_by(Fix::now(all_off.collect()).lasting(TUNED).and(
+            "as root doctor sees more; unless the kernel is locked down (/sys/kernel/security/lockdown), which a boot \
+             without Secure Boot or lockdown= changes",
+        )),
         FairServer::Of(cores) => {
             let on: Vec<usize> = cpus.iter().copied().filter(|cpu| cores.get(cpu).is_none_or(|of| of.0 > 0)).collect();
             let Some((runtime, period)) = on.iter().find_map(|cpu| cores.get(cpu)) else {

@@ -78,7 +78,6 @@ fn actions(out: &mut String, fix: &Fix) {
         }
         Needs::Login => "(a new login) ",
         Needs::Reboot => "(a reboot) ",
-        Needs::Firmware => "(the BIOS) ",
         Needs::Host => "(outside of this system) ",
     };
     let _ = writeln!(out, "later {}", word(&format!("{needs}{}", fix.words)));

@@ -2,7 +2,7 @@
 
 use super::number;
 use crate::doctor::rules::{named, verdict};
-use crate::doctor::{Action, Case, Finding, Fix, Level, Needs, Probe};
+use crate::doctor::{Action, Case, Finding, Fix, Level, Probe};
 use crate::report::format::{count, duration, plain, plural};
 
 /// Where the text is shown.
@@ -51,11 +51,14 @@ fn head(case: &Case, page: Page) -> Vec<String> {
     let (low, high) = target.band;
     let first = format!("{whose}: {}, SCHED_FIFO {low} to {high}", named(&target.cpus));
     let model = facts.processor.model.as_deref().map_or("unknown processor".to_owned(), plain);
-    let number = plural(facts.cores.online.len() as u64, "core");
+    let number = match facts.cores.online.len() {
+        0 => "cores not known".to_owned(),
+        cores => plural(cores as u64, "core"),
+    };
     let release = plain(&facts.kernel.release);
     let rt = if facts.kernel.preempt_rt { " PREEMPT_RT" } else { "" };
     let mut lines: Vec<String> = wrapped(&first, page.columns).iter().map(|line| BOLD.on(line, page)).collect();
-    lines.extend(wrapped(&format!("Linux {release}{rt}, {model}, {number}"), page.columns));
+    lines.extend(wrapped(format!("Linux {release}{rt}, {model}, {number}").replace(" ,", ",").as_str(), page.columns));
     lines
 }
 
@@ -127,9 +130,6 @@ fn fix_lines(fix: &Fix) -> Vec<(Style, String)> {
     }
     if let Some(file) = fix.file {
         say(if fix.now.is_empty() { format!("file: {file}") } else { format!("lasting: {file}") });
-    }
-    if fix.needs == Needs::Firmware {
-        say("in the BIOS".to_owned());
     }
     lines
 }
