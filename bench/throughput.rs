@@ -13,6 +13,8 @@
 mod by_hand;
 #[path = "throughput/idle.rs"]
 mod idle;
+#[path = "library.rs"]
+mod library;
 #[path = "throughput/memory.rs"]
 mod memory;
 
@@ -51,7 +53,7 @@ fn measure() -> Result<bool, String> {
         parts.peek().is_none() || parts.any(|argument| argument == part)
     };
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let library = idle::build(folder.path())?;
+    let library = library::build(folder.path(), "idle")?;
     let mut kept = true;
     for (part, connected) in [("connected", true), ("unconnected", false)] {
         if !asked(part) {

@@ -108,6 +108,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "stimulus",
             "sys::SysError",
             "sys::affinity",
+            "sys::clock::Clock",
             "sys::cycles::Ruler",
             "sys::datagram",
             "sys::memory",

@@ -30,27 +30,6 @@ pub enum Recorded {
     Some(u64),
 }
 
-/// Builds the library in this folder.
-pub fn build(folder: &Path) -> Result<PathBuf, String> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let (base, library) = (here.join("fmus/mixer/sources"), folder.join("idle.so"));
-    let built = Command::new("cc")
-        .args(["-O2", "-shared", "-fPIC", "-D_GNU_SOURCE", "-I"])
-        .arg(&base)
-        .arg("-I")
-        .arg(here.join("src/fmu/headers"))
-        .arg(here.join("bench/idle/idle.c"))
-        .arg(base.join("fmi3_base.c"))
-        .arg("-o")
-        .arg(&library)
-        .status();
-    match built {
-        Ok(status) if status.success() => Ok(library),
-        Ok(status) => Err(format!("cc: {status}")),
-        Err(error) => Err(format!("cc: {error}")),
-    }
-}
-
 /// The FMU, unpacked, with its rigs.
 pub struct Idle {
     folder: PathBuf,

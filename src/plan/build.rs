@@ -12,7 +12,7 @@ use super::start_values::{self, Starts};
 use super::triggers::{self, Output};
 use super::{
     ControlPlan, FmuId, FmuPlan, HostPlan, OutputClock, Plan, Release, TaskId, TaskPlan, Timing, TracePlan, causes,
-    control, cores, datagrams, delays, dialect, initial, names, record, stimuli,
+    control, cores, datagrams, delays, dialect, initial, names, record, stimuli, waiting,
 };
 use crate::fmu::description::{IntervalVariability, ModelDescription};
 use crate::priority::FifoPriority;
@@ -176,7 +176,11 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
         })
         .collect();
     let mut connections = connections::plans(rig, &units, &links);
-    let problems = delays::complete(&mut connections, &tasks, &fmus, rig);
+    let mut problems = delays::complete(&mut connections, &tasks, &fmus, rig);
+    match waiting::share(&tasks, rig) {
+        Ok(notes) => findings.notes.extend(notes),
+        Err(problem) => problems.push(problem),
+    }
     if !problems.is_empty() {
         return Err(PlanError { problems });
     }
@@ -200,6 +204,8 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
                 format!("fmu `{name}` alone needs {needed} priority levels")
             }),
             lock_memory: rig.host.lock_memory,
+            clock: rig.host.clock,
+            spin: rig.host.spin.value,
             stack_kib: rig.host.stack_kib,
         },
         fmus,

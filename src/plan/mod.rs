@@ -43,6 +43,7 @@ mod trace;
 mod triggers;
 mod units;
 mod values;
+mod waiting;
 pub(crate) mod words;
 
 use build::Timetable;

@@ -11,7 +11,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 
-pub use crate::rig::{Formats, GetIntervals, Limits, Mode, OnError, OnWarning, Overrun, Rule, Timing, TriggerTime};
+pub use crate::rig::{
+    Formats, GetIntervals, HostClock, Limits, Mode, OnError, OnWarning, Overrun, Rule, Timing, TriggerTime,
+};
 
 /// Index into [`Plan::fmus`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -85,6 +87,10 @@ pub struct HostPlan {
     pub cooperative: Option<String>,
     /// Whether memory is locked.
     pub lock_memory: bool,
+    /// The clock of releases.
+    pub clock: HostClock,
+    /// So long before a release its thread wakes up, and looks at the clock from then on.
+    pub spin: Nanos,
     /// Stack of a partition thread, KiB.
     pub stack_kib: usize,
 }

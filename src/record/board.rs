@@ -36,8 +36,10 @@ pub enum Global {
     StopRequest,
     /// The calls that are no activations: whose they are, and the function ([`OutsideCall`]).
     OutsideCall,
-    /// CLOCK_MONOTONIC of the simulation's start, ns.
+    /// The simulation's start by the clock of the run, ns.
     Start,
+    /// The same instant of CLOCK_MONOTONIC.
+    StartMonotonic,
     /// All activations before this simulation time (ns from the start) are complete; their samples are in the rings.
     Complete,
     /// Simulation time reached, ns from the start.

@@ -131,6 +131,10 @@ pub struct Host {
     pub memory_wanted_bytes: u64,
     /// `/dev/cpu_dma_latency` was held at 0.
     pub dma_latency_held: bool,
+    /// The clock that releases are instants of.
+    pub clock: String,
+    /// So long before each release its thread looked at the clock instead of sleeping, µs.
+    pub spin_us: f64,
     /// Model name of the processor.
     pub cpu_model: String,
     /// Cores online.

@@ -66,6 +66,8 @@ fn host() -> Host {
         memory_locked_bytes: 48 << 20,
         memory_wanted_bytes: 48 << 20,
         dma_latency_held: true,
+        clock: "monotonic".into(),
+        spin_us: 0.0,
         cpu_model: "Example CPU at 3.20 GHz".into(),
         cpus_online: 4,
         isolated_cpus: vec![2, 3],

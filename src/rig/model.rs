@@ -179,6 +179,16 @@ pub struct Rig {
     pub trace: RigTrace,
 }
 
+/// The clock that real time is kept by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HostClock {
+    /// `CLOCK_MONOTONIC`.
+    #[default]
+    Monotonic,
+    /// `CLOCK_TAI`.
+    Tai,
+}
+
 /// `[host]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigHost {
@@ -188,6 +198,10 @@ pub struct RigHost {
     pub cpus: Vec<At<usize>>,
     /// `lock_memory`.
     pub lock_memory: bool,
+    /// `clock`.
+    pub clock: HostClock,
+    /// `spin_us`.
+    pub spin: At<Nanos>,
     /// `stack_kib`.
     pub stack_kib: usize,
 }
@@ -199,6 +213,8 @@ impl Default for RigHost {
             fifo_priorities: At::unplaced((priority(51), priority(89))),
             cpus: Vec::new(),
             lock_memory: true,
+            clock: HostClock::Monotonic,
+            spin: At::unplaced(Nanos(0)),
             stack_kib: 256,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::document::{Document, Section, describe, elements, number};
 use super::tables;
-use super::{At, Mode, OnError, Overrun, Place, Problem, Rig, RigError, RigHost, TriggerTime};
+use super::{At, HostClock, Mode, OnError, Overrun, Place, Problem, Rig, RigError, RigHost, TriggerTime};
 use crate::priority::FifoPriority;
 use crate::time::{Instant, Nanos};
 use std::path::Path;
@@ -11,7 +11,7 @@ use toml_edit::{Item, Value};
 const TOP: &[&str] = &["rig", "host", "fmu", "connect", "trigger", "stimulus", "record", "trace"];
 const RIG: &[&str] =
     &["name", "mode", "start_time", "stop_time", "overrun", "on_error", "trigger_time", "shutdown_timeout"];
-const HOST: &[&str] = &["fifo_priorities", "cpus", "lock_memory", "spin_us", "stack_kib"];
+const HOST: &[&str] = &["fifo_priorities", "cpus", "lock_memory", "clock", "spin_us", "stack_kib"];
 
 /// Reads a rig file's text. `file` names it in messages and is what relative paths in it are relative to.
 pub fn parse(text: &str, file: &Path) -> Result<Rig, RigError> {
@@ -89,10 +89,11 @@ fn read_host(section: Section, host: &mut RigHost) {
         host.lock_memory = lock_memory;
     }
     let micros = |item: &Item| number(item).filter(|us| (0.0..=1e6).contains(us));
-    if let Some(spin) = section.read("spin_us", "a number of microseconds from 0 to 1e6", micros)
-        && spin.value > 0.0
-    {
-        section.not_yet(spin.place, "spin_us above 0");
+    if let Some(spin) = section.read("spin_us", "a number of microseconds from 0 to 1e6", micros) {
+        host.spin = At { value: Nanos((spin.value * 1e3).round() as i64), place: spin.place };
+    }
+    if let Some(clock) = section.choice("clock", &[("monotonic", HostClock::Monotonic), ("tai", HostClock::Tai)]) {
+        host.clock = clock;
     }
     let size =
         |item: &Item| item.as_integer().and_then(|i| usize::try_from(i).ok()).filter(|i| (64..=65536).contains(i));

@@ -34,6 +34,7 @@ mod threads;
 mod values;
 mod virtual_time;
 mod visibility;
+mod wall_clock;
 mod watchdog;
 mod world;
 

@@ -19,7 +19,7 @@ use crate::record::trace::Note;
 use crate::schedule::{self, Due, Kept, QUEUE, Skipped, Timeline};
 use crate::sys::affinity::{self, current_cpu};
 use crate::sys::preemption::Partition as LockMember;
-use crate::sys::wake::{Wakening, monotonic_now};
+use crate::sys::wake::{self, Wakening};
 use crate::sys::{SysError, memory, scheduling, thread};
 use crate::time::{Fraction, Nanos};
 use crossbeam::channel::Sender;
@@ -93,6 +93,7 @@ impl PartitionThread {
         let plan = &self.world.plan.tasks[self.task.0];
         let place = |error: SysError| format!("thread {}: {error}", plan.thread);
         thread::block_signals().map_err(place)?;
+        wake::prepare_to_sleep(self.world.clock).map_err(place)?;
         let unrefined = thread::minimize_timer_slack().err();
         memory::prefault_arena(HEAP);
         memory::prefault_stack(self.world.plan.host.stack_kib * 1024 * 3 / 4);
@@ -114,7 +115,7 @@ impl PartitionThread {
         let mut previous: Option<Previous> = None;
         let mut ticks = TickFeed::of(world, task);
         self.wait_for_start();
-        let mut now = monotonic_now();
+        let mut now = world.now();
         loop {
             let seen = state.wake.value();
             if cooperative {
@@ -158,7 +159,7 @@ impl PartitionThread {
                     turns.announce(task.0, None);
                 }
                 state.wake.wait_until(seen, Some(look));
-                now = monotonic_now();
+                now = world.now();
                 continue;
             }
             let Some(next) = timeline.next() else {
@@ -171,7 +172,7 @@ impl PartitionThread {
                     turns.announce(task.0, None);
                 }
                 state.wake.wait_until(seen, None);
-                now = monotonic_now();
+                now = world.now();
                 continue;
             };
             state.next.store(next.nanos().0, SeqCst);
@@ -180,8 +181,8 @@ impl PartitionThread {
                 turns.announce(task.0, Some(release));
             }
             if now < release {
-                let wakening = state.wake.wait_until(seen, Some(release));
-                now = monotonic_now();
+                let wakening;
+                (wakening, now) = self.sleep(seen, release);
                 if wakening == Wakening::Woken {
                     continue;
                 }
@@ -215,6 +216,26 @@ impl PartitionThread {
         }
     }
 
+    /// Waits for the release: sleeps, and looks at the clock for the last `spin_us`. Returns the wall clock, too.
+    fn sleep(&self, seen: u32, release: i64) -> (Wakening, i64) {
+        let (world, wake) = (self.world, &self.world.tasks[self.task.0].wake);
+        let spin = world.plan.host.spin.0;
+        if spin == 0 {
+            return (wake.wait_until(seen, Some(release)), world.now());
+        }
+        let wakening = wake.wait_until(seen, Some(release - spin));
+        if wakening == Wakening::Woken {
+            return (wakening, world.now());
+        }
+        // To those that it preempts this is as good as an activation.
+        let executed = &world.cores[world.tasks[self.task.0].core].executed;
+        let (since, executed_before) = (world.now(), executed.load(Relaxed));
+        let (wakening, now) = wake.poll_until(seen, release);
+        let meanwhile = executed.load(Relaxed) - executed_before;
+        executed.fetch_add((now - since - meanwhile).max(0), Relaxed);
+        (wakening, now)
+    }
+
     /// Runs one activation; returns the wall clock at its end.
     fn activate(
         &mut self,
@@ -237,7 +258,7 @@ impl PartitionThread {
             Some(at) => at.0.max(world.wall(due.time).0),
         };
         if cooperative {
-            instance.turns.take(task.0, release, monotonic_now);
+            instance.turns.take(task.0, release, || world.now());
         } else {
             instance.lock.enter(host.member(), || world.help(task));
         }
@@ -247,17 +268,17 @@ impl PartitionThread {
         if stopped || !self.activation.stimulate(world, due.time) {
             self.leave(host, cooperative);
             cells.count_shared(TaskWord::Discarded, 1);
-            return monotonic_now();
+            return world.now();
         }
         let executed_before = core.executed.load(Relaxed);
         host.begin(&world.sites[task.0], &due);
-        let start = monotonic_now();
+        let start = world.now();
         cells.word(TaskWord::StartedAt).store(start as u64, Relaxed);
         if world.pinned && current_cpu() != plan.cpu {
             cells.count(TaskWord::WrongCore, 1);
         }
         let result = self.activation.run(world, host, &due, due.time.seconds());
-        let end = monotonic_now();
+        let end = world.now();
         // Still in the name of this activation, and before anybody else may enter. FMU code can leak a lock when it is read
         // too.
         host.returned_from_fmu();
@@ -272,7 +293,7 @@ impl PartitionThread {
         self.leave(host, cooperative);
         if !self.activation.activated() {
             cells.count_shared(TaskWord::Discarded, 1);
-            return monotonic_now();
+            return world.now();
         }
         // Without real-time priorities any other process may have taken the core meanwhile.
         if !cooperative && Nanos(execution) > period {
@@ -306,7 +327,7 @@ impl PartitionThread {
         if result.is_ok() && !self.activation.sample(world, host, end as u64, due.time) {
             cells.count(TaskWord::SamplesDropped, 1);
         }
-        monotonic_now()
+        world.now()
     }
 
     fn leave(&self, host: &PartitionHost, cooperative: bool) {

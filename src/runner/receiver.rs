@@ -15,8 +15,8 @@ use crate::exchange::TickStamp;
 use crate::plan::{ReceiverPlan, TaskId};
 use crate::record::board::{Scheduling, TaskWord};
 use crate::schedule::{ClockOffset, TokenBucket};
-use crate::sys::datagram::{Control, DatagramSocket, Received, Watched, real_time_now};
-use crate::sys::wake::monotonic_now;
+use crate::sys::clock::real_time_now;
+use crate::sys::datagram::{Control, DatagramSocket, Received, Watched};
 use crate::sys::{SysError, affinity, memory, process, scheduling, thread};
 use crate::time::{Instant, Nanos};
 use crossbeam::channel::bounded;
@@ -222,7 +222,7 @@ impl Body {
             match order {
                 Order::Wait => (),
                 Order::Receive => {
-                    let offset = clock_offset();
+                    let offset = clock_offset(world);
                     for (number, source) in sources.iter_mut().enumerate() {
                         if let Some(looks_again) = source.take(world, offset, &mut control, None) {
                             watched.heed(1 + number, false);
@@ -231,8 +231,8 @@ impl Body {
                     }
                 }
                 Order::Finish | Order::Close => {
-                    let now = Nanos(monotonic_now());
-                    let offset = clock_offset();
+                    let now = Nanos(world.now());
+                    let offset = clock_offset(world);
                     for source in &mut sources {
                         source.take(world, offset, &mut control, Some((now, order)));
                     }
@@ -266,14 +266,14 @@ impl Source {
         control: &mut Control,
         end: Option<(Nanos, Order)>,
     ) -> Option<Duration> {
-        let mut asked = Nanos(monotonic_now());
+        let mut asked = Nanos(world.now());
         loop {
             if end.is_none() && !self.looks.accept(asked) {
                 let pause = self.looks.next().minus(asked).0.max(1);
                 return Some(Duration::from_nanos(pause as u64));
             }
             let received = self.socket.receive(control);
-            let now = Nanos(monotonic_now());
+            let now = Nanos(world.now());
             match received {
                 Received::Datagram(stamp) => {
                     let arrival = offset.arrival(stamp.map(Nanos), self.empty, now);
@@ -328,11 +328,11 @@ impl Source {
     }
 }
 
-fn clock_offset() -> ClockOffset {
+fn clock_offset(world: &World) -> ClockOffset {
     let look = |_| {
-        let before = Nanos(monotonic_now());
+        let before = Nanos(world.now());
         let realtime = Nanos(real_time_now());
-        ClockOffset::between(before, realtime, Nanos(monotonic_now()))
+        ClockOffset::between(before, realtime, Nanos(world.now()))
     };
     ClockOffset::best((0..3).map(look)).expect("three looks")
 }

@@ -13,7 +13,6 @@ use crate::ffi::{Failure, Reconfiguration, set_thread_host};
 use crate::fmu::description::{ValueReference, Values, VariableType};
 use crate::plan::{ControlKind, ControlVariable, FmuId, OnWarning};
 use crate::sys::preemption::Partition as LockMember;
-use crate::sys::wake::monotonic_now;
 use crate::sys::{affinity, thread};
 use crate::time::{Instant, Nanos};
 use std::sync::atomic::Ordering::SeqCst;
@@ -162,7 +161,7 @@ fn serve(world: &'static World, instances: &[Reconfigurable]) {
             &*Box::leak(Box::new(host))
         })
         .collect();
-    let time = || world.simulation(Nanos(monotonic_now()));
+    let time = || world.simulation(Nanos(world.now()));
     while world.ending() == Ending::No && !world.tasks.iter().all(|task| task.finished.load(SeqCst)) {
         if world.start().0 != 0 && time() >= world.begin {
             for (instance, host) in instances.iter().zip(&hosts) {

@@ -10,7 +10,7 @@ use super::{privileges, stimuli};
 use crate::plan::TaskId;
 use crate::record::board::{Global, Phase, TaskWord};
 use crate::schedule::Timeline;
-use crate::sys::wake::monotonic_now;
+use crate::sys::clock::{self, Clock, monotonic_now};
 use crate::sys::{affinity, crash, thread};
 use crate::time::{Instant, Nanos};
 use crossbeam::channel::unbounded;
@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_millis(2);
 const EVENTS_CLOSE: i64 = 50_000_000;
 /// So long before the stop time is never recorded as complete before the end, ns.
 const LAST_EVENTS: i64 = 1_000_000;
-/// Starts fall on whole multiples of this on CLOCK_MONOTONIC (design S18), ns.
+/// Starts fall on whole multiples of this on the run's clock (design S18), ns.
 const START_GRID: i64 = 10_000_000;
 
 /// Runs the plan in real time and gives the activations back, so that the instances can be ended, and, if the state is
@@ -80,12 +80,16 @@ pub fn run(
     if let Some(error) = set_up.iter().find_map(|thread| thread.unrefined.as_ref()) {
         say(1, &format!("WAKE-UPS MAY BE 50 µs LATER THAN THEY HAVE TO BE: {error}"));
     }
+    if world.clock == Clock::Tai && clock::tai_offset() == 0 {
+        let way_out = "start ptp4l and phc2sys, or use clock = \"monotonic\"";
+        say(1, &format!("CLOCK_TAI IS NOT SET: the kernel has it equal to UTC, so nobody keeps it; {way_out}"));
+    }
     let reconfigurer = Reconfigurer::start(world, reconfigurable, say);
     let stacks =
         set_up.iter().map(|thread| thread.stack).chain(receiver.iter().map(|receiver| receiver.stack)).collect();
     privileges::settle_memory(world, stacks, say);
     let watchdog = Watchdog::start(world, set_up, say);
-    world.set_start(Nanos((monotonic_now() / START_GRID + 4) * START_GRID));
+    world.set_start(Nanos((world.now() / START_GRID + 4) * START_GRID));
     world.board.set_phase(Phase::Running);
     receiver.iter().for_each(Receiver::receive);
     for task in &world.tasks {
@@ -122,7 +126,7 @@ fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
     let stop = world.plan.stop.map(|stop| world.wall(stop).0);
     let [complete, reached] = [Global::Complete, Global::Reached].map(|word| world.board.global(word));
     loop {
-        let now = monotonic_now();
+        let now = world.now();
         if let Some(time) = complete_at(world, now) {
             complete.fetch_max(time, SeqCst);
             stimuli::set_floor(world, world.time_since_start(time));

@@ -7,6 +7,7 @@ use crate::record::board::promise::Break;
 use crate::record::board::{Board, Global, Scheduling, TaskWord};
 use crate::record::trace::{Note, TraceRing};
 use crate::schedule::Tick;
+use crate::sys::clock::Clock;
 use crate::sys::cycles::Scale;
 use crate::sys::preemption::PreemptionLock;
 use crate::sys::wake::WakeWord;
@@ -68,10 +69,13 @@ pub struct World {
     pub scheduling: Scheduling,
     /// Partition threads stay on the cores that the plan gives them.
     pub pinned: bool,
+    /// The clock of releases.
+    pub clock: Clock,
     /// Converts time stamp differences of the lock.
     pub scale: Scale,
     ending: AtomicU64,
-    start: AtomicI64,
+    /// The common start instant by that clock; 0 while it is not known.
+    pub(super) start: AtomicI64,
 }
 
 /// One instance.
@@ -176,6 +180,7 @@ impl World {
     pub fn new(job: &Job, board: Board<'static>, granted: Granted, scale: Scale) -> Result<World, String> {
         let plan = job.plan.clone();
         let Granted { scheduling, pinned } = granted;
+        let clock = Clock::tai_if(plan.keeps_tai());
         let mut cores: Vec<(usize, Vec<TaskId>)> = Vec::new();
         let mut places = Vec::new();
         for (index, task) in plan.tasks.iter().enumerate() {
@@ -190,7 +195,7 @@ impl World {
             .into_iter()
             .map(|(core, place)| {
                 CachePadded::new(TaskState {
-                    wake: WakeWord::new(),
+                    wake: WakeWord::on(clock),
                     ticks: TickQueue::default(),
                     armed: Latest::new(Deadline::WIDTH),
                     armed_seen: AtomicU64::new(0),
@@ -251,38 +256,11 @@ impl World {
             horizon: Horizon::new(),
             scheduling,
             pinned,
+            clock,
             scale,
             ending: AtomicU64::new(Ending::No as u64),
             start: AtomicI64::new(0),
         })
-    }
-
-    /// Fixes the common start instant, CLOCK_MONOTONIC.
-    pub fn set_start(&self, at: Nanos) {
-        self.start.store(at.0, SeqCst);
-        self.board.global(Global::Start).store(at.0 as u64, SeqCst);
-    }
-
-    /// The common start instant; 0 while it is not known.
-    pub fn start(&self) -> Nanos {
-        Nanos(self.start.load(SeqCst))
-    }
-
-    /// The wall clock of a simulation time, to the nanosecond.
-    pub fn wall(&self, time: Instant) -> Nanos {
-        Nanos(self.start.load(Relaxed)).plus(time.nanos().minus(self.begin.nanos()))
-    }
-
-    /// The simulation time of a wall clock: the inverse of [`World::wall`], to the nanosecond. It is asked for at every
-    /// activation, so no fraction is reduced.
-    pub fn simulation(&self, wall: Nanos) -> Instant {
-        let since = wall.minus(Nanos(self.start.load(Relaxed)));
-        Instant::from_nanos(self.begin.nanos().plus(since))
-    }
-
-    /// Nanoseconds from the start of the simulation to a later time.
-    pub fn since_start(&self, time: Instant) -> u64 {
-        time.nanos().minus(self.plan.start.nanos()).0.max(0) as u64
     }
 
     /// Notes something for the trace. In virtual time nothing is lost: waits for the supervisor to read.
@@ -291,12 +269,6 @@ impl World {
             std::thread::sleep(std::time::Duration::from_micros(100));
         }
         ring.push(&note);
-    }
-
-    /// The inverse of [`World::since_start`].
-    pub fn time_since_start(&self, nanos: u64) -> Instant {
-        let nanos = i64::try_from(nanos).unwrap_or(i64::MAX);
-        Instant::from_nanos(Nanos(self.plan.start.nanos().0.saturating_add(nanos)))
     }
 
     /// Whether threads are to leave.

@@ -106,7 +106,7 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
     let stopped = global(Global::StopRequest) != 0;
     let start = plan.start.nanos();
     // A runner that dies does not get to say when.
-    let (began, said) = (global(Global::Start) as i64, global(Global::Ended) as i64);
+    let (began, said) = (global(Global::StartMonotonic) as i64, global(Global::Ended) as i64);
     let ended = if said > 0 { said } else { facts.gone };
     let samples_dropped =
         (0..plan.tasks.len()).map(|task| board.task(TaskId(task)).get(TaskWord::SamplesDropped)).sum();
@@ -144,6 +144,8 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
             memory_locked_bytes: global(Global::MemoryLockedBytes),
             memory_wanted_bytes: global(Global::MemoryWantedBytes),
             dma_latency_held: global(Global::DmaLatency) == 1,
+            clock: if plan.keeps_tai() { "tai" } else { "monotonic" }.into(),
+            spin_us: plan.host.spin.0 as f64 / 1e3,
             cpu_model: facts.machine.cpu_model.clone(),
             cpus_online: facts.machine.cpus_online,
             isolated_cpus: facts.machine.isolated_cpus.clone(),

@@ -89,7 +89,7 @@ impl<'a> Recorder<'a> {
         let mut told = Vec::new();
         while let Some(line) = self.board.log().pop(after_the_end) {
             let text = self.text(&line);
-            let at = match self.board.global(Global::Start).load(SeqCst) as i64 {
+            let at = match self.board.global(Global::StartMonotonic).load(SeqCst) as i64 {
                 start if start > 0 && line.at >= start => format!("{:11.6}", Nanos(line.at - start).seconds()),
                 _ => "before start".to_owned(),
             };

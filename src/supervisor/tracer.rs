@@ -16,8 +16,8 @@ use crate::record::trace::axis::Axis;
 use crate::record::trace::chrome::ChromeWriter;
 use crate::record::trace::{Assembler, Item, Note};
 use crate::report::{TraceFile, TraceResult};
+use crate::sys::clock::Clock;
 use crate::sys::cycles::Ruler;
-use crate::sys::wake::monotonic_now;
 use crate::time::Instant;
 use std::fs::{self, File};
 use std::io;
@@ -65,7 +65,7 @@ enum Sink<'a> {
 impl<'a> Tracer<'a> {
     /// Waits for [`Tracer::open`]. `begin`: when activations begin.
     pub fn new(plan: &'a Plan, board: Board<'a>, begin: Instant) -> Self {
-        let ruler = Ruler::new();
+        let ruler = Ruler::new(Clock::tai_if(plan.keeps_tai()));
         let (begin, problems) = (begin.nanos().0, Vec::new());
         Tracer { plan, board, begin, ruler, at_work: None, out: None, pace: Pace::new(plan), problems }
     }
@@ -119,7 +119,7 @@ impl<'a> Tracer<'a> {
         let horizon = match (over, work.axis.is_some()) {
             (true, _) => i64::MAX,
             (false, true) => self.board.global(Global::TraceOrder).load(SeqCst) as i64,
-            (false, false) => monotonic_now() - work.start,
+            (false, false) => self.ruler.now() - work.start,
         };
         self.ruler.advance();
         self.pace.begin();

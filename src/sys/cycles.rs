@@ -8,7 +8,7 @@
 //! - aarch64: the virtual counter, which is constant by architecture.
 //! - elsewhere, or when in doubt: `clock_gettime`.
 
-use super::wake::monotonic_now;
+use super::clock::{Clock, monotonic_now};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Where [`ticks`] come from.
@@ -120,9 +120,9 @@ impl Scale {
         if source() == Source::Monotonic {
             return Scale { multiplier: 1 << SHIFT };
         }
-        let first = pair();
+        let first = pair(Clock::Monotonic);
         std::thread::sleep(std::time::Duration::from_nanos(nanos.max(1_000_000) as u64));
-        let last = pair();
+        let last = pair(Clock::Monotonic);
         let elapsed = (last.1 - first.1) as u128;
         let ticks = u128::from(last.0.wrapping_sub(first.0)).max(1);
         Scale { multiplier: ((elapsed << SHIFT) / ticks) as u64 }
@@ -137,11 +137,11 @@ impl Scale {
 
 /// A time stamp and the instant it was taken at: the tightest of some tries, so that a preemption in the middle of one
 /// does not spoil the pair.
-fn pair() -> (u64, i64) {
+fn pair(clock: Clock) -> (u64, i64) {
     (0..16)
         .map(|_| {
             let before = ticks();
-            let nanos = monotonic_now();
+            let nanos = clock.now();
             let after = ticks();
             let width = after.wrapping_sub(before);
             (width, before.wrapping_add(width / 2), nanos)
@@ -151,10 +151,10 @@ fn pair() -> (u64, i64) {
         .expect("sixteen tries")
 }
 
-/// Turns time stamps of the last seconds into instants of `CLOCK_MONOTONIC`, in a run of any length: along the line
-/// through pairs that it takes again and again. Stamps of other threads, and of other processes, are as good as its own.
+/// Turns time stamps of the last seconds into instants of a clock, in a run of any length: along the line through pairs that it takes again and again. Stamps of other threads, and of other processes, are as good as its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Ruler {
+    clock: Clock,
     /// One to two seconds old, if it has been used for so long.
     older: (u64, i64),
     middle: (u64, i64),
@@ -163,32 +163,31 @@ pub struct Ruler {
 
 impl Ruler {
     /// A ruler that is good once it was [advanced](Ruler::advance) some milliseconds later.
-    pub fn new() -> Ruler {
-        let now = pair();
-        Ruler { older: now, middle: now, newer: now }
+    pub fn new(clock: Clock) -> Ruler {
+        let now = pair(clock);
+        Ruler { clock, older: now, middle: now, newer: now }
+    }
+
+    /// Now, ns of the clock.
+    pub fn now(&self) -> i64 {
+        self.clock.now()
     }
 
     /// Takes a pair.
     pub fn advance(&mut self) {
         const APART: i64 = 1_000_000_000;
-        self.newer = pair();
+        self.newer = pair(self.clock);
         if self.newer.1 - self.middle.1 > APART {
             (self.older, self.middle) = (self.middle, self.newer);
         }
     }
 
-    /// The instant of a stamp, in nanoseconds of `CLOCK_MONOTONIC`.
+    /// The instant of a stamp, ns of the clock.
     pub fn instant(&self, stamp: u64) -> i64 {
         let nanos = i128::from(self.newer.1 - self.older.1);
         let ticks = i128::from(self.newer.0.wrapping_sub(self.older.0) as i64);
         let since = i128::from(stamp.wrapping_sub(self.newer.0) as i64);
         self.newer.1 + if ticks > 0 { (since * nanos / ticks) as i64 } else { since as i64 }
-    }
-}
-
-impl Default for Ruler {
-    fn default() -> Ruler {
-        Ruler::new()
     }
 }
 
@@ -199,9 +198,9 @@ mod tests {
     #[test]
     fn ticks_agree_with_the_clock() {
         let scale = Scale::calibrate(20_000_000);
-        let (ticks_before, before) = pair();
+        let (ticks_before, before) = pair(Clock::Monotonic);
         std::thread::sleep(std::time::Duration::from_millis(30));
-        let (ticks_after, after) = pair();
+        let (ticks_after, after) = pair(Clock::Monotonic);
         let measured = scale.nanos(ticks_after - ticks_before) as i64;
         let error = (measured - (after - before)).abs();
         assert!(error < 30_000, "{error} ns off in 30 ms");
@@ -209,9 +208,9 @@ mod tests {
 
     #[test]
     fn a_ruler_tells_when_a_stamp_was_taken() {
-        let mut ruler = Ruler::new();
+        let mut ruler = Ruler::new(Clock::Monotonic);
         std::thread::sleep(std::time::Duration::from_millis(20));
-        let (stamp, instant) = pair();
+        let (stamp, instant) = pair(Clock::Monotonic);
         std::thread::sleep(std::time::Duration::from_millis(20));
         ruler.advance();
         let error = (ruler.instant(stamp) - instant).abs();

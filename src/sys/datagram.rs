@@ -146,13 +146,6 @@ impl AsFd for DatagramSocket {
     }
 }
 
-/// Now, in nanoseconds of `CLOCK_REALTIME`: the clock of the kernel's receive times.
-#[inline]
-pub fn real_time_now() -> i64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
-    now.tv_sec * 1_000_000_000 + now.tv_nsec
-}
-
 fn stamp(message: ControlMessageOwned) -> Option<i64> {
     match message {
         ControlMessageOwned::ScmTimestampns(time) => Some(time.tv_sec() * 1_000_000_000 + time.tv_nsec()),
@@ -281,6 +274,7 @@ impl<'a> Watched<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::clock::real_time_now;
 
     /// A port that was free a moment ago.
     fn port() -> SocketAddr {

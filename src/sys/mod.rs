@@ -14,6 +14,7 @@
 //! - [`crash`]: the last words of a process whose foreign code crashes.
 
 pub mod affinity;
+pub mod clock;
 pub mod crash;
 pub mod cycles;
 pub mod datagram;

@@ -87,6 +87,12 @@ fn obstacles(run: &Run) -> Vec<String> {
     obstacles
 }
 
+/// By which clock releases come, and how threads wait for them.
+fn clock_words(host: &Host) -> String {
+    let clock = format!("CLOCK_{}", host.clock.to_uppercase());
+    if host.spin_us > 0.0 { format!("{clock}, polled for the last {} µs", host.spin_us) } else { clock }
+}
+
 /// `55 to 60, limited: the rig asks for 51 to 89`
 fn bands(host: &Host) -> String {
     let text = |(low, high): (FifoPriority, FifoPriority)| format!("{} to {}", low.get(), high.get());
@@ -196,12 +202,13 @@ pub fn machine(run: &Run) -> String {
         ("FIFO priorities", bands(host), Some(host.fifo_band_used.is_some() && !host.is_limited())),
         ("Memory locked", memory, Some(host.memory_locked)),
         ("Deep idle prevented", yes_no(host.dma_latency_held).into(), Some(host.dma_latency_held)),
+        ("Kept by", clock_words(host), None),
         ("Processor", or_unknown(&host.cpu_model), None),
         ("Cores online", host.cpus_online.to_string(), None),
         ("Isolated cores", isolated, Some(!host.isolated_cpus.is_empty())),
     ];
     if !real_time {
-        rows.retain(|(name, ..)| *name != "FIFO priorities");
+        rows.retain(|(name, ..)| !matches!(*name, "FIFO priorities" | "Kept by"));
     }
     rows.extend(host.facts.iter().map(|(name, value)| (name.as_str(), value.clone(), None)));
     let items: String = rows

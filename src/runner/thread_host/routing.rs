@@ -10,7 +10,6 @@ use crate::plan::{FmuId, OutputClock, TaskId, TriggerTime};
 use crate::record::board::TaskWord;
 use crate::record::findings::{Finding, Occurrence};
 use crate::runner::world::World;
-use crate::sys::wake::monotonic_now;
 use crate::time::{Fraction, Instant, Nanos};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -68,7 +67,7 @@ impl PartitionHost {
     fn tick_time(&self, clock: &OutputClock, said: Option<Instant>) -> (Instant, Option<TaskId>) {
         let own = self.task();
         if self.world.plan.trigger_time == TriggerTime::Now && matches!(self.dispatch, Dispatch::Threads) {
-            return (self.world.simulation(Nanos(monotonic_now())), self.root());
+            return (self.world.simulation(Nanos(self.world.now())), self.root());
         }
         if clock.ticked_by.is_empty() || own.is_some_and(|own| clock.ticked_by.contains(&own)) {
             return (said.unwrap_or(self.time()), self.root());
@@ -173,7 +172,7 @@ impl PartitionHost {
         let Ok(mut clocks) = self.clocks.try_borrow_mut() else { return Ok(()) };
         let clocks = &mut *clocks;
         let now = match self.dispatch {
-            Dispatch::Threads => Nanos(monotonic_now()),
+            Dispatch::Threads => Nanos(self.world.now()),
             Dispatch::Events(_) => Nanos(0), // virtual time looks at no clock
         };
         if !clocks.outputs.is_empty() {

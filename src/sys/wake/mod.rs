@@ -3,10 +3,19 @@
 //! Protocol: the word counts. The sleeper reads it ([`WakeWord::value`]), looks whether there is work, and if not sleeps
 //! *as long as the word still has that value*. A waker makes the work visible first, then calls [`WakeWord::wake`], which
 //! changes the word and then wakes. A wake between the sleeper's look and its sleep therefore makes the sleep return at
-//! once: none is lost. One system call per sleep (`FUTEX_WAIT_BITSET`, private, absolute `CLOCK_MONOTONIC`), one per wake.
+//! once: none is lost. One system call per sleep, one per wake: a futex wait (`FUTEX_WAIT_BITSET`, private) with an absolute
+//! timeout of `CLOCK_MONOTONIC`; for `CLOCK_TAI`, which futexes do not know, the [sleep of a signal](signal).
+//!
+//! Who cannot afford the latency of waking up sleeps until shortly before the instant and then [polls](WakeWord::poll_until).
 //!
 //! Memory ordering: `wake` releases what was written before it; `value` and a sleep that returns acquire.
 
+mod signal;
+
+use self::signal::Sleeper;
+use super::SysError;
+use super::clock::Clock;
+pub use super::clock::monotonic_now;
 use rustix::io::Errno;
 use rustix::thread::futex::{self, Flags, Timespec};
 use std::num::NonZeroU32;
@@ -23,26 +32,61 @@ pub enum Wakening {
 
 /// The word that one thread sleeps on. See the [module](self).
 #[derive(Debug, Default)]
-pub struct WakeWord(AtomicU32);
+pub struct WakeWord {
+    word: AtomicU32,
+    /// Of deadlines.
+    clock: Clock,
+    /// Who sleeps until an instant of `CLOCK_TAI`.
+    sleeper: Sleeper,
+}
 
 impl WakeWord {
-    /// A word with the value 0.
+    /// A word with the value 0, for deadlines of `CLOCK_MONOTONIC`.
     pub const fn new() -> Self {
-        WakeWord(AtomicU32::new(0))
+        WakeWord::on(Clock::Monotonic)
+    }
+
+    /// A word with the value 0, for deadlines of `clock`. Of `CLOCK_TAI`, the threads that will sleep on it call
+    /// [`prepare_to_sleep`] before.
+    pub const fn on(clock: Clock) -> Self {
+        WakeWord { word: AtomicU32::new(0), clock, sleeper: Sleeper::new() }
     }
 
     /// The value to hand to [`wait_until`](Self::wait_until); read it before looking for work.
     #[inline]
     pub fn value(&self) -> u32 {
-        self.0.load(Ordering::Acquire)
+        self.word.load(Ordering::Acquire)
     }
 
-    /// Sleeps while the word is `expected`, at most until `deadline` (nanoseconds of `CLOCK_MONOTONIC`).
+    /// Sleeps while the word is `expected`, at most until `deadline` (nanoseconds of its clock).
     #[inline]
     pub fn wait_until(&self, expected: u32, deadline: Option<i64>) -> Wakening {
+        match (deadline, self.clock) {
+            (Some(deadline), Clock::Tai) => self.sleep_on_tai(expected, deadline, || ()),
+            _ => self.wait_for_futex(expected, deadline),
+        }
+    }
+
+    /// Looks at the clock and the word until `deadline`, or until the word is no more `expected`; and the last look at the
+    /// clock. No system call where the clock needs none.
+    #[inline]
+    pub fn poll_until(&self, expected: u32, deadline: i64) -> (Wakening, i64) {
+        loop {
+            let now = self.clock.now();
+            if self.value() != expected {
+                return (Wakening::Woken, now);
+            }
+            if now >= deadline {
+                return (Wakening::TimedOut, now);
+            }
+        }
+    }
+
+    #[inline]
+    fn wait_for_futex(&self, expected: u32, deadline: Option<i64>) -> Wakening {
         let deadline = deadline.map(timespec);
         loop {
-            match futex::wait_bitset(&self.0, Flags::PRIVATE, expected, deadline.as_ref(), NonZeroU32::MAX) {
+            match futex::wait_bitset(&self.word, Flags::PRIVATE, expected, deadline.as_ref(), NonZeroU32::MAX) {
                 // The waker may have been preempted by this very deadline, between changing the word and the call.
                 Err(Errno::TIMEDOUT) if self.value() == expected => return Wakening::TimedOut,
                 Ok(()) | Err(Errno::INTR) => {
@@ -72,22 +116,26 @@ impl WakeWord {
     /// on the old value any more, but one that sleeps goes on sleeping until [`wake_marked`](Self::wake_marked).
     #[inline]
     pub fn mark(&self) {
-        self.0.fetch_add(1, Ordering::Release);
+        self.word.fetch_add(1, Ordering::Release);
     }
 
     /// The second half of [`wake`](Self::wake): the system call.
     #[inline]
     pub fn wake_marked(&self) {
+        if self.clock == Clock::Tai && self.sleeper.signal() {
+            return;
+        }
         // Fails only for an address that is not mapped, which a reference never is.
-        let _ = futex::wake(&self.0, Flags::PRIVATE, 1);
+        let _ = futex::wake(&self.word, Flags::PRIVATE, 1);
     }
 }
 
-/// Now, in nanoseconds of `CLOCK_MONOTONIC`.
-#[inline]
-pub fn monotonic_now() -> i64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec * 1_000_000_000 + now.tv_nsec
+/// Makes it possible that the calling thread sleeps until instants of `clock`.
+pub fn prepare_to_sleep(clock: Clock) -> Result<(), SysError> {
+    match clock {
+        Clock::Monotonic => Ok(()),
+        Clock::Tai => signal::prepare(),
+    }
 }
 
 fn timespec(nanos: i64) -> Timespec {
@@ -96,50 +144,4 @@ fn timespec(nanos: i64) -> Timespec {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::Arc;
-
-    #[test]
-    fn sleeps_until_the_deadline_and_not_less() {
-        let word = WakeWord::new();
-        let deadline = monotonic_now() + 5_000_000;
-        assert_eq!(word.wait_until(0, Some(deadline)), Wakening::TimedOut);
-        assert!(monotonic_now() >= deadline);
-        assert_eq!(word.wait_until(0, Some(-5)), Wakening::TimedOut);
-    }
-
-    #[test]
-    fn a_wake_before_the_sleep_is_not_lost() {
-        let word = WakeWord::new();
-        let seen = word.value();
-        word.wake();
-        assert_eq!(word.wait_until(seen, None), Wakening::Woken);
-    }
-
-    #[test]
-    fn a_word_that_was_changed_before_the_deadline_is_no_timeout() {
-        let word = Arc::new(WakeWord::new());
-        let theirs = Arc::clone(&word);
-        // A waker that is preempted between the two halves, by the sleeper whose deadline has come.
-        let waker = std::thread::spawn(move || {
-            std::thread::sleep(std::time::Duration::from_millis(5));
-            theirs.mark();
-        });
-        let deadline = monotonic_now() + 1_000_000_000;
-        assert_eq!(word.wait_until(0, Some(deadline)), Wakening::Woken);
-        assert!(monotonic_now() >= deadline, "nobody has called it");
-        waker.join().unwrap();
-    }
-
-    #[test]
-    fn a_wake_during_the_sleep_ends_it() {
-        let word = Arc::new(WakeWord::new());
-        let theirs = Arc::clone(&word);
-        let sleeper = std::thread::spawn(move || theirs.wait_until(0, None));
-        std::thread::sleep(std::time::Duration::from_millis(5));
-        word.mark();
-        word.wake_marked();
-        assert_eq!(sleeper.join().unwrap(), Wakening::Woken);
-    }
-}
+mod tests;

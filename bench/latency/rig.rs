@@ -1,0 +1,78 @@
+//! Runs of vecud as a user starts them, and what their reports say.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use vecud::record::histogram::Histogram;
+use vecud::sys::clock::monotonic_now;
+
+/// A rig in a folder of its own.
+pub struct Rig {
+    folder: PathBuf,
+    name: String,
+}
+
+/// A finished run.
+pub struct Run {
+    /// `report.json`.
+    pub report: Value,
+    /// From the start of the program to the start of the simulation, ns.
+    pub start_up: i64,
+}
+
+impl Rig {
+    /// Writes the rig file.
+    pub fn new(folder: &Path, name: &str, text: &str) -> Result<Rig, String> {
+        let rig = Rig { folder: folder.to_owned(), name: name.to_owned() };
+        std::fs::write(rig.file(), text).map_err(|error| error.to_string())?;
+        Ok(rig)
+    }
+
+    /// The rig file.
+    pub fn file(&self) -> PathBuf {
+        self.folder.join(format!("{}.toml", self.name))
+    }
+
+    /// Runs it to its stop time.
+    pub fn run(&self) -> Result<Run, String> {
+        let out = self.folder.join(format!("{}-out", self.name));
+        let _ = std::fs::remove_dir_all(&out);
+        let began = monotonic_now();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vecud"));
+        command.arg("run").arg(self.file()).args(["--quiet", "--out"]).arg(&out);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
+        finish(child)?;
+        let text = std::fs::read_to_string(out.join("report.json")).map_err(|error| error.to_string())?;
+        let report: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        if report["host"]["scheduling"] != "fifo" {
+            return Err("no real-time privileges".to_owned());
+        }
+        let started = report["start_monotonic_ns"].as_i64().ok_or("report.json without start_monotonic_ns")?;
+        Ok(Run { report, start_up: started - began })
+    }
+}
+
+fn finish(child: Child) -> Result<(), String> {
+    let output = child.wait_with_output().map_err(|error| error.to_string())?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    }
+}
+
+impl Run {
+    /// What is reported of a clock.
+    pub fn clock(&self, fmu: &str, clock: &str) -> Option<&Value> {
+        self.report["clocks"].as_array()?.iter().find(|found| found["fmu"] == fmu && found["clock"] == clock)
+    }
+
+    /// The percentile of a metric, ns: `p50`.
+    pub fn percentile(&self, fmu: &str, clock: &str, metric: &str, percentile: &str) -> Option<f64> {
+        self.clock(fmu, clock)?[metric][percentile].as_f64()
+    }
+}
+
+/// A percentile of a histogram, ns.
+pub fn percentile(histogram: &Histogram, percent: f64) -> f64 {
+    histogram.quantile(percent / 100.0) as f64
+}

@@ -1,0 +1,63 @@
+//! What benchmarks find: printed line by line, and kept in `target/bench.json` for programs.
+
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// The figures of one program.
+pub struct Results {
+    program: &'static str,
+    lines: Vec<Value>,
+    kept: bool,
+}
+
+impl Results {
+    /// None yet, of this program.
+    pub fn new(program: &'static str) -> Results {
+        Results { program, lines: Vec::new(), kept: true }
+    }
+
+    /// A figure for which there is no limit.
+    pub fn figure(&mut self, name: &str, value: f64, unit: &str) {
+        println!("{name:<68} {value:10.2} {unit}");
+        self.lines.push(json!({ "name": name, "value": value, "unit": unit }));
+    }
+
+    /// A figure that must not be above `at_most`.
+    pub fn limited(&mut self, name: &str, value: f64, unit: &str, at_most: f64) {
+        let kept = value <= at_most;
+        let verdict = if kept { "" } else { "  EXCEEDED" };
+        println!("{name:<68} {value:10.2} {unit}    (at most {at_most}){verdict}");
+        self.lines.push(json!({ "name": name, "value": value, "unit": unit, "at_most": at_most, "kept": kept }));
+        self.kept &= kept;
+    }
+
+    /// Something that could not be measured, and why.
+    pub fn skipped(&mut self, name: &str, why: &str) {
+        println!("{name:<68} SKIPPED: {why}");
+        self.lines.push(json!({ "name": name, "skipped": why }));
+    }
+
+    /// Writes them beside those of the other programs; whether all limits were kept.
+    pub fn write(self) -> Result<bool, String> {
+        let file = file();
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        let mut all: Value = serde_json::from_str(&text).unwrap_or(json!({}));
+        all[self.program] = json!({ "kernel": kernel(), "kept": self.kept, "figures": self.lines });
+        let folder = file.parent().expect("a file in target");
+        std::fs::create_dir_all(folder)
+            .and_then(|()| std::fs::write(&file, serde_json::to_string_pretty(&all).expect("strings and numbers")))
+            .map_err(|error| format!("{}: {error}", file.display()))?;
+        println!("figures: {}", file.display());
+        Ok(self.kept)
+    }
+}
+
+fn file() -> PathBuf {
+    let program = Path::new(env!("CARGO_BIN_EXE_vecud"));
+    program.ancestors().nth(2).unwrap_or(program).join("bench.json")
+}
+
+fn kernel() -> String {
+    let read = |name: &str| std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
+    format!("{} {}", read("osrelease").trim(), read("version").trim())
+}

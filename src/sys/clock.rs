@@ -1,0 +1,92 @@
+//! The clock that a run keeps time by: `CLOCK_MONOTONIC`, or `CLOCK_TAI` on machines whose clocks a grandmaster keeps
+//! together (PTP), where the same instant of several machines has the same reading.
+//!
+//! Deadlines of the run, and stamps that are compared with them, are of this clock. Everything else (timeouts, the lengths
+//! of waits) is of [`monotonic_now`], which nobody can set.
+
+use nix::time::{ClockId, clock_gettime};
+
+/// Which clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clock {
+    /// `CLOCK_MONOTONIC`: starts with the machine, never jumps.
+    #[default]
+    Monotonic,
+    /// `CLOCK_TAI`: seconds since 1970 without leap seconds, kept by whoever disciplines the system's clock.
+    Tai,
+}
+
+impl Clock {
+    /// `CLOCK_TAI` or the ordinary one.
+    pub fn tai_if(tai: bool) -> Clock {
+        if tai { Clock::Tai } else { Clock::Monotonic }
+    }
+
+    /// Now, ns.
+    #[inline]
+    pub fn now(self) -> i64 {
+        match self {
+            Clock::Monotonic => monotonic_now(),
+            Clock::Tai => tai_now(),
+        }
+    }
+
+    /// By how much it is ahead of `CLOCK_MONOTONIC`, ns: the tightest of some looks.
+    pub fn ahead(self) -> i64 {
+        if self == Clock::Monotonic {
+            return 0;
+        }
+        let looks = (0..16).map(|_| {
+            let (before, own, after) = (monotonic_now(), self.now(), monotonic_now());
+            (after - before, own - before - (after - before) / 2)
+        });
+        looks.min().expect("sixteen looks").1
+    }
+}
+
+/// Now, in nanoseconds of `CLOCK_MONOTONIC`.
+#[inline]
+pub fn monotonic_now() -> i64 {
+    nanos(ClockId::CLOCK_MONOTONIC)
+}
+
+fn tai_now() -> i64 {
+    nanos(ClockId::CLOCK_TAI)
+}
+
+/// Now, in nanoseconds of `CLOCK_REALTIME`: the clock of the kernel's receive times.
+#[inline]
+pub fn real_time_now() -> i64 {
+    nanos(ClockId::CLOCK_REALTIME)
+}
+
+/// How many seconds `CLOCK_TAI` is ahead of UTC. 0: nobody has told the kernel (37 since 2017).
+pub fn tai_offset() -> i64 {
+    // The two looks are apart by less than half a second.
+    (tai_now() - real_time_now() + 500_000_000).div_euclid(1_000_000_000)
+}
+
+#[inline]
+fn nanos(clock: ClockId) -> i64 {
+    // Fails only for a clock that the kernel does not know; Linux has had each of these for more than a decade.
+    clock_gettime(clock).map_or(0, |now| now.tv_sec() * 1_000_000_000 + now.tv_nsec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_distance_of_two_clocks_stays() {
+        assert_eq!(Clock::Monotonic.ahead(), 0);
+        let distance = |_| Clock::Tai.ahead();
+        let (first, last) = (distance(()), distance(()));
+        assert!((first - last).abs() < 1_000_000, "{first} and {last}");
+        assert!((Clock::Tai.now() - monotonic_now() - first).abs() < 1_000_000_000);
+    }
+
+    #[test]
+    fn tai_is_whole_seconds_ahead_of_utc() {
+        assert!((0..100).contains(&tai_offset()), "{}", tai_offset());
+    }
+}
