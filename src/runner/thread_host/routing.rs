@@ -171,10 +171,6 @@ impl PartitionHost {
         let plan = &self.world.plan.fmus[self.fmu.0];
         let Ok(mut clocks) = self.clocks.try_borrow_mut() else { return Ok(()) };
         let clocks = &mut *clocks;
-        let now = match self.dispatch {
-            Dispatch::Threads => Nanos(self.world.now()),
-            Dispatch::Events(_) => Nanos(0), // virtual time looks at no clock
-        };
         if !clocks.outputs.is_empty() {
             let _counted = updates.get_clocks(&mut clocks.outputs)?;
             // While they are active, and before anybody whom they trigger can run.
@@ -183,6 +179,7 @@ impl PartitionHost {
             if let Some(delays) = &mut clocks.delays {
                 delays.ask(plan, updates, clocks.outputs.active())?;
             }
+            let now = self.dispatched_at();
             let active = clocks.outputs.active().iter().enumerate().filter(|(_, active)| **active == 1);
             for (index, clock) in active.map(|(index, _)| (index, &plan.output_clocks[index])) {
                 let delay = clocks.delays.as_ref().map_or(Ok(Fraction::ZERO), |delays| delays.of(index));
@@ -201,6 +198,7 @@ impl PartitionHost {
         let Countdowns { tasks, references, qualifiers } = &mut clocks.decimal;
         if !tasks.is_empty() {
             let _counted = updates.get_interval_decimal(references, &mut clocks.intervals, qualifiers)?;
+            let now = self.dispatched_at();
             for (index, target) in tasks.iter().enumerate() {
                 let seconds = clocks.intervals[index];
                 self.deadline(*target, qualifiers[index], seconds, Fraction::from_f64(seconds).ok(), now);
@@ -210,6 +208,7 @@ impl PartitionHost {
         if !tasks.is_empty() {
             let (counters, resolutions) = (&mut clocks.counters, &mut clocks.resolutions);
             let _counted = updates.get_interval_fraction(references, counters, resolutions, qualifiers)?;
+            let now = self.dispatched_at();
             for (index, target) in tasks.iter().enumerate() {
                 let (counter, resolution) = (counters[index], resolutions[index]);
                 let interval = Fraction::new(counter, resolution).ok();
@@ -217,6 +216,14 @@ impl PartitionHost {
             }
         }
         Ok(())
+    }
+
+    /// When what was just read is handed over: from then on it is the host's time that passes.
+    fn dispatched_at(&self) -> Nanos {
+        match self.dispatch {
+            Dispatch::Threads => Nanos(self.world.now()),
+            Dispatch::Events(_) => Nanos(0), // virtual time looks at no clock
+        }
     }
 
     /// A countdown interval was read, in seconds as `value`: a changed one counts from the activation time of the caller.
