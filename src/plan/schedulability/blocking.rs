@@ -6,10 +6,8 @@
 //! highest priority of its instance, its *ceiling*. Within a busy period of the delayed task nobody who is less urgent begins
 //! a section, and an instance has one lock: each instance delays once, by its longest such section. With inheritance, unlike
 //! with the ceiling protocol, several instances of the core may each delay once.
-//!
-//! Besides, whoever is ticked inside of a locked section is woken at its end, whatever instance it belongs to.
 
-use super::{Arrivals, Task};
+use super::Task;
 
 /// A locked section that is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,13 +21,12 @@ pub struct Block {
 /// The sections that delay the task of this index: of each instance the longest.
 pub fn blocks(tasks: &[Task], own: usize) -> Vec<Block> {
     let me = &tasks[own];
-    let ticks_me = |other: usize| matches!(&me.arrivals, Arrivals::By(causes) if causes.contains(&other));
     let ceiling =
         |instance: usize| tasks.iter().filter(|task| task.instance == instance).map(|task| task.urgency).max();
     let mut found: Vec<Block> = Vec::new();
     for (by, task) in tasks.iter().enumerate() {
         let lower = task.core == me.core && task.urgency < me.urgency && task.section > 0;
-        if !lower || !(ceiling(task.instance) >= Some(me.urgency) || ticks_me(by)) {
+        if !lower || ceiling(task.instance) < Some(me.urgency) {
             continue;
         }
         let block = Block { by, span: task.section };
@@ -44,7 +41,7 @@ pub fn blocks(tasks: &[Task], own: usize) -> Vec<Block> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Pattern;
+    use super::super::{Arrivals, Pattern};
     use super::*;
 
     fn task(instance: usize, urgency: u32, section: i128) -> Task {
@@ -73,13 +70,5 @@ mod tests {
         assert_eq!(of(&tasks, 0), [(2, 2)]);
         tasks[2].core = 1;
         assert_eq!(of(&tasks, 0), []);
-    }
-
-    #[test]
-    fn who_is_ticked_inside_of_a_section_waits_for_its_end() {
-        let mut tasks = [task(0, 9, 1), task(1, 5, 4)];
-        assert_eq!(of(&tasks, 0), [], "the ceiling of the other instance is low");
-        tasks[0].arrivals = Arrivals::By(vec![1]);
-        assert_eq!(of(&tasks, 0), [(1, 4)]);
     }
 }

@@ -64,7 +64,7 @@ pub enum Outcome {
 }
 
 /// Steps in which a busy period must end.
-const STEPS: usize = 100_000;
+const STEPS: usize = 30_000;
 
 /// The worst response of `own` among those that go before it, the equal ones included, with this blocking.
 pub fn bound(own: &Demand, others: &[Demand], blocking: i128) -> Outcome {

@@ -6,17 +6,45 @@
 //! schedulability analysis for distributed hard real-time systems", Microprocessing and Microprogramming 40 (1994)).
 
 use super::blocking::blocks;
-use super::response::{Demand, Outcome, bound};
+use super::response::{Bound, Demand, Outcome, bound};
 use super::{Arrivals, Stream, Task};
 
 /// How often responses and delays are reckoned anew, at most.
-const ROUNDS: usize = 200;
+const ROUNDS: usize = 50;
 
 /// The tasks with their delays, at one stage.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stage<'a> {
     tasks: &'a [Task],
-    /// Response so far; `None`: it has none.
-    responses: Vec<Option<i128>>,
+    outcomes: Vec<Outcome>,
+    /// By how long after its tick a task may be woken; `None`: nobody knows.
+    late: Vec<Option<i128>>,
+}
+
+/// All tasks, with everything that delays them.
+///
+/// # Panics
+/// When tasks tick each other in a circle.
+pub(super) fn settle(tasks: &[Task]) -> Stage<'_> {
+    let nothing = Outcome::Bounded(Bound { response: 0, activations: 0, window: 0, released: 0 });
+    let mut stage = Stage { tasks, outcomes: vec![nothing; tasks.len()], late: vec![Some(0); tasks.len()] };
+    for _ in 0..ROUNDS {
+        let next = stage.next();
+        let is_last = next == stage || tasks.iter().all(|task| matches!(task.arrivals, Arrivals::Own(_)));
+        stage = next;
+        if is_last {
+            return stage;
+        }
+    }
+    // Whoever still changes has no bound, and in the end neither has who depends on it.
+    for _ in 0..=tasks.len() {
+        let next = stage.next();
+        for (own, next) in stage.outcomes.iter_mut().zip(next.outcomes).filter(|(own, next)| *own != next) {
+            *own = if next == Outcome::Overloaded { next } else { Outcome::NotFound };
+        }
+        stage.late = next.late;
+    }
+    stage
 }
 
 /// The worst response of each task.
@@ -24,21 +52,7 @@ pub(super) struct Stage<'a> {
 /// # Panics
 /// When tasks tick each other in a circle.
 pub fn solve(tasks: &[Task]) -> Vec<Outcome> {
-    let mut stage = Stage { tasks, responses: vec![Some(0); tasks.len()] };
-    let mut outcomes = Vec::new();
-    for _ in 0..ROUNDS {
-        outcomes = (0..tasks.len()).map(|task| stage.outcome(task)).collect();
-        let responses: Vec<Option<i128>> = outcomes.iter().map(response).collect();
-        let all_own = tasks.iter().all(|task| matches!(task.arrivals, Arrivals::Own(_)));
-        if all_own || responses == stage.responses {
-            return outcomes;
-        }
-        stage.responses = responses;
-    }
-    // Whoever still changes, or depends on one that does, has no bound.
-    let last: Vec<Outcome> = (0..tasks.len()).map(|task| stage.outcome(task)).collect();
-    let changes = |(before, after): (&Outcome, Outcome)| if *before == after { after } else { Outcome::NotFound };
-    outcomes.iter().zip(last).map(changes).collect()
+    settle(tasks).outcomes
 }
 
 fn response(outcome: &Outcome) -> Option<i128> {
@@ -49,9 +63,18 @@ fn response(outcome: &Outcome) -> Option<i128> {
 }
 
 impl<'a> Stage<'a> {
-    /// With these results.
-    pub fn at(tasks: &'a [Task], outcomes: &[Outcome]) -> Stage<'a> {
-        Stage { tasks, responses: outcomes.iter().map(response).collect() }
+    /// What became of each task.
+    pub fn outcome(&self, task: usize) -> Outcome {
+        self.outcomes[task]
+    }
+
+    fn next(&self) -> Stage<'a> {
+        let tasks = || 0..self.tasks.len();
+        Stage {
+            tasks: self.tasks,
+            outcomes: tasks().map(|task| self.reckon(task)).collect(),
+            late: tasks().map(|task| self.late_dispatch(task)).collect(),
+        }
     }
 
     /// When a task is activated; `None`: one that ticks it has no bound.
@@ -61,7 +84,7 @@ impl<'a> Stage<'a> {
             Arrivals::By(causes) => {
                 let mut all = Vec::new();
                 for &cause in causes {
-                    let later = self.responses[cause]?;
+                    let later = response(&self.outcomes[cause])?;
                     let streams = self.streams(cause)?;
                     all.extend(streams.into_iter().map(|stream| Stream { jitter: stream.jitter + later, ..stream }));
                 }
@@ -81,7 +104,7 @@ impl<'a> Stage<'a> {
     /// What a task asks of its core.
     pub fn demand(&self, task: usize) -> Option<Demand<'a>> {
         let planned = &self.tasks[task];
-        let wake = planned.wake + self.late_dispatch(task)?;
+        let wake = planned.wake + self.late[task]?;
         Some(Demand { execution: planned.execution, wake, streams: self.streams(task)? })
     }
 
@@ -92,7 +115,7 @@ impl<'a> Stage<'a> {
             .filter(move |&other| other != task && tasks[other].core == me.core && tasks[other].urgency >= me.urgency)
     }
 
-    fn outcome(&self, task: usize) -> Outcome {
+    fn reckon(&self, task: usize) -> Outcome {
         let Some(own) = self.demand(task) else { return Outcome::NotFound };
         let Some(others) = self.before(task).map(|other| self.demand(other)).collect::<Option<Vec<Demand>>>() else {
             return Outcome::NotFound;
@@ -100,14 +123,29 @@ impl<'a> Stage<'a> {
         bound(&own, &others, blocks(self.tasks, task).iter().map(|block| block.span).sum())
     }
 
-    /// How long after its tick it may be woken: one that ticks inside of a locked section, on another core, wakes it at the
-    /// end of that, however long it is preempted there.
+    /// Who is ticked inside of a locked section, whatever instance it belongs to, is woken at its end; or, on the same core,
+    /// by whoever less urgent starts meanwhile. So until then only those run that go before it; on another core those that go
+    /// before the one that ticks.
     fn late_dispatch(&self, task: usize) -> Option<i128> {
         let Arrivals::By(causes) = &self.tasks[task].arrivals else { return Some(0) };
-        let remote = |cause: &&usize| {
-            let cause = &self.tasks[**cause];
-            cause.core != self.tasks[task].core && cause.section > 0
-        };
-        causes.iter().filter(remote).map(|&cause| self.responses[cause]).try_fold(0, |most, one| Some(most.max(one?)))
+        let mut latest = 0;
+        for &cause in causes.iter().filter(|cause| self.tasks[**cause].section > 0) {
+            let end = response(&self.outcomes[cause])?;
+            let meanwhile = if self.tasks[cause].core == self.tasks[task].core { task } else { cause };
+            let others = self.before(meanwhile).filter(|other| *other != cause);
+            let others: Vec<Demand> = others.map(|other| self.demand(other)).collect::<Option<_>>()?;
+            let blocking: i128 = blocks(self.tasks, cause).iter().map(|block| block.span).sum();
+            let mut window = self.tasks[cause].section + blocking;
+            loop {
+                let work: i128 = others.iter().map(|other| other.most(window) * other.execution).sum();
+                let next = (self.tasks[cause].section + blocking + work).min(end);
+                if next <= window {
+                    break;
+                }
+                window = next;
+            }
+            latest = latest.max(window.min(end));
+        }
+        Some(latest)
     }
 }

@@ -1,8 +1,8 @@
 //! A plan and what is known of it → the worst response of each clock, and who misses a deadline because of whom.
 
 use super::inputs::{Comes, Input, Inputs, Source, burst, burst_deadline, inputs};
-use super::system::Stage;
-use super::{Arrivals, Demand, Load, Measured, Outcome, Pattern, Task, Ticks, blocks, load, solve};
+use super::system::{Stage, settle};
+use super::{Arrivals, Bound, Demand, Load, Measured, Outcome, Pattern, Task, Ticks, blocks, load};
 use crate::plan::{Plan, TaskId};
 use crate::time::{Fraction, Nanos};
 use std::collections::BTreeSet;
@@ -122,16 +122,15 @@ impl Analysis {
 pub fn analyse(plan: &Plan, measured: Option<&Measured>) -> Analysis {
     let inputs = inputs(plan, measured);
     let system = System::of(plan, &inputs);
-    let outcomes = solve(&system.tasks);
-    let stage = Stage::at(&system.tasks, &outcomes);
+    let stage = settle(&system.tasks);
     let result = |task: usize| match system.place[task] {
         _ if !inputs.tasks[task].active => Verdict::Idle,
         None => Verdict::Unknown,
         Some(_) if system.unknown[task] => Verdict::Unknown,
-        Some(place) => match outcomes[place] {
+        Some(place) => match stage.outcome(place) {
             Outcome::Overloaded => Verdict::Overloaded,
             Outcome::NotFound => Verdict::NotFound,
-            Outcome::Bounded(_) => Verdict::Bounded(system.worst(place, &outcomes, &stage, &inputs)),
+            Outcome::Bounded(bound) => Verdict::Bounded(system.worst(place, &bound, &stage, &inputs)),
         },
     };
     let clocks =
@@ -227,8 +226,7 @@ impl System {
         }
     }
 
-    fn worst(&self, place: usize, outcomes: &[Outcome], stage: &Stage, inputs: &Inputs) -> Worst {
-        let Outcome::Bounded(bound) = outcomes[place] else { unreachable!("only bounded ones are explained") };
+    fn worst(&self, place: usize, bound: &Bound, stage: &Stage, inputs: &Inputs) -> Worst {
         let nanos = |ticks: i128| self.ticks.to_nanos(ticks);
         let blocking = blocks(&self.tasks, place);
         let before: Vec<usize> = stage.before(place).collect();
