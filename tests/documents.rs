@@ -32,6 +32,7 @@ fn files_that_the_documents_link_to_exist() {
         "docs/rig.md",
         "docs/state.md",
         "docs/report.md",
+        "docs/schedulability.md",
         "systemd/README.md",
         "rt-config/README.md",
         "CHANGELOG.md",
