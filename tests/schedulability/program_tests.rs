@@ -41,9 +41,9 @@ fn check_refuses_a_rig_whose_clock_misses_its_deadline() {
     let why = [
         "clock ecu.fast misses its deadline of 1 ms by 20 µs: on core ",
         "its worst response is 1.02 ms",
-        "\n       510 µs  its own execution\n",
-        "\n       110 µs  ecu.equal_a, less urgent, in its longest locked section\n",
-        "\n       400 µs  waking up\n",
+        " 510 µs  its own execution\n",
+        " 110 µs  ecu.equal_a, less urgent, in its longest locked section\n",
+        " 400 µs  waking up\n",
         "deadline_us in [fmu.ecu.clock.fast]",
     ];
     says(&refused, 2, &["-20 µs"], &why);
@@ -55,8 +55,7 @@ fn check_refuses_a_rig_whose_clock_misses_its_deadline() {
 #[test]
 fn check_refuses_an_overloaded_core_with_its_clocks() {
     let refused = check(&tracer("", 900, HOST), &[]);
-    let why =
-        ["is loaded with 119.7 %, more than it has", "\n      91.0 %  ecu.fast\n", "\n      10.5 %  ecu.equal_a\n"];
+    let why = ["is loaded with 119.7 %, more than it has", " 91.0 %  ecu.fast\n", " 10.5 %  ecu.equal_a\n"];
     says(&refused, 2, &["none"], &why);
 }
 

@@ -120,8 +120,8 @@ fn what_did_not_happen_in_a_run_did_not_disturb_it() {
 
 #[test]
 fn a_shortest_interval_is_for_clocks_without_a_period() {
-    let text = format!("[fmu.ecu]\npath = \"ecu\"\n[fmu.ecu.clock.fast]\nmin_interval_us = 500\n");
-    let error = try_build(&text, &[description(ECU)], &host()).unwrap_err().to_string();
+    let text = "[fmu.ecu]\npath = \"ecu\"\n[fmu.ecu.clock.fast]\nmin_interval_us = 500\n";
+    let error = try_build(text, &[description(ECU)], &host()).unwrap_err().to_string();
     let expected =
         "rig.toml:4:19: min_interval_us is for clocks without a period, and ecu.fast has one of 0.001 s: leave it out";
     assert_eq!(error, expected);
