@@ -5,7 +5,6 @@ use super::{ClockResult, ReportFile};
 use crate::plan::Mode;
 use crate::plan::schedulability::verdict::Basis;
 use crate::plan::schedulability::{Measured, MeasuredClock};
-use crate::time::Fraction;
 use serde::{Deserialize, Serialize};
 
 /// Figures of a clock, ns.
@@ -66,7 +65,7 @@ pub fn measured(clocks: &[ClockResult]) -> Measured {
         execution: clock.execution.max(),
         lock: clock.schedulability.longest_lock,
         wakeup: clock.wakeup_latency.max(),
-        interval: clock.interval_s.and_then(interval),
+        interval_s: clock.interval_s,
         shortest_interval: clock.schedulability.shortest_interval,
     };
     Measured { this_run: true, clocks: clocks.iter().map(clock).collect() }
@@ -92,14 +91,9 @@ impl ReportFile {
             execution: clock.execution.max,
             lock: clock.schedulability.longest_lock,
             wakeup: clock.wakeup_latency.max,
-            interval: clock.interval_s.and_then(interval),
+            interval_s: clock.interval_s,
             shortest_interval: clock.schedulability.shortest_interval,
         };
         Measured { this_run: false, clocks: self.clocks.iter().map(clock).collect() }
     }
-}
-
-/// The report has doubles; what is meant is the shortest decimal.
-fn interval(seconds: f64) -> Option<Fraction> {
-    Fraction::from_f64(seconds).ok().filter(|interval| !interval.is_zero())
 }

@@ -1,7 +1,7 @@
 //! Where figures come from: the rig, or what a run has measured.
 
 use crate::rig::RigClock;
-use crate::time::{Fraction, Nanos};
+use crate::time::Nanos;
 use serde::{Deserialize, Serialize};
 
 /// What the rig says of a clock; what it leaves out may have been measured.
@@ -63,8 +63,8 @@ pub struct MeasuredClock {
     pub lock: u64,
     /// Its worst wake-up latency.
     pub wakeup: u64,
-    /// Of a periodic clock.
-    pub interval: Option<Fraction>,
+    /// Of a periodic clock, s.
+    pub interval_s: Option<f64>,
     /// Of another clock: the shortest time between two releases, if there were two.
     pub shortest_interval: Option<u64>,
 }

@@ -107,6 +107,11 @@ impl<'a> Seen<'a> {
         measured.clocks.iter().find(own).map(|clock| Seen { clock, this_run: measured.this_run })
     }
 
+    /// The period that it had. Reports have doubles; what is meant is the shortest decimal.
+    fn interval(self) -> Option<Fraction> {
+        Fraction::from_f64(self.clock.interval_s?).ok().filter(|interval| !interval.is_zero())
+    }
+
     /// As the run has seen it: by its shortest interval.
     fn comes(self) -> Option<(Comes, Source)> {
         if self.this_run && self.clock.activations == 1 {
@@ -144,7 +149,7 @@ fn comes(plan: &Plan, task: &TaskPlan, run: Option<Seen>) -> Option<(Comes, Sour
         Release::Periodic { interval, .. } | Release::Asked { interval: Some(interval), .. } => {
             Some((Comes::Every(*interval), Source::Default))
         }
-        Release::Asked { interval: None, .. } => Some((Comes::Every(run?.clock.interval?), Source::Run)),
+        Release::Asked { interval: None, .. } => Some((Comes::Every(run?.interval()?), Source::Run)),
         Release::At(times) => Some((Comes::Times(times.iter().map(|time| time.nanos()).collect()), Source::Default)),
         Release::Datagram { source } => {
             let interval = Fraction::from_f64(1.0 / plan.datagrams[*source].max_rate).ok()?;
