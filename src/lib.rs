@@ -34,7 +34,7 @@
 //! | [`snapshot`] | a run that was left, to be taken up again: FMU states and the host's bookkeeping | yes |
 //! | [`stimulus`] | rows of a file that feed inputs and tick clocks; what an activation gets of them | yes |
 //! | [`schedule`] | (plan, time, event) → activations due; the same code in both modes | yes |
-//! | [`plan`] | the rig resolved against the descriptions: priorities, cores, connections | yes |
+//! | [`plan`] | the rig resolved against the descriptions: priorities, cores, connections, worst responses | yes |
 //! | [`rig`] | TOML → what the user wants, strictly checked | yes |
 //! | [`ffi`] | unsafe: function tables, instances, the callbacks that C calls | |
 //! | [`fmu`] | archives, the cache, source builds; [`fmu::description`]: XML → data | description |

@@ -33,6 +33,7 @@ fn files_that_the_documents_link_to_exist() {
         "docs/state.md",
         "docs/report.md",
         "docs/doctor.md",
+        "docs/schedulability.md",
         "systemd/README.md",
         "rt-config/README.md",
         "CHANGELOG.md",

@@ -1,20 +1,64 @@
-//! `vecud check`: the plan of a rig, without running it.
+//! `vecud check`: the plan of a rig, without running it, and whether its clocks meet their deadlines.
 
-use crate::plan::table;
-use crate::supervisor::{self, Error, Options, results};
-use std::path::PathBuf;
+use super::report::Folder;
+use crate::plan::schedulability::{self, Measured};
+use crate::plan::{Mode, table};
+use crate::supervisor::{self, Error, Options, Prepared, results};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 #[derive(clap::Args)]
 pub struct Arguments {
     /// A rig file (TOML), an .fmu file, or the folder of an unpacked FMU
     file: PathBuf,
+
+    /// The output folder of an earlier run of this rig in real time: worst responses are computed from what it has measured,
+    /// where the rig does not say it (execution_us, lock_us, min_interval_us, wakeup_us)
+    #[arg(long, value_name = "DIR")]
+    measured: Option<PathBuf>,
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let prepared = supervisor::plan(&Options { file: arguments.file, ..Options::default() })?;
     supervisor::check_sockets(&prepared)?;
-    let grants = prepared.grants.map_or_else(String::new, |grants| grants.text(&prepared.plan));
-    results::print(&(table::render(&prepared.plan) + &grants), None)?;
-    Ok(ExitCode::SUCCESS)
+    let plan = &prepared.plan;
+    let measured = arguments.measured.as_deref();
+    let run = measured.map(|folder| figures(folder, &prepared)).transpose()?;
+    let grants = prepared.grants.as_ref().map_or_else(String::new, |grants| grants.text(plan));
+    // In virtual time nothing takes time.
+    let analysis = (plan.mode == Mode::RealTime).then(|| schedulability::analyse(plan, run.as_ref()));
+    let folder = measured.map(|folder| folder.display().to_string());
+    let schedule = analysis.as_ref().map(|analysis| schedulability::table::render(plan, analysis, folder.as_deref()));
+    results::print(&(table::render(plan) + &schedule.unwrap_or_default() + &grants), None)?;
+    match analysis.and_then(|analysis| schedulability::table::refusal(plan, &analysis)) {
+        Some(refusal) => Err(Error::Unschedulable(prepared.file, refusal)),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// What the run in this folder has measured of the rig.
+fn figures(folder: &Path, prepared: &Prepared) -> Result<Measured, Error> {
+    let plan = &prepared.plan;
+    let wrong = |what: String| Err(Error::Report(folder.to_owned(), None, what));
+    if plan.mode == Mode::Virtual {
+        return wrong("--measured is of no use to a rig in virtual time, where nothing takes time".to_owned());
+    }
+    let report = Folder::of(folder)?.report()?;
+    if report.rig() != plan.rig {
+        return wrong(format!(
+            "this is a run of the rig \"{}\", not of \"{}\"; name the output folder of a run of {}",
+            report.rig(),
+            plan.rig,
+            prepared.file.display()
+        ));
+    }
+    if !report.is_of_real_time() {
+        return wrong("this run was in virtual time, which measures nothing; run the rig in real time".to_owned());
+    }
+    let measured = report.measured();
+    let is_there = |(fmu, clock): (&str, &str)| measured.clocks.iter().any(|own| own.fmu == fmu && own.clock == clock);
+    if !plan.tasks.iter().any(|task| is_there((&plan.fmus[task.fmu.0].name, &task.clock))) {
+        return wrong("this run had none of the clocks of the rig; name a run of the rig as it is now".to_owned());
+    }
+    Ok(measured)
 }

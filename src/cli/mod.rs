@@ -29,7 +29,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done; 1 the run failed (an FMU error, a 
 enum Command {
     /// Run a rig, or one FMU by itself
     Run(run::Arguments),
-    /// Show the plan of a rig without running it: tasks, priorities, cores, connections
+    /// Show the plan of a rig without running it: tasks, priorities, cores, connections, worst responses
     Check(check::Arguments),
     /// Look whether this machine is ready for real time: what costs latency, why, and what changes it
     Doctor(doctor::Arguments),

@@ -8,6 +8,7 @@ use super::findings::{Findings, Unit};
 use super::links::Links;
 use super::owners::Owners;
 use super::priorities::{Class, Merged};
+use super::schedulability::HostFigures;
 use super::start_values::{self, Starts};
 use super::triggers::{self, Output};
 use super::{
@@ -207,6 +208,7 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
             clock: rig.host.clock,
             spin: rig.host.spin.value,
             stack_kib: rig.host.stack_kib,
+            figures: HostFigures { wakeup: rig.host.wakeup, overhead: rig.host.overhead },
         },
         fmus,
         initial_order: initial.order.into_iter().map(FmuId).collect(),
@@ -389,6 +391,7 @@ fn tasks(
                 thread: threads.next().unwrap_or_default(),
                 overrun: draft.overrun,
                 limits: draft.limits,
+                figures: draft.figures,
                 set,
                 get,
             });

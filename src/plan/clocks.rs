@@ -1,6 +1,7 @@
 //! Input clocks and what activates them: drafts of the tasks, before they are sorted.
 
 use super::findings::{Findings, Unit};
+use super::schedulability::Figures;
 use super::words::kind_in;
 use super::{Release, Timetable};
 use crate::fmu::description::{Causality, Clock, Dialect, IntervalVariability, Variable};
@@ -25,6 +26,7 @@ pub(super) struct Draft {
     pub write_shift: bool,
     pub overrun: Overrun,
     pub limits: Limits,
+    pub figures: Figures,
 }
 
 impl Draft {
@@ -159,6 +161,19 @@ fn draft(
     let shift = overrides.iter().find_map(|c| c.shift.as_ref());
     let release = release(unit, v, clock, overrides.iter().find_map(|c| c.interval.as_ref()), shift, findings);
     let interval = release.as_ref().and_then(known_interval);
+    if let (Some(least), Some(interval), true) = (
+        overrides.iter().find_map(|c| c.figures.min_interval.as_ref()),
+        interval,
+        clock.interval_variability != IntervalVariability::Tunable,
+    ) {
+        let message = format!(
+            "min_interval_us is for clocks without a period, and {}.{} has one of {} s: leave it out",
+            unit.name(),
+            v.name,
+            interval.seconds()
+        );
+        findings.rig(least.place, message);
+    }
     if rig.mode == Mode::RealTime && interval.is_some_and(|interval| interval < SHORTEST) {
         let message = format!(
             "the interval of the clock \"{}\" is shorter than a microsecond, which no real time can keep: try --mode virtual",
@@ -185,6 +200,7 @@ fn draft(
             max_execution: limit(|limits| limits.max_execution),
             max_overruns: overrides.iter().find_map(|c| c.limits.max_overruns),
         },
+        figures: Figures::of(&overrides),
     })
 }
 

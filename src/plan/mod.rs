@@ -32,6 +32,7 @@ mod owners;
 mod priorities;
 pub mod promise;
 mod record;
+pub mod schedulability;
 mod selection;
 mod start_values;
 mod states;

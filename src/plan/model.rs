@@ -2,6 +2,7 @@
 
 use super::TracePlan;
 use super::conversion::Conversion;
+use super::schedulability::{Figures, HostFigures};
 use super::stimulus::{FedElement, StimulusPlan};
 use crate::fmu::description::{Dialect, IntervalVariability, ValueReference, Values, VariableType};
 use crate::priority::{FifoPriority, FmiPriority};
@@ -93,6 +94,8 @@ pub struct HostPlan {
     pub spin: Nanos,
     /// Stack of a partition thread, KiB.
     pub stack_kib: usize,
+    /// The rig's figures for the host, if it has them.
+    pub figures: HostFigures,
 }
 
 /// One instance.
@@ -379,6 +382,8 @@ pub struct TaskPlan {
     pub overrun: Overrun,
     /// Limits.
     pub limits: Limits,
+    /// The rig's figures, for [`super::schedulability`].
+    pub figures: Figures,
     /// Set before the activation: one entry per variable type.
     pub set: Vec<Batch>,
     /// Read after it: one entry per variable type.

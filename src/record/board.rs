@@ -180,6 +180,10 @@ pub enum TaskWord {
     LockLeaked,
     /// Unlocks without a lock.
     LockUnbalanced,
+    /// The longest locked section of the host's own (callbacks, and reading what others read as well), ns.
+    LongestOwnLock,
+    /// Of a clock that is not periodic: the shortest time between two releases, ns, plus one; 0: there were no two.
+    ShortestInterval,
     /// Calls that returned fmi3Warning.
     Warnings,
     /// The interval that a periodic clock's FMU was asked for: counter.

@@ -3,8 +3,8 @@
 use super::stimuli::StimulusJson;
 use super::trace::TraceJson;
 use super::{
-    ClockResult, ConnectionResult, End, FindingResult, FmuResult, Host, LockResult, PromiseResult, Run, Scheduling,
-    Severity, passed, status,
+    ClockResult, ConnectionResult, End, FindingResult, FmuResult, Host, LockResult, PromiseResult, Run, Schedulability,
+    Scheduling, Severity, passed, status,
 };
 use crate::plan::Mode;
 use crate::plan::words::kind_name;
@@ -122,6 +122,8 @@ struct ClockJson<'a> {
     rate_limited: Option<u64>,
     kernel_dropped: Option<u64>,
     max_latency: Option<u64>,
+    #[serde(flatten)]
+    schedulability: Schedulability,
     wakeup_latency: Hist,
     start_latency: Hist,
     start_jitter: Hist,
@@ -283,6 +285,7 @@ impl<'a> ClockJson<'a> {
             rate_limited: datagrams.map(|own| own.rate_limited),
             kernel_dropped: datagrams.map(|own| own.dropped),
             max_latency: clock.max_latency,
+            schedulability: clock.schedulability,
             wakeup_latency: Hist::of(&clock.wakeup_latency),
             start_latency: Hist::of(&clock.start_latency),
             start_jitter: Hist::of(&clock.start_jitter),

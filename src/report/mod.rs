@@ -35,6 +35,7 @@ mod json;
 mod read;
 mod run;
 mod sample;
+mod schedulability;
 mod stimuli;
 mod table;
 mod trace;
@@ -46,6 +47,7 @@ pub use json::json;
 pub use read::{ReadError, ReportFile};
 pub use run::*;
 pub use sample::sample;
+pub use schedulability::{PredictedFrom, Schedulability, measured};
 pub use table::{LiveHeader, LiveRow, Screen, live, summary};
 pub use trace::{Picture, TraceFile, TraceResult};
 

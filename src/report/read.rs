@@ -11,7 +11,7 @@ use super::stimuli::StimulusJson;
 use super::trace::TraceRead;
 use super::{
     ClockResult, ConnectionResult, DatagramResult, End, FindingResult, FmuResult, FmuStatus, Host, LockResult, Problem,
-    PromiseResult, Run, Scheduling, Severity, json, status,
+    PromiseResult, Run, Schedulability, Scheduling, Severity, json, status,
 };
 use crate::fmu::description::IntervalVariability as Kind;
 use crate::plan::Mode;
@@ -113,7 +113,7 @@ pub(super) struct ClockFile {
     pub fmu: String,
     pub clock: String,
     kind: String,
-    interval_s: Option<f64>,
+    pub interval_s: Option<f64>,
     activated_by: String,
     fmi_priority: u32,
     fifo_priority: Option<u8>,
@@ -129,6 +129,8 @@ pub(super) struct ClockFile {
     rate_limited: Option<u64>,
     kernel_dropped: Option<u64>,
     max_latency: Option<u64>,
+    #[serde(flatten)]
+    pub schedulability: Schedulability,
     pub wakeup_latency: Figures,
     pub start_latency: Figures,
     pub start_jitter: Figures,
@@ -326,6 +328,7 @@ impl ClockFile {
             retimed: self.retimed,
             discarded: self.discarded,
             max_latency: self.max_latency,
+            schedulability: self.schedulability,
             // In the order of the log.
             wakeup_latency: take("wakeup_latency", &self.wakeup_latency)?,
             start_latency: take("start_latency", &self.start_latency)?,

@@ -1,6 +1,6 @@
 //! A finished run as data. Everything that the report shows is in here.
 
-use super::TraceResult;
+use super::{Schedulability, TraceResult};
 use crate::fmu::description::IntervalVariability;
 use crate::plan::{Interpolation, Mode};
 use crate::priority::{FifoPriority, FmiPriority};
@@ -250,6 +250,8 @@ pub struct ClockResult {
     pub datagrams: Option<DatagramResult>,
     /// Limits of the rig, ns.
     pub max_latency: Option<u64>,
+    /// Computed worst response, and what serves to compute it.
+    pub schedulability: Schedulability,
     /// Release → first instruction after the sleep.
     pub wakeup_latency: Histogram,
     /// Release → first FMI call.

@@ -1,8 +1,8 @@
 //! A made-up run, for examples and tests.
 
 use super::{
-    ClockResult, ConnectionResult, End, FmuResult, FmuStatus, Host, LockResult, PromiseResult, Run, Scheduling,
-    TraceResult,
+    ClockResult, ConnectionResult, End, FmuResult, FmuStatus, Host, LockResult, PredictedFrom, PromiseResult, Run,
+    Schedulability, Scheduling, TraceResult,
 };
 use crate::fmu::description::IntervalVariability::{self, Constant, Countdown, Triggered};
 use crate::plan::Mode;
@@ -134,6 +134,12 @@ fn clock(
         discarded: 0,
         datagrams: None,
         max_latency: (clock == "task_1ms").then_some(100_000),
+        schedulability: Schedulability {
+            longest_lock: work / 10,
+            shortest_interval: interval_s.is_none().then_some(2_000_000),
+            predicted_response: Some(5 * work + 60_000),
+            predicted_from: Some(PredictedFrom::Run),
+        },
         wakeup_latency,
         start_latency,
         start_jitter,

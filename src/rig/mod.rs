@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod document;
+mod figures;
 mod model;
 mod nearest;
 mod parse;
@@ -19,6 +20,7 @@ mod trace;
 mod triggers;
 
 pub(crate) use document::float_text;
+pub use figures::RigFigures;
 pub use model::*;
 pub use nearest::{nearest, suggestion};
 pub use parse::parse;

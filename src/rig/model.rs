@@ -1,6 +1,6 @@
 //! What a rig file says, before any FMU has been opened.
 
-use super::{RigRecord, RigTrace};
+use super::{RigFigures, RigRecord, RigTrace};
 use crate::fmu::description::Dialect;
 use crate::priority::FifoPriority;
 use crate::time::{Fraction, Instant, Nanos};
@@ -204,6 +204,10 @@ pub struct RigHost {
     pub spin: At<Nanos>,
     /// `stack_kib`.
     pub stack_kib: usize,
+    /// `wakeup_us`: the worst wake-up latency that is reckoned with.
+    pub wakeup: Option<Nanos>,
+    /// `overhead_us`: processor time of an activation outside of FMU code that is reckoned with.
+    pub overhead: Option<Nanos>,
 }
 
 impl Default for RigHost {
@@ -216,6 +220,8 @@ impl Default for RigHost {
             clock: HostClock::Monotonic,
             spin: At::unplaced(Nanos(0)),
             stack_kib: 256,
+            wakeup: None,
+            overhead: None,
         }
     }
 }
@@ -273,6 +279,8 @@ pub struct RigClock {
     pub overrun: Option<Overrun>,
     /// `max_latency_us`, `max_execution_us`, `max_overruns`.
     pub limits: Limits,
+    /// `execution_us`, `lock_us`, `min_interval_us`, `deadline_us`.
+    pub figures: RigFigures,
 }
 
 /// `[[connect]]`.

@@ -2,7 +2,7 @@
 
 use super::document::{Document, Section, describe, elements, number};
 use super::tables;
-use super::{At, HostClock, Mode, OnError, Overrun, Place, Problem, Rig, RigError, RigHost, TriggerTime};
+use super::{At, HostClock, Mode, OnError, Overrun, Place, Problem, Rig, RigError, RigHost, TriggerTime, figures};
 use crate::priority::FifoPriority;
 use crate::time::{Instant, Nanos};
 use std::path::Path;
@@ -11,7 +11,7 @@ use toml_edit::{Item, Value};
 const TOP: &[&str] = &["rig", "host", "fmu", "connect", "trigger", "stimulus", "record", "trace"];
 const RIG: &[&str] =
     &["name", "mode", "start_time", "stop_time", "overrun", "on_error", "trigger_time", "shutdown_timeout"];
-const HOST: &[&str] = &["fifo_priorities", "cpus", "lock_memory", "clock", "spin_us", "stack_kib"];
+const HOST: &[&str] = &["fifo_priorities", "cpus", "lock_memory", "clock", "spin_us", "stack_kib", "wakeup_us", "overhead_us"];
 
 /// Reads a rig file's text. `file` names it in messages and is what relative paths in it are relative to.
 pub fn parse(text: &str, file: &Path) -> Result<Rig, RigError> {
@@ -100,6 +100,8 @@ fn read_host(section: Section, host: &mut RigHost) {
     if let Some(stack) = section.read("stack_kib", "a whole number from 64 to 65536", size) {
         host.stack_kib = stack.value;
     }
+    host.wakeup = figures::read_host(&section, "wakeup_us");
+    host.overhead = figures::read_host(&section, "overhead_us");
 }
 
 /// The lowest and the highest priority of partitions.

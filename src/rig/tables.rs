@@ -6,8 +6,8 @@ use super::record::read_record;
 use super::stimuli::read_stimulus;
 use super::triggers::read_trigger;
 use super::{
-    At, Endpoint, GetIntervals, Limits, OnWarning, Place, Rig, RigClock, RigConnect, RigFmu, Timing, start, suggestion,
-    trace,
+    At, Endpoint, GetIntervals, Limits, OnWarning, Place, Rig, RigClock, RigConnect, RigFmu, Timing, figures, start,
+    suggestion, trace,
 };
 use crate::fmu::description::Dialect;
 use crate::time::{Fraction, Nanos};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use toml_edit::Item;
 
 const FMU: &[&str] = &["path", "cpu", "dialect", "lenient", "on_warning", "get_intervals", "define", "start", "clock"];
-const CLOCK: &[&str] = &["interval", "shift", "overrun", "max_latency_us", "max_execution_us", "max_overruns"];
+const CLOCK: [&str; 6] = ["interval", "shift", "overrun", "max_latency_us", "max_execution_us", "max_overruns"];
 const CONNECT: &[&str] = &["from", "to", "timing", "max_size"];
 
 /// Reads them all.
@@ -128,12 +128,13 @@ fn read_define(section: &Section) -> Vec<(At<String>, Option<String>)> {
 
 fn read_clocks(fmu: &Section) -> Vec<RigClock> {
     let Some(clocks) = fmu.table("clock", "clock") else { return Vec::new() };
+    let known: Vec<&str> = CLOCK.into_iter().chain(figures::KEYS).collect();
     let mut all = Vec::new();
     for (name, item) in clocks.entries() {
         let title = format!("{}.clock.{}]", fmu.title.trim_end_matches(']'), name.value);
         match item.as_table_like() {
             Some(table) => {
-                let section = Section::new(fmu.document, &title, table, name.place).only(CLOCK);
+                let section = Section::new(fmu.document, &title, table, name.place).only(&known);
                 all.push(read_clock(&section, name));
             }
             None => {
@@ -163,6 +164,7 @@ fn read_clock(section: &Section, name: At<&str>) -> RigClock {
             max_execution: micros("max_execution_us"),
             max_overruns: section.read("max_overruns", "a whole number from 0 on", whole).map(|n| n.value),
         },
+        figures: figures::read(section),
     }
 }
 

@@ -149,7 +149,7 @@ fn unknown_keys_name_their_place_and_the_nearest_known_key() {
     );
     refused_with_fmu(
         "[host]\ncolour = 1\n",
-        "rig.toml:4:1: unknown key \"colour\" in [host]; known are fifo_priorities, cpus, lock_memory, clock, spin_us, stack_kib",
+        "rig.toml:4:1: unknown key \"colour\" in [host]; known are fifo_priorities, cpus, lock_memory, clock, spin_us, stack_kib, wakeup_us, overhead_us",
     );
 }
 
@@ -318,4 +318,39 @@ proptest::proptest! {
         let _ = parse(&text, Path::new("rig.toml"));
         let _ = parse(&format!("{FMU}{text}"), Path::new("rig.toml"));
     }
+}
+
+#[test]
+fn figures_of_clocks_and_host_are_read_to_the_safe_side() {
+    let rig = rig(
+        "[host]\nwakeup_us = 30\noverhead_us = 0.3\n[fmu.ecu]\npath = \"ecu\"\n[fmu.ecu.clock.fast]\nexecution_us = 0.3\n\
+         lock_us = 0.0001\nmin_interval_us = 1.0019\ndeadline_us = 1e3\n",
+    );
+    assert_eq!((rig.host.wakeup, rig.host.overhead), (Some(Nanos(30_000)), Some(Nanos(300))));
+    let figures = &rig.fmus[0].clocks[0].figures;
+    let nanos = [&figures.execution, &figures.lock, &figures.min_interval, &figures.deadline]
+        .map(|figure| figure.as_ref().unwrap().value.0);
+    assert_eq!(nanos, [300, 1, 1001, 1_000_000]);
+}
+
+#[test]
+fn figures_that_cannot_be_are_refused() {
+    let clock = |key: &str, message: &str| {
+        refused_with_fmu(&format!("[fmu.ecu.clock.fast]\n{key}\n"), &format!("rig.toml:4:{message}"));
+    };
+    clock("execution_us = 0", "16: execution_us must be a number of microseconds from 0.001 to 1e12, not 0");
+    clock("lock_us = -1", "11: lock_us must be a number of microseconds from 0 to 1e12, not -1");
+    clock(
+        "deadline_us = \"1 ms\"",
+        "15: deadline_us must be a number of microseconds from 0.001 to 1e12, not the string \"1 ms\"",
+    );
+    clock("min_interval_us = nan", "19: min_interval_us must be a number of microseconds from 0.001 to 1e12, not NaN");
+    clock(
+        "lock_us = 300\nexecution_us = 200",
+        "11: lock_us = 300 is more than execution_us = 200: a locked section is a part of the execution",
+    );
+    refused_with_fmu(
+        "[host]\nwakeup_us = -5\n",
+        "rig.toml:4:13: wakeup_us must be a number of microseconds from 0 to 1e6, not -5",
+    );
 }

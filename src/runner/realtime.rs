@@ -317,6 +317,7 @@ impl PartitionThread {
         if let Some(previous) = previous {
             let jitter = (start - previous.start) - (release - previous.release);
             cells.histogram(Metric::Jitter).record(jitter.abs());
+            keep_shortest(&cells, period, release - previous.release);
         }
         *previous = Some(Previous { release, start });
         if let Some(ring) = &world.sites[task.0].trace {
@@ -337,6 +338,15 @@ impl PartitionThread {
         } else {
             instance.lock.leave(host.member());
         }
+    }
+}
+
+/// Of a clock without a period: how near to one another two releases were.
+fn keep_shortest(cells: &TaskCells, period: Nanos, between: i64) {
+    let (word, seen) = (cells.word(TaskWord::ShortestInterval), between.max(0) as u64 + 1);
+    let shortest = word.load(Relaxed);
+    if period == Nanos::MAX && (shortest == 0 || seen < shortest) {
+        word.store(seen, Relaxed);
     }
 }
 

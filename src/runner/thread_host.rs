@@ -84,6 +84,8 @@ pub struct PartitionHost {
     dispatch: Dispatch,
     /// The last hold time, in ticks; [`RECORDED`] when it has been recorded.
     last_hold: Cell<u64>,
+    /// The longest locked section of our own in an activation, in ticks.
+    longest_own: Cell<u64>,
     /// A bit per task: to be woken at the outermost unlock.
     to_wake: Box<[Cell<u64>]>,
     clocks: RefCell<Clocks>,
@@ -111,6 +113,7 @@ impl PartitionHost {
             outside: Outside { hold, calls, tag },
             dispatch,
             last_hold: Cell::new(RECORDED),
+            longest_own: Cell::new(0),
             lock: &world.instances[fmu.0].lock,
             to_wake: world.plan.tasks.chunks(64).map(|_| Cell::new(0)).collect(),
             clocks: RefCell::new(clocks),
@@ -213,9 +216,23 @@ impl PartitionHost {
     pub fn locked<T>(&self, body: impl FnOnce() -> T) -> T {
         self.lock.lock(&self.member);
         let result = body();
-        self.lock.unlock(&self.member);
+        if let Unlocked::Outermost { held } = self.lock.unlock(&self.member) {
+            self.keep_longest(held);
+        }
         self.wake_targets();
         result
+    }
+
+    /// In real time, the longest of our own locked sections; those of the FMU have a histogram.
+    #[inline]
+    fn keep_longest(&self, ticks: u64) {
+        if ticks > self.longest_own.get() && matches!(self.dispatch, Dispatch::Threads) {
+            self.longest_own.set(ticks);
+            if let Some(site) = self.site.get() {
+                let nanos = self.world.scale.nanos(ticks);
+                site.cells.word(TaskWord::LongestOwnLock).store(nanos, Relaxed);
+            }
+        }
     }
 
     /// What callbacks have read since the activation began.

@@ -6,6 +6,7 @@ use super::machine::Machine;
 use super::progress::scheduling;
 use super::promise;
 use super::recorder::Recorder;
+use super::schedulability;
 use super::stimuli;
 use super::watch::{Killed, signal_name};
 use crate::ffi::{Function, Status};
@@ -52,8 +53,10 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
     let plan = &prepared.plan;
     let global = |word: Global| board.global(word).load(SeqCst);
     let scheduling = scheduling(board);
-    let clocks: Vec<ClockResult> =
+    let mut clocks: Vec<ClockResult> =
         (0..plan.tasks.len()).map(|task| clock(plan, board, TaskId(task), scheduling, facts)).collect();
+    let mut notes = plan.notes.clone();
+    schedulability::predict(plan, scheduling, &mut clocks, &mut notes);
     let died = death(plan, board, facts);
     let fmus: Vec<FmuResult> = (0..plan.fmus.len())
         .map(|fmu| FmuResult {
@@ -133,7 +136,7 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
             End::StopTime
         },
         problems,
-        notes: plan.notes.clone(),
+        notes,
         host: Host {
             kernel: facts.machine.kernel.clone(),
             preempt_rt: facts.machine.preempt_rt,
@@ -399,6 +402,7 @@ fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling, facts:
             arrival_latency: measured(Metric::Arrival),
         }),
         max_latency: planned.limits.max_latency.map(|limit| limit.0 as u64),
+        schedulability: schedulability::seen(cells),
         wakeup_latency: measured(Metric::Wakeup),
         start_latency: measured(Metric::Start),
         start_jitter: measured(Metric::Jitter),

@@ -36,6 +36,8 @@ pub enum Error {
     },
     /// The rig does not fit its FMUs or this machine.
     Plan(PlanError),
+    /// A clock of the rig can miss its deadline: which, by how much, and why.
+    Unschedulable(PathBuf, String),
     /// The file of a saved state, or where one is to be saved.
     State(PathBuf, String),
     /// A report or a recording: its file, the line in it, what is wrong and what to do.
@@ -97,6 +99,7 @@ impl fmt::Display for Error {
                 )
             }
             Error::Plan(error) => error.fmt(f),
+            Error::Unschedulable(rig, message) => write!(f, "{}: {message}", rig.display()),
             Error::State(path, message) => write!(f, "{}: {message}", path.display()),
             Error::Report(path, Some(line), message) => write!(f, "{}:{line}: {message}", path.display()),
             Error::Report(path, None, message) => write!(f, "{}: {message}", path.display()),

@@ -19,6 +19,7 @@ mod promise;
 mod recorder;
 pub mod results;
 mod saved;
+mod schedulability;
 mod sockets;
 mod stimuli;
 mod tracer;

@@ -6,7 +6,7 @@ mod side;
 use crate::report::{self, Screen};
 use crate::supervisor::{self, Error, results};
 use crate::sys::process::terminal_size;
-use side::Folder;
+pub(super) use side::Folder;
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write, stdout};
 use std::os::fd::AsFd;

@@ -8,6 +8,7 @@ mod exchange;
 mod exchange_starts;
 mod promise;
 mod record;
+mod schedulability;
 mod schedule;
 mod start_values;
 mod table;

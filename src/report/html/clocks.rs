@@ -165,6 +165,7 @@ fn detail(clock: &ClockResult, mode: Mode, open: &str) -> String {
         facts.push(format!("thread <code>{}</code> on core {}", escape(&clock.thread), clock.cpu));
     }
     facts.extend(clock.max_latency.map(|limit| format!("limit on start latency {}", short_duration(limit))));
+    facts.extend(clock.schedulability.words());
     facts.extend(fates(clock).map(|fates| escape(&fates)));
     if clock.discarded > 0 && clock.datagrams.is_none() {
         facts.push(format!("{} discarded at the end", count(clock.discarded)));

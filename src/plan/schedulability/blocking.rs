@@ -1,0 +1,74 @@
+//! Who, though less urgent, is waited for: the blocking term.
+//!
+//! A locked section that has begun ends before anybody else of its instance runs, and meanwhile its thread has the priority of
+//! the most urgent one that waits for it (priority inheritance: L. Sha, R. Rajkumar, J. Lehoczky, "Priority inheritance
+//! protocols", IEEE Transactions on Computers 39 (1990)). So a section of a less urgent task delays every task up to the
+//! highest priority of its instance, its *ceiling*. Within a busy period of the delayed task nobody who is less urgent begins
+//! a section, and an instance has one lock: each instance delays once, by its longest such section. With inheritance, unlike
+//! with the ceiling protocol, several instances of the core may each delay once.
+
+use super::Task;
+
+/// A locked section that is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Whose: an index.
+    pub by: usize,
+    /// For how long.
+    pub span: i128,
+}
+
+/// The sections that delay the task of this index: of each instance the longest.
+pub fn blocks(tasks: &[Task], own: usize) -> Vec<Block> {
+    let me = &tasks[own];
+    let ceiling =
+        |instance: usize| tasks.iter().filter(|task| task.instance == instance).map(|task| task.urgency).max();
+    let mut found: Vec<Block> = Vec::new();
+    for (by, task) in tasks.iter().enumerate() {
+        let lower = task.core == me.core && task.urgency < me.urgency && task.section > 0;
+        if !lower || ceiling(task.instance) < Some(me.urgency) {
+            continue;
+        }
+        let block = Block { by, span: task.section };
+        match found.iter_mut().find(|block| tasks[block.by].instance == task.instance) {
+            Some(longest) if longest.span < block.span => *longest = block,
+            Some(_) => {}
+            None => found.push(block),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Arrivals, Pattern};
+    use super::*;
+
+    fn task(instance: usize, urgency: u32, section: i128) -> Task {
+        let arrivals = Arrivals::Own(Pattern::Grid { interval: 100, jitter: 0 });
+        Task { core: 0, instance, urgency, execution: 10, section, wake: 0, arrivals }
+    }
+
+    fn of(tasks: &[Task], own: usize) -> Vec<(usize, i128)> {
+        blocks(tasks, own).into_iter().map(|block| (block.by, block.span)).collect()
+    }
+
+    #[test]
+    fn the_longest_section_of_each_instance_whose_ceiling_is_high_enough() {
+        let tasks =
+            [task(0, 9, 1), task(1, 8, 2), task(2, 7, 3), task(0, 5, 4), task(0, 4, 6), task(1, 3, 5), task(2, 2, 7)];
+        assert_eq!(of(&tasks, 0), [(4, 6)], "only its own instance reaches it");
+        assert_eq!(of(&tasks, 1), [(4, 6), (5, 5)]);
+        assert_eq!(of(&tasks, 2), [(4, 6), (5, 5), (6, 7)], "one in between waits for each instance once");
+        assert_eq!(of(&tasks, 5), [(6, 7)]);
+        assert_eq!(of(&tasks, 6), []);
+    }
+
+    #[test]
+    fn equal_ones_and_other_cores_do_not_block() {
+        let mut tasks = [task(0, 9, 1), task(0, 9, 3), task(0, 5, 2)];
+        assert_eq!(of(&tasks, 0), [(2, 2)]);
+        tasks[2].core = 1;
+        assert_eq!(of(&tasks, 0), []);
+    }
+}

@@ -1,0 +1,225 @@
+//! What is reckoned with: for each task of a plan the figures that are known, where they come from, and what is missing.
+//!
+//! The rig's figures count first, then measured ones. A figure that is missing is no error: the bounds that depend on it are
+//! not known.
+
+use super::{HostFigures, Measured, MeasuredClock};
+use crate::plan::{Plan, Release, TaskId, TaskPlan};
+use crate::time::{Fraction, Nanos};
+
+/// What is assumed of `wakeup_us` when neither the rig nor a run says it.
+pub const WAKEUP: Nanos = Nanos(50_000);
+/// What is assumed of `overhead_us` when the rig does not say it: timer interrupt, two context switches, the gate before the
+/// first FMI call, and recording after the last.
+pub const OVERHEAD: Nanos = Nanos(5_000);
+/// External events that may come at once: as many as wait for their clock without being an overrun.
+const BURST: u64 = 16;
+
+/// Who says a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// The rig.
+    Rig,
+    /// A run.
+    Run,
+    /// Nobody: it is a default, or does not matter.
+    Default,
+}
+
+/// When a task is activated.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Comes {
+    /// At least so far apart.
+    Every(Fraction),
+    /// So far apart in the long run, but up to sixteen at once.
+    Bursts(Fraction),
+    /// At these times.
+    Times(Vec<Nanos>),
+    /// By these tasks.
+    By(Vec<TaskId>),
+}
+
+/// What is known of a task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Input {
+    /// Something in the rig can activate it, and in the run whose bounds are wanted something did.
+    pub active: bool,
+    /// Its longest execution, with nothing of the host.
+    pub execution: Option<(Nanos, Source)>,
+    /// Its longest locked section, never longer than the execution.
+    pub section: (Nanos, Source),
+    /// When it comes; `None`: that is not known.
+    pub comes: Option<(Comes, Source)>,
+}
+
+impl Input {
+    /// Something that is needed is not known.
+    pub fn is_incomplete(&self) -> bool {
+        self.active && (self.execution.is_none() || self.comes.is_none())
+    }
+}
+
+/// Everything that is reckoned with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inputs {
+    /// By task.
+    pub tasks: Vec<Input>,
+    /// By task: the worst wake-up latency of its core.
+    pub wakeup: Vec<(Nanos, Source)>,
+    /// Processor time of an activation outside of FMU code.
+    pub overhead: (Nanos, Source),
+}
+
+/// Puts together what the plan's rig and, if there is one, a run say.
+pub fn inputs(plan: &Plan, measured: Option<&Measured>) -> Inputs {
+    let runs: Vec<Option<Seen>> = plan.tasks.iter().map(|task| Seen::of(plan, task, measured)).collect();
+    let this_run = measured.is_some_and(|measured| measured.this_run);
+    let mut tasks: Vec<Input> =
+        plan.tasks.iter().zip(&runs).map(|(task, run)| input(plan, task, *run, this_run && run.is_none())).collect();
+    inactive(plan, &mut tasks);
+    causes(plan, &mut tasks, &runs);
+    let HostFigures { wakeup, overhead } = plan.host.figures;
+    let wakeup_of = |task: &TaskPlan| match wakeup {
+        Some(wakeup) => (wakeup, Source::Rig),
+        None => {
+            measured_wakeup(plan, &runs, task.cpu).map_or((WAKEUP, Source::Default), |wakeup| (wakeup, Source::Run))
+        }
+    };
+    Inputs {
+        wakeup: plan.tasks.iter().map(wakeup_of).collect(),
+        overhead: overhead.map_or((OVERHEAD, Source::Default), |overhead| (overhead, Source::Rig)),
+        tasks,
+    }
+}
+
+/// A clock that was activated in a run.
+#[derive(Clone, Copy)]
+struct Seen<'a> {
+    clock: &'a MeasuredClock,
+    this_run: bool,
+}
+
+impl<'a> Seen<'a> {
+    fn of(plan: &Plan, task: &TaskPlan, measured: Option<&'a Measured>) -> Option<Seen<'a>> {
+        let name = &plan.fmus[task.fmu.0].name;
+        let own = |clock: &&MeasuredClock| clock.fmu == *name && clock.clock == task.clock && clock.activations > 0;
+        let measured = measured?;
+        measured.clocks.iter().find(own).map(|clock| Seen { clock, this_run: measured.this_run })
+    }
+
+    /// The period that it had. Reports have doubles; what is meant is the shortest decimal.
+    fn interval(self) -> Option<Fraction> {
+        Fraction::from_f64(self.clock.interval_s?).ok().filter(|interval| !interval.is_zero())
+    }
+
+    /// As the run has seen it: by its shortest interval.
+    fn comes(self) -> Option<(Comes, Source)> {
+        if self.this_run && self.clock.activations == 1 {
+            return Some((Comes::Times(vec![Nanos(0)]), Source::Run));
+        }
+        let shortest = self.clock.shortest_interval.filter(|shortest| *shortest > 0)?;
+        Some((Comes::Every(fraction(Nanos(i64::try_from(shortest).ok()?))), Source::Run))
+    }
+}
+
+fn input(plan: &Plan, task: &TaskPlan, run: Option<Seen>, idle: bool) -> Input {
+    let clock = run.map(|run| run.clock);
+    let nanos = |ns: u64| Nanos(i64::try_from(ns).unwrap_or(i64::MAX));
+    let by_rig = |nanos: Option<Nanos>| nanos.map(|nanos| (nanos, Source::Rig));
+    // A clock may be too coarse to see that it took time at all.
+    let execution =
+        by_rig(task.figures.execution).or(clock.map(|clock| (nanos(clock.execution).max(Nanos(1)), Source::Run)));
+    let section = by_rig(task.figures.lock).or(clock.map(|clock| (nanos(clock.lock), Source::Run)));
+    let (section, said_by) = section.unwrap_or((Nanos(0), Source::Default));
+    let longest = execution.map_or(section, |(execution, _)| execution);
+    Input {
+        active: task.release != Release::Never && !idle,
+        execution,
+        section: (section.min(longest), said_by),
+        comes: comes(plan, task, run),
+    }
+}
+
+/// What is known without looking at those that cause it.
+fn comes(plan: &Plan, task: &TaskPlan, run: Option<Seen>) -> Option<(Comes, Source)> {
+    if let Some(least) = task.figures.min_interval {
+        return Some((Comes::Every(fraction(least)), Source::Rig));
+    }
+    match &task.release {
+        Release::Periodic { interval, .. } | Release::Asked { interval: Some(interval), .. } => {
+            Some((Comes::Every(*interval), Source::Default))
+        }
+        Release::Asked { interval: None, .. } => Some((Comes::Every(run?.interval()?), Source::Run)),
+        Release::At(times) => Some((Comes::Times(times.iter().map(|time| time.nanos()).collect()), Source::Default)),
+        Release::Datagram { source } => {
+            let interval = Fraction::from_f64(1.0 / plan.datagrams[*source].max_rate).ok()?;
+            Some((Comes::Bursts(interval), Source::Default))
+        }
+        Release::Changing | Release::Countdown | Release::Stimulus { .. } => run?.comes(),
+        Release::Triggered { .. } | Release::Never => None,
+    }
+}
+
+fn fraction(nanos: Nanos) -> Fraction {
+    Fraction::new(nanos.0 as u64, 1_000_000_000).expect("a billion is a small denominator")
+}
+
+/// Nothing activates what only the inactive could.
+fn inactive(plan: &Plan, tasks: &mut [Input]) {
+    for (task, roots) in crate::plan::roots(&plan.tasks).into_iter().enumerate() {
+        let idle =
+            |root: &TaskId| plan.tasks[root.0].release == Release::Never || !plan.tasks[root.0].caused_by.is_empty();
+        if roots.iter().all(idle) {
+            tasks[task].active = false;
+        }
+    }
+}
+
+/// Triggered tasks follow those that may tick them, unless that goes in a circle or those are not known.
+fn causes(plan: &Plan, tasks: &mut [Input], runs: &[Option<Seen>]) {
+    let triggered = |task: usize| matches!(plan.tasks[task].release, Release::Triggered { .. });
+    let mut settled = false;
+    loop {
+        let mut changed = false;
+        for task in 0..tasks.len() {
+            if tasks[task].comes.is_some() || !triggered(task) || !tasks[task].active {
+                continue;
+            }
+            let active = plan.tasks[task].caused_by.iter().filter(|cause| tasks[cause.0].active);
+            let known = active.clone().all(|cause| tasks[cause.0].comes.is_some());
+            if known {
+                tasks[task].comes = Some((Comes::By(active.copied().collect()), Source::Default));
+            } else if settled {
+                tasks[task].comes = runs[task].and_then(Seen::comes);
+            }
+            changed |= tasks[task].comes.is_some();
+            if changed && settled {
+                break;
+            }
+        }
+        match (changed, settled) {
+            (true, _) => settled = false,
+            (false, false) => settled = true,
+            (false, true) => return,
+        }
+    }
+}
+
+/// The worst wake-up of the most urgent clock that was activated there: the others wait for partitions as well.
+fn measured_wakeup(plan: &Plan, runs: &[Option<Seen>], cpu: usize) -> Option<Nanos> {
+    let here = plan.tasks.iter().zip(runs).filter(|(task, _)| task.cpu == cpu);
+    let activated = here.filter_map(|(task, run)| Some((task.fifo.get(), (*run)?.clock)));
+    let most_urgent = activated.clone().map(|(fifo, _)| fifo).max()?;
+    let worst = activated.filter(|(fifo, _)| *fifo == most_urgent).map(|(_, run)| run.wakeup).min()?;
+    i64::try_from(worst).ok().map(Nanos)
+}
+
+/// How many come at once, at most.
+pub(super) fn burst(interval: i128) -> i128 {
+    interval * i128::from(BURST - 1)
+}
+
+/// The longest response in which none of sixteen that came at once is lost.
+pub(super) fn burst_deadline(interval: Fraction) -> Option<Fraction> {
+    Fraction::new(interval.counter().checked_mul(BURST)?, interval.resolution()).ok()
+}

@@ -1,0 +1,151 @@
+//! All tasks of all cores together.
+//!
+//! Who is ticked by others follows their pattern, but later, by anything up to their response: an activation ticks a clock at
+//! most once, at any time between its release and its end. So responses depend on delays, and those on responses. Both only
+//! grow when one does, so that they are reckoned from below until nothing changes (K. Tindell, J. Clark, "Holistic
+//! schedulability analysis for distributed hard real-time systems", Microprocessing and Microprogramming 40 (1994)).
+
+use super::blocking::blocks;
+use super::response::{Bound, Demand, Outcome, bound};
+use super::{Arrivals, Stream, Task};
+
+/// How often responses and delays are reckoned anew, at most.
+const ROUNDS: usize = 50;
+
+/// The tasks with their delays, at one stage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stage<'a> {
+    tasks: &'a [Task],
+    outcomes: Vec<Outcome>,
+    /// By how long after its tick a task may be woken; `None`: nobody knows.
+    late: Vec<Option<i128>>,
+}
+
+/// All tasks, with everything that delays them.
+///
+/// # Panics
+/// When tasks tick each other in a circle.
+pub(super) fn settle(tasks: &[Task]) -> Stage<'_> {
+    let nothing = Outcome::Bounded(Bound { response: 0, activations: 0, window: 0, released: 0 });
+    let mut stage = Stage { tasks, outcomes: vec![nothing; tasks.len()], late: vec![Some(0); tasks.len()] };
+    for _ in 0..ROUNDS {
+        let next = stage.next();
+        let is_last = next == stage || tasks.iter().all(|task| matches!(task.arrivals, Arrivals::Own(_)));
+        stage = next;
+        if is_last {
+            return stage;
+        }
+    }
+    // Whoever still changes has no bound, and in the end neither has who depends on it.
+    for _ in 0..=tasks.len() {
+        let next = stage.next();
+        for (own, next) in stage.outcomes.iter_mut().zip(next.outcomes).filter(|(own, next)| *own != next) {
+            *own = if next == Outcome::Overloaded { next } else { Outcome::NotFound };
+        }
+        stage.late = next.late;
+    }
+    stage
+}
+
+/// The worst response of each task.
+///
+/// # Panics
+/// When tasks tick each other in a circle.
+pub fn solve(tasks: &[Task]) -> Vec<Outcome> {
+    settle(tasks).outcomes
+}
+
+fn response(outcome: &Outcome) -> Option<i128> {
+    match outcome {
+        Outcome::Bounded(bound) => Some(bound.response),
+        Outcome::Overloaded | Outcome::NotFound => None,
+    }
+}
+
+impl<'a> Stage<'a> {
+    /// What became of each task.
+    pub fn outcome(&self, task: usize) -> Outcome {
+        self.outcomes[task]
+    }
+
+    fn next(&self) -> Stage<'a> {
+        let tasks = || 0..self.tasks.len();
+        Stage {
+            tasks: self.tasks,
+            outcomes: tasks().map(|task| self.reckon(task)).collect(),
+            late: tasks().map(|task| self.late_dispatch(task)).collect(),
+        }
+    }
+
+    /// When a task is activated; `None`: one that ticks it has no bound.
+    pub fn streams(&self, task: usize) -> Option<Vec<Stream<'a>>> {
+        match &self.tasks[task].arrivals {
+            Arrivals::Own(pattern) => Some(vec![Stream { pattern, jitter: 0 }]),
+            Arrivals::By(causes) => {
+                let mut all = Vec::new();
+                for &cause in causes {
+                    let later = response(&self.outcomes[cause])?;
+                    let streams = self.streams(cause)?;
+                    all.extend(streams.into_iter().map(|stream| Stream { jitter: stream.jitter + later, ..stream }));
+                }
+                Some(all)
+            }
+        }
+    }
+
+    /// The patterns that activate a task, whatever delays them.
+    pub fn roots(&self, task: usize) -> Vec<Stream<'a>> {
+        match &self.tasks[task].arrivals {
+            Arrivals::Own(pattern) => vec![Stream { pattern, jitter: 0 }],
+            Arrivals::By(causes) => causes.iter().flat_map(|&cause| self.roots(cause)).collect(),
+        }
+    }
+
+    /// What a task asks of its core.
+    pub fn demand(&self, task: usize) -> Option<Demand<'a>> {
+        let planned = &self.tasks[task];
+        let wake = planned.wake + self.late[task]?;
+        Some(Demand { execution: planned.execution, wake, streams: self.streams(task)? })
+    }
+
+    /// Those that go before a task, or with it.
+    pub fn before(&self, task: usize) -> impl Iterator<Item = usize> + use<'a> {
+        let (tasks, me) = (self.tasks, &self.tasks[task]);
+        (0..tasks.len())
+            .filter(move |&other| other != task && tasks[other].core == me.core && tasks[other].urgency >= me.urgency)
+    }
+
+    fn reckon(&self, task: usize) -> Outcome {
+        let Some(own) = self.demand(task) else { return Outcome::NotFound };
+        let Some(others) = self.before(task).map(|other| self.demand(other)).collect::<Option<Vec<Demand>>>() else {
+            return Outcome::NotFound;
+        };
+        bound(&own, &others, blocks(self.tasks, task).iter().map(|block| block.span).sum())
+    }
+
+    /// Who is ticked inside of a locked section, whatever instance it belongs to, is woken at its end; or, on the same core,
+    /// by whoever less urgent starts meanwhile. So until then only those run that go before it; on another core those that go
+    /// before the one that ticks.
+    fn late_dispatch(&self, task: usize) -> Option<i128> {
+        let Arrivals::By(causes) = &self.tasks[task].arrivals else { return Some(0) };
+        let mut latest = 0;
+        for &cause in causes.iter().filter(|cause| self.tasks[**cause].section > 0) {
+            let end = response(&self.outcomes[cause])?;
+            let meanwhile = if self.tasks[cause].core == self.tasks[task].core { task } else { cause };
+            let others = self.before(meanwhile).filter(|other| *other != cause);
+            let others: Vec<Demand> = others.map(|other| self.demand(other)).collect::<Option<_>>()?;
+            let blocking: i128 = blocks(self.tasks, cause).iter().map(|block| block.span).sum();
+            let mut window = self.tasks[cause].section + blocking;
+            loop {
+                let work: i128 = others.iter().map(|other| other.most(window) * other.execution).sum();
+                let next = (self.tasks[cause].section + blocking + work).min(end);
+                if next <= window {
+                    break;
+                }
+                window = next;
+            }
+            latest = latest.max(window.min(end));
+        }
+        Some(latest)
+    }
+}
