@@ -45,7 +45,8 @@ fn draw(clocks: &[&ClockResult]) -> String {
     };
     let all: Vec<[Histogram; 3]> = clocks.iter().map(|clock| parts(clock)).collect();
     let counted = || all.iter().flatten().filter(|own| own.count() > 0);
-    let least = counted().map(Histogram::min).min().unwrap_or(1).max(50) as f64;
+    // One value that took next to nothing does not stretch the axis.
+    let least = counted().map(|own| own.quantile(0.02)).min().unwrap_or(1).max(100) as f64;
     let most = counted().map(Histogram::max).max().unwrap_or(1000).max(1000) as f64;
     let (min, max) = (10f64.powf(least.log10().floor()), 10f64.powf((most * 1.02).log10().ceil()));
     let height = 12.0 + ROW * clocks.len() as f64 + 30.0;

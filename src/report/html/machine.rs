@@ -24,6 +24,11 @@ pub(super) fn locked(host: &Host) -> String {
     format!("{:.1} of {:.1} MiB", mib(host.memory_locked_bytes), mib(host.memory_wanted_bytes))
 }
 
+fn capital(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+
 /// Whether a fact that has only words speaks for or against real time.
 fn speaks(name: &str, value: &str) -> Option<bool> {
     match name {
@@ -74,7 +79,7 @@ pub fn machine(run: &Run) -> String {
                 Some(false) if real_time => "<i class=\"bad\">!</i>",
                 _ => "",
             };
-            format!("<div><dt>{}</dt><dd>{mark}{}</dd></div>\n", escape(name), escape(value))
+            format!("<div><dt>{}</dt><dd>{mark}{}</dd></div>\n", escape(&capital(name)), escape(value))
         })
         .collect();
     let sentence = if real_time {

@@ -11,7 +11,14 @@ const MOST: usize = 200;
 
 /// The list; nothing when all is well.
 pub fn problems(run: &Run) -> String {
-    let items: Vec<String> = run.problems.iter().take(MOST).map(|problem| item(run, problem)).collect();
+    // What to do is said once for all problems of a kind.
+    let mut said: Vec<&str> = Vec::new();
+    let mut items = Vec::new();
+    for problem in run.problems.iter().take(MOST) {
+        let advice = advice(problem).filter(|advice| !said.contains(advice));
+        said.extend(advice);
+        items.push(item(run, problem, advice));
+    }
     let (first, others) = items.split_at(items.len().min(SHOWN));
     if first.is_empty() {
         return String::new();
@@ -32,7 +39,7 @@ pub fn problems(run: &Run) -> String {
     out
 }
 
-fn item(run: &Run, problem: &Problem) -> String {
+fn item(run: &Run, problem: &Problem, advice: Option<&str>) -> String {
     let (class, word) = match problem.severity {
         Severity::Failure => ("failure", "failure"),
         Severity::Limit => ("limit-exceeded", "limit exceeded"),
@@ -40,7 +47,7 @@ fn item(run: &Run, problem: &Problem) -> String {
         Severity::Warning => ("warning", "warning"),
     };
     let message = plain_lines(&problem.message).map(|line| escape(&line)).collect::<Vec<_>>().join("<br>");
-    let advice = advice(problem).map(|what| format!("<small>{what}</small>")).unwrap_or_default();
+    let advice = advice.map(|what| format!("<small>{what}</small>")).unwrap_or_default();
     format!(
         "<li class=\"{class}\"><b>{word}</b><div><span>{message}</span>{advice}{}</div></li>\n",
         place(run, problem)
