@@ -64,7 +64,8 @@ fn a_limit_that_was_exceeded_fails_its_case_and_no_other() {
 
 #[test]
 fn an_fmu_that_fails_fails_its_status() {
-    let run = Rig::new("stop_time = 0.1").tracer("a", "fail_kind = 1, fail_at = 20").tracer("b", "").run_virtual().exits(1);
+    let run =
+        Rig::new("stop_time = 0.1").tracer("a", "fail_kind = 1, fail_at = 20").tracer("b", "").run_virtual().exits(1);
     let (_, failures) = junit(&run);
     assert_eq!(failures.len(), 1, "{failures:?}");
     assert!(failures[0].0.starts_with("status (") && failures[0].1.starts_with("fmu `a`: "), "{failures:?}");

@@ -49,7 +49,9 @@ impl Watched {
 
     /// Looks at the run, if an interval has ended. `now`: CLOCK_MONOTONIC, ns.
     pub fn look(&mut self, board: Board, now: i64) {
-        let start = board.global(Global::Start).load(SeqCst) as i64;
+        let [start, ended] = [Global::Start, Global::Ended].map(|word| board.global(word).load(SeqCst) as i64);
+        // While FMUs are terminated nothing is activated.
+        let now = if ended > 0 { now.min(ended) } else { now };
         if self.first.is_none() || start <= 0 || now < start {
             return;
         }
