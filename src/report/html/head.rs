@@ -6,6 +6,11 @@ use crate::plan::Mode;
 use crate::report::format::{plural, seconds};
 use crate::report::{End, Run, Scheduling, passed};
 
+/// So many notes are seen at once; the others are folded up.
+const NOTES: usize = 6;
+/// So many are on the page at all.
+const MOST: usize = 200;
+
 /// Everything above the tables.
 pub fn head(run: &Run) -> String {
     let mode = match run.mode {
@@ -95,6 +100,16 @@ fn notes(run: &Run) -> String {
     if notes.is_empty() {
         return String::new();
     }
-    let items: String = notes.iter().map(|note| format!("<li>{note}</li>\n")).collect();
-    format!("<section class=\"notes\"><h3>Worth knowing</h3>\n<ul>\n{items}</ul>\n</section>\n")
+    let items: Vec<String> = notes.iter().take(MOST).map(|note| format!("<li>{note}</li>\n")).collect();
+    let (first, others) = items.split_at(items.len().min(NOTES));
+    let mut out = format!("<section class=\"notes\"><h3>Worth knowing</h3>\n<ul>\n{}</ul>\n", first.concat());
+    if !others.is_empty() {
+        let all = plural((notes.len() - NOTES) as u64, "further note");
+        out += &format!("<details>\n<summary>{all}</summary>\n<ul>\n{}</ul>\n", others.concat());
+        if notes.len() > MOST {
+            out += &format!("<p class=\"note\">The first {MOST} are listed here; report.json has all.</p>\n");
+        }
+        out += "</details>\n";
+    }
+    out + "</section>\n"
 }
