@@ -31,7 +31,7 @@ pub fn cyclictest(run: &Run) -> Option<String> {
             nodename: "",
             release,
             version,
-            machine: std::env::consts::ARCH,
+            machine: MACHINE,
             realtime: u8::from(run.host.preempt_rt),
         },
         num_threads: run.clocks.len(),
@@ -40,6 +40,13 @@ pub fn cyclictest(run: &Run) -> Option<String> {
     };
     Some(serde_json::to_string_pretty(&file).expect("strings, numbers and maps") + "\n")
 }
+
+/// As `uname -m` has it.
+const MACHINE: &str = match (cfg!(target_arch = "x86_64"), cfg!(target_arch = "aarch64")) {
+    (true, _) => "x86_64",
+    (_, true) => "aarch64",
+    _ => "",
+};
 
 #[derive(Serialize)]
 struct File<'a> {
