@@ -50,7 +50,7 @@ fn draw(clocks: &[&ClockResult]) -> String {
     let most = counted().map(Histogram::max).max().unwrap_or(1000).max(1000) as f64;
     let (min, max) = (10f64.powf(least.log10().floor()), 10f64.powf((most * 1.02).log10().ceil()));
     let height = 12.0 + ROW * clocks.len() as f64 + 30.0;
-    let frame = Frame { height, left: 132.0, right: 20.0, top: 12.0, bottom: 28.0, ..Frame::MEDIUM };
+    let frame = Frame { height, left: 132.0, right: 36.0, top: 12.0, bottom: 28.0, ..Frame::MEDIUM };
     let xs = Scale::Log { min, max };
     let ticks: Vec<_> = log_duration_ticks(min, max).into_iter().collect();
     let every = ticks.len().div_ceil(frame.labels + 1).max(1);

@@ -58,8 +58,8 @@ fn findings(fmu: &FmuResult) -> String {
     }
     let items: String = fmu.findings.iter().map(|finding| format!("<li>{}</li>\n", escape(&finding.message))).collect();
     format!(
-        "<div class=\"callout against\"><h3>Against the standard</h3>\n<p>What this FMU did although FMI 3.0 forbids it; vecud went \
-         on as well as it could.</p>\n<ul>\n{items}</ul></div>\n"
+        "<div class=\"callout against\"><h3>Findings</h3>\n<p>What this FMU did against the standard, or for longer than its clocks \
+         allow.</p>\n<ul>\n{items}</ul></div>\n"
     )
 }
 
