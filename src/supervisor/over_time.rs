@@ -33,6 +33,8 @@ const METRICS: [Metric; 2] = [Metric::Start, Metric::Response];
 struct Course {
     seen: Seen,
     points: Vec<Option<u64>>,
+    /// The longest of an interval that has begun before intervals became twice as long and has not ended since.
+    begun: Option<u64>,
 }
 
 impl Watched {
@@ -55,12 +57,15 @@ impl Watched {
         if self.first.is_none() || start <= 0 || now < start {
             return;
         }
-        let due = (now - start) / self.interval - self.ended as i64;
+        let due = self.due(now - start);
         if due > 0 {
-            self.end(usize::try_from(due).unwrap_or(0), |task, metric, seen| {
-                board.task(TaskId(task)).histogram(metric).longest_since(seen)
-            });
+            self.end(due, |task, metric, seen| board.task(TaskId(task)).histogram(metric).longest_since(seen));
         }
+    }
+
+    /// Intervals that have ended and were not looked at, so long after the start.
+    fn due(&self, since: i64) -> usize {
+        usize::try_from(since / self.interval - self.ended as i64).unwrap_or(0)
     }
 
     /// The courses, when the run is over; then there is nothing again.
@@ -70,6 +75,9 @@ impl Watched {
         }
         // The last one may be shorter.
         self.end(1, |task, metric, seen| board.task(TaskId(task)).histogram(metric).longest_since(seen));
+        if self.clocks.iter().flatten().any(|course| course.begun.is_some()) {
+            self.clocks.iter_mut().flatten().for_each(|course| course.points.push(course.begun.take()));
+        }
         let interval_s = self.interval as f64 / 1e9;
         let courses = self.clocks.iter_mut().map(|clock| {
             let [start_latency, response] = std::mem::take(clock).map(|course| course.points);
@@ -87,15 +95,19 @@ impl Watched {
         let due = due.min(1 << 20);
         for (task, clock) in self.clocks.iter_mut().enumerate() {
             for (metric, course) in METRICS.into_iter().zip(clock) {
-                let value = longest(task, metric, &mut course.seen);
+                let value = longest(task, metric, &mut course.seen).max(course.begun.take());
                 course.points.extend(std::iter::repeat_n(value, due));
             }
         }
         self.ended += due;
         while self.ended > MOST {
-            self.ended = self.ended.div_ceil(2);
+            let odd = self.ended % 2 == 1;
+            self.ended /= 2;
             self.interval *= 2;
             for course in self.clocks.iter_mut().flatten() {
+                if odd {
+                    course.begun = course.begun.max(course.points.pop().flatten());
+                }
                 course.points = course.points.chunks(2).map(|pair| pair.iter().copied().max().flatten()).collect();
             }
         }
@@ -113,9 +125,16 @@ mod tests {
     #[test]
     fn a_run_of_any_length_has_few_intervals_and_loses_no_maximum() {
         let mut watched = watched();
-        for look in 0..100_000u64 {
-            watched.end(1, |task, _, _| (task == 0).then_some(if look == 54_321 { 9_999 } else { look % 7 }));
+        let (mut longest, mut looks) = (0, 0);
+        for step in 0..100_000u64 {
+            longest = longest.max(if step == 54_321 { 9_999 } else { step % 7 });
+            let due = watched.due((step as i64 + 1) * FIRST);
+            if due > 0 {
+                watched.end(due, |task, _, _| (task == 0).then_some(longest));
+                (longest, looks) = (0, looks + 1);
+            }
         }
+        assert!(looks < 2_000, "the longer the run, the fewer the looks: {looks}");
         let points = &watched.clocks[0][0].points;
         assert!(points.len() <= MOST && points.len() > MOST / 4 && points.len() == watched.ended, "{}", points.len());
         assert_eq!(watched.interval, FIRST * 512);
