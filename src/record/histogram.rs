@@ -2,6 +2,7 @@
 //!
 //! * [`Recorder`] is the hot path: one writer, counters in shared memory, a handful of nanoseconds per value.
 //! * [`Histogram`] is what readers get: HdrHistogram's quantiles, and the exact minimum, maximum and mean beside them.
+//! * [`Seen`] is what a reader keeps to tell what has come since its last look; the writer knows nothing of it.
 //!
 //! Values are nanoseconds from 0 to an hour, in buckets of at most 1/128 of the value (two significant digits). Anything
 //! longer counts as an hour in the buckets; the exact maximum keeps the real value.
@@ -95,6 +96,34 @@ impl<'a> Recorder<'a> {
         }
         histogram
     }
+
+    /// The longest value recorded since the last look with the same [`Seen`]; `None`: there was none. Exact when it is the
+    /// longest of all, else the end of its bucket.
+    pub fn longest_since(&self, seen: &mut Seen) -> Option<u64> {
+        let max = self.words[MAX].load(Relaxed);
+        let used = index(max) + 1;
+        seen.counts.resize(used.max(seen.counts.len()), 0);
+        let mut highest = None;
+        for (index, (word, before)) in self.words[HEADER..HEADER + used].iter().zip(&mut seen.counts).enumerate() {
+            let count = word.load(Relaxed) as u32;
+            if count != *before {
+                (*before, highest) = (count, Some(index));
+            }
+        }
+        let exact = highest == Some(used - 1) && max > seen.max;
+        if exact {
+            seen.max = max;
+        }
+        highest.map(|highest| if exact { max } else { highest_at(highest).min(max) })
+    }
+}
+
+/// What a reader has seen of a histogram: [`Recorder::longest_since`].
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// Of each counter the lower half, which no interval between two looks comes round.
+    counts: Vec<u32>,
+    max: u64,
 }
 
 /// Recorded values, nanoseconds.
@@ -225,6 +254,24 @@ mod tests {
         histogram.add(&Recorder::new(&words).read());
         histogram.add(&Recorder::new(&words).read());
         assert_eq!(histogram.count(), 3);
+    }
+
+    #[test]
+    fn the_longest_since_the_last_look_is_known_to_a_bucket() {
+        let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
+        let (recorder, mut seen) = (Recorder::new(&words), Seen::default());
+        let mut after = |values: &[i64]| {
+            values.iter().for_each(|value| recorder.record(*value));
+            recorder.longest_since(&mut seen)
+        };
+        assert_eq!(after(&[]), None);
+        assert_eq!(after(&[7_001, 100_003, 52]), Some(100_003), "exact: there was no longer one");
+        assert_eq!(after(&[]), None);
+        assert_eq!(after(&[7_001, 7_001]), Some(highest_at(index(7_001))));
+        assert_eq!(after(&[100_003]), Some(100_003), "the end of its bucket, cut by the longest of all");
+        assert_eq!(after(&[100_004, 3]), Some(100_004));
+        assert_eq!(after(&[i64::MAX]), Some(i64::MAX as u64));
+        assert_eq!(after(&[12]), Some(12));
     }
 
     proptest! {

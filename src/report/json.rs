@@ -3,14 +3,15 @@
 use super::stimuli::StimulusJson;
 use super::trace::TraceJson;
 use super::{
-    ClockResult, ConnectionResult, End, FindingResult, FmuResult, Host, LockResult, PromiseResult, Run, Schedulability,
-    Scheduling, Severity, passed, status,
+    ClockResult, ConnectionResult, End, FindingResult, FmuResult, Host, LockResult, OverTime, PromiseResult, Run,
+    Schedulability, Scheduling, Severity, passed, status,
 };
 use crate::plan::Mode;
 use crate::plan::words::kind_name;
 use crate::priority::FifoPriority;
 use crate::record::histogram::Histogram;
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 /// The run as `report.json`: pretty-printed, always in the same order. Times are nanoseconds unless their name says
 /// otherwise.
@@ -130,6 +131,16 @@ struct ClockJson<'a> {
     execution: Hist,
     response: Hist,
     arrival_latency: Option<Hist>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    over_time: Option<OverTimeJson>,
+}
+
+/// Hundreds of numbers: each list on a line of its own.
+#[derive(Serialize)]
+struct OverTimeJson {
+    interval_s: f64,
+    start_latency: Box<RawValue>,
+    response: Box<RawValue>,
 }
 
 #[derive(Serialize)]
@@ -292,7 +303,16 @@ impl<'a> ClockJson<'a> {
             execution: Hist::of(&clock.execution),
             response: Hist::of(&clock.response),
             arrival_latency: datagrams.map(|own| Hist::of(&own.arrival_latency)),
+            over_time: clock.over_time.as_ref().map(OverTimeJson::of),
         }
+    }
+}
+
+impl OverTimeJson {
+    fn of(own: &OverTime) -> Self {
+        let line = |points: &[Option<u64>]| serde_json::value::to_raw_value(points).expect("numbers");
+        let OverTime { interval_s, start_latency, response } = own;
+        OverTimeJson { interval_s: *interval_s, start_latency: line(start_latency), response: line(response) }
     }
 }
 

@@ -4,6 +4,8 @@
 //! |---|---|---|
 //! | [`json`] | `report.json` | scripts and CI; the fields of design section 4 |
 //! | [`html`] | `report.html` | people; one file, no network, no script |
+//! | [`junit`] | `junit.xml` | CI servers |
+//! | [`cyclictest`] | `cyclictest.json` | tools for `cyclictest --json`; in real time only |
 //! | [`hlog`] | `histograms.hlog` | HdrHistogram's log tools |
 //! | [`hgrm`] | `<fmu>.<clock>.<metric>.hgrm` | HdrHistogram's plotter |
 //! | [`live`], [`summary`] | the terminal | whoever waits for the run |
@@ -26,12 +28,14 @@
 #![forbid(unsafe_code)]
 
 pub mod compare;
+mod cyclictest;
 mod datagrams;
 pub(crate) mod format;
 mod hgrm;
 mod hlog;
 mod html;
 mod json;
+mod junit;
 mod read;
 mod run;
 mod sample;
@@ -40,10 +44,12 @@ mod stimuli;
 mod table;
 mod trace;
 
+pub use cyclictest::cyclictest;
 pub use hgrm::{hgrm, hgrms, is_hgrm};
 pub use hlog::hlog;
 pub use html::{comparison_html, html};
 pub use json::json;
+pub use junit::junit;
 pub use read::{ReadError, ReportFile};
 pub use run::*;
 pub use sample::sample;

@@ -10,8 +10,8 @@ use super::hlog::tag;
 use super::stimuli::StimulusJson;
 use super::trace::TraceRead;
 use super::{
-    ClockResult, ConnectionResult, DatagramResult, End, FindingResult, FmuResult, FmuStatus, Host, LockResult, Problem,
-    PromiseResult, Run, Schedulability, Scheduling, Severity, json, status,
+    ClockResult, ConnectionResult, DatagramResult, End, FindingResult, FmuResult, FmuStatus, Host, LockResult,
+    OverTime, Problem, PromiseResult, Run, Schedulability, Scheduling, Severity, json, status,
 };
 use crate::fmu::description::IntervalVariability as Kind;
 use crate::plan::Mode;
@@ -137,6 +137,7 @@ pub(super) struct ClockFile {
     pub execution: Figures,
     pub response: Figures,
     pub arrival_latency: Option<Figures>,
+    over_time: Option<OverTime>,
 }
 
 /// What `report.json` says of a histogram, ns.
@@ -344,6 +345,7 @@ impl ClockFile {
                 }),
                 _ => None,
             },
+            over_time: self.over_time.clone(),
         })
     }
 }

@@ -262,6 +262,19 @@ pub struct ClockResult {
     pub execution: Histogram,
     /// Release → last get done.
     pub response: Histogram,
+    /// The longest of both in the course of the run; in real time only.
+    pub over_time: Option<OverTime>,
+}
+
+/// The longest values of a clock in each interval of the run, ns, to a bucket's width; `None`: it had none there.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct OverTime {
+    /// Length of an interval, s; the first one begins when the run does, the last one may be shorter.
+    pub interval_s: f64,
+    /// Release → first FMI call.
+    pub start_latency: Vec<Option<u64>>,
+    /// Release → last get done.
+    pub response: Vec<Option<u64>>,
 }
 
 /// What is known of a connection at the end; in `report.json` as it is here.

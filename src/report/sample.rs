@@ -1,8 +1,8 @@
 //! A made-up run, for examples and tests.
 
 use super::{
-    ClockResult, ConnectionResult, End, FmuResult, FmuStatus, Host, LockResult, PredictedFrom, PromiseResult, Run,
-    Schedulability, Scheduling, TraceResult,
+    ClockResult, ConnectionResult, End, FmuResult, FmuStatus, Host, LockResult, OverTime, PredictedFrom, PromiseResult,
+    Run, Schedulability, Scheduling, TraceResult,
 };
 use crate::fmu::description::IntervalVariability::{self, Constant, Countdown, Triggered};
 use crate::plan::Mode;
@@ -111,6 +111,11 @@ fn clock(
             list.push(value);
         }
     }
+    let longest = |values: &[u64]| -> Vec<Option<u64>> {
+        let interval = |i: usize| &values[values.len() * i / 100..values.len() * (i + 1) / 100];
+        (0..100).map(|i| interval(i).iter().max().copied()).collect()
+    };
+    let over_time = OverTime { interval_s: 0.1, start_latency: longest(&values[1]), response: longest(&values[4]) };
     let [wakeup_latency, start_latency, start_jitter, execution, response] = values.map(Histogram::of);
     ClockResult {
         fmu: fmu.into(),
@@ -145,6 +150,7 @@ fn clock(
         start_jitter,
         execution,
         response,
+        over_time: Some(over_time),
     }
 }
 

@@ -11,7 +11,8 @@ use toml_edit::{Item, Value};
 const TOP: &[&str] = &["rig", "host", "fmu", "connect", "trigger", "stimulus", "record", "trace"];
 const RIG: &[&str] =
     &["name", "mode", "start_time", "stop_time", "overrun", "on_error", "trigger_time", "shutdown_timeout"];
-const HOST: &[&str] = &["fifo_priorities", "cpus", "lock_memory", "clock", "spin_us", "stack_kib", "wakeup_us", "overhead_us"];
+const HOST: &[&str] =
+    &["fifo_priorities", "cpus", "lock_memory", "clock", "spin_us", "stack_kib", "wakeup_us", "overhead_us"];
 
 /// Reads a rig file's text. `file` names it in messages and is what relative paths in it are relative to.
 pub fn parse(text: &str, file: &Path) -> Result<Rig, RigError> {

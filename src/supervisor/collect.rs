@@ -408,6 +408,7 @@ fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling, facts:
         start_jitter: measured(Metric::Jitter),
         execution: measured(Metric::Execution),
         response: measured(Metric::Response),
+        over_time: None,
     }
 }
 

@@ -100,10 +100,12 @@ fn names(folder: &Path) -> Result<Vec<String>, Error> {
 
 /// Whether a file of this name is from a run.
 fn is_ours(name: &str) -> bool {
-    const FILES: [&str; 7] = [
+    const FILES: [&str; 9] = [
         "report.json",
         "report.html",
         "histograms.hlog",
+        "junit.xml",
+        "cyclictest.json",
         "signals.csv",
         "signals.mcap",
         "trace.json",

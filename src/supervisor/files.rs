@@ -4,7 +4,7 @@
 //! which nothing that fills the disk meanwhile takes any, wherever the file system can set room aside.
 
 use super::Error;
-use crate::plan::Plan;
+use crate::plan::{Mode, Plan};
 use crate::report::{self, Run};
 use rustix::fs::{Access, AtFlags, CWD, FallocateFlags, FlockOperation};
 use rustix::io::Errno;
@@ -68,7 +68,9 @@ impl Output {
     pub fn take_room(&mut self, plan: &Plan, freed: u64) -> Result<(), Error> {
         // More than twice what a report usually has: last words and problems may be long.
         let (tasks, fmus) = (plan.tasks.len() as u64, plan.fmus.len() as u64);
-        let (first, others) = (KIB * (16 + 2 * tasks + 8 * fmus), KIB * (256 + 96 * tasks.min(1000)));
+        // In real time with the course of the latencies.
+        let task = if plan.mode == Mode::RealTime { 6 } else { 2 };
+        let (first, others) = (KIB * (16 + task * tasks + 8 * fmus), KIB * (256 + 96 * tasks.min(1000)));
         let [report, rest] = ROOM.map(|name| self.path.join(name));
         match take(&report, first, self.room[0]) {
             Ok(()) => self.room[0] = true,
@@ -107,7 +109,9 @@ impl Output {
             ("report.json".to_owned(), report::json(run)),
             ("report.html".to_owned(), report::html(run)),
             ("histograms.hlog".to_owned(), report::hlog(run)),
+            ("junit.xml".to_owned(), report::junit(run)),
         ];
+        files.extend(report::cyclictest(run).map(|text| ("cyclictest.json".to_owned(), text)));
         files.extend(report::hgrms(run));
         let failures: Vec<String> = files
             .iter()

@@ -12,6 +12,7 @@ mod files;
 mod findings;
 mod grants;
 mod machine;
+mod over_time;
 mod pace;
 mod prepare;
 mod progress;

@@ -4,6 +4,7 @@ use super::collect::{self, Facts};
 use super::earlier::Earlier;
 use super::files::Output;
 use super::machine;
+use super::over_time::Watched;
 use super::progress::Progress;
 use super::recorder::Recorder;
 use super::sockets::Sockets;
@@ -201,6 +202,7 @@ fn supervise(
         recording,
         recorder,
         tracer,
+        over_time: Watched::new(plan),
         started,
         child,
         sockets,
@@ -272,6 +274,7 @@ struct Supervision<'a> {
     recording: bool,
     recorder: Recorder<'a>,
     tracer: Tracer<'a>,
+    over_time: Watched,
     started: SystemTime,
     child: Child,
     sockets: Sockets,
@@ -380,6 +383,7 @@ impl<'a> Supervision<'a> {
         let next = Tracer::new(&self.prepared.plan, self.board, self.prepared.begin());
         let (trace, warnings) = std::mem::replace(&mut self.tracer, next).finish(gone);
         run.trace = trace;
+        run.clocks.iter_mut().zip(self.over_time.finish(self.board)).for_each(|(clock, own)| clock.over_time = own);
         run.problems.extend(warnings.into_iter().map(|message| Problem { severity: Severity::Warning, message }));
         let problem =
             |run: &mut Run, message: String| run.problems.push(Problem { severity: Severity::Failure, message });
@@ -454,6 +458,7 @@ impl<'a> Supervision<'a> {
                 self.sockets.look();
             }
             if self.recording {
+                self.over_time.look(self.board, monotonic_now());
                 progress.draw(self.board);
             }
             std::thread::sleep(self.recorder.pace().pause(self.tracer.pace()));

@@ -251,7 +251,7 @@ fn files(folder: &Path) -> Vec<String> {
     all
 }
 
-const OF_A_RUN: [&str; 5] = ["histograms.hlog", "report.html", "report.json", "run.log", "signals.csv"];
+const OF_A_RUN: [&str; 6] = ["histograms.hlog", "junit.xml", "report.html", "report.json", "run.log", "signals.csv"];
 
 #[test]
 fn one_run_and_several_leave_nothing_of_each_other_in_their_folder() {

@@ -50,8 +50,8 @@ pub struct Arguments {
 }
 
 const COMPARED: &str = "\
-Without --against, DIR/report.html is written anew from report.json and histograms.hlog, and the table is shown; the exit
-code is 0, whatever became of the run. With it, two runs are shown side by side, here and in comparison.html; the exit code
+Without --against, DIR/report.html is written anew from report.json and histograms.hlog, junit.xml and cyclictest.json beside
+it (not with --out), and the table is shown; the exit code is 0, whatever became of the run. With it, two runs are shown side by side, here and in comparison.html; the exit code
 is 3 when something differs by more than is allowed.
 
 Signals are compared at every time at which one of the recordings has a row; the other one has the value of its last row.
@@ -105,6 +105,16 @@ fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
         Error::Report(file, None, error.message)
     })?;
     write(&page, &report::html(&run))?;
+    if arguments.out.is_none() {
+        let others = [("junit.xml", Some(report::junit(&run))), ("cyclictest.json", report::cyclictest(&run))];
+        for (name, text) in others {
+            if let Some(text) = text {
+                let path = folder.path.join(name);
+                let why = |error| Error::Report(path.clone(), None, format!("the file cannot be written: {error}"));
+                supervisor::write_whole(&path, text.as_bytes()).map_err(why)?;
+            }
+        }
+    }
     show(&report::summary(&run, &page.display().to_string(), screen()), &page)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,46 +1,48 @@
-//! The tables of all clocks, and the details of each.
+//! The tables of an FMU's clocks, and the details of each.
 
 use super::figure::{Series, figure};
 use super::histogram::histogram;
+use super::over_time::{Course, over_time};
 use super::svg::Frame;
-use super::{breakable, escape, name};
+use super::{breakable, escape};
 use crate::plan::Mode;
 use crate::plan::words::kind_name;
 use crate::record::histogram::Histogram;
 use crate::report::datagrams::fates;
 use crate::report::format::{count, micros, seconds, short_duration};
-use crate::report::{ClockResult, Run};
+use crate::report::{ClockResult, OverTime, Run};
 
-/// With more clocks than this, their details are folded up.
-const UNFOLDED: usize = 10;
+/// With more clocks than this, their details stay folded up on paper, and only so many have figures of their own: those
+/// that have started latest.
+const ON_PAPER: usize = 40;
 
-/// What ran, and how late.
-pub fn tables(run: &Run) -> String {
-    if run.clocks.is_empty() {
-        return "<section>\n<h2>Clocks</h2>\n<p>No clock was activated.</p>\n</section>\n".to_owned();
+/// What ran, and how late: everything of the clocks of one FMU.
+pub fn tables(run: &Run, clocks: &[&ClockResult]) -> String {
+    if clocks.is_empty() {
+        return "<p class=\"note\">It has no input clock that could be activated.</p>\n".to_owned();
     }
-    let mut out = activations(run);
-    if run.clocks.iter().any(|clock| clock.execution.count() > 0) {
-        out += &durations(run);
+    let mut out = activations(clocks);
+    if clocks.iter().any(|clock| clock.execution.count() > 0) {
+        out += &durations(run, clocks);
     }
     out
 }
 
-fn activations(run: &Run) -> String {
+fn activations(clocks: &[&ClockResult]) -> String {
     let mut out = String::from(
-        "<section>\n<h2>Activations</h2>\n<p>One line per input clock, the most urgent first. FMI priorities count down \
-         (0 is the most urgent), Linux priorities count up.</p>\n<div class=\"scroll\"><table>\n<thead>\n<tr>\
+        "<h4>Activations</h4>\n<p>How often each clock was activated, and what became of the other releases and ticks. FMI \
+         priorities count down (0 is the most urgent), Linux priorities count up.</p>\n<div class=\"scroll\"><table>\n<thead>\n<tr>\
          <th colspan=\"2\"></th><th colspan=\"2\" class=\"group\">Priority</th><th></th><th colspan=\"5\" class=\"group\">\
          Number of</th></tr>\n<tr><th>Clock</th><th>Activated by</th><th class=\"n first\">FMI</th><th class=\"n\">FIFO</th>\
          <th class=\"n first\">Core</th><th class=\"n first\">activations</th><th class=\"n\">overruns</th>\
          <th class=\"n\">skipped</th><th class=\"n\">coalesced</th><th class=\"n\">retimed</th></tr>\n</thead>\n<tbody>\n",
     );
-    for clock in &run.clocks {
+    for clock in clocks {
         let fifo = clock.fifo_priority.map_or("–".to_owned(), |priority| priority.get().to_string());
         out += &format!(
             "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"n first\">{}</td><td class=\"n\">{fifo}</td>\
              <td class=\"n first\">{}</td><td class=\"n first\">{}</td>{}{}{}{}</tr>\n",
-            name(&clock.fmu, &clock.clock),
+            breakable(&clock.clock),
             breakable(&clock.activated_by),
             clock.fmi_priority.0,
             clock.cpu,
@@ -52,28 +54,20 @@ fn activations(run: &Run) -> String {
         );
     }
     out += "</tbody>\n</table></div>\n";
-    let discarded: u64 = run.clocks.iter().map(|clock| clock.discarded).sum();
-    if discarded > 0 {
-        out += &format!("<p class=\"note\">{} pending when the run was stopped did not run.</p>\n", {
-            let ticks = count(discarded);
-            if discarded == 1 { "1 tick that was".to_owned() } else { format!("{ticks} ticks that were") }
-        });
-    }
-    out + "</section>\n"
+    out
 }
 
 /// A number that should be zero.
-fn number(value: u64, class: &str) -> String {
+pub fn number(value: u64, class: &str) -> String {
     match value {
         0 => "<td class=\"n zero\">0</td>".to_owned(),
         value => format!("<td class=\"n {class}\">{}</td>", count(value)),
     }
 }
 
-fn durations(run: &Run) -> String {
+fn durations(run: &Run, clocks: &[&ClockResult]) -> String {
     let real_time = run.mode == Mode::RealTime;
-    let mut out =
-        String::from("<section>\n<h2>Times</h2>\n<p>Microseconds. p99 means that 99 of 100 values were at most ");
+    let mut out = String::from("<h4>Times</h4>\n<p>Microseconds. p99 means that 99 of 100 values were at most ");
     out += "that long, p99.9 means 999 of 1,000.";
     if real_time {
         out += " “Of interval” sets the longest response against the interval of the clock: beyond 100 % the next \
@@ -96,8 +90,8 @@ fn durations(run: &Run) -> String {
     out += &head(&["p50", "max"]);
     out += &if real_time { head(&["max", "of interval"]) } else { String::new() };
     out += "</tr>\n</thead>\n<tbody>\n";
-    for clock in &run.clocks {
-        out += &format!("<tr><th scope=\"row\">{}</th>", name(&clock.fmu, &clock.clock));
+    for clock in clocks {
+        out += &format!("<tr><th scope=\"row\">{}</th>", breakable(&clock.clock));
         if real_time {
             out += &cells(&clock.wakeup_latency, &[0.5, 0.99, 0.999], None);
             out += &cells(&clock.start_latency, &[0.5, 0.999], clock.max_latency);
@@ -109,11 +103,11 @@ fn durations(run: &Run) -> String {
         }
         out += "</tr>\n";
     }
-    out + "</tbody>\n</table></div>\n</section>\n"
+    out + "</tbody>\n</table></div>\n"
 }
 
 /// Quantiles and the maximum.
-fn cells(histogram: &Histogram, quantiles: &[f64], limit: Option<u64>) -> String {
+pub fn cells(histogram: &Histogram, quantiles: &[f64], limit: Option<u64>) -> String {
     let late = limit.is_some_and(|limit| histogram.max() > limit);
     let mut out = String::new();
     for (i, share) in quantiles.iter().map(Some).chain([None]).enumerate() {
@@ -130,7 +124,7 @@ fn cells(histogram: &Histogram, quantiles: &[f64], limit: Option<u64>) -> String
     out
 }
 
-fn share_of_interval(clock: &ClockResult) -> String {
+pub fn share_of_interval(clock: &ClockResult) -> String {
     match clock.interval_s {
         Some(interval) if interval > 0.0 && clock.response.count() > 0 => {
             let share = clock.response.max() as f64 / (interval * 1e9) * 100.0;
@@ -142,19 +136,22 @@ fn share_of_interval(clock: &ClockResult) -> String {
     }
 }
 
-/// Every figure of every clock.
-pub fn details(run: &Run) -> String {
-    if run.clocks.is_empty() {
-        return String::new();
-    }
-    let open = if run.clocks.len() <= UNFOLDED { " open" } else { "" };
-    let clocks: String = run.clocks.iter().map(|clock| detail(clock, run.mode, open)).collect();
-    format!(
-        "<section class=\"details\">\n<h2>Each clock</h2>\n<p>All figures, in microseconds.</p>\n{clocks}</section>\n"
-    )
+/// Every figure of each of these clocks, folded up.
+pub fn details(run: &Run, clocks: &[&ClockResult]) -> String {
+    let many = run.clocks.len() > ON_PAPER;
+    let least = match many {
+        true => {
+            let mut all: Vec<u64> = run.clocks.iter().map(|clock| clock.start_latency.max()).collect();
+            all.sort_unstable();
+            all[all.len() - ON_PAPER]
+        }
+        false => 0,
+    };
+    let detail = |clock: &&ClockResult| detail(clock, run.mode, many, clock.start_latency.max() >= least);
+    clocks.iter().map(detail).collect()
 }
 
-fn detail(clock: &ClockResult, mode: Mode, open: &str) -> String {
+fn detail(clock: &ClockResult, mode: Mode, many: bool, drawn: bool) -> String {
     let mut facts = vec![format!("{} clock", kind_name(clock.kind))];
     match clock.interval_s {
         Some(interval) => facts.push(format!("activated every {}", interval_text(interval))),
@@ -187,11 +184,12 @@ fn detail(clock: &ClockResult, mode: Mode, open: &str) -> String {
         let why = if clock.activations == 0 { "It was never activated." } else { "Nothing was measured." };
         format!("<p class=\"note\">{why}</p>\n")
     } else {
-        numbers(&rows) + &drawings(clock, mode)
+        numbers(&rows) + &if drawn { drawings(clock, mode) } else { String::new() }
     };
     format!(
-        "<details{open}>\n<summary>{}<small>{}</small></summary>\n<p class=\"lead\">{}</p>\n{body}</details>\n",
-        name(&clock.fmu, &clock.clock),
+        "<details{}>\n<summary>{}<small>{}</small></summary>\n<p class=\"lead\">{}</p>\n{body}</details>\n",
+        if many { "" } else { " class=\"paper\"" },
+        breakable(&clock.clock),
         match clock.activations {
             1 => "1 activation".to_owned(),
             n => format!("{} activations", count(n)),
@@ -251,5 +249,20 @@ fn drawings(clock: &ClockResult, mode: Mode) -> String {
         "From the first FMI call (execution) or the release (response) to the last output read.",
         [("execution", &clock.execution, None), ("response", &clock.response, None)],
     );
-    format!("<div class=\"pair\">\n{latency}{duration}</div>\n")
+    let course = clock.over_time.as_ref().map(|own| course(clock, own)).unwrap_or_default();
+    format!("<div class=\"pair\">\n{latency}{duration}{course}</div>\n")
+}
+
+/// Start latency and response over the time of the run.
+fn course(clock: &ClockResult, own: &OverTime) -> String {
+    let line = |name: &str, style, histogram, limit| Series { name: name.to_owned(), style, histogram, limit };
+    let series =
+        [line("start latency", 0, &clock.start_latency, clock.max_latency), line("response", 1, &clock.response, None)];
+    let courses = [&own.start_latency, &own.response].map(|points| Course { points, interval: own.interval_s });
+    figure(
+        "When it was late",
+        "The longest value of each interval, over the time since the run began.",
+        &over_time(&series, &courses, Frame::SMALL),
+        &series,
+    )
 }

@@ -10,7 +10,7 @@ pub fn connections(run: &Run) -> String {
         return String::new();
     }
     let mut out = String::from(
-        "<section>\n<h2>Connections</h2>\n<p>Which value a consumer sees. Missed: not computed yet when it was to be seen; \
+        "<h3>Connections</h3>\n<p>Which value a consumer sees. Missed: not computed yet when it was to be seen; \
          overwritten: the consumer came too late for it.</p>\n<div class=\"scroll\"><table>\n<thead>\n<tr><th>From</th>\
          <th>To</th><th>Timing</th><th class=\"n first\">missed</th><th class=\"n\">overwritten</th></tr>\n</thead>\n<tbody>\n",
     );
@@ -30,7 +30,7 @@ pub fn connections(run: &Run) -> String {
         );
     }
     out += "</tbody>\n</table></div>\n";
-    out += &format!("<p class=\"note\">{}</p>\n</section>\n", escape(&promise(run)));
+    out += &format!("<p class=\"note\">{}</p>\n", escape(&promise(run)));
     out
 }
 

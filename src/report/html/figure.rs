@@ -3,7 +3,7 @@
 use super::svg::{class, marker};
 use super::{breakable, escape};
 use crate::record::histogram::Histogram;
-use crate::report::format::{duration, plural, short_duration};
+use crate::report::format::{duration, short_duration};
 
 /// Lines with a colour of their own; the others are grey.
 pub const COLOURS: usize = 8;
@@ -34,23 +34,18 @@ pub struct Drawing {
     pub notes: Vec<String>,
 }
 
-/// The figure as HTML. `title` and `sentence` are HTML.
+/// The figure as HTML, with the maximum of each line in its legend. `title` and `sentence` are HTML.
 pub fn figure(title: &str, sentence: &str, drawing: &Drawing, series: &[Series]) -> String {
+    let items: String = series.iter().map(item).collect();
+    captioned(title, sentence, drawing, &format!("<ul class=\"legend\">\n{items}</ul>\n"))
+}
+
+/// A figure with any legend, which is HTML as well. Each has a title and a sentence on what it shows and how to read it.
+pub fn captioned(title: &str, sentence: &str, drawing: &Drawing, legend: &str) -> String {
     let notes: String = drawing.notes.iter().map(|note| format!("<p class=\"note\">{}</p>\n", escape(note))).collect();
-    let items: String = series.iter().filter(|series| series.style < COLOURS).map(item).collect();
-    let others: Vec<_> = series.iter().filter(|series| series.style >= COLOURS).collect();
-    let others = match others.iter().map(|series| series.histogram.max()).max() {
-        None => String::new(),
-        Some(max) => format!(
-            "<li class=\"others\">{}<span>{}</span><b>max {}</b></li>\n",
-            key(COLOURS),
-            plural(others.len() as u64, "further clock"),
-            duration(max)
-        ),
-    };
     format!(
-        "<figure>\n<figcaption><h3>{title}</h3><p>{sentence}</p></figcaption>\n<div class=\"plot\">{}</div>\n{notes}\
-         <ul class=\"legend\">\n{items}{others}</ul>\n</figure>\n",
+        "<figure>\n<figcaption><h4>{title}</h4><p>{sentence}</p></figcaption>\n<div class=\"plot\">{}</div>\n{notes}\
+         {legend}</figure>\n",
         drawing.svg
     )
 }

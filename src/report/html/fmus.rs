@@ -1,20 +1,42 @@
-//! One section per FMU: how it ended, its preemption lock, its last words.
+//! A page per FMU: how it ended, its clocks, its latencies, its preemption lock, what it did against the standard, its last
+//! words.
 
-use super::clocks::numbers;
-use super::escape;
+use super::clocks::{details, numbers, tables};
+use super::figure::{COLOURS, figure};
+use super::histogram::histogram;
+use super::over_time::{Course, over_time};
+use super::percentiles::percentiles;
+use super::selection::Selection;
+use super::svg::Frame;
+use super::{anchor, apart, breakable, escape};
+use crate::plan::Mode;
 use crate::report::format::{count, plural};
-use crate::report::{FmuResult, FmuStatus, Run, status};
+use crate::report::{ClockResult, FmuResult, FmuStatus, Run, status};
+
+/// Lines in the figures of all FMUs together: a page of a hundred FMUs has fewer in each.
+const LINES: usize = 300;
 
 /// All FMUs.
 pub fn fmus(run: &Run) -> String {
-    if run.fmus.is_empty() {
-        return String::new();
-    }
-    let fmus: String = run.fmus.iter().map(fmu).collect();
-    format!("<section>\n<h2>FMUs</h2>\n<div class=\"cards\">\n{fmus}</div>\n</section>\n")
+    let lines = (LINES / run.fmus.len().max(1)).clamp(3, COLOURS);
+    run.fmus.iter().enumerate().map(|(index, fmu)| page(run, index, fmu, lines)).collect()
 }
 
-fn fmu(fmu: &FmuResult) -> String {
+fn page(run: &Run, index: usize, fmu: &FmuResult, lines: usize) -> String {
+    let clocks: Vec<&ClockResult> = run.clocks.iter().filter(|clock| clock.fmu == fmu.name).collect();
+    let mut out = format!("<section class=\"fmu-page\" id=\"{}\">\n", anchor(index));
+    out += &heading(fmu);
+    // What belongs to one FMU, a line each: hints first, then figures, then tables.
+    out += &findings(fmu);
+    out += &figures(run, &clocks, lines);
+    out += &tables(run, &clocks);
+    out += &lock(fmu);
+    out += &log(fmu);
+    out += &details(run, &clocks);
+    out + "<p class=\"back\"><a href=\"#top\">back to the top</a></p>\n</section>\n"
+}
+
+fn heading(fmu: &FmuResult) -> String {
     let (class, sentence) = match fmu.status {
         FmuStatus::Terminated => ("good", "Ended in the regular way."),
         FmuStatus::Error => ("bad", "Returned fmi3Error or fmi3Discard and was freed without being terminated."),
@@ -22,18 +44,77 @@ fn fmu(fmu: &FmuResult) -> String {
         FmuStatus::Aborted => ("idle", "Did nothing wrong, but could not end in the regular way."),
         FmuStatus::Crashed => ("bad", "Its code crashed, exited or did not return."),
     };
-    let word = status(fmu.status);
-    let mut out =
-        format!("<article class=\"card\">\n<h3>{}<em class=\"{class}\">{word}</em></h3>\n", escape(&fmu.name));
-    out += &format!("<p class=\"lead\"><code>{}</code><br>{sentence}</p>\n", escape(&fmu.path));
-    out += &lock(fmu);
-    if !fmu.log.is_empty() {
-        let lines: Vec<String> = fmu.log.iter().map(|line| escape(line)).collect();
-        out += &format!("<h4>Last log messages</h4>\n<pre>{}</pre>\n", lines.join("\n"));
-    }
-    out + "</article>\n"
+    format!(
+        "<h2><span class=\"eyebrow\">FMU</span> {}<em class=\"{class}\">{}</em></h2>\n<p><code>{}</code> · {sentence}</p>\n",
+        breakable(&fmu.name),
+        status(fmu.status),
+        escape(&fmu.path)
+    )
 }
 
+fn findings(fmu: &FmuResult) -> String {
+    if fmu.findings.is_empty() {
+        return String::new();
+    }
+    let items: String = fmu.findings.iter().map(|finding| format!("<li>{}</li>\n", escape(&finding.message))).collect();
+    format!(
+        "<div class=\"callout against\"><h3>Findings</h3>\n<p>What this FMU did against the standard, or for longer than its clocks \
+         allow.</p>\n<ul>\n{items}</ul></div>\n"
+    )
+}
+
+/// Four figures, two by two.
+fn figures(run: &Run, clocks: &[&ClockResult], lines: usize) -> String {
+    let selection = Selection::of(run, clocks, lines);
+    let series = selection.series(|clock| &clock.start_latency, |clock| clock.max_latency, false);
+    if run.mode == Mode::Virtual || series.is_empty() {
+        return String::new();
+    }
+    let note = || selection.note(|clock| &clock.start_latency);
+    let mut steps = histogram(&series, Frame::MEDIUM.with_two_lines());
+    steps.notes.extend(note());
+    let mut out = figure(
+        "Start latency, histogram",
+        "How late activations began (to the right) and how often (upwards, ten times more per grid line). The right end of \
+         each line is the worst case; red dashes are limits of the rig.",
+        &steps,
+        &series,
+    );
+    out += &figure(
+        "Start latency, percentiles",
+        "How rare a start latency is: above 99.9 %, one activation in 1,000 began later than the line says. A line that stays \
+         flat to the right end has no outliers.",
+        &percentiles(&series, Frame::MEDIUM.with_two_lines()),
+        &series,
+    );
+    let timed = selection.retain(|clock| clock.over_time.is_some());
+    let series = timed.series(|clock| &clock.start_latency, |clock| clock.max_latency, false);
+    if !series.is_empty() {
+        let own = timed.clocks.iter().filter(|(clock, _)| clock.start_latency.count() > 0);
+        let courses: Vec<Course> = own
+            .filter_map(|(clock, _)| clock.over_time.as_ref())
+            .map(|own| Course { points: &own.start_latency, interval: own.interval_s })
+            .collect();
+        out += &figure(
+            "Start latency, over time",
+            "The longest of each interval since the run began. A single peak was one event, a comb is something periodic, a \
+             slope does not recover.",
+            &over_time(&series, &courses, Frame::MEDIUM),
+            &series,
+        );
+    }
+    let clocks: Vec<&ClockResult> = selection.clocks.iter().map(|(clock, _)| *clock).collect();
+    out += &apart::apart(&clocks, selection.note(|clock| &clock.response));
+    format!("<div class=\"quad\">\n{out}</div>\n")
+}
+
+fn log(fmu: &FmuResult) -> String {
+    if fmu.log.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<String> = fmu.log.iter().map(|line| escape(line)).collect();
+    format!("<h4>Last log messages</h4>\n<p>All of them are in run.log.</p>\n<pre>{}</pre>\n", lines.join("\n"))
+}
 fn lock(fmu: &FmuResult) -> String {
     let lock = &fmu.lock;
     if lock.acquisitions + lock.leaked + lock.unbalanced == 0 {
@@ -60,7 +141,10 @@ fn lock(fmu: &FmuResult) -> String {
         n => format!("Times in µs. Waiting counts only when somebody else had it: {}.", plural(n, "time")),
     };
     let facts = facts.join("; ");
-    format!("<h4>Preemption lock</h4>\n<p>{facts}.</p>\n{faults}{table}<p class=\"note\">{explanation}</p>\n")
+    format!(
+        "<h4>Preemption lock</h4>\n<p>{facts}. As long as it is held, no other partition of this FMU runs.</p>\n\
+         {faults}{table}<p class=\"note\">{explanation}</p>\n"
+    )
 }
 
 fn times(number: u64) -> String {

@@ -27,7 +27,7 @@ pub fn section(run: &Run) -> String {
     if trace.pictures.is_empty() && trace.files.is_empty() {
         return String::new();
     }
-    let mut out = String::from("<section>\n<h2>Who ran when</h2>\n");
+    let mut out = String::from("<section id=\"trace\">\n<h2>Who ran when</h2>\n");
     if !trace.files.is_empty() {
         let what = match trace.mode {
             Some(TraceMode::All) => "The trace",
@@ -82,7 +82,7 @@ fn figure(run: &Run, picture: &Picture) -> String {
         n => format!("<p class=\"note\">{} less urgent are not shown.</p>\n", plural(n as u64, "clock")),
     };
     format!(
-        "<figure>\n<figcaption><h3>{title}</h3><p>{sentence}</p></figcaption>\n<div class=\"plot\">{}</div>\n{left_out}{}\
+        "<figure>\n<figcaption><h4>{title}</h4><p>{sentence}</p></figcaption>\n<div class=\"plot\">{}</div>\n{left_out}{}\
          </figure>\n",
         drawing.svg(),
         drawing.legend()

@@ -1,22 +1,34 @@
-//! `report.html`: one self-contained page. Problems first, then the machine, the figures, the details; each figure says
-//! in one sentence what it shows.
+//! `report.html`: one self-contained page. Problems first, then the run as a whole and the machine, then a page for each
+//! FMU, then details; each figure says what it shows and how to read it.
+//!
+//! Bounded: of a rig with a thousand clocks figures have the worst lines and say so, so the page stays small enough to be
+//! opened and is written within a second or so.
 //!
 //! No script and nothing from elsewhere: a policy in the page forbids both. Everything that came from an FMU, a rig or
 //! the machine is escaped.
 
+mod apart;
 mod clocks;
 mod comparison;
 mod connections;
+mod contents;
 mod deviations;
 mod figure;
+mod files;
 mod fmus;
 mod gantt;
+mod glossary;
 mod head;
 mod histogram;
-mod latency;
+mod machine;
+mod over_time;
+mod overview;
 mod percentiles;
+mod problems;
+mod selection;
 mod stimuli;
 mod svg;
+mod tiles;
 
 use super::Run;
 use super::format::plain;
@@ -29,15 +41,16 @@ pub use comparison::comparison_html;
 pub fn html(run: &Run) -> String {
     let mut body = String::with_capacity(64 * 1024);
     body += &head::head(run);
-    body += &head::machine(run);
-    body += &clocks::tables(run);
+    body += &contents::contents(run);
+    body += &overview::overview(run);
+    body += &gantt::section(run);
+    body += &fmus::fmus(run);
+    body += "<section id=\"details\">\n<h2>Details</h2>\n";
     body += &connections::connections(run);
     body += &stimuli::stimuli(run);
-    body += &gantt::section(run);
-    body += &latency::figures(run);
-    body += &fmus::fmus(run);
-    body += &clocks::details(run);
-    body += &latency::glossary(run);
+    body += &files::files(run);
+    body += "</section>\n";
+    body += &glossary::glossary(run);
     page(&format!("{} – vecud report", run.rig), &body, &run.version)
 }
 
@@ -68,6 +81,11 @@ fn escape(text: &str) -> String {
         }
     }
     out
+}
+
+/// The anchor of the page of an FMU.
+fn anchor(fmu: usize) -> String {
+    format!("fmu-{}", fmu + 1)
 }
 
 /// `fmu.clock` with the FMU's part in the background.

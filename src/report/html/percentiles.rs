@@ -31,7 +31,7 @@ pub fn percentiles(series: &[Series], frame: Frame) -> Drawing {
         let most = if frame.height > 250.0 { 7 } else { 4 };
         (ys, duration_ticks(top, most, ys), "latency")
     };
-    let mut out = frame.x_axis(&x_ticks(most, xs));
+    let mut out = frame.x_axis(&x_ticks(most, xs, frame.labels - 1));
     out += &frame.y_axis(&y_ticks, title);
     for (i, &limit) in near.iter().enumerate() {
         let (y, left, right) = (frame.y(ys.share(limit as f64)), frame.x(0.0), frame.x(1.0));
@@ -67,7 +67,7 @@ fn limits(series: &[Series], top: f64) -> (Vec<u64>, Vec<u64>) {
 }
 
 /// 0 %, 90 %, 99 %, … and below each how rare that is.
-fn x_ticks(most: f64, xs: Scale) -> Vec<(f64, String, String)> {
+fn x_ticks(most: f64, xs: Scale, labels: usize) -> Vec<(f64, String, String)> {
     let decades = (most.log10() + 1e-9) as usize;
     let ticks = (0..=decades).map(|power| {
         let label = match power {
@@ -82,7 +82,7 @@ fn x_ticks(most: f64, xs: Scale) -> Vec<(f64, String, String)> {
         };
         (xs.share(10f64.powi(power as i32)), label, below)
     });
-    let every = decades.div_ceil(9);
+    let every = decades.div_ceil(labels);
     ticks.step_by(every.max(1)).collect()
 }
 

@@ -11,7 +11,7 @@ pub fn stimuli(run: &Run) -> String {
         return String::new();
     }
     let mut out = String::from(
-        "<section>\n<h2>Stimuli</h2>\n<p>Files that fed inputs and ticked clocks. Starved: activations that came before their \
+        "<h3>Stimuli</h3>\n<p>Files that fed inputs and ticked clocks. Starved: activations that came before their \
          row was read, and got an older one.</p>\n<div class=\"scroll\"><table>\n<thead>\n<tr><th>File</th>\
          <th>Between rows</th><th class=\"n first\">rows read</th><th class=\"n\">columns</th><th class=\"n\">left out</th>\
          <th class=\"n\">starved</th></tr>\n</thead>\n<tbody>\n",
@@ -31,7 +31,7 @@ pub fn stimuli(run: &Run) -> String {
             starved(own)
         );
     }
-    out + "</tbody>\n</table></div>\n</section>\n"
+    out + "</tbody>\n</table></div>\n"
 }
 
 fn starved(own: &StimulusResult) -> String {

@@ -20,7 +20,10 @@ impl Frame {
     /// Across the page.
     pub const LARGE: Frame =
         Frame { width: 960.0, height: 320.0, left: 64.0, right: 40.0, top: 26.0, bottom: 26.0, labels: 10 };
-    /// Two in a row.
+    /// Two in a row, one row of which is as wide as the page.
+    pub const MEDIUM: Frame =
+        Frame { width: 560.0, height: 260.0, left: 60.0, right: 42.0, top: 26.0, bottom: 26.0, labels: 6 };
+    /// Two in a row of a card.
     pub const SMALL: Frame =
         Frame { width: 470.0, height: 180.0, left: 58.0, right: 24.0, top: 26.0, bottom: 26.0, labels: 5 };
 

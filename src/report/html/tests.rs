@@ -2,12 +2,35 @@ use super::*;
 use crate::plan::{Interpolation, Mode, TaskId, TraceMode};
 use crate::record::histogram::Histogram;
 use crate::record::trace::{Activated, Inside, Item, Preempted, Section};
-use crate::report::{ClockResult, Picture, Problem, Scheduling, Severity, StimulusResult, TraceFile, sample};
+use crate::report::{
+    ClockResult, FmuResult, Picture, Problem, Scheduling, Severity, StimulusResult, TraceFile, sample,
+};
 
 /// No reference leaves the page, and no number is not one.
 fn is_sound(page: &str) {
-    for reference in ["http://", "https://", "src=", "url(", "@import", "<script", "href="] {
+    for reference in ["http://", "https://", "src=", "url(", "@import", "<script"] {
         assert!(!page.contains(reference), "{reference}");
+    }
+    let ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(ids.iter().enumerate().all(|(i, id)| !ids[..i].contains(id)), "an anchor is there twice: {ids:?}");
+    for link in page.split("href=").skip(1) {
+        let target = link.strip_prefix("\"#").and_then(|rest| rest.split('"').next());
+        assert!(
+            target.is_some_and(|target| ids.contains(&target)),
+            "a link leads nowhere: {}",
+            &link[..link.len().min(40)]
+        );
+    }
+    // Who cannot see a figure reads what it shows.
+    for figure in page.split("<figure").skip(1) {
+        let figure = figure.split("</figure>").next().unwrap();
+        let has = |open: &str, close: &str| {
+            let text =
+                figure.split_once(open).and_then(|(_, rest)| rest.split_once(close)).map_or("", |(text, _)| text);
+            text.trim().len() > 3
+        };
+        let title = has("<h3>", "</h3>") || has("<h4>", "</h4>");
+        assert!(title && has("<p>", "</p>") && has("role=\"img\" aria-label=\"", "\""), "{figure}");
     }
     for svg in page.split("<svg").skip(1) {
         let svg = svg.split("</svg>").next().unwrap();
@@ -19,7 +42,7 @@ fn is_sound(page: &str) {
             assert!(!drawn || !["NaN", "inf"].iter().any(|bad| value.contains(bad)), "{value}");
         }
     }
-    for tag in ["section", "table", "figure", "details", "svg", "dl", "ul", "article"] {
+    for tag in ["section", "table", "figure", "details", "svg", "dl", "ul", "ol", "nav", "div"] {
         let (open, closed) = (page.matches(&format!("<{tag}")).count(), page.matches(&format!("</{tag}>")).count());
         assert_eq!(open, closed, "{tag}");
     }
@@ -109,7 +132,7 @@ fn names_and_messages_are_text() {
 
 #[test]
 fn stimuli_have_a_table_where_there_are_some() {
-    assert!(!html(&sample(1)).contains("<h2>Stimuli</h2>"));
+    assert!(!html(&sample(1)).contains("<h3>Stimuli</h3>"));
     let mut run = sample(1);
     let stimulus = |file: &str, interpolation, starved| StimulusResult {
         file: file.into(),
@@ -183,14 +206,103 @@ fn a_clock_without_activations_says_so() {
     assert!(page.contains("It was never activated."));
 }
 
-#[test]
-fn beyond_eight_clocks_the_shorter_ones_are_grey() {
+/// A hundred FMUs with ten clocks each, all of them late.
+fn large() -> crate::report::Run {
     let mut run = sample(1);
-    run.clocks = (0..40).map(|i| run.clocks[i % 7].clone()).collect();
+    let (fmu, clocks) = (run.fmus[0].clone(), run.clocks.clone());
+    run.fmus = (0..100).map(|i| FmuResult { name: format!("ecu_{i}"), ..fmu.clone() }).collect();
+    let clock = |i: usize| ClockResult {
+        fmu: format!("ecu_{}", i / 10),
+        clock: format!("task_{}", i % 10),
+        overruns: 3,
+        ..clocks[i % clocks.len()].clone()
+    };
+    run.clocks = (0..1000).map(clock).collect();
+    let late = |clock: &ClockResult| Problem {
+        severity: Severity::Warning,
+        message: format!("clock {}.{}: 3 overruns", clock.fmu, clock.clock),
+    };
+    run.problems = run.clocks.iter().map(late).collect();
+    run.notes = run.clocks.iter().map(|clock| format!("{}.{} never ticks", clock.fmu, clock.clock)).collect();
+    run
+}
+
+#[test]
+fn a_thousand_clocks_are_a_page_that_a_browser_opens() {
+    let run = large();
     let page = html(&run);
     is_sound(&page);
-    assert!(page.contains("32 further clocks<"));
+    assert!(page.len() < 8 << 20, "{} bytes", page.len());
+    for words in [
+        "Drawn: the 3 with the longest start latencies. Not drawn: 7 further clocks, max ",
+        "988 further problems",
+        "994 further notes",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(
+        page.contains("The first 200 are listed here")
+            && page.contains("Of 1,000 clocks the 100 with the most overruns")
+    );
+    // Each FMU has a page and an entry in the contents.
+    assert!(page.contains("id=\"fmu-100\"") && page.contains("<a href=\"#fmu-100\">ecu_99</a>"));
+}
+
+#[test]
+fn beyond_eight_clocks_the_shorter_ones_are_not_drawn_and_counted() {
+    let mut run = sample(1);
+    let clocks: Vec<_> = run.clocks.iter().filter(|clock| clock.fmu == "ecu").cloned().collect();
+    run.clocks = (0..40).map(|i| clocks[i % clocks.len()].clone()).collect();
+    let page = html(&run);
+    is_sound(&page);
+    assert!(page.contains("Drawn: the 8 with the longest start latencies. Not drawn: 32 further clocks, max "));
     assert!(page.len() < 2 << 20, "{}", page.len());
+}
+
+#[test]
+fn problems_come_first_with_what_to_do_and_where_to_look() {
+    let mut run = sample(1);
+    let problem = |message: &str| Problem { severity: Severity::Limit, message: message.into() };
+    run.problems = vec![
+        problem("clock plant.step: start latency reached 2 µs, the limit is 1 µs (max_latency_us)"),
+        problem("fmu `ecu`: 1 call of unlockPreemption without a lock"),
+    ];
+    let page = html(&run);
+    is_sound(&page);
+    let place = |words: &str| page.find(words).unwrap_or_else(|| panic!("no {words}"));
+    let order = [
+        "<h2>Failed</h2>",
+        "(max_latency_us)",
+        "Compare the clock’s wake-up",
+        "<a class=\"where\" href=\"#fmu-2\">",
+        "<a class=\"where\" href=\"#fmu-1\">",
+        "<nav class=\"contents\"",
+        "<h2>Overview</h2>",
+        "<h2>Machine</h2>",
+        "id=\"fmu-1\"",
+        "id=\"fmu-2\"",
+        "<h2>Details</h2>",
+        "<h2>What the words mean</h2>",
+    ];
+    for pair in order.windows(2) {
+        assert!(place(pair[0]) < place(pair[1]), "{} comes after {}", pair[0], pair[1]);
+    }
+}
+
+#[test]
+fn paper_has_a_sheet_for_each_fmu_and_no_cut_figure() {
+    let page = html(&sample(1));
+    let (_, print) = page.split_once("@media print").unwrap();
+    for rule in [".fmu-page { break-before: page", "figure, .card", "break-inside: avoid", "color-scheme: light"] {
+        assert!(print.contains(rule), "{rule}");
+    }
+    assert!(page.contains("@page { size: A4") && page.contains("@media (prefers-color-scheme: dark)"));
+    // In grey, lines are told apart by their dashes and marks.
+    for series in 0..8 {
+        assert_eq!(svg::marker(series, 0.0, 0.0).matches("<path").count(), 1);
+        assert!((0..series).all(|other| svg::marker(other, 0.0, 0.0)
+            != svg::marker(series, 0.0, 0.0).replace(&format!("s{series}"), &format!("s{other}"))));
+    }
 }
 
 /// A comparison of recordings with one signal, and of runs.

@@ -1,0 +1,95 @@
+//! Wake-up, execution and response apart: for each clock three bars on one logarithmic axis, so that a look tells whether
+//! the machine was late, the FMU's code takes long, or something in between does.
+
+use super::escape;
+use super::figure::{Drawing, captioned, key};
+use super::svg::{Frame, Scale, log_duration_ticks, marker};
+use crate::record::histogram::Histogram;
+use crate::report::ClockResult;
+use crate::report::format::{duration, plural};
+use std::fmt::Write;
+
+const ROW: f64 = 44.0;
+const BAR: f64 = 11.0;
+/// Characters of a name that there is room for.
+const NAME: usize = 17;
+
+/// The figure of these clocks; nothing when nothing was measured. `note`: what is not drawn.
+pub fn apart(clocks: &[&ClockResult], note: Option<String>) -> String {
+    let clocks: Vec<&ClockResult> = clocks.iter().copied().filter(|clock| clock.response.count() > 0).collect();
+    if clocks.is_empty() {
+        return String::new();
+    }
+    let drawing = Drawing { svg: draw(&clocks), notes: note.into_iter().collect() };
+    let mut legend = String::from("<ul class=\"legend\">\n");
+    for (style, word) in
+        ["wake-up: kernel and machine", "execution: the FMU’s own code", "response: both, and all waiting"]
+            .into_iter()
+            .enumerate()
+    {
+        legend += &format!("<li>{}<span>{word}</span></li>\n", key(style));
+    }
+    legend += "</ul>\n";
+    captioned(
+        "Where the time goes",
+        "Each line reaches from the shortest to the longest value, its thick part from the median to 99 %; the mark is the \
+         longest. A response far right of wake-up and execution has waited for other partitions or the lock.",
+        &drawing,
+        &legend,
+    )
+}
+
+fn draw(clocks: &[&ClockResult]) -> String {
+    let parts = |clock: &'_ ClockResult| -> [Histogram; 3] {
+        [clock.wakeup_latency.clone(), clock.execution.clone(), clock.response.clone()]
+    };
+    let all: Vec<[Histogram; 3]> = clocks.iter().map(|clock| parts(clock)).collect();
+    let counted = || all.iter().flatten().filter(|own| own.count() > 0);
+    // One value that took next to nothing does not stretch the axis.
+    let least = counted().map(|own| own.quantile(0.02)).min().unwrap_or(1).max(100) as f64;
+    let most = counted().map(Histogram::max).max().unwrap_or(1000).max(1000) as f64;
+    let (min, max) = (10f64.powf(least.log10().floor()), 10f64.powf((most * 1.02).log10().ceil()));
+    let height = 12.0 + ROW * clocks.len() as f64 + 30.0;
+    let frame = Frame { height, left: 132.0, right: 36.0, top: 12.0, bottom: 28.0, ..Frame::MEDIUM };
+    let xs = Scale::Log { min, max };
+    let ticks: Vec<_> = log_duration_ticks(min, max).into_iter().collect();
+    let every = ticks.len().div_ceil(frame.labels + 1).max(1);
+    let ticks: Vec<_> = ticks.into_iter().step_by(every).map(|(share, label)| (share, label, String::new())).collect();
+    let mut out = frame.x_axis(&ticks);
+    for (row, (clock, parts)) in clocks.iter().zip(&all).enumerate() {
+        let top = frame.top + ROW * row as f64 + 11.0;
+        let shown: String = match clock.clock.chars().count() {
+            n if n > NAME => clock.clock.chars().take(NAME - 1).chain(['…']).collect(),
+            _ => clock.clock.clone(),
+        };
+        let y = top + BAR + 4.0;
+        let _ = writeln!(
+            out,
+            "<text class=\"end strong\" x=\"{:.1}\" y=\"{y:.1}\">{}</text>",
+            frame.left - 10.0,
+            escape(&shown)
+        );
+        for (style, own) in parts.iter().enumerate().filter(|(_, own)| own.count() > 0) {
+            let y = top + BAR * style as f64;
+            let x = |value: u64| frame.x(xs.share(value as f64));
+            let (from, median, most, to) = (x(own.min()), x(own.quantile(0.5)), x(own.quantile(0.99)), x(own.max()));
+            let word = ["wake-up", "execution", "response"][style];
+            let values = format!(
+                "{} {word}: p50 {}, p99 {}, max {}",
+                escape(&clock.clock),
+                duration(own.quantile(0.5)),
+                duration(own.quantile(0.99)),
+                duration(own.max())
+            );
+            let _ = write!(
+                out,
+                "<g><title>{values}</title><path class=\"span s{style}\" d=\"M{from:.1} {y:.1}H{to:.1}\"/>"
+            );
+            let _ =
+                write!(out, "<path class=\"core s{style}\" d=\"M{median:.1} {y:.1}H{:.1}\"/>", most.max(median + 2.0));
+            let _ = writeln!(out, "{}</g>", marker(style, to, y).trim_end());
+        }
+    }
+    let label = format!("Wake-up, execution and response of {}, apart", plural(clocks.len() as u64, "clock"));
+    frame.svg(&label, &out)
+}

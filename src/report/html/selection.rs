@@ -1,0 +1,66 @@
+//! Which clocks have a line in a figure, and how it looks: those that reach furthest, so that a figure of a thousand clocks
+//! is as readable, and as small, as one of eight.
+
+use super::figure::{COLOURS, Series, styles};
+use crate::record::histogram::Histogram;
+use crate::report::format::{duration, plural};
+use crate::report::{ClockResult, Run};
+
+/// Clocks that have lines, with their styles, and a sentence on the others.
+pub struct Selection<'a> {
+    pub clocks: Vec<(&'a ClockResult, usize)>,
+    left_out: Vec<&'a ClockResult>,
+}
+
+impl<'a> Selection<'a> {
+    /// The `most` of these clocks that reach furthest, at most [`COLOURS`]. A clock of a small rig has the same style in all
+    /// figures of the page.
+    pub fn of(run: &'a Run, clocks: &[&'a ClockResult], most: usize) -> Selection<'a> {
+        let reach = |clock: &ClockResult| clock.start_latency.max();
+        let mut order: Vec<usize> = (0..clocks.len()).collect();
+        order.sort_by_key(|&clock| std::cmp::Reverse(reach(clocks[clock])));
+        let (shown, left_out) = order.split_at(order.len().min(most).min(COLOURS));
+        let mut shown = shown.to_vec();
+        shown.sort_unstable();
+        let whole = styles(&run.clocks.iter().map(reach).collect::<Vec<_>>());
+        let style = |place: usize, clock: &ClockResult| match run.clocks.len() <= COLOURS {
+            true => run.clocks.iter().position(|own| std::ptr::eq(own, clock)).map_or(place, |own| whole[own]),
+            false => place,
+        };
+        Selection {
+            clocks: shown.iter().enumerate().map(|(place, &own)| (clocks[own], style(place, clocks[own]))).collect(),
+            left_out: left_out.iter().map(|&clock| clocks[clock]).collect(),
+        }
+    }
+
+    /// A line for each clock that has values.
+    pub fn series(
+        &self,
+        histogram: impl Fn(&'a ClockResult) -> &'a Histogram,
+        limit: impl Fn(&'a ClockResult) -> Option<u64>,
+        with_fmu: bool,
+    ) -> Vec<Series<'a>> {
+        let clocks = self.clocks.iter().filter(|(clock, _)| histogram(clock).count() > 0);
+        let line = |&(clock, style): &(&'a ClockResult, usize)| {
+            let name = if with_fmu { format!("{}.{}", clock.fmu, clock.clock) } else { clock.clock.clone() };
+            Series { name, style, histogram: histogram(clock), limit: limit(clock) }
+        };
+        clocks.map(line).collect()
+    }
+
+    /// Those of which this is true, in the same styles.
+    pub fn retain(&self, is: impl Fn(&ClockResult) -> bool) -> Selection<'a> {
+        let clocks = self.clocks.iter().copied().filter(|(clock, _)| is(clock)).collect();
+        Selection { clocks, left_out: Vec::new() }
+    }
+
+    /// What is said where not all are drawn.
+    pub fn note(&self, histogram: impl Fn(&ClockResult) -> &Histogram) -> Option<String> {
+        let max = self.left_out.iter().map(|clock| histogram(clock).max()).max()?;
+        let (shown, others) = (self.clocks.len(), plural(self.left_out.len() as u64, "further clock"));
+        Some(format!(
+            "Drawn: the {shown} with the longest start latencies. Not drawn: {others}, max {}.",
+            duration(max)
+        ))
+    }
+}
