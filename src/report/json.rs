@@ -1,5 +1,6 @@
 //! `report.json`: the fields of design section 4 that others rely on, and some more.
 
+use super::causes::{Causes, PartsJson};
 use super::stimuli::StimulusJson;
 use super::trace::TraceJson;
 use super::{
@@ -27,6 +28,7 @@ struct Report<'a> {
     verdict: &'static str,
     problems: Vec<&'a str>,
     problem_severities: Vec<&'static str>,
+    hints: Vec<String>,
     notes: &'a [String],
     version: &'a str,
     started: &'a str,
@@ -126,10 +128,12 @@ struct ClockJson<'a> {
     execution: Hist,
     response: Hist,
     arrival_latency: Option<Hist>,
+    parts: PartsJson,
+    causes: &'a Causes,
 }
 
 #[derive(Serialize)]
-struct Hist {
+pub(super) struct Hist {
     count: u64,
     min: u64,
     mean: f64,
@@ -149,6 +153,7 @@ impl<'a> Report<'a> {
             verdict: if passed(run) { "pass" } else { "fail" },
             problems: run.problems.iter().map(|problem| problem.message.as_str()).collect(),
             problem_severities: run.problems.iter().map(|problem| severity(problem.severity)).collect(),
+            hints: super::hints(run),
             notes: &run.notes,
             version: &run.version,
             started: &run.started,
@@ -285,12 +290,14 @@ impl<'a> ClockJson<'a> {
             execution: Hist::of(&clock.execution),
             response: Hist::of(&clock.response),
             arrival_latency: datagrams.map(|own| Hist::of(&own.arrival_latency)),
+            parts: PartsJson::of(&clock.parts),
+            causes: &clock.causes,
         }
     }
 }
 
 impl Hist {
-    fn of(histogram: &Histogram) -> Self {
+    pub fn of(histogram: &Histogram) -> Self {
         Hist {
             count: histogram.count(),
             min: histogram.min(),

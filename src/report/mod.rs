@@ -25,13 +25,16 @@
 
 #![forbid(unsafe_code)]
 
+mod causes;
 pub mod compare;
 mod datagrams;
 mod format;
 mod hgrm;
 mod hlog;
+mod hints;
 mod html;
 mod json;
+mod overruns;
 mod read;
 mod run;
 mod sample;
@@ -39,10 +42,13 @@ mod stimuli;
 mod table;
 mod trace;
 
+pub use causes::{Causes, Counts, Moment, OtherClock, Overran, PartsResult, ThreadCounts};
 pub use hgrm::{hgrm, hgrms, is_hgrm};
 pub use hlog::hlog;
+pub use hints::hints;
 pub use html::{comparison_html, html};
 pub use json::json;
+pub use overruns::cause as overrun_cause;
 pub use read::{ReadError, ReportFile};
 pub use run::*;
 pub use sample::sample;
@@ -57,15 +63,25 @@ pub fn passed(run: &Run) -> bool {
 }
 
 /// What is measured of each clock, in the words of `report.json`.
-const METRICS: [&str; 6] =
-    ["wakeup_latency", "start_latency", "start_jitter", "execution", "response", "arrival_latency"];
+const METRICS: [&str; 9] = [
+    "wakeup_latency",
+    "start_latency",
+    "start_jitter",
+    "execution",
+    "response",
+    "preempted",
+    "blocked",
+    "set_get",
+    "arrival_latency",
+];
 
 /// The values of a clock's [`METRICS`]; only clocks that datagrams activate have the last one.
 fn metrics(clock: &ClockResult) -> Vec<(&'static str, &Histogram)> {
     let ClockResult { wakeup_latency, start_latency, start_jitter, execution, response, .. } = clock;
     let arrival_latency = clock.datagrams.as_ref().map(|own| &own.arrival_latency);
     let histograms = [wakeup_latency, start_latency, start_jitter, execution, response];
-    METRICS.into_iter().zip(histograms.into_iter().chain(arrival_latency)).collect()
+    let parts = clock.parts.named().map(|(_, histogram)| histogram);
+    METRICS.into_iter().zip(histograms.into_iter().chain(parts).chain(arrival_latency)).collect()
 }
 
 /// A status in the words of `report.json`.

@@ -1,6 +1,7 @@
 //! A finished run as data. Everything that the report shows is in here.
 
 use super::TraceResult;
+use super::causes::{Causes, PartsResult};
 use crate::fmu::description::IntervalVariability;
 use crate::plan::{Interpolation, Mode};
 use crate::priority::{FifoPriority, FmiPriority};
@@ -256,6 +257,10 @@ pub struct ClockResult {
     pub execution: Histogram,
     /// Release → last get done.
     pub response: Histogram,
+    /// Parts of the response.
+    pub parts: PartsResult,
+    /// Single activations, and the thread.
+    pub causes: Causes,
 }
 
 /// What is known of a connection at the end; in `report.json` as it is here.

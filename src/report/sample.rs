@@ -1,7 +1,7 @@
 //! A made-up run, for examples and tests.
 
 use super::{
-    ClockResult, ConnectionResult, End, FmuResult, FmuStatus, Host, LockResult, PromiseResult, Run, Scheduling,
+    Causes, ClockResult, ConnectionResult, End, FmuResult, FmuStatus, Host, LockResult, PartsResult, PromiseResult, Run, Scheduling,
     TraceResult,
 };
 use crate::fmu::description::IntervalVariability::{self, Constant, Countdown, Triggered};
@@ -137,6 +137,8 @@ fn clock(
         start_jitter,
         execution,
         response,
+        parts: PartsResult::default(),
+        causes: Causes::default(),
     }
 }
 

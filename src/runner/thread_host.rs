@@ -3,6 +3,7 @@
 //! One [`PartitionHost`] per partition thread; in virtual time, and while FMUs are initialised and ended, one per instance
 //! on the only thread.
 
+mod blocked;
 mod delays;
 mod on_ticks;
 mod routing;
@@ -89,6 +90,8 @@ pub struct PartitionHost {
     clocks: RefCell<Clocks>,
     on_ticks: RefCell<OnTicks>,
     section: Cell<Section>,
+    /// Time that activations on this thread have waited for the lock, ns.
+    blocked: Cell<i64>,
 }
 
 impl PartitionHost {
@@ -116,6 +119,7 @@ impl PartitionHost {
             clocks: RefCell::new(clocks),
             on_ticks: RefCell::new(OnTicks::new(&world.plan, fmu)),
             section: Cell::default(),
+            blocked: Cell::new(0),
         }
     }
 
@@ -211,7 +215,7 @@ impl PartitionHost {
 
     /// Runs `body` with the instance locked, as callbacks do.
     pub fn locked<T>(&self, body: impl FnOnce() -> T) -> T {
-        self.lock.lock(&self.member);
+        self.take_lock();
         let result = body();
         self.lock.unlock(&self.member);
         self.wake_targets();
@@ -346,7 +350,7 @@ impl ThreadHost for PartitionHost {
             self.count(TaskWord::LockNested, FmuWord::LockNested);
             self.trace_nested_lock();
         }
-        let locked = self.lock.lock(&self.member);
+        let locked = self.take_lock();
         if let Locked::Outermost { waited } = locked {
             if let Some(ticks) = waited {
                 self.record_wait(ticks);

@@ -1,0 +1,189 @@
+//! Where the time of a clock's activations went, as the report has it: the parts of a response that are not among the
+//! clock's other figures, the worst activations, the overruns, and what the kernel has counted for the thread.
+//!
+//! The parts of a response, which add up to it: [`Moment::wakeup`], `gate`, `executing`, `preempted`, `blocked`, `set_get`.
+
+use super::json::Hist;
+use super::read::{Figures, ReadError};
+use crate::record::histogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+/// Parts of the response, each of every activation that has ended.
+#[derive(Clone, Debug, Default)]
+pub struct PartsResult {
+    /// Other partitions of the rig ran on that core, between the first FMI call and the last get.
+    pub preempted: Histogram,
+    /// Waiting for the preemption lock, all of an activation together.
+    pub blocked: Histogram,
+    /// In `fmi3Set…` and `fmi3Get…`, and in handing values on.
+    pub set_get: Histogram,
+}
+
+impl PartsResult {
+    /// With their names in `report.json`.
+    pub(super) fn named(&self) -> [(&'static str, &Histogram); 3] {
+        [("preempted", &self.preempted), ("blocked", &self.blocked), ("set_get", &self.set_get)]
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct PartsJson {
+    preempted: Hist,
+    blocked: Hist,
+    set_get: Hist,
+}
+
+impl PartsJson {
+    pub fn of(parts: &PartsResult) -> PartsJson {
+        let [preempted, blocked, set_get] = parts.named().map(|(_, histogram)| Hist::of(histogram));
+        PartsJson { preempted, blocked, set_get }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct PartsFile {
+    preempted: Figures,
+    blocked: Figures,
+    set_get: Figures,
+}
+
+impl PartsFile {
+    pub fn figures(&self) -> [&Figures; 3] {
+        [&self.preempted, &self.blocked, &self.set_get]
+    }
+
+    /// With the histograms that `take` gives for a name and its figures. In the order of the log.
+    pub fn rebuild(
+        &self,
+        mut take: impl FnMut(&str, &Figures) -> Result<Histogram, ReadError>,
+    ) -> Result<PartsResult, ReadError> {
+        Ok(PartsResult {
+            preempted: take("preempted", &self.preempted)?,
+            blocked: take("blocked", &self.blocked)?,
+            set_get: take("set_get", &self.set_get)?,
+        })
+    }
+}
+
+/// What is known of single activations of a clock, and of its thread; in `report.json` as it is here. Empty in virtual time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Causes {
+    /// The activations with the longest responses, the longest first.
+    pub worst_responses: Vec<Moment>,
+    /// The activations with the longest wake-ups, the longest first.
+    pub worst_wakeups: Vec<Moment>,
+    /// Activations that were still running when the next one was due: the first ones and the last ones.
+    pub overran: Vec<Overran>,
+    /// How many of them there were.
+    pub overran_total: u64,
+    /// What the kernel has counted for the thread; `None`: it was never activated, or did not get to say so.
+    pub thread: Option<ThreadCounts>,
+    /// Activations on another core than planned.
+    pub other_core: u64,
+    /// The watchdog took its priority.
+    pub demoted: bool,
+}
+
+/// One activation; times in ns.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Moment {
+    /// Its activation time, exactly, in seconds: `3/2000`.
+    pub time: String,
+    /// The same, rounded.
+    pub time_s: f64,
+    /// Its release, CLOCK_MONOTONIC.
+    pub release_monotonic_ns: i64,
+    /// From its release to its last get: the sum of the next six.
+    pub response: u64,
+    /// Release → the thread's first instruction after its sleep, or after the activation before.
+    pub wakeup: u64,
+    /// From there to the first FMI call: what has come for it, and the gate of the preemption lock.
+    pub gate: u64,
+    /// In the model partition, less what follows.
+    pub executing: u64,
+    /// Other partitions of the rig ran on that core instead.
+    pub preempted: u64,
+    /// Waiting for the preemption lock.
+    pub blocked: u64,
+    /// Setting and getting.
+    pub set_get: u64,
+    /// How often it had to wait at the gate.
+    pub gate_waits: u32,
+    /// The activation before it had not ended at its release.
+    pub follows: bool,
+    /// It is the clock's first one.
+    pub first: bool,
+    /// Clock that had the preemption lock when it waited for it last, if that was one.
+    pub blocked_by: Option<String>,
+    /// Other clocks that were at work on its core between its release and its end (in a list of wake-ups: its wake-up), the
+    /// longest first. Of each its last activation counts.
+    pub others: Vec<OtherClock>,
+    /// How many others there were beyond these.
+    pub more_others: u32,
+}
+
+impl Moment {
+    /// The parts with their names, in the order of time as far as they have one.
+    pub fn parts(&self) -> [(&'static str, u64); 6] {
+        [
+            ("wake-up", self.wakeup),
+            ("gate", self.gate),
+            ("preempted", self.preempted),
+            ("blocked", self.blocked),
+            ("set/get", self.set_get),
+            ("executing", self.executing),
+        ]
+    }
+}
+
+/// Another clock that was at work.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OtherClock {
+    /// Which, as `fmu.clock`.
+    pub clock: String,
+    /// For how long its activation was under way meanwhile, ns; when it was interrupted itself: up to the wake-up.
+    pub overlap: u64,
+    /// It had not ended by then: it was itself interrupted.
+    pub under_way: bool,
+}
+
+/// An activation that was still running when the next one was due.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Overran {
+    /// The first release that found it running, exactly, in seconds.
+    pub release: String,
+    /// The same, rounded.
+    pub release_s: f64,
+    /// How many releases found it running.
+    pub releases: u64,
+    /// How late that release was when it was seen, ns.
+    pub late: u64,
+    /// The time that it had, ns: the interval of its clock.
+    pub budget: Option<u64>,
+    /// Why it took longer, in words.
+    pub cause: String,
+    /// That activation.
+    pub predecessor: Moment,
+}
+
+/// What the kernel has counted for a thread.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ThreadCounts {
+    /// From the start to the end of its first activation.
+    pub first: Counts,
+    /// From then on.
+    pub later: Counts,
+}
+
+/// What the kernel counts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Page faults that needed no disk.
+    pub minor_faults: u64,
+    /// Page faults that did.
+    pub major_faults: u64,
+    /// It gave its core away.
+    pub voluntary_switches: u64,
+    /// Its core was taken away.
+    pub involuntary_switches: u64,
+}
