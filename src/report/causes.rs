@@ -187,3 +187,59 @@ pub struct Counts {
     /// Its core was taken away.
     pub involuntary_switches: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ReportFile, hlog, html, json, sample};
+    use super::*;
+
+    #[test]
+    fn causes_are_read_back_and_shown_again() {
+        let mut run = sample(2);
+        let blocker =
+            Moment { blocked: 70_000, blocked_by: Some("ecu.<b>".into()), follows: true, ..Moment::default() };
+        run.clocks[1].causes = Causes {
+            worst_responses: vec![blocker.clone(), Moment { first: true, more_others: 2, ..Moment::default() }],
+            worst_wakeups: vec![],
+            overran: vec![Overran {
+                release: "1/3".into(),
+                budget: None,
+                cause: "<itself>".into(),
+                ..Overran::default()
+            }],
+            overran_total: 9,
+            thread: None,
+            other_core: 1,
+            demoted: true,
+        };
+        let read = ReportFile::parse(&json(&run)).unwrap().rebuild(&hlog(&run)).unwrap();
+        assert!(read.clocks.iter().zip(&run.clocks).all(|(read, run)| read.causes == run.causes));
+        assert!(read.clocks[0].parts.set_get == run.clocks[0].parts.set_get);
+        let page = html(&read);
+        assert!(page == html(&run), "the pages differ");
+        for part in [
+            "lock held by <span class=\"fmu\">ecu.</span>&lt;b&gt;",
+            "&lt;itself&gt;",
+            "1 of 9: of each",
+            "was demoted",
+        ] {
+            assert!(page.contains(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn a_report_without_causes_is_read_too() {
+        let mut run = sample(2);
+        for clock in &mut run.clocks {
+            (clock.parts, clock.causes) = Default::default();
+        }
+        let mut report: serde_json::Value = serde_json::from_str(&json(&run)).unwrap();
+        for clock in report["clocks"].as_array_mut().unwrap() {
+            for key in ["parts", "causes"] {
+                assert!(clock.as_object_mut().unwrap().remove(key).is_some());
+            }
+        }
+        let read = ReportFile::parse(&report.to_string()).unwrap().rebuild(&hlog(&run)).unwrap();
+        assert_eq!(json(&read), json(&run));
+    }
+}

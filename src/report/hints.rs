@@ -8,11 +8,15 @@
 //! | demoted | the watchdog took its priority |
 //! | other core | activations were seen on another core than planned |
 //! | page faults | the kernel counted some for the thread after its first activation |
-//! | switched away | the kernel took the core away [`SWITCHES`] times or more often than more urgent clocks of that core ran |
-//! | first activation | it has the longest response, at least [`TIMES`] times the median, and page faults |
-//! | late wake-ups | in the list of the worst, those of at least [`NOTABLE`] and [`TIMES`] times the median: by who else was at work |
+//! | switched away | the kernel took the core away [`SWITCHES`] times or more often than more urgent clocks of that core woke |
+//! | first activation | it has the longest response, [`NOTABLE`] and [`TIMES`] times the median, and page faults |
+//! | late wake-ups | of the worst, those of at least [`NOTABLE`] and [`TIMES`] times the median: who filled them, see below |
 //! | waits for the lock | in the list of the worst, those with at least [`NOTABLE`] and a quarter of the response |
-//! | preemption, own code | the longest response took [`TIGHT`] of the interval: what most of the worst spent most of their time on |
+//! | preemption, own code | the worst responses of [`TIGHT`] per cent of the interval or more: what took at least half of them |
+//!
+//! A late wake-up is put down to the clock that was at work for most of it, if others of the rig were for half of it; else
+//! to a less urgent one that was under way in most of these, at least three times and three times as often as by chance; else
+//! to the machine.
 
 use super::causes::Moment;
 use super::format::{count, duration, plural};
@@ -31,17 +35,18 @@ pub const SWITCHES: u64 = 3;
 /// How many times as often as by chance somebody has to be under way to be named.
 const CHANCE: f64 = 3.0;
 
-/// The hints, clock by clock in merged order.
+/// The hints, clock by clock in merged order, then core by core.
 pub fn hints(run: &Run) -> Vec<String> {
-    let mut hints = Vec::new();
+    let (mut hints, mut away) = (Vec::new(), BTreeMap::new());
     if run.mode == Mode::RealTime {
         for clock in &run.clocks {
             thread(run, clock, &mut hints);
             first(clock, &mut hints);
-            wakeups(run, clock, &mut hints);
+            wakeups(run, clock, &mut hints, &mut away);
             locks(clock, &mut hints);
             budget(clock, &mut hints);
         }
+        hints.extend(away.iter().map(|(cpu, away)| machine(*cpu, away)));
     }
     hints
 }
@@ -92,8 +97,14 @@ fn thread(run: &Run, clock: &ClockResult, hints: &mut Vec<String>) {
         return;
     }
     let same_core = || run.clocks.iter().filter(|other| other.cpu == clock.cpu);
-    let more_urgent = same_core().filter(|other| other.fifo_priority.map(|p| p.get()) > clock.fifo_priority.map(|p| p.get()));
-    let explained: u64 = more_urgent.map(|other| other.activations).sum();
+    let more_urgent =
+        same_core().filter(|other| other.fifo_priority.map(|p| p.get()) > clock.fifo_priority.map(|p| p.get()));
+    // Whoever takes the core has woken before, and each of its sleeps is a voluntary switch.
+    let wakes = |other: &ClockResult| match &other.causes.thread {
+        Some(thread) => other.activations.max(thread.first.voluntary_switches + thread.later.voluntary_switches),
+        None => other.activations,
+    };
+    let explained: u64 = more_urgent.map(wakes).sum();
     let involuntary = thread.later.involuntary_switches;
     if !causes.demoted && involuntary >= explained + SWITCHES {
         let most = match explained {
@@ -125,11 +136,37 @@ fn first(clock: &ClockResult, hints: &mut Vec<String>) {
     }
 }
 
-/// What late wake-ups coincide with.
-fn wakeups(run: &Run, clock: &ClockResult, hints: &mut Vec<String>) {
+/// Late wake-ups of a clock during which the rig did little or nothing.
+struct Away {
+    /// As a part of a sentence.
+    words: String,
+    /// The most that the rig was at work in one of them, ns.
+    rig: u64,
+}
+
+/// Late wake-ups of a core that are not the rig's.
+fn machine(cpu: usize, away: &[Away]) -> String {
+    const NAMED: usize = 2;
+    let mut named: Vec<String> = away.iter().take(NAMED).map(|one| one.words.clone()).collect();
+    if away.len() > NAMED {
+        named.push(format!("and some of {}", plural((away.len() - NAMED) as u64, "further clock")));
+    }
+    let rig = match away.iter().map(|one| one.rig).max().unwrap_or(0) {
+        0 => "nothing of the rig was at work then".to_owned(),
+        longest => format!("the rig was at work for {} of one of them at most", duration(longest)),
+    };
+    format!(
+        "on core {cpu} the machine (kernel, interrupts, hypervisor) was away: {}; {rig}; `vecud doctor` says what to look at",
+        named.join(", ")
+    )
+}
+
+/// What late wake-ups coincide with; those that coincide with nothing go to `away`.
+fn wakeups(run: &Run, clock: &ClockResult, hints: &mut Vec<String>, away: &mut BTreeMap<usize, Vec<Away>>) {
     let all = clock.causes.worst_wakeups.len();
     let typical = clock.wakeup_latency.quantile(0.5);
-    let late: Vec<&Moment> = clock.causes.worst_wakeups.iter().filter(|m| m.wakeup >= NOTABLE.max(TIMES * typical)).collect();
+    let late: Vec<&Moment> =
+        clock.causes.worst_wakeups.iter().filter(|m| m.wakeup >= NOTABLE.max(TIMES * typical)).collect();
     let longest = |moments: &[&Moment]| moments.iter().map(|moment| moment.wakeup).max().unwrap_or(0);
     let (own, rest): (Vec<&Moment>, Vec<&Moment>) = late.into_iter().partition(|moment| moment.follows);
     if !own.is_empty() {
@@ -161,17 +198,21 @@ fn wakeups(run: &Run, clock: &ClockResult, hints: &mut Vec<String>) {
     if machine.is_empty() {
         return;
     }
-    let place = format!("{}, up to {},", of_the_worst(machine.len(), all, "wake-up", clock), duration(longest(&machine)));
+    let place =
+        format!("{}, up to {},", of_the_worst(machine.len(), all, "wake-up", clock), duration(longest(&machine)));
     match suspect(run, clock, &machine) {
         Some((other, number, share)) => hints.push(format!(
             "{place} fall into activations of {other}, a less urgent clock of that core, {number} times, although it is under \
              way in only {share:.1} % of the time: something in it keeps the core, such as a system call"
         )),
-        None => hints.push(format!(
-            "{place} fell into no activity of the rig on core {}: the machine (kernel, interrupts, hypervisor) was away; \
-             `vecud doctor` says what to look at",
-            clock.cpu
-        )),
+        None => {
+            let ran = |moment: &&Moment| {
+                moment.others.iter().filter(|other| !other.under_way).map(|other| other.overlap).sum::<u64>()
+            };
+            let rig = machine.iter().map(ran).max().unwrap_or(0);
+            let words = place.trim_end_matches(',').to_owned();
+            away.entry(clock.cpu).or_default().push(Away { words, rig });
+        }
     }
 }
 
@@ -183,7 +224,8 @@ fn suspect<'r>(run: &'r Run, clock: &ClockResult, moments: &[&Moment]) -> Option
         let (own, share) = (name(other), other.response.mean() * other.activations as f64 / (run.wall_seconds * 1e9));
         let in_it = |moment: &&&Moment| moment.others.iter().any(|o| o.under_way && o.clock == own);
         let number = moments.iter().filter(in_it).count();
-        let by_far = number >= 3 && 2 * number > moments.len() && number as f64 >= CHANCE * share * moments.len() as f64;
+        let by_far =
+            number >= 3 && 2 * number > moments.len() && number as f64 >= CHANCE * share * moments.len() as f64;
         by_far.then_some((own, number, share * 100.0))
     });
     found.max_by_key(|(_, number, _)| *number)
@@ -227,7 +269,10 @@ fn budget(clock: &ClockResult, hints: &mut Vec<String>) {
         return;
     }
     let tight = || worst.iter().filter(|moment| moment.response.saturating_mul(100) >= interval.saturating_mul(TIGHT));
-    let of_interval = format!("{} of an interval of {}", duration(longest), duration(interval));
+    let of_interval = |moments: &[&Moment]| {
+        let longest = moments.iter().map(|moment| moment.response).max().unwrap_or(0);
+        format!("{} of an interval of {}", duration(longest), duration(interval))
+    };
     let preempted: Vec<&Moment> = tight().filter(|moment| moment.preempted * 2 >= moment.response).collect();
     if !preempted.is_empty() {
         let by = |moment: &&Moment| Some(moment.others.iter().find(|other| !other.under_way)?.clock.clone());
@@ -235,8 +280,9 @@ fn budget(clock: &ClockResult, hints: &mut Vec<String>) {
         preempted.iter().filter_map(by).for_each(|name| *names.entry(name).or_default() += 1);
         let most = names.into_iter().max_by_key(|(_, number)| *number);
         hints.push(format!(
-            "{}, up to {of_interval}, went to other partitions of core {} for the most part{}, up to {}",
+            "{}, up to {}, went to other partitions of core {} for the most part{}, up to {}",
             of_the_worst(preempted.len(), worst.len(), "response", clock),
+            of_interval(&preempted),
             clock.cpu,
             most.map_or(String::new(), |(name, _)| format!(", {name} above all")),
             duration(preempted.iter().map(|moment| moment.preempted).max().unwrap_or(0))
@@ -244,11 +290,18 @@ fn budget(clock: &ClockResult, hints: &mut Vec<String>) {
     }
     let executing: Vec<&Moment> = tight().filter(|moment| moment.executing * 2 >= moment.response).collect();
     if !executing.is_empty() {
+        let (longest, typical) = (executing.iter().map(|moment| moment.executing).max(), clock.execution.quantile(0.5));
+        let longest = longest.unwrap_or(0);
+        let unusual = match longest >= TIMES * typical {
+            true => ": the code itself takes longer then, or the machine was away meanwhile",
+            false => "",
+        };
         hints.push(format!(
-            "{}, up to {of_interval}, are the FMU's own code for the most part, up to {}; the median of its execution is {}",
+            "{}, up to {}, were spent in the FMU's own code for the most part, up to {}; the median of its execution is {}{unusual}",
             of_the_worst(executing.len(), worst.len(), "response", clock),
-            duration(executing.iter().map(|moment| moment.executing).max().unwrap_or(0)),
-            duration(clock.execution.quantile(0.5))
+            of_interval(&executing),
+            duration(longest),
+            duration(typical)
         ));
     }
 }

@@ -10,7 +10,10 @@ pub const SHARE: u64 = 4;
 pub fn cause(overran: &Overran) -> String {
     let moment = &overran.predecessor;
     let mut parts: Vec<(u64, String)> = vec![
-        (moment.executing + moment.set_get, format!("its own execution, {}", duration(moment.executing + moment.set_get))),
+        (
+            moment.executing + moment.set_get,
+            format!("its own execution, {}", duration(moment.executing + moment.set_get)),
+        ),
         (moment.preempted, preempted(moment)),
         (moment.blocked, blocked(moment)),
         (moment.gate, format!("waited {} at the gate of its FMU", duration(moment.gate))),
@@ -92,7 +95,10 @@ mod tests {
                 Moment { wakeup: 900_000, others: vec![other("plant.step", 800_000, false)], ..moment() },
                 "woken 900 µs late, after plant.step",
             ),
-            (Moment { wakeup: 900_000, follows: true, ..moment() }, "began 900 µs late, after the activation before it"),
+            (
+                Moment { wakeup: 900_000, follows: true, ..moment() },
+                "began 900 µs late, after the activation before it",
+            ),
         ] {
             assert_eq!(cause(&overran(moment)), words);
         }

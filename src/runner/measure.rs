@@ -193,7 +193,13 @@ impl Measure {
         let blocker = if blocked > 0 { host.member().blocker() } else { 0 };
         let last = self.last.insert(Last { ended, parts, blocker, follows, first: self.fresh });
         if self.worst[By::Response as usize].takes(parts.response()) {
-            remember(&self.cells, &mut self.worst, By::Response, parts.response(), last.moment(world, self.task, By::Response));
+            remember(
+                &self.cells,
+                &mut self.worst,
+                By::Response,
+                parts.response(),
+                last.moment(world, self.task, By::Response),
+            );
         }
         if self.worst[By::Wakeup as usize].takes(parts.wakeup) {
             remember(&self.cells, &mut self.worst, By::Wakeup, parts.wakeup, last.moment(world, self.task, By::Wakeup));

@@ -232,6 +232,9 @@ mod tests {
         let counted = Counted { minor_faults: 1, major_faults: 2, voluntary: 3, involuntary: 4 };
         cells.set_counted(Asked::First, counted);
         assert_eq!(Asked::Begin as usize, 0);
-        assert_eq!([Asked::Begin, Asked::First, Asked::End].map(|when| cells.counted(when)), [None, Some(counted), None]);
+        assert_eq!(
+            [Asked::Begin, Asked::First, Asked::End].map(|when| cells.counted(when)),
+            [None, Some(counted), None]
+        );
     }
 }

@@ -14,9 +14,12 @@ mod gantt;
 mod head;
 mod histogram;
 mod latency;
+mod overruns;
 mod percentiles;
 mod stimuli;
 mod svg;
+mod r#where;
+mod worst;
 
 use super::Run;
 use super::format::plain;
@@ -29,8 +32,10 @@ pub use comparison::comparison_html;
 pub fn html(run: &Run) -> String {
     let mut body = String::with_capacity(64 * 1024);
     body += &head::head(run);
+    body += &r#where::hints_list(run);
     body += &head::machine(run);
     body += &clocks::tables(run);
+    body += &r#where::section(run);
     body += &connections::connections(run);
     body += &stimuli::stimuli(run);
     body += &gantt::section(run);

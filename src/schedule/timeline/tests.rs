@@ -120,7 +120,10 @@ fn a_grid_that_is_asked_for_starts_when_it_is_learned() {
 fn a_retuned_timeline_keeps_what_was_released_before() {
     let mut timeline = periodic("0.01", "0", 0.1);
     timeline.take();
-    assert_eq!((timeline.keep(at(0.025)), timeline.keep(at(0.025))), (Some(Kept::Waits(at(0.01))), Some(Kept::Waits(at(0.02)))));
+    assert_eq!(
+        (timeline.keep(at(0.025)), timeline.keep(at(0.025))),
+        (Some(Kept::Waits(at(0.01))), Some(Kept::Waits(at(0.02))))
+    );
     timeline.retune(Fraction::parse("0.03").unwrap(), at(0.022));
     assert_eq!(times(&mut timeline), [0.01, 0.02, 0.052, 0.082]);
 }
