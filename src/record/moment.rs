@@ -15,7 +15,7 @@ pub struct Parts {
     pub executing: i64,
     /// Other partitions of the rig ran on that core instead.
     pub preempted: i64,
-    /// Waiting for the preemption lock.
+    /// Waiting for the preemption lock, whoever ran meanwhile.
     pub blocked: i64,
     /// In `fmi3Set…` and `fmi3Get…`, and in handing values on.
     pub set_get: i64,

@@ -103,7 +103,7 @@ pub struct Moment {
     pub executing: u64,
     /// Other partitions of the rig ran on that core instead.
     pub preempted: u64,
-    /// Waiting for the preemption lock.
+    /// Waiting for the preemption lock, whoever ran meanwhile.
     pub blocked: u64,
     /// Setting and getting.
     pub set_get: u64,

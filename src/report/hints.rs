@@ -125,7 +125,11 @@ fn first(clock: &ClockResult, hints: &mut Vec<String>) {
     let Some(thread) = &clock.causes.thread else { return };
     let faults = thread.first.minor_faults + thread.first.major_faults;
     let typical = clock.response.quantile(0.5);
-    if faults > 0 && worst.response >= NOTABLE && worst.response >= TIMES * typical && clock.activations > 1 {
+    if faults > 0
+        && worst.response >= NOTABLE
+        && worst.response >= typical.saturating_mul(TIMES)
+        && clock.activations > 1
+    {
         hints.push(format!(
             "the worst response of {}, {}, is its first activation, with {}; the median is {}",
             name(clock),
@@ -166,7 +170,7 @@ fn wakeups(run: &Run, clock: &ClockResult, hints: &mut Vec<String>, away: &mut B
     let all = clock.causes.worst_wakeups.len();
     let typical = clock.wakeup_latency.quantile(0.5);
     let late: Vec<&Moment> =
-        clock.causes.worst_wakeups.iter().filter(|m| m.wakeup >= NOTABLE.max(TIMES * typical)).collect();
+        clock.causes.worst_wakeups.iter().filter(|m| m.wakeup >= NOTABLE.max(typical.saturating_mul(TIMES))).collect();
     let longest = |moments: &[&Moment]| moments.iter().map(|moment| moment.wakeup).max().unwrap_or(0);
     let (own, rest): (Vec<&Moment>, Vec<&Moment>) = late.into_iter().partition(|moment| moment.follows);
     if !own.is_empty() {
@@ -180,7 +184,7 @@ fn wakeups(run: &Run, clock: &ClockResult, hints: &mut Vec<String>, away: &mut B
     let (mut by_clock, mut machine) = (BTreeMap::<&str, Vec<&Moment>>::new(), Vec::new());
     for moment in rest {
         let mut ran = moment.others.iter().filter(|other| !other.under_way);
-        match ran.clone().map(|other| other.overlap).sum::<u64>() * 2 >= moment.wakeup {
+        match ran.clone().map(|other| other.overlap).sum::<u64>() >= moment.wakeup / 2 {
             true => by_clock.entry(&ran.next().expect("they ran").clock).or_default().push(moment),
             false => machine.push(moment),
         }
@@ -234,7 +238,7 @@ fn suspect<'r>(run: &'r Run, clock: &ClockResult, moments: &[&Moment]) -> Option
 /// Waits for the preemption lock.
 fn locks(clock: &ClockResult, hints: &mut Vec<String>) {
     let worst = &clock.causes.worst_responses;
-    let waited = |part: u64, moment: &Moment| part >= NOTABLE && part * 4 >= moment.response;
+    let waited = |part: u64, moment: &Moment| part >= NOTABLE && part >= moment.response / 4;
     let mut by_holder = BTreeMap::<Option<&str>, Vec<u64>>::new();
     for moment in worst.iter().filter(|moment| waited(moment.blocked, moment)) {
         by_holder.entry(moment.blocked_by.as_deref()).or_default().push(moment.blocked);
@@ -273,7 +277,7 @@ fn budget(clock: &ClockResult, hints: &mut Vec<String>) {
         let longest = moments.iter().map(|moment| moment.response).max().unwrap_or(0);
         format!("{} of an interval of {}", duration(longest), duration(interval))
     };
-    let preempted: Vec<&Moment> = tight().filter(|moment| moment.preempted * 2 >= moment.response).collect();
+    let preempted: Vec<&Moment> = tight().filter(|moment| moment.preempted >= moment.response / 2).collect();
     if !preempted.is_empty() {
         let by = |moment: &&Moment| Some(moment.others.iter().find(|other| !other.under_way)?.clock.clone());
         let mut names = BTreeMap::<String, usize>::new();
@@ -288,11 +292,11 @@ fn budget(clock: &ClockResult, hints: &mut Vec<String>) {
             duration(preempted.iter().map(|moment| moment.preempted).max().unwrap_or(0))
         ));
     }
-    let executing: Vec<&Moment> = tight().filter(|moment| moment.executing * 2 >= moment.response).collect();
+    let executing: Vec<&Moment> = tight().filter(|moment| moment.executing >= moment.response / 2).collect();
     if !executing.is_empty() {
         let (longest, typical) = (executing.iter().map(|moment| moment.executing).max(), clock.execution.quantile(0.5));
         let longest = longest.unwrap_or(0);
-        let unusual = match longest >= TIMES * typical {
+        let unusual = match longest >= typical.saturating_mul(TIMES) {
             true => ": the code itself takes longer then, or the machine was away meanwhile",
             false => "",
         };

@@ -20,7 +20,7 @@ pub fn cause(overran: &Overran) -> String {
         (moment.wakeup, woken(moment)),
     ];
     parts.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
-    let named = parts.iter().filter(|(time, _)| time * SHARE >= moment.response).count().max(1);
+    let named = parts.iter().filter(|(time, _)| *time >= moment.response / SHARE).count().max(1);
     parts.truncate(named);
     parts.into_iter().map(|(_, words)| words).collect::<Vec<_>>().join("; ")
 }
@@ -42,7 +42,7 @@ fn woken(moment: &Moment) -> String {
     let before: u64 = ran_before(moment);
     match moment.others.iter().find(|other| !other.under_way) {
         _ if moment.follows => format!("began {late} late, after the activation before it"),
-        Some(other) if 2 * before >= moment.wakeup => format!("woken {late} late, after {}", other.clock),
+        Some(other) if before >= moment.wakeup / 2 => format!("woken {late} late, after {}", other.clock),
         _ => format!("woken {late} late by the machine"),
     }
 }

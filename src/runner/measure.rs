@@ -69,7 +69,7 @@ impl<'a> Stopwatch<'a> {
 
     #[inline]
     fn read(&self) -> Reading {
-        Reading { executed: self.executed.load(Relaxed), blocked: self.host.blocked() }
+        Reading { executed: self.executed.load(Relaxed) - self.host.executed_in_waits(), blocked: self.host.blocked() }
     }
 
     /// After the last get, so long after the first FMI call. No part is negative, and together they are `total`.

@@ -12,6 +12,7 @@ mod tunables;
 
 pub use tracing::virtual_flow;
 
+use self::blocked::Waits;
 use self::on_ticks::OnTicks;
 use self::routing::Clocks;
 use self::tracing::Section;
@@ -90,8 +91,7 @@ pub struct PartitionHost {
     clocks: RefCell<Clocks>,
     on_ticks: RefCell<OnTicks>,
     section: Cell<Section>,
-    /// Time that activations on this thread have waited for the lock, ns.
-    blocked: Cell<i64>,
+    waits: Waits,
 }
 
 impl PartitionHost {
@@ -119,7 +119,7 @@ impl PartitionHost {
             clocks: RefCell::new(clocks),
             on_ticks: RefCell::new(OnTicks::new(&world.plan, fmu)),
             section: Cell::default(),
-            blocked: Cell::new(0),
+            waits: Waits::default(),
         }
     }
 

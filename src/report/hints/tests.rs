@@ -26,6 +26,7 @@ fn ten(worst: Vec<Moment>) -> Vec<Moment> {
 /// A run in which a millisecond clock has these causes.
 fn run(causes: Causes) -> Run {
     let mut run = sample(1);
+    run.clocks.iter_mut().for_each(|clock| clock.causes = Causes::default());
     let clock = &mut run.clocks[TASK];
     assert_eq!((name(clock), clock.interval_s), ("ecu.task_1ms".to_owned(), Some(0.001)));
     clock.wakeup_latency = Histogram::of(vec![3_000; 1000]);

@@ -70,7 +70,7 @@ fn table(title: &str, moments: &[Moment], start: i64) -> String {
             micros(moment.response)
         );
         for (_, part) in moment.parts() {
-            let class = if part * 2 > moment.response { "n max" } else { "n" };
+            let class = if part > moment.response / 2 { "n max" } else { "n" };
             out += &match part {
                 0 => "<td class=\"n zero\">0</td>".to_owned(),
                 part => format!("<td class=\"{class}\">{}</td>", micros(part)),

@@ -2,14 +2,27 @@
 
 use super::PartitionHost;
 use crate::sys::preemption::Locked;
+use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
 
+/// What waits for the lock have taken so far, ns.
+#[derive(Default)]
+pub(super) struct Waits {
+    blocked: Cell<i64>,
+    executed: Cell<i64>,
+}
+
 impl PartitionHost {
-    /// Time that activations on this thread have waited for the lock so far, ns, less that in which partitions ran on this
-    /// core from beginning to end meanwhile.
+    /// Time that activations on this thread have waited for the lock so far, ns, whoever ran meanwhile.
     #[inline]
     pub fn blocked(&self) -> i64 {
-        self.blocked.get()
+        self.waits.blocked.get()
+    }
+
+    /// Execution time of partitions of this core that ended during such a wait, ns: the holder's, and of who preempted it.
+    #[inline]
+    pub fn executed_in_waits(&self) -> i64 {
+        self.waits.executed.get()
     }
 
     /// Takes the lock.
@@ -25,8 +38,9 @@ impl PartitionHost {
 
     #[cold]
     fn has_waited(&self, ticks: u64, executed: i64) {
-        let waited = self.world.scale.nanos(ticks) as i64 - (self.executed() - executed);
-        self.blocked.set(self.blocked.get() + waited.max(0));
+        let Waits { blocked, executed: in_waits } = &self.waits;
+        blocked.set(blocked.get() + self.world.scale.nanos(ticks) as i64);
+        in_waits.set(in_waits.get() + self.executed() - executed);
     }
 
     /// Time that partitions have executed on this activation's core, ns.
