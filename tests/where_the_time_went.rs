@@ -83,8 +83,7 @@ fn the_parts_add_up_to_the_response_and_the_worst_are_the_worst() {
 fn virtual_time_has_no_causes() {
     let run = Rig::new("stop_time = 0.1").tracer("a", "").run_virtual().exits(0);
     let fast = run.clock("a", "fast");
-    assert_eq!(number(&fast["parts"]["set_get"], "count"), 0);
-    assert_eq!((list(&fast, "worst_responses").len(), &fast["causes"]["thread"]), (0, &Value::Null));
+    assert_eq!((fast.get("parts"), fast.get("causes")), (None, None), "{fast}");
     assert_eq!(run.report()["hints"].as_array().unwrap().len(), 0);
 }
 

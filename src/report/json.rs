@@ -128,8 +128,10 @@ struct ClockJson<'a> {
     execution: Hist,
     response: Hist,
     arrival_latency: Option<Hist>,
-    parts: PartsJson,
-    causes: &'a Causes,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parts: Option<PartsJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    causes: Option<&'a Causes>,
 }
 
 #[derive(Serialize)]
@@ -291,7 +293,7 @@ impl<'a> ClockJson<'a> {
             response: Hist::of(&clock.response),
             arrival_latency: datagrams.map(|own| Hist::of(&own.arrival_latency)),
             parts: PartsJson::of(&clock.parts),
-            causes: &clock.causes,
+            causes: Some(&clock.causes).filter(|causes| **causes != Causes::default()),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! which nothing that fills the disk meanwhile takes any, wherever the file system can set room aside.
 
 use super::Error;
-use crate::plan::Plan;
+use crate::plan::{Mode, Plan};
 use crate::report::{self, Run};
 use rustix::fs::{Access, AtFlags, CWD, FallocateFlags, FlockOperation};
 use rustix::io::Errno;
@@ -68,7 +68,9 @@ impl Output {
     pub fn take_room(&mut self, plan: &Plan, freed: u64) -> Result<(), Error> {
         // More than twice what a report usually has: last words and problems may be long.
         let (tasks, fmus) = (plan.tasks.len() as u64, plan.fmus.len() as u64);
-        let (first, others) = (KIB * (16 + 2 * tasks + 8 * fmus), KIB * (256 + 96 * tasks.min(1000)));
+        // In real time it has the worst activations as well.
+        let each = if plan.mode == Mode::RealTime { 16 } else { 2 };
+        let (first, others) = (KIB * (16 + each * tasks + 8 * fmus), KIB * (256 + 96 * tasks.min(1000)));
         let [report, rest] = ROOM.map(|name| self.path.join(name));
         match take(&report, first, self.room[0]) {
             Ok(()) => self.room[0] = true,

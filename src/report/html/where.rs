@@ -3,7 +3,7 @@
 use super::svg::{Frame, Scale, class, duration_ticks};
 use super::{escape, name};
 use crate::plan::Mode;
-use crate::report::format::duration;
+use crate::report::format::{duration, plural};
 use crate::report::{ClockResult, Run, hints};
 use std::fmt::Write;
 
@@ -37,7 +37,8 @@ pub fn section(run: &Run) -> String {
     let mut out = String::from("<section>\n<h2>Where the time went</h2>\n");
     out += &figure(shown);
     if clocks.len() > shown.len() {
-        out += &format!("<p class=\"note\">{} less urgent clocks are not shown.</p>\n", clocks.len() - shown.len());
+        let more = plural((clocks.len() - shown.len()) as u64, "less urgent clock");
+        out += &format!("<p class=\"note\">Not shown: {more}.</p>\n");
     }
     out += &super::worst::tables(run);
     out += &super::overruns::table(run);

@@ -7,6 +7,8 @@ use crate::report::{ClockResult, Counts, Moment, Run};
 
 /// With more clocks than this, the tables are folded up.
 const UNFOLDED: usize = 3;
+/// Clocks that have tables; those of the others are in `report.json`.
+const CLOCKS: usize = 24;
 
 /// Both lists of each clock that has them.
 pub fn tables(run: &Run) -> String {
@@ -21,7 +23,7 @@ pub fn tables(run: &Run) -> String {
          and for how long; in parentheses those that had not ended, so were themselves interrupted.</p>\n",
     );
     let open = if clocks.len() <= UNFOLDED { " open" } else { "" };
-    for clock in clocks {
+    for clock in &clocks[..clocks.len().min(CLOCKS)] {
         let worst = &clock.causes.worst_responses;
         let longest = worst.first().map_or(0, |moment| moment.response);
         out += &format!(
@@ -33,6 +35,12 @@ pub fn tables(run: &Run) -> String {
         out += &table("Longest responses", worst, run.start_monotonic_ns);
         out += &table("Latest wake-ups", &clock.causes.worst_wakeups, run.start_monotonic_ns);
         out += "</details>\n";
+    }
+    if clocks.len() > CLOCKS {
+        out += &format!(
+            "<p class=\"note\">Those of {} are in report.json.</p>\n",
+            plural((clocks.len() - CLOCKS) as u64, "less urgent clock")
+        );
     }
     out
 }
