@@ -96,7 +96,7 @@ pub struct Causes {
     pub overran: Vec<Overran>,
     /// How many of them there were.
     pub overran_total: u64,
-    /// What the kernel has counted for the thread; `None`: it was never activated, or did not get to say so.
+    /// What the kernel has counted for the thread; `None`: it did not get to say so.
     pub thread: Option<ThreadCounts>,
     /// Activations on another core than planned.
     pub other_core: u64,
@@ -196,9 +196,9 @@ pub struct Overran {
 /// What the kernel has counted for a thread.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ThreadCounts {
-    /// From the start to the end of its first activation.
-    pub first: Counts,
-    /// From then on.
+    /// From the start to the end of its first activation; `None`: that was later than the start, so nobody has asked.
+    pub first: Option<Counts>,
+    /// From then on, or from the start.
     pub later: Counts,
 }
 

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | demoted | the watchdog took its priority |
 //! | other core | activations were seen on another core than planned |
-//! | page faults | the kernel counted some for the thread after its first activation |
+//! | page faults | the kernel counted some for the thread after its first activation, where that was at the start |
 //! | switched away | the kernel took the core away [`SWITCHES`] times or more often than more urgent clocks of that core woke |
 //! | first activation | it has the longest response, [`NOTABLE`] and [`TIMES`] times the median, and page faults |
 //! | late wake-ups | of the worst, those of at least [`NOTABLE`] and [`TIMES`] times the median: who filled them, see below |
@@ -82,7 +82,8 @@ fn thread(run: &Run, clock: &ClockResult, hints: &mut Vec<String>) {
     }
     let Some(thread) = &causes.thread else { return };
     let faults = thread.later.minor_faults + thread.later.major_faults;
-    if faults > 0 {
+    // Those of a first activation are expected.
+    if faults > 0 && thread.first.is_some() {
         let disk = match thread.later.major_faults {
             0 => String::new(),
             n => format!(", {} from disk", count(n)),
@@ -101,7 +102,10 @@ fn thread(run: &Run, clock: &ClockResult, hints: &mut Vec<String>) {
         same_core().filter(|other| other.fifo_priority.map(|p| p.get()) > clock.fifo_priority.map(|p| p.get()));
     // Whoever takes the core has woken before, and each of its sleeps is a voluntary switch.
     let wakes = |other: &ClockResult| match &other.causes.thread {
-        Some(thread) => other.activations.max(thread.first.voluntary_switches + thread.later.voluntary_switches),
+        Some(thread) => {
+            let first = thread.first.as_ref().map_or(0, |first| first.voluntary_switches);
+            other.activations.max(first.saturating_add(thread.later.voluntary_switches))
+        }
         None => other.activations,
     };
     let explained: u64 = more_urgent.map(wakes).sum();
@@ -122,8 +126,8 @@ fn thread(run: &Run, clock: &ClockResult, hints: &mut Vec<String>) {
 /// A first activation that is by far the longest.
 fn first(clock: &ClockResult, hints: &mut Vec<String>) {
     let Some(worst) = clock.causes.worst_responses.first().filter(|worst| worst.first) else { return };
-    let Some(thread) = &clock.causes.thread else { return };
-    let faults = thread.first.minor_faults + thread.first.major_faults;
+    let Some(first) = clock.causes.thread.as_ref().and_then(|thread| thread.first.as_ref()) else { return };
+    let faults = first.minor_faults + first.major_faults;
     let typical = clock.response.quantile(0.5);
     if faults > 0
         && worst.response >= NOTABLE

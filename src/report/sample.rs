@@ -164,7 +164,7 @@ fn causes(responses: &[u64], set_get: u64) -> Causes {
     let worst_responses: Vec<Moment> = worst.iter().take(10).map(moment).collect();
     let worst_wakeups = worst_responses.iter().take(3).cloned().collect();
     let counts = |voluntary_switches| Counts { voluntary_switches, ..Counts::default() };
-    let thread = Some(ThreadCounts { first: counts(1), later: counts(responses.len() as u64) });
+    let thread = Some(ThreadCounts { first: Some(counts(1)), later: counts(responses.len() as u64) });
     Causes { worst_responses, worst_wakeups, thread, ..Causes::default() }
 }
 

@@ -178,6 +178,7 @@ impl Measure {
     #[inline]
     pub fn note(&mut self, world: &World, host: &PartitionHost, ended: Ended) {
         let Within { execution, preempted, blocked, set_get } = ended.within;
+        let at_start = ended.release <= world.start().0;
         let parts = Parts {
             wakeup: (ended.woken - ended.release).max(0),
             gate: (ended.start - ended.woken.max(ended.release)).max(0),
@@ -204,7 +205,8 @@ impl Measure {
         if self.worst[By::Wakeup as usize].takes(parts.wakeup) {
             remember(&self.cells, &mut self.worst, By::Wakeup, parts.wakeup, last.moment(world, self.task, By::Wakeup));
         }
-        if std::mem::take(&mut self.fresh) {
+        // Whose first activation is not that of the start has slept by now, and makes no other call from then on.
+        if std::mem::take(&mut self.fresh) && at_start {
             self.cells.set_counted(Asked::First, counted());
         }
     }

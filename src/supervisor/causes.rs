@@ -34,8 +34,9 @@ pub fn causes(plan: &Plan, board: Board, task: TaskId) -> Causes {
     let [begin, first, end] = [Asked::Begin, Asked::First, Asked::End].map(|when| cells.counted(when));
     let thread = match (begin, first, end) {
         (Some(begin), Some(first), Some(end)) => {
-            Some(ThreadCounts { first: between(begin, first), later: between(first, end) })
+            Some(ThreadCounts { first: Some(between(begin, first)), later: between(first, end) })
         }
+        (Some(begin), None, Some(end)) => Some(ThreadCounts { first: None, later: between(begin, end) }),
         _ => None,
     };
     Causes {

@@ -45,7 +45,7 @@ pub enum By {
 pub enum Asked {
     /// Before the first activation.
     Begin,
-    /// After it.
+    /// After it, if that was at the start: later the thread makes no call but its sleeps.
     First,
     /// When the thread has left its loop.
     End,

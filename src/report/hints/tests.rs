@@ -41,13 +41,13 @@ fn counts(faults: u64, disk: u64, involuntary: u64) -> Counts {
 }
 
 fn thread(first: Counts, later: Counts) -> Causes {
-    Causes { thread: Some(ThreadCounts { first, later }), ..Causes::default() }
+    Causes { thread: Some(ThreadCounts { first: Some(first), later }), ..Causes::default() }
 }
 
 #[test]
 fn a_healthy_run_has_none() {
     assert_eq!(hints(&sample(1)), [""; 0], "nothing measured");
-    let thread = Some(ThreadCounts { first: counts(30, 0, 1), later: counts(0, 0, 2) });
+    let thread = Some(ThreadCounts { first: Some(counts(30, 0, 1)), later: counts(0, 0, 2) });
     let causes = Causes {
         worst_responses: ten(vec![moment(|m| (m.first, m.executing) = (true, 40_000))]),
         worst_wakeups: ten(vec![moment(|m| m.wakeup = 49_000)]),
@@ -187,6 +187,12 @@ fn wakes_of_more_urgent_threads_explain_switches() {
     // A countdown clock sleeps twice for each activation.
     run.clocks[1].causes = thread(Counts::default(), Counts { voluntary_switches: 14_000, ..Counts::default() });
     assert_eq!(hints(&run), [""; 0]);
+}
+
+#[test]
+fn faults_of_a_first_activation_that_nobody_knows_apart_are_no_evidence() {
+    let thread = Some(ThreadCounts { first: None, later: counts(30, 0, 0) });
+    assert_eq!(hints(&run(Causes { thread, ..Causes::default() })), [""; 0]);
 }
 
 #[test]

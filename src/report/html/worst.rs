@@ -49,11 +49,13 @@ pub fn tables(run: &Run) -> String {
 fn thread(clock: &ClockResult) -> String {
     let Some(thread) = &clock.causes.thread else { return String::new() };
     let faults = |counts: &Counts| plural(counts.minor_faults + counts.major_faults, "page fault");
+    let pages = match &thread.first {
+        Some(first) => format!("{} in the first activation, {} after it", faults(first), faults(&thread.later)),
+        None => faults(&thread.later),
+    };
     format!(
-        "<p class=\"note\">The kernel counted for its thread: {} in the first activation, {} after it; the core was taken away \
-         {} and given away {}.</p>\n",
-        faults(&thread.first),
-        faults(&thread.later),
+        "<p class=\"note\">The kernel counted for its thread: {}; the core was taken away {} and given away {}.</p>\n",
+        pages,
         plural(thread.later.involuntary_switches, "time"),
         plural(thread.later.voluntary_switches, "time")
     )
