@@ -8,6 +8,7 @@ use std::hint::black_box;
 use std::process::{Command, ExitCode};
 use std::sync::atomic::AtomicU64;
 use vecud::exchange::{LaneShape, Latest, Stamp, Versions};
+use vecud::record::histogram::{self, Recorder};
 use vecud::record::trace::{Note, TraceRing};
 use vecud::sys::cycles::{Scale, ticks};
 use vecud::sys::pi::PiWord;
@@ -75,6 +76,20 @@ fn main() -> ExitCode {
         black_box(&versions).read_with(visible, &mut reader, |words| value = black_box(words.get(0)));
         black_box(versions.missed_before(&reader));
         activation = visible;
+    });
+    // What real time adds to each activation to tell where its time went: two stamps, three histograms, two comparisons.
+    let words: Vec<AtomicU64> = (0..3 * histogram::WORDS).map(|_| AtomicU64::new(0)).collect();
+    let parts: Vec<Recorder> = words.chunks(histogram::WORDS).map(Recorder::new).collect();
+    let mut worst = [0, 0];
+    kept &= show("where the time went: stamps and histograms", &mut |_, _| {
+        let before = black_box(ticks());
+        let inside = scale.nanos(black_box(ticks()).wrapping_sub(before)) as i64;
+        for (recorder, part) in parts.iter().zip([0, 0, 400 + inside]) {
+            recorder.record(black_box(part));
+        }
+        for worst in &mut worst {
+            *worst = inside.max(black_box(*worst));
+        }
     });
     let words: Vec<AtomicU64> = (0..TraceRing::words(1024)).map(|_| AtomicU64::new(0)).collect();
     let ring = TraceRing::new(&words, 1024).expect("a ring of 1024 notes");

@@ -16,6 +16,7 @@ use crate::time::Instant;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 mod calls;
+pub mod causes;
 mod named;
 mod next_run;
 mod phase;
@@ -166,6 +167,8 @@ pub enum TaskWord {
     Active,
     /// Wall clock of the current activation's first FMI call, ns.
     StartedAt,
+    /// Wall clock of the last activation's last get, ns; in real time.
+    FinishedAt,
     /// Kernel's id of the thread.
     Tid,
     /// Activations on another core than planned.
@@ -247,6 +250,8 @@ pub struct Layout {
     control: Vec<ControlLayout>,
     /// Of each stimulus: its first word, and its shape.
     stimuli: Vec<(usize, Shape)>,
+    /// Per task: where its time went.
+    causes: Option<usize>,
     tasks: usize,
     log: usize,
     promise: promise::Region,
@@ -276,10 +281,11 @@ impl Layout {
             .collect();
         let traces = trace::rings(plan, &mut next);
         let promise = promise::Region::of(plan, &mut next);
+        let causes = causes::region(plan, &mut next);
         let commands = next;
         let control = plan.fmus.iter().map(|fmu| ControlLayout::of(fmu, &mut next)).collect();
         let stimuli = stimuli::places(plan, &mut next);
-        Layout { fmus, tasks, log, promise, initial, rings, traces, commands, control, stimuli, total: next }
+        Layout { fmus, tasks, log, promise, initial, rings, traces, causes, commands, control, stimuli, total: next }
     }
 
     /// Size of the shared memory.

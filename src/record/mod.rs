@@ -14,6 +14,7 @@ pub mod findings;
 pub mod histogram;
 pub mod log;
 mod messages;
+pub mod moment;
 pub mod samples;
 mod schema;
 pub mod signals;

@@ -122,7 +122,7 @@ mod tests {
         run.clocks[0].start_jitter = Histogram::default();
         let files = hgrms(&run);
         assert!(files.iter().all(|(name, _)| is_hgrm(name)));
-        assert_eq!(files.len(), 5 * run.clocks.len() - 1);
+        assert_eq!(files.len(), 8 * run.clocks.len() - 1);
         assert!(files.iter().any(|(name, _)| name == "ecu.task_10ms.wakeup_latency.hgrm"));
         let arrival_latency = Histogram::of([7]);
         run.clocks[0].datagrams = Some(DatagramResult { arrival_latency, ..DatagramResult::default() });
@@ -138,7 +138,7 @@ mod tests {
             (clock.fmu, clock.clock) = ("..".into(), name.into());
         }
         let names: HashSet<String> = hgrms(&run).into_iter().map(|(name, _)| name).collect();
-        assert_eq!(names.len(), 15);
+        assert_eq!(names.len(), 24);
         assert!(names.iter().all(|name| !name.contains('/') && !name.starts_with('.') && name.len() <= LONGEST_NAME));
     }
 }

@@ -1,5 +1,6 @@
 //! `report.json`: the fields of design section 4 that others rely on, and some more.
 
+use super::causes::{Causes, PartsJson};
 use super::stimuli::StimulusJson;
 use super::trace::TraceJson;
 use super::{
@@ -28,6 +29,7 @@ struct Report<'a> {
     verdict: &'static str,
     problems: Vec<&'a str>,
     problem_severities: Vec<&'static str>,
+    hints: Vec<String>,
     notes: &'a [String],
     version: &'a str,
     started: &'a str,
@@ -133,6 +135,10 @@ struct ClockJson<'a> {
     arrival_latency: Option<Hist>,
     #[serde(skip_serializing_if = "Option::is_none")]
     over_time: Option<OverTimeJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parts: Option<PartsJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    causes: Option<&'a Causes>,
 }
 
 /// Hundreds of numbers: each list on a line of its own.
@@ -144,7 +150,7 @@ struct OverTimeJson {
 }
 
 #[derive(Serialize)]
-struct Hist {
+pub(super) struct Hist {
     count: u64,
     min: u64,
     mean: f64,
@@ -164,6 +170,7 @@ impl<'a> Report<'a> {
             verdict: if passed(run) { "pass" } else { "fail" },
             problems: run.problems.iter().map(|problem| problem.message.as_str()).collect(),
             problem_severities: run.problems.iter().map(|problem| severity(problem.severity)).collect(),
+            hints: super::hints(run),
             notes: &run.notes,
             version: &run.version,
             started: &run.started,
@@ -304,6 +311,8 @@ impl<'a> ClockJson<'a> {
             response: Hist::of(&clock.response),
             arrival_latency: datagrams.map(|own| Hist::of(&own.arrival_latency)),
             over_time: clock.over_time.as_ref().map(OverTimeJson::of),
+            parts: PartsJson::of(&clock.parts),
+            causes: Some(&clock.causes).filter(|causes| **causes != Causes::default()),
         }
     }
 }
@@ -317,7 +326,7 @@ impl OverTimeJson {
 }
 
 impl Hist {
-    fn of(histogram: &Histogram) -> Self {
+    pub fn of(histogram: &Histogram) -> Self {
         Hist {
             count: histogram.count(),
             min: histogram.min(),

@@ -27,15 +27,18 @@
 
 #![forbid(unsafe_code)]
 
+mod causes;
 pub mod compare;
 mod cyclictest;
 mod datagrams;
 pub(crate) mod format;
 mod hgrm;
+mod hints;
 mod hlog;
 mod html;
 mod json;
 mod junit;
+mod overruns;
 mod read;
 mod run;
 mod sample;
@@ -44,12 +47,15 @@ mod stimuli;
 mod table;
 mod trace;
 
+pub use causes::{Causes, Counts, Moment, OtherClock, Overran, PartsResult, ThreadCounts};
 pub use cyclictest::cyclictest;
 pub use hgrm::{hgrm, hgrms, is_hgrm};
+pub use hints::hints;
 pub use hlog::hlog;
 pub use html::{comparison_html, html};
 pub use json::json;
 pub use junit::junit;
+pub use overruns::cause as overrun_cause;
 pub use read::{ReadError, ReportFile};
 pub use run::*;
 pub use sample::sample;
@@ -65,15 +71,25 @@ pub fn passed(run: &Run) -> bool {
 }
 
 /// What is measured of each clock, in the words of `report.json`.
-const METRICS: [&str; 6] =
-    ["wakeup_latency", "start_latency", "start_jitter", "execution", "response", "arrival_latency"];
+const METRICS: [&str; 9] = [
+    "wakeup_latency",
+    "start_latency",
+    "start_jitter",
+    "execution",
+    "response",
+    "preempted",
+    "blocked",
+    "set_get",
+    "arrival_latency",
+];
 
 /// The values of a clock's [`METRICS`]; only clocks that datagrams activate have the last one.
 fn metrics(clock: &ClockResult) -> Vec<(&'static str, &Histogram)> {
     let ClockResult { wakeup_latency, start_latency, start_jitter, execution, response, .. } = clock;
     let arrival_latency = clock.datagrams.as_ref().map(|own| &own.arrival_latency);
     let histograms = [wakeup_latency, start_latency, start_jitter, execution, response];
-    METRICS.into_iter().zip(histograms.into_iter().chain(arrival_latency)).collect()
+    let parts = clock.parts.named().map(|(_, histogram)| histogram);
+    METRICS.into_iter().zip(histograms.into_iter().chain(parts).chain(arrival_latency)).collect()
 }
 
 /// A status in the words of `report.json`.

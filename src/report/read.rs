@@ -6,6 +6,7 @@
 //!
 //! Fields that are not known are passed over; one that is missing is an error that says which version wrote the file.
 
+use super::causes::{Causes, PartsFile};
 use super::hlog::tag;
 use super::stimuli::StimulusJson;
 use super::trace::TraceRead;
@@ -138,6 +139,10 @@ pub(super) struct ClockFile {
     pub response: Figures,
     pub arrival_latency: Option<Figures>,
     over_time: Option<OverTime>,
+    #[serde(default)]
+    parts: PartsFile,
+    #[serde(default)]
+    causes: Causes,
 }
 
 /// What `report.json` says of a histogram, ns.
@@ -214,7 +219,8 @@ impl ReportFile {
     fn histograms(&self) -> impl Iterator<Item = &Figures> {
         let clocks = self.clocks.iter().flat_map(|clock| {
             let all = [&clock.wakeup_latency, &clock.start_latency, &clock.start_jitter];
-            all.into_iter().chain([&clock.execution, &clock.response]).chain(&clock.arrival_latency)
+            let all = all.into_iter().chain([&clock.execution, &clock.response]).chain(clock.parts.figures());
+            all.chain(&clock.arrival_latency)
         });
         clocks.chain(self.fmus.iter().flat_map(|fmu| [&fmu.lock.hold, &fmu.lock.wait]))
     }
@@ -336,6 +342,8 @@ impl ClockFile {
             start_jitter: take("start_jitter", &self.start_jitter)?,
             execution: take("execution", &self.execution)?,
             response: take("response", &self.response)?,
+            parts: self.parts.rebuild(&mut take)?,
+            causes: self.causes.clone(),
             datagrams: match (self.received, &self.arrival_latency) {
                 (Some(received), Some(figures)) => Some(DatagramResult {
                     received,

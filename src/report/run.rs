@@ -1,5 +1,6 @@
 //! A finished run as data. Everything that the report shows is in here.
 
+use super::causes::{Causes, PartsResult};
 use super::{Schedulability, TraceResult};
 use crate::fmu::description::IntervalVariability;
 use crate::plan::{Interpolation, Mode};
@@ -262,6 +263,10 @@ pub struct ClockResult {
     pub execution: Histogram,
     /// Release → last get done.
     pub response: Histogram,
+    /// Parts of the response.
+    pub parts: PartsResult,
+    /// Single activations, and the thread.
+    pub causes: Causes,
     /// The longest of both in the course of the run; in real time only.
     pub over_time: Option<OverTime>,
 }

@@ -1,8 +1,8 @@
 //! A made-up run, for examples and tests.
 
 use super::{
-    ClockResult, ConnectionResult, End, FmuResult, FmuStatus, Host, LockResult, OverTime, PredictedFrom, PromiseResult,
-    Run, Schedulability, Scheduling, TraceResult,
+    Causes, ClockResult, ConnectionResult, Counts, End, FmuResult, FmuStatus, Host, LockResult, Moment, OtherClock,
+    OverTime, PartsResult, PredictedFrom, PromiseResult, Run, Schedulability, Scheduling, ThreadCounts, TraceResult,
 };
 use crate::fmu::description::IntervalVariability::{self, Constant, Countdown, Triggered};
 use crate::plan::Mode;
@@ -100,14 +100,15 @@ fn clock(
     activations: u64,
     work: u64,
 ) -> ClockResult {
-    let mut values = [const { Vec::new() }; 5];
+    let mut values = [const { Vec::new() }; 8];
     for _ in 0..activations {
         let wakeup = random.latency(2_400, 1_200);
         let start = wakeup + random.latency(350, 120) + u64::from(89 - fifo) * random.latency(100, 900);
         let execution = random.latency(work, work / 12);
         let jitter = start.abs_diff(values[1].last().copied().unwrap_or(start));
         let response = start + execution + random.latency(200, 300);
-        for (list, value) in values.iter_mut().zip([wakeup, start, jitter, execution, response]) {
+        let set_get = execution / 16;
+        for (list, value) in values.iter_mut().zip([wakeup, start, jitter, execution, response, 0, 0, set_get]) {
             list.push(value);
         }
     }
@@ -116,7 +117,10 @@ fn clock(
         (0..100).map(|i| interval(i).iter().max().copied()).collect()
     };
     let over_time = OverTime { interval_s: 0.1, start_latency: longest(&values[1]), response: longest(&values[4]) };
-    let [wakeup_latency, start_latency, start_jitter, execution, response] = values.map(Histogram::of);
+    let causes = causes(&values[4], work / 16);
+    let [wakeup_latency, start_latency, start_jitter, execution, response, preempted, blocked, set_get] =
+        values.map(Histogram::of);
+    let parts = PartsResult { preempted, blocked, set_get };
     ClockResult {
         fmu: fmu.into(),
         clock: clock.into(),
@@ -151,7 +155,31 @@ fn clock(
         execution,
         response,
         over_time: Some(over_time),
+        parts,
+        causes,
     }
+}
+
+/// The worst of these responses, and a thread that did nothing unusual.
+fn causes(responses: &[u64], set_get: u64) -> Causes {
+    let mut worst: Vec<(usize, u64)> = responses.iter().copied().enumerate().collect();
+    worst.sort_by_key(|(_, response)| std::cmp::Reverse(*response));
+    let moment = |&(number, response): &(usize, u64)| Moment {
+        time: format!("{number}/1000"),
+        time_s: number as f64 / 1e3,
+        release_monotonic_ns: 90_000_000 + number as i64 * 1_000_000,
+        response,
+        wakeup: 2_000.min(response),
+        executing: response.saturating_sub(2_000 + set_get),
+        set_get: set_get.min(response.saturating_sub(2_000)),
+        others: vec![OtherClock { clock: "plant.step".into(), overlap: 700, under_way: true }],
+        ..Moment::default()
+    };
+    let worst_responses: Vec<Moment> = worst.iter().take(10).map(moment).collect();
+    let worst_wakeups = worst_responses.iter().take(3).cloned().collect();
+    let counts = |voluntary_switches| Counts { voluntary_switches, ..Counts::default() };
+    let thread = Some(ThreadCounts { first: Some(counts(1)), later: counts(responses.len() as u64) });
+    Causes { worst_responses, worst_wakeups, thread, ..Causes::default() }
 }
 
 /// SplitMix64.

@@ -48,6 +48,21 @@ pub struct Activation {
     visibility: Visibility,
 }
 
+/// Is told when the model partition is entered and when it has returned. `()` does not care, at no cost: virtual time.
+pub trait Meter {
+    /// What is to be set was set.
+    fn enter(&mut self);
+    /// What is to be read comes next.
+    fn leave(&mut self);
+}
+
+impl Meter for () {
+    #[inline]
+    fn enter(&mut self) {}
+    #[inline]
+    fn leave(&mut self) {}
+}
+
 /// Where what is set comes from.
 struct Inputs {
     cables: Incoming,
@@ -205,10 +220,17 @@ impl Activation {
     /// Runs it at `due.time`, which is so many `seconds`. When a call fails, or another partition of the instance has, what is
     /// left is not done.
     #[inline]
-    pub fn run(&mut self, world: &World, host: &PartitionHost, due: &Due, seconds: f64) -> Result<(), Failure> {
+    pub fn run(
+        &mut self,
+        world: &World,
+        host: &PartitionHost,
+        due: &Due,
+        seconds: f64,
+        meter: &mut impl Meter,
+    ) -> Result<(), Failure> {
         match self.plain {
-            true => self.run_as::<true>(world, host, due, seconds),
-            false => self.run_with_everything(world, host, due, seconds),
+            true => self.run_as::<true>(world, host, due, seconds, meter),
+            false => self.run_with_everything(world, host, due, seconds, meter),
         }
     }
 
@@ -219,8 +241,9 @@ impl Activation {
         host: &PartitionHost,
         due: &Due,
         seconds: f64,
+        meter: &mut impl Meter,
     ) -> Result<(), Failure> {
-        self.run_as::<false>(world, host, due, seconds)
+        self.run_as::<false>(world, host, due, seconds, meter)
     }
 
     /// What is only there when the activation is not [plain](Activation::plain) is left out of `PLAIN` ones, for speed alone.
@@ -231,6 +254,7 @@ impl Activation {
         host: &PartitionHost,
         due: &Due,
         seconds: f64,
+        meter: &mut impl Meter,
     ) -> Result<(), Failure> {
         let warnings_are_errors = self.warnings_are_errors;
         let check = |outcome: Outcome| allowed(outcome, warnings_are_errors);
@@ -255,7 +279,9 @@ impl Activation {
             }
             check(setting.set(values)?)?;
         }
+        meter.enter();
         let activated = setting.activate(seconds);
+        meter.leave();
         self.activated = !activated.as_ref().is_err_and(|failure| failure.refused);
         host.returned_from_fmu();
         let mut getting = activated?;

@@ -16,6 +16,7 @@ mod inbox;
 mod initialise;
 mod intervals;
 mod job;
+mod measure;
 mod needed;
 mod privileges;
 mod process;

@@ -5,6 +5,7 @@
 //! nothing, faults no page, logs nothing, and makes one system call per uncontended periodic activation: the sleep.
 
 use super::activation::Activation;
+use super::measure::{Ended, Measure, Stopwatch};
 use super::stimuli::{Fed, TickFeed};
 use super::thread_host::{Dispatch, PartitionHost};
 use super::world::{Ending, World};
@@ -21,8 +22,9 @@ use crate::sys::affinity::{self, current_cpu};
 use crate::sys::preemption::Partition as LockMember;
 use crate::sys::wake::{self, Wakening};
 use crate::sys::{SysError, memory, scheduling, thread};
-use crate::time::{Fraction, Nanos};
+use crate::time::{Fraction, Instant, Nanos};
 use crossbeam::channel::Sender;
+use std::cell::Cell;
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
 
 /// What every partition thread touches of its stack and heap before the start.
@@ -36,6 +38,8 @@ pub struct PartitionThread {
     pub task: TaskId,
     /// Its model partition and buffers.
     pub activation: Activation,
+    /// Where its time goes; `None` until the start.
+    pub measure: Option<Measure>,
     /// Told once: whether the thread is set up.
     pub ready: Sender<Result<SetUp, String>>,
 }
@@ -81,6 +85,7 @@ impl PartitionThread {
                 Box::leak(Box::new(PartitionHost::new(world, plan.fmu, member, Dispatch::Threads)));
             set_thread_host(Some(host));
             self.serve(host, &mut timeline);
+            self.measure.iter().for_each(Measure::end);
             set_thread_host(None);
         }
         world.tasks[task.0].next.store(i64::MAX, SeqCst);
@@ -115,6 +120,7 @@ impl PartitionThread {
         let mut previous: Option<Previous> = None;
         let mut ticks = TickFeed::of(world, task);
         self.wait_for_start();
+        self.measure = Measure::of(world, task);
         let mut now = world.now();
         loop {
             let seen = state.wake.value();
@@ -200,7 +206,7 @@ impl PartitionThread {
                 timeline.follow(interval, due.time);
             }
             take_change(world, task, timeline);
-            overruns(world, task, timeline, &cells, now);
+            overruns(world, task, timeline, &cells, now, period, self.measure.as_ref());
         }
     }
 
@@ -257,11 +263,12 @@ impl PartitionThread {
             Some(at) if due.retimed || matches!(plan.release, Release::Datagram { .. }) => at.0.max(world.start().0),
             Some(at) => at.0.max(world.wall(due.time).0),
         };
-        if cooperative {
+        let gate_waits = if cooperative {
             instance.turns.take(task.0, release, || world.now());
+            0
         } else {
-            instance.lock.enter(host.member(), || world.help(task));
-        }
+            instance.lock.enter(host.member(), || world.help(task))
+        };
         // The instance may have failed, or the run been stopped, while this one waited. It is no more on the timeline, so
         // it still runs if the state is saved.
         let stopped = instance.failed.load(SeqCst) || (world.ending() == Ending::Discard && !world.saves);
@@ -270,15 +277,16 @@ impl PartitionThread {
             cells.count_shared(TaskWord::Discarded, 1);
             return world.now();
         }
-        let executed_before = core.executed.load(Relaxed);
         host.begin(&world.sites[task.0], &due);
+        let mut watch = Stopwatch::new(host, &core.executed);
         let start = world.now();
         cells.word(TaskWord::StartedAt).store(start as u64, Relaxed);
         if world.pinned && current_cpu() != plan.cpu {
             cells.count(TaskWord::WrongCore, 1);
         }
-        let result = self.activation.run(world, host, &due, due.time.seconds());
+        let result = self.activation.run(world, host, &due, due.time.seconds(), &mut watch);
         let end = world.now();
+        cells.word(TaskWord::FinishedAt).store(end as u64, Relaxed);
         // Still in the name of this activation, and before anybody else may enter. FMU code can leak a lock when it is read
         // too.
         host.returned_from_fmu();
@@ -287,8 +295,8 @@ impl PartitionThread {
             host.fail(failure);
         }
         host.end();
-        let meanwhile = core.executed.load(Relaxed) - executed_before;
-        let execution = (end - start - meanwhile).max(0);
+        let within = watch.within(world, end - start);
+        let execution = within.execution;
         core.executed.fetch_add(execution, Relaxed);
         self.leave(host, cooperative);
         if !self.activation.activated() {
@@ -320,6 +328,10 @@ impl PartitionThread {
             keep_shortest(&cells, period, release - previous.release);
         }
         *previous = Some(Previous { release, start });
+        if let Some(measure) = &mut self.measure {
+            let time = due.time;
+            measure.note(world, host, Ended { time, release, woken, start, end, within, gate_waits });
+        }
         if let Some(ring) = &world.sites[task.0].trace {
             let (time, flow) = (due.time.nanos().0, due.dispatched.map_or(0, |at| at.0 as u64));
             let retimed = due.retimed;
@@ -352,12 +364,25 @@ fn keep_shortest(cells: &TaskCells, period: Nanos, between: i64) {
 
 /// What became due while the activation before it ran, until `now` (design S12). Ticks are queued in any case, and so is
 /// the release of a changing clock: it is the only one there is.
-fn overruns(world: &World, task: TaskId, timeline: &mut Timeline, cells: &TaskCells, now: i64) {
+fn overruns(
+    world: &World,
+    task: TaskId,
+    timeline: &mut Timeline,
+    cells: &TaskCells,
+    now: i64,
+    period: Nanos,
+    measure: Option<&Measure>,
+) {
     let time = world.simulation(Nanos(now));
     let late = |release| now - world.wall(release).0;
-    let overrun = || cells.count_shared(TaskWord::Overruns, 1);
+    // The first of them, and how many.
+    let found: Cell<Option<(Instant, u64)>> = Cell::new(None);
+    let overrun = |release: Instant| {
+        cells.count_shared(TaskWord::Overruns, 1);
+        found.set(Some(found.get().map_or((release, 1), |(first, number)| (first, number + 1))));
+    };
     let skipped = |Skipped { time }: Skipped| {
-        overrun();
+        overrun(time);
         cells.count(TaskWord::Skipped, 1);
         world.board.note_break(task, Break::Overrun, time);
         for metric in [Metric::Wakeup, Metric::Start, Metric::Response] {
@@ -373,28 +398,33 @@ fn overruns(world: &World, task: TaskId, timeline: &mut Timeline, cells: &TaskCe
             while let Some(release) = timeline.skip(time) {
                 skipped(release);
             }
-            if timeline.overdue(time).is_some() {
-                overrun();
+            if let Some(release) = timeline.overdue(time) {
+                overrun(release);
             }
         }
         Overrun::Queue => {
-            if world.plan.tasks[task.0].release == Release::Changing && timeline.overdue(time).is_some() {
-                overrun();
+            if world.plan.tasks[task.0].release == Release::Changing
+                && let Some(release) = timeline.overdue(time)
+            {
+                overrun(release);
             }
             while let Some(release) = timeline.keep(time) {
                 match release {
-                    Kept::Waits => overrun(),
+                    Kept::Waits(release) => overrun(release),
                     Kept::Not(release) => skipped(release),
                 }
             }
         }
         Overrun::Stop => {
             if let Some(release) = timeline.overdue(time) {
-                overrun();
+                overrun(release);
                 world.board.note_break(task, Break::Overrun, release);
                 world.overrun(task, release, late(release));
             }
         }
+    }
+    if let (Some((first, number)), Some(measure)) = (found.get(), measure) {
+        measure.overran(world, first, period, number, late(first));
     }
 }
 

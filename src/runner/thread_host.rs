@@ -3,6 +3,7 @@
 //! One [`PartitionHost`] per partition thread; in virtual time, and while FMUs are initialised and ended, one per instance
 //! on the only thread.
 
+mod blocked;
 mod delays;
 mod on_ticks;
 mod routing;
@@ -11,6 +12,7 @@ mod tunables;
 
 pub use tracing::virtual_flow;
 
+use self::blocked::Waits;
 use self::on_ticks::OnTicks;
 use self::routing::Clocks;
 use self::tracing::Section;
@@ -91,6 +93,7 @@ pub struct PartitionHost {
     clocks: RefCell<Clocks>,
     on_ticks: RefCell<OnTicks>,
     section: Cell<Section>,
+    waits: Waits,
 }
 
 impl PartitionHost {
@@ -119,6 +122,7 @@ impl PartitionHost {
             clocks: RefCell::new(clocks),
             on_ticks: RefCell::new(OnTicks::new(&world.plan, fmu)),
             section: Cell::default(),
+            waits: Waits::default(),
         }
     }
 
@@ -214,7 +218,7 @@ impl PartitionHost {
 
     /// Runs `body` with the instance locked, as callbacks do.
     pub fn locked<T>(&self, body: impl FnOnce() -> T) -> T {
-        self.lock.lock(&self.member);
+        self.take_lock();
         let result = body();
         if let Unlocked::Outermost { held } = self.lock.unlock(&self.member) {
             self.keep_longest(held);
@@ -363,7 +367,7 @@ impl ThreadHost for PartitionHost {
             self.count(TaskWord::LockNested, FmuWord::LockNested);
             self.trace_nested_lock();
         }
-        let locked = self.lock.lock(&self.member);
+        let locked = self.take_lock();
         if let Locked::Outermost { waited } = locked {
             if let Some(ticks) = waited {
                 self.record_wait(ticks);

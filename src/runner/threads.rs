@@ -48,7 +48,7 @@ pub fn run(
     for (index, (activation, timeline)) in activations.into_iter().zip(timelines).enumerate() {
         let task = TaskId(index);
         let plan = &world.plan.tasks[index];
-        let body = PartitionThread { world, task, activation, ready: ready.clone() };
+        let body = PartitionThread { world, task, activation, measure: None, ready: ready.clone() };
         match thread::spawn(&plan.thread, world.plan.host.stack_kib * 1024, move || body.run(timeline)) {
             Ok(thread) => threads.push(thread),
             Err(error) => problems.push(error.to_string()),

@@ -162,7 +162,7 @@ pub fn run(
         host.begin(site, due);
         let trace = rare.filter(|rare| rare.traced).and(site.trace.as_ref());
         let trace = trace.map(|ring| (ring, world.board.next_in_order()));
-        let result = activation.run(world, host, due, moment.seconds);
+        let result = activation.run(world, host, due, moment.seconds, &mut ());
         // Still in the name of this activation.
         host.returned_from_fmu();
         if let Err(failure) = &result {

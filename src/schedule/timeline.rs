@@ -81,8 +81,8 @@ pub struct Skipped {
 /// What became of a release that found the activation before it still running, where such releases wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// It waits, to be activated at its own time.
-    Waits,
+    /// It waits, to be activated at its own time, which is this.
+    Waits(Instant),
     /// It was left out, since [`QUEUE`] wait already.
     Not(Skipped),
 }
@@ -445,7 +445,7 @@ impl Timeline {
             return Some(Kept::Not(Skipped { time }));
         }
         backlog.push_back(time);
-        Some(Kept::Waits)
+        Some(Kept::Waits(time))
     }
 
     /// The next release of a periodic or changing clock if it is at or before `now`: its predecessor ran until then.

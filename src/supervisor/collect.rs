@@ -1,6 +1,7 @@
 //! Shared memory and exit status → [`Run`]: what was measured, how each instance ended, and what went wrong.
 
 use super::Prepared;
+use super::causes;
 use super::findings::{self, irregularities, stopped_by_overrun, unusable};
 use super::machine::Machine;
 use super::progress::scheduling;
@@ -409,6 +410,8 @@ fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling, facts:
         execution: measured(Metric::Execution),
         response: measured(Metric::Response),
         over_time: None,
+        parts: causes::parts(board, task),
+        causes: causes::causes(plan, board, task),
     }
 }
 

@@ -68,9 +68,9 @@ impl Output {
     pub fn take_room(&mut self, plan: &Plan, freed: u64) -> Result<(), Error> {
         // More than twice what a report usually has: last words and problems may be long.
         let (tasks, fmus) = (plan.tasks.len() as u64, plan.fmus.len() as u64);
-        // In real time with the course of the latencies.
-        let task = if plan.mode == Mode::RealTime { 6 } else { 2 };
-        let (first, others) = (KIB * (16 + task * tasks + 8 * fmus), KIB * (256 + 96 * tasks.min(1000)));
+        // In real time it has the worst activations and the course of the latencies as well.
+        let each = if plan.mode == Mode::RealTime { 20 } else { 2 };
+        let (first, others) = (KIB * (16 + each * tasks + 8 * fmus), KIB * (256 + 96 * tasks.min(1000)));
         let [report, rest] = ROOM.map(|name| self.path.join(name));
         match take(&report, first, self.room[0]) {
             Ok(()) => self.room[0] = true,

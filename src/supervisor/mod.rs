@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod causes;
 mod collect;
 mod control;
 mod earlier;

@@ -75,6 +75,12 @@ pub fn minimize_timer_slack() -> Result<(), SysError> {
     if result == 0 { Ok(()) } else { Err(SysError::last("set the timer slack to 1 ns", super::privilege::prctl_fix())) }
 }
 
+/// What the kernel has counted for the calling thread since it began: page faults and context switches.
+pub fn usage() -> nix::sys::resource::Usage {
+    use nix::sys::resource::{UsageWho, getrusage};
+    getrusage(UsageWho::RUSAGE_THREAD).expect("it takes no argument that could be wrong")
+}
+
 /// Processor time that a thread of this process has used, ns.
 pub fn cpu_time(tid: u32) -> Result<i64, SysError> {
     // The kernel's number for "time that this thread was scheduled" (CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED).

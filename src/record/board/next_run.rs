@@ -52,6 +52,7 @@ mod tests {
             promise: Default::default(),
             rings: Vec::new(),
             traces: Vec::new(),
+            causes: None,
             commands: Global::Count as usize + FMU_WORDS + LOG_WORDS + 2,
             control: Vec::new(),
             stimuli: Vec::new(),

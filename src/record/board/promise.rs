@@ -126,6 +126,7 @@ impl super::Layout {
             initial: 0,
             rings,
             traces,
+            causes: None,
             commands: 0,
             control,
             stimuli,

@@ -8,7 +8,7 @@ use super::over_time::{Course, over_time};
 use super::percentiles::percentiles;
 use super::selection::Selection;
 use super::svg::Frame;
-use super::{anchor, apart, breakable, escape};
+use super::{anchor, apart, breakable, escape, r#where};
 use crate::plan::Mode;
 use crate::report::format::{count, plural};
 use crate::report::{ClockResult, FmuResult, FmuStatus, Run, status};
@@ -29,6 +29,7 @@ fn page(run: &Run, index: usize, fmu: &FmuResult, lines: usize) -> String {
     // What belongs to one FMU, a line each: hints first, then figures, then tables.
     out += &findings(fmu);
     out += &figures(run, &clocks, lines);
+    out += &r#where::section(run, &clocks);
     out += &tables(run, &clocks);
     out += &lock(fmu);
     out += &log(fmu);

@@ -22,6 +22,7 @@ mod head;
 mod histogram;
 mod machine;
 mod over_time;
+mod overruns;
 mod overview;
 mod percentiles;
 mod problems;
@@ -29,6 +30,8 @@ mod selection;
 mod stimuli;
 mod svg;
 mod tiles;
+mod r#where;
+mod worst;
 
 use super::Run;
 use super::format::plain;
@@ -41,6 +44,7 @@ pub use comparison::comparison_html;
 pub fn html(run: &Run) -> String {
     let mut body = String::with_capacity(64 * 1024);
     body += &head::head(run);
+    body += &r#where::hints_list(run);
     body += &contents::contents(run);
     body += &overview::overview(run);
     body += &gantt::section(run);

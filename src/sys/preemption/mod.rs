@@ -255,12 +255,24 @@ impl PreemptionLock {
     /// Takes the lock; to be called by `lockPreemption` and around callbacks. Recursive.
     #[inline]
     pub fn lock(&self, me: &Partition) -> Locked {
+        self.lock_or_wait(me, || {})
+    }
+
+    /// [`PreemptionLock::lock`]; calls `waits` before it waits, if it has to.
+    #[inline]
+    pub fn lock_or_wait(&self, me: &Partition, waits: impl FnOnce()) -> Locked {
         let depth = me.depth.get();
         me.depth.set(depth + 1);
         if depth > 0 {
             return Locked::Nested;
         }
-        let waited = if self.word.try_lock(me.tid) { None } else { Some(self.lock_contended(me)) };
+        let waited = match self.word.try_lock(me.tid) {
+            true => None,
+            false => {
+                waits();
+                Some(self.lock_contended(me))
+            }
+        };
         self.section.store(me.tid, Ordering::Release);
         compiler_fence(Ordering::SeqCst);
         if me.level.is_some_and(|level| self.nearest_active_above(level).is_some()) {
@@ -272,6 +284,9 @@ impl PreemptionLock {
 
     #[cold]
     fn lock_contended(&self, me: &Partition) -> u64 {
+        // Whoever has just taken the word may not have set the section yet.
+        let holder = self.holder().unwrap_or_else(|| self.word.owner());
+        me.blocker.set(holder);
         let before = ticks();
         self.word.lock(me.tid);
         me.count(|c| c.contended += 1);

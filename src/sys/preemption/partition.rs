@@ -29,6 +29,7 @@ pub struct Partition {
     pub(super) depth: Cell<u32>,
     pub(super) since: Cell<u64>,
     pub(super) raised: Cell<bool>,
+    pub(super) blocker: Cell<u32>,
     counts: Cell<Counts>,
     /// The thread id is the owner's in the words: another thread must not act under it.
     on_its_thread: PhantomData<*const ()>,
@@ -56,6 +57,7 @@ impl Partition {
             depth: Cell::new(0),
             since: Cell::new(0),
             raised: Cell::new(false),
+            blocker: Cell::new(0),
             counts: Cell::new(Counts::default()),
             on_its_thread: PhantomData,
         }
@@ -69,6 +71,11 @@ impl Partition {
     /// Time stamp ([`crate::sys::cycles::ticks`]) of the last outermost lock.
     pub fn since(&self) -> u64 {
         self.since.get()
+    }
+
+    /// The thread that had the lock when this one last waited for it, by its id; 0: it never has.
+    pub fn blocker(&self) -> u32 {
+        self.blocker.get()
     }
 
     /// The level that it enters at.

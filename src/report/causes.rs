@@ -1,0 +1,269 @@
+//! Where the time of a clock's activations went, as the report has it: the parts of a response that are not among the
+//! clock's other figures, the worst activations, the overruns, and what the kernel has counted for the thread.
+//!
+//! The parts of a response, which add up to it: [`Moment::wakeup`], `gate`, `executing`, `preempted`, `blocked`, `set_get`.
+
+use super::json::Hist;
+use super::read::{Figures, ReadError};
+use crate::record::histogram::Histogram;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::{RawValue, to_raw_value};
+
+/// Parts of the response, each of every activation that has ended.
+#[derive(Clone, Debug, Default)]
+pub struct PartsResult {
+    /// Other partitions of the rig ran on that core, between the first FMI call and the last get.
+    pub preempted: Histogram,
+    /// Waiting for the preemption lock, all of an activation together.
+    pub blocked: Histogram,
+    /// In `fmi3Set…` and `fmi3Get…`, and in handing values on.
+    pub set_get: Histogram,
+}
+
+impl PartsResult {
+    /// With their names in `report.json`.
+    pub(super) fn named(&self) -> [(&'static str, &Histogram); 3] {
+        [("preempted", &self.preempted), ("blocked", &self.blocked), ("set_get", &self.set_get)]
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct PartsJson {
+    preempted: Hist,
+    blocked: Hist,
+    set_get: Hist,
+}
+
+impl PartsJson {
+    /// `None`: nothing was measured.
+    pub fn of(parts: &PartsResult) -> Option<PartsJson> {
+        if parts.named().iter().all(|(_, histogram)| histogram.count() == 0) {
+            return None;
+        }
+        let [preempted, blocked, set_get] = parts.named().map(|(_, histogram)| Hist::of(histogram));
+        Some(PartsJson { preempted, blocked, set_get })
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct PartsFile {
+    preempted: Figures,
+    blocked: Figures,
+    set_get: Figures,
+}
+
+impl PartsFile {
+    pub fn figures(&self) -> [&Figures; 3] {
+        [&self.preempted, &self.blocked, &self.set_get]
+    }
+
+    /// With the histograms that `take` gives for a name and its figures. In the order of the log.
+    pub fn rebuild(
+        &self,
+        mut take: impl FnMut(&str, &Figures) -> Result<Histogram, ReadError>,
+    ) -> Result<PartsResult, ReadError> {
+        Ok(PartsResult {
+            preempted: take("preempted", &self.preempted)?,
+            blocked: take("blocked", &self.blocked)?,
+            set_get: take("set_get", &self.set_get)?,
+        })
+    }
+}
+
+/// Lists can be long, so each of their entries is a line of `report.json`.
+fn a_line_each<T: Serialize, S: Serializer>(list: &[T], serializer: S) -> Result<S::Ok, S::Error> {
+    let lines: Result<Vec<Box<RawValue>>, _> = list.iter().map(to_raw_value).collect();
+    lines.map_err(serde::ser::Error::custom)?.serialize(serializer)
+}
+
+/// What says nothing is left out of such a line.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// What is known of single activations of a clock, and of its thread; in `report.json` as it is here. Empty in virtual time, and then
+/// not there.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Causes {
+    /// The activations with the longest responses, the longest first.
+    #[serde(serialize_with = "a_line_each")]
+    pub worst_responses: Vec<Moment>,
+    /// The activations with the longest wake-ups, the longest first.
+    #[serde(serialize_with = "a_line_each")]
+    pub worst_wakeups: Vec<Moment>,
+    /// Activations that were still running when the next one was due: the first ones and the last ones.
+    #[serde(serialize_with = "a_line_each")]
+    pub overran: Vec<Overran>,
+    /// How many of them there were.
+    pub overran_total: u64,
+    /// What the kernel has counted for the thread; `None`: it did not get to say so.
+    pub thread: Option<ThreadCounts>,
+    /// Activations on another core than planned.
+    pub other_core: u64,
+    /// The watchdog took its priority.
+    pub demoted: bool,
+}
+
+/// One activation; times in ns.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Moment {
+    /// Its activation time, exactly, in seconds: `3/2000`.
+    pub time: String,
+    /// The same, rounded.
+    pub time_s: f64,
+    /// Its release, CLOCK_MONOTONIC.
+    pub release_monotonic_ns: i64,
+    /// From its release to its last get: the sum of the next six.
+    pub response: u64,
+    /// Release → the thread's first instruction after its sleep, or after the activation before.
+    pub wakeup: u64,
+    /// From there to the first FMI call: what has come for it, and the gate of the preemption lock.
+    pub gate: u64,
+    /// In the model partition, less what follows.
+    pub executing: u64,
+    /// Other partitions of the rig ran on that core instead.
+    pub preempted: u64,
+    /// Waiting for the preemption lock, whoever ran meanwhile.
+    pub blocked: u64,
+    /// Setting and getting.
+    pub set_get: u64,
+    /// How often it had to wait at the gate.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub gate_waits: u32,
+    /// The activation before it had not ended at its release.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub follows: bool,
+    /// It is the clock's first one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub first: bool,
+    /// Clock that had the preemption lock when it waited for it last, if that was one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub blocked_by: Option<String>,
+    /// Other clocks that were at work on its core between its release and its end (in a list of wake-ups: its wake-up), the
+    /// longest first. Of each its last activation counts.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub others: Vec<OtherClock>,
+    /// How many others there were beyond these.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub more_others: u32,
+}
+
+impl Moment {
+    /// The parts with their names, in the order of time as far as they have one.
+    pub fn parts(&self) -> [(&'static str, u64); 6] {
+        [
+            ("wake-up", self.wakeup),
+            ("gate", self.gate),
+            ("preempted", self.preempted),
+            ("blocked", self.blocked),
+            ("set/get", self.set_get),
+            ("executing", self.executing),
+        ]
+    }
+}
+
+/// Another clock that was at work.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OtherClock {
+    /// Which, as `fmu.clock`.
+    pub clock: String,
+    /// For how long its activation was under way meanwhile, ns; when it was interrupted itself: up to the wake-up.
+    pub overlap: u64,
+    /// It had not ended by then: it was itself interrupted.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub under_way: bool,
+}
+
+/// An activation that was still running when the next one was due.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Overran {
+    /// The first release that found it running, exactly, in seconds.
+    pub release: String,
+    /// The same, rounded.
+    pub release_s: f64,
+    /// How many releases found it running.
+    pub releases: u64,
+    /// How late that release was when it was seen, ns.
+    pub late: u64,
+    /// The time that it had, ns: the interval of its clock.
+    pub budget: Option<u64>,
+    /// Why it took longer, in words.
+    pub cause: String,
+    /// That activation.
+    pub predecessor: Moment,
+}
+
+/// What the kernel has counted for a thread.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ThreadCounts {
+    /// From the start to the end of its first activation; `None`: that was later than the start, so nobody has asked.
+    pub first: Option<Counts>,
+    /// From then on, or from the start.
+    pub later: Counts,
+}
+
+/// What the kernel counts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Page faults that needed no disk.
+    pub minor_faults: u64,
+    /// Page faults that did.
+    pub major_faults: u64,
+    /// It gave its core away.
+    pub voluntary_switches: u64,
+    /// Its core was taken away.
+    pub involuntary_switches: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ReportFile, hlog, html, json, sample};
+    use super::*;
+
+    #[test]
+    fn causes_are_read_back_and_shown_again() {
+        let mut run = sample(2);
+        let blocker =
+            Moment { blocked: 70_000, blocked_by: Some("ecu.<b>".into()), follows: true, ..Moment::default() };
+        run.clocks[1].causes = Causes {
+            worst_responses: vec![blocker.clone(), Moment { first: true, more_others: 2, ..Moment::default() }],
+            worst_wakeups: vec![],
+            overran: vec![Overran {
+                release: "1/3".into(),
+                budget: None,
+                cause: "<itself>".into(),
+                ..Overran::default()
+            }],
+            overran_total: 9,
+            thread: None,
+            other_core: 1,
+            demoted: true,
+        };
+        let read = ReportFile::parse(&json(&run)).unwrap().rebuild(&hlog(&run)).unwrap();
+        assert!(read.clocks.iter().zip(&run.clocks).all(|(read, run)| read.causes == run.causes));
+        assert!(read.clocks[0].parts.set_get == run.clocks[0].parts.set_get);
+        let page = html(&read);
+        assert!(page == html(&run), "the pages differ");
+        for part in [
+            "lock held by <span class=\"fmu\">ecu.</span>&lt;b&gt;",
+            "&lt;itself&gt;",
+            "1 of 9: of each",
+            "was demoted",
+        ] {
+            assert!(page.contains(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn a_report_without_causes_is_read_too() {
+        let mut run = sample(2);
+        for clock in &mut run.clocks {
+            (clock.parts, clock.causes) = Default::default();
+        }
+        let text = json(&run);
+        let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert!(["parts", "causes"].iter().all(|key| report["clocks"][0].get(key).is_none()), "nothing was measured");
+        let read = ReportFile::parse(&text).unwrap().rebuild(&hlog(&run)).unwrap();
+        assert_eq!(json(&read), text);
+    }
+}

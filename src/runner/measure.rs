@@ -1,0 +1,297 @@
+//! Where the time of each activation goes, in real time (design S18): the parts of its response, the worst ones, overruns.
+//!
+//! An ordinary activation pays for two time stamps, three histograms and two comparisons. Only one that enters a list of the
+//! worst looks who else was at work on its core, and that many other partitions at most ([`LOOKED_AT`]). There is no system
+//! call in any activation (design S17), so what the kernel counts is known of the whole thread and of its first activation,
+//! not of each one.
+
+use super::activation::Meter;
+use super::thread_host::PartitionHost;
+use super::world::World;
+use crate::plan::TaskId;
+use crate::record::board::TaskWord;
+use crate::record::board::causes::{Asked, By, CauseCells, Counted, Overran, Part, WORST};
+use crate::record::histogram::Recorder;
+use crate::record::moment::{Moment, OTHERS, Other, Parts};
+use crate::sys::cycles::ticks;
+use crate::sys::thread::usage;
+use crate::time::{Instant, Nanos};
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+
+/// Most partitions of a core that are looked at, the most urgent first.
+pub const LOOKED_AT: usize = 128;
+
+/// Stops the time in an activation, from its first FMI call on.
+pub struct Stopwatch<'a> {
+    host: &'a PartitionHost,
+    /// Time that partitions have executed on this core, ns.
+    executed: &'a AtomicI64,
+    began: Reading,
+    entered: Reading,
+    /// When the model partition was entered, then how long it took.
+    ticks: u64,
+    /// Of that, what others had.
+    inside: Reading,
+}
+
+/// What has gone to others, ns.
+#[derive(Clone, Copy, Default)]
+struct Reading {
+    executed: i64,
+    blocked: i64,
+}
+
+/// From the first FMI call to the last get.
+#[derive(Clone, Copy)]
+pub struct Within {
+    /// In FMU code and in handing values on: the execution time.
+    pub execution: i64,
+    preempted: i64,
+    blocked: i64,
+    set_get: i64,
+}
+
+impl<'a> Stopwatch<'a> {
+    /// Just before the first FMI call.
+    #[inline]
+    pub fn new(host: &'a PartitionHost, executed: &'a AtomicI64) -> Stopwatch<'a> {
+        let mut watch = Stopwatch {
+            host,
+            executed,
+            began: Reading::default(),
+            entered: Reading::default(),
+            ticks: 0,
+            inside: Reading::default(),
+        };
+        watch.began = watch.read();
+        watch
+    }
+
+    #[inline]
+    fn read(&self) -> Reading {
+        Reading { executed: self.executed.load(Relaxed) - self.host.executed_in_waits(), blocked: self.host.blocked() }
+    }
+
+    /// After the last get, so long after the first FMI call. No part is negative, and together they are `total`.
+    #[inline]
+    pub fn within(&self, world: &World, total: i64) -> Within {
+        let now = self.read();
+        let preempted = (now.executed - self.began.executed).clamp(0, total.max(0));
+        let blocked = (now.blocked - self.began.blocked).clamp(0, total.max(0) - preempted);
+        let execution = total.max(0) - preempted - blocked;
+        let inside = world.scale.nanos(self.ticks) as i64 - self.inside.executed - self.inside.blocked;
+        Within { execution, preempted, blocked, set_get: execution - inside.clamp(0, execution) }
+    }
+}
+
+impl Meter for Stopwatch<'_> {
+    #[inline]
+    fn enter(&mut self) {
+        self.entered = self.read();
+        self.ticks = ticks();
+    }
+
+    #[inline]
+    fn leave(&mut self) {
+        self.ticks = ticks().wrapping_sub(self.ticks);
+        let now = self.read();
+        self.inside.executed = now.executed - self.entered.executed;
+        self.inside.blocked = now.blocked - self.entered.blocked;
+    }
+}
+
+/// An activation that has ended.
+pub struct Ended {
+    /// Its activation time.
+    pub time: Instant,
+    /// CLOCK_MONOTONIC, ns: its release, the thread's first instruction, the first FMI call, the last get.
+    pub release: i64,
+    /// (see there)
+    pub woken: i64,
+    /// (see there)
+    pub start: i64,
+    /// (see there)
+    pub end: i64,
+    /// From the third to the last of these.
+    pub within: Within,
+    /// How often it waited at the gate.
+    pub gate_waits: u32,
+}
+
+/// The keys of a list of the worst; the activations themselves are in the shared memory.
+struct Worst {
+    keys: [i64; WORST],
+    /// Where the least of them is.
+    place: usize,
+}
+
+impl Worst {
+    fn new() -> Worst {
+        Worst { keys: [-1; WORST], place: 0 }
+    }
+
+    #[inline]
+    fn takes(&self, key: i64) -> bool {
+        key > self.keys[self.place]
+    }
+
+    /// Where it belongs now.
+    fn put(&mut self, key: i64) -> usize {
+        let place = std::mem::replace(&mut self.place, 0);
+        self.keys[place] = key;
+        self.place = (0..WORST).min_by_key(|place| self.keys[*place]).expect("there are some");
+        place
+    }
+}
+
+/// What a partition thread keeps of its activations.
+pub struct Measure {
+    task: TaskId,
+    cells: CauseCells<'static>,
+    histograms: [Recorder<'static>; Part::Count as usize],
+    worst: [Worst; By::Count as usize],
+    last: Option<Last>,
+    /// No activation has ended yet.
+    fresh: bool,
+}
+
+/// The activation before.
+struct Last {
+    ended: Ended,
+    parts: Parts,
+    blocker: u32,
+    follows: bool,
+    first: bool,
+}
+
+impl Measure {
+    /// That of a task; to be called by its thread. `None`: nothing is measured.
+    pub fn of(world: &World, task: TaskId) -> Option<Measure> {
+        let cells = world.board.causes(task)?;
+        cells.set_counted(Asked::Begin, counted());
+        let histograms = [Part::Preempted, Part::Blocked, Part::SetGet].map(|part| cells.histogram(part));
+        let worst = [Worst::new(), Worst::new()];
+        Some(Measure { task, cells, histograms, worst, last: None, fresh: true })
+    }
+
+    /// An activation has ended.
+    #[inline]
+    pub fn note(&mut self, world: &World, host: &PartitionHost, ended: Ended) {
+        let Within { execution, preempted, blocked, set_get } = ended.within;
+        let at_start = ended.release <= world.start().0;
+        let parts = Parts {
+            wakeup: (ended.woken - ended.release).max(0),
+            gate: (ended.start - ended.woken.max(ended.release)).max(0),
+            executing: execution - set_get,
+            preempted,
+            blocked,
+            set_get,
+        };
+        for (recorder, part) in self.histograms.iter().zip([preempted, blocked, set_get]) {
+            recorder.record(part);
+        }
+        let follows = self.last.as_ref().is_some_and(|last| last.ended.end > ended.release);
+        let blocker = if blocked > 0 { host.member().blocker() } else { 0 };
+        let last = self.last.insert(Last { ended, parts, blocker, follows, first: self.fresh });
+        if self.worst[By::Response as usize].takes(parts.response()) {
+            remember(
+                &self.cells,
+                &mut self.worst,
+                By::Response,
+                parts.response(),
+                last.moment(world, self.task, By::Response),
+            );
+        }
+        if self.worst[By::Wakeup as usize].takes(parts.wakeup) {
+            remember(&self.cells, &mut self.worst, By::Wakeup, parts.wakeup, last.moment(world, self.task, By::Wakeup));
+        }
+        // Whose first activation is not that of the start has slept by now, and makes no other call from then on.
+        if std::mem::take(&mut self.fresh) && at_start {
+            self.cells.set_counted(Asked::First, counted());
+        }
+    }
+
+    /// So many releases, from this one on, found the activation before them still running; the first was seen so late.
+    #[cold]
+    pub fn overran(&self, world: &World, release: Instant, period: Nanos, releases: u64, late: i64) {
+        if let Some(last) = &self.last {
+            let predecessor = last.moment(world, self.task, By::Response);
+            self.cells.overran(&Overran { predecessor, period, release, releases, late });
+        }
+    }
+
+    /// The thread has left its loop.
+    pub fn end(&self) {
+        self.cells.set_counted(Asked::End, counted());
+    }
+}
+
+fn counted() -> Counted {
+    let usage = usage();
+    Counted {
+        minor_faults: usage.minor_page_faults() as u64,
+        major_faults: usage.major_page_faults() as u64,
+        voluntary: usage.voluntary_context_switches() as u64,
+        involuntary: usage.involuntary_context_switches() as u64,
+    }
+}
+
+#[cold]
+fn remember(cells: &CauseCells, worst: &mut [Worst], by: By, key: i64, moment: Moment) {
+    cells.worst(by, worst[by as usize].put(key)).write(&moment);
+}
+
+impl Last {
+    /// With who else was at work: until its end, or only until its wake-up.
+    #[cold]
+    fn moment(&self, world: &World, task: TaskId, by: By) -> Moment {
+        let until = if by == By::Wakeup { self.ended.woken } else { self.ended.end };
+        let (others, more_others) = self.others(world, task, until);
+        Moment {
+            time: self.ended.time,
+            release: self.ended.release,
+            parts: self.parts,
+            gate_waits: self.ended.gate_waits,
+            follows: self.follows,
+            first: self.first,
+            blocker: self.blocker,
+            others,
+            more_others,
+        }
+    }
+
+    /// The other clocks of the core that were at work between the release and `until`. Of each its last activation counts.
+    fn others(&self, world: &World, task: TaskId, until: i64) -> ([Option<Other>; OTHERS], u32) {
+        let Ended { release, woken, .. } = self.ended;
+        let (mut others, mut more) = ([None; OTHERS], 0);
+        let core = &world.cores[world.tasks[task.0].core];
+        for other in core.tasks.iter().filter(|other| **other != task).take(LOOKED_AT) {
+            let cells = world.board.task(*other);
+            let at = |word| cells.get(word) as i64;
+            let (started, finished) = (at(TaskWord::StartedAt), at(TaskWord::FinishedAt));
+            let under_way = cells.get(TaskWord::Active) == 1;
+            let to = if under_way { woken } else { finished.min(until) };
+            let overlap = to - started.max(release);
+            if started == 0 || overlap <= 0 {
+                continue;
+            }
+            sink(&mut others, Other { task: *other, overlap, under_way }, &mut more);
+        }
+        (others, more)
+    }
+}
+
+/// Puts it where it belongs, the longest first; what finds no place is counted.
+fn sink(others: &mut [Option<Other>; OTHERS], mut pushed: Other, more: &mut u32) {
+    for place in others.iter_mut() {
+        match place {
+            Some(own) if own.overlap >= pushed.overlap => {}
+            Some(own) => std::mem::swap(own, &mut pushed),
+            None => {
+                *place = Some(pushed);
+                return;
+            }
+        }
+    }
+    *more += 1;
+}

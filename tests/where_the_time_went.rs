@@ -1,0 +1,205 @@
+//! What the report says of where the time of activations went, against what tracers were told to do.
+
+mod program;
+
+use program::{Outcome, Rig, real_time};
+use serde_json::Value;
+
+const PARTS: [&str; 6] = ["wakeup", "gate", "executing", "preempted", "blocked", "set_get"];
+
+fn number(value: &Value, name: &str) -> u64 {
+    value[name].as_u64().unwrap_or_else(|| panic!("no {name} in {value}"))
+}
+
+fn list<'a>(clock: &'a Value, name: &str) -> &'a Vec<Value> {
+    clock["causes"][name].as_array().expect("a list")
+}
+
+/// Whether somebody of this name was at work in one of these activations.
+fn met(moments: &[Value], other: &str) -> bool {
+    moments.iter().any(|moment| moment["others"].as_array().unwrap().iter().any(|one| one["clock"] == other))
+}
+
+/// Rules that hold for each clock of each run in real time.
+#[track_caller]
+fn is_sound(run: &Outcome) {
+    let mut seen = 0;
+    for clock in run.report()["clocks"].as_array().unwrap() {
+        let name = format!("{}.{}", clock["fmu"], clock["clock"]);
+        let (activations, skipped) = (number(clock, "activations"), number(clock, "skipped"));
+        if activations == 0 {
+            assert_eq!(clock.get("parts"), None, "nothing was measured of {name}");
+            continue;
+        }
+        for part in ["preempted", "blocked", "set_get"] {
+            assert_eq!(number(&clock["parts"][part], "count"), activations, "{part} of {name}");
+        }
+        for (worst, by) in [("worst_responses", "response"), ("worst_wakeups", "wakeup")] {
+            let moments = list(clock, worst);
+            assert_eq!(moments.len() as u64, activations.min(10), "{worst} of {name}");
+            for moment in moments {
+                let sum: u64 = PARTS.iter().map(|part| number(moment, part)).sum();
+                assert_eq!(sum, number(moment, "response"), "the parts of {moment}");
+                seen += 1;
+            }
+            let keys: Vec<u64> = moments.iter().map(|moment| number(moment, by)).collect();
+            assert!(keys.windows(2).all(|pair| pair[0] >= pair[1]), "{worst} of {name}: {keys:?}");
+            let metric = &clock[if by == "response" { "response" } else { "wakeup_latency" }];
+            // A release that was skipped is no activation.
+            if skipped == 0 {
+                assert_eq!(keys[0], number(metric, "max"), "{worst} of {name}");
+            }
+        }
+        // Over all activations the parts add up as well.
+        if skipped == 0 {
+            let mean = |histogram: &Value| histogram["mean"].as_f64().unwrap();
+            let others = mean(&clock["parts"]["preempted"]) + mean(&clock["parts"]["blocked"]);
+            let sum = mean(&clock["start_latency"]) + mean(&clock["execution"]) + others;
+            assert!((sum - mean(&clock["response"])).abs() < 2.0, "{name}: {sum} of {}", clock["response"]);
+            assert!(number(&clock["parts"]["set_get"], "max") <= number(&clock["execution"], "max"), "{name}");
+        }
+        let rows: u64 = list(clock, "overran").iter().map(|row| number(row, "releases")).sum();
+        if number(&clock["causes"], "overran_total") <= 16 {
+            assert_eq!(rows, number(clock, "overruns"), "overruns of {name}");
+        }
+    }
+    assert!(seen > 0, "nothing was measured");
+}
+
+#[test]
+fn the_parts_add_up_to_the_response_and_the_worst_are_the_worst() {
+    real_time("the_parts_add_up_to_the_response_and_the_worst_are_the_worst", || {
+        let run = Rig::new("stop_time = 0.5")
+            .tracer("a", "slow_burn_us = 900, equal_b_burn_us = 300")
+            .trigger("a.out_high", "a.high")
+            .run()
+            .exits(0);
+        is_sound(&run);
+        let fast = run.clock("a", "fast");
+        let first = list(&fast, "worst_responses").iter().chain(list(&fast, "worst_wakeups")).next().unwrap();
+        let since = number(first, "release_monotonic_ns") - run.report()["start_monotonic_ns"].as_u64().unwrap();
+        assert_eq!(since, (first["time_s"].as_f64().unwrap() * 1e9).round() as u64, "{first}");
+        assert_eq!(first["time"].as_str().unwrap().contains('/'), first["time_s"] != 0.0, "an exact time: {first}");
+    });
+}
+
+#[test]
+fn virtual_time_has_no_causes() {
+    let run = Rig::new("stop_time = 0.1").tracer("a", "").run_virtual().exits(0);
+    let fast = run.clock("a", "fast");
+    assert_eq!((fast.get("parts"), fast.get("causes")), (None, None), "{fast}");
+    assert_eq!(run.report()["hints"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn time_of_more_urgent_clocks_is_preemption() {
+    real_time("time_of_more_urgent_clocks_is_preemption", || {
+        let run = Rig::new("stop_time = 0.5").tracer("a", "fast_burn_us = 300, slow_burn_us = 4000").run().exits(0);
+        is_sound(&run);
+        let slow = run.clock("a", "slow");
+        let preempted = number(&slow["parts"]["preempted"], "p50");
+        // Four milliseconds of its own, between which fast runs at least four times.
+        assert!((1_200_000..4_000_000).contains(&preempted), "{slow}");
+        let worst = list(&slow, "worst_responses");
+        assert!(met(worst, "a.fast"), "{worst:?}");
+        assert!(
+            number(&worst[9], "executing") >= 4_000_000 && number(&worst[9], "preempted") >= 1_200_000,
+            "{worst:?}"
+        );
+        // Nobody is more urgent than fast.
+        assert_eq!(number(&run.clock("a", "fast")["parts"]["preempted"], "max"), 0);
+    });
+}
+
+#[test]
+fn a_wait_for_the_lock_names_its_holder() {
+    real_time("a_wait_for_the_lock_names_its_holder", || {
+        // Fast sleeps in its locked section in the first 400 µs of each millisecond; slow begins after that, and asks for
+        // the lock 500 µs later.
+        let run = Rig::new("stop_time = 0.5")
+            .tracer(
+                "a",
+                "fast_lock_sleep_us = 400, slow_burn_us = 1000, equal_a_lock_every = 0, equal_b_lock_every = 0",
+            )
+            .run()
+            .exits(0);
+        is_sound(&run);
+        let slow = run.clock("a", "slow");
+        let worst = list(&slow, "worst_responses");
+        let blocked: Vec<_> = worst.iter().filter(|moment| number(moment, "blocked") > 50_000).collect();
+        assert!(!blocked.is_empty() && number(&slow["parts"]["blocked"], "max") > 50_000, "{slow}");
+        assert!(blocked.iter().all(|moment| moment["blocked_by"] == "a.fast"), "{blocked:#?}");
+        // Its own millisecond, without the wait of some 350 µs.
+        assert!((1_000_000..1_600_000).contains(&number(&slow["execution"], "p50")), "{slow}");
+    });
+}
+
+#[test]
+fn a_wait_at_the_gate_is_a_part_of_its_own() {
+    real_time("a_wait_at_the_gate_is_a_part_of_its_own", || {
+        let run = Rig::new("stop_time = 0.5").tracer("a", "slow_lock_us = 1500").run().exits(0);
+        is_sound(&run);
+        let fast = run.clock("a", "fast");
+        let gate = list(&fast, "worst_responses").iter().find(|moment| number(moment, "gate") > 400_000);
+        let gate = gate.unwrap_or_else(|| panic!("{fast}"));
+        assert!(number(gate, "gate_waits") > 0 && met(std::slice::from_ref(gate), "a.slow"), "{gate}");
+    });
+}
+
+#[test]
+fn each_overrun_has_its_cause() {
+    real_time("each_overrun_has_its_cause", || {
+        let run = Rig::new("stop_time = 0.3").tracer("a", "slow_burn_us = 23000").run().exits(0);
+        is_sound(&run);
+        let slow = run.clock("a", "slow");
+        let (rows, total) = (list(&slow, "overran"), number(&slow["causes"], "overran_total"));
+        assert!(total >= 9 && rows.len() as u64 == total, "{slow}");
+        for row in rows {
+            assert_eq!((number(row, "budget"), number(row, "releases") >= 2), (10_000_000, true), "{row}");
+            assert!(number(&row["predecessor"], "response") >= 20_000_000, "{row}");
+            let next = row["predecessor"]["time_s"].as_f64().unwrap() + 0.01;
+            assert!((row["release_s"].as_f64().unwrap() - next).abs() < 1e-9, "the release after it: {row}");
+        }
+        let cause = rows[rows.len() / 2]["cause"].as_str().unwrap();
+        assert!(cause.starts_with("its own execution, 2"), "{cause}");
+        let kept = Rig::new("stop_time = 0.3\noverrun = 'queue'").tracer("a", "slow_burn_us = 14000").run();
+        is_sound(&kept);
+        let slow = kept.clock("a", "slow");
+        assert!(number(&slow, "overruns") > 5 && number(&slow["causes"], "overran_total") > 5, "{slow}");
+        let late = list(&slow, "worst_wakeups").iter().find(|moment| moment["follows"] == true);
+        assert!(late.is_some_and(|moment| number(moment, "wakeup") > 1_000_000), "{slow}");
+    });
+}
+
+#[test]
+fn the_kernels_counts_are_those_of_the_thread() {
+    real_time("the_kernels_counts_are_those_of_the_thread", || {
+        let run = Rig::new("stop_time = 0.5").tracer("a", "slow_burn_us = 2000").run().exits(0);
+        let counts = |clock: &str| run.clock("a", clock)["causes"]["thread"]["later"].clone();
+        let (fast, slow) = (counts("fast"), counts("slow"));
+        let sleeps = run.count("a", "fast", "activations") - 1;
+        assert!((sleeps..sleeps + 5).contains(&number(&fast, "voluntary_switches")), "{fast}");
+        // It is interrupted by fast at least once in each activation.
+        assert!(number(&slow, "involuntary_switches") >= run.count("a", "slow", "activations") - 1, "{slow}");
+        if run.report()["host"]["memory_locked"] == true {
+            assert_eq!(number(&fast, "minor_faults") + number(&fast, "major_faults"), 0, "{fast}");
+        }
+    });
+}
+
+#[test]
+fn a_report_that_is_rebuilt_has_the_same_causes() {
+    real_time("a_report_that_is_rebuilt_has_the_same_causes", || {
+        let run = Rig::new("stop_time = 0.2").tracer("a", "slow_burn_us = 13000").run().exits(0);
+        let page = run.file("report.html");
+        for part in ["<h2>Where the time went</h2>", "<h3>The worst activations</h3>", "<h3>Overruns</h3>"] {
+            assert!(page.contains(part), "{part}");
+        }
+        let rebuild = std::process::Command::new(env!("CARGO_BIN_EXE_vecud")).arg("report").arg(&run.out).output();
+        assert!(rebuild.unwrap().status.success());
+        let section = |page: &str| {
+            page.split("<h2>Where the time went</h2>").nth(1).unwrap().split("</section>").next().unwrap().to_owned()
+        };
+        assert!(section(&run.file("report.html")) == section(&page), "the section differs");
+    });
+}
