@@ -1,0 +1,166 @@
+"""What has to be true of a run in the virtual machine. Times in µs unless a name says otherwise."""
+
+import json
+
+FIFO = 1  # SCHED_FIFO in /proc/PID/task/TID/stat
+TAIL_US = 5.0
+ALIKE_US = 2.0
+# Of inheritance.toml: the clock that waits has this period, and the busy loop goes on for much longer.
+WAITER_US = 1000.0
+BUSY_US = 4000.0
+
+
+class Checks:
+    def __init__(self):
+        self.rows = []
+
+    def add(self, name, kept, figure, limit=""):
+        self.rows.append({"check": name, "kept": bool(kept), "figure": str(figure), "limit": limit})
+
+    def failed(self):
+        return [row["check"] for row in self.rows if not row["kept"]]
+
+
+def load(stage, name):
+    """A file of a stage as JSON; empty if there is none."""
+    try:
+        return json.loads(stage.get(name, ""))
+    except ValueError:
+        return {}
+
+
+def ended_well(checks, what, stage, name):
+    code = stage.get(f"{name}.code", "none").strip()
+    checks.add(f"{what} ends well", code == "0", f"exit code {code}", "0")
+    return load(stage, f"{name}.json")
+
+
+def machine(checks, stage):
+    version = stage["version"].strip()
+    checks.add("kernel is PREEMPT_RT", "PREEMPT_RT" in version, f"{stage['release'].strip()} {version}", "uname -v says so")
+    clock = stage["clocksource"].strip()
+    checks.add("clock source", clock == "tsc", clock, "tsc")
+
+
+def engine(checks, stage):
+    report = ended_well(checks, "engine", stage, "engine")
+    host = report.get("host", {})
+    checks.add("engine: preempt_rt", host.get("preempt_rt") is True, host.get("preempt_rt"), "true")
+    checks.add("engine: scheduling", host.get("scheduling") == "fifo", host.get("scheduling"), "fifo")
+    checks.add("engine: memory_locked", host.get("memory_locked") is True, host.get("memory_locked"), "true")
+    clocks = report.get("clocks", [])
+    overruns = sum(clock["overruns"] for clock in clocks)
+    activations = sum(clock["activations"] for clock in clocks)
+    checks.add("engine: overruns", clocks and overruns == 0, f"{overruns} in {activations} activations", "0")
+    threads(checks, clocks, stage.get("threads", ""))
+    return report
+
+
+def threads(checks, clocks, stat):
+    """Each clock's thread has the policy and the priority that the report names, by the kernel's own word."""
+    seen = {}
+    for line in stat.splitlines():
+        name, _, rest = line.partition("(")[2].rpartition(") ")
+        fields = rest.split()  # from the third field on
+        if len(fields) >= 39:
+            seen.setdefault(name, []).append((int(fields[38]), int(fields[37])))
+    wrong = []
+    for clock in clocks:
+        planned = [(FIFO, clock["fifo_priority"])]
+        if seen.get(clock["thread"]) != planned:
+            wrong.append(f"{clock['thread']} has (policy, priority) {seen.get(clock['thread'])}, not {planned}")
+    figure = "; ".join(wrong) or ", ".join(f"{clock['thread']} {clock['fifo_priority']}" for clock in clocks)
+    checks.add("engine: SCHED_FIFO priorities in /proc", clocks and not wrong, figure or "no thread", "as in report.json")
+
+
+def percentile(counts, total, share):
+    """The least value that at least `share` of all are not above; none if that lies beyond the histogram."""
+    seen = 0
+    for value in sorted(counts):
+        seen += counts[value]
+        if seen >= share * total:
+            return value
+    return float("inf")
+
+
+SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999}
+
+
+def of_cyclictest(report):
+    thread = report.get("thread", {}).get("0", {})
+    counts = {int(value): number for value, number in thread.get("histogram", {}).items()}
+    total = thread.get("cycles", 0)
+    tail = {name: percentile(counts, total, share) / 1000 for name, share in SHARES.items()}
+    return {"count": total, **tail, "max": thread.get("max", 0) / 1000}
+
+
+def of_vecud(histogram):
+    return {"count": histogram["count"], **{name: histogram[name] / 1000 for name in (*SHARES, "max")}}
+
+
+def tails(checks, stages, priority):
+    """Gives the figures of each repetition."""
+    repetitions = []
+    for stage in stages:
+        number = len(repetitions) + 1
+        code = stage.get("cyclictest.code", "none").strip()
+        report = ended_well(checks, f"run {number}: vecud", stage, "vecud")
+        bare = of_cyclictest(load(stage, "cyclictest.json"))
+        clock = next((clock for clock in report.get("clocks", []) if clock["clock"] == "fuel"), None)
+        if code != "0" or bare["count"] == 0 or clock is None:
+            checks.add(f"run {number}: measured", False, f"cyclictest: exit code {code}, {bare['count']} wake-ups", "both")
+            continue
+        highest = clock["fifo_priority"] == priority and clock["interval_s"] == 0.001
+        figure = f"{clock['thread']}: {clock['interval_s'] * 1000:g} ms, priority {clock['fifo_priority']}"
+        checks.add(f"run {number}: same interval and priority", highest, figure, f"1 ms, {priority}")
+        overruns = sum(clock["overruns"] for clock in report["clocks"])
+        checks.add(f"run {number}: overruns", overruns == 0, overruns, "0")
+        measured = {"cyclictest": bare, "vecud": of_vecud(clock["wakeup_latency"]), "start": of_vecud(clock["start_latency"])}
+        aligned = of_cyclictest(load(stage, "aligned.json"))
+        if aligned["count"]:
+            measured["cyclictest --secaligned"] = aligned
+        difference = measured["vecud"]["p99_9"] - bare["p99_9"]
+        figure = f"{measured['vecud']['p99_9']:.2f} - {bare['p99_9']:.2f} = {difference:+.2f} µs"
+        checks.add(f"run {number}: p99.9 of vecud - cyclictest", difference <= TAIL_US, figure, f"at most {TAIL_US:g} µs")
+        repetitions.append(measured)
+    for who in ("cyclictest", "vecud"):
+        values = [measured[who]["p99_9"] for measured in repetitions]
+        spread = max(values) - min(values) if values else float("nan")
+        kept = len(values) == len(stages) and spread <= ALIKE_US
+        checks.add(f"{len(stages)} runs alike: p99.9 of {who}", kept, f"{spread:.2f} µs apart", f"at most {ALIKE_US:g} µs")
+    return repetitions
+
+
+def inheritance(checks, stress, stage):
+    code = stress.get("pi_stress.code", "none").strip()
+    words = [line for line in stress.get("pi_stress.log", "").splitlines() if "inversion" in line]
+    checks.add("pi_stress", code == "0" and words, "; ".join(words) or f"exit code {code}", "exit code 0")
+    report = ended_well(checks, "inheritance", stage, "inheritance")
+    clocks = {clock["clock"]: clock for clock in report.get("clocks", [])}
+    if not clocks:
+        return
+    lock = report["fmus"][0]["lock"]
+    waits = lock["wait"]["count"]
+    busy = clocks["slow"]["response"]["max"] / 1000
+    waited = clocks["fast"]["response"]["max"] / 1000
+    checks.add("inheritance: the lock is contended", waits > 0, f"{waits} waits", "at least 1")
+    checks.add("inheritance: the busy loop holds the core", busy >= BUSY_US, f"{busy:.0f} µs from slow", f"at least {BUSY_US:g} µs")
+    held = lock["hold"]["max"] / 1000
+    figure = f"{held:.0f} µs of 700; wait at most {lock['wait']['max'] / 1000:.0f} µs"
+    checks.add("inheritance: it interrupts the lock's holder", held > 750, figure, "held for more than 750 µs")
+    figure = f"response at most {waited:.0f} µs, {clocks['fast']['overruns']} overruns"
+    kept = waited <= WAITER_US and clocks["fast"]["overruns"] == 0
+    checks.add("inheritance: fast does not wait for it", kept, figure, f"at most {WAITER_US:g} µs, 0")
+    checks.add("inheritance: violations of the lock", lock["violations"] == 0, lock["violations"], "0")
+
+
+def doctor(checks, stage):
+    """Findings that this machine has for certain, or has for certain not."""
+    said = ended_well(checks, "doctor", stage, "doctor")
+    facts = said.get("machine", {})
+    checks.add("doctor: preempt_rt", facts.get("preempt_rt") is True, facts.get("preempt_rt"), "true")
+    checks.add("doctor: virtual machine", facts.get("virtual_machine") is True, facts.get("virtual_machine"), "true")
+    checks.add("doctor: memory can be locked", facts.get("memory_can_be_locked") is True, facts.get("memory_can_be_locked"), "true")
+    findings = said.get("findings", [])
+    unfit = [finding.get("found", "?") for finding in findings if finding.get("level") == "problem"]
+    checks.add("doctor: findings", findings, f"{len(findings)}, problems: {'; '.join(unfit) or 'none'}", "some")
