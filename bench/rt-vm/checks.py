@@ -98,37 +98,45 @@ def of_vecud(histogram):
     return {"count": histogram["count"], **{name: histogram[name] / 1000 for name in (*SHARES, "max")}}
 
 
+# Number of threads, and of vecud's clocks that are due together: the name of the highest one.
+HIGHEST = {1: "step", 2: "fuel"}
+
+
 def tails(checks, stages, priority):
-    """Gives the figures of each repetition."""
-    repetitions = []
-    for stage in stages:
-        number = len(repetitions) + 1
-        code = stage.get("cyclictest.code", "none").strip()
-        report = ended_well(checks, f"run {number}: vecud", stage, "vecud")
-        bare = of_cyclictest(load(stage, "cyclictest.json"))
-        clock = next((clock for clock in report.get("clocks", []) if clock["clock"] == "fuel"), None)
-        if code != "0" or bare["count"] == 0 or clock is None:
-            checks.add(f"run {number}: measured", False, f"cyclictest: exit code {code}, {bare['count']} wake-ups", "both")
-            continue
-        highest = clock["fifo_priority"] == priority and clock["interval_s"] == 0.001
-        figure = f"{clock['thread']}: {clock['interval_s'] * 1000:g} ms, priority {clock['fifo_priority']}"
-        checks.add(f"run {number}: same interval and priority", highest, figure, f"1 ms, {priority}")
-        overruns = sum(clock["overruns"] for clock in report["clocks"])
-        checks.add(f"run {number}: overruns", overruns == 0, overruns, "0")
-        measured = {"cyclictest": bare, "vecud": of_vecud(clock["wakeup_latency"]), "start": of_vecud(clock["start_latency"])}
-        aligned = of_cyclictest(load(stage, "aligned.json"))
-        if aligned["count"]:
-            measured["cyclictest --secaligned"] = aligned
-        difference = measured["vecud"]["p99_9"] - bare["p99_9"]
-        figure = f"{measured['vecud']['p99_9']:.2f} - {bare['p99_9']:.2f} = {difference:+.2f} µs"
-        checks.add(f"run {number}: p99.9 of vecud - cyclictest", difference <= TAIL_US, figure, f"at most {TAIL_US:g} µs")
-        repetitions.append(measured)
-    for who in ("cyclictest", "vecud"):
-        values = [measured[who]["p99_9"] for measured in repetitions]
-        spread = max(values) - min(values) if values else float("nan")
-        kept = len(values) == len(stages) and spread <= ALIKE_US
-        checks.add(f"{len(stages)} runs alike: p99.9 of {who}", kept, f"{spread:.2f} µs apart", f"at most {ALIKE_US:g} µs")
-    return repetitions
+    """Gives, for each number of threads, the figures of each repetition."""
+    figures = {}
+    for threads, name in HIGHEST.items():
+        title = f"{threads} thread{'s' if threads > 1 else ''}"
+        runs = [one_run(checks, f"{title}, run {number}", stage, threads, name, priority) for number, stage in enumerate(stages, 1)]
+        figures[title] = runs = [run for run in runs if run]
+        for who in ("cyclictest", "vecud"):
+            values = [run[who]["p99_9"] for run in runs]
+            spread = max(values) - min(values) if values else float("nan")
+            kept = len(values) == len(stages) and spread <= ALIKE_US
+            figure = f"{spread:.2f} µs apart"
+            checks.add(f"{title}, {len(stages)} runs alike: p99.9 of {who}", kept, figure, f"at most {ALIKE_US:g} µs")
+    return figures
+
+
+def one_run(checks, title, stage, threads, name, priority):
+    """cyclictest and vecud, one after the other; nothing if one of them gave no figures."""
+    code = stage.get(f"bare{threads}.code", "none").strip()
+    report = ended_well(checks, f"{title}: vecud", stage, f"vecud{threads}")
+    bare = of_cyclictest(load(stage, f"bare{threads}.json"))
+    clock = next((clock for clock in report.get("clocks", []) if clock["clock"] == name), None)
+    if code != "0" or bare["count"] == 0 or clock is None:
+        checks.add(f"{title}: measured", False, f"cyclictest: exit code {code}, {bare['count']} wake-ups", "both")
+        return None
+    same = clock["fifo_priority"] == priority and clock["interval_s"] == 0.001
+    figure = f"{clock['thread']}: {clock['interval_s'] * 1000:g} ms, priority {clock['fifo_priority']}"
+    checks.add(f"{title}: same interval and priority", same, figure, f"1 ms, {priority}")
+    overruns = sum(clock["overruns"] for clock in report["clocks"])
+    checks.add(f"{title}: overruns", overruns == 0, overruns, "0")
+    measured = {"cyclictest": bare, "vecud": of_vecud(clock["wakeup_latency"]), "start": of_vecud(clock["start_latency"])}
+    difference = measured["vecud"]["p99_9"] - bare["p99_9"]
+    figure = f"{measured['vecud']['p99_9']:.2f} - {bare['p99_9']:.2f} = {difference:+.2f} µs"
+    checks.add(f"{title}: p99.9 of vecud - cyclictest", difference <= TAIL_US, figure, f"at most {TAIL_US:g} µs")
+    return measured
 
 
 def inheritance(checks, stress, stage):
@@ -140,14 +148,13 @@ def inheritance(checks, stress, stage):
     if not clocks:
         return
     lock = report["fmus"][0]["lock"]
-    waits = lock["wait"]["count"]
     busy = clocks["slow"]["response"]["max"] / 1000
     waited = clocks["fast"]["response"]["max"] / 1000
-    checks.add("inheritance: the lock is contended", waits > 0, f"{waits} waits", "at least 1")
+    # Alone it takes some 50 µs; the lock's own count of waits does not hold those at the gate.
+    checks.add("inheritance: fast waits for the lock's holder", waited >= 300, f"response at most {waited:.0f} µs", "at least 300 µs")
     checks.add("inheritance: the busy loop holds the core", busy >= BUSY_US, f"{busy:.0f} µs from slow", f"at least {BUSY_US:g} µs")
     held = lock["hold"]["max"] / 1000
-    figure = f"{held:.0f} µs of 700; wait at most {lock['wait']['max'] / 1000:.0f} µs"
-    checks.add("inheritance: it interrupts the lock's holder", held > 750, figure, "held for more than 750 µs")
+    checks.add("inheritance: it interrupts the lock's holder", held > 750, f"{held:.0f} µs of 700", "held for more than 750 µs")
     figure = f"response at most {waited:.0f} µs, {clocks['fast']['overruns']} overruns"
     kept = waited <= WAITER_US and clocks["fast"]["overruns"] == 0
     checks.add("inheritance: fast does not wait for it", kept, figure, f"at most {WAITER_US:g} µs, 0")

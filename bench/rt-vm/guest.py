@@ -14,8 +14,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-RIGS = ("examples/engine.toml", "bench/rt-vm/highest.toml", "bench/rt-vm/inheritance.toml")
-FMUS = ("engine_plant", "engine_ecu", "engine_control", "tracer")
+RIGS = ("examples/engine.toml", "bench/rt-vm/one_clock.toml", "bench/rt-vm/two_clocks.toml", "bench/rt-vm/inheritance.toml")
+FMUS = ("engine_plant", "engine_ecu", "engine_control", "mixer", "tracer")
 LIBRARIES = "lib/x86_64-linux-gnu"  # where Debian's loader looks without being told
 # Each instruction takes 4 ns of the guest's time, and time in which it sleeps is jumped over: what the host does
 # besides does not matter.
@@ -49,7 +49,7 @@ def make_tree(packages, vecud, scratch, parameters):
     put(f"{HERE}/init", f"{tree}/init")
     with open(f"{tree}/parameters", "w") as file:
         file.writelines(f"{name}={value}\n" for name, value in parameters.items())
-    programs = [vecud, *(packages.tool(name) for name in ("busybox", "cyclictest", "pi_stress"))]
+    programs = [vecud, *(packages.tool(name) for name in ("busybox", "chrt", "cyclictest", "pi_stress"))]
     for program in programs:
         put(program, f"{tree}/bin/{os.path.basename(program)}")
     os.rename(f"{tree}/bin/{os.path.basename(vecud)}", f"{tree}/bin/vecud")

@@ -9,7 +9,13 @@ import shutil
 import subprocess
 import tarfile
 
-TOOLS = {"qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static", "cyclictest": "rt-tests", "pi_stress": "rt-tests"}
+TOOLS = {
+    "qemu-system-x86_64": "qemu-system-x86",
+    "busybox": "busybox-static",
+    "chrt": "util-linux",
+    "cyclictest": "rt-tests",
+    "pi_stress": "rt-tests",
+}
 KERNEL = re.compile(r"linux-image-(\d+)\.(\d+)\.(\d+)(?:-(\d+))?(\+deb\d+)?-rt-amd64")
 FETCH_SECONDS = 240
 
