@@ -207,6 +207,7 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
             lock_memory: rig.host.lock_memory,
             clock: rig.host.clock,
             spin: rig.host.spin.value,
+            phase: rig.host.phase,
             stack_kib: rig.host.stack_kib,
             figures: HostFigures { wakeup: rig.host.wakeup, overhead: rig.host.overhead },
         },

@@ -92,6 +92,8 @@ pub struct HostPlan {
     pub clock: HostClock,
     /// So long before a release its thread wakes up, and looks at the clock from then on.
     pub spin: Nanos,
+    /// From a whole 10 ms of that clock to the start.
+    pub phase: Nanos,
     /// Stack of a partition thread, KiB.
     pub stack_kib: usize,
     /// The rig's figures for the host, if it has them.

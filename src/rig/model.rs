@@ -202,6 +202,8 @@ pub struct RigHost {
     pub clock: HostClock,
     /// `spin_us`.
     pub spin: At<Nanos>,
+    /// `phase_us`.
+    pub phase: Nanos,
     /// `stack_kib`.
     pub stack_kib: usize,
     /// `wakeup_us`: the worst wake-up latency that is reckoned with.
@@ -219,6 +221,7 @@ impl Default for RigHost {
             lock_memory: true,
             clock: HostClock::Monotonic,
             spin: At::unplaced(Nanos(0)),
+            phase: Nanos(0),
             stack_kib: 256,
             wakeup: None,
             overhead: None,

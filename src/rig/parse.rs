@@ -11,8 +11,17 @@ use toml_edit::{Item, Value};
 const TOP: &[&str] = &["rig", "host", "fmu", "connect", "trigger", "stimulus", "record", "trace"];
 const RIG: &[&str] =
     &["name", "mode", "start_time", "stop_time", "overrun", "on_error", "trigger_time", "shutdown_timeout"];
-const HOST: &[&str] =
-    &["fifo_priorities", "cpus", "lock_memory", "clock", "spin_us", "stack_kib", "wakeup_us", "overhead_us"];
+const HOST: &[&str] = &[
+    "fifo_priorities",
+    "cpus",
+    "lock_memory",
+    "clock",
+    "spin_us",
+    "phase_us",
+    "stack_kib",
+    "wakeup_us",
+    "overhead_us",
+];
 
 /// Reads a rig file's text. `file` names it in messages and is what relative paths in it are relative to.
 pub fn parse(text: &str, file: &Path) -> Result<Rig, RigError> {
@@ -92,6 +101,10 @@ fn read_host(section: Section, host: &mut RigHost) {
     let micros = |item: &Item| number(item).filter(|us| (0.0..=1e6).contains(us));
     if let Some(spin) = section.read("spin_us", "a number of microseconds from 0 to 1e6", micros) {
         host.spin = At { value: Nanos((spin.value * 1e3).round() as i64), place: spin.place };
+    }
+    let within = |item: &Item| number(item).filter(|us| (0.0..1e4).contains(us));
+    if let Some(phase) = section.read("phase_us", "a number of microseconds from 0 on, below 1e4", within) {
+        host.phase = Nanos((phase.value * 1e3).round() as i64);
     }
     if let Some(clock) = section.choice("clock", &[("monotonic", HostClock::Monotonic), ("tai", HostClock::Tai)]) {
         host.clock = clock;

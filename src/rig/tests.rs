@@ -52,6 +52,7 @@ cpus = [1, 2]
 lock_memory = false
 clock = "tai"
 spin_us = 12.5
+phase_us = 370
 stack_kib = 512
 
 [fmu.plant]
@@ -149,7 +150,7 @@ fn unknown_keys_name_their_place_and_the_nearest_known_key() {
     );
     refused_with_fmu(
         "[host]\ncolour = 1\n",
-        "rig.toml:4:1: unknown key \"colour\" in [host]; known are fifo_priorities, cpus, lock_memory, clock, spin_us, stack_kib, wakeup_us, overhead_us",
+        "rig.toml:4:1: unknown key \"colour\" in [host]; known are fifo_priorities, cpus, lock_memory, clock, spin_us, phase_us, stack_kib, wakeup_us, overhead_us",
     );
 }
 
@@ -193,6 +194,7 @@ fn values_of_the_wrong_kind_say_what_is_expected() {
             "[host]\nspin_us = \"30\"",
             "4:11: spin_us must be a number of microseconds from 0 to 1e6, not the string \"30\"",
         ),
+        ("[host]\nphase_us = 10000", "4:12: phase_us must be a number of microseconds from 0 on, below 1e4, not 10000"),
         ("[host]\nclock = \"realtime\"", "4:9: clock must be \"monotonic\" or \"tai\", not \"realtime\""),
         (
             "[fmu.ecu.clock.a]\nmax_latency_us = -1",

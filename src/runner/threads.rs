@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_millis(2);
 const EVENTS_CLOSE: i64 = 50_000_000;
 /// So long before the stop time is never recorded as complete before the end, ns.
 const LAST_EVENTS: i64 = 1_000_000;
-/// Starts fall on whole multiples of this on the run's clock (design S18), ns.
+/// Starts fall on whole multiples of this on the run's clock, plus the rig's phase (design S18), ns.
 const START_GRID: i64 = 10_000_000;
 
 /// Runs the plan in real time and gives the activations back, so that the instances can be ended, and, if the state is
@@ -89,7 +89,7 @@ pub fn run(
         set_up.iter().map(|thread| thread.stack).chain(receiver.iter().map(|receiver| receiver.stack)).collect();
     privileges::settle_memory(world, stacks, say);
     let watchdog = Watchdog::start(world, set_up, say);
-    world.set_start(Nanos((world.now() / START_GRID + 4) * START_GRID));
+    world.set_start(Nanos((world.now() / START_GRID + 4) * START_GRID).plus(world.plan.host.phase));
     world.board.set_phase(Phase::Running);
     receiver.iter().for_each(Receiver::receive);
     for task in &world.tasks {

@@ -29,7 +29,7 @@ fn page(run: &Run, index: usize, fmu: &FmuResult, lines: usize) -> String {
     // What belongs to one FMU, a line each: hints first, then figures, then tables.
     out += &findings(fmu);
     out += &figures(run, &clocks, lines);
-    out += &r#where::section(run, &clocks);
+    out += &r#where::section(run, &clocks, lines * 3);
     out += &tables(run, &clocks);
     out += &lock(fmu);
     out += &log(fmu);

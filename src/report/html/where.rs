@@ -7,8 +7,6 @@ use crate::report::format::{duration, plural};
 use crate::report::{ClockResult, Run, hints};
 use std::fmt::Write;
 
-/// Clocks that fit into the figure.
-const CLOCKS: usize = 24;
 const ROW: f64 = 44.0;
 const BAR: f64 = 13.0;
 const LEFT: f64 = 190.0;
@@ -28,12 +26,12 @@ pub fn hints_list(run: &Run) -> String {
 }
 
 /// The section; nothing in virtual time and of a run that did not measure it.
-pub fn section(run: &Run, clocks: &[&ClockResult]) -> String {
+pub fn section(run: &Run, clocks: &[&ClockResult], rows: usize) -> String {
     let clocks: Vec<&ClockResult> = clocks.iter().copied().filter(|clock| clock.parts.set_get.count() > 0).collect();
     if run.mode == Mode::Virtual || clocks.is_empty() {
         return String::new();
     }
-    let shown = &clocks[..clocks.len().min(CLOCKS)];
+    let shown = &clocks[..clocks.len().min(rows)];
     let mut out = String::from("<h3>Where the time went</h3>\n");
     out += &figure(shown);
     if clocks.len() > shown.len() {

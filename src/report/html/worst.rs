@@ -23,7 +23,13 @@ pub fn tables(run: &Run, clocks: &[&ClockResult]) -> String {
          and for how long; in parentheses those that had not ended, so were themselves interrupted.</p>\n",
     );
     let open = if clocks.len() <= UNFOLDED { " open" } else { "" };
-    for clock in &clocks[..clocks.len().min(CLOCKS)] {
+    // The page of a large rig has those of the clocks that took longest.
+    let mut longest: Vec<&ClockResult> = run.clocks.iter().collect();
+    longest.sort_by_key(|clock| std::cmp::Reverse(clock.response.max()));
+    longest.truncate(CLOCKS);
+    let is_shown = |clock: &&ClockResult| longest.iter().any(|one| std::ptr::eq(*one, *clock));
+    let (shown, others): (Vec<&ClockResult>, Vec<&ClockResult>) = clocks.into_iter().partition(is_shown);
+    for clock in shown {
         let worst = &clock.causes.worst_responses;
         let longest = worst.first().map_or(0, |moment| moment.response);
         out += &format!(
@@ -36,11 +42,9 @@ pub fn tables(run: &Run, clocks: &[&ClockResult]) -> String {
         out += &table("Latest wake-ups", &clock.causes.worst_wakeups, run.start_monotonic_ns);
         out += "</details>\n";
     }
-    if clocks.len() > CLOCKS {
-        out += &format!(
-            "<p class=\"note\">Those of {} are in report.json.</p>\n",
-            plural((clocks.len() - CLOCKS) as u64, "less urgent clock")
-        );
+    if !others.is_empty() {
+        let others = plural(others.len() as u64, "clock");
+        out += &format!("<p class=\"note\">Those of {others} that took less long are in report.json.</p>\n");
     }
     out
 }
