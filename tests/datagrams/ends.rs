@@ -5,6 +5,15 @@ use nix::sys::signal::Signal;
 use program::send;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
+/// Ends what looks at it.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, SeqCst);
+    }
+}
+
 /// Sends as fast as it can while `during` runs, and at least once.
 pub fn flood<T>(to: SocketAddr, path: &Path, during: impl FnOnce() -> T) -> (u64, T) {
     let (over, sent) = (AtomicBool::new(false), AtomicU64::new(0));
@@ -16,9 +25,9 @@ pub fn flood<T>(to: SocketAddr, path: &Path, during: impl FnOnce() -> T) -> (u64
                 let _gone_or_full = other.send(b"flood");
             }
         });
-        let result = during();
-        over.store(true, SeqCst);
-        result
+        // Also when that panics: the scope waits for the sender.
+        let _over = Over(&over);
+        during()
     });
     (sent.into_inner(), result)
 }
