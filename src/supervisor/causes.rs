@@ -10,9 +10,9 @@ use crate::time::{Instant, Nanos};
 /// The histograms that only this part has.
 pub fn parts(board: Board, task: TaskId) -> PartsResult {
     let Some(cells) = board.causes(task) else { return PartsResult::default() };
-    let [preempted, blocked, set_get] =
-        [Part::Preempted, Part::Blocked, Part::SetGet].map(|part| cells.histogram(part).read());
-    PartsResult { preempted, blocked, set_get }
+    let [preempted, blocked, set_get, host] =
+        [Part::Preempted, Part::Blocked, Part::SetGet, Part::Host].map(|part| cells.histogram(part).read());
+    PartsResult { preempted, blocked, set_get, host }
 }
 
 /// Everything else.
