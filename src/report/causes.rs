@@ -18,12 +18,15 @@ pub struct PartsResult {
     pub blocked: Histogram,
     /// In `fmi3Set…` and `fmi3Get…`, and in handing values on.
     pub set_get: Histogram,
+    /// No part of the response: what vecud itself took, from the thread's first instruction to its next sleep, setting and
+    /// getting included; FMU code, waits and other partitions not.
+    pub host: Histogram,
 }
 
 impl PartsResult {
     /// With their names in `report.json`.
-    pub(super) fn named(&self) -> [(&'static str, &Histogram); 3] {
-        [("preempted", &self.preempted), ("blocked", &self.blocked), ("set_get", &self.set_get)]
+    pub(super) fn named(&self) -> [(&'static str, &Histogram); 4] {
+        [("preempted", &self.preempted), ("blocked", &self.blocked), ("set_get", &self.set_get), ("host", &self.host)]
     }
 }
 
@@ -32,6 +35,7 @@ pub(super) struct PartsJson {
     preempted: Hist,
     blocked: Hist,
     set_get: Hist,
+    host: Hist,
 }
 
 impl PartsJson {
@@ -40,8 +44,8 @@ impl PartsJson {
         if parts.named().iter().all(|(_, histogram)| histogram.count() == 0) {
             return None;
         }
-        let [preempted, blocked, set_get] = parts.named().map(|(_, histogram)| Hist::of(histogram));
-        Some(PartsJson { preempted, blocked, set_get })
+        let [preempted, blocked, set_get, host] = parts.named().map(|(_, histogram)| Hist::of(histogram));
+        Some(PartsJson { preempted, blocked, set_get, host })
     }
 }
 
@@ -50,11 +54,12 @@ pub(super) struct PartsFile {
     preempted: Figures,
     blocked: Figures,
     set_get: Figures,
+    host: Figures,
 }
 
 impl PartsFile {
-    pub fn figures(&self) -> [&Figures; 3] {
-        [&self.preempted, &self.blocked, &self.set_get]
+    pub fn figures(&self) -> [&Figures; 4] {
+        [&self.preempted, &self.blocked, &self.set_get, &self.host]
     }
 
     /// With the histograms that `take` gives for a name and its figures. In the order of the log.
@@ -66,6 +71,7 @@ impl PartsFile {
             preempted: take("preempted", &self.preempted)?,
             blocked: take("blocked", &self.blocked)?,
             set_get: take("set_get", &self.set_get)?,
+            host: take("host", &self.host)?,
         })
     }
 }

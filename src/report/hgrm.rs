@@ -122,7 +122,7 @@ mod tests {
         run.clocks[0].start_jitter = Histogram::default();
         let files = hgrms(&run);
         assert!(files.iter().all(|(name, _)| is_hgrm(name)));
-        assert_eq!(files.len(), 8 * run.clocks.len() - 1);
+        assert_eq!(files.len(), 9 * run.clocks.len() - 1);
         assert!(files.iter().any(|(name, _)| name == "ecu.task_10ms.wakeup_latency.hgrm"));
         let arrival_latency = Histogram::of([7]);
         run.clocks[0].datagrams = Some(DatagramResult { arrival_latency, ..DatagramResult::default() });

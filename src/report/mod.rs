@@ -71,7 +71,7 @@ pub fn passed(run: &Run) -> bool {
 }
 
 /// What is measured of each clock, in the words of `report.json`.
-const METRICS: [&str; 9] = [
+const METRICS: [&str; 10] = [
     "wakeup_latency",
     "start_latency",
     "start_jitter",
@@ -80,6 +80,7 @@ const METRICS: [&str; 9] = [
     "preempted",
     "blocked",
     "set_get",
+    "host",
     "arrival_latency",
 ];
 

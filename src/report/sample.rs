@@ -100,7 +100,7 @@ fn clock(
     activations: u64,
     work: u64,
 ) -> ClockResult {
-    let mut values = [const { Vec::new() }; 8];
+    let mut values = [const { Vec::new() }; 9];
     for _ in 0..activations {
         let wakeup = random.latency(2_400, 1_200);
         let start = wakeup + random.latency(350, 120) + u64::from(89 - fifo) * random.latency(100, 900);
@@ -108,7 +108,7 @@ fn clock(
         let jitter = start.abs_diff(values[1].last().copied().unwrap_or(start));
         let response = start + execution + random.latency(200, 300);
         let set_get = execution / 16;
-        for (list, value) in values.iter_mut().zip([wakeup, start, jitter, execution, response, 0, 0, set_get]) {
+        for (list, value) in values.iter_mut().zip([wakeup, start, jitter, execution, response, 0, 0, set_get, 300]) {
             list.push(value);
         }
     }
@@ -118,9 +118,9 @@ fn clock(
     };
     let over_time = OverTime { interval_s: 0.1, start_latency: longest(&values[1]), response: longest(&values[4]) };
     let causes = causes(&values[4], work / 16);
-    let [wakeup_latency, start_latency, start_jitter, execution, response, preempted, blocked, set_get] =
+    let [wakeup_latency, start_latency, start_jitter, execution, response, preempted, blocked, set_get, host] =
         values.map(Histogram::of);
-    let parts = PartsResult { preempted, blocked, set_get };
+    let parts = PartsResult { preempted, blocked, set_get, host };
     ClockResult {
         fmu: fmu.into(),
         clock: clock.into(),

@@ -49,6 +49,9 @@ pub struct Within {
     preempted: i64,
     blocked: i64,
     set_get: i64,
+    /// When it was over, and what others had executed on this core by then.
+    ended: u64,
+    executed: i64,
 }
 
 impl<'a> Stopwatch<'a> {
@@ -75,12 +78,13 @@ impl<'a> Stopwatch<'a> {
     /// After the last get, so long after the first FMI call. No part is negative, and together they are `total`.
     #[inline]
     pub fn within(&self, world: &World, total: i64) -> Within {
-        let now = self.read();
+        let (ended, now) = (ticks(), self.read());
         let preempted = (now.executed - self.began.executed).clamp(0, total.max(0));
         let blocked = (now.blocked - self.began.blocked).clamp(0, total.max(0) - preempted);
         let execution = total.max(0) - preempted - blocked;
         let inside = world.scale.nanos(self.ticks) as i64 - self.inside.executed - self.inside.blocked;
-        Within { execution, preempted, blocked, set_get: execution - inside.clamp(0, execution) }
+        let set_get = execution - inside.clamp(0, execution);
+        Within { execution, preempted, blocked, set_get, ended, executed: self.executed.load(Relaxed) + execution }
     }
 }
 
@@ -151,8 +155,19 @@ pub struct Measure {
     histograms: [Recorder<'static>; Part::Count as usize],
     worst: [Worst; By::Count as usize],
     last: Option<Last>,
+    host: Option<Host>,
     /// No activation has ended yet.
     fresh: bool,
+}
+
+/// The host's own time in an activation that waited for nobody, while its thread does not sleep yet.
+struct Host {
+    /// Up to the end of the activation, ns.
+    before: i64,
+    /// When that was.
+    ended: u64,
+    /// What partitions had executed on this core, this activation included.
+    executed: i64,
 }
 
 /// The activation before.
@@ -169,15 +184,15 @@ impl Measure {
     pub fn of(world: &World, task: TaskId) -> Option<Measure> {
         let cells = world.board.causes(task)?;
         cells.set_counted(Asked::Begin, counted());
-        let histograms = [Part::Preempted, Part::Blocked, Part::SetGet].map(|part| cells.histogram(part));
+        let histograms = [Part::Preempted, Part::Blocked, Part::SetGet, Part::Host].map(|part| cells.histogram(part));
         let worst = [Worst::new(), Worst::new()];
-        Some(Measure { task, cells, histograms, worst, last: None, fresh: true })
+        Some(Measure { task, cells, histograms, worst, last: None, host: None, fresh: true })
     }
 
     /// An activation has ended.
     #[inline]
     pub fn note(&mut self, world: &World, host: &PartitionHost, ended: Ended) {
-        let Within { execution, preempted, blocked, set_get } = ended.within;
+        let Within { execution, preempted, blocked, set_get, .. } = ended.within;
         let at_start = ended.release <= world.start().0;
         let parts = Parts {
             wakeup: (ended.woken - ended.release).max(0),
@@ -190,6 +205,8 @@ impl Measure {
         for (recorder, part) in self.histograms.iter().zip([preempted, blocked, set_get]) {
             recorder.record(part);
         }
+        let Within { ended: over, executed, .. } = ended.within;
+        self.host = (ended.gate_waits == 0).then_some(Host { before: parts.gate + set_get, ended: over, executed });
         let follows = self.last.as_ref().is_some_and(|last| last.ended.end > ended.release);
         let blocker = if blocked > 0 { host.member().blocker() } else { 0 };
         let last = self.last.insert(Last { ended, parts, blocker, follows, first: self.fresh });
@@ -208,6 +225,17 @@ impl Measure {
         // Whose first activation is not that of the start has slept by now, and makes no other call from then on.
         if std::mem::take(&mut self.fresh) && at_start {
             self.cells.set_counted(Asked::First, counted());
+        }
+    }
+
+    /// The thread goes to sleep.
+    #[inline]
+    pub fn sleeps(&mut self, world: &World) {
+        if let Some(host) = self.host.take() {
+            let executed = &world.cores[world.tasks[self.task.0].core].executed;
+            let since = world.scale.nanos(ticks().wrapping_sub(host.ended)) as i64;
+            let others = executed.load(Relaxed) - host.executed;
+            self.histograms[Part::Host as usize].record(host.before + since - others);
         }
     }
 

@@ -164,6 +164,7 @@ impl PartitionThread {
                 if cooperative {
                     turns.announce(task.0, None);
                 }
+                self.measure.iter_mut().for_each(|measure| measure.sleeps(world));
                 state.wake.wait_until(seen, Some(look));
                 now = world.now();
                 continue;
@@ -177,6 +178,7 @@ impl PartitionThread {
                 if cooperative {
                     turns.announce(task.0, None);
                 }
+                self.measure.iter_mut().for_each(|measure| measure.sleeps(world));
                 state.wake.wait_until(seen, None);
                 now = world.now();
                 continue;
@@ -187,6 +189,7 @@ impl PartitionThread {
                 turns.announce(task.0, Some(release));
             }
             if now < release {
+                self.measure.iter_mut().for_each(|measure| measure.sleeps(world));
                 let wakening;
                 (wakening, now) = self.sleep(seen, release);
                 if wakening == Wakening::Woken {

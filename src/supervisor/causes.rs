@@ -2,17 +2,18 @@
 
 use crate::plan::{Plan, TaskId};
 use crate::record::board::causes::{Asked, By, Counted, Part, WORST};
-use crate::record::board::{Board, TaskWord};
+use crate::record::board::{Board, Global, TaskWord};
 use crate::record::{board, moment};
 use crate::report::{Causes, Counts, Moment, OtherClock, Overran, PartsResult, ThreadCounts, overrun_cause};
 use crate::time::{Instant, Nanos};
+use std::sync::atomic::Ordering::SeqCst;
 
 /// The histograms that only this part has.
 pub fn parts(board: Board, task: TaskId) -> PartsResult {
     let Some(cells) = board.causes(task) else { return PartsResult::default() };
-    let [preempted, blocked, set_get] =
-        [Part::Preempted, Part::Blocked, Part::SetGet].map(|part| cells.histogram(part).read());
-    PartsResult { preempted, blocked, set_get }
+    let [preempted, blocked, set_get, host] =
+        [Part::Preempted, Part::Blocked, Part::SetGet, Part::Host].map(|part| cells.histogram(part).read());
+    PartsResult { preempted, blocked, set_get, host }
 }
 
 /// Everything else.
@@ -94,6 +95,9 @@ impl Names<'_> {
         let moment::Parts { wakeup, gate, executing, preempted, blocked, set_get } = moment.parts;
         let [wakeup, gate, executing, preempted, blocked, set_get] =
             [wakeup, gate, executing, preempted, blocked, set_get].map(|part| part.max(0) as u64);
+        // Releases are instants of the run's clock.
+        let [start, monotonic] =
+            [Global::Start, Global::StartMonotonic].map(|word| self.board.global(word).load(SeqCst));
         let other = |other: &moment::Other| OtherClock {
             clock: self.name(other.task),
             overlap: other.overlap.max(0) as u64,
@@ -102,7 +106,7 @@ impl Names<'_> {
         Moment {
             time: exact(moment.time),
             time_s: moment.time.seconds(),
-            release_monotonic_ns: moment.release,
+            release_monotonic_ns: moment.release - (start as i64 - monotonic as i64),
             response: moment.parts.response().max(0) as u64,
             wakeup,
             gate,

@@ -23,6 +23,8 @@ pub enum Part {
     Blocked,
     /// In `fmi3Set…` and `fmi3Get…`.
     SetGet,
+    /// From the first instruction after a sleep to the next sleep, but for FMU code, waits and other partitions.
+    Host,
     /// Number of them; keep last.
     Count,
 }
