@@ -23,17 +23,18 @@ const NAMED: usize = 3;
 /// The dialect that alone has this attribute on this element.
 pub(super) fn of_attribute(element: &str, attribute: &str) -> Option<Dialect> {
     use Dialect::{Draft, Released};
-    match (element, attribute) {
-        ("Clock" | "ClockType", "clockType" | "triggeredBy" | "periodic" | "strict") => Some(Draft),
-        (
-            "Clock" | "ClockType",
-            "intervalVariability" | "intervalDecimal" | "shiftDecimal" | "supportsFraction" | "canBeDeactivated",
-        ) => Some(Released),
-        ("ModelExchange", "completedIntegratorStepNotNeeded") => Some(Draft),
-        ("ModelExchange", "needsCompletedIntegratorStep" | "providesEvaluateDiscreteStates") => Some(Released),
-        ("CoSimulation", "mightReturnEarlyFromDoStep" | "providesEvaluateDiscreteStates") => Some(Released),
-        (_, "clockReference" | "clockElementIndex") => Some(Draft),
-        (_, "clocks" | "previous") => Some(Released),
+    let is_clock = || matches!(element, "Clock" | "ClockType");
+    match attribute {
+        "clockReference" | "clockElementIndex" => Some(Draft),
+        "clocks" | "previous" => Some(Released),
+        "clockType" | "triggeredBy" | "periodic" | "strict" => is_clock().then_some(Draft),
+        "intervalVariability" | "intervalDecimal" | "shiftDecimal" | "supportsFraction" | "canBeDeactivated" => {
+            is_clock().then_some(Released)
+        }
+        "completedIntegratorStepNotNeeded" => (element == "ModelExchange").then_some(Draft),
+        "needsCompletedIntegratorStep" => (element == "ModelExchange").then_some(Released),
+        "mightReturnEarlyFromDoStep" => (element == "CoSimulation").then_some(Released),
+        "providesEvaluateDiscreteStates" => matches!(element, "ModelExchange" | "CoSimulation").then_some(Released),
         _ => None,
     }
 }
@@ -64,42 +65,50 @@ pub(super) fn name(dialect: Dialect) -> &'static str {
     }
 }
 
-/// A name that gives a dialect away, and where it stands.
-struct Sign {
-    name: String,
+/// A name that gives a dialect away, with what stands around it in messages, and where it stands.
+struct Sign<'a> {
+    name: &'a str,
+    around: [&'static str; 2],
     line: u32,
     column: u32,
 }
 
+const ATTRIBUTE: [&str; 2] = ["`", "`"];
+const ELEMENT: [&str; 2] = ["<", ">"];
+const VERSION: [&str; 2] = ["`fmiVersion=\"", "\"`"];
+const VARIABILITY: [&str; 2] = ["`variability=\"", "\"`"];
+
 #[derive(Default)]
-struct Signs {
-    draft: Vec<Sign>,
-    released: Vec<Sign>,
+struct Signs<'a> {
+    draft: Vec<Sign<'a>>,
+    released: Vec<Sign<'a>>,
 }
 
-impl Signs {
-    fn add(&mut self, dialect: Option<Dialect>, name: impl FnOnce() -> String, place: impl FnOnce() -> (u32, u32)) {
+impl<'a> Signs<'a> {
+    fn add(
+        &mut self,
+        dialect: Option<Dialect>,
+        name: &'a str,
+        around: [&'static str; 2],
+        place: impl FnOnce() -> (u32, u32),
+    ) {
         let list = match dialect {
             None => return,
             Some(Dialect::Draft) => &mut self.draft,
             Some(Dialect::Released) => &mut self.released,
         };
-        if list.len() == NAMED {
-            return;
-        }
-        let name = name();
-        if list.iter().all(|sign| sign.name != name) {
+        if list.len() < NAMED && list.iter().all(|sign| (sign.name, sign.around) != (name, around)) {
             let (line, column) = place();
-            list.push(Sign { name, line, column });
+            list.push(Sign { name, around, line, column });
         }
     }
 
-    fn attributes(&mut self, element: Element<'_>) {
+    fn attributes(&mut self, element: Element<'a>) {
         for attribute in element.attributes() {
             let dialect = of_attribute(element.name(), attribute.name());
-            self.add(dialect, || format!("`{}`", attribute.name()), || attribute.place());
+            self.add(dialect, attribute.name(), ATTRIBUTE, || attribute.place());
             if attribute.name() == "variability" && attribute.value.trim_ascii() == "clock" {
-                self.add(Some(Dialect::Draft), || "`variability=\"clock\"`".to_owned(), || attribute.place());
+                self.add(Some(Dialect::Draft), "clock", VARIABILITY, || attribute.place());
             }
         }
     }
@@ -110,7 +119,10 @@ impl Signs {
         };
         let place = (draft.line, draft.column).max((released.line, released.column));
         let list = |signs: &[Sign]| {
-            let words: Vec<String> = signs.iter().map(|sign| format!("{} (line {})", sign.name, sign.line)).collect();
+            let word = |Sign { name, around: [before, after], line, .. }: &Sign| {
+                format!("{before}{name}{after} (line {line})")
+            };
+            let words: Vec<String> = signs.iter().map(word).collect();
             words.join(", ")
         };
         Err(DescriptionError {
@@ -131,8 +143,7 @@ impl Signs {
 pub(super) fn detect(root: Element<'_>) -> Result<Dialect, DescriptionError> {
     let mut signs = Signs::default();
     if let Some(version) = root.attribute("fmiVersion") {
-        let name = || format!("`fmiVersion=\"{}\"`", version.value.trim_ascii());
-        signs.add(of_version(version.value), name, || version.place());
+        signs.add(of_version(version.value), version.value.trim_ascii(), VERSION, || version.place());
     }
     for section in root.children() {
         match section.name() {
@@ -144,7 +155,7 @@ pub(super) fn detect(root: Element<'_>) -> Result<Dialect, DescriptionError> {
             "ModelStructure" => {
                 for element in section.children() {
                     let dialect = of_structure(element.name());
-                    signs.add(dialect, || format!("<{}>", element.name()), || element.place());
+                    signs.add(dialect, element.name(), ELEMENT, || element.place());
                 }
             }
             _ => {}
