@@ -15,28 +15,55 @@
 //! error, unless the caller says which it is; then what belongs to the other one is ignored with a warning.
 
 use super::model::{DescriptionError, Dialect};
-use super::xml::Element;
+use super::xml::{Element, bit};
 
 /// Signs of one dialect that an error names at most.
 const NAMED: usize = 3;
 
-/// The dialect that alone has this attribute on this element.
-pub(super) fn of_attribute(element: &str, attribute: &str) -> Option<Dialect> {
+/// Attributes that only one dialect has, on these elements, or on all where none is named.
+const ATTRIBUTES: [(&str, &[&str], Dialect); 17] = {
     use Dialect::{Draft, Released};
-    let is_clock = || matches!(element, "Clock" | "ClockType");
-    match attribute {
-        "clockReference" | "clockElementIndex" => Some(Draft),
-        "clocks" | "previous" => Some(Released),
-        "clockType" | "triggeredBy" | "periodic" | "strict" => is_clock().then_some(Draft),
-        "intervalVariability" | "intervalDecimal" | "shiftDecimal" | "supportsFraction" | "canBeDeactivated" => {
-            is_clock().then_some(Released)
-        }
-        "completedIntegratorStepNotNeeded" => (element == "ModelExchange").then_some(Draft),
-        "needsCompletedIntegratorStep" => (element == "ModelExchange").then_some(Released),
-        "mightReturnEarlyFromDoStep" => (element == "CoSimulation").then_some(Released),
-        "providesEvaluateDiscreteStates" => matches!(element, "ModelExchange" | "CoSimulation").then_some(Released),
-        _ => None,
+    const CLOCK: &[&str] = &["Clock", "ClockType"];
+    [
+        ("clockType", CLOCK, Draft),
+        ("triggeredBy", CLOCK, Draft),
+        ("periodic", CLOCK, Draft),
+        ("strict", CLOCK, Draft),
+        ("intervalVariability", CLOCK, Released),
+        ("intervalDecimal", CLOCK, Released),
+        ("shiftDecimal", CLOCK, Released),
+        ("supportsFraction", CLOCK, Released),
+        ("canBeDeactivated", CLOCK, Released),
+        ("completedIntegratorStepNotNeeded", &["ModelExchange"], Draft),
+        ("needsCompletedIntegratorStep", &["ModelExchange"], Released),
+        ("providesEvaluateDiscreteStates", &["ModelExchange", "CoSimulation"], Released),
+        ("mightReturnEarlyFromDoStep", &["CoSimulation"], Released),
+        ("clockReference", &[], Draft),
+        ("clockElementIndex", &[], Draft),
+        ("clocks", &[], Released),
+        ("previous", &[], Released),
+    ]
+};
+
+/// The bits of their names: nearly all attributes that a description has are not among them.
+const BITS: u64 = {
+    let (mut bits, mut at) = (0, 0);
+    while at < ATTRIBUTES.len() {
+        bits |= bit(ATTRIBUTES[at].0);
+        at += 1;
     }
+    bits
+};
+
+/// The dialect that alone has this attribute on this element.
+#[inline]
+pub(super) fn of_attribute(element: &str, attribute: &str) -> Option<Dialect> {
+    if BITS & bit(attribute) == 0 { None } else { look_up(element, attribute) }
+}
+
+fn look_up(element: &str, attribute: &str) -> Option<Dialect> {
+    let (_, elements, dialect) = ATTRIBUTES.iter().find(|(name, ..)| *name == attribute)?;
+    (elements.is_empty() || elements.contains(&element)).then_some(*dialect)
 }
 
 /// The dialect that alone has this element in `<ModelStructure>`.

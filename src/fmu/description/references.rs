@@ -29,8 +29,10 @@ pub(super) fn check(
     let mut clock_elements = Vec::new();
     let mut independent: Option<&Variable> = None;
     let mut previous = HashSet::new();
-    for (variable, &element) in variables.iter().zip(elements) {
-        if types.get(&variable.name).is_some() {
+    let named_as_types = types.list.iter().filter_map(|definition| index.by_name(variables, &definition.name));
+    let named_as_types: HashSet<usize> = named_as_types.collect();
+    for (position, (variable, &element)) in variables.iter().zip(elements).enumerate() {
+        if named_as_types.contains(&position) && types.get(&variable.name).is_some() {
             element.warn(format!("{}: a type has the same name", element.label()));
         }
         if variable.causality == Causality::Independent

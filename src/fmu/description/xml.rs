@@ -111,9 +111,9 @@ pub(super) struct Element<'a> {
 /// One of 64 bits for the name of an attribute. The factors keep the names that nearly every variable has apart from all
 /// others of FMI.
 #[inline]
-fn bit(name: &str) -> u64 {
+pub(super) const fn bit(name: &str) -> u64 {
     match name.as_bytes() {
-        [first, .., last] => 1 << ((2 * name.len() + 12 * usize::from(*first) + 13 * usize::from(*last)) % 64),
+        [first, .., last] => 1 << ((2 * name.len() + 12 * *first as usize + 13 * *last as usize) % 64),
         _ => 1,
     }
 }
