@@ -178,6 +178,11 @@ impl<'a> Element<'a> {
         self.node.children().filter(ours).map(move |node| Element::new(node, self.source))
     }
 
+    /// How many child elements there are, those of other namespaces too; told without a look at attributes.
+    pub(super) fn children_at_most(self) -> usize {
+        self.node.children().filter(Node::is_element).count()
+    }
+
     /// The attributes without a namespace.
     pub(super) fn attributes(self) -> impl Iterator<Item = Attribute<'a>> {
         self.node.attributes().filter(|attribute| attribute.namespace().is_none()).map(move |attribute| Attribute {
@@ -304,7 +309,12 @@ impl<'a> Attribute<'a> {
         let item = |item: &str| {
             T::read(item).ok_or_else(|| self.error(format!("has an item {item:?} that is not {}", T::WHAT)))
         };
-        self.value.split_ascii_whitespace().map(item).collect()
+        let mut words = self.value.split_ascii_whitespace();
+        match (words.next(), words.next()) {
+            // Nearly all lists: no larger than it must be.
+            (Some(only), None) => Ok(vec![item(only)?]),
+            _ => self.value.split_ascii_whitespace().map(item).collect(),
+        }
     }
 
     /// One of a few words.
