@@ -1,18 +1,24 @@
-//! Lines and columns of a text, for messages: 1-based, in characters. A place costs a binary search and some counting,
-//! of a few hundred bytes at most, however long the text and its lines are.
+//! Lines and columns of a text, for messages: 1-based, in characters. A place costs a binary search, or less when it is
+//! asked for soon after its neighbour, and some counting, of a few hundred bytes at most, however long the text and its
+//! lines are.
 
 #![forbid(unsafe_code)]
 
-use std::cell::OnceCell;
+use memchr::memchr_iter;
+use std::cell::{Cell, OnceCell};
 
 /// Bytes between two counted positions.
 const STEP: usize = 256;
+/// Lines to look through from the last one, before all are searched.
+const NEAR: usize = 4;
 
 /// A text and where its lines begin.
 pub(crate) struct Places<'a> {
     text: &'a str,
     starts: Vec<usize>,
-    /// Characters before every `STEP`-th byte; counted when the first place is asked for.
+    /// The line that was asked for last: places are mostly asked for in the order of the text.
+    last: Cell<usize>,
+    /// Characters before every `STEP`-th byte; counted when the first place far into a line is asked for.
     counted: OnceCell<Vec<usize>>,
 }
 
@@ -20,8 +26,8 @@ impl<'a> Places<'a> {
     pub(crate) fn new(text: &'a str) -> Places<'a> {
         let mut starts = Vec::with_capacity(text.len() / 64 + 1);
         starts.push(0);
-        starts.extend(text.match_indices('\n').map(|(at, _)| at + 1));
-        Places { text, starts, counted: OnceCell::new() }
+        starts.extend(memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1));
+        Places { text, starts, last: Cell::new(0), counted: OnceCell::new() }
     }
 
     pub(crate) fn text(&self) -> &'a str {
@@ -30,7 +36,15 @@ impl<'a> Places<'a> {
 
     /// The line of the character at this byte.
     pub(crate) fn line(&self, at: usize) -> u32 {
-        self.starts.partition_point(|&start| start <= at) as u32
+        let last = self.last.get();
+        let near = self.starts[last..].iter().take(NEAR).position(|&start| start > at);
+        let line = match near {
+            Some(lines @ 1..) => last + lines,
+            // Before the last one, or far behind it.
+            _ => self.starts.partition_point(|&start| start <= at),
+        };
+        self.last.set(line - 1);
+        line as u32
     }
 
     /// Line and column of the character at this byte. A byte-order mark has no width.
@@ -38,7 +52,11 @@ impl<'a> Places<'a> {
         let line = self.line(at);
         let start = self.starts[line as usize - 1];
         let mark = usize::from(start == 0 && at > 0 && self.text.starts_with('\u{feff}'));
-        (line, (self.characters(at) - self.characters(start) - mark) as u32 + 1)
+        let characters = match self.text.as_bytes().get(start..at) {
+            Some(bytes) if bytes.len() <= STEP => beginnings(bytes),
+            _ => self.characters(at) - self.characters(start),
+        };
+        (line, (characters - mark) as u32 + 1)
     }
 
     /// Characters that begin before this byte.
@@ -76,6 +94,18 @@ mod tests {
         assert_eq!(places.of(11), (3, 1));
         assert_eq!(places.of(12), (3, 2));
         assert_eq!(Places::new("").of(0), (1, 1));
+    }
+
+    #[test]
+    fn a_place_does_not_depend_on_the_one_before() {
+        let places = Places::new("a\n\nb\nc\nd\ne\nf\n");
+        let lines = [(0, 1), (2, 2), (3, 3), (5, 4), (7, 5), (9, 6), (11, 7), (13, 8)];
+        for (first, _) in lines {
+            for (at, line) in lines {
+                places.line(first);
+                assert_eq!(places.of(at), (line, 1), "{at} after {first}");
+            }
+        }
     }
 
     #[test]

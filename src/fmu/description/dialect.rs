@@ -15,27 +15,55 @@
 //! error, unless the caller says which it is; then what belongs to the other one is ignored with a warning.
 
 use super::model::{DescriptionError, Dialect};
-use super::xml::Element;
+use super::xml::{Element, bit};
 
 /// Signs of one dialect that an error names at most.
 const NAMED: usize = 3;
 
-/// The dialect that alone has this attribute on this element.
-pub(super) fn of_attribute(element: &str, attribute: &str) -> Option<Dialect> {
+/// Attributes that only one dialect has, on these elements, or on all where none is named.
+const ATTRIBUTES: [(&str, &[&str], Dialect); 17] = {
     use Dialect::{Draft, Released};
-    match (element, attribute) {
-        ("Clock" | "ClockType", "clockType" | "triggeredBy" | "periodic" | "strict") => Some(Draft),
-        (
-            "Clock" | "ClockType",
-            "intervalVariability" | "intervalDecimal" | "shiftDecimal" | "supportsFraction" | "canBeDeactivated",
-        ) => Some(Released),
-        ("ModelExchange", "completedIntegratorStepNotNeeded") => Some(Draft),
-        ("ModelExchange", "needsCompletedIntegratorStep" | "providesEvaluateDiscreteStates") => Some(Released),
-        ("CoSimulation", "mightReturnEarlyFromDoStep" | "providesEvaluateDiscreteStates") => Some(Released),
-        (_, "clockReference" | "clockElementIndex") => Some(Draft),
-        (_, "clocks" | "previous") => Some(Released),
-        _ => None,
+    const CLOCK: &[&str] = &["Clock", "ClockType"];
+    [
+        ("clockType", CLOCK, Draft),
+        ("triggeredBy", CLOCK, Draft),
+        ("periodic", CLOCK, Draft),
+        ("strict", CLOCK, Draft),
+        ("intervalVariability", CLOCK, Released),
+        ("intervalDecimal", CLOCK, Released),
+        ("shiftDecimal", CLOCK, Released),
+        ("supportsFraction", CLOCK, Released),
+        ("canBeDeactivated", CLOCK, Released),
+        ("completedIntegratorStepNotNeeded", &["ModelExchange"], Draft),
+        ("needsCompletedIntegratorStep", &["ModelExchange"], Released),
+        ("providesEvaluateDiscreteStates", &["ModelExchange", "CoSimulation"], Released),
+        ("mightReturnEarlyFromDoStep", &["CoSimulation"], Released),
+        ("clockReference", &[], Draft),
+        ("clockElementIndex", &[], Draft),
+        ("clocks", &[], Released),
+        ("previous", &[], Released),
+    ]
+};
+
+/// The bits of their names: nearly all attributes that a description has are not among them.
+const BITS: u64 = {
+    let (mut bits, mut at) = (0, 0);
+    while at < ATTRIBUTES.len() {
+        bits |= bit(ATTRIBUTES[at].0);
+        at += 1;
     }
+    bits
+};
+
+/// The dialect that alone has this attribute on this element.
+#[inline]
+pub(super) fn of_attribute(element: &str, attribute: &str) -> Option<Dialect> {
+    if BITS & bit(attribute) == 0 { None } else { look_up(element, attribute) }
+}
+
+fn look_up(element: &str, attribute: &str) -> Option<Dialect> {
+    let (_, elements, dialect) = ATTRIBUTES.iter().find(|(name, ..)| *name == attribute)?;
+    (elements.is_empty() || elements.contains(&element)).then_some(*dialect)
 }
 
 /// The dialect that alone has this element in `<ModelStructure>`.
@@ -64,42 +92,50 @@ pub(super) fn name(dialect: Dialect) -> &'static str {
     }
 }
 
-/// A name that gives a dialect away, and where it stands.
-struct Sign {
-    name: String,
+/// A name that gives a dialect away, with what stands around it in messages, and where it stands.
+struct Sign<'a> {
+    name: &'a str,
+    around: [&'static str; 2],
     line: u32,
     column: u32,
 }
 
+const ATTRIBUTE: [&str; 2] = ["`", "`"];
+const ELEMENT: [&str; 2] = ["<", ">"];
+const VERSION: [&str; 2] = ["`fmiVersion=\"", "\"`"];
+const VARIABILITY: [&str; 2] = ["`variability=\"", "\"`"];
+
 #[derive(Default)]
-struct Signs {
-    draft: Vec<Sign>,
-    released: Vec<Sign>,
+struct Signs<'a> {
+    draft: Vec<Sign<'a>>,
+    released: Vec<Sign<'a>>,
 }
 
-impl Signs {
-    fn add(&mut self, dialect: Option<Dialect>, name: impl FnOnce() -> String, place: impl FnOnce() -> (u32, u32)) {
+impl<'a> Signs<'a> {
+    fn add(
+        &mut self,
+        dialect: Option<Dialect>,
+        name: &'a str,
+        around: [&'static str; 2],
+        place: impl FnOnce() -> (u32, u32),
+    ) {
         let list = match dialect {
             None => return,
             Some(Dialect::Draft) => &mut self.draft,
             Some(Dialect::Released) => &mut self.released,
         };
-        if list.len() == NAMED {
-            return;
-        }
-        let name = name();
-        if list.iter().all(|sign| sign.name != name) {
+        if list.len() < NAMED && list.iter().all(|sign| (sign.name, sign.around) != (name, around)) {
             let (line, column) = place();
-            list.push(Sign { name, line, column });
+            list.push(Sign { name, around, line, column });
         }
     }
 
-    fn attributes(&mut self, element: Element<'_>) {
+    fn attributes(&mut self, element: Element<'a>) {
         for attribute in element.attributes() {
             let dialect = of_attribute(element.name(), attribute.name());
-            self.add(dialect, || format!("`{}`", attribute.name()), || attribute.place());
+            self.add(dialect, attribute.name(), ATTRIBUTE, || attribute.place());
             if attribute.name() == "variability" && attribute.value.trim_ascii() == "clock" {
-                self.add(Some(Dialect::Draft), || "`variability=\"clock\"`".to_owned(), || attribute.place());
+                self.add(Some(Dialect::Draft), "clock", VARIABILITY, || attribute.place());
             }
         }
     }
@@ -110,7 +146,10 @@ impl Signs {
         };
         let place = (draft.line, draft.column).max((released.line, released.column));
         let list = |signs: &[Sign]| {
-            let words: Vec<String> = signs.iter().map(|sign| format!("{} (line {})", sign.name, sign.line)).collect();
+            let word = |Sign { name, around: [before, after], line, .. }: &Sign| {
+                format!("{before}{name}{after} (line {line})")
+            };
+            let words: Vec<String> = signs.iter().map(word).collect();
             words.join(", ")
         };
         Err(DescriptionError {
@@ -131,8 +170,7 @@ impl Signs {
 pub(super) fn detect(root: Element<'_>) -> Result<Dialect, DescriptionError> {
     let mut signs = Signs::default();
     if let Some(version) = root.attribute("fmiVersion") {
-        let name = || format!("`fmiVersion=\"{}\"`", version.value.trim_ascii());
-        signs.add(of_version(version.value), name, || version.place());
+        signs.add(of_version(version.value), version.value.trim_ascii(), VERSION, || version.place());
     }
     for section in root.children() {
         match section.name() {
@@ -144,7 +182,7 @@ pub(super) fn detect(root: Element<'_>) -> Result<Dialect, DescriptionError> {
             "ModelStructure" => {
                 for element in section.children() {
                     let dialect = of_structure(element.name());
-                    signs.add(dialect, || format!("<{}>", element.name()), || element.place());
+                    signs.add(dialect, element.name(), ELEMENT, || element.place());
                 }
             }
             _ => {}

@@ -1,26 +1,38 @@
 //! Refuses texts that are cheap to write and dear to parse, before the XML parser sees them.
 //!
 //! The parser compares every attribute of an element with every other one and hands namespace declarations down to
-//! every descendant, so both counts are limited here. One pass over the bytes, nothing allocated.
+//! every descendant, so both counts are limited here. One pass over the bytes for each, nothing allocated.
+
+use memchr::{memchr, memmem};
 
 /// Attributes of one element; FMI knows about thirty.
 const ATTRIBUTES_LIMIT: usize = 1000;
+/// Bytes that so many attributes need at least: `a=""` each.
+const LONG: usize = 4 * ATTRIBUTES_LIMIT;
 /// Namespace declarations of the whole text.
 const NAMESPACES_LIMIT: usize = 10_000;
 
 /// `Err` with the place and the reason if the text would be dear to parse.
 pub(super) fn check(text: &str) -> Result<(), (usize, String)> {
-    if let Some((at, _)) = text.match_indices("xmlns").nth(NAMESPACES_LIMIT) {
+    if let Some(at) = memmem::find_iter(text.as_bytes(), "xmlns").nth(NAMESPACES_LIMIT) {
         return Err((at, format!("has more than {NAMESPACES_LIMIT} namespace declarations")));
     }
-    let mut at = 0;
-    while let Some(open) = find(text, at, "<") {
-        at = match &text[open..] {
+    let mut next = find_byte(text, 0, b'<');
+    while let Some(open) = next {
+        let at = match &text[open..] {
             rest if rest.starts_with("<!--") => find(text, open + 4, "-->").unwrap_or(text.len()),
             rest if rest.starts_with("<![CDATA[") => find(text, open, "]]>").unwrap_or(text.len()),
             rest if rest.starts_with("<?") => find(text, open, "?>").unwrap_or(text.len()),
-            _ => tag(text, open)?,
+            _ => {
+                next = find_byte(text, open + 1, b'<');
+                // The parser stops at a `<` inside a tag, so that the tag ends before.
+                if next.unwrap_or(text.len()) - open <= LONG {
+                    continue;
+                }
+                tag(text, open)?
+            }
         };
+        next = find_byte(text, at, b'<');
     }
     Ok(())
 }
@@ -48,6 +60,10 @@ fn find(text: &str, from: usize, what: &str) -> Option<usize> {
     text.get(from..)?.find(what).map(|at| from + at)
 }
 
+fn find_byte(text: &str, from: usize, what: u8) -> Option<usize> {
+    memchr(what, text.as_bytes().get(from..)?).map(|at| from + at)
+}
+
 /// The end of the tag that opens at `open`.
 fn tag(text: &str, open: usize) -> Result<usize, (usize, String)> {
     let bytes = text.as_bytes();
@@ -60,7 +76,7 @@ fn tag(text: &str, open: usize) -> Result<usize, (usize, String)> {
                 if attributes > ATTRIBUTES_LIMIT {
                     return Err((open, format!("an element has more than {ATTRIBUTES_LIMIT} attributes")));
                 }
-                at = bytes[at + 1..].iter().position(|&b| b == byte).map_or(bytes.len(), |n| at + n + 2);
+                at = memchr(byte, &bytes[at + 1..]).map_or(bytes.len(), |n| at + n + 2);
             }
             _ => at += 1,
         }

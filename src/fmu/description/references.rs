@@ -26,11 +26,13 @@ pub(super) fn check(
 ) -> Result<Index, DescriptionError> {
     let index = unique(variables, elements)?;
     let all = All { variables, elements, index: &index };
-    let mut clock_elements = Vec::new();
+    let (mut of_arrays, mut clock_elements) = (Vec::new(), Vec::new());
     let mut independent: Option<&Variable> = None;
     let mut previous = HashSet::new();
-    for (variable, &element) in variables.iter().zip(elements) {
-        if types.get(&variable.name).is_some() {
+    let named_as_types = types.list.iter().filter_map(|definition| index.by_name(variables, &definition.name));
+    let named_as_types: HashSet<usize> = named_as_types.collect();
+    for (position, (variable, &element)) in variables.iter().zip(elements).enumerate() {
+        if named_as_types.contains(&position) && types.get(&variable.name).is_some() {
             element.warn(format!("{}: a type has the same name", element.label()));
         }
         if variable.causality == Causality::Independent
@@ -48,11 +50,14 @@ pub(super) fn check(
         all.check_dimensions(variable, element)?;
         all.check_derivative(variable, element)?;
         all.check_previous(variable, element, &mut previous)?;
+        if variable.clock_element > 0 {
+            of_arrays.push(position);
+        }
     }
     // After every variable's dimensions are known to be good.
-    for (position, (variable, &element)) in variables.iter().zip(elements).enumerate() {
-        let clock = variable.clocks.first().and_then(|&clock| all.get(clock));
-        if let (1.., Some((clock, _))) = (variable.clock_element, clock) {
+    for position in of_arrays {
+        let (variable, element) = (&variables[position], elements[position]);
+        if let Some((clock, _)) = variable.clocks.first().and_then(|&clock| all.get(clock)) {
             let index = draft::element_of(variable.clock_element, clock, all.length(clock), element)?;
             clock_elements.push((position, index));
         }

@@ -9,7 +9,6 @@ use super::model::{Causality, Dependency, DependencyKind, DescriptionError, Mode
 use super::model::{Variability, Variable};
 use super::rules::is_float;
 use super::xml::Element;
-use std::collections::HashSet;
 
 const KINDS: [(&str, DependencyKind); 5] = [
     ("dependent", DependencyKind::Dependent),
@@ -25,7 +24,8 @@ pub(super) fn read(
     index: &Index,
 ) -> Result<ModelStructure, DescriptionError> {
     let mut structure = ModelStructure::default();
-    let mut seen: [HashSet<ValueReference>; 5] = Default::default();
+    // In which of the five lists each variable is.
+    let mut listed = vec![[false; 5]; variables.len()];
     for element in list.children() {
         let home = dialect::of_structure(element.name()).filter(|&home| home != element.dialect());
         if let Some(home) = home {
@@ -44,26 +44,24 @@ pub(super) fn read(
                 continue;
             }
         };
-        let (unknown, variable) = unknown(element, variables, index)?;
-        if !seen[number].insert(unknown.value_reference) {
+        let (unknown, position) = unknown(element, variables, index)?;
+        let variable = &variables[position];
+        if std::mem::replace(&mut listed[position][number], true) {
             element.warn(format!("{} lists {:?} twice", element.label(), variable.name));
         }
         check(element, &unknown, variable)?;
         target.push(unknown);
     }
-    for variable in variables {
-        if variable.causality == Causality::Output && !seen[0].contains(&variable.value_reference) {
+    for (variable, [is_output, ..]) in variables.iter().zip(listed) {
+        if variable.causality == Causality::Output && !is_output {
             list.warn(format!("<ModelStructure>: output {:?} (line {}) is not listed", variable.name, variable.line));
         }
     }
     Ok(structure)
 }
 
-fn unknown<'v>(
-    element: Element<'_>,
-    variables: &'v [Variable],
-    index: &Index,
-) -> Result<(Unknown, &'v Variable), DescriptionError> {
+/// An entry, and the position of its variable.
+fn unknown(element: Element<'_>, variables: &[Variable], index: &Index) -> Result<(Unknown, usize), DescriptionError> {
     element.warn_of_unknown_attributes(&[&["valueReference", "dependencies", "dependenciesKind"]]);
     let attribute = element.required("valueReference")?;
     let value_reference = attribute.scalar()?;
@@ -100,7 +98,7 @@ fn unknown<'v>(
             Some(references.into_iter().zip(kinds).map(|(on, kind)| Dependency { on, kind }).collect())
         }
     };
-    Ok((Unknown { value_reference, dependencies }, &variables[position]))
+    Ok((Unknown { value_reference, dependencies }, position))
 }
 
 fn check(element: Element<'_>, unknown: &Unknown, variable: &Variable) -> Result<(), DescriptionError> {

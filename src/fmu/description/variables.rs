@@ -32,7 +32,7 @@ pub(super) fn read<'a>(
     types: &Types<'a>,
     units: &Units,
 ) -> Result<(Vec<Variable>, Vec<Element<'a>>), DescriptionError> {
-    let count = list.children().count();
+    let count = list.children_at_most();
     let mut variables = Vec::with_capacity(count);
     let mut elements = Vec::with_capacity(count);
     for element in list.children() {
@@ -86,7 +86,7 @@ fn read_one<'a>(
         None => written,
     };
     let clock = match variable_type {
-        VariableType::Clock => Some(clock(element, types, declared.map(|d| d.name.as_str()), causality)?),
+        VariableType::Clock => Some(Box::new(clock(element, types, declared.map(|d| d.name.as_str()), causality)?)),
         VariableType::Enumeration if declared.is_none() => {
             return Err(element.error(format!("{}: attribute `declaredType` is missing", element.label())));
         }

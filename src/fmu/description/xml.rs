@@ -77,7 +77,7 @@ impl<'a> Source<'a> {
     }
 
     pub(super) fn root(&self) -> Element<'_> {
-        Element { node: self.document.root_element(), source: self }
+        Element::new(self.document.root_element(), self)
     }
 
     fn warn(&self, at: usize, message: String) {
@@ -104,6 +104,18 @@ impl<'a> Source<'a> {
 pub(super) struct Element<'a> {
     node: Node<'a, 'a>,
     source: &'a Source<'a>,
+    /// The [`bit`] of every attribute: most of those that are asked for are not written.
+    written: u64,
+}
+
+/// One of 64 bits for the name of an attribute. The factors keep the names that nearly every variable has apart from all
+/// others of FMI.
+#[inline]
+pub(super) const fn bit(name: &str) -> u64 {
+    match name.as_bytes() {
+        [first, .., last] => 1 << ((2 * name.len() + 12 * *first as usize + 13 * *last as usize) % 64),
+        _ => 1,
+    }
 }
 
 /// An attribute as written.
@@ -117,6 +129,11 @@ pub(super) struct Attribute<'a> {
 }
 
 impl<'a> Element<'a> {
+    fn new(node: Node<'a, 'a>, source: &'a Source<'a>) -> Element<'a> {
+        let written = node.attributes().fold(0, |bits, attribute| bits | bit(attribute.name()));
+        Element { node, source, written }
+    }
+
     pub(super) fn name(self) -> &'a str {
         self.node.tag_name().name()
     }
@@ -158,7 +175,12 @@ impl<'a> Element<'a> {
     /// Child elements in document order.
     pub(super) fn children(self) -> impl Iterator<Item = Element<'a>> {
         let ours = move |node: &Node| node.is_element() && node.tag_name().namespace() == self.source.namespace;
-        self.node.children().filter(ours).map(move |node| Element { node, source: self.source })
+        self.node.children().filter(ours).map(move |node| Element::new(node, self.source))
+    }
+
+    /// How many child elements there are, those of other namespaces too; told without a look at attributes.
+    pub(super) fn children_at_most(self) -> usize {
+        self.node.children().filter(Node::is_element).count()
     }
 
     /// The attributes without a namespace.
@@ -172,15 +194,27 @@ impl<'a> Element<'a> {
     }
 
     /// An attribute, if it is written and not of the other dialect alone.
+    #[inline]
     pub(super) fn attribute(self, name: &str) -> Option<Attribute<'a>> {
+        if self.written & bit(name) == 0 { None } else { self.find(name) }
+    }
+
+    fn find(self, name: &str) -> Option<Attribute<'a>> {
         self.attributes().find(|attribute| attribute.name == name).filter(|attribute| attribute.foreign().is_none())
     }
 
+    #[inline]
     pub(super) fn required(self, name: &str) -> Result<Attribute<'a>, DescriptionError> {
-        self.attribute(name).ok_or_else(|| self.error(format!("{}: attribute `{name}` is missing", self.label())))
+        self.attribute(name).ok_or_else(|| self.missing(name))
+    }
+
+    #[cold]
+    fn missing(self, name: &str) -> DescriptionError {
+        self.error(format!("{}: attribute `{name}` is missing", self.label()))
     }
 
     /// A text, owned.
+    #[inline]
     pub(super) fn text(self, name: &str) -> Option<String> {
         self.attribute(name).map(|attribute| attribute.value.to_owned())
     }
@@ -192,11 +226,13 @@ impl<'a> Element<'a> {
     }
 
     /// A number or boolean.
+    #[inline]
     pub(super) fn scalar<T: Scalar>(self, name: &str) -> Result<Option<T>, DescriptionError> {
         self.attribute(name).map(Attribute::scalar).transpose()
     }
 
     /// A boolean that is false where it is not written.
+    #[inline]
     pub(super) fn flag(self, name: &str) -> Result<bool, DescriptionError> {
         Ok(self.scalar(name)?.unwrap_or(false))
     }
@@ -273,7 +309,12 @@ impl<'a> Attribute<'a> {
         let item = |item: &str| {
             T::read(item).ok_or_else(|| self.error(format!("has an item {item:?} that is not {}", T::WHAT)))
         };
-        self.value.split_ascii_whitespace().map(item).collect()
+        let mut words = self.value.split_ascii_whitespace();
+        match (words.next(), words.next()) {
+            // Nearly all lists: no larger than it must be.
+            (Some(only), None) => Ok(vec![item(only)?]),
+            _ => self.value.split_ascii_whitespace().map(item).collect(),
+        }
     }
 
     /// One of a few words.

@@ -244,8 +244,8 @@ pub struct Variable {
     pub mime_type: Option<String>,
     /// `maxSize` of binaries, bytes.
     pub max_size: Option<u64>,
-    /// Present exactly for clocks.
-    pub clock: Option<Clock>,
+    /// Present exactly for clocks; by itself, so that other variables, of which there are many more, are the smaller.
+    pub clock: Option<Box<Clock>>,
     /// Line of the element in the document.
     pub line: u32,
     /// Column in that line.
