@@ -4,7 +4,7 @@
 //! *as long as the word still has that value*. A waker makes the work visible first, then calls [`WakeWord::wake`], which
 //! changes the word and then wakes. A wake between the sleeper's look and its sleep therefore makes the sleep return at
 //! once: none is lost. One system call per sleep, one per wake: a futex wait (`FUTEX_WAIT_BITSET`, private) with an absolute
-//! timeout of `CLOCK_MONOTONIC`; for `CLOCK_TAI`, which futexes do not know, the [sleep of a signal](signal).
+//! timeout of `CLOCK_MONOTONIC`; for `CLOCK_TAI`, which futexes do not know, a sleep that a signal ends (`signal.rs`).
 //!
 //! Who cannot afford the latency of waking up sleeps until shortly before the instant and then [polls](WakeWord::poll_until).
 //!
