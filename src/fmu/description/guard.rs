@@ -89,6 +89,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn no_attribute_is_too_short_to_be_counted() {
+        assert_eq!(check(&format!("<a><b{}/></a>", "c=''".repeat(ATTRIBUTES_LIMIT))), Ok(()));
+        assert_eq!(check(&format!("<a><b{}/></a>", "c=''".repeat(ATTRIBUTES_LIMIT + 1))).unwrap_err().0, 3);
+    }
+
+    #[test]
     fn ordinary_texts_pass_and_dear_ones_do_not() {
         let attributes = |n: usize| (0..n).map(|i| format!(" a{i}='>'")).collect::<String>();
         assert_eq!(check(&format!("<?x <<?><!-- <<<\" --><a><![CDATA[<'<]]><b{}/></a>", attributes(1000))), Ok(()));
