@@ -6,7 +6,7 @@
 
 use super::{HostClock, Plan, Release, TaskPlan};
 use crate::rig::{Mode, Problem, Rig};
-use crate::time::Fraction;
+use crate::time::{Fraction, Nanos};
 use std::collections::BTreeMap;
 
 /// From this share of a core on it is worth a note.
@@ -16,6 +16,17 @@ impl Plan {
     /// Releases are instants of `CLOCK_TAI`.
     pub fn keeps_tai(&self) -> bool {
         self.mode == Mode::RealTime && self.host.clock == HostClock::Tai
+    }
+}
+
+impl TaskPlan {
+    /// For so long it looks at the clock before each release, and keeps all less urgent ones from running.
+    pub fn polls(&self, plan: &Plan) -> Nanos {
+        match self.release {
+            // Nobody knows before when these come.
+            Release::Triggered { .. } | Release::Datagram { .. } | Release::Never => Nanos(0),
+            _ => plan.host.spin,
+        }
     }
 }
 

@@ -53,6 +53,13 @@ fn check_refuses_a_rig_whose_clock_misses_its_deadline() {
 }
 
 #[test]
+fn polling_for_releases_is_execution() {
+    let polls = check(&tracer("", 200, &format!("{HOST}spin_us = 300\n")), &[]);
+    let why = ["clock ecu.fast misses its deadline of 1 ms by 20 µs: on core ", " 510 µs  its own execution\n"];
+    says(&polls, 2, &[", 300 µs of polling before each release that is known"], &why);
+}
+
+#[test]
 fn check_refuses_an_overloaded_core_with_its_clocks() {
     let refused = check(&tracer("", 900, HOST), &[]);
     let why = ["is loaded with 119.7 %, more than it has", " 91.0 %  ecu.fast\n", " 10.5 %  ecu.equal_a\n"];

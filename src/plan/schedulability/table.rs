@@ -180,6 +180,9 @@ fn assumptions(plan: &Plan, analysis: &Analysis, run: Option<&str>) -> String {
     };
     let (overhead, by) = inputs.overhead;
     let _ = write!(out, "  included: {} per activation for the host{}", duration(overhead), said(by));
+    if plan.host.spin > Nanos(0) {
+        let _ = write!(out, ", {} of polling before each release that is known", duration(plan.host.spin));
+    }
     for core in &analysis.cores {
         let task = plan.tasks.iter().position(|task| task.cpu == core.cpu).unwrap_or(0);
         let (wakeup, by) = inputs.wakeup[task];

@@ -219,7 +219,7 @@ impl System {
             core: planned.cpu,
             instance: planned.fmu.0,
             urgency: planned.fifo.get().into(),
-            execution: ticks.nanos(execution.plus(overhead)),
+            execution: ticks.nanos(execution.plus(overhead).plus(planned.polls(plan))),
             section: ticks.nanos(section),
             wake: ticks.nanos(inputs.wakeup[task].0),
             arrivals,
