@@ -16,22 +16,39 @@ impl Results {
         Results { program, lines: Vec::new(), kept: true }
     }
 
-    /// A figure for which there is no limit.
-    pub fn figure(&mut self, name: &str, value: f64, unit: &str) {
-        println!("{name:<68} {value:10.2} {unit}");
-        self.lines.push(json!({ "name": name, "value": value, "unit": unit }));
-    }
-
-    /// A figure that must not be above `at_most`.
-    pub fn limited(&mut self, name: &str, value: f64, unit: &str, at_most: f64) {
-        let kept = value <= at_most;
-        let verdict = if kept { "" } else { "  EXCEEDED" };
-        println!("{name:<68} {value:10.2} {unit}    (at most {at_most}){verdict}");
-        self.lines.push(json!({ "name": name, "value": value, "unit": unit, "at_most": at_most, "kept": kept }));
+    /// Keeps a figure that is printed already. `at_most`: what it must not be above.
+    pub fn note(&mut self, name: &str, value: f64, unit: &str, at_most: Option<f64>) {
+        let kept = at_most.is_none_or(|at_most| value <= at_most);
+        self.lines.push(match at_most {
+            None => json!({ "name": name, "value": value, "unit": unit }),
+            Some(at_most) => json!({ "name": name, "value": value, "unit": unit, "at_most": at_most, "kept": kept }),
+        });
         self.kept &= kept;
     }
 
+    /// Something that was not as it must be, for which there is no figure.
+    #[allow(dead_code)] // not every program has that
+    pub fn broken(&mut self) {
+        self.kept = false;
+    }
+
+    /// A figure for which there is no limit.
+    #[allow(dead_code)]
+    pub fn figure(&mut self, name: &str, value: f64, unit: &str) {
+        println!("{name:<68} {value:10.2} {unit}");
+        self.note(name, value, unit, None);
+    }
+
+    /// A figure that must not be above `at_most`.
+    #[allow(dead_code)]
+    pub fn limited(&mut self, name: &str, value: f64, unit: &str, at_most: f64) {
+        let verdict = if value <= at_most { "" } else { "  EXCEEDED" };
+        println!("{name:<68} {value:10.2} {unit}    (at most {at_most}){verdict}");
+        self.note(name, value, unit, Some(at_most));
+    }
+
     /// Something that could not be measured, and why.
+    #[allow(dead_code)]
     pub fn skipped(&mut self, name: &str, why: &str) {
         println!("{name:<68} SKIPPED: {why}");
         self.lines.push(json!({ "name": name, "skipped": why }));

@@ -17,8 +17,11 @@ mod idle;
 mod library;
 #[path = "throughput/memory.rs"]
 mod memory;
+#[path = "results.rs"]
+mod results;
 
 use idle::{Idle, Recorded};
+use results::Results;
 use std::process::ExitCode;
 
 /// Activations of a run.
@@ -54,7 +57,7 @@ fn measure() -> Result<bool, String> {
     };
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let library = library::build(folder.path(), "idle")?;
-    let mut kept = true;
+    let mut results = Results::new("throughput");
     for (part, connected) in [("connected", true), ("unconnected", false)] {
         if !asked(part) {
             continue;
@@ -77,7 +80,7 @@ fn measure() -> Result<bool, String> {
             let share = ours - theirs;
             let said = limit.map_or(String::new(), |limit| format!("    (at most {limit})"));
             println!("{clocks:>6} {:>14.0} {ours:>12.1} {theirs:>12.1} {share:>10.1}{said}", 1e9 / ours);
-            kept &= limit.is_none_or(|limit| share <= limit);
+            results.note(&format!("share of an activation, {clocks} clocks, {part}"), share, "ns", limit);
         }
     }
     let fmu = Idle::new(folder.path(), &library, 1, true)?;
@@ -89,11 +92,15 @@ fn measure() -> Result<bool, String> {
                 least = least.min(fmu.run(recorded, RECORDED)?);
             }
             println!("one clock, 20 signals recorded as {name}: {:.0} ns more an activation", least - bare);
+            results.note(&format!("20 signals recorded as {name}"), least - bare, "ns", None);
         }
     }
     if asked("memory") {
-        kept &= memory::stays(&fmu, Recorded::Nothing, LONG)?;
-        kept &= memory::stays(&fmu, Recorded::Some(1000), LONG / 10)?;
+        for (recorded, activations) in [(Recorded::Nothing, LONG), (Recorded::Some(1000), LONG / 10)] {
+            if !memory::stays(&fmu, recorded, activations)? {
+                results.broken();
+            }
+        }
     }
-    Ok(kept)
+    results.write()
 }

@@ -119,7 +119,11 @@ impl TickQueue {
 
     /// Of the ticks taken so far, `waiting` still wait for their activation.
     pub fn waiting(&self, waiting: usize) {
-        self.done.store(self.read.load(Ordering::Relaxed).saturating_sub(waiting as u64), Ordering::SeqCst);
+        let done = self.read.load(Ordering::Relaxed).saturating_sub(waiting as u64);
+        // Only the consumer writes it, and a store is a locked instruction.
+        if self.done.load(Ordering::Relaxed) != done {
+            self.done.store(done, Ordering::SeqCst);
+        }
     }
 
     /// Whether all were taken.

@@ -138,7 +138,7 @@ mod tests {
             (clock.fmu, clock.clock) = ("..".into(), name.into());
         }
         let names: HashSet<String> = hgrms(&run).into_iter().map(|(name, _)| name).collect();
-        assert_eq!(names.len(), 24);
+        assert_eq!(names.len(), 27);
         assert!(names.iter().all(|name| !name.contains('/') && !name.starts_with('.') && name.len() <= LONGEST_NAME));
     }
 }

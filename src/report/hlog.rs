@@ -125,7 +125,7 @@ mod tests {
         }
         assert_eq!(
             lines,
-            8 * run.clocks.len() - 1 + run.fmus.iter().filter(|fmu| fmu.lock.hold.count() > 0).count() * 2
+            9 * run.clocks.len() - 1 + run.fmus.iter().filter(|fmu| fmu.lock.hold.count() > 0).count() * 2
         );
     }
 

@@ -183,12 +183,12 @@ impl PartitionThread {
                 now = world.now();
                 continue;
             };
-            state.next.store(next.nanos().0, SeqCst);
             let release = world.wall(next).0;
             if cooperative {
                 turns.announce(task.0, Some(release));
             }
             if now < release {
+                state.next.store(next.nanos().0, SeqCst);
                 self.measure.iter_mut().for_each(|measure| measure.sleeps(world));
                 let wakening;
                 (wakening, now) = self.sleep(seen, release);
@@ -201,7 +201,9 @@ impl PartitionThread {
                 world.tell_grid(task, timeline.grid());
             }
             state.ticks.waiting(timeline.waiting());
-            state.idle.store(false, SeqCst);
+            if state.idle.load(Relaxed) {
+                state.idle.store(false, SeqCst);
+            }
             state.next.store(due.time.nanos().0, SeqCst);
             let period = timeline.interval().map_or(Nanos::MAX, Fraction::nanos);
             now = self.activate(host, due, now, period, &mut previous);

@@ -139,6 +139,9 @@ impl TaskState {
 
     /// [`TaskState::unseen_deadline`], which its thread has seen from now on.
     pub fn take_deadline(&self) -> Option<Deadline> {
+        if self.armed.version() == self.armed_seen.load(SeqCst) {
+            return None;
+        }
         let mut words = [0; Deadline::WIDTH];
         let version = self.armed.read(|i, word| words[i] = word);
         (self.armed_seen.swap(version, SeqCst) != version).then(|| Deadline::from_words(words))

@@ -383,10 +383,15 @@ impl Timeline {
 
     /// A tick at `time`.
     pub fn tick(&mut self, time: Instant, dispatch: Dispatch) -> Tick {
-        if self.recent.contains(&Some(time)) || self.waits_for(time) {
+        if self.was_activated_at(time) || self.waits_for(time) {
             return Tick::Coalesced;
         }
         self.queue(self.waiting_for(time, dispatch))
+    }
+
+    /// Whether one of the last activations had this time. Times only grow, so most need not be looked for.
+    fn was_activated_at(&self, time: Instant) -> bool {
+        self.last.is_some_and(|last| time <= last) && self.recent.contains(&Some(time))
     }
 
     fn queue(&mut self, tick: Waiting) -> Tick {
@@ -408,7 +413,7 @@ impl Timeline {
         let Source::Countdown { armed } = &mut self.source else { return Tick::Queued };
         let ticked = armed.take().filter(|armed| armed.time < since);
         let outcome = ticked.map_or(Tick::Queued, |ticked| self.queue(ticked));
-        if self.recent.contains(&Some(time)) || self.waits_for(time) {
+        if self.was_activated_at(time) || self.waits_for(time) {
             return Tick::Coalesced;
         }
         let deadline = self.waiting_for(time, dispatch);
