@@ -403,7 +403,7 @@ fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling, facts:
             arrival_latency: measured(Metric::Arrival),
         }),
         max_latency: planned.limits.max_latency.map(|limit| limit.0 as u64),
-        schedulability: schedulability::seen(cells),
+        schedulability: schedulability::seen(plan, cells),
         wakeup_latency: measured(Metric::Wakeup),
         start_latency: measured(Metric::Start),
         start_jitter: measured(Metric::Jitter),

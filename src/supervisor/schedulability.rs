@@ -1,12 +1,15 @@
 //! Worst responses beside the measured ones: what of the board serves to compute them, and the results of a run's own.
 
 use crate::plan::schedulability::{Analysis, analyse};
-use crate::plan::{Plan, TaskId};
+use crate::plan::{Mode, Plan, TaskId};
 use crate::record::board::{Metric, TaskCells, TaskWord};
 use crate::report::{ClockResult, PredictedFrom, Schedulability, Scheduling, measured};
 
-/// What a task has left on the board.
-pub fn seen(cells: TaskCells) -> Schedulability {
+/// What a task has left on the board; nothing of virtual time, in which a report is the same each time.
+pub fn seen(plan: &Plan, cells: TaskCells) -> Schedulability {
+    if plan.mode == Mode::Virtual {
+        return Schedulability::default();
+    }
     let own = cells.get(TaskWord::LongestOwnLock);
     Schedulability {
         longest_lock: cells.histogram(Metric::LockHold).read().max().max(own),
