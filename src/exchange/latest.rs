@@ -111,6 +111,14 @@ impl Latest {
         holds.load(Ordering::Relaxed) == version
     }
 
+    /// Memory that is touched when the version after this one is written, or read.
+    #[inline]
+    pub fn places(&self, version: u64) -> [&AtomicU64; 3] {
+        let Slot { holds, words } = self.slot(version);
+        let word = |at: usize| words.get(at).unwrap_or(holds);
+        [holds, word(0), word(8)]
+    }
+
     /// Words of a version.
     pub fn width(&self) -> usize {
         self.slots[0].words.len()

@@ -145,16 +145,6 @@ pub enum FmuWord {
 pub enum TaskWord {
     /// Activations that ran.
     Activations,
-    /// Releases that found the clock busy, ticks that found a full queue.
-    Overruns,
-    /// Releases left out.
-    Skipped,
-    /// Ticks at the time of one pending or activated.
-    Coalesced,
-    /// Ticks that came too late.
-    Retimed,
-    /// Pending ticks thrown away.
-    Discarded,
     /// 1 + the FMI function that the task is in; 0: not in FMU code.
     Function,
     /// Activation time of the current or last activation, three words.
@@ -167,8 +157,19 @@ pub enum TaskWord {
     Active,
     /// Wall clock of the current activation's first FMI call, ns.
     StartedAt,
-    /// Wall clock of the last activation's last get, ns; in real time.
+    /// Wall clock of the last activation's last get, ns; in real time. Up to here is what every activation writes: one cache
+    /// line.
     FinishedAt,
+    /// Releases that found the clock busy, ticks that found a full queue.
+    Overruns,
+    /// Releases left out.
+    Skipped,
+    /// Ticks at the time of one pending or activated.
+    Coalesced,
+    /// Ticks that came too late.
+    Retimed,
+    /// Pending ticks thrown away.
+    Discarded,
     /// Kernel's id of the thread.
     Tid,
     /// Activations on another core than planned.
@@ -234,7 +235,11 @@ const LOG_WORDS: usize = super::log::WORDS;
 const FMU_HISTOGRAMS: usize = 2;
 const FMU_FINDINGS: usize = FmuWord::Count as usize + FMU_HISTOGRAMS * histogram::WORDS;
 const FMU_WORDS: usize = FMU_FINDINGS + findings::WORDS;
-const TASK_WORDS: usize = TaskWord::Count as usize + Metric::Count as usize * histogram::WORDS;
+/// Where the histograms of a task begin, whole cache lines after its first word.
+const TASK_HISTOGRAMS: usize = (TaskWord::Count as usize).next_multiple_of(LINE);
+const TASK_WORDS: usize = TASK_HISTOGRAMS + Metric::Count as usize * histogram::WORDS;
+/// Words of a cache line.
+const LINE: usize = 8;
 
 /// Where everything lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -264,7 +269,7 @@ impl Layout {
     /// The layout for a plan.
     pub fn of(plan: &Plan) -> Layout {
         let fmus = Global::Count as usize;
-        let tasks = fmus + plan.fmus.len() * FMU_WORDS;
+        let tasks = (fmus + plan.fmus.len() * FMU_WORDS).next_multiple_of(LINE);
         let log = tasks + plan.tasks.len() * TASK_WORDS;
         let initial = log + LOG_WORDS;
         let mut next = initial + 2 * plan.signals.len();
@@ -468,7 +473,7 @@ impl<'a> TaskCells<'a> {
 
     /// One of its histograms.
     pub fn histogram(&self, metric: Metric) -> histogram::Recorder<'a> {
-        let start = TaskWord::Count as usize + metric as usize * histogram::WORDS;
+        let start = TASK_HISTOGRAMS + metric as usize * histogram::WORDS;
         histogram::Recorder::new(&self.words[start..start + histogram::WORDS])
     }
 

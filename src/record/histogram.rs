@@ -24,8 +24,8 @@ const LEAST: usize = 1;
 const MAX: usize = 2;
 const HEADER: usize = 3;
 
-/// Words of memory that one histogram takes.
-pub const WORDS: usize = HEADER + COUNTERS;
+/// Words of memory that one histogram takes: whole cache lines, and the first one is that of the smallest values, too.
+pub const WORDS: usize = (HEADER + COUNTERS).next_multiple_of(8);
 
 /// The counter of a value: its bucket's power of two, then linearly within.
 fn index(value: u64) -> usize {
@@ -58,9 +58,9 @@ impl<'a> Recorder<'a> {
     }
 
     /// Counts one value. Plain loads and stores, as few as possible: there is one writer, readers only need each word
-    /// whole, and what is stored here delays the next locked instruction (those of the preemption lock).
+    /// whole, and what is stored here delays the next locked instruction (those of the preemption lock). Returns the counter.
     #[inline]
-    pub fn record(&self, nanos: i64) {
+    pub fn record(&self, nanos: i64) -> &'a AtomicU64 {
         let value = nanos.max(0) as u64;
         if !value > self.words[LEAST].load(Relaxed) {
             self.words[LEAST].store(!value, Relaxed);
@@ -68,21 +68,23 @@ impl<'a> Recorder<'a> {
         if value > self.words[MAX].load(Relaxed) {
             self.words[MAX].store(value, Relaxed);
         }
-        self.add(SUM, value);
-        self.add(HEADER + index(value), 1);
+        let counter = &self.words[HEADER + index(value)];
+        for (word, amount) in [(&self.words[SUM], value), (counter, 1)] {
+            word.store(word.load(Relaxed).wrapping_add(amount), Relaxed);
+        }
+        counter
     }
 
-    #[inline]
-    fn add(&self, word: usize, amount: u64) {
-        let word = &self.words[word];
-        word.store(word.load(Relaxed).wrapping_add(amount), Relaxed);
+    /// Its first word, beside which are those that every value touches.
+    pub fn first(&self) -> &'a AtomicU64 {
+        &self.words[0]
     }
 
     /// What was recorded up to now. The quantiles come from the counters alone, so a reader beside a writer never sees
     /// more values than were recorded.
     pub fn read(&self) -> Histogram {
         let mut histogram = Histogram::default();
-        for (index, word) in self.words[HEADER..].iter().enumerate() {
+        for (index, word) in self.words[HEADER..HEADER + COUNTERS].iter().enumerate() {
             let count = word.load(Relaxed);
             if count > 0 {
                 histogram.buckets.record_n(highest_at(index).min(HIGHEST), count).expect("within the bounds");
@@ -261,7 +263,7 @@ mod tests {
         let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
         let (recorder, mut seen) = (Recorder::new(&words), Seen::default());
         let mut after = |values: &[i64]| {
-            values.iter().for_each(|value| recorder.record(*value));
+            values.iter().for_each(|value| _ = recorder.record(*value));
             recorder.longest_since(&mut seen)
         };
         assert_eq!(after(&[]), None);

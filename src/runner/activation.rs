@@ -15,6 +15,7 @@ use crate::plan::{self, OnWarning, Plan, Release, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::samples::SampleRing;
 use crate::schedule::Due;
+use crate::sys::prefetch::prefetch_all;
 use crate::time::{Fraction, Instant};
 use std::collections::{HashMap, HashSet};
 
@@ -208,6 +209,20 @@ impl Activation {
     /// Treats the instance as failed.
     pub fn fail(&self) {
         self.partition.fail();
+    }
+
+    /// Asks for the memory that [`Activation::run`] will touch.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch_all(&self.partition);
+        for (values, inputs) in &self.set {
+            prefetch_all(values);
+            inputs.cables.prefetch();
+        }
+        for (values, outputs) in &self.get {
+            prefetch_all(values);
+            outputs.cables.prefetch();
+        }
     }
 
     /// Brings what stimuli have for an activation at `time`. `false`: that cannot be read, and the run ends; the activation

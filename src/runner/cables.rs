@@ -12,6 +12,7 @@ use crate::ffi::Batch;
 use crate::fmu::description::VariableType;
 use crate::plan::conversion::Conversion;
 use crate::plan::{self, ConnectionId, Plan, TaskId, Timing};
+use crate::sys::prefetch::prefetch;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -261,6 +262,14 @@ impl End {
     }
 }
 
+impl End {
+    /// Asks for the memory that the version so many after the newest one is in.
+    #[inline]
+    fn prefetch(&self, further: u64) {
+        self.cable.places(self.cable.version() + further).into_iter().for_each(prefetch);
+    }
+}
+
 /// The cables that end at a batch which is set.
 pub struct Incoming(Vec<End>);
 
@@ -268,6 +277,12 @@ impl Incoming {
     /// Those of this batch.
     pub fn new(world: &World, planned: &plan::Batch, values: &Batch) -> Incoming {
         Incoming(End::all(world, planned, values, |connection| (&connection.to_elements, Conversion::NONE)))
+    }
+
+    /// Asks for the memory that [`Incoming::fetch`] will read.
+    #[inline]
+    pub fn prefetch(&self) {
+        self.0.iter().for_each(|end| end.prefetch(0));
     }
 
     /// Brings the newest versions into the batch, and the items among those that are set as soon as there is one.
@@ -289,6 +304,12 @@ impl Outgoing {
     /// Those of this batch.
     pub fn new(world: &World, planned: &plan::Batch, values: &Batch) -> Outgoing {
         Outgoing(End::all(world, planned, values, |connection| (&connection.from_elements, connection.conversion)))
+    }
+
+    /// Asks for the memory that [`Outgoing::publish`] will write.
+    #[inline]
+    pub fn prefetch(&self) {
+        self.0.iter().for_each(|end| end.prefetch(1));
     }
 
     /// Publishes what the batch has.

@@ -6,12 +6,12 @@
 //! not of each one.
 
 use super::activation::Meter;
+use super::near::Near;
 use super::thread_host::PartitionHost;
 use super::world::World;
 use crate::plan::TaskId;
 use crate::record::board::TaskWord;
 use crate::record::board::causes::{Asked, By, CauseCells, Counted, Overran, Part, WORST};
-use crate::record::histogram::Recorder;
 use crate::record::moment::{Moment, OTHERS, Other, Parts};
 use crate::sys::cycles::ticks;
 use crate::sys::thread::usage;
@@ -122,6 +122,28 @@ pub struct Ended {
     pub gate_waits: u32,
 }
 
+impl Ended {
+    fn wakeup(&self) -> i64 {
+        (self.woken - self.release).max(0)
+    }
+
+    fn gate(&self) -> i64 {
+        (self.start - self.woken.max(self.release)).max(0)
+    }
+
+    /// All of its [`parts`](Ended::parts).
+    fn response(&self) -> i64 {
+        let Within { execution, preempted, blocked, .. } = self.within;
+        self.wakeup() + self.gate() + execution + preempted + blocked
+    }
+
+    fn parts(&self) -> Parts {
+        let Within { execution, preempted, blocked, set_get, .. } = self.within;
+        let (wakeup, gate, executing) = (self.wakeup(), self.gate(), execution - set_get);
+        Parts { wakeup, gate, executing, preempted, blocked, set_get }
+    }
+}
+
 /// The keys of a list of the worst; the activations themselves are in the shared memory.
 struct Worst {
     keys: [i64; WORST],
@@ -152,7 +174,7 @@ impl Worst {
 pub struct Measure {
     task: TaskId,
     cells: CauseCells<'static>,
-    histograms: [Recorder<'static>; Part::Count as usize],
+    histograms: [Near; Part::Count as usize],
     worst: [Worst; By::Count as usize],
     last: Option<Last>,
     host: Option<Host>,
@@ -173,7 +195,6 @@ struct Host {
 /// The activation before.
 struct Last {
     ended: Ended,
-    parts: Parts,
     blocker: u32,
     follows: bool,
     first: bool,
@@ -184,47 +205,49 @@ impl Measure {
     pub fn of(world: &World, task: TaskId) -> Option<Measure> {
         let cells = world.board.causes(task)?;
         cells.set_counted(Asked::Begin, counted());
-        let histograms = [Part::Preempted, Part::Blocked, Part::SetGet, Part::Host].map(|part| cells.histogram(part));
+        let histograms =
+            [Part::Preempted, Part::Blocked, Part::SetGet, Part::Host].map(|part| Near::new(cells.histogram(part)));
         let worst = [Worst::new(), Worst::new()];
         Some(Measure { task, cells, histograms, worst, last: None, host: None, fresh: true })
+    }
+
+    /// Asks for the memory that [`Measure::note`] will probably change.
+    #[inline]
+    pub fn prefetch(&self) {
+        self.histograms.iter().for_each(Near::prefetch);
     }
 
     /// An activation has ended.
     #[inline]
     pub fn note(&mut self, world: &World, host: &PartitionHost, ended: Ended) {
-        let Within { execution, preempted, blocked, set_get, .. } = ended.within;
-        let at_start = ended.release <= world.start().0;
-        let parts = Parts {
-            wakeup: (ended.woken - ended.release).max(0),
-            gate: (ended.start - ended.woken.max(ended.release)).max(0),
-            executing: execution - set_get,
-            preempted,
-            blocked,
-            set_get,
-        };
-        for (recorder, part) in self.histograms.iter().zip([preempted, blocked, set_get]) {
+        let Within { preempted, blocked, set_get, ended: over, executed, .. } = ended.within;
+        for (recorder, part) in self.histograms.iter_mut().zip([preempted, blocked, set_get]) {
             recorder.record(part);
         }
-        let Within { ended: over, executed, .. } = ended.within;
-        self.host = (ended.gate_waits == 0).then_some(Host { before: parts.gate + set_get, ended: over, executed });
+        let before = ended.gate() + set_get;
+        self.host = (ended.gate_waits == 0).then_some(Host { before, ended: over, executed });
         let follows = self.last.as_ref().is_some_and(|last| last.ended.end > ended.release);
         let blocker = if blocked > 0 { host.member().blocker() } else { 0 };
-        let last = self.last.insert(Last { ended, parts, blocker, follows, first: self.fresh });
-        if self.worst[By::Response as usize].takes(parts.response()) {
-            remember(
-                &self.cells,
-                &mut self.worst,
-                By::Response,
-                parts.response(),
-                last.moment(world, self.task, By::Response),
-            );
+        let (wakeup, response, at_start) = (ended.wakeup(), ended.response(), ended.release <= world.start().0);
+        self.last = Some(Last { ended, blocker, follows, first: self.fresh });
+        if self.worst[By::Response as usize].takes(response) {
+            self.remember(world, By::Response, response);
         }
-        if self.worst[By::Wakeup as usize].takes(parts.wakeup) {
-            remember(&self.cells, &mut self.worst, By::Wakeup, parts.wakeup, last.moment(world, self.task, By::Wakeup));
+        if self.worst[By::Wakeup as usize].takes(wakeup) {
+            self.remember(world, By::Wakeup, wakeup);
         }
         // Whose first activation is not that of the start has slept by now, and makes no other call from then on.
         if std::mem::take(&mut self.fresh) && at_start {
             self.cells.set_counted(Asked::First, counted());
+        }
+    }
+
+    /// The last activation belongs to a list of the worst.
+    #[cold]
+    fn remember(&mut self, world: &World, by: By, key: i64) {
+        if let Some(last) = &self.last {
+            let moment = last.moment(world, self.task, by);
+            self.cells.worst(by, self.worst[by as usize].put(key)).write(&moment);
         }
     }
 
@@ -264,11 +287,6 @@ fn counted() -> Counted {
     }
 }
 
-#[cold]
-fn remember(cells: &CauseCells, worst: &mut [Worst], by: By, key: i64, moment: Moment) {
-    cells.worst(by, worst[by as usize].put(key)).write(&moment);
-}
-
 impl Last {
     /// With who else was at work: until its end, or only until its wake-up.
     #[cold]
@@ -278,7 +296,7 @@ impl Last {
         Moment {
             time: self.ended.time,
             release: self.ended.release,
-            parts: self.parts,
+            parts: self.ended.parts(),
             gate_waits: self.ended.gate_waits,
             follows: self.follows,
             first: self.first,

@@ -17,6 +17,7 @@ mod initialise;
 mod intervals;
 mod job;
 mod measure;
+mod near;
 mod needed;
 mod privileges;
 mod process;

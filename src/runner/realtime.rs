@@ -4,27 +4,33 @@
 //! activation inside the preemption gate; records; skips what it has missed. From its second activation on it allocates
 //! nothing, faults no page, logs nothing, and makes one system call per uncontended periodic activation: the sleep.
 
+mod marks;
+mod overruns;
+mod own;
+
+use self::marks::{Marks, Noted};
+use self::overruns::overruns;
+use self::own::Own;
 use super::activation::Activation;
 use super::measure::{Ended, Measure, Stopwatch};
 use super::stimuli::{Fed, TickFeed};
 use super::thread_host::{Dispatch, PartitionHost};
-use super::world::{Ending, World};
+use super::world::{CoreState, Ending, TaskState, World};
 use crate::exchange::TickStamp;
-use crate::ffi::set_thread_host;
+use crate::ffi::{Failure, set_thread_host};
 use crate::fmu::description::IntervalVariability;
-use crate::plan::{Overrun, Release, TaskId};
+use crate::plan::{Release, TaskId};
 use crate::record::board::promise::Break;
-use crate::record::board::{Metric, Scheduling, TaskCells, TaskWord};
+use crate::record::board::{Scheduling, TaskWord};
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::trace::Note;
-use crate::schedule::{self, Due, Kept, QUEUE, Skipped, Timeline};
+use crate::schedule::{self, Due, QUEUE, Timeline};
 use crate::sys::affinity::{self, current_cpu};
 use crate::sys::preemption::Partition as LockMember;
 use crate::sys::wake::{self, Wakening};
 use crate::sys::{SysError, memory, scheduling, thread};
 use crate::time::{Fraction, Instant, Nanos};
 use crossbeam::channel::Sender;
-use std::cell::Cell;
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
 
 /// What every partition thread touches of its stack and heap before the start.
@@ -54,12 +60,6 @@ pub struct SetUp {
     pub stack: usize,
     /// What the system has refused, and what it can do without.
     pub unrefined: Option<SysError>,
-}
-
-/// Figures of the activation before, for the jitter.
-struct Previous {
-    release: i64,
-    start: i64,
 }
 
 impl PartitionThread {
@@ -112,15 +112,15 @@ impl PartitionThread {
     }
 
     fn serve(&mut self, host: &'static PartitionHost, timeline: &mut Timeline) {
-        let (world, task) = (self.world, self.task);
-        let plan = &world.plan.tasks[task.0];
-        let (state, cells) = (&world.tasks[task.0], world.board.task(task));
-        let turns = &world.instances[plan.fmu.0].turns;
-        let cooperative = world.scheduling == Scheduling::Cooperative;
-        let mut previous: Option<Previous> = None;
+        let own = Own::of(self.world, self.task);
+        let Own { world, task, state, cooperative, .. } = own;
+        let turns = &own.instance.turns;
+        let mut marks = Marks::new(&own);
+        let mut period = Period::of(timeline);
         let mut ticks = TickFeed::of(world, task);
         self.wait_for_start();
         self.measure = Measure::of(world, task);
+        let (mut coming, mut more_mail) = (None, true);
         let mut now = world.now();
         loop {
             let seen = state.wake.value();
@@ -129,35 +129,37 @@ impl PartitionThread {
             }
             // Not idle, and next unknown, before the mail is taken: `World::complete` must not miss it in between.
             // The bit is taken back first: what set it is mail that the next look sees.
-            world.noticed(task);
-            if state.has_mail() {
+            if world.noticed(task) || more_mail {
                 state.idle.store(false, SeqCst);
                 state.next.store(i64::MIN, SeqCst);
                 take_mail(world, task, timeline);
+                // The timeline may have had no room for all of it.
+                more_mail = state.has_mail();
+                coming = None;
             }
             let fed = ticks.as_mut().map_or(Fed::Nothing, |ticks| ticks.take(timeline, now));
-            let leave = world.ending() == Ending::Discard || world.instances[plan.fmu.0].failed.load(SeqCst);
+            let leave = world.ending() == Ending::Discard || own.instance.failed.load(SeqCst);
             // For the saved state, or to be thrown away if there is none, once all threads have left.
             if leave && world.saves {
                 return;
             }
             if leave {
-                let due = world.simulation(Nanos(now));
-                // There may be more of a stimulus than a timeline takes at once.
-                loop {
-                    let discarded = timeline.discard(due);
-                    cells.count_shared(TaskWord::Discarded, discarded);
-                    if state.has_mail() {
-                        take_mail(world, task, timeline);
-                    } else if discarded == 0 {
-                        return;
+                return discard(&own, timeline, ticks.as_ref(), now);
+            }
+            // Whatever can be worked out before the sleep is: after it, everything is late already.
+            let Some(next) = coming.take().or_else(|| Coming::of(&own, timeline)) else {
+                let look = match fed {
+                    Fed::Nothing => {
+                        state.next.store(i64::MAX, SeqCst);
+                        state.idle.store(true, SeqCst);
+                        None
                     }
-                    ticks.iter().for_each(|ticks| ticks.hand_over(timeline));
-                }
-            }
-            if let (Fed::Until { known, look }, None) = (fed, timeline.next()) {
-                // Not idle: there may be ticks from then on.
-                state.next.store(known.nanos().0, SeqCst);
+                    Fed::Until { known, look } => {
+                        // Not idle: there may be ticks from then on.
+                        state.next.store(known.nanos().0, SeqCst);
+                        Some(look)
+                    }
+                };
                 if world.ending() == Ending::Finished {
                     return;
                 }
@@ -165,53 +167,46 @@ impl PartitionThread {
                     turns.announce(task.0, None);
                 }
                 self.measure.iter_mut().for_each(|measure| measure.sleeps(world));
-                state.wake.wait_until(seen, Some(look));
-                now = world.now();
-                continue;
-            }
-            let Some(next) = timeline.next() else {
-                state.next.store(i64::MAX, SeqCst);
-                state.idle.store(true, SeqCst);
-                if world.ending() == Ending::Finished {
-                    return;
-                }
-                if cooperative {
-                    turns.announce(task.0, None);
-                }
-                self.measure.iter_mut().for_each(|measure| measure.sleeps(world));
-                state.wake.wait_until(seen, None);
+                state.wake.wait_until(seen, look);
                 now = world.now();
                 continue;
             };
-            let release = world.wall(next).0;
             if cooperative {
-                turns.announce(task.0, Some(release));
+                turns.announce(task.0, Some(next.release));
             }
-            if now < release {
-                state.next.store(next.nanos().0, SeqCst);
-                self.measure.iter_mut().for_each(|measure| measure.sleeps(world));
-                let wakening;
-                (wakening, now) = self.sleep(seen, release);
-                if wakening == Wakening::Woken {
-                    continue;
-                }
-            }
-            let due = timeline.take().expect("there is a next one");
-            if plan.kind == IntervalVariability::Tunable {
-                world.tell_grid(task, timeline.grid());
-            }
-            state.ticks.waiting(timeline.waiting());
             if state.idle.load(Relaxed) {
                 state.idle.store(false, SeqCst);
             }
-            state.next.store(due.time.nanos().0, SeqCst);
-            let period = timeline.interval().map_or(Nanos::MAX, Fraction::nanos);
-            now = self.activate(host, due, now, period, &mut previous);
+            state.next.store(next.nanos, SeqCst);
+            period.follow(timeline);
+            if now < next.release {
+                self.measure.iter_mut().for_each(|measure| measure.sleeps(world));
+                let wakening;
+                (wakening, now) = self.sleep(&own, host, seen, next.release);
+                if wakening == Wakening::Woken {
+                    coming = Some(next);
+                    continue;
+                }
+            }
+            let due = next.foreseen.unwrap_or_else(|| take_next(&own, timeline));
+            let at = (next.nanos, next.release);
+            now = self.activate(&own, host, &due, at, now, period.nanos, &mut marks);
+            if next.foreseen.is_some() {
+                coming = timeline.advance().map(|due| Coming::foreseen(&own, due));
+            }
             if let Some(interval) = self.activation.take_next() {
                 timeline.follow(interval, due.time);
             }
-            take_change(world, task, timeline);
-            overruns(world, task, timeline, &cells, now, period, self.measure.as_ref());
+            if own.plan.kind == IntervalVariability::Tunable && take_change(world, task, timeline) {
+                coming = None;
+            }
+            if coming.is_none() {
+                coming = Coming::of(&own, timeline);
+            }
+            if coming.as_ref().is_some_and(|next| next.release <= now) {
+                overruns(&own, timeline, now, period.nanos, self.measure.as_ref());
+                coming = None;
+            }
         }
     }
 
@@ -228,18 +223,17 @@ impl PartitionThread {
     }
 
     /// Waits for the release: sleeps, and looks at the clock for the last `spin_us`. Returns the wall clock, too.
-    fn sleep(&self, seen: u32, release: i64) -> (Wakening, i64) {
-        let (world, wake) = (self.world, &self.world.tasks[self.task.0].wake);
+    #[inline]
+    fn sleep(&self, own: &Own, host: &PartitionHost, seen: u32, release: i64) -> (Wakening, i64) {
+        let Own { world, state: TaskState { wake, .. }, core: CoreState { executed, .. }, .. } = own;
         let spin = world.plan.host.spin.0;
-        if spin == 0 {
-            return (wake.wait_until(seen, Some(release)), world.now());
-        }
         let wakening = wake.wait_until(seen, Some(release - spin));
-        if wakening == Wakening::Woken {
+        own.prefetch(host);
+        self.activation.prefetch();
+        if spin == 0 || wakening == Wakening::Woken {
             return (wakening, world.now());
         }
         // To those that it preempts this is as good as an activation.
-        let executed = &world.cores[world.tasks[self.task.0].core].executed;
         let (since, executed_before) = (world.now(), executed.load(Relaxed));
         let (wakening, now) = wake.poll_until(seen, release);
         let meanwhile = executed.load(Relaxed) - executed_before;
@@ -247,26 +241,26 @@ impl PartitionThread {
         (wakening, now)
     }
 
-    /// Runs one activation; returns the wall clock at its end.
+    /// Runs one activation. `nanos`: its time; on the wall clock, ns, that is `time`, and `woken` the thread's first
+    /// instruction. Returns the wall clock at its end.
+    #[allow(clippy::too_many_arguments)] // one caller, in whose text it is
     fn activate(
         &mut self,
+        own: &Own,
         host: &PartitionHost,
-        due: Due,
+        due: &Due,
+        (nanos, time): (i64, i64),
         woken: i64,
         period: Nanos,
-        previous: &mut Option<Previous>,
+        marks: &mut Marks,
     ) -> i64 {
-        let (world, task) = (self.world, self.task);
-        let plan = &world.plan.tasks[task.0];
-        let (instance, cells) = (&world.instances[plan.fmu.0], world.board.task(task));
-        let cooperative = world.scheduling == Scheduling::Cooperative;
-        let core = &world.cores[world.tasks[task.0].core];
+        let Own { world, task, plan, instance, cells, core, cooperative, .. } = *own;
         let release = match due.dispatched {
-            None => world.wall(due.time).0,
+            None => time,
             // An event from outside is due when it arrives; a deadline, or a tick with a delay, at its time. What a run that
             // was left had dispatched is late from the start of this one on.
             Some(at) if due.retimed || matches!(plan.release, Release::Datagram { .. }) => at.0.max(world.start().0),
-            Some(at) => at.0.max(world.wall(due.time).0),
+            Some(at) => at.0.max(time),
         };
         let gate_waits = if cooperative {
             instance.turns.take(task.0, release, || world.now());
@@ -278,167 +272,181 @@ impl PartitionThread {
         // it still runs if the state is saved.
         let stopped = instance.failed.load(SeqCst) || (world.ending() == Ending::Discard && !world.saves);
         if stopped || !self.activation.stimulate(world, due.time) {
-            self.leave(host, cooperative);
-            cells.count_shared(TaskWord::Discarded, 1);
-            return world.now();
+            leave(own, host);
+            return discarded(own);
         }
-        host.begin(&world.sites[task.0], &due);
+        host.begin(own.site, due);
         let mut watch = Stopwatch::new(host, &core.executed);
         let start = world.now();
+        marks.prefetch(own);
+        self.measure.iter().for_each(Measure::prefetch);
         cells.word(TaskWord::StartedAt).store(start as u64, Relaxed);
         if world.pinned && current_cpu() != plan.cpu {
             cells.count(TaskWord::WrongCore, 1);
         }
-        let result = self.activation.run(world, host, &due, due.time.seconds(), &mut watch);
+        let result = self.activation.run(world, host, due, due.time.seconds(), &mut watch);
         let end = world.now();
         cells.word(TaskWord::FinishedAt).store(end as u64, Relaxed);
         // Still in the name of this activation, and before anybody else may enter. FMU code can leak a lock when it is read
         // too.
         host.returned_from_fmu();
         if let Err(failure) = &result {
-            self.activation.fail();
-            host.fail(failure);
+            failed(host, &self.activation, failure);
         }
         host.end();
         let within = watch.within(world, end - start);
         let execution = within.execution;
         core.executed.fetch_add(execution, Relaxed);
-        self.leave(host, cooperative);
+        leave(own, host);
         if !self.activation.activated() {
-            cells.count_shared(TaskWord::Discarded, 1);
-            return world.now();
+            return discarded(own);
         }
         // Without real-time priorities any other process may have taken the core meanwhile.
         if !cooperative && Nanos(execution) > period {
-            let (task, reference) = (Some(task), Some(plan.reference));
-            let seen = Occurrence { task, reference, time: Some(due.time), value: execution as u64 };
-            world.board.fmu(plan.fmu).findings().note(Finding::OutlastsPeriod, seen);
+            outlasts(own, due, execution);
         }
         cells.count(TaskWord::Activations, 1);
-        cells.count(TaskWord::Retimed, u64::from(due.retimed));
         if due.retimed {
-            world.board.note_break(task, Break::Retimed, due.time);
+            retimed(own, due);
         }
-        cells.histogram(Metric::Wakeup).record(woken - release);
-        cells.histogram(Metric::Start).record(start - release);
-        if let Release::Datagram { .. } = plan.release {
-            // The dispatch of such a tick is the arrival.
-            cells.histogram(Metric::Arrival).record(start - release);
-        }
-        cells.histogram(Metric::Execution).record(execution);
-        cells.histogram(Metric::Response).record(end - release);
-        if let Some(previous) = previous {
-            let jitter = (start - previous.start) - (release - previous.release);
-            cells.histogram(Metric::Jitter).record(jitter.abs());
-            keep_shortest(&cells, period, release - previous.release);
-        }
-        *previous = Some(Previous { release, start });
+        marks.note(own, &Noted { release, woken, start, end, execution, period });
         if let Some(measure) = &mut self.measure {
             let time = due.time;
             measure.note(world, host, Ended { time, release, woken, start, end, within, gate_waits });
         }
-        if let Some(ring) = &world.sites[task.0].trace {
-            let (time, flow) = (due.time.nanos().0, due.dispatched.map_or(0, |at| at.0 as u64));
+        if let Some(ring) = &own.site.trace {
+            let (time, flow) = (nanos, due.dispatched.map_or(0, |at| at.0 as u64));
             let retimed = due.retimed;
-            world.trace_in(ring, Note::Activated { time, release, woken, start, end, execution, flow, retimed });
+            ring.push(&Note::Activated { time, release, woken, start, end, execution, flow, retimed });
         }
         if result.is_ok() && !self.activation.sample(world, host, end as u64, due.time) {
             cells.count(TaskWord::SamplesDropped, 1);
         }
-        world.now()
+        end
+    }
+}
+
+/// The next activation, as far as it can be worked out beforehand.
+struct Coming {
+    /// Its release on the wall clock, ns, unless it is a tick that was dispatched later.
+    release: i64,
+    /// Simulation time, ns.
+    nanos: i64,
+    /// `None`: what is due is to be looked for at the release.
+    foreseen: Option<Due>,
+}
+
+impl Coming {
+    fn of(own: &Own, timeline: &Timeline) -> Option<Coming> {
+        match timeline.foresee() {
+            Some(due) => Some(Coming::foreseen(own, due)),
+            None => timeline.next().map(|next| Coming::at(own, next, None)),
+        }
     }
 
-    fn leave(&self, host: &PartitionHost, cooperative: bool) {
-        let instance = &self.world.instances[host.fmu().0];
-        if cooperative {
-            instance.turns.give_back(self.task.0);
-        } else {
-            instance.lock.leave(host.member());
+    #[inline]
+    fn foreseen(own: &Own, due: Due) -> Coming {
+        Coming::at(own, due.time, Some(due))
+    }
+
+    #[inline]
+    fn at(own: &Own, time: Instant, foreseen: Option<Due>) -> Coming {
+        let nanos = time.nanos();
+        Coming { release: own.world.wall_of(nanos).0, nanos: nanos.0, foreseen }
+    }
+}
+
+/// The period of a clock, worked out again only when its interval has changed.
+struct Period {
+    interval: Option<Fraction>,
+    /// `Nanos::MAX`: it has none.
+    nanos: Nanos,
+}
+
+impl Period {
+    fn of(timeline: &Timeline) -> Period {
+        let interval = timeline.interval();
+        Period { interval, nanos: interval.map_or(Nanos::MAX, Fraction::nanos) }
+    }
+
+    #[inline]
+    fn follow(&mut self, timeline: &Timeline) {
+        if timeline.interval() != self.interval {
+            *self = Period::of(timeline);
         }
     }
 }
 
-/// Of a clock without a period: how near to one another two releases were.
-fn keep_shortest(cells: &TaskCells, period: Nanos, between: i64) {
-    let (word, seen) = (cells.word(TaskWord::ShortestInterval), between.max(0) as u64 + 1);
-    let shortest = word.load(Relaxed);
-    if period == Nanos::MAX && (shortest == 0 || seen < shortest) {
-        word.store(seen, Relaxed);
+/// Takes the next activation off the timeline.
+fn take_next(own: &Own, timeline: &mut Timeline) -> Due {
+    let due = timeline.take().expect("there is a next one");
+    if own.plan.kind == IntervalVariability::Tunable {
+        own.world.tell_grid(own.task, timeline.grid());
+    }
+    own.state.ticks.waiting(timeline.waiting());
+    due
+}
+
+/// Lets the next activation in.
+fn leave(own: &Own, host: &PartitionHost) {
+    if own.cooperative {
+        own.instance.turns.give_back(own.task.0);
+    } else {
+        own.instance.lock.leave(host.member());
     }
 }
 
-/// What became due while the activation before it ran, until `now` (design S12). Ticks are queued in any case, and so is
-/// the release of a changing clock: it is the only one there is.
-fn overruns(
-    world: &World,
-    task: TaskId,
-    timeline: &mut Timeline,
-    cells: &TaskCells,
-    now: i64,
-    period: Nanos,
-    measure: Option<&Measure>,
-) {
-    let time = world.simulation(Nanos(now));
-    let late = |release| now - world.wall(release).0;
-    // The first of them, and how many.
-    let found: Cell<Option<(Instant, u64)>> = Cell::new(None);
-    let overrun = |release: Instant| {
-        cells.count_shared(TaskWord::Overruns, 1);
-        found.set(Some(found.get().map_or((release, 1), |(first, number)| (first, number + 1))));
-    };
-    let skipped = |Skipped { time }: Skipped| {
-        overrun(time);
-        cells.count(TaskWord::Skipped, 1);
-        world.board.note_break(task, Break::Overrun, time);
-        for metric in [Metric::Wakeup, Metric::Start, Metric::Response] {
-            cells.histogram(metric).record(late(time));
+/// A due activation was not run. Returns the wall clock.
+#[cold]
+fn discarded(own: &Own) -> i64 {
+    own.cells.count_shared(TaskWord::Discarded, 1);
+    own.world.now()
+}
+
+#[cold]
+fn failed(host: &PartitionHost, activation: &Activation, failure: &Failure) {
+    activation.fail();
+    host.fail(failure);
+}
+
+/// It has executed for longer than its period.
+#[cold]
+fn outlasts(own: &Own, due: &Due, execution: i64) {
+    let (task, reference) = (Some(own.task), Some(own.plan.reference));
+    let seen = Occurrence { task, reference, time: Some(due.time), value: execution as u64 };
+    own.world.board.fmu(own.plan.fmu).findings().note(Finding::OutlastsPeriod, seen);
+}
+
+/// Its tick came too late for its own time.
+#[cold]
+fn retimed(own: &Own, due: &Due) {
+    own.cells.count(TaskWord::Retimed, 1);
+    own.world.board.note_break(own.task, Break::Retimed, due.time);
+}
+
+/// Throws away what is due, and what comes meanwhile.
+#[cold]
+fn discard(own: &Own, timeline: &mut Timeline, ticks: Option<&TickFeed>, now: i64) {
+    let due = own.world.simulation(Nanos(now));
+    // There may be more of a stimulus than a timeline takes at once.
+    loop {
+        let discarded = timeline.discard(due);
+        own.cells.count_shared(TaskWord::Discarded, discarded);
+        if own.state.has_mail() {
+            take_mail(own.world, own.task, timeline);
+        } else if discarded == 0 {
+            return;
         }
-        if let Some(ring) = &world.sites[task.0].trace {
-            let (time, release) = (time.nanos().0, world.wall(time).0);
-            world.trace_in(ring, Note::Skipped { time, release, at: now });
-        }
-    };
-    match world.plan.tasks[task.0].overrun {
-        Overrun::Skip => {
-            while let Some(release) = timeline.skip(time) {
-                skipped(release);
-            }
-            if let Some(release) = timeline.overdue(time) {
-                overrun(release);
-            }
-        }
-        Overrun::Queue => {
-            if world.plan.tasks[task.0].release == Release::Changing
-                && let Some(release) = timeline.overdue(time)
-            {
-                overrun(release);
-            }
-            while let Some(release) = timeline.keep(time) {
-                match release {
-                    Kept::Waits(release) => overrun(release),
-                    Kept::Not(release) => skipped(release),
-                }
-            }
-        }
-        Overrun::Stop => {
-            if let Some(release) = timeline.overdue(time) {
-                overrun(release);
-                world.board.note_break(task, Break::Overrun, release);
-                world.overrun(task, release, late(release));
-            }
-        }
-    }
-    if let (Some((first, number)), Some(measure)) = (found.get(), measure) {
-        measure.overran(world, first, period, number, late(first));
+        ticks.iter().for_each(|ticks| ticks.hand_over(timeline));
     }
 }
 
-/// Takes over a new interval of a tunable clock.
-fn take_change(world: &World, task: TaskId, timeline: &mut Timeline) {
-    if let Some((interval, from)) = world.tasks[task.0].take_change() {
-        timeline.retune(interval, from);
-        world.tell_grid(task, timeline.grid());
-    }
+/// Takes over a new interval of a tunable clock, and tells whether there was one.
+fn take_change(world: &World, task: TaskId, timeline: &mut Timeline) -> bool {
+    let Some((interval, from)) = world.tasks[task.0].take_change() else { return false };
+    timeline.retune(interval, from);
+    world.tell_grid(task, timeline.grid());
+    true
 }
 
 /// Moves ticks, a new deadline and a new interval from other threads to the timeline.

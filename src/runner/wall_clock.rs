@@ -6,8 +6,8 @@ use crate::time::{Instant, Nanos};
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
 
 impl World {
-    /// Now, ns of the run's clock.
-    #[inline]
+    /// Now, ns of the run's clock. Once in the program's text: activations ask three times.
+    #[inline(never)]
     pub fn now(&self) -> i64 {
         self.clock.now()
     }
@@ -25,15 +25,22 @@ impl World {
     }
 
     /// The wall clock of a simulation time, to the nanosecond.
+    #[inline]
     pub fn wall(&self, time: Instant) -> Nanos {
-        Nanos(self.start.load(Relaxed)).plus(time.nanos().minus(self.begin.nanos()))
+        self.wall_of(time.nanos())
+    }
+
+    /// [`World::wall`] of simulation time in nanoseconds.
+    #[inline]
+    pub fn wall_of(&self, time: Nanos) -> Nanos {
+        Nanos(self.start.load(Relaxed)).plus(time.minus(self.begin_nanos))
     }
 
     /// The simulation time of a wall clock: the inverse of [`World::wall`], to the nanosecond. It is asked for at every
     /// activation, so no fraction is reduced.
     pub fn simulation(&self, wall: Nanos) -> Instant {
         let since = wall.minus(Nanos(self.start.load(Relaxed)));
-        Instant::from_nanos(self.begin.nanos().plus(since))
+        Instant::from_nanos(self.begin_nanos.plus(since))
     }
 
     /// Nanoseconds from the start of the simulation to a later time.

@@ -14,7 +14,7 @@ use crate::sys::wake::WakeWord;
 use crate::time::{Fraction, Instant, Nanos};
 use crossbeam::utils::CachePadded;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::SeqCst};
 
 use super::cables::Cables;
 use super::cooperative::Turns;
@@ -42,6 +42,8 @@ pub struct World {
     pub plan: Plan,
     /// Simulation time of the start instant: the plan's start, or where a run was left that this one goes on with.
     pub begin: Instant,
+    /// The same in nanoseconds.
+    pub(super) begin_nanos: Nanos,
     /// The state is saved at the end: what waits then is kept.
     pub saves: bool,
     /// The memory shared with the supervisor.
@@ -245,6 +247,7 @@ impl World {
             .collect();
         Ok(World {
             begin: job.begin,
+            begin_nanos: job.begin.nanos(),
             saves: job.save_state,
             board,
             instances,
@@ -419,14 +422,18 @@ impl World {
         }
     }
 
-    /// The thread of `task` has noticed its ticks.
-    pub fn noticed(&self, task: TaskId) {
+    /// The thread of `task` has noticed that it has mail; `false`: there is none since it did so before. What is just being
+    /// handed over changes the word that it sleeps on.
+    #[inline]
+    pub fn noticed(&self, task: TaskId) -> bool {
         let state = &self.tasks[task.0];
         let word = &self.cores[state.core].pending[state.place / 64];
         let bit = 1 << (state.place % 64);
-        if word.load(Relaxed) & bit != 0 {
+        let there_is = word.load(Acquire) & bit != 0;
+        if there_is {
             word.fetch_and(!bit, SeqCst);
         }
+        there_is
     }
 
     /// Simulation time since the start, ns, before which every activation is complete and recorded: nothing earlier can

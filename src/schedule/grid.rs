@@ -40,17 +40,22 @@ impl Grid {
         self.next
     }
 
+    /// The instant after the next one, unless the interval [changes](Grid::changes).
+    #[inline]
+    pub(super) fn after_next(&self) -> Instant {
+        match self.next.shares_denominator(self.interval) {
+            // The same, exactly: nothing is rounded when only numerators are added.
+            true => self.next.after(self.interval),
+            false => self.origin.after_many(self.interval, self.k + 1),
+        }
+    }
+
     /// Passes the next instant, and gives it and the one after it.
     #[inline]
     pub(super) fn pass(&mut self) -> (Instant, Instant) {
-        let time = self.next;
+        let (time, next) = (self.next, self.after_next());
         self.passed = Some(time);
         self.k += 1;
-        let next = match time.shares_denominator(self.interval) {
-            // The same, exactly: nothing is rounded when only numerators are added.
-            true => time.after(self.interval),
-            false => self.origin.after_many(self.interval, self.k),
-        };
         self.next = next;
         if self.change.is_some() {
             self.apply();

@@ -16,6 +16,7 @@ use crate::time::{Fraction, Instant, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
+mod plain;
 mod resume;
 
 /// Ticks that may wait per clock (design S9).
@@ -255,33 +256,6 @@ impl Timeline {
             None => self.next_of_all(),
         };
         next.filter(|time| self.stop.is_none_or(|stop| *time < stop))
-    }
-
-    /// The grid, when nothing else can come next.
-    #[inline]
-    fn plain_grid(&self) -> Option<&Grid> {
-        match &self.source {
-            Source::Grid { grid, backlog } if backlog.is_empty() && self.waiting.is_empty() => Some(grid),
-            _ => None,
-        }
-    }
-
-    /// The grid, when nothing else can come next and it does not change, and the stop of the run.
-    pub(super) fn nothing_but_grid(&self) -> Option<(&Grid, Option<Instant>)> {
-        self.plain_grid().filter(|grid| !grid.changes()).map(|grid| (grid, self.stop))
-    }
-
-    /// As if [`Timeline::take`] had been called so often, with [nothing but a grid](Timeline::nothing_but_grid) that has so
-    /// many instants before the stop. Takes as long for many as for few.
-    pub(super) fn pass(&mut self, instants: u64) {
-        let not_recent = instants.saturating_sub(QUEUE as u64);
-        if let Source::Grid { grid, .. } = &mut self.source {
-            grid.pass_many(not_recent);
-        }
-        self.oldest = (self.oldest + (not_recent % QUEUE as u64) as usize) % QUEUE;
-        for _ in not_recent..instants {
-            self.take();
-        }
     }
 
     fn next_of_all(&self) -> Option<Instant> {

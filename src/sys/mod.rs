@@ -24,6 +24,7 @@ pub mod latency;
 pub mod memory;
 pub mod pi;
 pub mod preemption;
+pub mod prefetch;
 mod privilege;
 pub mod process;
 pub mod resident;

@@ -70,6 +70,12 @@ impl<'a> TraceRing<'a> {
         (waiting.min(self.mask as u64 + 1) as usize, self.mask + 1)
     }
 
+    /// The words that the next note changes first: of the ring, and its own.
+    pub fn next(&self) -> [&'a AtomicU64; 2] {
+        let written = &self.header[0];
+        [written, &self.notes[(written.load(Relaxed) as usize & self.mask) * WIDTH]]
+    }
+
     /// Appends a note; a full ring drops and counts it. For the producer.
     #[inline]
     pub fn push(&self, note: &Note) {

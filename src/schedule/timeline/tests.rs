@@ -238,6 +238,49 @@ fn what_lies_at_or_after_the_stop_never_comes() {
 }
 
 proptest! {
+    /// What is foreseen is what is taken, whatever has happened to the clock before; and the step from one to the next is
+    /// the same as looking anew.
+    #[test]
+    fn what_is_foreseen_comes(steps in proptest::collection::vec((0u8..8, 1u64..40), 1..80)) {
+        let mut timeline = periodic("0.01", "0.003", 1.0);
+        let mut now = 0.0;
+        for (what, amount) in steps {
+            let time = at(now + amount as f64 / 1000.0);
+            match what {
+                0 => _ = timeline.tick(time, dispatched(now)),
+                1 => timeline.retune(Fraction::new(amount, 2000).unwrap(), time),
+                2 => _ = timeline.skip(time),
+                3 => _ = timeline.keep(time),
+                _ => {
+                    let due = timeline.foresee();
+                    let mut other = timeline.clone();
+                    prop_assert_eq!(other.take(), due.or_else(|| timeline.clone().take()));
+                    now = other.last.map_or(now, |last| last.seconds());
+                    if due.is_some() {
+                        prop_assert_eq!(timeline.advance(), other.foresee());
+                        prop_assert_eq!(&timeline, &other);
+                    }
+                    timeline = other;
+                }
+            }
+        }
+    }
+
+    /// A periodic clock that nobody disturbs is foreseen to its stop.
+    #[test]
+    fn an_undisturbed_clock_is_foreseen_to_its_stop(interval in 1u64..100) {
+        let release = Release::Periodic { shift: Fraction::ZERO, interval: Fraction::new(interval, 1000).unwrap() };
+        let mut timeline = Timeline::new(&release, at(0.0), Some(at(1.0)));
+        let (mut next, mut number) = (timeline.foresee(), 0);
+        while let Some(due) = next {
+            prop_assert_eq!(timeline.next(), Some(due.time));
+            next = timeline.advance();
+            number += 1;
+        }
+        prop_assert_eq!(number, 1000u64.div_ceil(interval));
+        prop_assert_eq!(timeline.take(), None);
+    }
+
     /// S3, whatever the ticks and however late they come.
     #[test]
     fn activation_times_strictly_increase(ticks in proptest::collection::vec((0u64..50, 0u64..3), 1..100)) {

@@ -68,6 +68,7 @@ pub use partition::{Counts, Demotion, Partition};
 
 use super::cycles::ticks;
 use super::pi::PiWord;
+use super::prefetch::prefetch;
 use super::scheduling;
 use std::fmt;
 use std::marker::PhantomData;
@@ -190,6 +191,13 @@ impl PreemptionLock {
     /// How many levels there are.
     pub fn levels(&self) -> usize {
         self.tokens.len()
+    }
+
+    /// Asks for the memory that [`PreemptionLock::enter`] will look at.
+    #[inline]
+    pub fn prefetch(&self, me: &Partition) {
+        prefetch(self);
+        me.level.iter().for_each(|level| prefetch(&self.tokens[*level]));
     }
 
     /// Waits until an activation of `me` may start; returns how often it had to wait.

@@ -1,0 +1,70 @@
+//! What becomes of releases that find the activation before them still running (design S12).
+
+use super::own::Own;
+use crate::plan::{Overrun, Release};
+use crate::record::board::promise::Break;
+use crate::record::board::{Metric, TaskWord};
+use crate::record::trace::Note;
+use crate::runner::measure::Measure;
+use crate::schedule::{Kept, Skipped, Timeline};
+use crate::time::{Instant, Nanos};
+use std::cell::Cell;
+
+/// What became due while the activation before it ran, until `now` (design S12). Ticks are queued in any case, and so is
+/// the release of a changing clock: it is the only one there is.
+pub fn overruns(own: &Own, timeline: &mut Timeline, now: i64, period: Nanos, measure: Option<&Measure>) {
+    let Own { world, task, cells, .. } = *own;
+    let time = world.simulation(Nanos(now));
+    let late = |release| now - world.wall(release).0;
+    // The first of them, and how many.
+    let found: Cell<Option<(Instant, u64)>> = Cell::new(None);
+    let overrun = |release: Instant| {
+        cells.count_shared(TaskWord::Overruns, 1);
+        found.set(Some(found.get().map_or((release, 1), |(first, number)| (first, number + 1))));
+    };
+    let skipped = |Skipped { time }: Skipped| {
+        overrun(time);
+        cells.count(TaskWord::Skipped, 1);
+        world.board.note_break(task, Break::Overrun, time);
+        for metric in [Metric::Wakeup, Metric::Start, Metric::Response] {
+            cells.histogram(metric).record(late(time));
+        }
+        if let Some(ring) = &own.site.trace {
+            let (time, release) = (time.nanos().0, world.wall(time).0);
+            world.trace_in(ring, Note::Skipped { time, release, at: now });
+        }
+    };
+    match own.plan.overrun {
+        Overrun::Skip => {
+            while let Some(release) = timeline.skip(time) {
+                skipped(release);
+            }
+            if let Some(release) = timeline.overdue(time) {
+                overrun(release);
+            }
+        }
+        Overrun::Queue => {
+            if own.plan.release == Release::Changing
+                && let Some(release) = timeline.overdue(time)
+            {
+                overrun(release);
+            }
+            while let Some(release) = timeline.keep(time) {
+                match release {
+                    Kept::Waits(release) => overrun(release),
+                    Kept::Not(release) => skipped(release),
+                }
+            }
+        }
+        Overrun::Stop => {
+            if let Some(release) = timeline.overdue(time) {
+                overrun(release);
+                world.board.note_break(task, Break::Overrun, release);
+                world.overrun(task, release, late(release));
+            }
+        }
+    }
+    if let (Some((first, number)), Some(measure)) = (found.get(), measure) {
+        measure.overran(world, first, period, number, late(first));
+    }
+}
