@@ -26,10 +26,10 @@ const REPETITIONS: usize = 7;
 const AT_MOST: f64 = 2.0;
 
 fn main() -> ExitCode {
-    // `cargo test --benches` only wants to know whether this builds.
-    if std::env::args().any(|argument| argument == "--test") {
-        return ExitCode::SUCCESS;
-    }
+    results::run(measure)
+}
+
+fn measure() -> Result<bool, String> {
     let scale = Scale::calibrate(50_000_000);
     let lock = PreemptionLock::new(8, None).expect("eight levels");
     let cell = Latest::new(1);
@@ -125,13 +125,7 @@ fn main() -> ExitCode {
         Ok((pair, _)) => println!("{:<52} {pair:7.1} ns", "the same, noted for the trace"),
         Err(why) => println!("the lock with a trace was not measured: {why}"),
     }
-    match results.write() {
-        Ok(kept) => ExitCode::from(u8::from(!kept)),
-        Err(why) => {
-            println!("{why}");
-            ExitCode::FAILURE
-        }
-    }
+    results.write()
 }
 
 /// Lock and bare pair as the tracer measured them in a run of a rig in `bench/`.

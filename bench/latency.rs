@@ -9,6 +9,8 @@ mod bare;
 mod fmu;
 #[path = "latency/host_time.rs"]
 mod host_time;
+#[path = "large.rs"]
+mod large;
 #[path = "library.rs"]
 mod library;
 #[path = "latency/load.rs"]
@@ -24,7 +26,7 @@ mod start_up;
 #[path = "latency/tick.rs"]
 mod tick;
 
-use results::Results;
+use results::{Results, asked};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vecud::sys::{affinity, memory, scheduling};
@@ -56,24 +58,10 @@ const PARTS: [(&str, bool, Part); 5] = [
 ];
 
 fn main() -> ExitCode {
-    // `cargo test --benches` only wants to know whether this builds.
-    if std::env::args().any(|argument| argument == "--test") {
-        return ExitCode::SUCCESS;
-    }
-    match measure() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(why) => {
-            println!("not measured: {why}");
-            ExitCode::FAILURE
-        }
-    }
+    results::run(measure)
 }
 
 fn measure() -> Result<bool, String> {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let known = |argument: &&String| PARTS.iter().any(|(name, ..)| name == argument);
-    let asked = |part: &str| !arguments.iter().any(|argument| known(&argument)) || arguments.iter().any(|a| a == part);
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let mut cpus: Vec<usize> = affinity::allowed_cpus().map_err(|error| error.to_string())?.into_iter().collect();
     let cpu = cpus.pop().ok_or("no core is allowed")?;

@@ -2,6 +2,30 @@
 
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Measures: exit code 0 when that says that all limits were kept.
+pub fn run(measure: impl FnOnce() -> Result<bool, String>) -> ExitCode {
+    // `cargo test --benches` only wants to know whether this builds.
+    if std::env::args().any(|argument| argument == "--test") {
+        return ExitCode::SUCCESS;
+    }
+    match measure() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            println!("not measured: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether a part is wanted: those that the command line names, all where it names none.
+#[allow(dead_code)] // not every program has parts
+pub fn asked(part: &str) -> bool {
+    let mut parts = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).peekable();
+    parts.peek().is_none() || parts.any(|argument| argument == part)
+}
 
 /// The figures of one program.
 pub struct Results {

@@ -21,7 +21,7 @@ mod memory;
 mod results;
 
 use idle::{Idle, Recorded};
-use results::Results;
+use results::{Results, asked};
 use std::process::ExitCode;
 
 /// Activations of a run.
@@ -36,25 +36,10 @@ const CLOCKS: [(usize, Option<f64>); 7] =
     [(1, Some(25.0)), (3, None), (10, None), (30, None), (100, None), (300, None), (1000, Some(60.0))];
 
 fn main() -> ExitCode {
-    // `cargo test --benches` only wants to know whether this builds.
-    if std::env::args().any(|argument| argument == "--test") {
-        return ExitCode::SUCCESS;
-    }
-    match measure() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(why) => {
-            println!("not measured: {why}");
-            ExitCode::FAILURE
-        }
-    }
+    results::run(measure)
 }
 
 fn measure() -> Result<bool, String> {
-    let asked = |part: &str| {
-        let mut parts = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).peekable();
-        parts.peek().is_none() || parts.any(|argument| argument == part)
-    };
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let library = library::build(folder.path(), "idle")?;
     let mut results = Results::new("throughput");

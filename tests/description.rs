@@ -180,8 +180,8 @@ fn attributes_of_the_declared_type_are_inherited() {
     let pressure = found.variable("brake.pressure").unwrap();
     assert_eq!(pressure.unit.as_deref(), Some("bar"));
     assert_eq!((pressure.display_unit.as_deref(), pressure.quantity.as_deref()), (Some("psi"), Some("Pressure")));
-    assert_eq!(pressure.min, Some(Values::Float64(vec![0.0])));
-    assert_eq!(pressure.max, Some(Values::Float64(vec![200.0])), "its own wins");
+    assert_eq!(pressure.min, Some(Values::Float64(vec![0.0]).into()));
+    assert_eq!(pressure.max, Some(Values::Float64(vec![200.0]).into()), "its own wins");
     assert_eq!(pressure.nominal, Some(3.0));
     assert_eq!((pressure.variability, pressure.initial), (Variability::Continuous, Some(Initial::Exact)));
     let frame = found.variable("frame").unwrap();

@@ -1,44 +1,12 @@
 //! A description with 100,000 variables loads in well under a second; look-ups do not scan.
 
-use std::fmt::Write;
+#[path = "../bench/large.rs"]
+mod large;
+
 use std::time::Duration;
 use vecud::fmu::description::{self, ValueReference};
 
 const VARIABLES: u32 = 100_000;
-
-fn description() -> String {
-    let mut xml = String::from(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiModelDescription fmiVersion=\"3.0\" modelName=\"large\" \
-         instantiationToken=\"{0}\">\n <ScheduledExecution modelIdentifier=\"large\"/>\n <UnitDefinitions>\
-         <Unit name=\"m/s\"><BaseUnit m=\"1\" s=\"-1\"/></Unit></UnitDefinitions>\n <TypeDefinitions>\
-         <Float64Type name=\"Speed\" unit=\"m/s\" min=\"0\" max=\"400\"/></TypeDefinitions>\n <ModelVariables>\n  \
-         <Float64 name=\"time\" valueReference=\"0\" causality=\"independent\"/>\n  <Clock name=\"task\" \
-         valueReference=\"1\" causality=\"input\" intervalVariability=\"constant\" intervalDecimal=\"0.01\" \
-         priority=\"1\"/>\n",
-    );
-    for reference in 2..VARIABLES {
-        let line = match reference % 4 {
-            0 => {
-                "<Float64 causality=\"input\" variability=\"discrete\" clocks=\"1\" start=\"1.25\" declaredType=\"Speed\""
-            }
-            1 => "<Int32 causality=\"output\" clocks=\"1\"",
-            2 => "<Boolean causality=\"parameter\" variability=\"tunable\" start=\"true\"",
-            _ => "<Float64 variability=\"discrete\" initial=\"exact\" start=\"0\"",
-        };
-        writeln!(
-            xml,
-            "  {line} name=\"vehicle.subsystem[{reference}].signal\" valueReference=\"{reference}\" \
-             description=\"some signal\"/>"
-        )
-        .unwrap();
-    }
-    xml.push_str(" </ModelVariables>\n <ModelStructure>\n");
-    for reference in (2..VARIABLES).filter(|reference| reference % 4 == 1) {
-        writeln!(xml, "  <Output valueReference=\"{reference}\" dependencies=\"1\"/>").unwrap();
-    }
-    xml.push_str(" </ModelStructure>\n</fmiModelDescription>\n");
-    xml
-}
 
 /// Processor time of this thread: what others do on the machine is not in it.
 fn processor_time() -> Duration {
@@ -48,7 +16,7 @@ fn processor_time() -> Duration {
 
 #[test]
 fn a_hundred_thousand_variables() {
-    let xml = description();
+    let xml = large::xml(VARIABLES);
     let start = processor_time();
     let found = description::parse(&xml).unwrap();
     let parsing = processor_time() - start;
@@ -71,7 +39,7 @@ fn a_hundred_thousand_variables() {
 #[test]
 fn warnings_of_a_description_in_one_line() {
     // Generators that write no line feeds, and a model structure that forgets every output.
-    let mut lines = description();
+    let mut lines = large::xml(VARIABLES);
     lines.replace_range(lines.find("<ModelStructure>").unwrap().., "<ModelStructure/></fmiModelDescription>");
     let start = processor_time();
     description::parse(&lines).unwrap();

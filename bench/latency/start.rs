@@ -20,8 +20,7 @@ pub fn measure(bench: &Bench, results: &mut Results) -> Result<(), String> {
     for (micros, interval, half) in PERIODS {
         let mut ratios = [const { Vec::new() }; 3];
         let mut ours = [const { Vec::new() }; 3];
-        for run in 0..RUNS {
-            let _ = run;
+        for _ in 0..RUNS {
             let mut products = [1.0; 3];
             // Each half of a run has the phases the other way round: the kernel's own tick is on the grid of one of them.
             for (shift, phase) in [("0", micros * 500), (half, 0)] {
@@ -63,8 +62,7 @@ pub fn measure(bench: &Bench, results: &mut Results) -> Result<(), String> {
     Ok(())
 }
 
-fn rig(bench: &Bench, name: &str, interval: &'static str, shift: &str, spin: u32) -> Result<Rig, String> {
-    let shift = if shift == "0" { "0" } else { PERIODS.iter().find(|p| p.2 == shift).map_or("0", |p| p.2) };
+fn rig(bench: &Bench, name: &str, interval: &'static str, shift: &'static str, spin: u32) -> Result<Rig, String> {
     let clock = Clock { interval: Some(interval), shift, priority: 0, values: 0 };
     fmu::write(bench.folder, name, &bench.idle, &[clock], false)?;
     let text = format!(

@@ -241,7 +241,11 @@ pub(super) fn plans(rig: &Rig, units: &[Unit], links: &[Link]) -> Vec<Connection
             from_type: from.variable_type,
             variable_type: to.variable_type,
             conversion: link.conversion,
-            units: link.conversion.unit.and(from.unit.clone().zip(to.unit.clone())),
+            units: link
+                .conversion
+                .unit
+                .and(from.unit.as_deref().zip(to.unit.as_deref()))
+                .map(|(a, b)| (a.to_owned(), b.to_owned())),
             elements: link.from.elements(),
             from_elements: link.from.runs.clone(),
             to_elements: link.to.runs.clone(),

@@ -141,8 +141,8 @@ fn variable(unit: &Unit, v: &Variable, kind: ControlKind, signals: Option<&Vec<s
         lengths: lengths(unit, v),
         bytes,
         kind,
-        min: v.min.clone(),
-        max: v.max.clone(),
+        min: v.min.as_deref().cloned(),
+        max: v.max.as_deref().cloned(),
         items: items.map(|t| t.items.iter().map(|item| item.value).collect()).unwrap_or_default(),
         signals: signals.cloned().unwrap_or_default(),
     }

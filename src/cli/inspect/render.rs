@@ -221,7 +221,7 @@ fn variables(description: &ModelDescription) -> String {
             v.initial.map(initial_name).unwrap_or_default().to_owned(),
             graph::clocks_of(description, v),
             v.start.as_ref().map(start_text).unwrap_or_default(),
-            v.unit.clone().unwrap_or_default(),
+            v.unit.as_deref().unwrap_or_default().to_owned(),
             format!("{}{aliases}", v.description.clone().unwrap_or_default()).trim().to_owned(),
         ]);
     }
@@ -343,7 +343,7 @@ fn variable_json(description: &ModelDescription, v: &Variable) -> Value {
             Dimension::Structural(reference) => json!({ "valueReference": reference.0 }),
         }).collect::<Vec<_>>(),
         "start": v.start.as_ref().map(|values| values_json(values, usize::MAX)),
-        "unit": v.unit,
+        "unit": v.unit.as_deref(),
         "description": v.description,
         "aliases": v.aliases.iter().map(|alias| &alias.name).collect::<Vec<_>>(),
     });

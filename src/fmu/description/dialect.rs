@@ -15,7 +15,7 @@
 //! error, unless the caller says which it is; then what belongs to the other one is ignored with a warning.
 
 use super::model::{DescriptionError, Dialect};
-use super::xml::{Element, bit};
+use super::xml::{Attribute, Element, bit};
 
 /// Signs of one dialect that an error names at most.
 const NAMED: usize = 3;
@@ -131,10 +131,15 @@ impl<'a> Signs<'a> {
     }
 
     fn attributes(&mut self, element: Element<'a>) {
+        let is_clock =
+            |attribute: Attribute<'_>| attribute.name() == "variability" && attribute.value.trim_ascii() == "clock";
+        if !element.may_have(BITS) && !element.attribute("variability").is_some_and(is_clock) {
+            return;
+        }
         for attribute in element.attributes() {
             let dialect = of_attribute(element.name(), attribute.name());
             self.add(dialect, attribute.name(), ATTRIBUTE, || attribute.place());
-            if attribute.name() == "variability" && attribute.value.trim_ascii() == "clock" {
+            if is_clock(attribute) {
                 self.add(Some(Dialect::Draft), "clock", VARIABILITY, || attribute.place());
             }
         }

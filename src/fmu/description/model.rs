@@ -4,6 +4,7 @@ mod variable;
 
 use super::index::Index;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 pub use variable::*;
 
@@ -201,29 +202,29 @@ pub struct DefaultExperiment {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypeDefinition {
     /// Unique.
-    pub name: String,
+    pub name: Arc<str>,
     /// For people.
     pub description: Option<String>,
     /// What kind of values.
     pub variable_type: VariableType,
     /// `quantity`.
-    pub quantity: Option<String>,
+    pub quantity: Option<Arc<str>>,
     /// `unit`.
-    pub unit: Option<String>,
+    pub unit: Option<Arc<str>>,
     /// `displayUnit`.
-    pub display_unit: Option<String>,
+    pub display_unit: Option<Arc<str>>,
     /// `relativeQuantity`.
     pub relative_quantity: bool,
     /// `unbounded`.
     pub unbounded: bool,
     /// `min`.
-    pub min: Option<Values>,
+    pub min: Option<Arc<Values>>,
     /// `max`.
-    pub max: Option<Values>,
+    pub max: Option<Arc<Values>>,
     /// `nominal`.
     pub nominal: Option<f64>,
     /// `mimeType`.
-    pub mime_type: Option<String>,
+    pub mime_type: Option<Arc<str>>,
     /// `maxSize`.
     pub max_size: Option<u64>,
     /// Items of an enumeration.

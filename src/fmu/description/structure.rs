@@ -80,7 +80,7 @@ fn unknown(element: Element<'_>, variables: &[Variable], index: &Index) -> Resul
                 return Err(attribute.error(format!("names {}, which no variable has", wrong.0)));
             }
             let kinds = match kinds {
-                None => vec![DependencyKind::Dependent; references.len()],
+                None => None,
                 Some(kinds) => {
                     let words = kinds.value.split_ascii_whitespace();
                     let kind = |word: &str| KINDS.iter().find(|(name, _)| *name == word).map(|(_, kind)| *kind);
@@ -92,10 +92,11 @@ fn unknown(element: Element<'_>, variables: &[Variable], index: &Index) -> Resul
                         let (a, b) = (list.len(), references.len());
                         return Err(kinds.error(format!("has {a} items, but `dependencies` has {b}")));
                     }
-                    list
+                    Some(list)
                 }
             };
-            Some(references.into_iter().zip(kinds).map(|(on, kind)| Dependency { on, kind }).collect())
+            let kind = |nth: usize| kinds.as_ref().map_or(DependencyKind::Dependent, |kinds| kinds[nth]);
+            Some(references.into_iter().enumerate().map(|(nth, on)| Dependency { on, kind: kind(nth) }).collect())
         }
     };
     Ok((Unknown { value_reference, dependencies }, position))

@@ -9,6 +9,7 @@ use super::units::Units;
 use super::values;
 use super::xml::Element;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 const FLOAT: [&str; 8] = ["quantity", "unit", "displayUnit", "relativeQuantity", "unbounded", "min", "max", "nominal"];
 const INTEGER: [&str; 3] = ["quantity", "min", "max"];
@@ -57,27 +58,27 @@ pub(super) fn attribute_names(variable_type: VariableType, dialect: Dialect) -> 
 /// Those attributes, as written.
 #[derive(Default)]
 pub(super) struct Shared {
-    pub(super) quantity: Option<String>,
-    pub(super) unit: Option<String>,
-    pub(super) display_unit: Option<String>,
+    pub(super) quantity: Option<Arc<str>>,
+    pub(super) unit: Option<Arc<str>>,
+    pub(super) display_unit: Option<Arc<str>>,
     pub(super) relative_quantity: Option<bool>,
     pub(super) unbounded: Option<bool>,
-    pub(super) min: Option<Values>,
-    pub(super) max: Option<Values>,
+    pub(super) min: Option<Arc<Values>>,
+    pub(super) max: Option<Arc<Values>>,
     pub(super) nominal: Option<f64>,
-    pub(super) mime_type: Option<String>,
+    pub(super) mime_type: Option<Arc<str>>,
     pub(super) max_size: Option<u64>,
 }
 
-/// A text that every variable of a type copies, so that it must not be long: a large text in one type and many variables
-/// of it would fill the memory.
-fn inheritable(element: Element<'_>, name: &str) -> Result<Option<String>, DescriptionError> {
+/// A text that every variable of a type repeats wherever variables are listed, so that it must not be long: a large text
+/// in one type and many variables of it would fill memory and disk.
+fn inheritable(element: Element<'_>, name: &str) -> Result<Option<Arc<str>>, DescriptionError> {
     const LIMIT: usize = 1000;
     match element.attribute(name) {
         Some(attribute) if attribute.value.len() > LIMIT => {
             Err(attribute.error(format!("is longer than {LIMIT} characters")))
         }
-        attribute => Ok(attribute.map(|attribute| attribute.value.to_owned())),
+        attribute => Ok(attribute.map(|attribute| attribute.value.into())),
     }
 }
 
@@ -95,10 +96,10 @@ impl Shared {
         }
         shared.quantity = inheritable(element, "quantity")?;
         if let Some(min) = element.attribute("min") {
-            shared.min = values::single(min, variable_type)?;
+            shared.min = values::single(min, variable_type)?.map(Arc::new);
         }
         if let Some(max) = element.attribute("max") {
-            shared.max = values::single(max, variable_type)?;
+            shared.max = values::single(max, variable_type)?.map(Arc::new);
         }
         if is_float(variable_type) {
             shared.unit = inheritable(element, "unit")?;
@@ -251,7 +252,7 @@ fn definition(
         return Err(element.error(format!("{}: an enumeration needs at least one <Item>", element.label())));
     }
     Ok(TypeDefinition {
-        name: name.to_owned(),
+        name: name.into(),
         description: element.text("description"),
         variable_type,
         quantity: shared.quantity,

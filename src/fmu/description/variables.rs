@@ -86,7 +86,7 @@ fn read_one<'a>(
         None => written,
     };
     let clock = match variable_type {
-        VariableType::Clock => Some(Box::new(clock(element, types, declared.map(|d| d.name.as_str()), causality)?)),
+        VariableType::Clock => Some(Box::new(clock(element, types, declared.map(|d| &*d.name), causality)?)),
         VariableType::Enumeration if declared.is_none() => {
             return Err(element.error(format!("{}: attribute `declaredType` is missing", element.label())));
         }
@@ -152,7 +152,7 @@ fn read_one<'a>(
         nominal: shared.nominal,
         derivative,
         reinit,
-        mime_type: shared.mime_type.or_else(|| is_binary.then(|| "application/octet-stream".to_owned())),
+        mime_type: shared.mime_type.or_else(|| is_binary.then(|| "application/octet-stream".into())),
         max_size: shared.max_size,
         clock,
         line,

@@ -185,22 +185,31 @@ impl<'a> Element<'a> {
 
     /// The attributes without a namespace.
     pub(super) fn attributes(self) -> impl Iterator<Item = Attribute<'a>> {
-        self.node.attributes().filter(|attribute| attribute.namespace().is_none()).map(move |attribute| Attribute {
-            element: self,
-            name: attribute.name(),
-            at: attribute.range().start,
-            value: attribute.value(),
-        })
+        self.node
+            .attributes()
+            .filter(|attribute| attribute.namespace().is_none())
+            .map(move |attribute| self.own(attribute))
+    }
+
+    fn own(self, attribute: roxmltree::Attribute<'a, 'a>) -> Attribute<'a> {
+        Attribute { element: self, name: attribute.name(), at: attribute.range().start, value: attribute.value() }
+    }
+
+    /// Whether an attribute may be written that has one of these [`bit`]s.
+    pub(super) fn may_have(self, bits: u64) -> bool {
+        self.written & bits != 0
     }
 
     /// An attribute, if it is written and not of the other dialect alone.
     #[inline]
     pub(super) fn attribute(self, name: &str) -> Option<Attribute<'a>> {
-        if self.written & bit(name) == 0 { None } else { self.find(name) }
+        if self.may_have(bit(name)) { self.find(name) } else { None }
     }
 
     fn find(self, name: &str) -> Option<Attribute<'a>> {
-        self.attributes().find(|attribute| attribute.name == name).filter(|attribute| attribute.foreign().is_none())
+        let mut attributes = self.node.attributes();
+        let found = attributes.find(|attribute| attribute.name() == name && attribute.namespace().is_none())?;
+        Some(self.own(found)).filter(|attribute| attribute.foreign().is_none())
     }
 
     #[inline]

@@ -4,6 +4,7 @@ use super::ValueReference;
 use crate::priority::FmiPriority;
 use crate::time::Fraction;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The type of a variable's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -184,7 +185,7 @@ pub enum ClockType {
     CommunicationPoint,
 }
 
-/// A variable.
+/// A variable. What it takes from its declared type is the type's own, shared by all variables of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
     /// Unique name.
@@ -215,25 +216,25 @@ pub struct Variable {
     /// Empty for scalars.
     pub dimensions: Vec<Dimension>,
     /// `declaredType`.
-    pub declared_type: Option<String>,
+    pub declared_type: Option<Arc<str>>,
     /// `start`.
     pub start: Option<Values>,
     /// Other names for the same variable.
     pub aliases: Vec<Alias>,
     /// `quantity`.
-    pub quantity: Option<String>,
+    pub quantity: Option<Arc<str>>,
     /// `unit`, from the variable or its declared type.
-    pub unit: Option<String>,
+    pub unit: Option<Arc<str>>,
     /// `displayUnit`.
-    pub display_unit: Option<String>,
+    pub display_unit: Option<Arc<str>>,
     /// `relativeQuantity`.
     pub relative_quantity: bool,
     /// `unbounded`.
     pub unbounded: bool,
     /// `min`, from the variable or its declared type; a single value of the variable's type.
-    pub min: Option<Values>,
+    pub min: Option<Arc<Values>>,
     /// `max`.
-    pub max: Option<Values>,
+    pub max: Option<Arc<Values>>,
     /// `nominal`.
     pub nominal: Option<f64>,
     /// `derivative`: the state that this is the derivative of.
@@ -241,7 +242,7 @@ pub struct Variable {
     /// `reinit`.
     pub reinit: bool,
     /// `mimeType` of binaries, with its default `application/octet-stream`.
-    pub mime_type: Option<String>,
+    pub mime_type: Option<Arc<str>>,
     /// `maxSize` of binaries, bytes.
     pub max_size: Option<u64>,
     /// Present exactly for clocks; by itself, so that other variables, of which there are many more, are the smaller.
