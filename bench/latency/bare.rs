@@ -76,7 +76,7 @@ impl Bare {
                 }
                 match theirs.1.load(SeqCst) {
                     0 => return,
-                    since => latencies.record(now() - since),
+                    since => _ = latencies.record(now() - since),
                 }
             }
         })?;
