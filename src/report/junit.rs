@@ -4,7 +4,8 @@
 //! message of exactly one of them. Valid by the schemas of Jenkins (junit-10.xsd) and of Ant (JUnit.xsd, the strict one:
 //! no attribute and no element is missing). Text from FMUs is escaped; what XML cannot have becomes U+FFFD.
 
-use super::format::{plain, plain_lines};
+use super::format::plain_lines;
+use super::markup::escape;
 use super::{ClockResult, FmuResult, FmuStatus, Problem, Run, Severity, passed, status};
 use std::fmt::Write;
 
@@ -137,22 +138,6 @@ fn suite(out: &mut String, run: &Run, id: usize, name: &str, cases: &[Case], log
 
 fn escape_lines(text: &str) -> String {
     text.lines().map(escape).collect::<Vec<_>>().join("\n")
-}
-
-/// Text for content and attributes. What XML 1.0 cannot have is gone.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in plain(text).chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 #[cfg(test)]
