@@ -1,32 +1,34 @@
 //! Patterns for signals: `*` is any text, `?` one character; everything else is itself (`[` too, arrays have them).
 
-/// Whether the whole text fits the pattern. Linear in text × pattern, whatever the pattern.
+use std::str::Chars;
+
+/// Whether the whole text fits the pattern. Linear in text × pattern, whatever the pattern; what differs from the first
+/// character on costs next to nothing.
 pub fn matches(pattern: &str, text: &str) -> bool {
-    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
-    let (mut p, mut t) = (0, 0);
+    let (mut pattern, mut text) = (pattern.chars(), text.chars());
     // Where to go on when a character does not fit: behind the last `*`, which then covers one character more.
-    let mut retry: Option<(usize, usize)> = None;
-    while t < text.len() {
-        match pattern.get(p) {
+    let mut retry: Option<(Chars, Chars)> = None;
+    while let Some(c) = text.clone().next() {
+        let mut behind = pattern.clone();
+        match behind.next() {
             Some('*') => {
-                p += 1;
-                retry = Some((p, t));
+                retry = Some((behind.clone(), text.clone()));
+                pattern = behind;
             }
-            Some(&c) if c == '?' || c == text[t] => {
-                p += 1;
-                t += 1;
+            Some(wanted) if wanted == '?' || wanted == c => {
+                text.next();
+                pattern = behind;
             }
-            _ => match retry {
+            _ => match &mut retry {
                 Some((behind, covered)) => {
-                    p = behind;
-                    t = covered + 1;
-                    retry = Some((behind, t));
+                    covered.next();
+                    (pattern, text) = (behind.clone(), covered.clone());
                 }
                 None => return false,
             },
         }
     }
-    pattern[p..].iter().all(|&c| c == '*')
+    pattern.all(|c| c == '*')
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::{SignalId, SignalPlan};
 use crate::exchange::word;
 use crate::fmu::description::{Causality, Variable, VariableType};
 use crate::rig::{At, Rig, RigRule, Rule, suggestion};
+use std::cell::LazyCell;
 use std::collections::HashMap;
 
 /// Columns that a recording may have.
@@ -54,8 +55,9 @@ pub(super) fn columns(rig: &Rig, units: &[Unit], starts: &[Starts], findings: &m
             columns.of.insert((fmu, index), ids);
         }
     }
+    let names = LazyCell::new(|| recordable_names(units));
     for (pattern, used) in patterns.iter().zip(used) {
-        report(pattern, used, units, findings);
+        report(pattern, used, units, &names, findings);
     }
     for (rule, used) in rules.iter().zip(rules_used) {
         for pattern in rule.signals.iter().zip(used).filter_map(|(pattern, used)| (!used).then_some(pattern)) {
@@ -137,7 +139,20 @@ fn recordable(v: &Variable) -> bool {
         && v.causality != Causality::Independent
 }
 
-fn report(pattern: &At<String>, used: Use, units: &[Unit], findings: &mut Findings) {
+/// `fmu.variable` of all that can be recorded.
+fn recordable_names(units: &[Unit]) -> Vec<String> {
+    let all = units.iter().flat_map(|unit| unit.variables().iter().map(move |v| (unit.name(), v)));
+    all.filter(|(_, v)| recordable(v)).map(|(fmu, v)| format!("{fmu}.{}", v.name)).collect()
+}
+
+/// What was not found; `names` are computed once, and only for a pattern that needs them.
+fn report(
+    pattern: &At<String>,
+    used: Use,
+    units: &[Unit],
+    names: &LazyCell<Vec<String>, impl FnOnce() -> Vec<String>>,
+    findings: &mut Findings,
+) {
     match used {
         Use::Something => {}
         Use::OnlyUnrecordable => findings.note(format!(
@@ -147,11 +162,6 @@ fn report(pattern: &At<String>, used: Use, units: &[Unit], findings: &mut Findin
         // `vecud run FILE.fmu` asks for everything, and an FMU may have nothing.
         Use::Nothing if pattern.place.line == 0 => {}
         Use::Nothing => {
-            let names: Vec<String> = units
-                .iter()
-                .flat_map(|unit| unit.variables().iter().filter(|v| recordable(v)).map(|v| (unit.name(), &v.name)))
-                .map(|(fmu, name)| format!("{fmu}.{name}"))
-                .collect();
             let whole = pattern.value.ends_with(']').then(|| pattern.value.rsplit_once('[')).flatten();
             let whole = whole.filter(|(whole, _)| names.iter().any(|name| matches(whole, name)));
             let hint = match suggestion(&pattern.value, names.iter().map(String::as_str)) {

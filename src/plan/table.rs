@@ -56,15 +56,25 @@ pub(crate) fn aligned(rows: &[Vec<String>], right: &[usize]) -> String {
     out
 }
 
-/// An interval for people: `10 ms`, `1/3 s`.
+/// An interval for people, exact: `10 ms`, `1.630545 ms`, `1/3 s`. Whole in the largest unit that makes it so, from µs on; what
+/// is whole only in ns is a decimal of the largest unit of which it has one.
 pub(crate) fn interval_text(interval: Fraction) -> String {
-    for (unit, factor) in [("s", 1u64), ("ms", 1_000), ("µs", 1_000_000), ("ns", 1_000_000_000)] {
-        let scaled = u128::from(interval.counter()) * u128::from(factor);
-        if scaled % u128::from(interval.resolution()) == 0 {
-            return format!("{} {unit}", scaled / u128::from(interval.resolution()));
+    let (counter, resolution) = (u128::from(interval.counter()), u128::from(interval.resolution()));
+    let whole = |factor: u128| (counter * factor).is_multiple_of(resolution).then(|| counter * factor / resolution);
+    for (unit, factor) in [("s", 1), ("ms", 1_000), ("µs", 1_000_000)] {
+        if let Some(number) = whole(factor) {
+            return format!("{number} {unit}");
         }
     }
-    format!("{interval} s")
+    let Some(nanos) = whole(1_000_000_000) else { return format!("{interval} s") };
+    let units = [("s", 9), ("ms", 6), ("µs", 3)].into_iter().map(|(unit, digits)| (unit, digits, 10u128.pow(digits)));
+    match units.into_iter().find(|(_, _, one)| nanos >= *one) {
+        Some((unit, digits, one)) => {
+            let decimals = format!("{:0>1$}", nanos % one, digits as usize);
+            format!("{}.{} {unit}", nanos / one, decimals.trim_end_matches('0'))
+        }
+        None => format!("{nanos} ns"),
+    }
 }
 
 fn section(out: &mut String, title: &str, body: String) {
@@ -163,27 +173,15 @@ fn limits(task: &TaskPlan) -> String {
     all.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Who runs where, and how much of the core the limits on execution allow.
+/// Who runs where. How loaded the cores are is part of the schedulability.
 fn cores(plan: &Plan) -> String {
     let cpus: BTreeSet<usize> = plan.tasks.iter().map(|task| task.cpu).collect();
     let line = |cpu: usize| {
         let here: Vec<&TaskPlan> = plan.tasks.iter().filter(|task| task.cpu == cpu).collect();
         let fmus: BTreeSet<usize> = here.iter().map(|task| task.fmu.0).collect();
         let fmus: Vec<&str> = fmus.into_iter().map(|fmu| plan.fmus[fmu].name.as_str()).collect();
-        let share = |task: &&&TaskPlan| match (&task.release, task.limits.max_execution) {
-            (Release::Periodic { interval, .. }, Some(limit)) => Some(limit.seconds() / interval.seconds()),
-            _ => None,
-        };
-        let shares: Vec<f64> = here.iter().filter_map(|task| share(&task)).collect();
-        let load = if shares.is_empty() {
-            "load unknown: no periodic clock has max_execution_us".to_owned()
-        } else {
-            let total: f64 = shares.iter().sum();
-            let verdict = if total > 1.0 { ": more than the core has" } else { "" };
-            let unknown = here.len() - shares.len();
-            format!("load by max_execution_us {:.0} %{verdict}; {unknown} tasks without", total * 100.0)
-        };
-        vec![format!("core {cpu}"), format!("{} tasks", here.len()), fmus.join(", "), load]
+        let tasks = format!("{} task{}", here.len(), if here.len() == 1 { "" } else { "s" });
+        vec![format!("core {cpu}"), tasks, fmus.join(", ")]
     };
     aligned(&cpus.into_iter().map(line).collect::<Vec<_>>(), &[1])
 }

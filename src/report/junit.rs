@@ -4,7 +4,8 @@
 //! message of exactly one of them. Valid by the schemas of Jenkins (junit-10.xsd) and of Ant (JUnit.xsd, the strict one:
 //! no attribute and no element is missing). Text from FMUs is escaped; what XML cannot have becomes U+FFFD.
 
-use super::format::{plain, plain_lines};
+use super::format::plain_lines;
+use super::markup::escape;
 use super::{ClockResult, FmuResult, FmuStatus, Problem, Run, Severity, passed, status};
 use std::fmt::Write;
 
@@ -139,22 +140,6 @@ fn escape_lines(text: &str) -> String {
     text.lines().map(escape).collect::<Vec<_>>().join("\n")
 }
 
-/// Text for content and attributes. What XML 1.0 cannot have is gone.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in plain(text).chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{FindingResult, sample};
@@ -162,6 +147,7 @@ mod tests {
     use roxmltree::{Document, Node};
 
     fn failures(text: &str) -> Vec<(String, String)> {
+        is_valid(text);
         let document = Document::parse(text).unwrap();
         let number = |node: &Node, name: &str| node.attribute(name).unwrap().parse::<usize>().unwrap();
         for suite in document.root_element().children().filter(Node::is_element) {
@@ -176,6 +162,46 @@ mod tests {
                 (case.to_owned(), node.text().unwrap_or_default().to_owned())
             })
             .collect()
+    }
+
+    fn inside<'a, 'i>(node: &Node<'a, 'i>) -> Vec<Node<'a, 'i>> {
+        node.children().filter(Node::is_element).collect()
+    }
+
+    /// What Ant's JUnit.xsd asks of an element: its attributes, and its children in their order.
+    fn is_valid(text: &str) {
+        let document = Document::parse(text).unwrap();
+        let names = |node: &Node| node.attributes().map(|attribute| attribute.name().to_owned()).collect::<Vec<_>>();
+        let root = document.root_element();
+        assert!(root.has_tag_name("testsuites") && names(&root).is_empty());
+        for (id, suite) in inside(&root).iter().enumerate() {
+            let all =
+                ["id", "name", "package", "timestamp", "hostname", "tests", "failures", "errors", "skipped", "time"];
+            assert_eq!((suite.tag_name().name(), names(suite)), ("testsuite", all.map(str::to_owned).to_vec()));
+            assert_eq!(suite.attribute("id"), Some(&*id.to_string()));
+            // A date and a time without a zone.
+            let stamp = suite.attribute("timestamp").unwrap();
+            let shape: String = stamp.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+            assert_eq!(shape, "0000-00-00T00:00:00");
+            let mut parts: Vec<&str> = inside(suite).iter().map(|node| node.tag_name().name()).collect();
+            parts.dedup();
+            assert_eq!(parts, ["properties", "testcase", "system-out", "system-err"]);
+            for case in inside(suite).iter().filter(|node| node.has_tag_name("testcase")) {
+                assert_eq!(names(case), ["classname", "name", "time"]);
+                let failures = inside(case);
+                assert!(failures.len() <= 1, "one failure at most");
+                for failure in failures {
+                    assert_eq!(
+                        (failure.tag_name().name(), names(&failure)),
+                        ("failure", vec!["type".into(), "message".into()])
+                    );
+                    assert!(inside(&failure).is_empty());
+                }
+            }
+            let times =
+                inside(suite).iter().chain([suite]).filter_map(|node| node.attribute("time")).collect::<Vec<_>>();
+            assert!(times.iter().all(|time| time.parse::<f64>().is_ok_and(f64::is_finite)), "{times:?}");
+        }
     }
 
     fn problem(severity: Severity, message: &str) -> Problem {

@@ -38,6 +38,7 @@ mod hlog;
 mod html;
 mod json;
 mod junit;
+mod markup;
 mod overruns;
 mod read;
 mod run;

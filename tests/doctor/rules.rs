@@ -22,6 +22,11 @@ fn fix(finding: &Finding) -> String {
     words.join("\n")
 }
 
+/// What is wrong with a machine: checks and levels.
+fn levels(machine: &Machine) -> Vec<(&'static str, Level)> {
+    machine.bad().into_iter().map(|finding| (finding.check, finding.level)).collect()
+}
+
 /// A change of the good machine, and the one finding that it must give: check, level, words in what was found, in the fix.
 type Row = (fn(&mut Machine), &'static str, Level, &'static [&'static str], &'static [&'static str]);
 
@@ -245,8 +250,7 @@ fn without_fifo_a_quota_stops_partitions() {
     let mut machine = good();
     machine.put("/sys/fs/cgroup/user.slice/cpu.max", "50000 100000\n");
     (machine.trials.fifo, machine.trials.fifo_refused) = (None, refusal("EPERM"));
-    let levels: Vec<_> = machine.bad().into_iter().map(|finding| (finding.check, finding.level)).collect();
-    assert_eq!(levels, [("fifo", Problem), ("cpu_quota", Problem)]);
+    assert_eq!(levels(&machine), [("fifo", Problem), ("cpu_quota", Problem)]);
 }
 
 #[test]
@@ -329,7 +333,6 @@ fn interrupts() {
     machine.remove("/sys/kernel/realtime");
     machine.put("/proc/sys/kernel/version", "#1 SMP\n");
     machine.put("/proc/irq/30/effective_affinity_list", "2\n");
-    let levels = |machine: &Machine| machine.bad().into_iter().map(|f| (f.check, f.level)).collect::<Vec<_>>();
     assert_eq!(levels(&machine), [("kernel", Problem), ("irq_affinity", Advice)]);
     let later = INTERRUPTS.replace("2000          0          0  PCI", "2000          1          0  PCI");
     machine.later.push(("/proc/interrupts".to_owned(), later));
@@ -403,8 +406,7 @@ fn switches() {
     let mut machine = good();
     machine.put("/proc/swaps", "Filename Type Size Used Priority\n/dev/sda2 partition 8 4 -2\n");
     machine.trials.memory_refused = refusal("ENOMEM");
-    let levels: Vec<_> = machine.bad().into_iter().map(|finding| (finding.check, finding.level)).collect();
-    assert_eq!(levels, [("memory", Problem), ("swap", Problem)]);
+    assert_eq!(levels(&machine), [("memory", Problem), ("swap", Problem)]);
 }
 
 #[test]

@@ -11,11 +11,17 @@ use std::path::{Path, PathBuf};
 pub struct Random(pub u64);
 
 impl Random {
+    /// From 0 on, below `limit`.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (z ^ (z >> 31)) % limit
+    }
+
+    /// With both ends.
+    pub fn between(&mut self, low: i128, high: i128) -> i128 {
+        low + i128::from(self.below((high - low + 1) as u64))
     }
 
     pub fn one_in(&mut self, n: u64) -> bool {

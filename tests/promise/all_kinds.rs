@@ -1,8 +1,7 @@
 //! Producers of every kind of clock, and consumers of periods, shifts and cores that a seed chooses, in real and in virtual
 //! time. One partition of `fmus/clock_kinds` ticks and arms, so that no other one comes in the midst of it.
 
-use super::program::{Rig, real_time};
-use super::rigs::Random;
+use super::program::{Random, Rig, real_time};
 use super::{is_the_same, run};
 use std::fmt::Write as _;
 use std::path::Path;

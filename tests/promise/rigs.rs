@@ -1,22 +1,9 @@
 //! Rigs of 20 FMUs on two cores with random periods, each of which mixes what it gets from others.
 
 use super::is_the_same;
-use super::program::{Rig, real_time};
+use super::program::{Random, Rig, real_time};
 use std::fmt::Write as _;
 use std::path::Path;
-
-/// SplitMix64.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
-    }
-}
 
 /// 18 mixers, half with periods of 10 to 45 ms and half of 60 to 150 ms, nine on each core, whose inputs come from any of
 /// them; and on each core one of 50 ms that takes 15 ms each time, so that the slow ones start only after the next release of

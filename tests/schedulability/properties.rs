@@ -1,6 +1,7 @@
 //! Whatever happens on the simulated machine stays within the bounds, and in the worst case reaches them.
 
-use super::simulator::{Chance, Random, worst_responses};
+use super::program::Random;
+use super::simulator::{Chance, worst_responses};
 use super::{periodic, responses};
 use proptest::prelude::*;
 use vecud::plan::schedulability::{Arrivals, Pattern, Task};

@@ -1,8 +1,9 @@
 //! Known-wrong ways to compute a worst response, each with systems in which the simulated machine exceeds it. A simulator that
 //! found none would prove nothing.
 
+use super::program::Random;
 use super::properties::system;
-use super::simulator::{Chance, Random, worst_responses};
+use super::simulator::{Chance, worst_responses};
 use super::{periodic, responses};
 use vecud::plan::schedulability::{Arrivals, Outcome, Pattern, Task, solve};
 

@@ -23,7 +23,7 @@ Tasks, most urgent first
   ecu    slow   constant   every 10 ms             2      2    86     3  ecu.slow
 
 Cores
-  core 3  4 tasks  ecu, plant  load by max_execution_us 25 %; 3 tasks without
+  core 3  4 tasks  ecu, plant
 
 Connections
   plant.speed  →  ecu.speed  Float64  immediate: without overruns the value of the same time: ecu.fast is less urgent than plant.step
@@ -46,10 +46,18 @@ May differ from run to run in real time
 }
 
 #[test]
-fn intervals_are_shown_in_the_unit_that_makes_them_whole() {
-    for (counter, resolution, text) in
-        [(1, 100, "10 ms"), (2, 1, "2 s"), (5, 2, "2500 ms"), (1, 3, "1/3 s"), (1, 4_000_000, "250 ns")]
-    {
+fn intervals_are_shown_exactly_and_in_units_that_people_read() {
+    for (counter, resolution, text) in [
+        (1, 100, "10 ms"),
+        (2, 1, "2 s"),
+        (5, 2, "2500 ms"),
+        (1, 3, "1/3 s"),
+        (1, 4_000_000, "250 ns"),
+        (1_630_545, 1_000_000_000, "1.630545 ms"),
+        (2_000_500, 1_000_000_000, "2.0005 ms"),
+        (1_010, 1_000_000_000, "1.01 µs"),
+        (3_000_000_001, 1_000_000_000, "3.000000001 s"),
+    ] {
         assert_eq!(interval_text(Fraction::new(counter, resolution).unwrap()), text);
     }
 }

@@ -8,7 +8,7 @@ use super::over_time::{Course, over_time};
 use super::percentiles::percentiles;
 use super::selection::Selection;
 use super::svg::Frame;
-use super::{anchor, apart, breakable, escape, r#where};
+use super::{anchor, breakable, escape, escape_with_code, parts, spread};
 use crate::plan::Mode;
 use crate::report::format::{count, plural};
 use crate::report::{ClockResult, FmuResult, FmuStatus, Run, status};
@@ -29,7 +29,7 @@ fn page(run: &Run, index: usize, fmu: &FmuResult, lines: usize) -> String {
     // What belongs to one FMU, a line each: hints first, then figures, then tables.
     out += &findings(fmu);
     out += &figures(run, &clocks, lines);
-    out += &r#where::section(run, &clocks, lines * 3);
+    out += &parts::section(run, &clocks, lines * 3);
     out += &tables(run, &clocks);
     out += &lock(fmu);
     out += &log(fmu);
@@ -57,7 +57,8 @@ fn findings(fmu: &FmuResult) -> String {
     if fmu.findings.is_empty() {
         return String::new();
     }
-    let items: String = fmu.findings.iter().map(|finding| format!("<li>{}</li>\n", escape(&finding.message))).collect();
+    let items: String =
+        fmu.findings.iter().map(|finding| format!("<li>{}</li>\n", escape_with_code(&finding.message))).collect();
     format!(
         "<div class=\"callout against\"><h3>Findings</h3>\n<p>What this FMU did against the standard, or for longer than its clocks \
          allow.</p>\n<ul>\n{items}</ul></div>\n"
@@ -105,7 +106,7 @@ fn figures(run: &Run, clocks: &[&ClockResult], lines: usize) -> String {
         );
     }
     let clocks: Vec<&ClockResult> = selection.clocks.iter().map(|(clock, _)| *clock).collect();
-    out += &apart::apart(&clocks, selection.note(|clock| &clock.response));
+    out += &spread::spread(&clocks, selection.note(|clock| &clock.response));
     format!("<div class=\"quad\">\n{out}</div>\n")
 }
 

@@ -1,7 +1,7 @@
 //! The top of the page: verdict, problems and what to do about them, whether the machine was fit.
 
 use super::machine::{bands, locked};
-use super::{escape, problems};
+use super::{escape, escape_with_code, problems};
 use crate::plan::Mode;
 use crate::report::format::{plural, seconds};
 use crate::report::{End, Run, Scheduling, passed};
@@ -89,7 +89,7 @@ fn readiness(run: &Run) -> String {
 }
 
 fn notes(run: &Run) -> String {
-    let mut notes: Vec<String> = run.notes.iter().map(|note| escape(note)).collect();
+    let mut notes: Vec<String> = run.notes.iter().map(|note| escape_with_code(note)).collect();
     if run.samples_dropped > 0 {
         let samples = plural(run.samples_dropped, "sample");
         notes.push(format!("{samples} of the recorded signals could not be kept: the recording has gaps."));

@@ -7,7 +7,6 @@
 //! No script and nothing from elsewhere: a policy in the page forbids both. Everything that came from an FMU, a rig or
 //! the machine is escaped.
 
-mod apart;
 mod clocks;
 mod comparison;
 mod connections;
@@ -19,22 +18,24 @@ mod fmus;
 mod gantt;
 mod glossary;
 mod head;
+mod hints;
 mod histogram;
 mod machine;
 mod over_time;
 mod overruns;
 mod overview;
+mod parts;
 mod percentiles;
 mod problems;
 mod selection;
+mod spread;
 mod stimuli;
 mod svg;
 mod tiles;
-mod r#where;
 mod worst;
 
 use super::Run;
-use super::format::plain;
+use super::markup::{escape, escape_with_code};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -44,7 +45,7 @@ pub use comparison::comparison_html;
 pub fn html(run: &Run) -> String {
     let mut body = String::with_capacity(64 * 1024);
     body += &head::head(run);
-    body += &r#where::hints_list(run);
+    body += &hints::list(run);
     body += &contents::contents(run);
     body += &overview::overview(run);
     body += &gantt::section(run);
@@ -69,22 +70,6 @@ fn page(title: &str, body: &str, version: &str) -> String {
     page += &format!("<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}");
     page += &format!("</main>\n<footer>vecud {}</footer>\n</body>\n</html>\n", escape(version));
     page
-}
-
-/// Text as HTML, in content and in attributes.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in plain(text).chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 /// The anchor of the page of an FMU.

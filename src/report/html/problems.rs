@@ -1,6 +1,6 @@
 //! What went wrong, most important first: what it was, what to do, and where on the page the figures are.
 
-use super::{anchor, breakable, escape};
+use super::{anchor, breakable, escape_with_code};
 use crate::report::format::{plain_lines, plural};
 use crate::report::{Problem, Run, Severity};
 
@@ -46,7 +46,7 @@ fn item(run: &Run, problem: &Problem, advice: Option<&str>) -> String {
         Severity::Finding => ("warning", "finding"),
         Severity::Warning => ("warning", "warning"),
     };
-    let message = plain_lines(&problem.message).map(|line| escape(&line)).collect::<Vec<_>>().join("<br>");
+    let message = plain_lines(&problem.message).map(|line| escape_with_code(&line)).collect::<Vec<_>>().join("<br>");
     let advice = advice.map(|what| format!("<small>{what}</small>")).unwrap_or_default();
     format!(
         "<li class=\"{class}\"><b>{word}</b><div><span>{message}</span>{advice}{}</div></li>\n",
@@ -84,7 +84,7 @@ fn advice(problem: &Problem) -> Option<&'static str> {
     }
     if has("overrun") {
         return Some(
-            "Its response is longer than its interval. Look at “Where the time goes” of its FMU: a long execution needs \
+            "Its response is longer than its interval. Look at “Where the time went” of its FMU: a long execution needs \
              another interval or a faster core; a response much longer than the execution has waited for others on the \
              same core, or for the machine.",
         );

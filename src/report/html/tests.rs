@@ -403,6 +403,60 @@ fn picture(why: Option<&str>) -> Picture {
     Picture { why: why.map(str::to_owned), from: 0, to: 1_000_000, items }
 }
 
+/// The section on where the time went, of a clock whose worst activation took so much longer than the usual one.
+#[test]
+fn the_parts_of_a_short_response_are_as_readable_as_those_of_a_long_one() {
+    let mut run = sample(1);
+    let clock = &mut run.clocks[0];
+    all(clock, &Histogram::of([2_000; 9]));
+    for part in [&mut clock.parts.preempted, &mut clock.parts.blocked, &mut clock.parts.set_get] {
+        *part = Histogram::of([1_000; 9]);
+    }
+    let worst = &mut clock.causes.worst_responses[0];
+    (worst.wakeup, worst.gate, worst.preempted, worst.blocked, worst.set_get) = (0, 0, 0, 0, 0);
+    (worst.executing, worst.response) = (3_000_000_000, 3_000_000_000);
+    let page = html(&run);
+    is_sound(&page);
+    let figure = page.split("<h3>Parts of the response</h3>").nth(1).unwrap().split("</figure>").next().unwrap();
+    let name = format!("{}.{}</text>", run.clocks[0].fmu, run.clocks[0].clock);
+    let own = figure.split(&name).nth(1).unwrap().split("class=\"strong\" x=\"4\"").next().unwrap();
+    let width = |bar: &str| bar.split(" width=\"").nth(1).unwrap().split('"').next().unwrap().parse::<f64>().unwrap();
+    let bars: Vec<f64> = own.split("<rect ").skip(1).map(width).collect();
+    // Wake-up, preempted, blocked, setting and executing of the usual one; executing of the worst.
+    assert_eq!(bars.len(), 6, "{own}");
+    assert!((bars[..5].iter().sum::<f64>() - bars[5]).abs() < 0.1, "both bars are as long: {bars:?}");
+    for word in ["wake-up: 2.00 µs, 33.3 %", "executing 3.00 s", ">6.00 µs</text>", ">3.00 s</text>"] {
+        assert!(own.contains(word), "no {word} in {own}");
+    }
+    for said in ["as shares of that", ">0 %</text>", ">100 %</text>"] {
+        assert!(figure.contains(said), "no {said}");
+    }
+}
+
+/// Each has a name of its own, within the page of an FMU.
+#[test]
+fn no_two_figures_of_an_fmu_have_the_same_name() {
+    let page = html(&sample(1));
+    let fmu = page.split("id=\"fmu-1\"").nth(1).unwrap().split("id=\"fmu-2\"").next().unwrap();
+    let fmu = fmu.split("<h4>Preemption lock</h4>").next().unwrap();
+    let mut names: Vec<&str> =
+        fmu.split("<figcaption><h").skip(1).filter_map(|rest| rest.get(2..)?.split('<').next()).collect();
+    names.push("Where the time went");
+    let all = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert!(names.len() == all && all >= 5 && names.contains(&"Wake-up, execution and response"), "{names:?}");
+}
+
+#[test]
+fn what_the_program_quotes_is_code() {
+    let mut run = sample(1);
+    run.problems = vec![Problem { severity: Severity::Warning, message: "fmu `e<u`: ask `vecud doctor`".into() }];
+    let page = html(&run);
+    is_sound(&page);
+    assert!(page.contains("fmu <code>e&lt;u</code>: ask <code>vecud doctor</code>"), "{page}");
+}
+
 #[test]
 fn the_trace_is_drawn_with_everything_that_is_in_it() {
     let mut run = sample(1);

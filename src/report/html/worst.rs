@@ -1,6 +1,6 @@
 //! The worst activations of each clock: where the time of each went, and who else was at work then.
 
-use super::r#where::full_name;
+use super::parts::full_name;
 use super::{escape, name};
 use crate::report::format::{count, duration, micros, plural};
 use crate::report::{ClockResult, Counts, Moment, Run};

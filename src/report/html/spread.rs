@@ -1,5 +1,5 @@
-//! Wake-up, execution and response apart: for each clock three bars on one logarithmic axis, so that a look tells whether
-//! the machine was late, the FMU's code takes long, or something in between does.
+//! How far wake-up, execution and response of each clock reach: three bars on one logarithmic axis, so that a look tells
+//! whether the machine was late, the FMU's code takes long, or something in between does.
 
 use super::escape;
 use super::figure::{Drawing, captioned, key};
@@ -15,7 +15,7 @@ const BAR: f64 = 11.0;
 const NAME: usize = 17;
 
 /// The figure of these clocks; nothing when nothing was measured. `note`: what is not drawn.
-pub fn apart(clocks: &[&ClockResult], note: Option<String>) -> String {
+pub fn spread(clocks: &[&ClockResult], note: Option<String>) -> String {
     let clocks: Vec<&ClockResult> = clocks.iter().copied().filter(|clock| clock.response.count() > 0).collect();
     if clocks.is_empty() {
         return String::new();
@@ -31,7 +31,7 @@ pub fn apart(clocks: &[&ClockResult], note: Option<String>) -> String {
     }
     legend += "</ul>\n";
     captioned(
-        "Where the time goes",
+        "Wake-up, execution and response",
         "Each line reaches from the shortest to the longest value, its thick part from the median to 99 %; the mark is the \
          longest. A response far right of wake-up and execution has waited for other partitions or the lock.",
         &drawing,

@@ -1,0 +1,124 @@
+//! Where the time went: the parts of each clock's response, one bar for the usual activation and one for the worst; then the
+//! worst activations and the overruns.
+
+use super::svg::{Frame, class};
+use super::{escape, name};
+use crate::plan::Mode;
+use crate::report::format::{duration, plural};
+use crate::report::{ClockResult, Run};
+use std::fmt::Write;
+
+const ROW: f64 = 48.0;
+const BAR: f64 = 16.0;
+/// From the top of a bar to the base line of its text.
+const BASE: f64 = 12.0;
+/// Width of a letter, about.
+const LETTER: f64 = 7.0;
+const LEFT: f64 = 190.0;
+
+/// The parts in the order in which they are drawn, and their styles.
+const PARTS: [(&str, usize); 6] =
+    [("wake-up", 0), ("gate", 4), ("preempted", 1), ("blocked", 3), ("set/get", 5), ("executing", 2)];
+
+/// The section; nothing in virtual time and of a run that did not measure it.
+pub fn section(run: &Run, clocks: &[&ClockResult], rows: usize) -> String {
+    let clocks: Vec<&ClockResult> = clocks.iter().copied().filter(|clock| clock.parts.set_get.count() > 0).collect();
+    if run.mode == Mode::Virtual || clocks.is_empty() {
+        return String::new();
+    }
+    let shown = &clocks[..clocks.len().min(rows)];
+    let mut out = String::from("<h3>Where the time went</h3>\n");
+    out += &figure(shown);
+    if clocks.len() > shown.len() {
+        let more = plural((clocks.len() - shown.len()) as u64, "less urgent clock");
+        out += &format!("<p class=\"note\">Not shown: {more}.</p>\n");
+    }
+    out += &super::worst::tables(run, &clocks);
+    out += &super::overruns::table(&clocks);
+    out
+}
+
+/// The medians of the parts. Execution without setting and getting is what is left of the medians.
+fn usual(clock: &ClockResult) -> [u64; 6] {
+    let median = |histogram: &crate::record::histogram::Histogram| histogram.quantile(0.5);
+    let (wakeup, set_get) = (median(&clock.wakeup_latency), median(&clock.parts.set_get));
+    [
+        wakeup,
+        median(&clock.start_latency).saturating_sub(wakeup),
+        median(&clock.parts.preempted),
+        median(&clock.parts.blocked),
+        set_get,
+        median(&clock.execution).saturating_sub(set_get),
+    ]
+}
+
+/// Each bar is as long as any other: medians beside the worst, and clocks of 1 ms beside those of 100 ms, would vanish.
+fn figure(clocks: &[&ClockResult]) -> String {
+    let height = 8.0 + ROW * clocks.len() as f64 + 30.0;
+    let frame = Frame { width: 960.0, height, left: LEFT, right: 70.0, top: 8.0, bottom: 30.0, labels: 4 };
+    let ticks = [0, 25, 50, 75, 100].map(|percent| (f64::from(percent) / 100.0, format!("{percent} %"), String::new()));
+    let mut svg = frame.x_axis(&ticks);
+    for (row, clock) in clocks.iter().enumerate() {
+        let top = frame.top + ROW * row as f64;
+        let full = format!("{}.{}", clock.fmu, clock.clock);
+        let short = match full.char_indices().nth(22) {
+            Some((end, _)) => format!("{}…", escape(&full[..end])),
+            None => escape(&full),
+        };
+        let _ = writeln!(svg, "<text class=\"strong\" x=\"4\" y=\"{:.1}\">{short}</text>", top + 24.0);
+        let worst = clock.causes.worst_responses.first().map(|moment| moment.parts().map(|(_, part)| part));
+        for (place, (label, parts)) in [("p50", Some(usual(clock))), ("worst", worst)].into_iter().enumerate() {
+            let y = top + 5.0 + place as f64 * (BAR + 3.0);
+            let x = LEFT - 8.0;
+            let _ = writeln!(svg, "<text class=\"end dim\" x=\"{x:.1}\" y=\"{:.1}\">{label}</text>", y + BASE);
+            svg += &parts.map_or_else(String::new, |parts| bar(&frame, y, parts));
+        }
+    }
+    let key = |(title, style): (&str, usize)| {
+        let class = class(style);
+        format!(
+            "<li><svg class=\"key\" viewBox=\"0 0 28 12\" aria-hidden=\"true\"><rect class=\"bar part {class}\" x=\"3\" y=\"0\" \
+             width=\"22\" height=\"12\"/></svg><span>{title}</span></li>\n"
+        )
+    };
+    format!(
+        "<figure>\n<figcaption><h3>Parts of the response</h3><p>From the release to the last output read, as shares of that \
+         time, which stands behind the bar: bars of one length are not of one duration. The upper bar of a clock has the \
+         median of each part (they need not belong to one activation), the lower one its longest activation.</p></figcaption>\n\
+         <div class=\"plot\">{}</div>\n<ul class=\"legend gantt\">\n{}</ul>\n</figure>\n",
+        frame.svg("Parts of the response of each clock, as shares of it", &svg),
+        PARTS.map(key).concat()
+    )
+}
+
+/// A bar across the plot, its parts from left to right; those that are long enough have their name and time in them.
+fn bar(frame: &Frame, y: f64, parts: [u64; 6]) -> String {
+    let whole = parts.iter().fold(0_u64, |sum, part| sum.saturating_add(*part));
+    let mut out = String::new();
+    let mut begun = 0_u64;
+    for (part, (title, style)) in parts.into_iter().zip(PARTS).filter(|(part, _)| *part > 0) {
+        let x = |time: u64| frame.x(time as f64 / whole as f64);
+        let (from, to) = (x(begun), x(begun.saturating_add(part)));
+        begun = begun.saturating_add(part);
+        let (class, width, text) = (class(style), to - from, duration(part));
+        let share = part as f64 / whole as f64 * 100.0;
+        let _ = writeln!(
+            out,
+            "<rect class=\"bar part {class}\" x=\"{from:.2}\" y=\"{y:.1}\" width=\"{width:.2}\" height=\"{BAR}\">\
+             <title>{title}: {text}, {share:.1} %</title></rect>"
+        );
+        // In grey, the name tells.
+        let fits = |text: &String| width > LETTER * (text.chars().count() + 2) as f64;
+        if let Some(text) = [format!("{title} {text}"), text].into_iter().find(fits) {
+            let (x, y) = (from + width / 2.0, y + BASE);
+            let _ = writeln!(out, "<text class=\"inside mid {class}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>");
+        }
+    }
+    let (x, y) = (frame.x(1.0) + 7.0, y + BASE);
+    out + &format!("<text class=\"strong\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>\n", duration(whole))
+}
+
+/// The name of a clock that is given as `fmu.clock`.
+pub fn full_name(clock: &str) -> String {
+    clock.split_once('.').map_or_else(|| escape(clock), |(fmu, clock)| name(fmu, clock))
+}
