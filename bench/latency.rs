@@ -26,7 +26,7 @@ mod start_up;
 #[path = "latency/tick.rs"]
 mod tick;
 
-use results::{Results, asked};
+use results::{Results, asked, known};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vecud::sys::{affinity, memory, scheduling};
@@ -62,6 +62,7 @@ fn main() -> ExitCode {
 }
 
 fn measure() -> Result<bool, String> {
+    known(&PARTS.map(|(name, ..)| name))?;
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let mut cpus: Vec<usize> = affinity::allowed_cpus().map_err(|error| error.to_string())?.into_iter().collect();
     let cpu = cpus.pop().ok_or("no core is allowed")?;

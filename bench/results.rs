@@ -27,6 +27,16 @@ pub fn asked(part: &str) -> bool {
     parts.peek().is_none() || parts.any(|argument| argument == part)
 }
 
+/// Says so when the command line names a part that there is not.
+#[allow(dead_code)] // as above
+pub fn known(parts: &[&str]) -> Result<(), String> {
+    let named = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
+    match named.into_iter().find(|part| !parts.contains(&part.as_str())) {
+        Some(part) => Err(format!("there is no part `{part}`: there are {}", parts.join(", "))),
+        None => Ok(()),
+    }
+}
+
 /// The figures of one program.
 pub struct Results {
     program: &'static str,

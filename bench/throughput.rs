@@ -21,7 +21,7 @@ mod memory;
 mod results;
 
 use idle::{Idle, Recorded};
-use results::{Results, asked};
+use results::{Results, asked, known};
 use std::process::ExitCode;
 
 /// Activations of a run.
@@ -40,6 +40,7 @@ fn main() -> ExitCode {
 }
 
 fn measure() -> Result<bool, String> {
+    known(&["connected", "unconnected", "recorded", "memory"])?;
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let library = library::build(folder.path(), "idle")?;
     let mut results = Results::new("throughput");

@@ -64,6 +64,24 @@ impl Bare {
         Ok(bare)
     }
 
+    /// [`Bare::sleeper`] that sleeps until `ahead` before the instant and then looks at the clock until it has come.
+    pub fn poller(place: Place, period: i64, phase: i64, ahead: i64) -> Result<Bare, String> {
+        let mut bare = Bare::new();
+        bare.spawn(place, move |stop, latencies| {
+            let mut release = (now() / period + 2) * period + phase;
+            while !stop.load(Relaxed) {
+                sleep_until(release - ahead);
+                let mut seen = now();
+                while seen < release {
+                    seen = now();
+                }
+                latencies.record(seen - release);
+                release += period;
+            }
+        })?;
+        Ok(bare)
+    }
+
     /// From just before a thread at `from` wakes one at `to` (with work made visible before) to the other's first instruction.
     pub fn wake(from: Place, to: Place, period: i64, phase: i64) -> Result<Bare, String> {
         let mut bare = Bare::new();

@@ -25,7 +25,7 @@ pub fn measure(bench: &Bench, results: &mut Results) -> Result<(), String> {
             // Each half of a run has the phases the other way round: the kernel's own tick is on the grid of one of them.
             for (shift, phase) in [("0", micros * 500), (half, 0)] {
                 let name = format!("start-{micros}-{shift}");
-                let rig = rig(bench, &name, interval, shift, 0)?;
+                let rig = rig(bench, &name, interval, shift, "")?;
                 let place = Place { cpu: bench.cpu, priority: PRIORITY };
                 let bare = Bare::sleeper(place, micros * 1000, phase)?;
                 let run = rig.run();
@@ -46,27 +46,44 @@ pub fn measure(bench: &Bench, results: &mut Results) -> Result<(), String> {
             results.limited(&label, median(&mut ratios[index]), "", at_most);
             results.figure(&format!("  the same in µs, {name}"), median(&mut ours[index]) / 1e3, "µs");
         }
-        let mut polled = Vec::new();
-        for run in 0..RUNS {
-            let run = rig(bench, &format!("spin-{micros}-{run}"), interval, "0", SPIN)?.run()?;
-            polled.push(run.percentile("idle", "c0", "start_latency", "p99").ok_or("no start latency")? / 1e3);
-        }
-        results.limited(
-            &format!("start latency at {micros} µs with spin_us = {SPIN}, p99"),
-            median(&mut polled),
-            "µs",
-            0.2,
-        );
+        polled(bench, micros, interval, results)?;
         cyclictest(bench, micros, results);
     }
     Ok(())
 }
 
-fn rig(bench: &Bench, name: &str, interval: &'static str, shift: &'static str, spin: u32) -> Result<Rig, String> {
+/// With `spin_us`, beside a bare thread that polls for as long. Both keep a quarter of a period away from the kernel's own
+/// tick, which would interrupt who polls.
+fn polled(bench: &Bench, micros: i64, interval: &'static str, results: &mut Results) -> Result<(), String> {
+    let (mut ours, mut theirs) = ([const { Vec::new() }; 3], Vec::new());
+    let quarter = micros / 4;
+    for run in 0..RUNS {
+        let host = format!("spin_us = {SPIN}\nphase_us = {quarter}\n");
+        let rig = rig(bench, &format!("spin-{micros}-{run}"), interval, "0", &host)?;
+        let place = Place { cpu: bench.cpu, priority: PRIORITY };
+        let bare = Bare::poller(place, micros * 1000, (quarter + micros / 2) * 1000, i64::from(SPIN) * 1000)?;
+        let run = rig.run();
+        let bare = bare.finish()?;
+        let run = run?;
+        for (index, (name, _)) in PERCENTILES.into_iter().enumerate() {
+            ours[index].push(run.percentile("idle", "c0", "start_latency", name).ok_or("no start latency")? / 1e3);
+        }
+        theirs.push(percentile(&bare, 99.0) / 1e3);
+    }
+    let name = |percentile| format!("start latency at {micros} µs with spin_us = {SPIN}, {percentile}");
+    let [p50, p90, p99] = ours.each_mut().map(|values| median(values));
+    results.figure(&name("p50"), p50, "µs");
+    results.figure(&name("p90"), p90, "µs");
+    results.limited(&name("p99"), p99, "µs", 0.2);
+    results.figure("  p99 of a bare thread that polls for as long", median(&mut theirs), "µs");
+    Ok(())
+}
+
+fn rig(bench: &Bench, name: &str, interval: &'static str, shift: &'static str, host: &str) -> Result<Rig, String> {
     let clock = Clock { interval: Some(interval), shift, priority: 0, values: 0 };
     fmu::write(bench.folder, name, &bench.idle, &[clock], false)?;
     let text = format!(
-        "[rig]\nstop_time = {SECONDS}\n[host]\nfifo_priorities = [{PRIORITY}, {PRIORITY}]\ncpus = [{}]\nspin_us = {spin}\n\
+        "[rig]\nstop_time = {SECONDS}\n[host]\nfifo_priorities = [{PRIORITY}, {PRIORITY}]\ncpus = [{}]\n{host}\
          [fmu.idle]\npath = \"{name}\"\n",
         bench.cpu
     );

@@ -213,7 +213,7 @@ pub enum TaskWord {
 pub enum Metric {
     /// Release → first instruction after the sleep.
     Wakeup,
-    /// Release → first FMI call.
+    /// Release → first FMI call; of a clock that datagrams tick, its release is the arrival.
     Start,
     /// Change of start intervals against release intervals.
     Jitter,
@@ -221,8 +221,6 @@ pub enum Metric {
     Execution,
     /// Release → last get done.
     Response,
-    /// Arrival of the datagram → first FMI call.
-    Arrival,
     /// Preemption lock: from having it to giving it back.
     LockHold,
     /// Preemption lock: from asking for it to having it, when somebody else had it.

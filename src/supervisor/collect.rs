@@ -400,7 +400,8 @@ fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling, facts:
             received: cells.get(TaskWord::Received) + dropped,
             rate_limited: cells.get(TaskWord::RateLimited),
             dropped,
-            arrival_latency: measured(Metric::Arrival),
+            // Its release is the arrival.
+            arrival_latency: measured(Metric::Start),
         }),
         max_latency: planned.limits.max_latency.map(|limit| limit.0 as u64),
         schedulability: schedulability::seen(plan, cells),

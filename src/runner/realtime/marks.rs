@@ -1,7 +1,6 @@
 //! The histograms that every activation leaves its mark in (design S18).
 
 use super::own::Own;
-use crate::plan::Release;
 use crate::record::board::{Metric, TaskWord};
 use crate::record::trace::TraceRing;
 use crate::runner::near::Near;
@@ -16,8 +15,6 @@ pub struct Marks {
     execution: Near,
     response: Near,
     jitter: Near,
-    /// Of a clock that datagrams tick.
-    arrival: Option<Near>,
     /// Release and start of the activation before.
     previous: Option<(i64, i64)>,
 }
@@ -42,7 +39,6 @@ impl Marks {
             execution: near(Metric::Execution),
             response: near(Metric::Response),
             jitter: near(Metric::Jitter),
-            arrival: matches!(own.plan.release, Release::Datagram { .. }).then(|| near(Metric::Arrival)),
             previous: None,
         }
     }
@@ -62,10 +58,6 @@ impl Marks {
         self.start.record(start - release);
         self.execution.record(execution);
         self.response.record(end - release);
-        if let Some(arrival) = &mut self.arrival {
-            // The dispatch of such a tick is the arrival.
-            arrival.record(start - release);
-        }
         if let Some((release_before, start_before)) = self.previous.replace((release, start)) {
             let between = release - release_before;
             self.jitter.record((start - start_before - between).abs());
