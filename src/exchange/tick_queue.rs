@@ -100,6 +100,12 @@ impl TickQueue {
         Tick::Queued
     }
 
+    /// Memory that the next [`TickQueue::push`] changes.
+    pub fn places(&self) -> [&AtomicU64; 2] {
+        let written = self.written.load(Ordering::Relaxed);
+        [&self.written, &self.slots[written as usize % QUEUE][0]]
+    }
+
     /// Takes the oldest tick; its place is free when it has ceased to [wait](TickQueue::waiting).
     pub fn pop(&self) -> Option<TickStamp> {
         let read = self.read.load(Ordering::Relaxed);

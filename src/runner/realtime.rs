@@ -168,6 +168,8 @@ impl PartitionThread {
                 }
                 self.measure.iter_mut().for_each(|measure| measure.sleeps(world));
                 state.wake.wait_until(seen, look);
+                own.prefetch(host);
+                self.activation.prefetch();
                 now = world.now();
                 continue;
             };
@@ -188,7 +190,16 @@ impl PartitionThread {
                     continue;
                 }
             }
-            let due = next.foreseen.unwrap_or_else(|| take_next(&own, timeline));
+            let due = match next.foreseen {
+                Some(due) => {
+                    if due.dispatched.is_some() {
+                        // It ceases to wait.
+                        state.ticks.waiting(timeline.waiting() - 1);
+                    }
+                    due
+                }
+                None => take_next(&own, timeline),
+            };
             let at = (next.nanos, next.release);
             now = self.activate(&own, host, &due, at, now, period.nanos, &mut marks);
             if next.foreseen.is_some() {

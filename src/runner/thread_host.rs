@@ -220,10 +220,11 @@ impl PartitionHost {
     pub fn locked<T>(&self, body: impl FnOnce() -> T) -> T {
         self.take_lock();
         let result = body();
-        if let Unlocked::Outermost { held } = self.lock.unlock(&self.member) {
+        let unlocked = self.lock.unlock(&self.member);
+        self.wake_targets();
+        if let Unlocked::Outermost { held } = unlocked {
             self.keep_longest(held);
         }
-        self.wake_targets();
         result
     }
 

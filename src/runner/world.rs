@@ -10,6 +10,7 @@ use crate::schedule::Tick;
 use crate::sys::clock::Clock;
 use crate::sys::cycles::Scale;
 use crate::sys::preemption::PreemptionLock;
+use crate::sys::prefetch::prefetch;
 use crate::sys::wake::WakeWord;
 use crate::time::{Fraction, Instant, Nanos};
 use crossbeam::utils::CachePadded;
@@ -343,13 +344,21 @@ impl World {
             return false;
         }
         let outcome = state.ticks.push(stamp);
-        self.count(target, stamp, outcome);
         if outcome != Tick::Queued {
+            self.count(target, stamp, outcome);
             return false;
         }
         // In the draft a tick may have a delay.
-        self.dispatched(target, stamp.dispatched.max(self.wall(stamp.time)));
+        self.dispatched(target, || stamp.dispatched.max(self.wall(stamp.time)));
         true
+    }
+
+    /// Asks for the memory that [`World::tick`] changes.
+    #[inline]
+    pub fn prefetch_tick(&self, target: TaskId) {
+        let state = &self.tasks[target.0];
+        state.ticks.places().into_iter().for_each(prefetch);
+        prefetch(&state.wake);
     }
 
     /// Counts what became of a tick; one that found its queue full is an overrun, seen when it was dispatched.
@@ -376,7 +385,7 @@ impl World {
         }
         let words = deadline.to_words();
         state.armed.write(|i| words[i]);
-        self.dispatched(target, self.wall(deadline.tick.time));
+        self.dispatched(target, || self.wall(deadline.tick.time));
     }
 
     /// The interval of a tunable clock has changed and counts from `from`. The caller wakes the thread, and keeps others who
@@ -385,15 +394,15 @@ impl World {
         let [a, b, c] = from.to_words();
         let words = [interval.counter(), interval.resolution(), a, b, c];
         self.tasks[target.0].retuned.write(|i| words[i]);
-        self.dispatched(target, self.wall(from.after(interval)));
+        self.dispatched(target, || self.wall(from.after(interval)));
     }
 
     /// `target` has mail, and is due at `release` (wall clock).
-    fn dispatched(&self, target: TaskId, release: Nanos) {
+    fn dispatched(&self, target: TaskId, release: impl Fn() -> Nanos) {
         let state = &self.tasks[target.0];
         if self.scheduling == Scheduling::Cooperative {
             let turns = &self.instances[self.plan.tasks[target.0].fmu.0].turns;
-            turns.expect(target.0, release.0);
+            turns.expect(target.0, release().0);
             // Its thread says that it has finished before it takes back what it announced: one of the two sees the other.
             if state.finished.load(SeqCst) {
                 turns.retire(target.0);

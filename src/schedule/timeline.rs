@@ -113,6 +113,13 @@ struct Waiting {
     root: Option<TaskId>,
 }
 
+impl Waiting {
+    fn due(&self) -> Due {
+        let Waiting { time, dispatched, retimed, root } = *self;
+        Due { dispatched: Some(dispatched), retimed, root, ..Due::own(time) }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Source {
     /// Periodic. Releases that wait for their predecessor to end are before those of the grid.
@@ -332,9 +339,8 @@ impl Timeline {
     }
 
     fn activate(&mut self, waiting: Waiting) -> Due {
-        let Waiting { time, dispatched, retimed, root } = waiting;
-        self.activated(time);
-        Due { dispatched: Some(dispatched), retimed, root, ..Due::own(time) }
+        self.activated(waiting.time);
+        waiting.due()
     }
 
     /// What waits for `time`, or, when the clock has moved on, for the time of the dispatch: the first nanosecond from

@@ -9,7 +9,9 @@ use crate::fmu::description::{Dialect, ValueReference};
 use crate::plan::{FmuId, OutputClock, TaskId, TriggerTime};
 use crate::record::board::TaskWord;
 use crate::record::findings::{Finding, Occurrence};
+use crate::record::trace::TraceRing;
 use crate::runner::world::World;
+use crate::sys::prefetch::prefetch;
 use crate::time::{Fraction, Instant, Nanos};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -163,6 +165,17 @@ impl PartitionHost {
         }
     }
 
+    /// Asks for the memory of those whom this instance triggers, of a few: while the FMU says which of its clocks tick.
+    fn prefetch_targets(&self) {
+        const FEW: usize = 4;
+        if matches!(self.dispatch, Dispatch::Threads) {
+            let clocks = &self.world.plan.fmus[self.fmu.0].output_clocks;
+            let targets = clocks.iter().take(FEW).filter_map(|clock| clock.targets.first());
+            targets.for_each(|target| self.world.prefetch_tick(*target));
+            self.trace().into_iter().flat_map(TraceRing::next).for_each(prefetch);
+        }
+    }
+
     /// Reads every output clock once and every countdown interval, and hands out what they say.
     /// `time`: `intermediateUpdateTime` of the draft's callback.
     pub(super) fn route(&self, time: Option<f64>) -> Result<(), Failure> {
@@ -172,6 +185,7 @@ impl PartitionHost {
         let Ok(mut clocks) = self.clocks.try_borrow_mut() else { return Ok(()) };
         let clocks = &mut *clocks;
         if !clocks.outputs.is_empty() {
+            self.prefetch_targets();
             let _counted = updates.get_clocks(&mut clocks.outputs)?;
             // While they are active, and before anybody whom they trigger can run.
             self.read_on_ticks(updates, clocks.outputs.active())?;
@@ -189,7 +203,8 @@ impl PartitionHost {
                     Fraction::ZERO
                 });
                 let (time, root) = self.tick_time(clock, said);
-                let stamp = TickStamp { time: time.after(delay), dispatched: now, root };
+                let time = if delay.is_zero() { time } else { time.after(delay) };
+                let stamp = TickStamp { time, dispatched: now, root };
                 for target in &clock.targets {
                     self.dispatch_tick(index, *target, stamp);
                 }

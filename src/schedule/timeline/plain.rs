@@ -1,5 +1,5 @@
-//! A timeline that is nothing but a grid at the moment, which most are most of the time: what comes next is known without
-//! looking at anything else, and passing many instants takes as long as passing few.
+//! A timeline that is nothing but a grid at the moment, or nothing but ticks, which most are most of the time: what comes
+//! next is known without looking at anything else, and passing many instants of a grid takes as long as passing few.
 
 use super::{Due, QUEUE, Source, Timeline};
 use crate::schedule::grid::Grid;
@@ -9,10 +9,15 @@ impl Timeline {
     /// What [`Timeline::take`] is going to give, where it is known: until a tick, another interval or the like comes.
     #[inline]
     pub fn foresee(&self) -> Option<Due> {
-        let (grid, stop) = self.nothing_but_grid()?;
-        let time = grid.next();
-        let before_stop = stop.is_none_or(|stop| time < stop);
-        before_stop.then(|| Due { next: Some(grid.after_next()), ..Due::own(time) })
+        let due = match (&self.source, self.waiting.first()) {
+            (Source::Ticks, Some(waiting)) => waiting.due(),
+            (Source::Ticks, None) => return None,
+            _ => {
+                let (grid, _) = self.nothing_but_grid()?;
+                Due { next: Some(grid.after_next()), ..Due::own(grid.next()) }
+            }
+        };
+        self.stop.is_none_or(|stop| due.time < stop).then_some(due)
     }
 
     /// Takes what was [foreseen](Timeline::foresee) off the timeline, and foresees what comes after it.

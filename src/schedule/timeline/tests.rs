@@ -241,8 +241,8 @@ proptest! {
     /// What is foreseen is what is taken, whatever has happened to the clock before; and the step from one to the next is
     /// the same as looking anew.
     #[test]
-    fn what_is_foreseen_comes(steps in proptest::collection::vec((0u8..8, 1u64..40), 1..80)) {
-        let mut timeline = periodic("0.01", "0.003", 1.0);
+    fn what_is_foreseen_comes(is_periodic in any::<bool>(), steps in proptest::collection::vec((0u8..8, 1u64..40), 1..80)) {
+        let mut timeline = if is_periodic { periodic("0.01", "0.003", 1.0) } else { ticked() };
         let mut now = 0.0;
         for (what, amount) in steps {
             let time = at(now + amount as f64 / 1000.0);
