@@ -31,12 +31,13 @@ pub struct Bare {
     threads: Vec<JoinHandle<Result<(), String>>>,
     stop: Arc<AtomicBool>,
     words: Arc<Vec<AtomicU64>>,
+    missed: Arc<AtomicU64>,
 }
 
 impl Bare {
     fn new() -> Bare {
         let words = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
-        Bare { threads: Vec::new(), stop: Arc::new(AtomicBool::new(false)), words: Arc::new(words) }
+        Bare { threads: Vec::new(), stop: Arc::default(), words: Arc::new(words), missed: Arc::default() }
     }
 
     fn spawn(&mut self, place: Place, body: impl FnOnce(&AtomicBool, Recorder) + Send + 'static) -> Result<(), String> {
@@ -51,17 +52,29 @@ impl Bare {
     }
 
     /// From the instant, whole multiples of `period` plus `phase` of CLOCK_MONOTONIC, to the first instruction after it.
+    /// Leaves instants out that have passed by then, as clocks with the policy `skip` do.
     pub fn sleeper(place: Place, period: i64, phase: i64) -> Result<Bare, String> {
         let mut bare = Bare::new();
+        let missed = Arc::clone(&bare.missed);
         bare.spawn(place, move |stop, latencies| {
             let mut release = (now() / period + 2) * period + phase;
             while !stop.load(Relaxed) {
                 sleep_until(release);
-                latencies.record(now() - release);
-                release += period;
+                let late = now() - release;
+                latencies.record(late);
+                let passed = late / period;
+                if passed > 0 {
+                    missed.fetch_add(passed as u64, Relaxed);
+                }
+                release += (passed + 1) * period;
             }
         })?;
         Ok(bare)
+    }
+
+    /// Instants that a [sleeper](Bare::sleeper) has left out so far.
+    pub fn missed(&self) -> u64 {
+        self.missed.load(Relaxed)
     }
 
     /// [`Bare::sleeper`] that sleeps until `ahead` before the instant and then looks at the clock until it has come.

@@ -6,10 +6,10 @@ use std::process::{Child, Command, Stdio};
 use vecud::record::histogram::Histogram;
 use vecud::sys::clock::monotonic_now;
 
-/// A rig in a folder of its own.
+/// A rig, and where its runs go.
 pub struct Rig {
-    folder: PathBuf,
-    name: String,
+    file: PathBuf,
+    out: PathBuf,
 }
 
 /// A finished run.
@@ -23,26 +23,34 @@ pub struct Run {
 impl Rig {
     /// Writes the rig file.
     pub fn new(folder: &Path, name: &str, text: &str) -> Result<Rig, String> {
-        let rig = Rig { folder: folder.to_owned(), name: name.to_owned() };
-        std::fs::write(rig.file(), text).map_err(|error| error.to_string())?;
+        let rig = Rig { file: folder.join(format!("{name}.toml")), out: folder.join(format!("{name}-out")) };
+        std::fs::write(&rig.file, text).map_err(|error| error.to_string())?;
         Ok(rig)
     }
 
-    /// The rig file.
-    pub fn file(&self) -> PathBuf {
-        self.folder.join(format!("{}.toml", self.name))
+    /// One that there is; `folder` is for its runs.
+    pub fn of(folder: &Path, file: PathBuf) -> Rig {
+        Rig { file, out: folder.join("out") }
     }
 
     /// Runs it to its stop time.
     pub fn run(&self) -> Result<Run, String> {
-        let out = self.folder.join(format!("{}-out", self.name));
-        let _ = std::fs::remove_dir_all(&out);
+        self.run_with(&[])
+    }
+
+    /// Runs it for so many seconds.
+    pub fn run_for(&self, seconds: f64) -> Result<Run, String> {
+        self.run_with(&["--stop-time", &seconds.to_string()])
+    }
+
+    fn run_with(&self, options: &[&str]) -> Result<Run, String> {
+        let _ = std::fs::remove_dir_all(&self.out);
         let began = monotonic_now();
         let mut command = Command::new(env!("CARGO_BIN_EXE_vecud"));
-        command.arg("run").arg(self.file()).args(["--quiet", "--out"]).arg(&out);
+        command.arg("run").arg(&self.file).args(options).args(["--quiet", "--out"]).arg(&self.out);
         let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
         finish(child)?;
-        let text = std::fs::read_to_string(out.join("report.json")).map_err(|error| error.to_string())?;
+        let text = std::fs::read_to_string(self.out.join("report.json")).map_err(|error| error.to_string())?;
         let report: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
         if report["host"]["scheduling"] != "fifo" {
             return Err("no real-time privileges".to_owned());

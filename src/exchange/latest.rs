@@ -111,7 +111,7 @@ impl Latest {
         holds.load(Ordering::Relaxed) == version
     }
 
-    /// Memory that is touched when the version after this one is written, or read.
+    /// Memory that is touched when this version is written, or read.
     #[inline]
     pub fn places(&self, version: u64) -> [&AtomicU64; 3] {
         let Slot { holds, words } = self.slot(version);

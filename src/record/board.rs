@@ -3,6 +3,7 @@
 //! Every word has one writer at a time (the thread of its task, or the runner's main thread) unless said otherwise, so
 //! plain loads and stores suffice; readers need each word whole, not several words at one instant.
 
+use super::LINE;
 use super::commands::ControlLayout;
 use super::findings::{self, FindingCells};
 use super::histogram;
@@ -236,8 +237,6 @@ const FMU_WORDS: usize = FMU_FINDINGS + findings::WORDS;
 /// Where the histograms of a task begin, whole cache lines after its first word.
 const TASK_HISTOGRAMS: usize = (TaskWord::Count as usize).next_multiple_of(LINE);
 const TASK_WORDS: usize = TASK_HISTOGRAMS + Metric::Count as usize * histogram::WORDS;
-/// Words of a cache line.
-const LINE: usize = 8;
 
 /// Where everything lies.
 #[derive(Clone, Debug, PartialEq, Eq)]

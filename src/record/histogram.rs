@@ -7,6 +7,7 @@
 //! Values are nanoseconds from 0 to an hour, in buckets of at most 1/128 of the value (two significant digits). Anything
 //! longer counts as an hour in the buckets; the exact maximum keeps the real value.
 
+use super::LINE;
 use hdrhistogram::Histogram as Hdr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -25,7 +26,7 @@ const MAX: usize = 2;
 const HEADER: usize = 3;
 
 /// Words of memory that one histogram takes: whole cache lines, and the first one is that of the smallest values, too.
-pub const WORDS: usize = (HEADER + COUNTERS).next_multiple_of(8);
+pub const WORDS: usize = (HEADER + COUNTERS).next_multiple_of(LINE);
 
 /// The counter of a value: its bucket's power of two, then linearly within.
 fn index(value: u64) -> usize {

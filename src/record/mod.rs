@@ -22,3 +22,6 @@ mod tail;
 mod thinning;
 pub mod trace;
 pub mod unusable;
+
+/// Words of a cache line.
+const LINE: usize = 8;

@@ -180,6 +180,12 @@ impl End {
             && values.doubles().is_some();
     }
 
+    /// Asks for the memory that the version so many after the newest one is in.
+    #[inline]
+    fn prefetch(&self, further: u64) {
+        self.cable.places(self.cable.version() + further).into_iter().for_each(prefetch);
+    }
+
     /// Brings the newest version into the batch. A function of its own, like [`End::publish`]: in line it would cost more.
     #[inline(never)]
     fn fetch(&mut self, version: u64, values: &mut Batch) {
@@ -259,14 +265,6 @@ impl End {
                 }
             }
         });
-    }
-}
-
-impl End {
-    /// Asks for the memory that the version so many after the newest one is in.
-    #[inline]
-    fn prefetch(&self, further: u64) {
-        self.cable.places(self.cable.version() + further).into_iter().for_each(prefetch);
     }
 }
 

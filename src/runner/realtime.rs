@@ -29,7 +29,7 @@ use crate::sys::affinity::{self, current_cpu};
 use crate::sys::preemption::Partition as LockMember;
 use crate::sys::wake::{self, Wakening};
 use crate::sys::{SysError, memory, scheduling, thread};
-use crate::time::{Fraction, Instant, Nanos};
+use crate::time::{Instant, Nanos};
 use crossbeam::channel::Sender;
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
 
@@ -115,8 +115,7 @@ impl PartitionThread {
         let own = Own::of(self.world, self.task);
         let Own { world, task, state, cooperative, .. } = own;
         let turns = &own.instance.turns;
-        let mut marks = Marks::new(&own);
-        let mut period = Period::of(timeline);
+        let mut marks = Marks::new(&own, timeline);
         let mut ticks = TickFeed::of(world, task);
         self.wait_for_start();
         self.measure = Measure::of(world, task);
@@ -168,9 +167,8 @@ impl PartitionThread {
                 }
                 self.measure.iter_mut().for_each(|measure| measure.sleeps(world));
                 state.wake.wait_until(seen, look);
-                own.prefetch(host);
-                self.activation.prefetch();
                 now = world.now();
+                self.prefetch(&own, host);
                 continue;
             };
             if cooperative {
@@ -180,8 +178,10 @@ impl PartitionThread {
                 state.idle.store(false, SeqCst);
             }
             state.next.store(next.nanos, SeqCst);
-            period.follow(timeline);
-            if now < next.release {
+            marks.period.follow(timeline);
+            if now >= next.release {
+                now = world.now();
+            } else {
                 self.measure.iter_mut().for_each(|measure| measure.sleeps(world));
                 let wakening;
                 (wakening, now) = self.sleep(&own, host, seen, next.release);
@@ -198,10 +198,13 @@ impl PartitionThread {
                     }
                     due
                 }
-                None => take_next(&own, timeline),
+                None => {
+                    let due = take_next(&own, timeline);
+                    marks.period.follow(timeline);
+                    due
+                }
             };
-            let at = (next.nanos, next.release);
-            now = self.activate(&own, host, &due, at, now, period.nanos, &mut marks);
+            now = self.activate(&own, host, &due, &next, now, &mut marks);
             if next.foreseen.is_some() {
                 coming = timeline.advance().map(|due| Coming::foreseen(&own, due));
             }
@@ -215,7 +218,11 @@ impl PartitionThread {
                 coming = Coming::of(&own, timeline);
             }
             if coming.as_ref().is_some_and(|next| next.release <= now) {
-                overruns(&own, timeline, now, period.nanos, self.measure.as_ref());
+                overruns(&own, timeline, now, marks.period.nanos, self.measure.as_ref());
+                // What was left out may have brought a new interval into force.
+                if own.plan.kind == IntervalVariability::Tunable {
+                    world.tell_grid(task, timeline.grid());
+                }
                 coming = None;
             }
         }
@@ -239,39 +246,44 @@ impl PartitionThread {
         let Own { world, state: TaskState { wake, .. }, core: CoreState { executed, .. }, .. } = own;
         let spin = world.plan.host.spin.0;
         let wakening = wake.wait_until(seen, Some(release - spin));
-        own.prefetch(host);
-        self.activation.prefetch();
+        // Asking for memory is not the kernel's time any more.
+        let since = world.now();
+        self.prefetch(own, host);
         if spin == 0 || wakening == Wakening::Woken {
-            return (wakening, world.now());
+            return (wakening, since);
         }
         // To those that it preempts this is as good as an activation.
-        let (since, executed_before) = (world.now(), executed.load(Relaxed));
+        let executed_before = executed.load(Relaxed);
         let (wakening, now) = wake.poll_until(seen, release);
         let meanwhile = executed.load(Relaxed) - executed_before;
         executed.fetch_add((now - since - meanwhile).max(0), Relaxed);
         (wakening, now)
     }
 
-    /// Runs one activation. `nanos`: its time; on the wall clock, ns, that is `time`, and `woken` the thread's first
-    /// instruction. Returns the wall clock at its end.
-    #[allow(clippy::too_many_arguments)] // one caller, in whose text it is
+    /// Asks for the memory that leads to the first FMI calls.
+    #[inline]
+    fn prefetch(&self, own: &Own, host: &PartitionHost) {
+        own.prefetch(host);
+        self.activation.prefetch();
+    }
+
+    /// Runs one activation. `woken`: wall clock of the thread's first instruction for it, ns. Returns that of its end.
     fn activate(
         &mut self,
         own: &Own,
         host: &PartitionHost,
         due: &Due,
-        (nanos, time): (i64, i64),
+        next: &Coming,
         woken: i64,
-        period: Nanos,
         marks: &mut Marks,
     ) -> i64 {
         let Own { world, task, plan, instance, cells, core, cooperative, .. } = *own;
         let release = match due.dispatched {
-            None => time,
+            None => next.release,
             // An event from outside is due when it arrives; a deadline, or a tick with a delay, at its time. What a run that
             // was left had dispatched is late from the start of this one on.
             Some(at) if due.retimed || matches!(plan.release, Release::Datagram { .. }) => at.0.max(world.start().0),
-            Some(at) => at.0.max(time),
+            Some(at) => at.0.max(next.release),
         };
         let gate_waits = if cooperative {
             instance.turns.take(task.0, release, || world.now());
@@ -279,18 +291,18 @@ impl PartitionThread {
         } else {
             instance.lock.enter(host.member(), || world.help(task))
         };
-        // The instance may have failed, or the run been stopped, while this one waited. It is no more on the timeline, so
-        // it still runs if the state is saved.
+        // The instance may have failed, or the run been stopped, while this one waited. It is taken off the timeline whatever
+        // happens, so it still runs if the state is saved.
         let stopped = instance.failed.load(SeqCst) || (world.ending() == Ending::Discard && !world.saves);
         if stopped || !self.activation.stimulate(world, due.time) {
             leave(own, host);
             return discarded(own);
         }
+        marks.prefetch(own);
+        self.measure.iter().for_each(Measure::prefetch);
         host.begin(own.site, due);
         let mut watch = Stopwatch::new(host, &core.executed);
         let start = world.now();
-        marks.prefetch(own);
-        self.measure.iter().for_each(Measure::prefetch);
         cells.word(TaskWord::StartedAt).store(start as u64, Relaxed);
         if world.pinned && current_cpu() != plan.cpu {
             cells.count(TaskWord::WrongCore, 1);
@@ -313,20 +325,20 @@ impl PartitionThread {
             return discarded(own);
         }
         // Without real-time priorities any other process may have taken the core meanwhile.
-        if !cooperative && Nanos(execution) > period {
+        if !cooperative && Nanos(execution) > marks.period.nanos {
             outlasts(own, due, execution);
         }
         cells.count(TaskWord::Activations, 1);
         if due.retimed {
             retimed(own, due);
         }
-        marks.note(own, &Noted { release, woken, start, end, execution, period });
+        marks.note(own, &Noted { release, woken, start, end, execution });
         if let Some(measure) = &mut self.measure {
             let time = due.time;
             measure.note(world, host, Ended { time, release, woken, start, end, within, gate_waits });
         }
         if let Some(ring) = &own.site.trace {
-            let (time, flow) = (nanos, due.dispatched.map_or(0, |at| at.0 as u64));
+            let (time, flow) = (next.nanos, due.dispatched.map_or(0, |at| at.0 as u64));
             let retimed = due.retimed;
             ring.push(&Note::Activated { time, release, woken, start, end, execution, flow, retimed });
         }
@@ -364,27 +376,6 @@ impl Coming {
     fn at(own: &Own, time: Instant, foreseen: Option<Due>) -> Coming {
         let nanos = time.nanos();
         Coming { release: own.world.wall_of(nanos).0, nanos: nanos.0, foreseen }
-    }
-}
-
-/// The period of a clock, worked out again only when its interval has changed.
-struct Period {
-    interval: Option<Fraction>,
-    /// `Nanos::MAX`: it has none.
-    nanos: Nanos,
-}
-
-impl Period {
-    fn of(timeline: &Timeline) -> Period {
-        let interval = timeline.interval();
-        Period { interval, nanos: interval.map_or(Nanos::MAX, Fraction::nanos) }
-    }
-
-    #[inline]
-    fn follow(&mut self, timeline: &Timeline) {
-        if timeline.interval() != self.interval {
-            *self = Period::of(timeline);
-        }
     }
 }
 

@@ -175,7 +175,8 @@ impl TaskState {
 pub struct CoreState {
     /// Its tasks, most urgent first.
     pub tasks: Vec<TaskId>,
-    /// A bit per place: ticks were queued for that task and its thread has not noticed yet.
+    /// A bit per place: that task was given mail (ticks, a deadline, an interval), and its thread, which looks for none before,
+    /// has not noticed yet.
     pub pending: Vec<AtomicU64>,
     /// Time that partitions have executed here, ns.
     pub executed: AtomicI64,
@@ -400,6 +401,9 @@ impl World {
     /// `target` has mail, and is due at `release` (wall clock).
     fn dispatched(&self, target: TaskId, release: impl Fn() -> Nanos) {
         let state = &self.tasks[target.0];
+        self.dispatches.fetch_add(1, SeqCst);
+        // With this the mail is given: its thread looks for none without it.
+        self.cores[state.core].pending[state.place / 64].fetch_or(1 << (state.place % 64), SeqCst);
         if self.scheduling == Scheduling::Cooperative {
             let turns = &self.instances[self.plan.tasks[target.0].fmu.0].turns;
             turns.expect(target.0, release().0);
@@ -408,8 +412,6 @@ impl World {
                 turns.retire(target.0);
             }
         }
-        self.dispatches.fetch_add(1, SeqCst);
-        self.cores[state.core].pending[state.place / 64].fetch_or(1 << (state.place % 64), SeqCst);
         state.wake.mark();
     }
 

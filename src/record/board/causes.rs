@@ -3,6 +3,7 @@
 
 use super::Board;
 use crate::plan::{Mode, Plan, TaskId};
+use crate::record::LINE;
 use crate::record::histogram::{self, Recorder};
 use crate::record::moment::{self, Moment, MomentCells};
 use crate::time::{Instant, Nanos};
@@ -89,12 +90,12 @@ const USAGE: usize = Part::Count as usize * histogram::WORDS;
 const LISTS: usize = USAGE + Asked::Count as usize * COUNTED;
 const ROWS: usize = LISTS + By::Count as usize * WORST * moment::WORDS;
 const OVERRUN_WORDS: usize = ROWS + 1;
-const WORDS: usize = OVERRUN_WORDS + 2 * OVERRUNS * OVERRAN;
+const WORDS: usize = (OVERRUN_WORDS + 2 * OVERRUNS * OVERRAN).next_multiple_of(LINE);
 
 /// Where the words of the tasks begin; `None`: there are none.
 pub(super) fn region(plan: &Plan, next: &mut usize) -> Option<usize> {
     (plan.mode == Mode::RealTime).then(|| {
-        let start = next.next_multiple_of(8);
+        let start = next.next_multiple_of(LINE);
         *next = start + plan.tasks.len() * WORDS;
         start
     })

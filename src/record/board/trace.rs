@@ -2,13 +2,13 @@
 
 use super::{Board, Global};
 use crate::plan::{Plan, TaskId};
+use crate::record::LINE;
 use crate::record::trace::TraceRing;
 use crate::record::trace::ring::notes;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Per task: first word, and how many notes. Each begins on a cache line.
 pub(super) fn rings(plan: &Plan, next: &mut usize) -> Vec<(usize, usize)> {
-    const LINE: usize = 8;
     let tasks = plan.tasks.iter().map(|task| {
         let notes = notes(&plan.trace, task, plan.tasks.len());
         let start = if notes == 0 { *next } else { next.next_multiple_of(LINE) };
