@@ -30,8 +30,8 @@ pub fn asked(part: &str) -> bool {
 /// Says so when the command line names a part that there is not.
 #[allow(dead_code)] // as above
 pub fn known(parts: &[&str]) -> Result<(), String> {
-    let named = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
-    match named.into_iter().find(|part| !parts.contains(&part.as_str())) {
+    let mut named = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
+    match named.find(|part| !parts.contains(&part.as_str())) {
         Some(part) => Err(format!("there is no part `{part}`: there are {}", parts.join(", "))),
         None => Ok(()),
     }

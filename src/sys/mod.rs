@@ -9,6 +9,7 @@
 //! - `privilege`: why any of that was refused, and the command that changes it; [`resident`]: memory that may be locked
 //!   in part only.
 //! - [`wake`]: the one sleep of a partition thread; [`cycles`]: time stamps; [`float_control`]: MXCSR and friends.
+//! - [`prefetch`]: asking for memory ahead of its use.
 //! - [`shared_memory`]: the pages that runner and supervisor both map.
 //! - [`process`], [`datagram`]: what one process hands to the other, signals, terminals; sockets for external events.
 //! - [`crash`]: the last words of a process whose foreign code crashes.
