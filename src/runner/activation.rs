@@ -346,8 +346,13 @@ impl Activation {
 
     /// Appends what the last activation set and read, and what `host` has read in callbacks meanwhile, to the task's
     /// samples. `false`: there was no room.
+    #[inline]
     pub fn sample(&self, world: &World, host: &PartitionHost, order: u64, time: Instant) -> bool {
-        let Some(ring) = &self.samples else { return true };
+        self.samples.as_ref().is_none_or(|ring| self.append(ring, world, host, order, time))
+    }
+
+    #[inline(never)] // most tasks of a rig are not recorded
+    fn append(&self, ring: &SampleRing, world: &World, host: &PartitionHost, order: u64, time: Instant) -> bool {
         let plan = &world.plan.tasks[self.task.0];
         let planned = plan.set.iter().chain(&plan.get);
         let batches = self.set.iter().map(|(values, _)| values).chain(self.get.iter().map(|(values, _)| values));

@@ -60,12 +60,14 @@ impl Turns {
     }
 
     /// `task` looks for work now, and will announce what it has found.
+    #[cold]
     pub fn decide(&self, task: usize) {
         self.announced[task].store(NOW, SeqCst);
         self.expected[task].store(NEVER, SeqCst);
     }
 
     /// `task` will ask for a turn at `release`; `None`: it is not known when.
+    #[cold]
     pub fn announce(&self, task: usize, release: Option<i64>) {
         let release = release.unwrap_or(NEVER);
         if self.announced[task].swap(release, SeqCst) < release {
@@ -87,6 +89,7 @@ impl Turns {
     }
 
     /// Waits for the turn of `task`, which was released at `release`. `now` is the wall clock.
+    #[cold]
     pub fn take(&self, task: usize, release: i64, now: impl Fn() -> i64) {
         let mut state = self.lock();
         state.ready[task] = Some(release);
@@ -103,6 +106,7 @@ impl Turns {
     }
 
     /// Ends the turn of `task`, which decides what is next for it.
+    #[cold]
     pub fn give_back(&self, task: usize) {
         let mut state = self.lock();
         state.running = false;

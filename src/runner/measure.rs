@@ -238,8 +238,13 @@ impl Measure {
         }
         // Whose first activation is not that of the start has slept by now, and makes no other call from then on.
         if std::mem::take(&mut self.fresh) && at_start {
-            self.cells.set_counted(Asked::First, counted());
+            self.count_first();
         }
+    }
+
+    #[cold]
+    fn count_first(&self) {
+        self.cells.set_counted(Asked::First, counted());
     }
 
     /// The last activation belongs to a list of the worst.

@@ -261,7 +261,7 @@ impl PartitionThread {
     }
 
     /// Asks for the memory that leads to the first FMI calls.
-    #[inline]
+    #[inline(never)] // twice in the loop
     fn prefetch(&self, own: &Own, host: &PartitionHost) {
         own.prefetch(host);
         self.activation.prefetch();
@@ -380,6 +380,7 @@ impl Coming {
 }
 
 /// Takes the next activation off the timeline.
+#[inline(never)] // whatever can be foreseen does without
 fn take_next(own: &Own, timeline: &mut Timeline) -> Due {
     let due = timeline.take().expect("there is a next one");
     if own.plan.kind == IntervalVariability::Tunable {
@@ -390,6 +391,7 @@ fn take_next(own: &Own, timeline: &mut Timeline) -> Due {
 }
 
 /// Lets the next activation in.
+#[inline]
 fn leave(own: &Own, host: &PartitionHost) {
     if own.cooperative {
         own.instance.turns.give_back(own.task.0);

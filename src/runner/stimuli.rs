@@ -64,7 +64,7 @@ impl Stimulated {
     }
 
     /// Brings the values for an activation at `time` into the batches. `false`: they cannot be read.
-    #[inline]
+    #[inline(never)] // few tasks have stimuli, and what has none should stay small
     pub fn fetch<T>(&mut self, world: &World, task: TaskId, time: Instant, set: &mut [(Batch, T)]) -> bool {
         match self.follower.look(time.seconds()) {
             Look::Found => (),

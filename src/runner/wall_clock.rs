@@ -6,8 +6,8 @@ use crate::time::{Instant, Nanos};
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
 
 impl World {
-    /// Now, ns of the run's clock. Once in the program's text: activations ask three times.
-    #[inline(never)]
+    /// Now, ns of the run's clock.
+    #[inline]
     pub fn now(&self) -> i64 {
         self.clock.now()
     }

@@ -51,7 +51,7 @@ impl Grid {
     }
 
     /// Passes the next instant, and gives it and the one after it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pass(&mut self) -> (Instant, Instant) {
         let (time, next) = (self.next, self.after_next());
         self.passed = Some(time);
@@ -91,6 +91,7 @@ impl Grid {
         self.apply();
     }
 
+    #[cold]
     fn apply(&mut self) {
         let Some((interval, from)) = self.change.filter(|(_, from)| self.next > *from) else { return };
         self.change = None;

@@ -265,6 +265,7 @@ impl Timeline {
         next.filter(|time| self.stop.is_none_or(|stop| *time < stop))
     }
 
+    #[inline(never)]
     fn next_of_all(&self) -> Option<Instant> {
         let own = match &self.source {
             Source::Grid { grid, backlog } => Some(backlog.front().copied().unwrap_or(grid.next())),
@@ -295,6 +296,7 @@ impl Timeline {
         self.take_of_all(time)
     }
 
+    #[inline(never)]
     fn take_of_all(&mut self, time: Instant) -> Option<Due> {
         if self.waiting.first().is_some_and(|waiting| waiting.time == time) {
             let waiting = self.waiting.remove(0);

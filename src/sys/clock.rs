@@ -4,7 +4,7 @@
 //! Deadlines of the run, and stamps that are compared with them, are of this clock. Everything else (timeouts, the lengths
 //! of waits) is of [`monotonic_now`], which nobody can set.
 
-use nix::time::{ClockId, clock_gettime};
+use rustix::time::{ClockId, DynamicClockId, Timespec, clock_gettime, clock_gettime_dynamic};
 
 /// Which clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,17 +47,18 @@ impl Clock {
 /// Now, in nanoseconds of `CLOCK_MONOTONIC`.
 #[inline]
 pub fn monotonic_now() -> i64 {
-    nanos(ClockId::CLOCK_MONOTONIC)
+    nanos(clock_gettime(ClockId::Monotonic))
 }
 
 fn tai_now() -> i64 {
-    nanos(ClockId::CLOCK_TAI)
+    // Every kernel of the last decade has it.
+    clock_gettime_dynamic(DynamicClockId::Tai).map_or(0, nanos)
 }
 
 /// Now, in nanoseconds of `CLOCK_REALTIME`: the clock of the kernel's receive times.
 #[inline]
 pub fn real_time_now() -> i64 {
-    nanos(ClockId::CLOCK_REALTIME)
+    nanos(clock_gettime(ClockId::Realtime))
 }
 
 /// How many seconds `CLOCK_TAI` is ahead of UTC. 0: nobody has told the kernel (37 since 2017).
@@ -67,9 +68,8 @@ pub fn tai_offset() -> i64 {
 }
 
 #[inline]
-fn nanos(clock: ClockId) -> i64 {
-    // Fails only for a clock that the kernel does not know; Linux has had each of these for more than a decade.
-    clock_gettime(clock).map_or(0, |now| now.tv_sec() * 1_000_000_000 + now.tv_nsec())
+fn nanos(now: Timespec) -> i64 {
+    now.tv_sec * 1_000_000_000 + now.tv_nsec
 }
 
 #[cfg(test)]

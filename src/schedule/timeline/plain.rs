@@ -7,7 +7,7 @@ use crate::time::Instant;
 
 impl Timeline {
     /// What [`Timeline::take`] is going to give, where it is known: until a tick, another interval or the like comes.
-    #[inline]
+    #[inline(always)]
     pub fn foresee(&self) -> Option<Due> {
         let due = match (&self.source, self.waiting.first()) {
             (Source::Ticks, Some(waiting)) => waiting.due(),
@@ -21,7 +21,7 @@ impl Timeline {
     }
 
     /// Takes what was [foreseen](Timeline::foresee) off the timeline, and foresees what comes after it.
-    #[inline]
+    #[inline(always)]
     pub fn advance(&mut self) -> Option<Due> {
         self.take();
         self.foresee()
