@@ -1,6 +1,6 @@
 //! Latency histograms: HdrHistogram's buckets, fixed bounds, nothing lost, nothing allocated while recording.
 //!
-//! * [`Recorder`] is the hot path: one writer, counters in shared memory, a handful of nanoseconds per value.
+//! * [`Recorder`] writes, counters in shared memory: for one writer a handful of nanoseconds per value, for several some more.
 //! * [`Histogram`] is what readers get: HdrHistogram's quantiles, and the exact minimum, maximum and mean beside them.
 //! * [`Seen`] is what a reader keeps to tell what has come since its last look; the writer knows nothing of it.
 //!
@@ -43,7 +43,7 @@ fn highest_at(index: usize) -> u64 {
     ((sub_bucket as u64 + 1) << bucket) - 1
 }
 
-/// The writing end: exactly one thread records at a time.
+/// The writing end: exactly one thread [records](Recorder::record) at a time, or any [count](Recorder::count).
 #[derive(Clone, Copy)]
 pub struct Recorder<'a> {
     words: &'a [AtomicU64; WORDS],
@@ -59,9 +59,9 @@ impl<'a> Recorder<'a> {
     }
 
     /// Counts one value. Plain loads and stores, as few as possible: there is one writer, readers only need each word
-    /// whole, and what is stored here delays the next locked instruction (those of the preemption lock). Returns the counter.
+    /// whole, and what is stored here delays the next locked instruction (those of the preemption lock).
     #[inline]
-    pub fn record(&self, nanos: i64) -> &'a AtomicU64 {
+    pub fn record(&self, nanos: i64) {
         let value = nanos.max(0) as u64;
         if !value > self.words[LEAST].load(Relaxed) {
             self.words[LEAST].store(!value, Relaxed);
@@ -73,12 +73,15 @@ impl<'a> Recorder<'a> {
         for (word, amount) in [(&self.words[SUM], value), (counter, 1)] {
             word.store(word.load(Relaxed).wrapping_add(amount), Relaxed);
         }
-        counter
     }
 
-    /// Its first word, beside which are those that every value touches.
-    pub fn first(&self) -> &'a AtomicU64 {
-        &self.words[0]
+    /// Counts one value, beside others who do the same.
+    pub fn count(&self, nanos: i64) {
+        let value = nanos.max(0) as u64;
+        self.words[LEAST].fetch_max(!value, Relaxed);
+        self.words[MAX].fetch_max(value, Relaxed);
+        self.words[SUM].fetch_add(value, Relaxed);
+        self.words[HEADER + index(value)].fetch_add(1, Relaxed);
     }
 
     /// What was recorded up to now. The quantiles come from the counters alone, so a reader beside a writer never sees
@@ -245,6 +248,20 @@ mod tests {
         assert_eq!((histogram.count(), histogram.min(), histogram.max()), (1, 0, 0));
     }
 
+    #[test]
+    fn of_several_who_count_at_the_same_time_nothing_is_lost() {
+        let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
+        let each = if cfg!(miri) { 100 } else { 50_000 };
+        std::thread::scope(|scope| {
+            for first in 0..3 {
+                let words = &words;
+                scope.spawn(move || (0..each).for_each(|k| Recorder::new(words).count(100 + first + 3 * (k % 20))));
+            }
+        });
+        let all = Histogram::of((0..3).flat_map(|first| (0..each as u64).map(move |k| 100 + first + 3 * (k % 20))));
+        assert_eq!(Recorder::new(&words).read(), all);
+    }
+
     /// A reader may come between the writer's stores, and on some processors see them in another order.
     #[test]
     fn a_value_that_is_being_written_is_read_without_harm() {
@@ -264,7 +281,7 @@ mod tests {
         let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
         let (recorder, mut seen) = (Recorder::new(&words), Seen::default());
         let mut after = |values: &[i64]| {
-            values.iter().for_each(|value| _ = recorder.record(*value));
+            values.iter().for_each(|value| recorder.record(*value));
             recorder.longest_since(&mut seen)
         };
         assert_eq!(after(&[]), None);

@@ -1,7 +1,7 @@
 //! What a run leaves behind while it runs, in memory that the runner and the supervisor share, and the files made of it.
 //!
 //! The runner writes, the supervisor reads; the memory outlives the runner, so a crash of FMU code loses nothing. All of
-//! it is 64-bit atomic words: counters and histograms ([`board`]), samples of recorded variables ([`samples`]), log lines
+//! it is 64-bit atomic words: counters and histograms ([`board`], [`figures`]), samples of recorded variables ([`samples`]), log lines
 //! ([`log`]), offences against the standard ([`findings`]), who ran when ([`trace`]). [`signals`] puts samples in order and
 //! writes them down, as rows and as messages; module `recording` reads them.
 
@@ -10,6 +10,7 @@
 pub mod board;
 mod commands;
 mod csv;
+pub mod figures;
 pub mod findings;
 pub mod histogram;
 pub mod log;

@@ -1,12 +1,11 @@
 //! Where the time of each activation goes, in real time (design S18): the parts of its response, the worst ones, overruns.
 //!
-//! An ordinary activation pays for two time stamps, three histograms and two comparisons. Only one that enters a list of the
+//! An ordinary activation pays for two time stamps and two comparisons. Only one that enters a list of the
 //! worst looks who else was at work on its core, and that many other partitions at most ([`LOOKED_AT`]). There is no system
 //! call in any activation (design S17), so what the kernel counts is known of the whole thread and of its first activation,
 //! not of each one.
 
 use super::activation::Meter;
-use super::near::Near;
 use super::thread_host::PartitionHost;
 use super::world::World;
 use crate::plan::TaskId;
@@ -52,6 +51,14 @@ pub struct Within {
     /// When it was over, and what others had executed on this core by then.
     ended: u64,
     executed: i64,
+}
+
+impl Within {
+    /// What others had of it, what it waited for the lock, what it took to set and get.
+    #[inline]
+    pub fn parts(&self) -> (i64, i64, i64) {
+        (self.preempted, self.blocked, self.set_get)
+    }
 }
 
 impl<'a> Stopwatch<'a> {
@@ -174,10 +181,11 @@ impl Worst {
 pub struct Measure {
     task: TaskId,
     cells: CauseCells<'static>,
-    histograms: [Near; Part::Count as usize],
     worst: [Worst; By::Count as usize],
     last: Option<Last>,
     host: Option<Host>,
+    /// That time, of the last activation after which the thread has slept, until it is told.
+    host_before: Option<i64>,
     /// No activation has ended yet.
     fresh: bool,
 }
@@ -205,25 +213,14 @@ impl Measure {
     pub fn of(world: &World, task: TaskId) -> Option<Measure> {
         let cells = world.board.causes(task)?;
         cells.set_counted(Asked::Begin, counted());
-        let histograms =
-            [Part::Preempted, Part::Blocked, Part::SetGet, Part::Host].map(|part| Near::new(cells.histogram(part)));
         let worst = [Worst::new(), Worst::new()];
-        Some(Measure { task, cells, histograms, worst, last: None, host: None, fresh: true })
+        Some(Measure { task, cells, worst, last: None, host: None, host_before: None, fresh: true })
     }
 
-    /// Asks for the memory that [`Measure::note`] will probably change.
+    /// An activation has ended. Gives the host's own time of the one before it, if its thread has slept in between, ns.
     #[inline]
-    pub fn prefetch(&self) {
-        self.histograms.iter().for_each(Near::prefetch);
-    }
-
-    /// An activation has ended.
-    #[inline]
-    pub fn note(&mut self, world: &World, host: &PartitionHost, ended: Ended) {
-        let Within { preempted, blocked, set_get, ended: over, executed, .. } = ended.within;
-        for (recorder, part) in self.histograms.iter_mut().zip([preempted, blocked, set_get]) {
-            recorder.record(part);
-        }
+    pub fn note(&mut self, world: &World, host: &PartitionHost, ended: Ended) -> Option<i64> {
+        let Within { blocked, set_get, ended: over, executed, .. } = ended.within;
         let before = ended.gate() + set_get;
         self.host = (ended.gate_waits == 0).then_some(Host { before, ended: over, executed });
         let follows = self.last.as_ref().is_some_and(|last| last.ended.end > ended.release);
@@ -240,6 +237,7 @@ impl Measure {
         if std::mem::take(&mut self.fresh) && at_start {
             self.count_first();
         }
+        self.host_before.take()
     }
 
     #[cold]
@@ -263,7 +261,7 @@ impl Measure {
             let executed = &world.cores[world.tasks[self.task.0].core].executed;
             let since = world.scale.nanos(ticks().wrapping_sub(host.ended)) as i64;
             let others = executed.load(Relaxed) - host.executed;
-            self.histograms[Part::Host as usize].record(host.before + since - others);
+            self.host_before = Some(host.before + since - others);
         }
     }
 
@@ -278,6 +276,8 @@ impl Measure {
 
     /// The thread has left its loop.
     pub fn end(&self) {
+        // There is no further activation to tell it.
+        self.host_before.into_iter().for_each(|host| self.cells.histogram(Part::Host).count(host));
         self.cells.set_counted(Asked::End, counted());
     }
 }

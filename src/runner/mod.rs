@@ -17,7 +17,6 @@ mod initialise;
 mod intervals;
 mod job;
 mod measure;
-mod near;
 mod needed;
 mod privileges;
 mod process;

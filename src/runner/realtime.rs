@@ -8,7 +8,7 @@ mod marks;
 mod overruns;
 mod own;
 
-use self::marks::{Marks, Noted};
+use self::marks::Marks;
 use self::overruns::overruns;
 use self::own::Own;
 use super::activation::Activation;
@@ -115,7 +115,7 @@ impl PartitionThread {
         let own = Own::of(self.world, self.task);
         let Own { world, task, state, cooperative, .. } = own;
         let turns = &own.instance.turns;
-        let mut marks = Marks::new(&own, timeline);
+        let mut marks = Marks::new(timeline);
         let mut ticks = TickFeed::of(world, task);
         self.wait_for_start();
         self.measure = Measure::of(world, task);
@@ -298,8 +298,7 @@ impl PartitionThread {
             leave(own, host);
             return discarded(own);
         }
-        marks.prefetch(own);
-        self.measure.iter().for_each(Measure::prefetch);
+        own.prefetch_notes();
         host.begin(own.site, due);
         let mut watch = Stopwatch::new(host, &core.executed);
         let start = world.now();
@@ -332,16 +331,16 @@ impl PartitionThread {
         if due.retimed {
             retimed(own, due);
         }
-        marks.note(own, &Noted { release, woken, start, end, execution });
-        if let Some(measure) = &mut self.measure {
+        let (jitter, (preempted, blocked, set_get)) = (marks.jitter(own, release, start), within.parts());
+        let host_before = self.measure.as_mut().and_then(|measure| {
             let time = due.time;
-            measure.note(world, host, Ended { time, release, woken, start, end, within, gate_waits });
-        }
-        if let Some(ring) = &own.site.trace {
-            let (time, flow) = (next.nanos, due.dispatched.map_or(0, |at| at.0 as u64));
-            let retimed = due.retimed;
-            ring.push(&Note::Activated { time, release, woken, start, end, execution, flow, retimed });
-        }
+            measure.note(world, host, Ended { time, release, woken, start, end, within, gate_waits })
+        });
+        let (time, flow, retimed) = (next.nanos, due.dispatched.map_or(0, |at| at.0 as u64), due.retimed);
+        own.note(
+            &Note::Activated { time, release, woken, start, end, execution, flow, retimed },
+            &Note::Spent { jitter, preempted, blocked, set_get, host: host_before },
+        );
         if result.is_ok() && !self.activation.sample(world, host, end as u64, due.time) {
             cells.count(TaskWord::SamplesDropped, 1);
         }

@@ -1,6 +1,6 @@
 //! Where the activations of a task leave their marks in the shared memory, looked up once.
 
-use crate::plan::TaskId;
+use crate::plan::{Plan, TaskId, TraceMode};
 use crate::record::board::{Board, Metric, TaskCells};
 use crate::record::histogram::Recorder;
 use crate::record::trace::TraceRing;
@@ -13,14 +13,17 @@ pub struct Site {
     pub cells: TaskCells<'static>,
     /// Lock hold times.
     pub hold: Recorder<'static>,
-    /// Where it notes who runs when; `None`: nowhere.
+    /// Where activations are noted; `None` in virtual time when nothing is traced.
+    pub notes: Option<TraceRing<'static>>,
+    /// The same for everything else that a trace shows; `None`: nowhere.
     pub trace: Option<TraceRing<'static>>,
 }
 
 impl Site {
     /// That of a task.
-    pub fn new(board: Board<'static>, task: TaskId) -> Site {
-        let cells = board.task(task);
-        Site { task, cells, hold: cells.histogram(Metric::LockHold), trace: board.trace(task) }
+    pub fn new(board: Board<'static>, plan: &Plan, task: TaskId) -> Site {
+        let (cells, notes) = (board.task(task), board.notes(task));
+        let trace = notes.filter(|_| plan.trace.mode != TraceMode::Off);
+        Site { task, cells, hold: cells.histogram(Metric::LockHold), notes, trace }
     }
 }

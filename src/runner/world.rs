@@ -237,7 +237,7 @@ impl World {
             })
             .collect::<Result<_, String>>()?;
         let cells = plan.connections.iter().map(values::cell).collect();
-        let sites = (0..plan.tasks.len()).map(|task| Site::new(board, TaskId(task))).collect();
+        let sites = (0..plan.tasks.len()).map(|task| Site::new(board, &plan, TaskId(task))).collect();
         let versions = plan.connections.iter().map(|connection| values::versions(&plan, connection)).collect();
         let cores = cores
             .into_iter()

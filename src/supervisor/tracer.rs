@@ -1,4 +1,5 @@
-//! Reads what partitions note of who ran when while a run goes on, and makes `trace.json` of it.
+//! Reads what partitions note while a run goes on: makes histograms of where their time goes, and `trace.json` of who ran
+//! when.
 //!
 //! In mode `all` everything goes to the file at once, until it is as large as it may be; as a [flight recorder](flight) the
 //! last seconds stay in memory. Whatever goes wrong with a file is a warning of the report and never ends the run. What takes
@@ -12,9 +13,10 @@ use self::picture::Gallery;
 use super::pace::Pace;
 use crate::plan::{Mode, Plan, TaskId, TraceMode};
 use crate::record::board::{Board, Global, Scheduling, TaskWord};
+use crate::record::figures::Figures;
 use crate::record::trace::axis::Axis;
 use crate::record::trace::chrome::ChromeWriter;
-use crate::record::trace::{Assembler, Item, Note};
+use crate::record::trace::{Assembler, Item, Note, TraceRing};
 use crate::report::{TraceFile, TraceResult};
 use crate::sys::clock::Clock;
 use crate::sys::cycles::Ruler;
@@ -33,6 +35,8 @@ const PIECE: usize = 256;
 pub struct Tracer<'a> {
     plan: &'a Plan,
     board: Board<'a>,
+    /// Per task: its notes, and what becomes of them in real time. Empty in virtual time when nothing is traced.
+    rings: Vec<(TaskId, TraceRing<'a>, Option<Figures<'a>>)>,
     /// Simulation time of the run's start, ns.
     begin: i64,
     ruler: Ruler,
@@ -67,7 +71,9 @@ impl<'a> Tracer<'a> {
     pub fn new(plan: &'a Plan, board: Board<'a>, begin: Instant) -> Self {
         let ruler = Ruler::new(Clock::tai_if(plan.keeps_tai()));
         let (begin, problems) = (begin.nanos().0, Vec::new());
-        Tracer { plan, board, begin, ruler, at_work: None, out: None, pace: Pace::new(plan), problems }
+        let tasks = (0..plan.tasks.len()).map(TaskId);
+        let rings = tasks.filter_map(|task| Some((task, board.notes(task)?, Figures::of(board, task)))).collect();
+        Tracer { plan, board, rings, begin, ruler, at_work: None, out: None, pace: Pace::new(plan), problems }
     }
 
     /// Files go to `out`.
@@ -114,7 +120,12 @@ impl<'a> Tracer<'a> {
 
     /// Takes what there is. `over`: nothing comes after it.
     fn take(&mut self, over: bool, meanwhile: &mut dyn FnMut()) {
-        let Some(work) = &mut self.at_work else { return };
+        let Some(work) = &mut self.at_work else {
+            if self.plan.trace.mode == TraceMode::Off {
+                self.rings.iter().for_each(|(_, ring, figures)| read(ring, figures.as_ref(), over).for_each(drop));
+            }
+            return;
+        };
         // Before the rings are read: see `Assembler`.
         let horizon = match (over, work.axis.is_some()) {
             (true, _) => i64::MAX,
@@ -125,13 +136,9 @@ impl<'a> Tracer<'a> {
         self.pace.begin();
         let (ruler, start, is_virtual) = (&self.ruler, work.start, work.axis.is_some());
         let clock = |stamp: u64| if is_virtual { stamp as i64 } else { ruler.instant(stamp) - start };
-        for task in (0..self.plan.tasks.len()).map(TaskId) {
-            let Some(ring) = self.board.trace(task) else { continue };
-            let (waiting, room) = ring.waiting();
-            self.pace.saw((waiting, room));
-            // All from before the horizon are among these; what comes meanwhile would never end in virtual time.
-            let limit = if over { usize::MAX } else { waiting };
-            for note in std::iter::from_fn(|| ring.pop()).take(limit) {
+        for &(task, ref ring, ref figures) in &self.rings {
+            self.pace.saw(ring.waiting());
+            for note in read(ring, figures.as_ref(), over) {
                 let note = note.since(start);
                 if let Note::Activated { end, .. } = note {
                     work.ended[task.0] = end;
@@ -191,8 +198,8 @@ impl<'a> Tracer<'a> {
         self.look(&mut || ());
         self.unfinished(gone);
         self.take(true, &mut || ());
-        let tasks = (0..self.plan.tasks.len()).map(TaskId);
-        let dropped: u64 = tasks.filter_map(|task| self.board.trace(task)).map(|ring| ring.dropped()).sum();
+        let traced = self.rings.iter().filter(|_| self.plan.trace.mode != TraceMode::Off);
+        let dropped: u64 = traced.map(|(_, ring, _)| ring.dropped()).sum();
         if dropped > 0 {
             let message = format!("the trace lacks {dropped} events that came faster than they could be kept");
             self.problems.push(message);
@@ -220,6 +227,14 @@ impl<'a> Tracer<'a> {
         }
         (result, self.problems)
     }
+}
+
+/// What a ring holds, all of it counted: what waits now, which is all from before the horizon, or everything when nothing
+/// comes any more. What comes meanwhile would never end in virtual time.
+fn read<'r>(ring: &'r TraceRing, figures: Option<&'r Figures>, over: bool) -> impl Iterator<Item = Note> + 'r {
+    let limit = if over { usize::MAX } else { ring.waiting().0 };
+    let notes = std::iter::from_fn(|| ring.pop()).take(limit);
+    notes.inspect(move |note| figures.into_iter().for_each(|figures| figures.take(note)))
 }
 
 /// A file with its names in it; or none, when there is no room for these.

@@ -368,6 +368,7 @@ impl<'a> Supervision<'a> {
     /// What the run has left becomes its report.
     fn collect(&mut self, status: ExitStatus, gone: i64, number: u32) -> Finished {
         let late = self.recorder.close();
+        self.tracer.look(&mut || ()); // figures of the last activations are still notes
         let (strict, machine) = (self.options.strict, machine::look(&self.cpus));
         let (killed, started) = (self.killed, self.started);
         let dropped = self.sockets.dropped(self.board);

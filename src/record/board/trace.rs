@@ -1,4 +1,4 @@
-//! Where partitions note who runs when.
+//! Where partitions note who runs when, and where their time goes.
 
 use super::{Board, Global};
 use crate::plan::{Plan, TaskId};
@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Per task: first word, and how many notes. Each begins on a cache line.
 pub(super) fn rings(plan: &Plan, next: &mut usize) -> Vec<(usize, usize)> {
     let tasks = plan.tasks.iter().map(|task| {
-        let notes = notes(&plan.trace, task, plan.tasks.len());
+        let notes = notes(plan, task);
         let start = if notes == 0 { *next } else { next.next_multiple_of(LINE) };
         *next = start + TraceRing::words(notes);
         (start, notes)
@@ -19,8 +19,8 @@ pub(super) fn rings(plan: &Plan, next: &mut usize) -> Vec<(usize, usize)> {
 }
 
 impl<'a> Board<'a> {
-    /// The trace ring of a task; `None`: nothing is traced.
-    pub fn trace(&self, task: TaskId) -> Option<TraceRing<'a>> {
+    /// The ring of a task's notes; `None` in virtual time when nothing is traced.
+    pub fn notes(&self, task: TaskId) -> Option<TraceRing<'a>> {
         let (start, notes) = self.layout.traces[task.0];
         TraceRing::new(&self.words[start..start + TraceRing::words(notes)], notes)
     }

@@ -224,6 +224,7 @@ impl Assembler {
             Note::Armed { target, time, at, flow } => {
                 self.waiting.push((Item::Armed { task, target, time, at, flow: 0 }, flow));
             }
+            Note::Spent { .. } => (),
             Note::Skipped { time, release, at } => {
                 self.waiting.push((Item::Skipped { task, time, release, at }, 0));
             }

@@ -86,6 +86,19 @@ pub enum Note {
         /// (continued)
         at: i64,
     },
+    /// Right after [`Note::Activated`] in real time: the parts of that activation, ns. Not for the trace but for histograms.
+    Spent {
+        /// Change of start intervals against release intervals; `None`: it was the first.
+        jitter: Option<i64>,
+        /// What other partitions had of it.
+        preempted: i64,
+        /// Waiting for the preemption lock.
+        blocked: i64,
+        /// Setting and getting.
+        set_get: i64,
+        /// The host's own time of the activation *before* it, which was known when its thread went to sleep.
+        host: Option<i64>,
+    },
 }
 
 const FLAG: u64 = 1 << 8;
@@ -111,6 +124,11 @@ impl Note {
             }
             Note::Armed { target, time, at, flow } => [5, target.0 as u64, time as u64, at as u64, flow, 0, 0, 0],
             Note::Skipped { time, release, at } => [6, time as u64, release as u64, at as u64, 0, 0, 0, 0],
+            Note::Spent { jitter, preempted, blocked, set_get, host } => {
+                let [known, other] = [jitter, host].map(|part| flag(part.is_some()));
+                let [jitter, host] = [jitter, host].map(|part| part.unwrap_or(0) as u64);
+                [7 | known | other << 1, jitter, preempted as u64, blocked as u64, set_get as u64, host, 0, 0]
+            }
         }
     }
 
@@ -120,7 +138,7 @@ impl Note {
             Note::Activated { release, woken, start, end, .. } => &mut [release, woken, start, end],
             Note::Ticked { at, .. } | Note::Armed { at, .. } => &mut [at],
             Note::Skipped { release, at, .. } => &mut [release, at],
-            Note::Locked { .. } | Note::Updated { .. } => &mut [],
+            Note::Locked { .. } | Note::Updated { .. } | Note::Spent { .. } => &mut [],
         };
         instants.iter_mut().for_each(|instant| **instant -= start);
         self
@@ -147,6 +165,13 @@ impl Note {
             4 => Note::Ticked { output: high, target, taken: flag, time: bt, at: ct, flow: d },
             5 => Note::Armed { target, time: bt, at: ct, flow: d },
             6 => Note::Skipped { time: at, release: bt, at: ct },
+            7 => Note::Spent {
+                jitter: flag.then_some(at),
+                preempted: bt,
+                blocked: ct,
+                set_get: dt,
+                host: (head & FLAG << 1 != 0).then_some(et),
+            },
             _ => return None,
         })
     }
@@ -174,6 +199,8 @@ mod tests {
             Note::Ticked { output: 9, target: TaskId(7), taken: true, time: -5, at: 4, flow: 3 },
             Note::Armed { target: TaskId(7), time: 5, at: -4, flow: 3 },
             Note::Skipped { time: 1, release: -2, at: 3 },
+            Note::Spent { jitter: Some(1), preempted: 2, blocked: 3, set_get: 4, host: None },
+            Note::Spent { jitter: None, preempted: 2, blocked: 3, set_get: 4, host: Some(i64::MAX) },
         ];
         for note in all {
             assert_eq!(Note::from_words(note.to_words()), Some(note));

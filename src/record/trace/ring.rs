@@ -4,7 +4,7 @@
 //! `read`, which the producer acquires before it writes over what was there. Each note is a cache line of its own.
 
 use super::note::{Note, WIDTH};
-use crate::plan::{Release, TaskPlan, TraceMode, TracePlan};
+use crate::plan::{Mode, Plan, Release, TaskPlan, TraceMode};
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release as Publish};
 
 /// `written`, `read`, `dropped`, each on a cache line of its own: two processes write them.
@@ -18,20 +18,23 @@ const MOST: usize = 8192;
 const LEAST: usize = 256;
 /// Of all rings together, where the least are not more: memory that is locked is not for the asking.
 const TOGETHER: usize = 1 << 17;
-/// Notes that an activation makes, roughly.
-const EACH: f64 = 5.0;
+/// Notes that an activation makes, roughly; and those that it makes in real time even if nothing is traced.
+const EACH: f64 = 6.0;
+const UNTRACED: f64 = 2.0;
 
-/// How many notes the ring of a task holds: those of two seconds, or as many as there is room for among `tasks`.
-pub fn notes(plan: &TracePlan, task: &TaskPlan, tasks: usize) -> usize {
-    if plan.mode == TraceMode::Off {
-        return 0;
-    }
+/// How many notes the ring of a task holds: those of two seconds, or as many as there is room for among all tasks.
+pub fn notes(plan: &Plan, task: &TaskPlan) -> usize {
+    let each = match (plan.trace.mode, plan.mode) {
+        (TraceMode::Off, Mode::Virtual) => return 0,
+        (TraceMode::Off, Mode::RealTime) => UNTRACED,
+        _ => EACH,
+    };
     let wanted = match &task.release {
-        Release::Periodic { interval, .. } => (2.0 * EACH / interval.seconds()).min(1e9) as usize,
+        Release::Periodic { interval, .. } => (2.0 * each / interval.seconds()).min(1e9) as usize,
         _ => MOST / 2,
     };
     // A power of two, rounded down where rooms are shared.
-    let shared = (TOGETHER / tasks.max(1)).max(LEAST).next_power_of_two();
+    let shared = (TOGETHER / plan.tasks.len().max(1)).max(LEAST).next_power_of_two();
     wanted.clamp(LEAST, MOST.min(shared)).next_power_of_two()
 }
 
@@ -70,26 +73,53 @@ impl<'a> TraceRing<'a> {
         (waiting.min(self.mask as u64 + 1) as usize, self.mask + 1)
     }
 
-    /// The words that the next note changes first: of the ring, and its own.
-    pub fn next(&self) -> [&'a AtomicU64; 2] {
-        let written = &self.header[0];
-        [written, &self.notes[(written.load(Relaxed) as usize & self.mask) * WIDTH]]
+    /// The first words that [`TraceRing::push_pair`] looks at or changes.
+    #[inline]
+    pub fn next_pair(&self) -> [&'a AtomicU64; 4] {
+        let written = self.header[0].load(Relaxed) as usize;
+        let [first, second] = [written, written + 1].map(|number| &self.notes[(number & self.mask) * WIDTH]);
+        [&self.header[0], &self.header[READ], first, second]
     }
 
     /// Appends a note; a full ring drops and counts it. For the producer.
-    #[inline(always)] // what a kind of note does not have is known where it is made
+    #[inline]
     pub fn push(&self, note: &Note) {
         if self.is_full() {
-            let dropped = &self.header[DROPPED];
-            dropped.store(dropped.load(Relaxed) + 1, Relaxed);
-            return;
+            return self.drop_one();
         }
         let written = self.header[0].load(Relaxed);
-        let at = (written as usize & self.mask) * WIDTH;
+        self.write(written, note);
+        self.header[0].store(written + 1, Publish);
+    }
+
+    /// Appends two notes that belong together. `false`: there was no room for both, which counts as one dropped note. For the
+    /// producer.
+    #[inline(always)] // as `push`
+    pub fn push_pair(&self, pair: [&Note; 2]) -> bool {
+        let (written, read) = (self.header[0].load(Relaxed), self.header[READ].load(Acquire));
+        if written.wrapping_sub(read) >= self.mask as u64 {
+            self.drop_one();
+            return false;
+        }
+        for (number, note) in (written..).zip(pair) {
+            self.write(number, note);
+        }
+        self.header[0].store(written + 2, Publish);
+        true
+    }
+
+    #[inline(always)]
+    fn write(&self, number: u64, note: &Note) {
+        let at = (number as usize & self.mask) * WIDTH;
         for (place, word) in self.notes[at..at + WIDTH].iter().zip(note.to_words()) {
             place.store(word, Relaxed);
         }
-        self.header[0].store(written + 1, Publish);
+    }
+
+    #[cold]
+    fn drop_one(&self) {
+        let dropped = &self.header[DROPPED];
+        dropped.store(dropped.load(Relaxed) + 1, Relaxed);
     }
 
     /// Takes the oldest note. For the consumer. A note that cannot be read, which nobody has written, is left out.
@@ -138,6 +168,24 @@ mod tests {
             assert_eq!(left, [0, 1, 2, 3].map(|k| skip(10 * round + k)));
         }
         assert!(TraceRing::new(&[], 0).is_none(), "nothing is traced");
+    }
+
+    /// What belongs together is there together or not at all.
+    #[test]
+    fn a_pair_that_does_not_fit_as_a_whole_is_dropped_as_a_whole() {
+        let words = memory(4);
+        let ring = TraceRing::new(&words, 4).unwrap();
+        let pair = |k: i64| ring.push_pair([&skip(k), &skip(k + 1)]);
+        assert!(pair(0));
+        ring.push(&skip(2));
+        assert!(!pair(3), "there is room for one only");
+        assert_eq!(ring.dropped(), 1);
+        assert_eq!(ring.pop(), Some(skip(0)));
+        assert!(pair(3));
+        assert!(!pair(5), "full");
+        let left: Vec<Note> = std::iter::from_fn(|| ring.pop()).collect();
+        assert_eq!(left, [1, 2, 3, 4].map(skip));
+        assert_eq!(ring.dropped(), 2);
     }
 
     #[test]

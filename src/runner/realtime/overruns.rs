@@ -27,7 +27,7 @@ pub fn overruns(own: &Own, timeline: &mut Timeline, now: i64, period: Nanos, mea
         cells.count(TaskWord::Skipped, 1);
         world.board.note_break(task, Break::Overrun, time);
         for metric in [Metric::Wakeup, Metric::Start, Metric::Response] {
-            cells.histogram(metric).record(late(time));
+            cells.histogram(metric).count(late(time));
         }
         if let Some(ring) = &own.site.trace {
             let (time, release) = (time.nanos().0, world.wall(time).0);

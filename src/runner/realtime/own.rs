@@ -3,6 +3,8 @@
 
 use crate::plan::{TaskId, TaskPlan};
 use crate::record::board::{Scheduling, TaskCells, TaskWord};
+use crate::record::figures::Figures;
+use crate::record::trace::{Note, TraceRing};
 use crate::runner::site::Site;
 use crate::runner::thread_host::PartitionHost;
 use crate::runner::world::{CoreState, InstanceState, TaskState, World};
@@ -23,6 +25,8 @@ pub struct Own {
     pub site: &'static Site,
     /// Its words.
     pub cells: TaskCells<'static>,
+    /// Where each of its activations leaves two notes.
+    pub notes: TraceRing<'static>,
     /// Its instance.
     pub instance: &'static InstanceState,
     /// Its core.
@@ -35,9 +39,10 @@ impl Own {
     /// That of a task.
     pub fn of(world: &'static World, task: TaskId) -> Own {
         let (plan, state, site) = (&world.plan.tasks[task.0], &world.tasks[task.0], &world.sites[task.0]);
+        let notes = site.notes.expect("there is a ring in real time");
         let (instance, core) = (&world.instances[plan.fmu.0], &world.cores[state.core]);
         let cooperative = world.scheduling == Scheduling::Cooperative;
-        Own { world, task, plan, state, site, cells: site.cells, instance, core, cooperative }
+        Own { world, task, plan, state, site, cells: site.cells, notes, instance, core, cooperative }
     }
 
     /// Asks for the memory that leads to the first FMI call.
@@ -49,5 +54,26 @@ impl Own {
         prefetch(&self.core.pending[0]);
         prefetch(&self.core.executed);
         prefetch(self.cells.word(TaskWord::Time));
+    }
+
+    /// Asks for the memory that [`Own::note`] will write.
+    #[inline]
+    pub fn prefetch_notes(&self) {
+        self.notes.next_pair().into_iter().for_each(prefetch);
+    }
+
+    /// Leaves what the supervisor makes figures of; without room for it, makes them.
+    #[inline]
+    pub fn note(&self, activated: &Note, spent: &Note) {
+        if !self.notes.push_pair([activated, spent]) {
+            self.count_notes([activated, spent]);
+        }
+    }
+
+    #[cold]
+    fn count_notes(&self, notes: [&Note; 2]) {
+        if let Some(figures) = Figures::of(self.world.board, self.task) {
+            notes.into_iter().for_each(|note| figures.take(note));
+        }
     }
 }

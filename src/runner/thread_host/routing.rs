@@ -172,7 +172,7 @@ impl PartitionHost {
             let clocks = &self.world.plan.fmus[self.fmu.0].output_clocks;
             let targets = clocks.iter().take(FEW).filter_map(|clock| clock.targets.first());
             targets.for_each(|target| self.world.prefetch_tick(*target));
-            self.trace().into_iter().flat_map(TraceRing::next).for_each(prefetch);
+            self.trace().into_iter().flat_map(TraceRing::next_pair).for_each(prefetch);
         }
     }
 
