@@ -10,6 +10,7 @@ use super::function::Function;
 use super::functions::Functions;
 use crate::fmu::description::Dialect;
 use crate::sys::float_control;
+use crate::sys::prefetch::prefetch;
 use libloading::os::unix;
 use std::ffi::CStr;
 use std::fmt;
@@ -104,6 +105,16 @@ impl Library {
     /// Whether some instance answered `fmi3Fatal`, so that no instance of this FMU may be called.
     pub fn is_fatal(&self) -> bool {
         self.fatal.load(Ordering::Acquire)
+    }
+
+    /// Asks for the memory that the calls of activations look at.
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        let Functions { set_float64, get_float64, own, .. } = &self.functions;
+        prefetch(&self.fatal);
+        prefetch(set_float64);
+        prefetch(get_float64);
+        prefetch(own);
     }
 
     pub(super) fn set_fatal(&self) {

@@ -72,6 +72,12 @@ impl Partition {
         ClockUpdate::new(self.shared.clone())
     }
 
+    /// Asks for the memory that every call looks at.
+    #[inline]
+    pub fn prefetch(&self) {
+        self.shared.prefetch();
+    }
+
     /// Starts the sequence of an activation. Calls nothing.
     #[inline]
     pub fn begin(&mut self) -> Setting<'_> {

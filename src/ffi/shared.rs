@@ -9,6 +9,7 @@ use super::status::{Failure, Outcome, Status};
 use super::thread::{thread_host, visit};
 use super::types::{RawInstance, RawStatus};
 use crate::fmu::description::ValueReference;
+use crate::sys::prefetch::prefetch;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -61,6 +62,13 @@ impl Shared {
             states: Mutex::default(),
             support: OnceLock::new(),
         }
+    }
+
+    /// Asks for the memory that every call looks at.
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        prefetch(&*self.environment);
+        self.library.prefetch();
     }
 
     /// Whether the instance may be called.

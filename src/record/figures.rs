@@ -40,7 +40,11 @@ impl<'a> Figures<'a> {
                 parts.into_iter().for_each(|(part, nanos)| count_part(part, nanos));
                 host.into_iter().for_each(|host| count_part(Part::Host, host));
             }
-            Note::Locked { .. } | Note::Updated { .. } | Note::Ticked { .. } | Note::Armed { .. } | Note::Skipped { .. } => (),
+            Note::Locked { .. }
+            | Note::Updated { .. }
+            | Note::Ticked { .. }
+            | Note::Armed { .. }
+            | Note::Skipped { .. } => (),
         }
     }
 }

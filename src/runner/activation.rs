@@ -214,7 +214,7 @@ impl Activation {
     /// Asks for the memory that [`Activation::run`] will touch.
     #[inline]
     pub fn prefetch(&self) {
-        prefetch_all(&self.partition);
+        self.partition.prefetch();
         for (values, inputs) in &self.set {
             prefetch_all(values);
             inputs.cables.prefetch();

@@ -119,7 +119,7 @@ impl PartitionThread {
         let mut ticks = TickFeed::of(world, task);
         self.wait_for_start();
         self.measure = Measure::of(world, task);
-        let (mut coming, mut more_mail) = (None, true);
+        let (mut coming, mut more_mail) = (None::<Coming>, true);
         let mut now = world.now();
         loop {
             let seen = state.wake.value();
@@ -146,7 +146,11 @@ impl PartitionThread {
                 return discard(&own, timeline, ticks.as_ref(), now);
             }
             // Whatever can be worked out before the sleep is: after it, everything is late already.
-            let Some(next) = coming.take().or_else(|| Coming::of(&own, timeline)) else {
+            if coming.is_none() {
+                coming = Coming::of(&own, timeline);
+            }
+            // Not moved from here: what was written a moment ago in parts is slow to copy as a whole.
+            let Some(next) = &coming else {
                 let look = match fed {
                     Fed::Nothing => {
                         state.next.store(i64::MAX, SeqCst);
@@ -186,12 +190,13 @@ impl PartitionThread {
                 let wakening;
                 (wakening, now) = self.sleep(&own, host, seen, next.release);
                 if wakening == Wakening::Woken {
-                    coming = Some(next);
                     continue;
                 }
             }
-            let due = match next.foreseen {
+            let (taken, foreseen);
+            let due = match &next.foreseen {
                 Some(due) => {
+                    foreseen = true;
                     if due.dispatched.is_some() {
                         // It ceases to wait.
                         state.ticks.waiting(timeline.waiting() - 1);
@@ -199,17 +204,20 @@ impl PartitionThread {
                     due
                 }
                 None => {
-                    let due = take_next(&own, timeline);
+                    foreseen = false;
+                    taken = take_next(&own, timeline);
                     marks.period.follow(timeline);
-                    due
+                    &taken
                 }
             };
-            now = self.activate(&own, host, &due, &next, now, &mut marks);
-            if next.foreseen.is_some() {
-                coming = timeline.advance().map(|due| Coming::foreseen(&own, due));
-            }
+            now = self.activate(&own, host, due, next, now, &mut marks);
+            let time = due.time;
+            coming = match foreseen {
+                true => timeline.advance().map(|due| Coming::foreseen(&own, due)),
+                false => None,
+            };
             if let Some(interval) = self.activation.take_next() {
-                timeline.follow(interval, due.time);
+                timeline.follow(interval, time);
             }
             if own.plan.kind == IntervalVariability::Tunable && take_change(world, task, timeline) {
                 coming = None;
@@ -229,6 +237,7 @@ impl PartitionThread {
     }
 
     /// Sleeps until the common start instant is known; the first release is on or after it.
+    #[inline(never)] // once
     fn wait_for_start(&self) {
         let state = &self.world.tasks[self.task.0];
         loop {

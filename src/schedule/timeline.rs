@@ -248,6 +248,7 @@ impl Timeline {
     }
 
     /// A changing clock, activated at `since`, ticks next after `interval`, which is not zero.
+    #[inline(never)] // few clocks are changing ones
     pub fn follow(&mut self, interval: Fraction, since: Instant) {
         if let Source::Changing { next } = &mut self.source {
             let time = since.after(interval);

@@ -12,6 +12,7 @@ use std::cell::Cell;
 
 /// What became due while the activation before it ran, until `now` (design S12). Ticks are queued in any case, and so is
 /// the release of a changing clock: it is the only one there is.
+#[inline(never)] // this should not happen
 pub fn overruns(own: &Own, timeline: &mut Timeline, now: i64, period: Nanos, measure: Option<&Measure>) {
     let Own { world, task, cells, .. } = *own;
     let time = world.simulation(Nanos(now));

@@ -47,6 +47,7 @@ impl<'a> TickFeed<'a> {
     }
 
     /// Moves what there is to the timeline, as far as that has room.
+    #[inline(never)] // few clocks are ticked by stimuli
     pub fn take(&mut self, timeline: &mut Timeline, now: i64) -> Fed {
         // Before the ticks: all that it covers are there, then.
         let (state, until) = (self.feed.state(), self.feed.until());
