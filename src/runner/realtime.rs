@@ -15,7 +15,7 @@ use super::activation::Activation;
 use super::measure::{Ended, Measure, Stopwatch};
 use super::stimuli::{Fed, TickFeed};
 use super::thread_host::{Dispatch, PartitionHost};
-use super::world::{CoreState, Ending, TaskState, World};
+use super::world::{Ending, World};
 use crate::exchange::TickStamp;
 use crate::ffi::{Failure, set_thread_host};
 use crate::fmu::description::IntervalVariability;
@@ -35,6 +35,9 @@ use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
 
 /// What every partition thread touches of its stack and heap before the start.
 const HEAP: usize = 256 * 1024;
+
+/// So long before its release, at most, a thread that polls has everything behind it that comes before the first FMI call, ns.
+const EARLY: i64 = 5_000;
 
 /// A partition thread's ingredients.
 pub struct PartitionThread {
@@ -188,7 +191,7 @@ impl PartitionThread {
             } else {
                 self.measure.iter_mut().for_each(|measure| measure.sleeps(world));
                 let wakening;
-                (wakening, now) = self.sleep(&own, host, seen, next.release);
+                (wakening, now) = self.sleep(&own, host, seen, next);
                 if wakening == Wakening::Woken {
                     continue;
                 }
@@ -210,7 +213,8 @@ impl PartitionThread {
                     &taken
                 }
             };
-            now = self.activate(&own, host, due, next, now, &mut marks);
+            let Some(ended) = self.activate(&own, host, due, next, (seen, now), &mut marks) else { continue };
+            now = ended;
             let time = due.time;
             coming = match foreseen {
                 true => timeline.advance().map(|due| Coming::foreseen(&own, due)),
@@ -249,24 +253,19 @@ impl PartitionThread {
         }
     }
 
-    /// Waits for the release: sleeps, and looks at the clock for the last `spin_us`. Returns the wall clock, too.
+    /// Waits for the release: sleeps, and looks at the clock for the last `spin_us`, or for all of it but what is
+    /// [left](Coming::early) for the activation. Returns the wall clock, too.
     #[inline]
-    fn sleep(&self, own: &Own, host: &PartitionHost, seen: u32, release: i64) -> (Wakening, i64) {
-        let Own { world, state: TaskState { wake, .. }, core: CoreState { executed, .. }, .. } = own;
-        let spin = world.plan.host.spin.0;
-        let wakening = wake.wait_until(seen, Some(release - spin));
+    fn sleep(&self, own: &Own, host: &PartitionHost, seen: u32, next: &Coming) -> (Wakening, i64) {
+        let spin = own.world.plan.host.spin.0;
+        let wakening = own.state.wake.wait_until(seen, Some(next.release - spin));
         // Asking for memory is not the kernel's time any more.
-        let since = world.now();
+        let since = own.world.now();
         self.prefetch(own, host);
         if spin == 0 || wakening == Wakening::Woken {
             return (wakening, since);
         }
-        // To those that it preempts this is as good as an activation.
-        let executed_before = executed.load(Relaxed);
-        let (wakening, now) = wake.poll_until(seen, release);
-        let meanwhile = executed.load(Relaxed) - executed_before;
-        executed.fetch_add((now - since - meanwhile).max(0), Relaxed);
-        (wakening, now)
+        poll(own, (seen, since), next.release - next.early(own))
     }
 
     /// Asks for the memory that leads to the first FMI calls.
@@ -276,16 +275,17 @@ impl PartitionThread {
         self.activation.prefetch();
     }
 
-    /// Runs one activation. `woken`: wall clock of the thread's first instruction for it, ns. Returns that of its end.
+    /// Runs one activation. `awake`: the value of the wake word, and the wall clock of the thread's first instruction for it, ns.
+    /// Returns that of its end. `None`: there was mail when it had come [early](Coming::early), and it was not run.
     fn activate(
         &mut self,
         own: &Own,
         host: &PartitionHost,
         due: &Due,
         next: &Coming,
-        woken: i64,
+        awake: (u32, i64),
         marks: &mut Marks,
-    ) -> i64 {
+    ) -> Option<i64> {
         let Own { world, task, plan, instance, cells, core, cooperative, .. } = *own;
         let release = match due.dispatched {
             None => next.release,
@@ -300,14 +300,23 @@ impl PartitionThread {
         } else {
             instance.lock.enter(host.member(), || world.help(task))
         };
+        own.prefetch_notes();
+        let mut woken = awake.1;
+        if next.early(own) > 0 && woken < next.release {
+            let wakening;
+            (wakening, woken) = poll(own, awake, next.release);
+            if wakening == Wakening::Woken {
+                leave(own, host);
+                return None;
+            }
+        }
         // The instance may have failed, or the run been stopped, while this one waited. It is taken off the timeline whatever
         // happens, so it still runs if the state is saved.
         let stopped = instance.failed.load(SeqCst) || (world.ending() == Ending::Discard && !world.saves);
         if stopped || !self.activation.stimulate(world, due.time) {
             leave(own, host);
-            return discarded(own);
+            return Some(discarded(own));
         }
-        own.prefetch_notes();
         host.begin(own.site, due);
         let mut watch = Stopwatch::new(host, &core.executed);
         let start = world.now();
@@ -330,7 +339,7 @@ impl PartitionThread {
         core.executed.fetch_add(execution, Relaxed);
         leave(own, host);
         if !self.activation.activated() {
-            return discarded(own);
+            return Some(discarded(own));
         }
         // Without real-time priorities any other process may have taken the core meanwhile.
         if !cooperative && Nanos(execution) > marks.period.nanos {
@@ -353,8 +362,19 @@ impl PartitionThread {
         if result.is_ok() && !self.activation.sample(world, host, end as u64, due.time) {
             cells.count(TaskWord::SamplesDropped, 1);
         }
-        end
+        Some(end)
     }
+}
+
+/// Looks at the clock until `until`; `awake`: what the wake word was, and the wall clock, ns. To those that it preempts this is
+/// as good as an activation.
+fn poll(own: &Own, (seen, since): (u32, i64), until: i64) -> (Wakening, i64) {
+    let executed = &own.core.executed;
+    let executed_before = executed.load(Relaxed);
+    let (wakening, now) = own.state.wake.poll_until(seen, until);
+    let meanwhile = executed.load(Relaxed) - executed_before;
+    executed.fetch_add((now - since - meanwhile).max(0), Relaxed);
+    (wakening, now)
 }
 
 /// The next activation, as far as it can be worked out beforehand.
@@ -373,6 +393,14 @@ impl Coming {
             Some(due) => Some(Coming::foreseen(own, due)),
             None => timeline.next().map(|next| Coming::at(own, next, None)),
         }
+    }
+
+    /// So long before its release the activation begins, but for its first FMI call, so that the way there is not late. Nothing
+    /// must be lost when it is taken back, and without privileges it would keep others from their turns.
+    #[inline]
+    fn early(&self, own: &Own) -> i64 {
+        let known = self.foreseen.as_ref().is_some_and(|due| due.dispatched.is_none());
+        if known && !own.cooperative { own.world.plan.host.spin.0.min(EARLY) } else { 0 }
     }
 
     #[inline]
