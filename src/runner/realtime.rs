@@ -18,8 +18,7 @@ use super::thread_host::{Dispatch, PartitionHost};
 use super::world::{Ending, World};
 use crate::exchange::TickStamp;
 use crate::ffi::{Failure, set_thread_host};
-use crate::fmu::description::IntervalVariability;
-use crate::plan::{Release, TaskId};
+use crate::plan::TaskId;
 use crate::record::board::promise::Break;
 use crate::record::board::{Scheduling, TaskWord};
 use crate::record::findings::{Finding, Occurrence};
@@ -223,7 +222,7 @@ impl PartitionThread {
             if let Some(interval) = self.activation.take_next() {
                 timeline.follow(interval, time);
             }
-            if own.plan.kind == IntervalVariability::Tunable && take_change(world, task, timeline) {
+            if own.tunable && take_change(world, task, timeline) {
                 coming = None;
             }
             if coming.is_none() {
@@ -232,7 +231,7 @@ impl PartitionThread {
             if coming.as_ref().is_some_and(|next| next.release <= now) {
                 overruns(&own, timeline, now, marks.period.nanos, self.measure.as_ref());
                 // What was left out may have brought a new interval into force.
-                if own.plan.kind == IntervalVariability::Tunable {
+                if own.tunable {
                     world.tell_grid(task, timeline.grid());
                 }
                 coming = None;
@@ -257,12 +256,11 @@ impl PartitionThread {
     /// [left](Coming::early) for the activation. Returns the wall clock, too.
     #[inline]
     fn sleep(&self, own: &Own, host: &PartitionHost, seen: u32, next: &Coming) -> (Wakening, i64) {
-        let spin = own.world.plan.host.spin.0;
-        let wakening = own.state.wake.wait_until(seen, Some(next.release - spin));
+        let wakening = own.state.wake.wait_until(seen, Some(next.release - own.spin));
         // Asking for memory is not the kernel's time any more.
         let since = own.world.now();
         self.prefetch(own, host);
-        if spin == 0 || wakening == Wakening::Woken {
+        if own.spin == 0 || wakening == Wakening::Woken {
             return (wakening, since);
         }
         poll(own, (seen, since), next.release - next.early(own))
@@ -286,12 +284,12 @@ impl PartitionThread {
         awake: (u32, i64),
         marks: &mut Marks,
     ) -> Option<i64> {
-        let Own { world, task, plan, instance, cells, core, cooperative, .. } = *own;
+        let Own { world, task, instance, cells, core, cooperative, .. } = *own;
         let release = match due.dispatched {
             None => next.release,
             // An event from outside is due when it arrives; a deadline, or a tick with a delay, at its time. What a run that
             // was left had dispatched is late from the start of this one on.
-            Some(at) if due.retimed || matches!(plan.release, Release::Datagram { .. }) => at.0.max(world.start().0),
+            Some(at) if due.retimed || own.from_outside => at.0.max(world.start().0),
             Some(at) => at.0.max(next.release),
         };
         let gate_waits = if cooperative {
@@ -321,7 +319,7 @@ impl PartitionThread {
         let mut watch = Stopwatch::new(host, &core.executed);
         let start = world.now();
         cells.word(TaskWord::StartedAt).store(start as u64, Relaxed);
-        if world.pinned && current_cpu() != plan.cpu {
+        if own.cpu.is_some_and(|cpu| current_cpu() != cpu) {
             cells.count(TaskWord::WrongCore, 1);
         }
         let result = self.activation.run(world, host, due, due.time.seconds(), &mut watch);
@@ -400,7 +398,7 @@ impl Coming {
     #[inline]
     fn early(&self, own: &Own) -> i64 {
         let known = self.foreseen.as_ref().is_some_and(|due| due.dispatched.is_none());
-        if known && !own.cooperative { own.world.plan.host.spin.0.min(EARLY) } else { 0 }
+        if known && !own.cooperative { own.spin.min(EARLY) } else { 0 }
     }
 
     #[inline]
@@ -419,7 +417,7 @@ impl Coming {
 #[inline(never)] // whatever can be foreseen does without
 fn take_next(own: &Own, timeline: &mut Timeline) -> Due {
     let due = timeline.take().expect("there is a next one");
-    if own.plan.kind == IntervalVariability::Tunable {
+    if own.tunable {
         own.world.tell_grid(own.task, timeline.grid());
     }
     own.state.ticks.waiting(timeline.waiting());

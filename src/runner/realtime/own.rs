@@ -1,7 +1,8 @@
 //! What a partition thread needs of the world in every activation, looked up once: whoever has just slept finds little of
 //! it in the processor's caches, and each look through a table is one more miss.
 
-use crate::plan::{TaskId, TaskPlan};
+use crate::fmu::description::IntervalVariability;
+use crate::plan::{Release, TaskId, TaskPlan};
 use crate::record::board::{Scheduling, TaskCells, TaskWord};
 use crate::record::figures::Figures;
 use crate::record::trace::{Note, TraceRing};
@@ -33,6 +34,14 @@ pub struct Own {
     pub core: &'static CoreState,
     /// Without real-time priorities.
     pub cooperative: bool,
+    /// Where its thread stays; `None`: anywhere.
+    pub cpu: Option<usize>,
+    /// So long before a release it polls, ns.
+    pub spin: i64,
+    /// Its interval may change.
+    pub tunable: bool,
+    /// Datagrams tick it.
+    pub from_outside: bool,
 }
 
 impl Own {
@@ -42,13 +51,29 @@ impl Own {
         let notes = site.notes.expect("there is a ring in real time");
         let (instance, core) = (&world.instances[plan.fmu.0], &world.cores[state.core]);
         let cooperative = world.scheduling == Scheduling::Cooperative;
-        Own { world, task, plan, state, site, cells: site.cells, notes, instance, core, cooperative }
+        Own {
+            world,
+            task,
+            plan,
+            state,
+            site,
+            cells: site.cells,
+            notes,
+            instance,
+            core,
+            cooperative,
+            cpu: world.pinned.then_some(plan.cpu),
+            spin: world.plan.host.spin.0,
+            tunable: plan.kind == IntervalVariability::Tunable,
+            from_outside: matches!(plan.release, Release::Datagram { .. }),
+        }
     }
 
     /// Asks for the memory that leads to the first FMI call.
     #[inline]
     pub fn prefetch(&self, host: &PartitionHost) {
         self.instance.lock.prefetch(host.member());
+        prefetch(&self.instance.failed);
         prefetch_all(host);
         prefetch(self.site);
         prefetch(&self.core.pending[0]);
