@@ -2,8 +2,10 @@
 
 mod program;
 
-use program::{Outcome, Rig, real_time};
+use nix::sys::signal::Signal;
+use program::{Outcome, Rig, changed_tracer, real_time, send};
 use serde_json::Value;
+use std::time::Duration;
 
 const PARTS: [&str; 6] = ["wakeup", "gate", "executing", "preempted", "blocked", "set_get"];
 
@@ -202,4 +204,35 @@ fn a_report_that_is_rebuilt_has_the_same_causes() {
         };
         assert!(section(&run.file("report.html")) == section(&page), "the section differs");
     });
+}
+
+/// Histograms are made of notes, by the supervisor. While it does not read them they find no room after a second; then the
+/// activations' own threads make them, and nothing is lost.
+#[test]
+fn nothing_is_lost_while_the_supervisor_does_not_read() {
+    for mode in ["flight", "off"] {
+        real_time("nothing_is_lost_while_the_supervisor_does_not_read", || {
+            let folder = tempfile::tempdir().unwrap();
+            let fast = ("intervalDecimal=\"0.001\"", "intervalDecimal=\"0.0002\"");
+            let fmu = changed_tracer(folder.path(), "../modelDescription.xml", &[fast]);
+            let rig = Rig::new("stop_time = 3.0").fmu("a", fmu, "", "").more(&format!("[trace]\nmode = '{mode}'\n"));
+            let child = rig.start(rig.command());
+            rig.wait_until_it_runs();
+            let supervisor = child.id() as i32;
+            std::thread::sleep(Duration::from_millis(100));
+            send(supervisor, Signal::SIGSTOP);
+            std::thread::sleep(Duration::from_millis(1700));
+            send(supervisor, Signal::SIGCONT);
+            let run = rig.finish(child, Duration::from_secs(60)).exits(0);
+            is_sound(&run);
+            for clock in run.report()["clocks"].as_array().unwrap() {
+                let releases = number(clock, "activations") + number(clock, "skipped");
+                for metric in ["wakeup_latency", "start_latency", "response"] {
+                    assert_eq!(clock[metric]["count"].as_u64().unwrap_or(0), releases, "{metric} of {}", clock["clock"]);
+                }
+            }
+            let lacks = run.problems().iter().any(|problem| problem.contains("the trace lacks"));
+            assert_eq!(lacks, mode == "flight", "there was no room: {:?}", run.problems());
+        });
+    }
 }
