@@ -24,7 +24,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     // Each dialect has headers of its own.
     ("fmu::build", &["fmu::cache", "fmu::description::Dialect", "fmu::platform"]),
     ("fmu::archive", &["fmu::build", "fmu::cache", "fmu::description::Dialect", "fmu::platform", "places"]),
-    ("ffi", &["fmu::description", "sys::float_control"]),
+    ("ffi", &["fmu::description", "sys::float_control", "sys::prefetch"]),
     // A rig may say which dialect an FMU is of.
     ("rig", &["fmu::description::Dialect", "places", "priority", "time"]),
     ("exchange::word", &["fmu::description"]),

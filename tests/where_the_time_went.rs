@@ -228,7 +228,12 @@ fn nothing_is_lost_while_the_supervisor_does_not_read() {
             for clock in run.report()["clocks"].as_array().unwrap() {
                 let releases = number(clock, "activations") + number(clock, "skipped");
                 for metric in ["wakeup_latency", "start_latency", "response"] {
-                    assert_eq!(clock[metric]["count"].as_u64().unwrap_or(0), releases, "{metric} of {}", clock["clock"]);
+                    assert_eq!(
+                        clock[metric]["count"].as_u64().unwrap_or(0),
+                        releases,
+                        "{metric} of {}",
+                        clock["clock"]
+                    );
                 }
             }
             let lacks = run.problems().iter().any(|problem| problem.contains("the trace lacks"));

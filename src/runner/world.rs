@@ -2,6 +2,7 @@
 
 use crate::exchange::{Deadline, Latest, TickQueue, TickStamp, Versions};
 use crate::ffi::ClockUpdate;
+use crate::fmu::description::IntervalVariability;
 use crate::plan::{FmuId, Length, Mode, OnError, Overrun, Plan, TaskId, control};
 use crate::record::board::promise::Break;
 use crate::record::board::{Board, Global, Scheduling, TaskWord};
@@ -130,6 +131,8 @@ pub struct TaskState {
     pub core: usize,
     /// Its place among the tasks of its core, most urgent first.
     pub place: usize,
+    /// Its kind of clock: only a countdown clock is armed, only a tunable one gets another interval.
+    pub kind: IntervalVariability,
 }
 
 impl TaskState {
@@ -142,7 +145,7 @@ impl TaskState {
 
     /// [`TaskState::unseen_deadline`], which its thread has seen from now on.
     pub fn take_deadline(&self) -> Option<Deadline> {
-        if self.armed.version() == self.armed_seen.load(SeqCst) {
+        if !self.has_deadline() {
             return None;
         }
         let mut words = [0; Deadline::WIDTH];
@@ -152,7 +155,7 @@ impl TaskState {
 
     /// The newest change of the interval and when it counts from, if the thread has not seen it yet; from now on it has.
     pub fn take_change(&self) -> Option<(Fraction, Instant)> {
-        if self.retuned.version() == self.retuned_seen.load(SeqCst) {
+        if !self.has_change() {
             return None;
         }
         let mut words = [0; RETUNED];
@@ -164,9 +167,17 @@ impl TaskState {
 
     /// Whether somebody has handed it work that its thread has not taken yet.
     pub fn has_mail(&self) -> bool {
-        !self.ticks.is_empty()
-            || self.armed.version() != self.armed_seen.load(SeqCst)
-            || self.retuned.version() != self.retuned_seen.load(SeqCst)
+        !self.ticks.is_empty() || self.has_deadline() || self.has_change()
+    }
+
+    #[inline]
+    fn has_deadline(&self) -> bool {
+        self.kind == IntervalVariability::Countdown && self.armed.version() != self.armed_seen.load(SeqCst)
+    }
+
+    #[inline]
+    fn has_change(&self) -> bool {
+        self.kind == IntervalVariability::Tunable && self.retuned.version() != self.retuned_seen.load(SeqCst)
     }
 }
 
@@ -198,9 +209,8 @@ impl World {
             places.push((core, cores[core].1.len()));
             cores[core].1.push(TaskId(index));
         }
-        let tasks = places
-            .into_iter()
-            .map(|(core, place)| {
+        let tasks = (places.into_iter().zip(&plan.tasks))
+            .map(|((core, place), task)| {
                 CachePadded::new(TaskState {
                     wake: WakeWord::on(clock),
                     ticks: TickQueue::default(),
@@ -216,6 +226,7 @@ impl World {
                     finished: AtomicBool::new(false),
                     core,
                     place,
+                    kind: task.kind,
                 })
             })
             .collect();
@@ -272,9 +283,10 @@ impl World {
     }
 
     /// Notes something for the trace. In virtual time nothing is lost: waits for the supervisor to read.
+    #[inline(always)] // what a kind of note does not have is known where it is made
     pub fn trace_in(&self, ring: &TraceRing, note: Note) {
-        while self.scheduling == Scheduling::Virtual && ring.is_full() {
-            std::thread::sleep(std::time::Duration::from_micros(100));
+        if self.scheduling == Scheduling::Virtual {
+            ring.wait_for_room();
         }
         ring.push(&note);
     }

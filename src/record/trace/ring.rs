@@ -6,6 +6,7 @@
 use super::note::{Note, WIDTH};
 use crate::plan::{Mode, Plan, Release, TaskPlan, TraceMode};
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release as Publish};
+use std::time::Duration;
 
 /// `written`, `read`, `dropped`, each on a cache line of its own: two processes write them.
 const HEADER: usize = 3 * WIDTH;
@@ -63,8 +64,15 @@ impl<'a> TraceRing<'a> {
     }
 
     /// Whether a note would be dropped now.
-    pub fn is_full(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.header[0].load(Relaxed).wrapping_sub(self.header[READ].load(Acquire)) > self.mask as u64
+    }
+
+    /// Waits until none would be. For a producer that is in no hurry.
+    pub fn wait_for_room(&self) {
+        while self.is_full() {
+            std::thread::sleep(Duration::from_micros(100));
+        }
     }
 
     /// Notes that wait now, and how many there is room for.
@@ -82,7 +90,7 @@ impl<'a> TraceRing<'a> {
     }
 
     /// Appends a note; a full ring drops and counts it. For the producer.
-    #[inline]
+    #[inline(always)] // as `World::trace_in`
     pub fn push(&self, note: &Note) {
         if self.is_full() {
             return self.drop_one();
