@@ -4,10 +4,12 @@
 //! activation inside the preemption gate; records; skips what it has missed. From its second activation on it allocates
 //! nothing, faults no page, logs nothing, and makes one system call per uncontended periodic activation: the sleep.
 
+mod coming;
 mod marks;
 mod overruns;
 mod own;
 
+use self::coming::Coming;
 use self::marks::Marks;
 use self::overruns::overruns;
 use self::own::Own;
@@ -28,15 +30,12 @@ use crate::sys::affinity::{self, current_cpu};
 use crate::sys::preemption::Partition as LockMember;
 use crate::sys::wake::{self, Wakening};
 use crate::sys::{SysError, memory, scheduling, thread};
-use crate::time::{Instant, Nanos};
+use crate::time::Nanos;
 use crossbeam::channel::Sender;
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
 
 /// What every partition thread touches of its stack and heap before the start.
 const HEAP: usize = 256 * 1024;
-
-/// So long before its release, at most, a thread that polls has everything behind it that comes before the first FMI call, ns.
-const EARLY: i64 = 5_000;
 
 /// A partition thread's ingredients.
 pub struct PartitionThread {
@@ -373,44 +372,6 @@ fn poll(own: &Own, (seen, since): (u32, i64), until: i64) -> (Wakening, i64) {
     let meanwhile = executed.load(Relaxed) - executed_before;
     executed.fetch_add((now - since - meanwhile).max(0), Relaxed);
     (wakening, now)
-}
-
-/// The next activation, as far as it can be worked out beforehand.
-struct Coming {
-    /// Its release on the wall clock, ns, unless it is a tick that was dispatched later.
-    release: i64,
-    /// Simulation time, ns.
-    nanos: i64,
-    /// `None`: what is due is to be looked for at the release.
-    foreseen: Option<Due>,
-}
-
-impl Coming {
-    fn of(own: &Own, timeline: &Timeline) -> Option<Coming> {
-        match timeline.foresee() {
-            Some(due) => Some(Coming::foreseen(own, due)),
-            None => timeline.next().map(|next| Coming::at(own, next, None)),
-        }
-    }
-
-    /// So long before its release the activation begins, but for its first FMI call, so that the way there is not late. Nothing
-    /// must be lost when it is taken back, and without privileges it would keep others from their turns.
-    #[inline]
-    fn early(&self, own: &Own) -> i64 {
-        let known = self.foreseen.as_ref().is_some_and(|due| due.dispatched.is_none());
-        if known && !own.cooperative { own.spin.min(EARLY) } else { 0 }
-    }
-
-    #[inline]
-    fn foreseen(own: &Own, due: Due) -> Coming {
-        Coming::at(own, due.time, Some(due))
-    }
-
-    #[inline]
-    fn at(own: &Own, time: Instant, foreseen: Option<Due>) -> Coming {
-        let nanos = time.nanos();
-        Coming { release: own.world.wall_of(nanos).0, nanos: nanos.0, foreseen }
-    }
 }
 
 /// Takes the next activation off the timeline.
