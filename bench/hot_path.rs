@@ -12,8 +12,7 @@ use std::hint::black_box;
 use std::process::{Command, ExitCode};
 use std::sync::atomic::AtomicU64;
 use vecud::exchange::{LaneShape, Latest, Stamp, Versions};
-use vecud::record::histogram::{self, Recorder};
-use vecud::record::trace::{Note, TraceRing};
+use vecud::record::trace::{Note, NoteRing};
 use vecud::sys::cycles::{Scale, ticks};
 use vecud::sys::pi::PiWord;
 use vecud::sys::preemption::{Partition, PreemptionLock};
@@ -87,22 +86,25 @@ fn measure() -> Result<bool, String> {
         black_box(versions.missed_before(&reader));
         activation = visible;
     });
-    // What real time adds to each activation to tell where its time went: two stamps, three histograms, two comparisons.
-    let words: Vec<AtomicU64> = (0..3 * histogram::WORDS).map(|_| AtomicU64::new(0)).collect();
-    let parts: Vec<Recorder> = words.chunks(histogram::WORDS).map(Recorder::new).collect();
+    // What real time adds to each activation to tell where its time went: two stamps, two notes, two comparisons. The
+    // supervisor's part, reading them, is in it.
+    let words: Vec<AtomicU64> = (0..NoteRing::words(1024)).map(|_| AtomicU64::new(0)).collect();
+    let ring = NoteRing::new(&words, 1024).expect("a ring of 1024 notes");
     let mut worst = [0, 0];
-    show("where the time went: stamps and histograms", &mut |_, _| {
+    show("where the time went: stamps and notes, read", &mut |_, _| {
         let before = black_box(ticks());
         let inside = scale.nanos(black_box(ticks()).wrapping_sub(before)) as i64;
-        for (recorder, part) in parts.iter().zip([0, 0, 400 + inside]) {
-            recorder.record(black_box(part));
-        }
+        let [start, end] = [black_box(before as i64), black_box(before as i64 + inside)];
+        let (time, flow, retimed) = (start, 0, false);
+        let activated =
+            Note::Activated { time, release: start, woken: start, start, end, execution: inside, flow, retimed };
+        let spent = Note::Spent { jitter: Some(inside), preempted: 0, blocked: 0, set_get: 400, host: Some(inside) };
+        black_box(ring.push_pair([&activated, &spent]));
+        black_box((ring.pop(), ring.pop()));
         for worst in &mut worst {
             *worst = inside.max(black_box(*worst));
         }
     });
-    let words: Vec<AtomicU64> = (0..TraceRing::words(1024)).map(|_| AtomicU64::new(0)).collect();
-    let ring = TraceRing::new(&words, 1024).expect("a ring of 1024 notes");
     show("note for the trace: write + read", &mut |_, _| {
         value += 1;
         ring.push(&Note::Locked { since: value, until: value, waited: 0, nested: 0, leaked: false });

@@ -148,6 +148,29 @@ fn a_wait_at_the_gate_is_a_part_of_its_own() {
     });
 }
 
+/// Who polls enters the gate before its release. What it waits there is the gate's, and the time of the one who is in the way
+/// that one's own: nothing of it was polled, and the wake-up was in time.
+#[test]
+fn a_wait_at_the_gate_before_the_release_is_a_wait_at_the_gate() {
+    real_time("a_wait_at_the_gate_before_the_release_is_a_wait_at_the_gate", || {
+        let run = Rig::new("stop_time = 0.5").tracer("a", "slow_lock_us = 1500").more("[host]\nspin_us = 50\n").run();
+        let run = run.exits(0);
+        is_sound(&run);
+        let fast = run.clock("a", "fast");
+        let waited = list(&fast, "worst_responses").iter().filter(|moment| number(moment, "gate") > 400_000);
+        let waited: Vec<&Value> = waited.collect();
+        assert!(waited.len() >= 5, "{fast}");
+        for moment in &waited {
+            assert!(number(moment, "gate_waits") > 0 && met(std::slice::from_ref(*moment), "a.slow"), "{moment}");
+        }
+        let in_time = waited.iter().filter(|moment| number(moment, "wakeup") < number(moment, "gate") / 10);
+        assert!(in_time.count() >= waited.len() / 2, "{fast}");
+        // Its section alone is that long; those who polled meanwhile have not taken it away.
+        let slow = run.clock("a", "slow");
+        assert!(number(&slow["execution"], "p50") >= 1_400_000, "{slow}");
+    });
+}
+
 #[test]
 fn each_overrun_has_its_cause() {
     real_time("each_overrun_has_its_cause", || {

@@ -1,6 +1,7 @@
 //! What a run leaves behind while it runs, in memory that the runner and the supervisor share, and the files made of it.
 //!
-//! The runner writes, the supervisor reads; the memory outlives the runner, so a crash of FMU code loses nothing. All of
+//! The runner writes, the supervisor reads, and makes histograms of what activations note; the memory outlives the runner, so a
+//! crash of FMU code loses nothing but the host's own time of the last activations. All of
 //! it is 64-bit atomic words: counters and histograms ([`board`], [`figures`]), samples of recorded variables ([`samples`]), log lines
 //! ([`log`]), offences against the standard ([`findings`]), who ran when ([`trace`]). [`signals`] puts samples in order and
 //! writes them down, as rows and as messages; module `recording` reads them.

@@ -184,7 +184,8 @@ pub struct Measure {
     worst: [Worst; By::Count as usize],
     last: Option<Last>,
     host: Option<Host>,
-    /// That time, of the last activation after which the thread has slept, until it is told.
+    /// That time, of the last activation after which the thread has slept, until the next one tells it: that of the last one is
+    /// lost in a crash.
     host_before: Option<i64>,
     /// No activation has ended yet.
     fresh: bool,
@@ -313,7 +314,9 @@ impl Last {
 
     /// The other clocks of the core that were at work between the release and `until`. Of each its last activation counts.
     fn others(&self, world: &World, task: TaskId, until: i64) -> ([Option<Other>; OTHERS], u32) {
-        let Ended { release, woken, .. } = self.ended;
+        let Ended { release, woken, start, gate_waits, .. } = self.ended;
+        // From then on this one had the core.
+        let gone_on = if gate_waits > 0 { start } else { woken };
         let (mut others, mut more) = ([None; OTHERS], 0);
         let core = &world.cores[world.tasks[task.0].core];
         for other in core.tasks.iter().filter(|other| **other != task).take(LOOKED_AT) {
@@ -321,7 +324,7 @@ impl Last {
             let at = |word| cells.get(word) as i64;
             let (started, finished) = (at(TaskWord::StartedAt), at(TaskWord::FinishedAt));
             let under_way = cells.get(TaskWord::Active) == 1;
-            let to = if under_way { woken } else { finished.min(until) };
+            let to = if under_way { gone_on } else { finished }.min(until);
             let overlap = to - started.max(release);
             if started == 0 || overlap <= 0 {
                 continue;

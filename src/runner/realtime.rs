@@ -1,14 +1,17 @@
 //! Real time: one thread per task (design S6, S12, S17, S18).
 //!
 //! A partition thread sleeps until the next release that its timeline knows, or until somebody has ticked it; runs the
-//! activation inside the preemption gate; records; skips what it has missed. From its second activation on it allocates
+//! activation inside the preemption gate; records; skips what it has missed. One that polls enters the gate before its
+//! release, and leaves it again without an activation if there is mail. From its second activation on it allocates
 //! nothing, faults no page, logs nothing, and makes one system call per uncontended periodic activation: the sleep.
 
+mod awake;
 mod coming;
 mod marks;
 mod overruns;
 mod own;
 
+use self::awake::Awake;
 use self::coming::Coming;
 use self::marks::Marks;
 use self::overruns::overruns;
@@ -184,16 +187,17 @@ impl PartitionThread {
             }
             state.next.store(next.nanos, SeqCst);
             marks.period.follow(timeline);
-            if now >= next.release {
-                now = world.now();
+            let awake = if now >= next.release {
+                Awake::now(&own, seen)
             } else {
                 self.measure.iter_mut().for_each(|measure| measure.sleeps(world));
-                let wakening;
-                (wakening, now) = self.sleep(&own, host, seen, next);
+                let (wakening, awake) = self.sleep(&own, host, seen, next);
+                now = awake.at;
                 if wakening == Wakening::Woken {
                     continue;
                 }
-            }
+                awake
+            };
             let (taken, foreseen);
             let due = match &next.foreseen {
                 Some(due) => {
@@ -211,7 +215,7 @@ impl PartitionThread {
                     &taken
                 }
             };
-            let Some(ended) = self.activate(&own, host, due, next, (seen, now), &mut marks) else { continue };
+            let Some(ended) = self.activate(&own, host, due, next, awake, &mut marks) else { continue };
             now = ended;
             let time = due.time;
             coming = match foreseen {
@@ -252,17 +256,17 @@ impl PartitionThread {
     }
 
     /// Waits for the release: sleeps, and looks at the clock for the last `spin_us`, or for all of it but what is
-    /// [left](Coming::early) for the activation. Returns the wall clock, too.
+    /// [left](Coming::early) for the activation.
     #[inline]
-    fn sleep(&self, own: &Own, host: &PartitionHost, seen: u32, next: &Coming) -> (Wakening, i64) {
+    fn sleep(&self, own: &Own, host: &PartitionHost, seen: u32, next: &Coming) -> (Wakening, Awake) {
         let wakening = own.state.wake.wait_until(seen, Some(next.release - own.spin));
         // Asking for memory is not the kernel's time any more.
-        let since = own.world.now();
+        let awake = Awake::now(own, seen);
         self.prefetch(own, host);
         if own.spin == 0 || wakening == Wakening::Woken {
-            return (wakening, since);
+            return (wakening, awake);
         }
-        poll(own, (seen, since), next.release - next.early(own))
+        awake.poll(own, next.release - next.early(own))
     }
 
     /// Asks for the memory that leads to the first FMI calls.
@@ -272,15 +276,14 @@ impl PartitionThread {
         self.activation.prefetch();
     }
 
-    /// Runs one activation. `awake`: the value of the wake word, and the wall clock of the thread's first instruction for it, ns.
-    /// Returns that of its end. `None`: there was mail when it had come [early](Coming::early), and it was not run.
+    /// Runs one activation. `awake`: since the thread's first instruction for it. Returns the wall clock of its end, ns. `None`: there was mail when it had come [early](Coming::early), and it was not run.
     fn activate(
         &mut self,
         own: &Own,
         host: &PartitionHost,
         due: &Due,
         next: &Coming,
-        awake: (u32, i64),
+        awake: Awake,
         marks: &mut Marks,
     ) -> Option<i64> {
         let Own { world, task, instance, cells, core, cooperative, .. } = *own;
@@ -291,21 +294,20 @@ impl PartitionThread {
             Some(at) if due.retimed || own.from_outside => at.0.max(world.start().0),
             Some(at) => at.0.max(next.release),
         };
-        let gate_waits = if cooperative {
+        let mut gate_waits = if cooperative {
             instance.turns.take(task.0, release, || world.now());
             0
         } else {
             instance.lock.enter(host.member(), || world.help(task))
         };
         own.prefetch_notes();
-        let mut woken = awake.1;
+        let mut woken = awake.at;
         if next.early(own) > 0 && woken < next.release {
-            let wakening;
-            (wakening, woken) = poll(own, awake, next.release);
-            if wakening == Wakening::Woken {
+            let Some(at) = awake.wait_inside(own, host, next.release, &mut gate_waits) else {
                 leave(own, host);
                 return None;
-            }
+            };
+            woken = at;
         }
         // The instance may have failed, or the run been stopped, while this one waited. It is taken off the timeline whatever
         // happens, so it still runs if the state is saved.
@@ -342,7 +344,6 @@ impl PartitionThread {
         if !cooperative && Nanos(execution) > marks.period.nanos {
             outlasts(own, due, execution);
         }
-        cells.count(TaskWord::Activations, 1);
         if due.retimed {
             retimed(own, due);
         }
@@ -356,22 +357,12 @@ impl PartitionThread {
             &Note::Activated { time, release, woken, start, end, execution, flow, retimed },
             &Note::Spent { jitter, preempted, blocked, set_get, host: host_before },
         );
+        cells.count(TaskWord::Activations, 1);
         if result.is_ok() && !self.activation.sample(world, host, end as u64, due.time) {
             cells.count(TaskWord::SamplesDropped, 1);
         }
         Some(end)
     }
-}
-
-/// Looks at the clock until `until`; `awake`: what the wake word was, and the wall clock, ns. To those that it preempts this is
-/// as good as an activation.
-fn poll(own: &Own, (seen, since): (u32, i64), until: i64) -> (Wakening, i64) {
-    let executed = &own.core.executed;
-    let executed_before = executed.load(Relaxed);
-    let (wakening, now) = own.state.wake.poll_until(seen, until);
-    let meanwhile = executed.load(Relaxed) - executed_before;
-    executed.fetch_add((now - since - meanwhile).max(0), Relaxed);
-    (wakening, now)
 }
 
 /// Takes the next activation off the timeline.

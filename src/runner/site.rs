@@ -3,7 +3,7 @@
 use crate::plan::{Plan, TaskId, TraceMode};
 use crate::record::board::{Board, Metric, TaskCells};
 use crate::record::histogram::Recorder;
-use crate::record::trace::TraceRing;
+use crate::record::trace::NoteRing;
 
 /// Those of one task.
 pub struct Site {
@@ -14,9 +14,9 @@ pub struct Site {
     /// Lock hold times.
     pub hold: Recorder<'static>,
     /// Where activations are noted; `None` in virtual time when nothing is traced.
-    pub notes: Option<TraceRing<'static>>,
+    pub notes: Option<NoteRing<'static>>,
     /// The same for everything else that a trace shows; `None`: nowhere.
-    pub trace: Option<TraceRing<'static>>,
+    pub trace: Option<NoteRing<'static>>,
 }
 
 impl Site {

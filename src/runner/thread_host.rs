@@ -23,7 +23,7 @@ use crate::plan::{FmuId, OnWarning, TaskId};
 use crate::record::board::{FmuWord, Global, Metric, OutsideCall, TaskWord};
 use crate::record::findings::Finding;
 use crate::record::histogram::Recorder;
-use crate::record::trace::TraceRing;
+use crate::record::trace::NoteRing;
 use crate::record::unusable::Unusable;
 use crate::schedule::Due;
 use crate::sys::preemption::{Locked, Partition as LockMember, PreemptionLock, Unlocked};
@@ -185,7 +185,7 @@ impl PartitionHost {
 
     /// Where this activation notes things; `None`: nowhere.
     #[inline]
-    fn trace(&self) -> Option<&'static TraceRing<'static>> {
+    fn trace(&self) -> Option<&'static NoteRing<'static>> {
         self.site.get().and_then(|site| site.trace.as_ref())
     }
 

@@ -15,7 +15,7 @@ use crate::ffi::set_thread_host;
 use crate::fmu::description::IntervalVariability;
 use crate::plan::{self, TaskId};
 use crate::record::board::{Global, TaskWord};
-use crate::record::trace::{Note, TraceRing};
+use crate::record::trace::{Note, NoteRing};
 use crate::schedule::{Agenda, Due, Timeline};
 use crate::time::ToNanos;
 use std::sync::atomic::AtomicBool;
@@ -223,7 +223,7 @@ pub fn run(
 
 /// Notes that an activation began at `start`, and ends now.
 #[inline(never)]
-fn trace_activation(world: &World, ring: &TraceRing, start: u64, due: &Due) {
+fn trace_activation(world: &World, ring: &NoteRing, start: u64, due: &Due) {
     let (time, start) = (due.time.nanos().0, start as i64);
     let flow = due.dispatched.map_or(0, |_| virtual_flow(time));
     let (end, execution, retimed) = (world.board.next_in_order() as i64, 0, due.retimed);

@@ -6,7 +6,7 @@ use crate::fmu::description::IntervalVariability;
 use crate::plan::{FmuId, Length, Mode, OnError, Overrun, Plan, TaskId, control};
 use crate::record::board::promise::Break;
 use crate::record::board::{Board, Global, Scheduling, TaskWord};
-use crate::record::trace::{Note, TraceRing};
+use crate::record::trace::{Note, NoteRing};
 use crate::schedule::Tick;
 use crate::sys::clock::Clock;
 use crate::sys::cycles::Scale;
@@ -284,7 +284,7 @@ impl World {
 
     /// Notes something for the trace. In virtual time nothing is lost: waits for the supervisor to read.
     #[inline(always)] // what a kind of note does not have is known where it is made
-    pub fn trace_in(&self, ring: &TraceRing, note: Note) {
+    pub fn trace_in(&self, ring: &NoteRing, note: Note) {
         if self.scheduling == Scheduling::Virtual {
             ring.wait_for_room();
         }

@@ -49,7 +49,7 @@ impl Watched {
         }
     }
 
-    /// Looks at the run, if an interval has ended. `now`: CLOCK_MONOTONIC, ns.
+    /// Looks at the run, if an interval has ended. `now`: CLOCK_MONOTONIC, ns; up to then all notes are in the histograms.
     pub fn look(&mut self, board: Board, now: i64) {
         let [start, ended] = [Global::Start, Global::Ended].map(|word| board.global(word).load(SeqCst) as i64);
         // While FMUs are terminated nothing is activated.

@@ -16,7 +16,7 @@ use crate::record::board::{Board, Global, Scheduling, TaskWord};
 use crate::record::figures::Figures;
 use crate::record::trace::axis::Axis;
 use crate::record::trace::chrome::ChromeWriter;
-use crate::record::trace::{Assembler, Item, Note, TraceRing};
+use crate::record::trace::{Assembler, Item, Note, NoteRing};
 use crate::report::{TraceFile, TraceResult};
 use crate::sys::clock::Clock;
 use crate::sys::cycles::Ruler;
@@ -36,7 +36,7 @@ pub struct Tracer<'a> {
     plan: &'a Plan,
     board: Board<'a>,
     /// Per task: its notes, and what becomes of them in real time. Empty in virtual time when nothing is traced.
-    rings: Vec<(TaskId, TraceRing<'a>, Option<Figures<'a>>)>,
+    rings: Vec<(TaskId, NoteRing<'a>, Option<Figures<'a>>)>,
     /// Simulation time of the run's start, ns.
     begin: i64,
     ruler: Ruler,
@@ -231,7 +231,7 @@ impl<'a> Tracer<'a> {
 
 /// What a ring holds, all of it counted: what waits now, which is all from before the horizon, or everything when nothing
 /// comes any more. What comes meanwhile would never end in virtual time.
-fn read<'r>(ring: &'r TraceRing, figures: Option<&'r Figures>, over: bool) -> impl Iterator<Item = Note> + 'r {
+fn read<'r>(ring: &'r NoteRing, figures: Option<&'r Figures>, over: bool) -> impl Iterator<Item = Note> + 'r {
     let limit = if over { usize::MAX } else { ring.waiting().0 };
     let notes = std::iter::from_fn(|| ring.pop()).take(limit);
     notes.inspect(move |note| figures.into_iter().for_each(|figures| figures.take(note)))

@@ -435,7 +435,7 @@ impl<'a> Supervision<'a> {
                 self.told_of_the_process = self.recorder.host_lines.clone();
                 told_before_start.drain(..).for_each(|line: String| (self.tell)(&line));
             }
-            let mut lines = Vec::new();
+            let (mut lines, now) = (Vec::new(), monotonic_now()); // the tracer reads what was noted before
             self.tracer.look(&mut || lines.append(&mut self.recorder.drain(false)));
             lines.append(&mut self.recorder.drain(false));
             for (_, line) in lines {
@@ -459,7 +459,7 @@ impl<'a> Supervision<'a> {
                 self.sockets.look();
             }
             if self.recording {
-                self.over_time.look(self.board, monotonic_now());
+                self.over_time.look(self.board, now);
                 progress.draw(self.board);
             }
             std::thread::sleep(self.recorder.pace().pause(self.tracer.pace()));

@@ -24,6 +24,8 @@ pub enum At {
     RecheckFlag,
     Recheck,
     Clear,
+    /// Inside of the gate, before the release.
+    Poll,
     /// FMU code outside a locked section.
     Fmu,
     LookThenTake,
@@ -50,6 +52,8 @@ pub struct State {
     releases: [u8; THREADS],
     /// Between the return of lock and the call of unlock, as FMU code sees it.
     pub inside: [bool; THREADS],
+    /// Has polled, and not yet started.
+    polled: [bool; THREADS],
     /// Has started and not yet left.
     pub started: [bool; THREADS],
     active: u8,
@@ -82,6 +86,7 @@ impl Model {
             budget: [0; THREADS],
             releases: per(self.scene.releases),
             inside: [false; THREADS],
+            polled: [false; THREADS],
             started: [false; THREADS],
             active: 0,
             flag: NOBODY,
@@ -122,6 +127,7 @@ impl Model {
         match state.at[me as usize] {
             At::Fmu => self.fmu_steps(state, me, found),
             At::Section => self.section_steps(state, me, found),
+            At::Poll => self.poll_steps(state, me, found),
             _ => {
                 let (next, label, violation) = self.protocol_step(state, me);
                 found.push((next, (me, label), violation));
@@ -132,7 +138,7 @@ impl Model {
     /// The running thread's next step, if it is the protocol's and not FMU code's.
     pub fn protocol_successor(&self, state: &State) -> Option<State> {
         let me = state.machine.running()?;
-        let fmu = matches!(state.at[me as usize], At::Fmu | At::Section);
+        let fmu = matches!(state.at[me as usize], At::Fmu | At::Section | At::Poll);
         (!fmu).then(|| self.protocol_step(state, me).0)
     }
 
@@ -168,6 +174,32 @@ impl Model {
                 s.machine.stop(me, Status::Sleeping);
             });
         }
+    }
+
+    /// The release comes, or something else that it is to do first. It never stops polling by itself.
+    fn poll_steps(&self, state: &State, me: u8, found: &mut Vec<(State, Label, Option<Violation>)>) {
+        let m = me as usize;
+        let mut choose = |label, change: &dyn Fn(&mut State) -> Option<Violation>| {
+            let mut next = *state;
+            next.machine.begin_step(me);
+            let violation = change(&mut next);
+            next.machine.end_step();
+            found.push((next, (me, label), violation));
+        };
+        choose("has its release", &|s| {
+            s.polled[m] = true;
+            match self.mechanism.again {
+                true => {
+                    s.at[m] = At::Gate;
+                    None
+                }
+                false => self.begin(s, me),
+            }
+        });
+        choose("is taken back", &|s| {
+            s.at[m] = At::Leave;
+            None
+        });
     }
 
     fn section_steps(&self, state: &State, me: u8, found: &mut Vec<(State, Label, Option<Violation>)>) {
@@ -289,8 +321,11 @@ impl Model {
                 "looks for a section again"
             }
             At::Recheck => {
+                let polls = self.scene.polls && !state.polled[m] && self.scene.target != Some(me);
                 if above != 0 {
                     next.at[m] = again;
+                } else if polls {
+                    next.at[m] = At::Poll;
                 } else {
                     violation = self.begin(&mut next, me);
                 }
@@ -375,7 +410,7 @@ impl Model {
                 }
                 "is done"
             }
-            At::Idle | At::Fmu | At::Section => unreachable!("not the protocol's"),
+            At::Idle | At::Fmu | At::Section | At::Poll => unreachable!("not the protocol's"),
         };
         next.machine.end_step();
         (next, label, violation)
@@ -385,6 +420,7 @@ impl Model {
         let violation = self.judge_start(next, me);
         next.at[me as usize] = At::Fmu;
         next.started[me as usize] = true;
+        next.polled[me as usize] = false;
         next.budget[me as usize] = self.scene.budget[me as usize];
         if self.scene.target == Some(me) {
             next.pending = false;

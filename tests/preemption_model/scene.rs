@@ -35,6 +35,8 @@ pub struct Mechanism {
     pub gate_at_word: bool,
     /// The own bit is set before the gate, and stays: who waits there counts as active.
     pub bit_first: bool,
+    /// Who has polled inside of the gate goes through it once more.
+    pub again: bool,
 }
 
 /// What the threads are and what their FMU code may do.
@@ -47,6 +49,8 @@ pub struct Scene {
     /// Locked sections plus sleeps that an activation may have.
     pub budget: &'static [u8],
     pub may_sleep: bool,
+    /// Whoever is no target enters before its release, and polls; or is taken back.
+    pub polls: bool,
     pub may_sleep_locked: bool,
     /// The thread that ticks release.
     pub target: Option<u8>,

@@ -3,7 +3,7 @@
 use super::{Board, Global};
 use crate::plan::{Plan, TaskId};
 use crate::record::LINE;
-use crate::record::trace::TraceRing;
+use crate::record::trace::NoteRing;
 use crate::record::trace::ring::notes;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -12,7 +12,7 @@ pub(super) fn rings(plan: &Plan, next: &mut usize) -> Vec<(usize, usize)> {
     let tasks = plan.tasks.iter().map(|task| {
         let notes = notes(plan, task);
         let start = if notes == 0 { *next } else { next.next_multiple_of(LINE) };
-        *next = start + TraceRing::words(notes);
+        *next = start + NoteRing::words(notes);
         (start, notes)
     });
     tasks.collect()
@@ -20,9 +20,9 @@ pub(super) fn rings(plan: &Plan, next: &mut usize) -> Vec<(usize, usize)> {
 
 impl<'a> Board<'a> {
     /// The ring of a task's notes; `None` in virtual time when nothing is traced.
-    pub fn notes(&self, task: TaskId) -> Option<TraceRing<'a>> {
+    pub fn notes(&self, task: TaskId) -> Option<NoteRing<'a>> {
         let (start, notes) = self.layout.traces[task.0];
-        TraceRing::new(&self.words[start..start + TraceRing::words(notes)], notes)
+        NoteRing::new(&self.words[start..start + NoteRing::words(notes)], notes)
     }
 
     /// In virtual time: the number of the next thing that is noted. One thread at a time.

@@ -1,4 +1,5 @@
-//! Who ran when: what partitions note while they run, and the file that is made of it.
+//! Who ran when: what partitions note while they run, and the file that is made of it. Histograms are made of notes, too
+//! (`record::figures`).
 //!
 //! Guarantees:
 //! - a note is 64 bytes, written when what it tells is over ([`note`]), into a ring of its task's own ([`ring`]): no
@@ -19,7 +20,7 @@ pub mod ring;
 
 pub use assemble::{Activated, Assembler, Inside, Item, Preempted, Section};
 pub use note::Note;
-pub use ring::TraceRing;
+pub use ring::NoteRing;
 
 /// How a note's time stamp becomes an instant of the run's axis, ns.
 pub type Clock<'a> = &'a dyn Fn(u64) -> i64;

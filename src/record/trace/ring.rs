@@ -19,20 +19,24 @@ const MOST: usize = 8192;
 const LEAST: usize = 256;
 /// Of all rings together, where the least are not more: memory that is locked is not for the asking.
 const TOGETHER: usize = 1 << 17;
-/// Notes that an activation makes, roughly; and those that it makes in real time even if nothing is traced.
-const EACH: f64 = 6.0;
-const UNTRACED: f64 = 2.0;
+/// Notes of an activation and seconds for which there is room, and how many notes of a clock without a period.
+type Room = (f64, f64, usize);
+/// An activation makes six notes or so when everything is traced, and what writes files may take its time.
+const TRACED: Room = (6.0, 2.0, MOST / 2);
+/// It makes two in real time even if nothing is, and they need not wait for long.
+const UNTRACED: Room = (2.0, 0.25, 2 * LEAST);
 
-/// How many notes the ring of a task holds: those of two seconds, or as many as there is room for among all tasks.
+/// How many notes the ring of a task holds; where all tasks together would have too many, less, but never less than [`LEAST`].
 pub fn notes(plan: &Plan, task: &TaskPlan) -> usize {
-    let each = match (plan.trace.mode, plan.mode) {
+    let (each, seconds, other) = match (plan.trace.mode, plan.mode) {
         (TraceMode::Off, Mode::Virtual) => return 0,
         (TraceMode::Off, Mode::RealTime) => UNTRACED,
-        _ => EACH,
+        _ => TRACED,
     };
     let wanted = match &task.release {
-        Release::Periodic { interval, .. } => (2.0 * each / interval.seconds()).min(1e9) as usize,
-        _ => MOST / 2,
+        Release::Periodic { interval, .. } => (seconds * each / interval.seconds()).min(1e9) as usize,
+        Release::Never => LEAST,
+        _ => other,
     };
     // A power of two, rounded down where rooms are shared.
     let shared = (TOGETHER / plan.tasks.len().max(1)).max(LEAST).next_power_of_two();
@@ -41,26 +45,26 @@ pub fn notes(plan: &Plan, task: &TaskPlan) -> usize {
 
 /// A ring of notes. See the [module](self).
 #[derive(Clone, Copy, Debug)]
-pub struct TraceRing<'a> {
+pub struct NoteRing<'a> {
     header: &'a [AtomicU64],
     notes: &'a [AtomicU64],
     mask: usize,
 }
 
-impl<'a> TraceRing<'a> {
+impl<'a> NoteRing<'a> {
     /// Words that a ring takes.
     pub fn words(notes: usize) -> usize {
         if notes == 0 { 0 } else { HEADER + notes * WIDTH }
     }
 
-    /// The ring of so many notes, a power of two, in `words`, zero at first; `None`: nothing is traced.
+    /// The ring of so many notes, a power of two, in `words`, zero at first; `None`: there are none.
     ///
     /// # Panics
     /// When there are fewer words than it takes.
-    pub fn new(words: &'a [AtomicU64], notes: usize) -> Option<TraceRing<'a>> {
+    pub fn new(words: &'a [AtomicU64], notes: usize) -> Option<NoteRing<'a>> {
         let (header, rest) = words.split_at_checked(HEADER).filter(|_| notes > 0)?;
         assert!(notes.is_power_of_two(), "a ring of {notes} notes");
-        Some(TraceRing { header, notes: &rest[..notes * WIDTH], mask: notes - 1 })
+        Some(NoteRing { header, notes: &rest[..notes * WIDTH], mask: notes - 1 })
     }
 
     /// Whether a note would be dropped now.
@@ -81,7 +85,7 @@ impl<'a> TraceRing<'a> {
         (waiting.min(self.mask as u64 + 1) as usize, self.mask + 1)
     }
 
-    /// The first words that [`TraceRing::push_pair`] looks at or changes.
+    /// The first words that [`NoteRing::push_pair`] looks at or changes.
     #[inline]
     pub fn next_pair(&self) -> [&'a AtomicU64; 4] {
         let written = self.header[0].load(Relaxed) as usize;
@@ -158,7 +162,7 @@ mod tests {
     use crate::plan::TaskId;
 
     fn memory(notes: usize) -> Vec<AtomicU64> {
-        (0..TraceRing::words(notes)).map(|_| AtomicU64::new(0)).collect()
+        (0..NoteRing::words(notes)).map(|_| AtomicU64::new(0)).collect()
     }
 
     fn skip(k: i64) -> Note {
@@ -168,21 +172,21 @@ mod tests {
     #[test]
     fn first_in_first_out_and_a_full_ring_drops_and_counts() {
         let words = memory(4);
-        let ring = TraceRing::new(&words, 4).unwrap();
+        let ring = NoteRing::new(&words, 4).unwrap();
         for round in 0..5 {
             (0..6).for_each(|k| ring.push(&skip(10 * round + k)));
             assert_eq!(ring.dropped(), 2 * (round as u64 + 1));
             let left: Vec<Note> = std::iter::from_fn(|| ring.pop()).collect();
             assert_eq!(left, [0, 1, 2, 3].map(|k| skip(10 * round + k)));
         }
-        assert!(TraceRing::new(&[], 0).is_none(), "nothing is traced");
+        assert!(NoteRing::new(&[], 0).is_none(), "nothing is traced");
     }
 
     /// What belongs together is there together or not at all.
     #[test]
     fn a_pair_that_does_not_fit_as_a_whole_is_dropped_as_a_whole() {
         let words = memory(4);
-        let ring = TraceRing::new(&words, 4).unwrap();
+        let ring = NoteRing::new(&words, 4).unwrap();
         let pair = |k: i64| ring.push_pair([&skip(k), &skip(k + 1)]);
         assert!(pair(0));
         ring.push(&skip(2));
@@ -199,7 +203,7 @@ mod tests {
     #[test]
     fn what_was_not_dropped_arrives_whole_and_in_order_while_both_are_at_work() {
         let words = memory(64);
-        let ring = TraceRing::new(&words, 64).unwrap();
+        let ring = NoteRing::new(&words, 64).unwrap();
         let count = if cfg!(miri) { 300 } else { 300_000 };
         let note = |k: u64| Note::Ticked {
             output: k as u32,

@@ -5,7 +5,7 @@ use crate::fmu::description::IntervalVariability;
 use crate::plan::{Release, TaskId, TaskPlan};
 use crate::record::board::{Scheduling, TaskCells, TaskWord};
 use crate::record::figures::Figures;
-use crate::record::trace::{Note, TraceRing};
+use crate::record::trace::{Note, NoteRing};
 use crate::runner::site::Site;
 use crate::runner::thread_host::PartitionHost;
 use crate::runner::world::{CoreState, InstanceState, TaskState, World};
@@ -27,7 +27,7 @@ pub struct Own {
     /// Its words.
     pub cells: TaskCells<'static>,
     /// Where each of its activations leaves two notes.
-    pub notes: TraceRing<'static>,
+    pub notes: NoteRing<'static>,
     /// Its instance.
     pub instance: &'static InstanceState,
     /// Its core.

@@ -9,7 +9,7 @@ use crate::fmu::description::{Dialect, ValueReference};
 use crate::plan::{FmuId, OutputClock, TaskId, TriggerTime};
 use crate::record::board::TaskWord;
 use crate::record::findings::{Finding, Occurrence};
-use crate::record::trace::TraceRing;
+use crate::record::trace::NoteRing;
 use crate::runner::world::World;
 use crate::sys::prefetch::prefetch;
 use crate::time::{Fraction, Instant, Nanos};
@@ -172,7 +172,7 @@ impl PartitionHost {
             let clocks = &self.world.plan.fmus[self.fmu.0].output_clocks;
             let targets = clocks.iter().take(FEW).filter_map(|clock| clock.targets.first());
             targets.for_each(|target| self.world.prefetch_tick(*target));
-            self.trace().into_iter().flat_map(TraceRing::next_pair).for_each(prefetch);
+            self.trace().into_iter().flat_map(NoteRing::next_pair).for_each(prefetch);
         }
     }
 

@@ -14,7 +14,7 @@
 //! - a *bitmap* of active levels: who has come to its entry and not yet left. Level 0 is the highest.
 //!
 //! # Protocol
-//! *Enter*, before the first FMI call of an activation: take the own level's token; set the own bit; then
+//! *Enter*, before the first FMI call of an activation, and *enter again*, from the gate on, if it was not right before: take the own level's token; set the own bit; then
 //! 1. (the gate) if somebody else is inside a section, or has the word, take the word and give it back, once: the own
 //!    priority is lent to the holder. The section alone is not enough: a lower one that has just taken the word, or to
 //!    which it was just handed, and could not yet set the section would run its section inside of this activation as soon
@@ -39,6 +39,9 @@
 //! *Quiesce*: take the tokens of all levels, the lowest first, by a thread that is no partition's; *resume*: give them
 //! back. Whoever has all tokens knows that no level is active, and everybody who comes waits at its own token, to which
 //! it lends its priority.
+//!
+//! Who enters before its release and waits for that is active, so whoever comes meanwhile and blocks would be overtaken by its
+//! first FMI call: it enters again after the release.
 //!
 //! What it cannot do: stop a partition that is already active when the holder itself sleeps inside its locked section.
 //!
@@ -208,15 +211,28 @@ impl PreemptionLock {
     /// # Panics
     /// When the level is none of this lock, or when `me` has entered already.
     #[inline]
-    pub fn enter(&self, me: &Partition, mut help: impl FnMut()) -> u32 {
+    pub fn enter(&self, me: &Partition, help: impl FnMut()) -> u32 {
         let Some(level) = me.level else { return 0 };
         // FMU code may have leaked the lock in a call outside of any activation.
         self.release_leaked(me);
         let token = &self.tokens[level];
         let (word, bit) = (&self.active[level / BITS], 1 << (level % BITS));
         assert!(!me.entered.replace(true), "a partition that has entered enters again");
-        let mut waits = u32::from(token.lock(me.tid));
+        let waits = u32::from(token.lock(me.tid));
         word.fetch_or(bit, Ordering::SeqCst);
+        waits + self.pass(me, level, help)
+    }
+
+    /// For whoever has entered some time ago and has not called the FMU since: waits as [`PreemptionLock::enter`] does for
+    /// those who have come meanwhile.
+    #[inline(never)] // for those who poll
+    pub fn enter_again(&self, me: &Partition, help: impl FnMut()) -> u32 {
+        me.level.map_or(0, |level| self.pass(me, level, help))
+    }
+
+    #[inline]
+    fn pass(&self, me: &Partition, level: usize, mut help: impl FnMut()) -> u32 {
+        let mut waits = 0;
         loop {
             // The word as well: whoever has taken it may have been interrupted before it could set the section.
             if self.is_inside_section() || self.word.owner() != 0 {
