@@ -26,7 +26,7 @@ const TRACED: Room = (6.0, 2.0, MOST / 2);
 /// It makes two in real time even if nothing is, and they need not wait for long.
 const UNTRACED: Room = (2.0, 0.25, 2 * LEAST);
 
-/// How many notes the ring of a task holds; where all tasks together would have too many, less, but never less than [`LEAST`].
+/// How many notes the ring of a task holds; where all tasks together would have too many, less, but never less than 256.
 pub fn notes(plan: &Plan, task: &TaskPlan) -> usize {
     let (each, seconds, other) = match (plan.trace.mode, plan.mode) {
         (TraceMode::Off, Mode::Virtual) => return 0,
