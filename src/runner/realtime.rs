@@ -276,7 +276,8 @@ impl PartitionThread {
         self.activation.prefetch();
     }
 
-    /// Runs one activation. `awake`: since the thread's first instruction for it. Returns the wall clock of its end, ns. `None`: there was mail when it had come [early](Coming::early), and it was not run.
+    /// Runs one activation. `awake`: since the thread's first instruction for it. Returns the wall clock of its end, ns. `None`:
+    /// there was mail when it had come [early](Coming::early), and it was not run.
     fn activate(
         &mut self,
         own: &Own,
