@@ -3,7 +3,7 @@
 use super::own::Own;
 use crate::runner::thread_host::PartitionHost;
 use crate::sys::wake::Wakening;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
 
 /// A moment in which a thread was awake.
 #[derive(Clone, Copy)]
@@ -27,10 +27,8 @@ impl Awake {
     /// Waits for the release inside of the gate, which took `waits` to enter, so that it is behind the thread then. Gives the
     /// wall clock, ns, when the thread was ready for it: not later than the release where only the gate was in the way.
     /// `None`: there is mail.
+    #[inline(never)] // for those who poll
     pub fn wait_inside(self, own: &Own, host: &PartitionHost, release: i64, waits: &mut u32) -> Option<i64> {
-        let again = || own.instance.lock.enter_again(host.member(), || own.world.help(own.task));
-        // Its code is at hand then when it counts, after the release.
-        *waits += again();
         // Whoever has waited there has not polled meanwhile.
         let from = if *waits == 0 { self } else { Awake::now(own, self.seen) };
         let ready = if from.at < release {
@@ -42,12 +40,16 @@ impl Awake {
         } else {
             release
         };
-        // A more urgent one may have come meanwhile, and sleep in FMU code.
-        *waits += again();
+        // A more urgent one may have come meanwhile, and sleep in FMU code, or may have to be woken.
+        let nobody_waits = own.core.pending.iter().all(|word| word.load(SeqCst) == 0);
+        if !(nobody_waits && own.instance.lock.is_passed(host.member())) {
+            *waits += own.instance.lock.enter_again(host.member(), || own.world.help(own.task));
+        }
         Some(ready)
     }
 
     /// Looks at the clock until `until`, wall clock in ns. To those that it preempts this is as good as an activation.
+    #[inline]
     pub fn poll(self, own: &Own, until: i64) -> (Wakening, Awake) {
         let (wakening, at) = own.state.wake.poll_until(self.seen, until);
         let executed = &own.core.executed;

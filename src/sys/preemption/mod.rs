@@ -230,6 +230,13 @@ impl PreemptionLock {
         me.level.map_or(0, |level| self.pass(me, level, help))
     }
 
+    /// Whether [`PreemptionLock::enter_again`] would not wait.
+    #[inline]
+    pub fn is_passed(&self, me: &Partition) -> bool {
+        let free = !self.is_inside_section() && self.word.owner() == 0;
+        free && me.level.is_none_or(|level| self.nearest_active_above(level).is_none())
+    }
+
     #[inline]
     fn pass(&self, me: &Partition, level: usize, mut help: impl FnMut()) -> u32 {
         let mut waits = 0;
