@@ -75,6 +75,18 @@ impl<'a> Places<'a> {
     }
 }
 
+/// The byte at which a part of a text begins; `None` if it is no part of it but a text of its own.
+pub(crate) fn offset(text: &str, part: &str) -> Option<usize> {
+    let at = part.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
+    text.get(at..)?.len().ge(&part.len()).then_some(at)
+}
+
+/// The `<` of the XML tag that has this name, which is a part of the text.
+pub(crate) fn tag(text: &str, name: &str) -> usize {
+    // Between them there is a prefix at most.
+    offset(text, name).and_then(|at| text[..at].rfind('<')).unwrap_or(0)
+}
+
 /// Bytes at which a character begins.
 fn beginnings(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
@@ -94,6 +106,17 @@ mod tests {
         assert_eq!(places.of(11), (3, 1));
         assert_eq!(places.of(12), (3, 2));
         assert_eq!(Places::new("").of(0), (1, 1));
+    }
+
+    #[test]
+    fn parts_are_found_by_where_they_are() {
+        let text = "<ä:a/><a/>";
+        assert_eq!(offset(text, &text[7..]), Some(7));
+        assert_eq!(offset(text, &text[text.len()..]), Some(text.len()));
+        assert_eq!(offset(&text[..4], &text[4..5]), None);
+        assert_eq!(offset(&text[3..], &text[1..3]), None);
+        assert_eq!(tag(text, &text[4..5]), 0);
+        assert_eq!(tag(text, &text[8..9]), 7);
     }
 
     #[test]

@@ -49,6 +49,10 @@ fn texts_that_are_no_model_description() {
         ("§\u{feff}<!DOCTYPE a SYSTEM 'file:///etc/passwd'><a/>", "contains a DTD, which is refused"),
         ("<!-- -->\n§<html/>", "the root element is <html>, not <fmiModelDescription>"),
         ("\n §<fmiModelDescription/>", "attribute `fmiVersion` is missing"),
+        ("<?a?>§<ü:fmiModelDescription xmlns:ü='u'/>", "attribute `fmiVersion` is missing"),
+        ("§<:html/>", "the root element is <html>"),
+        ("<fmiModelDescription\n\t§fmiVersion='2.0'/>", "is not supported by this build"),
+        ("<fmiModelDescription §:fmiVersion='2.0'/>", "is not supported by this build"),
     ] {
         refused(marked, message);
     }

@@ -13,6 +13,7 @@ use super::Definitions;
 use super::error::BuildError;
 use super::language::Language;
 use crate::fmu::platform;
+use crate::places;
 
 /// How to build one library.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -282,7 +283,7 @@ fn boolean(node: Node, name: &str) -> Result<bool, BuildError> {
 }
 
 fn place(node: Node) -> (u32, u32) {
-    let place = node.document().text_pos_at(node.range().start);
+    let place = node.document().text_pos_at(places::tag(node.document().input_text(), node.tag_name().name()));
     (place.row, place.col)
 }
 

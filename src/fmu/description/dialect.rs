@@ -46,14 +46,21 @@ const ATTRIBUTES: [(&str, &[&str], Dialect); 17] = {
 };
 
 /// The bits of their names: nearly all attributes that a description has are not among them.
-const BITS: u64 = {
-    let (mut bits, mut at) = (0, 0);
+const BITS: u64 = bits().0;
+
+/// Those that more than one of them has.
+const SHARED: u64 = bits().1;
+
+const fn bits() -> (u64, u64) {
+    let (mut bits, mut shared, mut at) = (0, 0, 0);
     while at < ATTRIBUTES.len() {
-        bits |= bit(ATTRIBUTES[at].0);
+        let bit = bit(ATTRIBUTES[at].0);
+        shared |= bits & bit;
+        bits |= bit;
         at += 1;
     }
-    bits
-};
+    (bits, shared)
+}
 
 /// The dialect that alone has this attribute on this element.
 #[inline]
@@ -105,13 +112,18 @@ const ELEMENT: [&str; 2] = ["<", ">"];
 const VERSION: [&str; 2] = ["`fmiVersion=\"", "\"`"];
 const VARIABILITY: [&str; 2] = ["`variability=\"", "\"`"];
 
+/// What tells the dialects apart, and the variables on which it was looked for.
 #[derive(Default)]
-struct Signs<'a> {
+pub(super) struct Survey<'a> {
     draft: Vec<Sign<'a>>,
     released: Vec<Sign<'a>>,
+    /// The bits of attributes that have been added.
+    seen: u64,
+    /// The elements of `<ModelVariables>`.
+    pub(super) variables: Vec<Element<'a>>,
 }
 
-impl<'a> Signs<'a> {
+impl<'a> Survey<'a> {
     fn add(
         &mut self,
         dialect: Option<Dialect>,
@@ -133,19 +145,22 @@ impl<'a> Signs<'a> {
     fn attributes(&mut self, element: Element<'a>) {
         let is_clock =
             |attribute: Attribute<'_>| attribute.name() == "variability" && attribute.value.trim_ascii() == "clock";
-        if !element.may_have(BITS) && !element.attribute("variability").is_some_and(is_clock) {
+        // Adding a name again would change nothing.
+        if !element.may_have(BITS & !self.seen) && !element.attribute("variability").is_some_and(is_clock) {
             return;
         }
         for attribute in element.attributes() {
             let dialect = of_attribute(element.name(), attribute.name());
             self.add(dialect, attribute.name(), ATTRIBUTE, || attribute.place());
+            self.seen |= dialect.map_or(0, |_| bit(attribute.name()) & !SHARED);
             if is_clock(attribute) {
                 self.add(Some(Dialect::Draft), "clock", VARIABILITY, || attribute.place());
             }
         }
     }
 
-    fn verdict(self) -> Result<Dialect, DescriptionError> {
+    /// The dialect, or an error that says what belongs to which.
+    pub(super) fn verdict(&self) -> Result<Dialect, DescriptionError> {
         let (Some(draft), Some(released)) = (self.draft.first(), self.released.first()) else {
             return Ok(if self.draft.is_empty() { Dialect::Released } else { Dialect::Draft });
         };
@@ -171,9 +186,9 @@ impl<'a> Signs<'a> {
     }
 }
 
-/// The dialect of a description, or an error that says what belongs to which.
-pub(super) fn detect(root: Element<'_>) -> Result<Dialect, DescriptionError> {
-    let mut signs = Signs::default();
+/// Looks for signs of a dialect where there may be some.
+pub(super) fn survey(root: Element<'_>) -> Survey<'_> {
+    let mut signs = Survey::default();
     if let Some(version) = root.attribute("fmiVersion") {
         signs.add(of_version(version.value), version.value.trim_ascii(), VERSION, || version.place());
     }
@@ -183,7 +198,12 @@ pub(super) fn detect(root: Element<'_>) -> Result<Dialect, DescriptionError> {
             "TypeDefinitions" => {
                 section.children().filter(|e| e.name() == "ClockType").for_each(|e| signs.attributes(e));
             }
-            "ModelVariables" => section.children().for_each(|element| signs.attributes(element)),
+            "ModelVariables" => {
+                for element in section.children() {
+                    signs.attributes(element);
+                    signs.variables.push(element);
+                }
+            }
             "ModelStructure" => {
                 for element in section.children() {
                     let dialect = of_structure(element.name());
@@ -193,5 +213,5 @@ pub(super) fn detect(root: Element<'_>) -> Result<Dialect, DescriptionError> {
             _ => {}
         }
     }
-    signs.verdict()
+    signs
 }

@@ -73,7 +73,13 @@ impl Index {
 
     pub(super) fn by_reference(&self, variables: &[Variable], reference: ValueReference) -> Option<usize> {
         let references = &self.tables(variables).references;
-        let found = references.partition_point(|(other, _)| *other < reference);
+        // Most descriptions count their references, so that each stands where its number says.
+        let counted = reference.0.wrapping_sub(references.first()?.0.0) as usize;
+        let is_first = |at: usize| at == 0 || references[at - 1].0 < reference;
+        let found = match references.get(counted) {
+            Some((other, _)) if *other == reference && is_first(counted) => counted,
+            _ => references.partition_point(|(other, _)| *other < reference),
+        };
         references.get(found).filter(|(other, _)| *other == reference).map(|(_, position)| *position as usize)
     }
 

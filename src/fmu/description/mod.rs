@@ -43,13 +43,13 @@ pub fn parse(xml: &str) -> Result<ModelDescription, DescriptionError> {
 pub fn parse_as(xml: &str, dialect: Option<Dialect>) -> Result<ModelDescription, DescriptionError> {
     let places = Places::new(xml);
     let document = xml::document(&places)?;
-    let mut source = xml::Source::new(places, &document);
-    let dialect = match dialect {
+    let source = xml::Source::new(places, &document);
+    let survey = dialect::survey(source.root());
+    source.set_dialect(match dialect {
         Some(dialect) => dialect,
-        None => dialect::detect(source.root())?,
-    };
-    source.set_dialect(dialect);
-    let mut description = root::read(source.root())?;
+        None => survey.verdict()?,
+    });
+    let mut description = root::read(source.root(), survey.variables)?;
     description.warnings = source.into_warnings();
     Ok(description)
 }

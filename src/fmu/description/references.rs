@@ -139,6 +139,9 @@ impl<'a> All<'a> {
     }
 
     fn check_dimensions(&self, variable: &Variable, element: Element<'_>) -> Result<(), DescriptionError> {
+        if variable.dimensions.is_empty() && variable.start.as_ref().is_none_or(|start| start.len() == 1) {
+            return Ok(());
+        }
         let mut product = Some(1u64);
         let mut children = element.children().filter(|child| child.name() == "Dimension");
         for dimension in &variable.dimensions {

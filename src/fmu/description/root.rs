@@ -72,8 +72,8 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// Everything but the warnings, which the source keeps.
-pub(super) fn read(root: Element<'_>) -> Result<ModelDescription, DescriptionError> {
+/// Everything but the warnings, which the source keeps. `variables`: the elements of `<ModelVariables>`.
+pub(super) fn read<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result<ModelDescription, DescriptionError> {
     if root.name() != "fmiModelDescription" {
         return Err(root.error(format!("the root element is <{}>, not <fmiModelDescription>", root.name())));
     }
@@ -110,7 +110,7 @@ pub(super) fn read(root: Element<'_>) -> Result<ModelDescription, DescriptionErr
     let Some(list) = sections.get("ModelVariables") else {
         return Err(root.error("has no <ModelVariables>"));
     };
-    let (variables, index) = read_variables(list, &types, &units, scheduled_execution.is_some(), others)?;
+    let (variables, index) = read_variables(list, variables, &types, &units, scheduled_execution.is_some(), others)?;
     let structure = match sections.get("ModelStructure") {
         Some(list) => structure::read(list, &variables, &index)?,
         None => {
@@ -177,12 +177,13 @@ fn version(attribute: Attribute<'_>) -> Result<&str, DescriptionError> {
 
 fn read_variables<'a>(
     list: Element<'a>,
+    elements: Vec<Element<'a>>,
     types: &Types<'a>,
     units: &Units,
     scheduled_execution: bool,
     others: bool,
 ) -> Result<(Vec<Variable>, Index), DescriptionError> {
-    let (mut variables, elements) = variables::read(list, types, units)?;
+    let (mut variables, elements) = variables::read(list, elements, types, units)?;
     let index = references::check(&mut variables, &elements, types)?;
     match list.dialect() {
         Dialect::Draft => draft::check_types(&variables, &elements, scheduled_execution)?,

@@ -7,13 +7,16 @@ use super::model::{DescriptionError, Dialect, EnumerationItem, TypeDefinition, V
 use super::rules::is_float;
 use super::units::Units;
 use super::values;
-use super::xml::Element;
+use super::xml::{Element, bits};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 const FLOAT: [&str; 8] = ["quantity", "unit", "displayUnit", "relativeQuantity", "unbounded", "min", "max", "nominal"];
 const INTEGER: [&str; 3] = ["quantity", "min", "max"];
 const BINARY: [&str; 2] = ["mimeType", "maxSize"];
+
+/// The bits of all of them: most variables have none.
+const BITS: u64 = bits(&FLOAT) | bits(&INTEGER) | bits(&BINARY);
 
 /// The names of variable elements; those of type elements have `Type` behind.
 const NAMES: [(&str, VariableType); 15] = [
@@ -85,6 +88,9 @@ fn inheritable(element: Element<'_>, name: &str) -> Result<Option<Arc<str>>, Des
 impl Shared {
     pub(super) fn read(element: Element<'_>, variable_type: VariableType) -> Result<Shared, DescriptionError> {
         let mut shared = Shared::default();
+        if !element.may_have(BITS) {
+            return Ok(shared);
+        }
         match variable_type {
             VariableType::Boolean | VariableType::String | VariableType::Clock => return Ok(shared),
             VariableType::Binary => {

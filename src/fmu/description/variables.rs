@@ -26,25 +26,28 @@ const COMMON: [&str; 7] = [
 const VALUED: [&str; 3] = ["intermediateUpdate", "previous", "initial"];
 const FLOAT: [&str; 2] = ["derivative", "reinit"];
 
-/// Reads all variables; the second list holds the element of each.
+/// Reads all variables of a list with these elements; the second list holds the element of each.
 pub(super) fn read<'a>(
     list: Element<'a>,
+    mut elements: Vec<Element<'a>>,
     types: &Types<'a>,
     units: &Units,
 ) -> Result<(Vec<Variable>, Vec<Element<'a>>), DescriptionError> {
-    let count = list.children_at_most();
-    let mut variables = Vec::with_capacity(count);
-    let mut elements = Vec::with_capacity(count);
-    for element in list.children() {
+    let mut variables = Vec::with_capacity(elements.len());
+    let mut read = 0;
+    for at in 0..elements.len() {
+        let element = elements[at];
         match types::variable_type(element.name()) {
             Some(variable_type) => {
                 read_one(element, variable_type, types, units, &mut variables)?;
-                elements.push(element);
+                elements[read] = element;
+                read += 1;
             }
             None if element.name() == "Annotations" => {}
             None => element.warn_unknown(list),
         }
     }
+    elements.truncate(read);
     Ok((variables, elements))
 }
 
@@ -176,8 +179,9 @@ fn classification(
         Some(attribute) => attribute.choice(&rules::VARIABILITIES)?,
         None => rules::default_variability(causality, variable_type),
     };
-    let words = (rules::word(&rules::CAUSALITIES, causality), rules::word(&rules::VARIABILITIES, variability));
+    let words = || (rules::word(&rules::CAUSALITIES, causality), rules::word(&rules::VARIABILITIES, variability));
     let refuse = |why: &str| {
+        let words = words();
         let message = format!("{}: causality {} with variability {}: {why}", element.label(), words.0, words.1);
         match element.attribute("variability").or(element.attribute("causality")) {
             Some(attribute) => DescriptionError { message, ..attribute.error("") },
@@ -211,6 +215,7 @@ fn classification(
         Some(attribute) => {
             let initial = attribute.choice(&rules::INITIALS)?;
             if !allowed.contains(&initial) {
+                let words = words();
                 let allowed: Vec<&str> = allowed.iter().map(|&other| rules::word(&rules::INITIALS, other)).collect();
                 let allowed = if allowed.is_empty() { "none".to_owned() } else { allowed.join(" or ") };
                 return Err(attribute.error(format!(

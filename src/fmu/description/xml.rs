@@ -6,9 +6,9 @@
 use super::model::{DescriptionError, Dialect};
 use super::values::Scalar;
 use super::{dialect, guard};
-use crate::places::Places;
+use crate::places::{self, Places};
 use roxmltree::{Document, Error, Node, ParsingOptions};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// More nodes than this are refused: elements, and the white space between them.
 const NODES_LIMIT: u32 = 8_000_000;
@@ -57,7 +57,7 @@ pub(super) struct Source<'a> {
     places: Places<'a>,
     namespace: Option<&'a str>,
     warnings: RefCell<(Vec<String>, usize)>,
-    dialect: Dialect,
+    dialect: Cell<Dialect>,
 }
 
 impl<'a> Source<'a> {
@@ -67,13 +67,13 @@ impl<'a> Source<'a> {
             places,
             namespace: document.root_element().tag_name().namespace(),
             warnings: RefCell::default(),
-            dialect: Dialect::Released,
+            dialect: Cell::new(Dialect::Released),
         }
     }
 
     /// What the elements say their dialect is.
-    pub(super) fn set_dialect(&mut self, dialect: Dialect) {
-        self.dialect = dialect;
+    pub(super) fn set_dialect(&self, dialect: Dialect) {
+        self.dialect.set(dialect);
     }
 
     pub(super) fn root(&self) -> Element<'_> {
@@ -118,12 +118,19 @@ pub(super) const fn bit(name: &str) -> u64 {
     }
 }
 
+/// The bits of several names.
+pub(super) const fn bits(names: &[&str]) -> u64 {
+    match names {
+        [] => 0,
+        [first, others @ ..] => bit(first) | bits(others),
+    }
+}
+
 /// An attribute as written.
 #[derive(Clone, Copy)]
 pub(super) struct Attribute<'a> {
     element: Element<'a>,
     name: &'a str,
-    at: usize,
     /// Its value; white space is normalised as XML says.
     pub(super) value: &'a str,
 }
@@ -140,7 +147,7 @@ impl<'a> Element<'a> {
 
     /// Of the whole description.
     pub(super) fn dialect(self) -> Dialect {
-        self.source.dialect
+        self.source.dialect.get()
     }
 
     pub(super) fn is_draft(self) -> bool {
@@ -155,32 +162,32 @@ impl<'a> Element<'a> {
         }
     }
 
+    /// Where it begins.
+    fn start(self) -> usize {
+        places::tag(self.source.places.text(), self.name())
+    }
+
     /// Line and column.
     pub(super) fn place(self) -> (u32, u32) {
-        self.source.places.of(self.node.range().start)
+        self.source.places.of(self.start())
     }
 
     pub(super) fn line(self) -> u32 {
-        self.source.places.line(self.node.range().start)
+        self.source.places.line(self.start())
     }
 
     pub(super) fn error(self, message: impl Into<String>) -> DescriptionError {
-        error_at(&self.source.places, self.node.range().start, message)
+        error_at(&self.source.places, self.start(), message)
     }
 
     pub(super) fn warn(self, message: impl Into<String>) {
-        self.source.warn(self.node.range().start, message.into());
+        self.source.warn(self.start(), message.into());
     }
 
     /// Child elements in document order.
     pub(super) fn children(self) -> impl Iterator<Item = Element<'a>> {
         let ours = move |node: &Node| node.is_element() && node.tag_name().namespace() == self.source.namespace;
         self.node.children().filter(ours).map(move |node| Element::new(node, self.source))
-    }
-
-    /// How many child elements there are, those of other namespaces too; told without a look at attributes.
-    pub(super) fn children_at_most(self) -> usize {
-        self.node.children().filter(Node::is_element).count()
     }
 
     /// The attributes without a namespace.
@@ -192,7 +199,7 @@ impl<'a> Element<'a> {
     }
 
     fn own(self, attribute: roxmltree::Attribute<'a, 'a>) -> Attribute<'a> {
-        Attribute { element: self, name: attribute.name(), at: attribute.range().start, value: attribute.value() }
+        Attribute { element: self, name: attribute.name(), value: attribute.value() }
     }
 
     /// Whether an attribute may be written that has one of these [`bit`]s.
@@ -278,9 +285,17 @@ impl<'a> Attribute<'a> {
         dialect::of_attribute(self.element.name(), self.name).filter(|&home| home != self.element.dialect())
     }
 
+    /// Where it begins.
+    fn start(self) -> usize {
+        let text = self.element.source.places.text();
+        let name = places::offset(text, self.name).unwrap_or(0);
+        // It has white space before it, and `:name` is one without a namespace too.
+        if text[..name].ends_with(':') { name - 1 } else { name }
+    }
+
     /// Line and column.
     pub(super) fn place(self) -> (u32, u32) {
-        self.element.source.places.of(self.at)
+        self.element.source.places.of(self.start())
     }
 
     /// Warns that nothing here expects it.
@@ -302,11 +317,11 @@ impl<'a> Attribute<'a> {
 
     /// An error here: `<element> "name": attribute="value" ` and the message.
     pub(super) fn error(self, what: impl AsRef<str>) -> DescriptionError {
-        error_at(&self.element.source.places, self.at, self.message(what.as_ref()))
+        error_at(&self.element.source.places, self.start(), self.message(what.as_ref()))
     }
 
     pub(super) fn warn(self, what: impl AsRef<str>) {
-        self.element.source.warn(self.at, self.message(what.as_ref()));
+        self.element.source.warn(self.start(), self.message(what.as_ref()));
     }
 
     pub(super) fn scalar<T: Scalar>(self) -> Result<T, DescriptionError> {
