@@ -429,19 +429,25 @@ impl World {
 
     /// Wakes the tasks of this core that are more urgent than `task` and have ticks that they have not noticed (design
     /// S9): no middle partition slips in before a higher one whose waker was preempted before it could wake it.
+    #[inline]
     pub fn help(&self, task: TaskId) {
         let state = &self.tasks[task.0];
         let core = &self.cores[state.core];
-        for (index, word) in core.pending[..=state.place / 64].iter().enumerate() {
-            let mut higher = word.load(SeqCst);
-            if index == state.place / 64 {
-                higher &= (1 << (state.place % 64)) - 1;
+        let (last, above) = (state.place / 64, (1 << (state.place % 64)) - 1);
+        for (index, word) in core.pending[..=last].iter().enumerate() {
+            let higher = word.load(SeqCst) & if index == last { above } else { u64::MAX };
+            if higher != 0 {
+                self.wake_pending(core, index * 64, higher);
             }
-            while higher != 0 {
-                let place = index * 64 + higher.trailing_zeros() as usize;
-                higher &= higher - 1;
-                self.tasks[core.tasks[place].0].wake.wake_marked();
-            }
+        }
+    }
+
+    #[cold]
+    fn wake_pending(&self, core: &CoreState, first: usize, mut places: u64) {
+        while places != 0 {
+            let place = first + places.trailing_zeros() as usize;
+            places &= places - 1;
+            self.tasks[core.tasks[place].0].wake.wake_marked();
         }
     }
 

@@ -113,9 +113,8 @@ impl<'a> NoteRing<'a> {
             self.drop_one();
             return false;
         }
-        for (number, note) in (written..).zip(pair) {
-            self.write(number, note);
-        }
+        self.write(written, pair[0]);
+        self.write(written + 1, pair[1]);
         self.header[0].store(written + 2, Publish);
         true
     }
