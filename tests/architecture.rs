@@ -22,7 +22,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("fmu::cache", &[]),
     ("fmu::description", &["places", "priority", "time"]),
     // Each dialect has headers of its own.
-    ("fmu::build", &["fmu::cache", "fmu::description::Dialect", "fmu::platform"]),
+    ("fmu::build", &["fmu::cache", "fmu::description::Dialect", "fmu::platform", "places"]),
     ("fmu::archive", &["fmu::build", "fmu::cache", "fmu::description::Dialect", "fmu::platform", "places"]),
     ("ffi", &["fmu::description", "sys::float_control", "sys::prefetch"]),
     // A rig may say which dialect an FMU is of.

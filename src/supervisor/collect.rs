@@ -9,7 +9,7 @@ use super::promise;
 use super::recorder::Recorder;
 use super::schedulability;
 use super::stimuli;
-use super::watch::{Killed, signal_name};
+use super::watch::Killed;
 use crate::ffi::{Function, Status};
 use crate::fmu::description::Dialect;
 use crate::plan::{FmuId, Mode, Plan, Release, TaskId, TaskPlan};
@@ -20,6 +20,7 @@ use crate::report::{
     ClockResult, DatagramResult, End, FmuResult, FmuStatus, Host, LockResult, Problem, Run, Scheduling, Severity,
     TraceResult,
 };
+use crate::sys::process::signal_name;
 use crate::time::{Fraction, Instant, Nanos};
 use std::process::ExitStatus;
 use std::sync::atomic::Ordering::SeqCst;
@@ -336,6 +337,7 @@ fn failures(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult, problem: 
 
 fn limits(plan: &TaskPlan, clock: &ClockResult, demoted: bool, problem: &mut dyn FnMut(Severity, String)) {
     let name = format!("{}.{}", clock.fmu, clock.clock);
+    // Exact: what is only just beyond a limit must not look like it.
     let micros = |nanos: u64| nanos as f64 / 1e3;
     if let Some(limit) = plan.limits.max_latency.map(|limit| limit.0 as u64)
         && clock.start_latency.max() > limit

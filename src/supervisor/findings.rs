@@ -6,6 +6,7 @@ use crate::plan::{DatagramSource, FmuId, OnWarning, Plan, Release, TaskId};
 use crate::record::board::{Board, FmuWord, Global, TaskWord};
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::unusable::Unusable;
+use crate::report::format::duration;
 use crate::report::{ClockResult, FindingResult, FmuResult, Severity};
 use crate::time::Instant;
 use std::sync::atomic::Ordering::SeqCst;
@@ -249,10 +250,10 @@ pub fn stopped_by_overrun(plan: &Plan, board: Board) -> Option<String> {
         true => "found 16 ticks waiting",
     };
     Some(format!(
-        "clock {}.{}: what was due at {} s {what} and was {} µs late, which ends the run (rig: overrun = \"stop\")",
+        "clock {}.{}: what was due at {} s {what} and was {} late, which ends the run (rig: overrun = \"stop\")",
         plan.fmus[task.fmu.0].name,
         task.clock,
         Instant::from_words(time).seconds(),
-        global(Global::OverrunLate) as f64 / 1e3
+        duration(global(Global::OverrunLate))
     ))
 }

@@ -24,6 +24,7 @@ mod saved;
 mod schedulability;
 mod sockets;
 mod stimuli;
+mod teller;
 mod tracer;
 mod watch;
 
@@ -33,4 +34,4 @@ pub use files::write_whole;
 pub use grants::Grants;
 pub use prepare::{Options, Prepared, default_host, plan};
 pub use sockets::check_sockets;
-pub use watch::{Finished, run, run_with};
+pub use watch::{Finished, Tell, run, run_with};

@@ -1,5 +1,6 @@
 //! The table that refreshes in place on a terminal. In a pipe, or when asked to be quiet, nothing.
 
+use super::teller::Teller;
 use crate::doctor::Tree;
 use crate::doctor::facts::Kernel;
 use crate::plan::{Plan, TaskId};
@@ -32,8 +33,6 @@ pub fn under_way<T>(what: &str, work: impl FnOnce() -> T) -> T {
 pub struct Progress<'a> {
     plan: &'a Plan,
     on: bool,
-    /// Lines on the screen.
-    shown: usize,
     drawn: Option<Instant>,
     preempt_rt: bool,
 }
@@ -48,11 +47,11 @@ impl<'a> Progress<'a> {
     pub fn new(plan: &'a Plan, quiet: bool) -> Self {
         let on = !quiet && terminal_size(stderr().as_fd()).is_some();
         let preempt_rt = Kernel::read(&Tree::of_this_machine()).preempt_rt;
-        Progress { plan, on, shown: 0, drawn: None, preempt_rt }
+        Progress { plan, on, drawn: None, preempt_rt }
     }
 
     /// Draws it, if it is time to.
-    pub fn draw(&mut self, board: Board) {
+    pub fn draw(&mut self, board: Board, teller: &Teller) {
         if !self.on || self.drawn.is_some_and(|drawn| drawn.elapsed() < PERIOD) {
             return;
         }
@@ -85,17 +84,7 @@ impl<'a> Progress<'a> {
             .collect();
         // One line less than there are: the cursor stands below the table.
         let screen = Screen { columns, lines: lines.saturating_sub(1), color: wants_color() };
-        let text = report::live(&header, &rows, screen);
-        let _ = stderr().write_all(redraw(self.shown, &text).as_bytes());
-        self.shown = text.lines().count();
-    }
-
-    /// Takes it off the screen, so that something else can be written.
-    pub fn clear(&mut self) {
-        if self.shown > 0 {
-            let _ = stderr().write_all(redraw(self.shown, "").as_bytes());
-            self.shown = 0;
-        }
+        teller.draw(report::live(&header, &rows, screen));
     }
 }
 
@@ -104,7 +93,7 @@ impl<'a> Progress<'a> {
 /// Line by line: nothing flickers, and the screen is never erased from its top, which some terminals take for a wish to
 /// keep what was there in the history. A terminal that has become narrower may have wrapped the old lines; then some of
 /// them stay, since going up further could erase what others have written.
-fn redraw(rows: usize, text: &str) -> String {
+pub fn redraw(rows: usize, text: &str) -> String {
     let up = |rows: usize| if rows > 0 { format!("\x1b[{rows}A") } else { String::new() };
     // `^C` may stand where the cursor is.
     let mut out = format!("\r\x1b[K{}", up(rows));

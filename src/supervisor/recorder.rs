@@ -120,6 +120,21 @@ impl<'a> Recorder<'a> {
         told
     }
 
+    /// Why there was no run: the runner's reason, and below it what the FMUs have logged and printed.
+    pub fn refusal(&self, printed: &str) -> Vec<String> {
+        let errors = self.host_lines.iter().filter(|(status, _)| *status >= 3);
+        let mut reason: String = errors.map(|(_, text)| text.trim_start_matches("vecud: error: ")).collect();
+        let logged = self.last_lines.iter().flatten().map(String::as_str);
+        let words: Vec<&str> = logged.chain(printed.lines()).collect();
+        if reason.is_empty() {
+            return words.into_iter().map(str::to_owned).collect();
+        }
+        if !words.is_empty() {
+            reason += "; it says:";
+        }
+        std::iter::once(reason).chain(words.iter().map(|line| format!("    {line}"))).collect()
+    }
+
     fn write_log(&mut self, line: &str) {
         let Some(log) = &mut self.log else { return };
         // To the file at once: somebody may be watching it.

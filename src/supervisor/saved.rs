@@ -3,6 +3,7 @@
 use super::Error;
 use super::files::{may_write, write_whole};
 use super::recorder::Recorder;
+use super::teller::Teller;
 use crate::plan::Plan;
 use crate::report::{Problem, Run, Severity};
 use crate::snapshot::{Identity, MARK, Snapshot};
@@ -87,7 +88,7 @@ fn begins_as_state(file: &Path) -> std::io::Result<bool> {
 
 /// Writes down what the runner has left in `memory`, with the last values of the recorded columns. Tells when it is done;
 /// what goes wrong becomes a problem of the run.
-pub fn write(file: &Path, memory: &mut File, recorder: &Recorder, run: &mut Run, tell: &mut dyn FnMut(&str)) {
+pub fn write(file: &Path, memory: &mut File, recorder: &Recorder, run: &mut Run, teller: &Teller) {
     let mut problem = |message: String| {
         let message = format!("the state is not saved to {}: {message}", file.display());
         run.problems.push(Problem { severity: Severity::Failure, message });
@@ -103,7 +104,7 @@ pub fn write(file: &Path, memory: &mut File, recorder: &Recorder, run: &mut Run,
     snapshot.columns = recorder.last_values();
     let written = snapshot.to_bytes().and_then(|bytes| write_whole(file, &bytes).map_err(|error| error.to_string()));
     match written {
-        Ok(()) => tell(&format!("the state at {} s is saved to {}", snapshot.time.seconds(), file.display())),
+        Ok(()) => teller.say(&format!("the state at {} s is saved to {}", snapshot.time.seconds(), file.display())),
         Err(message) => problem(message),
     }
 }

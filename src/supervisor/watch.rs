@@ -9,6 +9,7 @@ use super::progress::Progress;
 use super::recorder::Recorder;
 use super::sockets::Sockets;
 use super::stimuli::{self, Feeder};
+use super::teller::{Teller, telling};
 use super::tracer::Tracer;
 use super::{Control, Error, Options, Prepared, saved};
 use crate::plan::{Mode, Plan};
@@ -20,6 +21,7 @@ use crate::sys::shared_memory::SharedMemory;
 use crate::sys::wake::monotonic_now;
 use crate::sys::{affinity, process};
 use std::fs::File;
+use std::io::stderr;
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -84,8 +86,11 @@ impl Finished {
     }
 }
 
+/// Who hears of what happens in a run, line by line, on another thread; who takes his time about it does not hold up the run.
+pub type Tell<'a> = &'a mut (dyn FnMut(&str) + Send);
+
 /// Runs a plan, once or as often as asked for. An error means that there was no run and nothing is left behind.
-pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -> Result<Vec<Finished>, Error> {
+pub fn run(options: &Options, prepared: &Prepared, tell: Tell) -> Result<Vec<Finished>, Error> {
     run_with(options, prepared, tell, |_| ())
 }
 
@@ -95,7 +100,7 @@ pub fn run(options: &Options, prepared: &Prepared, tell: &mut dyn FnMut(&str)) -
 pub fn run_with(
     options: &Options,
     prepared: &Prepared,
-    tell: &mut dyn FnMut(&str),
+    tell: Tell,
     begin: impl FnOnce(Control),
 ) -> Result<Vec<Finished>, Error> {
     let shared = Shared::create(&prepared.plan)?;
@@ -109,7 +114,7 @@ pub fn run_with(
 fn supervise(
     options: &Options,
     prepared: &Prepared,
-    tell: &mut dyn FnMut(&str),
+    tell: Tell,
     shared: &Arc<Shared>,
     control: &Control,
 ) -> Result<Vec<Finished>, Error> {
@@ -189,31 +194,37 @@ fn supervise(
     let tracer = Tracer::new(plan, board, prepared.begin());
     let (started, state) = (SystemTime::now(), File::from(state));
     let (recording, killed, obstacle) = (false, None, None);
-    let supervision = Supervision {
-        options,
-        prepared,
-        shared,
-        feeder,
-        board,
-        control,
-        folder,
-        output,
-        log,
-        recording,
-        recorder,
-        tracer,
-        over_time: Watched::new(plan),
-        started,
-        child,
-        sockets,
-        told_of_the_process: Vec::new(),
-        killed,
-        obstacle,
-        state,
-        cpus,
-        tell,
-    };
-    supervision.runs()
+    // From here on, so that the thread that tells is where this one is.
+    telling(tell, &mut stderr(), |teller| {
+        let supervision = Supervision {
+            options,
+            prepared,
+            shared,
+            feeder,
+            board,
+            control,
+            folder,
+            output,
+            log,
+            recording,
+            recorder,
+            tracer,
+            over_time: Watched::new(plan),
+            started,
+            child,
+            sockets,
+            told_of_the_process: Vec::new(),
+            killed,
+            obstacle,
+            state,
+            cpus,
+            teller,
+        };
+        let result = supervision.runs();
+        // Now, and not when everything was read.
+        control.close();
+        result
+    })
 }
 
 /// The run begins: from here on there will be files.
@@ -223,10 +234,10 @@ fn begin(
     log: &Path,
     recorder: &mut Recorder,
     prepared: &Prepared,
-    tell: &mut dyn FnMut(&str),
+    teller: &Teller,
 ) -> Result<(), Error> {
-    prepared.plan.notes.iter().for_each(|note| tell(&format!("note: {note}")));
-    clear(output, folder, log, tell)?;
+    prepared.plan.notes.iter().for_each(|note| teller.say(&format!("note: {note}")));
+    clear(output, folder, log, |note| teller.say(note))?;
     output.take_room(&prepared.plan, 0)?;
     let name = output.path().join("run.log");
     std::fs::rename(log, &name).map_err(Error::file(&name))?;
@@ -235,28 +246,13 @@ fn begin(
 }
 
 /// Removes what earlier commands have left in `folder`, but not what this run has made in it.
-fn clear(output: &Output, folder: &Path, log: &Path, tell: &mut dyn FnMut(&str)) -> Result<(), Error> {
+fn clear(output: &Output, folder: &Path, log: &Path, tell: impl FnOnce(&str)) -> Result<(), Error> {
     let made: Vec<PathBuf> = output.room().chain([log.to_owned()]).collect();
     let earlier = Earlier::find(folder, output.path(), &made)?;
     if let Some(note) = earlier.note() {
         tell(&note);
     }
     earlier.remove()
-}
-
-/// Why there was no run: the runner's reason, and below it what the FMUs have logged and printed.
-fn refusal(recorder: &Recorder, printed: &str) -> Vec<String> {
-    let errors = recorder.host_lines.iter().filter(|(status, _)| *status >= 3);
-    let mut reason: String = errors.map(|(_, text)| text.trim_start_matches("vecud: error: ")).collect();
-    let logged = recorder.last_lines.iter().flatten().map(String::as_str);
-    let words: Vec<&str> = logged.chain(printed.lines()).collect();
-    if reason.is_empty() {
-        return words.into_iter().map(str::to_owned).collect();
-    }
-    if !words.is_empty() {
-        reason += "; it says:";
-    }
-    std::iter::once(reason).chain(words.iter().map(|line| format!("    {line}"))).collect()
 }
 
 struct Supervision<'a> {
@@ -285,7 +281,7 @@ struct Supervision<'a> {
     obstacle: Option<String>,
     state: File,
     cpus: Vec<usize>,
-    tell: &'a mut dyn FnMut(&str),
+    teller: &'a Teller,
 }
 
 /// How watching a run ends.
@@ -310,7 +306,7 @@ impl<'a> Supervision<'a> {
             };
             let gone = monotonic_now();
             for line in self.recorder.drain(true).into_iter().filter(|_| self.recording) {
-                (self.tell)(&line.1);
+                self.teller.say(&line.1);
             }
             match ended {
                 Ended::Process(status) => {
@@ -319,7 +315,7 @@ impl<'a> Supervision<'a> {
                         && self.board.global(Global::StopRequest).load(SeqCst) == 0
                         && self.obstacle.is_none()
                     {
-                        (self.tell)(&format!("no further run of {runs}, since run {number} has failed"));
+                        self.teller.say(&format!("no further run of {runs}, since run {number} has failed"));
                     }
                     finished.push(self.end(status, gone, number)?);
                     return Ok(finished);
@@ -354,11 +350,11 @@ impl<'a> Supervision<'a> {
             let printed = std::fs::read_to_string(&self.log).unwrap_or_default();
             let _ = std::fs::remove_file(&self.log);
             self.output.undo();
-            return Err(Error::Refused(refusal(&self.recorder, &printed)));
+            return Err(Error::Refused(self.recorder.refusal(&printed)));
         }
         if !self.recording {
             // It failed while it was initialised: that is a result, with a report.
-            begin(&mut self.output, &self.folder, &self.log, &mut self.recorder, self.prepared, self.tell)?;
+            begin(&mut self.output, &self.folder, &self.log, &mut self.recorder, self.prepared, self.teller)?;
             self.tracer.open(self.output.path());
             self.recorder.drain(true);
         }
@@ -392,7 +388,7 @@ impl<'a> Supervision<'a> {
             problem(&mut run, format!("there is no further run: {obstacle}"));
         }
         if let Some(file) = &self.options.save_state {
-            saved::write(file, &mut self.state, &self.recorder, &mut run, self.tell);
+            saved::write(file, &mut self.state, &self.recorder, &mut run, self.teller);
         }
         if let Err(message) = self.output.write(&run) {
             problem(&mut run, format!("the report is incomplete: {message}"));
@@ -406,7 +402,7 @@ impl<'a> Supervision<'a> {
         let mut output = Output::create(&path)?;
         let log = path.join("run.log");
         // What others have put there since the first run began.
-        let made = clear(&output, &path, &log, &mut |_| ())
+        let made = clear(&output, &path, &log, |_| ())
             .and_then(|()| output.take_room(&self.prepared.plan, 0))
             .and_then(|()| File::create(&log).map(drop).map_err(Error::file(&log)));
         if let Err(error) = made {
@@ -424,7 +420,7 @@ impl<'a> Supervision<'a> {
             let status = self.child.try_wait().map_err(|error| Error::System(error.to_string()))?;
             if !self.recording && self.board.phase() >= Phase::Running && self.board.phase() != Phase::Refused {
                 if let Err(error) =
-                    begin(&mut self.output, &self.folder, &self.log, &mut self.recorder, self.prepared, self.tell)
+                    begin(&mut self.output, &self.folder, &self.log, &mut self.recorder, self.prepared, self.teller)
                 {
                     let _ = self.child.kill();
                     let _ = self.child.wait();
@@ -433,14 +429,13 @@ impl<'a> Supervision<'a> {
                 self.recording = true;
                 self.tracer.open(self.output.path());
                 self.told_of_the_process = self.recorder.host_lines.clone();
-                told_before_start.drain(..).for_each(|line: String| (self.tell)(&line));
+                told_before_start.drain(..).for_each(|line: String| self.teller.say(&line));
             }
             let (mut lines, now) = (Vec::new(), monotonic_now()); // the tracer reads what was noted before
             self.tracer.look(&mut || lines.append(&mut self.recorder.drain(false)));
             lines.append(&mut self.recorder.drain(false));
             for (_, line) in lines {
-                progress.clear();
-                if self.recording { (self.tell)(&line) } else { told_before_start.push(line) }
+                if self.recording { self.teller.say(&line) } else { told_before_start.push(line) }
             }
             if let Some(status) = status {
                 break Ended::Process(status);
@@ -460,13 +455,13 @@ impl<'a> Supervision<'a> {
             }
             if self.recording {
                 self.over_time.look(self.board, now);
-                progress.draw(self.board);
+                progress.draw(self.board, self.teller);
             }
             std::thread::sleep(self.recorder.pace().pause(self.tracer.pace()));
         };
-        progress.clear();
+        self.teller.draw(String::new());
         if self.board.phase() != Phase::Refused {
-            told_before_start.drain(..).for_each(|line| (self.tell)(&line));
+            told_before_start.drain(..).for_each(|line| self.teller.say(&line));
         }
         Ok(ended)
     }
@@ -491,10 +486,4 @@ impl<'a> Supervision<'a> {
         self.killed.get_or_insert(reason);
         let _ = self.child.kill();
     }
-}
-
-/// The signal that ended a process, for people.
-pub(super) fn signal_name(status: ExitStatus) -> Option<String> {
-    let signal = nix::sys::signal::Signal::try_from(status.signal()?);
-    Some(signal.map_or_else(|_| format!("signal {}", status.signal().unwrap_or(0)), |signal| signal.to_string()))
 }

@@ -5,7 +5,8 @@ use nix::sys::signal::{SigHandler, Signal, signal};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::ExitStatus;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A file descriptor that the parent process has left open for us, by number; to be taken once.
@@ -111,6 +112,14 @@ pub fn count_stop_signals() -> Result<(), SysError> {
     Ok(())
 }
 
+/// From here on they end the process again.
+pub fn end_at_stop_signals() {
+    for which in STOP {
+        // SAFETY: the default action runs no code of this process. It can be set for each of these, so nothing can fail.
+        let _ = unsafe { signal(which, SigHandler::SigDfl) };
+    }
+}
+
 /// How many of these have come.
 pub fn stop_signals() -> u32 {
     STOPS.load(Ordering::SeqCst)
@@ -120,4 +129,10 @@ pub fn stop_signals() -> u32 {
 pub fn terminal_size(file: BorrowedFd) -> Option<(usize, usize)> {
     let size = rustix::termios::tcgetwinsize(file).ok()?;
     Some((usize::from(size.ws_col).max(20), usize::from(size.ws_row).max(5)))
+}
+
+/// The signal that ended a process, for people.
+pub fn signal_name(status: ExitStatus) -> Option<String> {
+    let number = status.signal()?;
+    Some(Signal::try_from(number).map_or_else(|_| format!("signal {number}"), |signal| signal.to_string()))
 }
