@@ -56,11 +56,33 @@ impl<'a> Selection<'a> {
 
     /// What is said where not all are drawn.
     pub fn note(&self, histogram: impl Fn(&ClockResult) -> &Histogram) -> Option<String> {
-        let max = self.left_out.iter().map(|clock| histogram(clock).max()).max()?;
-        let (shown, others) = (self.clocks.len(), plural(self.left_out.len() as u64, "further clock"));
+        // Those that have never run are not missing.
+        let left_out = || self.left_out.iter().map(|clock| histogram(clock)).filter(|histogram| histogram.count() > 0);
+        let max = left_out().map(Histogram::max).max()?;
+        let (shown, others) = (self.clocks.len(), plural(left_out().count() as u64, "further clock"));
         Some(format!(
             "Drawn: the {shown} with the longest start latencies. Not drawn: {others}, max {}.",
             duration(max)
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::record::histogram::Histogram;
+    use crate::report::html::html;
+    use crate::report::html::tests::all;
+    use crate::report::sample;
+
+    #[test]
+    fn clocks_that_have_never_run_are_not_missing_from_a_figure() {
+        let mut run = sample(1);
+        let ran = run.clocks.iter().find(|clock| clock.start_latency.count() > 0).unwrap().clone();
+        let mut never = ran.clone();
+        all(&mut never, &Histogram::default());
+        run.clocks = (0..20).map(|i| if i < 9 { ran.clone() } else { never.clone() }).collect();
+        let page = html(&run);
+        assert!(page.contains("Drawn: the 8 with the longest start latencies. Not drawn: 1 further clock, max "));
+        assert!(!page.contains("max 0 ns"), "of those that have none");
     }
 }

@@ -49,7 +49,7 @@ fn is_sound(page: &str) {
 }
 
 /// The same histogram for everything that a clock measures.
-fn all(clock: &mut ClockResult, histogram: &Histogram) {
+pub(super) fn all(clock: &mut ClockResult, histogram: &Histogram) {
     for own in [
         &mut clock.wakeup_latency,
         &mut clock.start_latency,
