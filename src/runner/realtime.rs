@@ -130,10 +130,9 @@ impl PartitionThread {
             if cooperative {
                 turns.decide(task.0);
             }
-            // Not idle, and next unknown, before the mail is taken: `World::complete` must not miss it in between.
+            // Before the mail is taken: `World::complete` must not miss it in between.
             // The bit is taken back first: what set it is mail that the next look sees.
             if world.noticed(task) || more_mail {
-                state.idle.store(false, SeqCst);
                 state.next.store(i64::MIN, SeqCst);
                 take_mail(world, task, timeline);
                 // The timeline may have had no room for all of it.
@@ -158,11 +157,10 @@ impl PartitionThread {
                 let look = match fed {
                     Fed::Nothing => {
                         state.next.store(i64::MAX, SeqCst);
-                        state.idle.store(true, SeqCst);
                         None
                     }
                     Fed::Until { known, look } => {
-                        // Not idle: there may be ticks from then on.
+                        // There may be ticks from then on.
                         state.next.store(known.nanos().0, SeqCst);
                         Some(look)
                     }
@@ -181,9 +179,6 @@ impl PartitionThread {
             };
             if cooperative {
                 turns.announce(task.0, Some(next.release));
-            }
-            if state.idle.load(Relaxed) {
-                state.idle.store(false, SeqCst);
             }
             state.next.store(next.nanos, SeqCst);
             marks.period.follow(timeline);

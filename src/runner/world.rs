@@ -121,9 +121,7 @@ pub struct TaskState {
     pub root: AtomicU64,
     /// Of a periodic clock: an instant of its grid, and the interval (`super::visibility`).
     pub grid: Latest,
-    /// Its thread has nothing to do before [`TaskState::next`].
-    pub idle: AtomicBool,
-    /// Simulation time of its current or next activation, ns; `i64::MAX`: none is known.
+    /// Simulation time of its current or next activation, ns; `i64::MAX`: there is none; `i64::MIN`: it is about to look.
     pub next: AtomicI64,
     /// Its thread has left its loop.
     pub finished: AtomicBool,
@@ -221,7 +219,6 @@ impl World {
                     ticked_by: AtomicU64::new(0),
                     root: AtomicU64::new(0),
                     grid: Latest::new(visibility::GRID),
-                    idle: AtomicBool::new(false),
                     next: AtomicI64::new(job.begin.nanos().0),
                     finished: AtomicBool::new(false),
                     core,
@@ -471,7 +468,7 @@ impl World {
         let before = self.dispatches.load(SeqCst);
         let mut complete = i64::MAX;
         for task in self.tasks.iter().filter(|task| !task.finished.load(SeqCst)) {
-            // The mail first: a task takes its mail only after it has said that it is not idle.
+            // The mail first: a task takes its mail only after it has said that it is about to look.
             if task.has_mail() {
                 return None;
             }
@@ -485,10 +482,10 @@ impl World {
     /// Whether every task has done what there is before the stop time.
     pub fn is_quiet(&self) -> bool {
         let before = self.dispatches.load(SeqCst);
-        let quiet = self.tasks.iter().all(|task| {
-            task.finished.load(SeqCst)
-                || (!task.has_mail() && task.idle.load(SeqCst) && task.next.load(SeqCst) == i64::MAX)
-        });
+        let quiet = self
+            .tasks
+            .iter()
+            .all(|task| task.finished.load(SeqCst) || (!task.has_mail() && task.next.load(SeqCst) == i64::MAX));
         quiet && self.dispatches.load(SeqCst) == before
     }
 
