@@ -2,7 +2,8 @@
 //!
 //! A task touches variables of its own clock and of no clock only. Variables that belong to output clocks alone are read
 //! by the tasks that may tick these, after the partition has returned; in the draft while the clock is active, inside the
-//! callback (requirements.md SE-55).
+//! callback (requirements.md SE-55). An input that is fed is recorded as it was set: an FMU may change it afterwards, and a
+//! recording that is replayed must feed the same.
 
 use super::clocks::{Draft, is_input_clock, is_output_clock};
 use super::control;
@@ -23,6 +24,14 @@ pub(super) struct Wanted {
     pub read: BTreeSet<usize>,
     /// Inputs that are fed.
     pub written: BTreeSet<usize>,
+}
+
+impl Wanted {
+    /// Whether the recording has what is set of this variable, and not what is read. Of arrays of variable size nobody
+    /// follows the size of what is set.
+    pub(super) fn is_recorded_when_set(&self, unit: &Unit, variable: usize) -> bool {
+        self.written.contains(&variable) && !control::is_resizable(unit, &unit.variables()[variable])
+    }
 }
 
 /// For each FMU.
@@ -55,8 +64,7 @@ fn touches(unit: &Unit, draft: &Draft, v: &Variable) -> bool {
     v.clocks.is_empty() || draft.owns(unit, v)
 }
 
-/// Whether the draft's task reads this (wanted) variable. An input is read back only if it is fed; else it keeps its start
-/// value.
+/// Whether the draft's task reads this (wanted) variable.
 pub(super) fn gets(unit: &Unit, draft: &Draft, v: &Variable) -> bool {
     let computed = matches!(v.causality, Causality::Input | Causality::Output | Causality::Local)
         && !matches!(v.variability, Variability::Constant | Variability::Fixed);
@@ -103,7 +111,7 @@ pub(super) fn on_ticks(
         by_clocks.entry(clocks).or_default().push(index);
     }
     let batches = |(clocks, variables): (Vec<usize>, Vec<usize>)| {
-        let batches = read(units, fmu, variables, links, columns).into_iter();
+        let batches = read(units, fmu, variables, wanted, links, columns).into_iter();
         batches.map(move |batch| OnTick { clocks: clocks.clone(), batch })
     };
     by_clocks.into_iter().flat_map(batches).collect()
@@ -131,14 +139,19 @@ pub(super) fn of_tasks(
         for &i in &wanted.written {
             owners.setting(fmu, i).into_iter().for_each(|draft| touched[draft].set.push(i));
         }
-        let changes = |i: usize| unit.variables()[i].causality != Causality::Input || wanted.written.contains(&i);
-        for &i in wanted.read.iter().filter(|&&i| changes(i) && !is_on_tick(unit, &unit.variables()[i])) {
+        // An input that nothing feeds keeps its start value.
+        let is_read = |&i: &usize| match unit.variables()[i].causality {
+            Causality::Input => wanted.written.contains(&i) && !wanted.is_recorded_when_set(unit, i),
+            _ => true,
+        };
+        for &i in wanted.read.iter().filter(|i| is_read(i) && !is_on_tick(unit, &unit.variables()[**i])) {
             owners.getting(fmu, i).into_iter().for_each(|draft| touched[draft].get.push(i));
         }
     }
     let batches = |(draft, touched): (&Draft, Touched)| {
-        let set = written(units, draft.fmu, touched.set, links, starts);
-        (set, read(units, draft.fmu, touched.get, links, columns))
+        let (fmu, wanted) = (draft.fmu, &wanted[draft.fmu]);
+        let set = written(units, fmu, touched.set, wanted, links, starts, columns);
+        (set, read(units, fmu, touched.get, wanted, links, columns))
     };
     drafts.iter().zip(touched).map(batches).collect()
 }
@@ -148,11 +161,16 @@ pub(super) fn written(
     units: &[Unit],
     fmu: usize,
     variables: impl IntoIterator<Item = usize>,
+    wanted: &Wanted,
     links: &Links,
     starts: &[Starts],
+    columns: &Columns,
 ) -> Vec<Batch> {
     group(&units[fmu], variables, |variable, item| {
         let feeding = links.feeding((fmu, variable));
+        if wanted.is_recorded_when_set(&units[fmu], variable) {
+            item.signals = columns.of.get(&(fmu, variable)).cloned().unwrap_or_default();
+        }
         (item.connections, item.capacity) = carried(links, feeding);
         if feeding.iter().any(|&link| links[link].to.partial) {
             item.start = start_of(&units[fmu], variable, &starts[fmu]);
@@ -178,12 +196,15 @@ pub(super) fn read(
     units: &[Unit],
     fmu: usize,
     variables: impl IntoIterator<Item = usize>,
+    wanted: &Wanted,
     links: &Links,
     columns: &Columns,
 ) -> Vec<Batch> {
     group(&units[fmu], variables, |variable, item| {
         (item.connections, item.capacity) = carried(links, links.fed_by((fmu, variable)));
-        item.signals = columns.of.get(&(fmu, variable)).cloned().unwrap_or_default();
+        if !wanted.is_recorded_when_set(&units[fmu], variable) {
+            item.signals = columns.of.get(&(fmu, variable)).cloned().unwrap_or_default();
+        }
     })
 }
 

@@ -63,14 +63,16 @@ pub(super) fn plan(
                 || matches!(v.causality, Causality::Parameter | Causality::StructuralParameter);
             match v.causality {
                 // Recorded: its start value is not what it starts with.
-                Causality::Input => written[fmu].binary_search(&i).is_ok(),
+                Causality::Input => {
+                    written[fmu].binary_search(&i).is_ok() && !wanted[fmu].is_recorded_when_set(unit, i)
+                }
                 // The start value of an array that the rig has resized is nobody's but the FMU's.
                 _ => readable(v) && (feeds(i) || !given || unit.is_resized(v)),
             }
         };
         let read: Vec<usize> = wanted[fmu].read.iter().copied().filter(is_read).collect();
-        writes.push(batches::written(units, fmu, written[fmu].iter().copied(), links, starts));
-        reads.push(batches::read(units, fmu, read, links, columns));
+        writes.push(batches::written(units, fmu, written[fmu].iter().copied(), &wanted[fmu], links, starts, columns));
+        reads.push(batches::read(units, fmu, read, &wanted[fmu], links, columns));
     }
     Initial { order, writes, reads }
 }

@@ -5,7 +5,7 @@
 //! of a partition. What vecud cannot see is assumed, and said: that partitions of one FMU share no memory.
 
 use super::timing::name;
-use super::{FmuId, Plan, Release, SignalId, TaskId, TaskPlan, TriggerTime};
+use super::{FmuId, Plan, Release, TaskId, TaskPlan, TriggerTime};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is covered, and why the rest is not.
@@ -36,7 +36,7 @@ impl Promise {
         let several = |fmu: &FmuId| plan.tasks.iter().filter(|task| task.fmu == *fmu).count() > 1;
         let covered = |fmu: &FmuId| {
             let columns = plan.tasks.iter().zip(&tasks).filter(|(task, why)| task.fmu == *fmu && why.is_none());
-            columns.flat_map(|(task, _)| recorded(task)).any(|signal| signals[signal.0].is_none())
+            columns.flat_map(|(task, _)| task.recorded()).any(|signal| signals[signal.0].is_none())
         };
         let assumed = (0..plan.fmus.len()).map(FmuId).filter(several).filter(covered).collect();
         Promise { tasks, signals, assumed }
@@ -51,10 +51,6 @@ impl Promise {
     pub fn covers(&self, task: TaskId) -> bool {
         self.tasks[task.0].is_none()
     }
-}
-
-fn recorded(task: &TaskPlan) -> impl Iterator<Item = SignalId> {
-    task.get.iter().flat_map(|batch| &batch.items).flat_map(|item| item.signals.iter().copied())
 }
 
 /// Why a task is not covered, whatever the others are.
@@ -164,7 +160,7 @@ fn through(plan: &Plan, id: TaskId, tasks: &[Option<String>]) -> Option<String> 
 fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
     let mut by: Vec<Vec<TaskId>> = vec![Vec::new(); plan.signals.len()];
     for (id, task) in plan.tasks.iter().enumerate() {
-        recorded(task).for_each(|signal| by[signal.0].push(TaskId(id)));
+        task.recorded().for_each(|signal| by[signal.0].push(TaskId(id)));
     }
     for fmu in &plan.fmus {
         for on_tick in &fmu.on_ticks {

@@ -159,7 +159,7 @@ impl Messages {
         self.text.push_str("{\"time\":");
         word::write(&mut self.text, time.seconds().to_bits(), VariableType::Float64).expect(WRITES);
         for (place, &(SignalId(column), value)) in values.iter().enumerate() {
-            // What an activation has set and read again, or read twice, has its last value.
+            // What an activation has read twice has its last value.
             if repeats && values[place + 1..].iter().any(|(later, _)| later.0 == column) {
                 continue;
             }

@@ -11,7 +11,7 @@ use super::visibility::Visibility;
 use super::world::World;
 use crate::ffi::{Batch, Failure, Function, Outcome, Partition, Status};
 use crate::fmu::description::{ValueReference, VariableType};
-use crate::plan::{self, OnWarning, Plan, Release, TaskId};
+use crate::plan::{self, OnWarning, Plan, Release, SignalId, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::samples::SampleRing;
 use crate::schedule::Due;
@@ -356,13 +356,17 @@ impl Activation {
         let plan = &world.plan.tasks[self.task.0];
         let planned = plan.set.iter().chain(&plan.get);
         let batches = self.set.iter().map(|(values, _)| values).chain(self.get.iter().map(|(values, _)| values));
+        let initial =
+            |signal: SignalId| world.board.initial(signal).or(world.plan.signals[signal.0].start).unwrap_or(0);
         let own = planned.zip(batches).enumerate().flat_map(|(number, (planned, values))| {
             let get = number.checked_sub(self.set.len());
             let places = get.and_then(|get| self.resizable.as_ref()?.places(get));
             planned.items.iter().enumerate().flat_map(move |(item, variable)| {
-                let first = values.elements(item).start;
+                let (first, is_set) = (values.elements(item).start, get.is_some() || values.is_enabled(item));
                 (0..variable.signals.len()).map(move |element| match places {
-                    None => values.word(first + element),
+                    None if is_set => values.word(first + element),
+                    // Nobody has had a value for it yet.
+                    None => initial(variable.signals[element]),
                     Some(places) => places[element].map_or(0, |place| values.word(place as usize)),
                 })
             })

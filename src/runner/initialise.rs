@@ -9,7 +9,7 @@ use super::values;
 use super::world::World;
 use super::{clocks, needed, shutdown, state};
 use crate::ffi::{
-    ClockElement, Failure, ForeignCall, Function, Initialization, Instance, InstanceControl, InstanceHost,
+    Batch, ClockElement, Failure, ForeignCall, Function, Initialization, Instance, InstanceControl, InstanceHost,
     Instantiated, Interval, Library, LoadErrorKind, Outcome, Partition, Status, Terminated, set_thread_host,
 };
 use crate::fmu::description::Dialect;
@@ -262,7 +262,14 @@ fn set_up(
     instance.enter_initialization_mode(world.plan.start.seconds(), stop, None)
 }
 
-/// Sets what its sources have computed already, then reads what others and the recording want.
+/// Its columns have what a batch has of this item.
+fn record(world: &World, item: &plan::BatchItem, batch: &Batch, number: usize) {
+    for (element, signal) in batch.elements(number).zip(&item.signals) {
+        world.board.set_initial(*signal, batch.word(element));
+    }
+}
+
+/// Sets what its sources have computed already, which is recorded like that, then reads what others and the recording want.
 fn exchange(world: &World, fmu: FmuId, instance: &Instance<Initialization>) -> Result<(), Failure> {
     let plan = &world.plan.fmus[fmu.0];
     for planned in &plan.initial_writes {
@@ -273,6 +280,7 @@ fn exchange(world: &World, fmu: FmuId, instance: &Instance<Initialization>) -> R
         for (number, item) in planned.items.iter().enumerate() {
             if let (true, Some(values)) = (batch.is_enabled(number), values::load(&batch, number)) {
                 let _warning_is_counted = instance.set_values(item.reference, planned.variable_type, &values)?;
+                record(world, item, &batch, number);
             }
         }
     }
@@ -281,9 +289,7 @@ fn exchange(world: &World, fmu: FmuId, instance: &Instance<Initialization>) -> R
         for (number, item) in planned.items.iter().enumerate() {
             let values = instance.get_values(item.reference, planned.variable_type, item.elements)?;
             values::store(&mut batch, number, &values);
-            for (element, signal) in batch.elements(number).zip(&item.signals) {
-                world.board.set_initial(*signal, batch.word(element));
-            }
+            record(world, item, &batch, number);
         }
         for output in outputs {
             if let Some(size) = output.publish(world, None, &batch) {

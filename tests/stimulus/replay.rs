@@ -1,6 +1,6 @@
 //! A recording of a loop, replayed to the control unit alone, gives what the loop gave.
 
-use super::program::Rig;
+use super::program::{Rig, changed_tracer};
 use super::run;
 use std::path::{Path, PathBuf};
 
@@ -67,4 +67,36 @@ fn replays(format: &str) {
             assert_eq!(one[*original], two[replayed], "{name} at {} s", times[*original]);
         }
     }
+}
+
+/// Recorded is what was set, whatever the FMU makes of it: else a replay would be another run. Before there is a value the
+/// column has what the input starts with.
+#[test]
+fn what_an_fmu_makes_of_its_inputs_is_not_recorded() {
+    let rig = || Rig::new("mode = 'virtual'\nstop_time = 0.02").more("[record]\nsignals = ['a.in_*', 'a.out_*']");
+    let before = "fmu->out.array[i] = fmu->in.array[i] + (double)n;";
+    let used_up = format!("{before}\n    fmu->in.f64 = fmu->in.array[3] = -1;");
+    let fmu = |rig: &Rig| changed_tracer(rig.folder(), "variables.c", &[(before, &used_up)]);
+    let first = rig().more("[[stimulus]]\nfile = 'drive.csv'");
+    let path = fmu(&first);
+    let first = first.fmu("a", path, "", "");
+    let drive = "time,a.in_f64,a.in_array[3],a.in_i32\n-1,2.5,7,\n0.0045,,8.25,5\n0.01,4,,\n";
+    std::fs::write(first.folder().join("drive.csv"), drive).unwrap();
+    let first = (run(&first, &[]).exits(0), first);
+    let signals = first.0.signals();
+    let expected = |time: f64| {
+        let (f64, array) = (if time < 0.01 { "2.5" } else { "4.0" }, if time < 0.0045 { "7.0" } else { "8.25" });
+        [f64, array, if time < 0.0045 { "0" } else { "5" }]
+    };
+    let columns = ["a.in_f64", "a.in_array[3]", "a.in_i32"].map(|name| signals.column(name));
+    let times = signals.times();
+    assert_eq!(times.len(), 20);
+    for (row, time) in times.into_iter().enumerate() {
+        assert_eq!(columns.each_ref().map(|column| column[row]), expected(time), "at {time} s");
+    }
+
+    let again = rig().more(&format!("[[stimulus]]\nrecording = '{}'", first.1.out().display()));
+    let path = fmu(&again);
+    let again = run(&again.fmu("a", path, "", ""), &[]).exits(0);
+    assert_eq!(again.file("signals.csv"), first.0.file("signals.csv"));
 }

@@ -1,7 +1,7 @@
 //! What a task sets and reads (S10), and what happens in Initialization Mode (S11).
 
 use super::*;
-use crate::plan::{Batch, FmuId, TaskPlan};
+use crate::plan::{Batch, FmuId, SignalId, TaskPlan};
 
 /// All variables of these batches, by name.
 fn names(batches: &[Batch]) -> Vec<&str> {
@@ -18,8 +18,17 @@ fn a_task_touches_variables_of_its_clock_and_of_no_clock() {
         ecu_and_plant("[[connect]]\nfrom = \"plant.speed\"\nto = \"ecu.speed\"\n[record]\nsignals = [\"ecu.*\"]\n");
     assert_eq!(names(&task(&plan, "fast").set), ["speed"]);
     assert_eq!(names(&task(&plan, "slow").set), [""; 0]);
-    assert_eq!(names(&task(&plan, "fast").get), ["speed", "alive"]);
+    assert_eq!(names(&task(&plan, "fast").get), ["alive"]);
     assert_eq!(names(&task(&plan, "isr").get), ["teeth", "alive"]);
+}
+
+#[test]
+fn an_input_that_is_fed_is_recorded_where_it_is_set_and_not_read() {
+    let plan =
+        ecu_and_plant("[[connect]]\nfrom = \"plant.speed\"\nto = \"ecu.speed\"\n[record]\nsignals = [\"ecu.speed\"]\n");
+    let fast = task(&plan, "fast");
+    assert_eq!(fast.set[0].items[0].signals, [SignalId(0)]);
+    assert!(fast.get.is_empty() && plan.fmus[fast.fmu.0].initial_reads.is_empty());
 }
 
 #[test]
