@@ -17,8 +17,8 @@ use crate::stimulus::{self, Rows};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -95,9 +95,10 @@ pub struct Feeder {
     /// Of the run, s.
     begin: f64,
     stop: f64,
-    readings: Vec<Reading>,
+    /// Of the thread, while there is one.
+    readings: Arc<Mutex<Vec<Reading>>>,
     leave: Arc<AtomicBool>,
-    thread: Option<JoinHandle<Vec<Reading>>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Feeder {
@@ -120,41 +121,51 @@ impl Feeder {
             let (carried, fault) = (vec![None; plan.stimuli[stimulus].values.len()], Fault { problem, change: None });
             readings.push(Reading { source: source.clone(), rows, carried, fault });
         }
-        let mut feeder = Feeder { shared: shared.clone(), begin, stop, readings, leave: Arc::default(), thread: None };
-        while turn(&feeder.shared, &mut feeder.readings, feeder.begin, feeder.stop) {}
-        feeder
+        while turn(shared, &mut readings, begin, stop) {}
+        let readings = Arc::new(Mutex::new(readings));
+        Feeder { shared: shared.clone(), begin, stop, readings, leave: Arc::default(), thread: None }
     }
 
-    /// Goes on reading as the run goes on, in a thread of its own.
-    pub fn start(&mut self) -> Result<(), Error> {
-        if self.readings.iter().all(|reading| reading.rows.is_none()) {
+    /// Goes on reading as the run goes on, in a thread of its own. If there can be none, whoever watches the run
+    /// [reads](Feeder::read).
+    pub fn start(&mut self) -> std::io::Result<()> {
+        if lock(&self.readings).iter().all(|reading| reading.rows.is_none()) {
             return Ok(());
         }
         let pause = Duration::from_millis(if self.shared.plan.mode == Mode::Virtual { 1 } else { 5 });
-        let mut readings = std::mem::take(&mut self.readings);
         let (shared, leave, begin, stop) = (self.shared.clone(), self.leave.clone(), self.begin, self.stop);
+        let readings = self.readings.clone();
         let body = move || {
+            let mut readings = lock(&readings);
             while !leave.load(SeqCst) && readings.iter().any(|reading| reading.rows.is_some()) {
                 if !turn(&shared, &mut readings, begin, stop) {
                     std::thread::sleep(pause);
                 }
             }
-            readings
         };
-        let thread = std::thread::Builder::new().name("vecud.stimulus".to_owned()).spawn(body);
-        self.thread = Some(thread.map_err(|error| Error::System(format!("the thread that reads stimuli: {error}")))?);
+        self.thread = Some(std::thread::Builder::new().name("vecud.stimulus".to_owned()).spawn(body)?);
         Ok(())
+    }
+
+    /// Reads what there is room for, unless a thread does.
+    pub fn read(&self) {
+        if self.thread.is_none() {
+            while turn(&self.shared, &mut lock(&self.readings), self.begin, self.stop) {}
+        }
     }
 
     /// Stops reading. Of each file what is wrong with it, as far as the reading has come.
     pub fn finish(&mut self) -> Vec<Fault> {
         self.leave.store(true, SeqCst);
-        if let Some(readings) = self.thread.take().and_then(|thread| thread.join().ok()) {
-            self.readings = readings;
-        }
-        self.readings.iter_mut().for_each(Reading::end);
-        self.readings.iter().map(|reading| reading.fault.clone()).collect()
+        let _that_it_has_panicked = self.thread.take().map(JoinHandle::join);
+        let mut readings = lock(&self.readings);
+        readings.iter_mut().for_each(Reading::end);
+        readings.iter().map(|reading| reading.fault.clone()).collect()
     }
+}
+
+fn lock(readings: &Mutex<Vec<Reading>>) -> MutexGuard<'_, Vec<Reading>> {
+    readings.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Feeder {

@@ -146,7 +146,7 @@ fn supervise(
     let resumed = prepared.resumed.as_ref().map(Snapshot::to_bytes).transpose().map_err(|e| system(&e))?;
     let state = process::memory_file("vecud-state", &resumed.unwrap_or_default()).map_err(|e| system(&e))?;
     // The runner finds the first rows there. Before anything is made, since it takes a while to find a late beginning.
-    let mut feeder = Feeder::new(shared, prepared);
+    let feeder = Feeder::new(shared, prepared);
     let mut output = Output::create(&out)?;
     // Several runs share a folder that is theirs alone, so that reports of two commands do not mix.
     let whole = options.repeat.map(|_| super::files::lock(&folder)).transpose();
@@ -189,7 +189,6 @@ fn supervise(
         // Whoever cannot choose his cores cannot choose those of partitions either, and the runner says that.
         let _said_by_the_runner = affinity::keep_off(&cpus);
     }
-    feeder.start()?;
     let recorder = Recorder::new(plan, &prepared.descriptions, board, Some(control.clone()));
     let tracer = Tracer::new(plan, board, prepared.begin());
     let (started, state) = (SystemTime::now(), File::from(state));
@@ -295,6 +294,7 @@ enum Ended {
 impl<'a> Supervision<'a> {
     fn runs(mut self) -> Result<Vec<Finished>, Error> {
         let mut finished = Vec::new();
+        self.start_feeding();
         loop {
             let ended = match self.watch(finished.len() as u32 + 1) {
                 Ok(ended) => ended,
@@ -335,10 +335,18 @@ impl<'a> Supervision<'a> {
                     self.started = SystemTime::now();
                     self.control.next_run();
                     self.feeder = Feeder::new(self.shared, self.prepared);
-                    self.feeder.start()?;
+                    self.start_feeding();
                     self.board.next_run();
                 }
             }
+        }
+    }
+
+    fn start_feeding(&mut self) {
+        if let Err(error) = self.feeder.start() {
+            self.teller.say(&format!(
+                "warning: there is no thread for reading stimuli ({error}): they are read where rows and events are collected"
+            ));
         }
     }
 
@@ -450,6 +458,7 @@ impl<'a> Supervision<'a> {
                 self.board.set_phase(Phase::Stopping);
             }
             self.end_it(&mut deadline);
+            self.feeder.read();
             if self.board.phase() <= Phase::Running {
                 self.sockets.look();
             }

@@ -133,6 +133,30 @@ pub fn refusing(command: &mut Command, calls: &[libc::c_long]) {
     before(command, move || install(&program, 0).map(drop));
 }
 
+/// No process of it can have a second thread; they can start others.
+pub fn without_threads(command: &mut Command) {
+    const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+    const JUMP: u16 = libc::BPF_JMP as u16;
+    const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+    let (equal, any_of) = (JUMP | libc::BPF_JEQ as u16, JUMP | libc::BPF_JSET as u16);
+    let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
+    let error = |number: i32| libc::SECCOMP_RET_ERRNO | number as u32;
+    let low_word = if cfg!(target_endian = "little") { 0 } else { 4 };
+    let flags = std::mem::offset_of!(libc::seccomp_data, args) as u32 + low_word;
+    let program = [
+        step(LOAD, 0, 0, std::mem::offset_of!(libc::seccomp_data, nr) as u32),
+        // Its flags are in memory, where a filter cannot look: libraries fall back to clone without it.
+        step(equal, 4, 0, libc::SYS_clone3 as u32),
+        step(equal, 0, 2, libc::SYS_clone as u32),
+        step(LOAD, 0, 0, flags),
+        step(any_of, 2, 0, libc::CLONE_THREAD as u32),
+        step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
+        step(RETURN, 0, 0, error(libc::ENOSYS)),
+        step(RETURN, 0, 0, error(libc::EAGAIN)),
+    ];
+    before(command, move || install(&program, 0).map(drop));
+}
+
 /// Starts it on a machine that grants SCHED_FIFO up to `limit` only, as RLIMIT_RTPRIO does to whoever has no capability.
 ///
 /// The limit itself cannot be raised without CAP_SYS_RESOURCE, which containers of tests do not have; so this test stands

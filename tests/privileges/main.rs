@@ -5,6 +5,7 @@ mod jail;
 #[path = "../program/mod.rs"]
 mod program;
 mod refusals;
+mod threads;
 
 use jail::{as_nobody, as_root, root, start_with_rtprio};
 use program::{Outcome, Random, Rig, the_core};
