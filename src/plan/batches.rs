@@ -3,7 +3,7 @@
 //! A task touches variables of its own clock and of no clock only. Variables that belong to output clocks alone are read
 //! by the tasks that may tick these, after the partition has returned; in the draft while the clock is active, inside the
 //! callback (requirements.md SE-55). An input that is fed is recorded as it was set: an FMU may change it afterwards, and a
-//! recording that is replayed must feed the same.
+//! replay of the recording is to feed the same.
 
 use super::clocks::{Draft, is_input_clock, is_output_clock};
 use super::control;
@@ -28,9 +28,10 @@ pub(super) struct Wanted {
 
 impl Wanted {
     /// Whether the recording has what is set of this variable, and not what is read. Of arrays of variable size nobody
-    /// follows the size of what is set.
+    /// follows the size of what is set, and of one that the rig has resized only the FMU knows what it starts with.
     pub(super) fn is_recorded_when_set(&self, unit: &Unit, variable: usize) -> bool {
-        self.written.contains(&variable) && !control::is_resizable(unit, &unit.variables()[variable])
+        let v = &unit.variables()[variable];
+        self.written.contains(&variable) && !control::is_resizable(unit, v) && !unit.is_resized(v)
     }
 }
 

@@ -62,7 +62,7 @@ pub(super) fn plan(
             let given = v.variability == Variability::Constant
                 || matches!(v.causality, Causality::Parameter | Causality::StructuralParameter);
             match v.causality {
-                // Recorded: its start value is not what it starts with.
+                // Recorded: its start value is not what it starts with. Most are recorded where they are set.
                 Causality::Input => {
                     written[fmu].binary_search(&i).is_ok() && !wanted[fmu].is_recorded_when_set(unit, i)
                 }

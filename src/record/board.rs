@@ -257,7 +257,7 @@ pub struct Layout {
     tasks: usize,
     log: usize,
     promise: promise::Region,
-    /// Two words per signal: whether a value was read during initialisation, and that value.
+    /// Two words per signal: whether a value was set or read during initialisation, and that value.
     initial: usize,
     total: usize,
 }
@@ -355,14 +355,14 @@ impl<'a> Board<'a> {
         LogRing::new(&self.words[self.layout.log..self.layout.log + LOG_WORDS])
     }
 
-    /// Notes a value that was read during initialisation.
+    /// Notes a value that was set or read during initialisation, or that a column had when the run was left that this one goes on with.
     pub fn set_initial(&self, signal: SignalId, value: u64) {
         let at = self.layout.initial + 2 * signal.0;
         self.words[at + 1].store(value, Relaxed);
         self.words[at].store(1, SeqCst);
     }
 
-    /// The value that was read during initialisation, if one was.
+    /// [That value](Board::set_initial), if there is one.
     pub fn initial(&self, signal: SignalId) -> Option<u64> {
         let at = self.layout.initial + 2 * signal.0;
         (self.words[at].load(SeqCst) == 1).then(|| self.words[at + 1].load(Relaxed))

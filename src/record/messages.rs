@@ -106,9 +106,8 @@ impl Messages {
             .map(|task| {
                 let fmu = &plan.fmus[task.fmu.0].name;
                 let columns: BTreeSet<SignalId> = plan.recorded(task).collect();
-                let repeats = columns.len() < plan.recorded(task).count();
                 let partial = plan.presence_words(task) > 0;
-                Source { partial, ..Source::new(format!("/{fmu}/{}", task.clock), fmu, columns, repeats) }
+                Source { partial, ..Source::new(format!("/{fmu}/{}", task.clock), fmu, columns, false) }
             })
             .collect();
         sources.extend(plan.fmus.iter().map(|fmu| {
@@ -159,7 +158,7 @@ impl Messages {
         self.text.push_str("{\"time\":");
         word::write(&mut self.text, time.seconds().to_bits(), VariableType::Float64).expect(WRITES);
         for (place, &(SignalId(column), value)) in values.iter().enumerate() {
-            // What an activation has read twice has its last value.
+            // What was set twice at once has its last value.
             if repeats && values[place + 1..].iter().any(|(later, _)| later.0 == column) {
                 continue;
             }

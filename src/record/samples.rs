@@ -1,6 +1,6 @@
 //! Samples of recorded variables: one ring per task, one producer, one consumer.
 //!
-//! A record is what one activation computed: its order, its activation time, and the values as words. What does not fit is
+//! A record is what one activation has set and read: its order, its activation time, and the values as words. What does not fit is
 //! refused; the producer counts it.
 
 use crate::plan::{self, FmuPlan, Plan, SignalId, TaskPlan};

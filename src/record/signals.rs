@@ -179,7 +179,7 @@ impl SignalWriter {
         }
     }
 
-    /// A value read while the FMU was initialised: what the column shows before it is computed.
+    /// A value set or read while the FMU was initialised: what the column shows before it is computed.
     pub fn start_value(&mut self, signal: SignalId, value: u64) {
         self.now[signal.0] = Some(value);
     }

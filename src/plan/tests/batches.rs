@@ -65,6 +65,25 @@ fn parameters_are_recorded_without_being_read() {
     assert!(plan.fmus[0].initial_reads.is_empty());
 }
 
+#[test]
+fn what_an_array_of_another_size_starts_with_only_the_fmu_knows_so_it_is_read() {
+    let xml = r#"
+<Clock name="c" valueReference="1" causality="input" intervalVariability="constant" intervalDecimal="1" priority="1"/>
+<UInt64 name="n" valueReference="4" causality="structuralParameter" variability="fixed" start="3"/>
+<Float64 name="u" valueReference="2" causality="input" start="1"><Dimension valueReference="4"/></Float64>
+<Float64 name="y" valueReference="3" causality="output" initial="calculated"><Dimension valueReference="4"/></Float64>"#;
+    for (n, read) in [(3, 0), (4, 4)] {
+        let text = format!(
+            "[fmu.a]\npath = \"a\"\nstart = {{ n = {n} }}\n[[connect]]\nfrom = \"a.y\"\nto = \"a.u\"\n\
+             [record]\nsignals = [\"a.u\"]\n"
+        );
+        let plan = try_build(&text, &[description(xml)], &host()).unwrap();
+        let recorded =
+            |batches: &[Batch]| batches.iter().flat_map(|b| &b.items).map(|i| i.signals.len()).sum::<usize>();
+        assert_eq!((recorded(&plan.tasks[0].set), recorded(&plan.tasks[0].get)), (n - read, read), "n = {n}");
+    }
+}
+
 const CHAIN: &str = r#"
 <Clock name="c" valueReference="1" causality="input" intervalVariability="constant" intervalDecimal="1" priority="1"/>
 <Float64 name="u" valueReference="2" causality="input" start="1"/>
