@@ -355,7 +355,8 @@ impl<'a> Board<'a> {
         LogRing::new(&self.words[self.layout.log..self.layout.log + LOG_WORDS])
     }
 
-    /// Notes a value that was set or read during initialisation, or that a column had when the run was left that this one goes on with.
+    /// Notes a value that was set or read during initialisation, or that a column had when the run was left that this one
+    /// goes on with.
     pub fn set_initial(&self, signal: SignalId, value: u64) {
         let at = self.layout.initial + 2 * signal.0;
         self.words[at + 1].store(value, Relaxed);

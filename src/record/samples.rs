@@ -1,7 +1,7 @@
 //! Samples of recorded variables: one ring per task, one producer, one consumer.
 //!
-//! A record is what one activation has set and read: its order, its activation time, and the values as words. What does not fit is
-//! refused; the producer counts it.
+//! A record is what one activation has set and read: its order, its activation time, and the values as words. What does not
+//! fit is refused; the producer counts it.
 
 use crate::plan::{self, FmuPlan, Plan, SignalId, TaskPlan};
 use crate::time::Instant;
