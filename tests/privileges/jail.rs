@@ -13,6 +13,12 @@ use tempfile::TempDir;
 
 const NOBODY: u32 = 65534;
 
+// What filters of system calls are made of.
+const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+const ANY_OF: u16 = (libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K) as u16;
+const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+
 /// A folder that everybody may read: the program, the FMUs, and a cache that everybody may write to.
 pub fn public() -> &'static Path {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();
@@ -135,10 +141,6 @@ pub fn refusing(command: &mut Command, calls: &[libc::c_long]) {
 
 /// No process of it can have a second thread; they can start others.
 pub fn without_threads(command: &mut Command) {
-    const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
-    const JUMP: u16 = libc::BPF_JMP as u16;
-    const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
-    let (equal, any_of) = (JUMP | libc::BPF_JEQ as u16, JUMP | libc::BPF_JSET as u16);
     let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
     let error = |number: i32| libc::SECCOMP_RET_ERRNO | number as u32;
     let low_word = if cfg!(target_endian = "little") { 0 } else { 4 };
@@ -146,10 +148,10 @@ pub fn without_threads(command: &mut Command) {
     let program = [
         step(LOAD, 0, 0, std::mem::offset_of!(libc::seccomp_data, nr) as u32),
         // Its flags are in memory, where a filter cannot look: libraries fall back to clone without it.
-        step(equal, 4, 0, libc::SYS_clone3 as u32),
-        step(equal, 0, 2, libc::SYS_clone as u32),
+        step(EQUAL, 4, 0, libc::SYS_clone3 as u32),
+        step(EQUAL, 0, 2, libc::SYS_clone as u32),
         step(LOAD, 0, 0, flags),
-        step(any_of, 2, 0, libc::CLONE_THREAD as u32),
+        step(ANY_OF, 2, 0, libc::CLONE_THREAD as u32),
         step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
         step(RETURN, 0, 0, error(libc::ENOSYS)),
         step(RETURN, 0, 0, error(libc::EAGAIN)),
@@ -216,9 +218,6 @@ fn priority_at(process: u32, address: u64) -> io::Result<i32> {
 
 /// `calls` end in `action`, all others pass.
 fn filter(calls: &[libc::c_long], action: u32) -> Vec<libc::sock_filter> {
-    const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
-    const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
-    const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
     let step = |code, jt, k| libc::sock_filter { code, jt, jf: 0, k };
     let mut program = vec![step(LOAD, 0, 0)];
     for (index, call) in calls.iter().enumerate() {
