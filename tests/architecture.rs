@@ -160,9 +160,6 @@ const PURE: &[&str] = &[
 /// Where unsafe code may be. (The exchange primitive has come to need none.)
 const UNSAFE: &[&str] = &["ffi", "sys"];
 
-/// Longest allowed file, in lines. Tests are lists more than they are texts.
-const LINES: &[(&str, usize)] = &[("src", 500), ("fmus", 500), ("bench", 500), ("examples", 500), ("tests", 520)];
-
 fn below(path: &str, module: &str) -> bool {
     path == module || path.strip_prefix(module).is_some_and(|rest| rest.starts_with("::"))
 }
@@ -289,20 +286,6 @@ fn unsafe_code_argues_why_it_is_sound() {
         findings.extend(source.unargued().map(|line| format!("{}:{line}", source.path)));
     }
     complain("unsafe without a SAFETY comment (blocks, impls) or a Safety section (functions)", &findings);
-}
-
-#[test]
-fn no_file_is_too_long() {
-    let mut findings = Vec::new();
-    for (file, limit) in LINES.iter().flat_map(|(name, limit)| folder(name).into_iter().map(move |file| (file, *limit)))
-    {
-        let Ok(text) = fs::read_to_string(&file) else { continue };
-        let code = file.extension().is_some_and(|extension| ["rs", "c", "h"].iter().any(|code| extension == *code));
-        if code && text.lines().count() > limit {
-            findings.push(format!("{}: {} lines", file.display(), text.lines().count()));
-        }
-    }
-    complain("files that are too long", &findings);
 }
 
 /// Each FMU must be complete by itself, so the part that they share is there several times.
