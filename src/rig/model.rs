@@ -246,6 +246,8 @@ pub struct RigFmu {
     pub on_warning: OnWarning,
     /// `get_intervals`.
     pub get_intervals: Option<At<GetIntervals>>,
+    /// `compiler_options = "trust"`: sources are built with whatever options, and may include whatever files, they name.
+    pub trusts_compiler_options: bool,
     /// `define`: names of macros and their values (`None`: left out), in the order of the file.
     pub define: Vec<(At<String>, Option<String>)>,
     /// `start`: names and values, in the order of the file.
@@ -389,6 +391,7 @@ impl Rig {
                 lenient: false,
                 on_warning: OnWarning::Log,
                 get_intervals: None,
+                trusts_compiler_options: false,
                 define: Vec::new(),
                 start: Vec::new(),
                 clocks: Vec::new(),

@@ -14,7 +14,18 @@ use crate::time::{Fraction, Nanos};
 use std::path::{Path, PathBuf};
 use toml_edit::Item;
 
-const FMU: &[&str] = &["path", "cpu", "dialect", "lenient", "on_warning", "get_intervals", "define", "start", "clock"];
+const FMU: &[&str] = &[
+    "path",
+    "cpu",
+    "dialect",
+    "lenient",
+    "on_warning",
+    "get_intervals",
+    "compiler_options",
+    "define",
+    "start",
+    "clock",
+];
 const CLOCK: [&str; 6] = ["interval", "shift", "overrun", "max_latency_us", "max_execution_us", "max_overruns"];
 const CONNECT: &[&str] = &["from", "to", "timing", "max_size"];
 
@@ -94,6 +105,9 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
         lenient: section.boolean("lenient").unwrap_or(false),
         on_warning: section.choice("on_warning", &words).unwrap_or(OnWarning::Log),
         get_intervals: section.read("get_intervals", "true, false or \"fraction\"", get_intervals),
+        trusts_compiler_options: section
+            .choice("compiler_options", &[("reviewed", false), ("trust", true)])
+            .unwrap_or(false),
         define: section.table("define", "define").map(|table| read_define(&table)).unwrap_or_default(),
         start: section.table("start", "start").map(|table| start::read(&table)).unwrap_or_default(),
         clocks: read_clocks(section),

@@ -4,7 +4,7 @@ use super::grants::Grants;
 use super::progress::under_way;
 use super::stimuli::{self, Source};
 use super::{Error, saved};
-use crate::fmu::archive::{ArchiveError, BuildError, Cache, Unpacked};
+use crate::fmu::archive::{ArchiveError, BuildChoices, BuildError, Cache, Unpacked};
 use crate::fmu::description::{self, ModelDescription};
 use crate::places::Places;
 use crate::plan::{self, FifoReach, FmuInput, HostFacts, Mode, Plan};
@@ -149,7 +149,8 @@ fn open(fmu: &RigFmu, cache: &Cache) -> Result<(Unpacked, ModelDescription, Path
         Some(interface) => {
             let (name, dialect) = (&interface.model_identifier, description.dialect);
             let definitions = fmu.define.iter().map(|(name, value)| (name.value.clone(), value.clone())).collect();
-            unpacked.library_of(dialect, name, &definitions, cache).map_err(Error::Archive)?
+            let choices = BuildChoices { definitions, trusted: fmu.trusts_compiler_options };
+            unpacked.library_of(dialect, name, &choices, cache).map_err(Error::Archive)?
         }
         None => PathBuf::new(),
     };

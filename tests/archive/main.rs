@@ -5,4 +5,5 @@ mod bench;
 mod builds;
 mod dialects;
 mod raw_zip;
+mod trust;
 mod unpacking;

@@ -5,7 +5,7 @@ use crate::program::{Outcome, Rig};
 use crate::{ours, write};
 use std::path::Path;
 use std::process::Command;
-use vecud::fmu::archive::{Cache, Definitions, Unpacked};
+use vecud::fmu::archive::{BuildChoices, Cache, Definitions, Unpacked};
 use vecud::fmu::description::Dialect;
 
 const DESCRIPTION: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -208,7 +208,8 @@ fn with_a_choice_the_sources_come_before_the_binary() {
     let cache = Cache::at(rig.folder().join("cache"));
     let unpacked = Unpacked::open(&rig.folder().join("plant"), &cache).unwrap();
     let definitions = Definitions::from([("LOG_LEVEL".to_owned(), Some("2".to_owned()))]);
-    let built = unpacked.library_of(Dialect::Released, "PlantModel", &definitions, &cache).unwrap();
+    let choices = BuildChoices { definitions, ..BuildChoices::default() };
+    let built = unpacked.library_of(Dialect::Released, "PlantModel", &choices, &cache).unwrap();
     std::fs::copy(built, binary).unwrap();
     let outcome = run(&rig).exits(0);
     assert_eq!((values(&outcome, "a")[0], values(&outcome, "b")[0]), (2.0, 1.0));

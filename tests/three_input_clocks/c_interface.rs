@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use vecud::fmu::archive::{Cache, Definitions, Unpacked};
+use vecud::fmu::archive::{BuildChoices, Cache, Unpacked};
 use vecud::fmu::description;
 
 type Instance = *mut c_void;
@@ -109,7 +109,7 @@ impl Fmu {
         let unpacked = Unpacked::open(&Dialect::Draft.folder(), &cache).unwrap();
         let found = description::parse(&unpacked.model_description().unwrap()).unwrap();
         let path = unpacked
-            .library_of(found.dialect, "ThreeInputClocks", &Definitions::new(), &cache)
+            .library_of(found.dialect, "ThreeInputClocks", &BuildChoices::default(), &cache)
             .unwrap_or_else(|e| panic!("{e}"));
         // SAFETY: the library is the repository's own, built from fmus/three_input_clocks_draft, without initialisers.
         let library = unsafe { Library::new(path).unwrap() };

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::StatVfsMountFlags;
 
-pub use crate::fmu::build::{BuildError, Definitions};
+pub use crate::fmu::build::{BuildChoices, BuildError, Definitions};
 pub use crate::fmu::cache::Cache;
 pub use error::{ArchiveError, EntryProblem};
 
@@ -106,7 +106,7 @@ impl Unpacked {
 
     /// [`Unpacked::library_of`] the released dialect.
     pub fn library(&self, model_identifier: &str, cache: &Cache) -> Result<PathBuf, ArchiveError> {
-        self.library_of(Dialect::Released, model_identifier, &Definitions::new(), cache)
+        self.library_of(Dialect::Released, model_identifier, &BuildChoices::default(), cache)
     }
 
     /// The shared library `model_identifier` for this machine: the FMU's own binary where it lies, else one that is
@@ -116,10 +116,10 @@ impl Unpacked {
         &self,
         dialect: Dialect,
         model_identifier: &str,
-        definitions: &Definitions,
+        choices: &BuildChoices,
         cache: &Cache,
     ) -> Result<PathBuf, ArchiveError> {
-        let library = self.find_library(dialect, model_identifier, definitions, cache)?;
+        let library = self.find_library(dialect, model_identifier, choices, cache)?;
         // Found out now, with a way out, instead of by the loader, without one.
         if rustix::fs::statvfs(&library).is_ok_and(|disk| disk.f_flag.contains(StatVfsMountFlags::NOEXEC)) {
             let in_cache = library.starts_with(cache.folder());
@@ -135,7 +135,7 @@ impl Unpacked {
         &self,
         dialect: Dialect,
         model_identifier: &str,
-        definitions: &Definitions,
+        choices: &BuildChoices,
         cache: &Cache,
     ) -> Result<PathBuf, ArchiveError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -148,7 +148,7 @@ impl Unpacked {
         let file = format!("{model_identifier}.so");
         let found = self.platforms()?;
         let ours = found.iter().filter(|tuple| platform::rank(tuple).is_some());
-        for tuple in ours.clone().filter(|_| definitions.is_empty()) {
+        for tuple in ours.clone().filter(|_| choices.definitions.is_empty()) {
             let library = self.root.join("binaries").join(tuple).join(&file);
             match fs::metadata(&library) {
                 Ok(found) if found.is_file() => return Ok(library),
@@ -160,18 +160,18 @@ impl Unpacked {
         }
         let sources = self.root.join("sources");
         if sources.is_dir() {
-            return build::build(&sources, model_identifier, dialect, definitions, cache).map_err(
-                |source| match source.disk_full() {
+            return build::build(&sources, model_identifier, dialect, choices, cache).map_err(|source| {
+                match source.disk_full() {
                     true => ArchiveError::DiskFull {
                         origin: self.origin.clone(),
                         cache: cache.folder().to_path_buf(),
                         needed: None,
                     },
                     false => ArchiveError::Build { origin: self.origin.clone(), source: Box::new(source) },
-                },
-            );
+                }
+            });
         }
-        if let Some(name) = definitions.keys().next() {
+        if let Some(name) = choices.definitions.keys().next() {
             let detail = "is for FMUs that are built, and this one has no sources".to_owned();
             let source = Box::new(BuildError::Definition { name: name.clone(), detail });
             return Err(ArchiveError::Build { origin: self.origin.clone(), source });

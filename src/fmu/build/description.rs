@@ -9,9 +9,10 @@ use std::path::{Component, Path, PathBuf};
 
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::Definitions;
 use super::error::BuildError;
 use super::language::Language;
+use super::options;
+use super::{BuildChoices, Definitions};
 use crate::fmu::platform;
 use crate::places;
 
@@ -52,12 +53,8 @@ pub(super) struct Library {
     pub at: (u32, u32),
 }
 
-/// Chooses and reads the configuration that builds `model_identifier` on this machine, with these definitions.
-pub(super) fn parse(
-    text: &str,
-    model_identifier: &str,
-    definitions: &Definitions,
-) -> Result<Configuration, BuildError> {
+/// Chooses and reads the configuration that builds `model_identifier` on this machine, with what the user has chosen.
+pub(super) fn parse(text: &str, model_identifier: &str, choices: &BuildChoices) -> Result<Configuration, BuildError> {
     let options = ParsingOptions { allow_dtd: false, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| {
         let place = error.pos();
@@ -96,8 +93,8 @@ pub(super) fn parse(
         );
         return Err(wrong(root, detail));
     };
-    known(node, definitions)?;
-    configuration(node, definitions)
+    known(node, &choices.definitions)?;
+    configuration(node, choices)
 }
 
 /// Every definition that the user chooses is one of this configuration.
@@ -116,8 +113,8 @@ fn known(node: Node, chosen: &Definitions) -> Result<(), BuildError> {
     Err(BuildError::Definition { name: name.clone(), detail })
 }
 
-fn configuration(node: Node, chosen: &Definitions) -> Result<Configuration, BuildError> {
-    let sets = elements(node, "SourceFileSet").map(|set| source_file_set(set, chosen));
+fn configuration(node: Node, choices: &BuildChoices) -> Result<Configuration, BuildError> {
+    let sets = elements(node, "SourceFileSet").map(|set| source_file_set(set, choices));
     let sets: Vec<SourceFileSet> = sets.collect::<Result<_, _>>()?;
     if sets.iter().all(|set| set.sources.is_empty()) {
         return Err(wrong(node, "this BuildConfiguration has no SourceFile"));
@@ -130,7 +127,7 @@ fn configuration(node: Node, chosen: &Definitions) -> Result<Configuration, Buil
     })
 }
 
-fn source_file_set(node: Node, chosen: &Definitions) -> Result<SourceFileSet, BuildError> {
+fn source_file_set(node: Node, choices: &BuildChoices) -> Result<SourceFileSet, BuildError> {
     let language = match node.attribute("language").map(str::trim) {
         None | Some("") => None,
         Some(name) => Some(Language::parse(name).ok_or_else(|| {
@@ -144,13 +141,16 @@ fn source_file_set(node: Node, chosen: &Definitions) -> Result<SourceFileSet, Bu
     }
     let options = node.attribute("compilerOptions").unwrap_or("");
     let options = split_options(options).ok_or_else(|| wrong(node, "compilerOptions has an open quote"))?;
+    if let Some(option) = options::refused(&options).filter(|_| !choices.trusted) {
+        return Err(BuildError::Option { at: place(node), option: option.to_owned() });
+    }
     let mut sources = Vec::new();
     for file in elements(node, "SourceFile") {
         sources.push(Source { path: inside(file)?, at: place(file) });
     }
     let mut definitions = Vec::new();
     for item in elements(node, "PreprocessorDefinition") {
-        definitions.extend(definition(item, chosen)?);
+        definitions.extend(definition(item, &choices.definitions)?);
     }
     Ok(SourceFileSet {
         language,
@@ -192,6 +192,9 @@ fn definition(node: Node, chosen: &Definitions) -> Result<Option<String>, BuildE
         (None, None) if optional => return Ok(None),
         (_, None) => choices.first().copied(),
     };
+    if value.is_some_and(|value| value.contains(char::is_control)) {
+        return Err(wrong(node, format!("the value of {name} is not in one line")));
+    }
     Ok(Some(match value {
         Some(value) => format!("{name}={value}"),
         None => name.to_owned(),

@@ -26,6 +26,20 @@ pub enum BuildError {
         /// What is wrong, and what could be chosen.
         detail: String,
     },
+    /// An option of `buildDescription.xml` that is not known to be harmless.
+    Option {
+        /// Line and column of its source file set.
+        at: (u32, u32),
+        /// The option.
+        option: String,
+    },
+    /// A source includes a file that is neither the FMU's nor a header of the system.
+    Outside {
+        /// The source, relative to the FMU's root.
+        source: PathBuf,
+        /// The file.
+        file: PathBuf,
+    },
     /// A file of the FMU or of the build cannot be read or written.
     File {
         /// The file.
@@ -57,6 +71,9 @@ pub enum BuildError {
     Cache(CacheError),
 }
 
+/// The way out where an FMU wants more than it gets by itself.
+const TRUST: &str = "if you trust the FMU, say so in a rig: compiler_options = \"trust\" in its [fmu.NAME]";
+
 impl BuildError {
     /// Whether the disk being full is the reason.
     pub fn disk_full(&self) -> bool {
@@ -85,6 +102,17 @@ impl fmt::Display for BuildError {
                 write!(f, "sources/buildDescription.xml: {detail}")
             }
             BuildError::Definition { name, detail } => write!(f, "define: {name} {detail}"),
+            BuildError::Option { at: (line, column), option } => write!(
+                f,
+                "sources/buildDescription.xml:{line}:{column}: the compiler does not get the option {option:?}: it is not known \
+                 to leave programs and files alone; {TRUST}"
+            ),
+            BuildError::Outside { source, file } => write!(
+                f,
+                "{} includes {}, which is neither a file of the FMU nor a header of the system; {TRUST}",
+                source.display(),
+                file.display()
+            ),
             BuildError::File { path, source } => write!(f, "{}: {source}", path.display()),
             BuildError::NoCompiler { command, language } => {
                 let (debian, fedora, variable) = match *language {

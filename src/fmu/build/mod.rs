@@ -3,7 +3,9 @@
 //! What it guarantees:
 //! - The library is kept in the cache under a hash of everything that it was made from: sources, build description, our
 //!   FMI headers of the FMU's dialect, the compilers' identities, options. Nothing is built twice, and nothing stale is used.
-//! - Compilers run without a shell, in a temporary folder of the cache. The FMU's own folder is only read.
+//! - Compilers run without a shell, in an empty folder within a temporary one of the cache. The FMU's own folder is only read.
+//! - Unless the user trusts the FMU, no option of its starts a program or names a file, and nothing is compiled, or
+//!   quoted from, that belongs neither to the FMU nor to the system's headers.
 //! - Exactly one build configuration is used, and all of it.
 #![forbid(unsafe_code)]
 
@@ -12,6 +14,8 @@ mod description;
 mod error;
 mod inputs;
 mod language;
+mod options;
+mod reads;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -35,6 +39,15 @@ type Headers = [(&'static str, &'static str); 3];
 /// without one), or `None` to leave it out.
 pub type Definitions = BTreeMap<String, Option<String>>;
 
+/// What the user says about building one FMU.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BuildChoices {
+    /// Of the definitions that its build description leaves open.
+    pub definitions: Definitions,
+    /// The FMU's options are handed to the compiler whatever they are, and its sources may include any file.
+    pub trusted: bool,
+}
+
 /// Ours for the FMUs of a dialect: both sets have the same names.
 pub const fn headers(dialect: Dialect) -> Headers {
     match dialect {
@@ -52,7 +65,7 @@ pub const fn headers(dialect: Dialect) -> Headers {
 }
 
 /// Part of the cache's keys: increased when the same inputs would be built differently.
-const FORMAT: &str = "1";
+const FORMAT: &str = "2";
 const LONGEST_DESCRIPTION: u64 = 16 << 20;
 
 /// Before a set's own options, so that those win. Contraction is off so that every processor computes the same.
@@ -76,7 +89,7 @@ struct Plan<'a> {
     model_identifier: &'a str,
     headers: Headers,
     configuration: Configuration,
-    definitions: &'a Definitions,
+    choices: &'a BuildChoices,
     /// Per source file set, in order.
     compilers: Vec<Compiler>,
     linker: Compiler,
@@ -92,12 +105,12 @@ pub fn build(
     sources: &Path,
     model_identifier: &str,
     dialect: Dialect,
-    definitions: &Definitions,
+    choices: &BuildChoices,
     cache: &Cache,
 ) -> Result<PathBuf, BuildError> {
     let description = read_description(sources)?;
-    let configuration = description::parse(&description, model_identifier, definitions)?;
-    let plan = plan(sources, model_identifier, headers(dialect), configuration, definitions)?;
+    let configuration = description::parse(&description, model_identifier, choices)?;
+    let plan = plan(sources, model_identifier, headers(dialect), configuration, choices)?;
     let key = plan.key()?;
     let file = format!("{model_identifier}.so");
     let entry = format!("lib-v{FORMAT}-{key}");
@@ -131,7 +144,7 @@ fn plan<'a>(
     model_identifier: &'a str,
     headers: Headers,
     configuration: Configuration,
-    definitions: &'a Definitions,
+    choices: &'a BuildChoices,
 ) -> Result<Plan<'a>, BuildError> {
     let root = sources.parent().unwrap_or(sources);
     let all = configuration.sets.iter().flat_map(|set| &set.sources);
@@ -158,7 +171,7 @@ fn plan<'a>(
         model_identifier,
         headers,
         configuration,
-        definitions,
+        choices,
         compilers,
         linker,
         libraries: Vec::new(),
@@ -203,6 +216,9 @@ impl Plan<'_> {
         for tuple in &tuples {
             let folder = self.root.join("binaries").join(tuple);
             if let Some(path) = names.iter().map(|n| folder.join(n)).find(|p| p.is_file()) {
+                if !self.choices.trusted {
+                    check_library(&path, library)?;
+                }
                 return Ok(path);
             }
         }
@@ -223,7 +239,8 @@ impl Plan<'_> {
         for flag in COMPILE.iter().chain(&LINK) {
             key.add("flag", flag);
         }
-        for (name, value) in self.definitions {
+        key.add("trusted", [u8::from(self.choices.trusted)]);
+        for (name, value) in &self.choices.definitions {
             key.add("defined", name);
             key.add(if value.is_some() { "as" } else { "not" }, value.as_deref().unwrap_or_default());
         }
@@ -257,12 +274,19 @@ impl Plan<'_> {
             let path = work.path().join(name);
             fs::write(&path, text).map_err(|e| file_error(&path, e))?;
         }
+        let empty = work.path().join("empty");
+        fs::create_dir(&empty).map_err(|e| file_error(&empty, e))?;
         let mut log = String::new();
         let mut objects: Vec<OsString> = Vec::new();
         for (set, compiler) in self.configuration.sets.iter().zip(&self.compilers) {
             for source in &set.sources {
                 let object = work.path().join(format!("{}.o", objects.len()));
-                let arguments = self.compile_arguments(set, &source.path, work.path(), &object);
+                let mut arguments = self.compile_arguments(set, &source.path, work.path());
+                if !self.choices.trusted {
+                    self.check_reads(compiler, &source.path, &arguments, work.path())?;
+                }
+                arguments.extend(["-c".into(), self.root.join(&source.path).into()]);
+                arguments.extend(["-o".into(), object.clone().into()]);
                 let name = source.path.display().to_string();
                 log += &compiler.run(&name, &arguments, work.path())?;
                 objects.push(object.into());
@@ -290,7 +314,7 @@ impl Plan<'_> {
         work.close().map_err(|e| file_error(target, e))
     }
 
-    fn compile_arguments(&self, set: &SourceFileSet, source: &Path, headers: &Path, object: &Path) -> Vec<OsString> {
+    fn compile_arguments(&self, set: &SourceFileSet, source: &Path, headers: &Path) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = COMPILE.iter().map(OsString::from).collect();
         let mut include = |path: PathBuf| {
             arguments.push("-I".into());
@@ -309,10 +333,73 @@ impl Plan<'_> {
             arguments.extend(language.options().into_iter().map(OsString::from));
         }
         arguments.extend(set.options.iter().map(OsString::from));
-        arguments.extend(["-c".into(), self.root.join(source).into()]);
-        arguments.extend(["-o".into(), object.into()]);
         arguments
     }
+
+    /// Preprocesses a source, given the arguments for compiling it, and refuses what includes files of others.
+    fn check_reads(
+        &self,
+        compiler: &Compiler,
+        source: &Path,
+        arguments: &[OsString],
+        work: &Path,
+    ) -> Result<(), BuildError> {
+        // An assembler's source is not preprocessed.
+        if source.extension().is_some_and(|extension| extension == "s") {
+            return Ok(());
+        }
+        let (rule, output) = (work.join("reads"), work.join("preprocessed"));
+        let run = |more: Vec<OsString>| {
+            let arguments: Vec<OsString> = arguments.iter().cloned().chain(more).collect();
+            compiler.listen(&arguments, work)
+        };
+        let name = self.root.join(source);
+        let preprocess: [OsString; 9] = [
+            "-E".into(),
+            "-H".into(),
+            "-MD".into(),
+            "-MF".into(),
+            rule.clone().into(),
+            name.into(),
+            "-o".into(),
+            output.clone().into(),
+            "-MTx".into(),
+        ];
+        let heard = run(preprocess.into())?;
+        let (mut files, rest) = reads::split_words(&heard.words);
+        // It has not only what was included, but is written only if all went well.
+        files.extend(reads::prerequisites(&fs::read_to_string(&rule).unwrap_or_default()));
+        let nothing = work.join("nothing.c");
+        fs::write(&nothing, "").map_err(|e| file_error(&nothing, e))?;
+        let mut folders = vec![self.root.to_owned(), work.to_owned()];
+        if reads::outside(&files, &folders).is_some() {
+            let asked = run(vec!["-E".into(), "-v".into(), nothing.into(), "-o".into(), output.clone().into()])?;
+            folders.extend(reads::search_folders(&asked.words));
+        }
+        if let Some(file) = reads::outside(&files, &folders) {
+            return Err(BuildError::Outside { source: source.to_owned(), file: file.to_owned() });
+        }
+        let _ = fs::remove_file(&rule);
+        let _ = fs::remove_file(&output);
+        match heard.status.success() {
+            true => Ok(()),
+            false => Err(compiler.refusal(&source.display().to_string(), &heard, &rest, work)),
+        }
+    }
+}
+
+/// A contained library is object code: a linker reads any other file as a script, which may name files of its own, and a thin
+/// archive is nothing but such names.
+fn check_library(path: &Path, library: &Library) -> Result<(), BuildError> {
+    let mut begin = Vec::new();
+    fs::File::open(path).and_then(|file| file.take(8).read_to_end(&mut begin)).map_err(|e| file_error(path, e))?;
+    if begin.starts_with(b"\x7fELF") || begin == b"!<arch>\n" {
+        return Ok(());
+    }
+    let name = &library.name;
+    let detail =
+        format!("library {name} is neither an ELF file nor an archive of such, so it is not given to the linker");
+    Err(BuildError::Description { at: Some(library.at), detail })
 }
 
 /// Options that must be given to the linker too. Not `-ffast-math`: it would change the floating-point control word of

@@ -6,7 +6,7 @@ fn document(content: &str) -> String {
 
 fn one(set: &str) -> Result<Configuration, String> {
     let text = document(&format!("<BuildConfiguration modelIdentifier=\"m\">{set}</BuildConfiguration>"));
-    parse(&text, "m", &Definitions::new()).map_err(|e| e.to_string())
+    parse(&text, "m", &BuildChoices::default()).map_err(|e| e.to_string())
 }
 
 fn set(attributes: &str, content: &str) -> Result<SourceFileSet, String> {
@@ -30,14 +30,14 @@ fn the_configuration_of_this_platform_is_chosen() {
     let other = configuration("n", "", "other.c");
     let chosen = |parts: &[&String]| {
         let parts: Vec<&str> = parts.iter().map(|part| part.as_str()).collect();
-        let found = parse(&document(&parts.concat()), "m", &Definitions::new()).unwrap();
+        let found = parse(&document(&parts.concat()), "m", &BuildChoices::default()).unwrap();
         assert_eq!(found.sets.len(), 1);
         found.sets[0].sources[0].path.clone()
     };
     assert_eq!(chosen(&[&windows, &any, &ours, &variant]), Path::new("sources/ours.c"));
     assert_eq!(chosen(&[&any, &variant, &windows]), Path::new("sources/variant.c"));
     assert_eq!(chosen(&[&other, &windows, &any]), Path::new("sources/any.c"));
-    let none = parse(&document(&(windows + &other)), "m", &Definitions::new()).unwrap_err().to_string();
+    let none = parse(&document(&(windows + &other)), "m", &BuildChoices::default()).unwrap_err().to_string();
     assert!(none.contains("m for x86_64-windows, n for any platform"), "{none}");
 }
 
@@ -68,13 +68,14 @@ fn the_standards_second_example_reads_completely() {
 #[test]
 fn errors_have_line_and_column() {
     let text = document("<BuildConfiguration/>");
-    let error = parse(&text, "m", &Definitions::new()).unwrap_err().to_string();
+    let error = parse(&text, "m", &BuildChoices::default()).unwrap_err().to_string();
     assert!(error.contains("buildDescription.xml:2:1: <BuildConfiguration> lacks its modelIdentifier"), "{error}");
-    let malformed = parse("<a>\n<b></a>", "m", &Definitions::new()).unwrap_err().to_string();
+    let malformed = parse("<a>\n<b></a>", "m", &BuildChoices::default()).unwrap_err().to_string();
     assert!(malformed.contains("buildDescription.xml:2:"), "{malformed}");
-    let entity = parse("<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>", "m", &Definitions::new()).unwrap_err().to_string();
+    let entity =
+        parse("<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>", "m", &BuildChoices::default()).unwrap_err().to_string();
     assert!(entity.contains("DTD"), "{entity}");
-    let other = parse("<fmiModelDescription/>", "m", &Definitions::new()).unwrap_err().to_string();
+    let other = parse("<fmiModelDescription/>", "m", &BuildChoices::default()).unwrap_err().to_string();
     assert!(other.contains("<fmiBuildDescription> expected"), "{other}");
 }
 
@@ -146,7 +147,8 @@ fn definitions_are_chosen_where_the_description_leaves_it_open() {
          </SourceFileSet></BuildConfiguration>",
     );
     let with = |chosen: &[(&str, Option<&str>)]| {
-        let chosen = chosen.iter().map(|&(name, value)| (name.to_owned(), value.map(str::to_owned))).collect();
+        let definitions = chosen.iter().map(|&(name, value)| (name.to_owned(), value.map(str::to_owned))).collect();
+        let chosen = BuildChoices { definitions, trusted: false };
         match parse(&text, "m", &chosen) {
             Ok(mut configuration) => configuration.sets.remove(0).definitions.join(" "),
             Err(error) => error.to_string(),
@@ -166,4 +168,26 @@ fn definitions_are_chosen_where_the_description_leaves_it_open() {
         with(&[("LEVLE", Some("1"))]),
         "define: LEVLE is no definition of the FMU's build description; to be chosen are FLAG, LEVEL, MODE"
     );
+}
+
+#[test]
+fn options_that_are_not_known_to_be_harmless_need_the_users_word() {
+    let text = document(
+        "<BuildConfiguration modelIdentifier=\"m\">\n  <SourceFileSet compilerOptions=\"-O2 -wrapper /bin/sh\">\
+         <SourceFile name=\"a.c\"/></SourceFileSet></BuildConfiguration>",
+    );
+    let error = parse(&text, "m", &BuildChoices::default()).unwrap_err().to_string();
+    assert!(
+        error.starts_with("sources/buildDescription.xml:3:3: the compiler does not get the option \"-wrapper\""),
+        "{error}"
+    );
+    assert!(error.ends_with("compiler_options = \"trust\" in its [fmu.NAME]"), "{error}");
+    let trusting = BuildChoices { trusted: true, ..BuildChoices::default() };
+    assert_eq!(parse(&text, "m", &trusting).unwrap().sets[0].options, ["-O2", "-wrapper", "/bin/sh"]);
+}
+
+#[test]
+fn definitions_are_in_one_line() {
+    let error = set("", "<PreprocessorDefinition name=\"A\" value=\"1&#10;#include &lt;x>\"/>").unwrap_err();
+    assert!(error.contains("the value of A is not in one line"), "{error}");
 }
