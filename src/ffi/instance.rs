@@ -148,14 +148,15 @@ impl<S> Instance<S> {
         Instance { shared, state: PhantomData }
     }
 
-    /// `fmi3SetDebugLogging`. No category means all of them.
+    /// `fmi3SetDebugLogging`. No category means all of them; the pointer to them is then null (FMI 3.0.2, 2.3.1).
     pub fn set_debug_logging(&self, on: bool, categories: &[&str]) -> Result<Outcome, Failure> {
         // A category with a NUL in it names none.
         let owned: Vec<CString> = categories.iter().filter_map(|c| CString::new(*c).ok()).collect();
         let pointers: Vec<RawString> = owned.iter().map(|c| c.as_ptr()).collect();
+        let first = if pointers.is_empty() { std::ptr::null() } else { pointers.as_ptr() };
         self.shared.call(Function::SetDebugLogging, Cause::default(), |f, i| {
-            // SAFETY: as many NUL-terminated strings as said, alive until the call returns.
-            unsafe { (f.set_debug_logging)(i, on.into(), pointers.len(), pointers.as_ptr()) }
+            // SAFETY: as many NUL-terminated strings as said, alive until the call returns; null for none.
+            unsafe { (f.set_debug_logging)(i, on.into(), pointers.len(), first) }
         })
     }
 

@@ -143,6 +143,7 @@ fn allowed(instance: &mut Instance, function: Function, clock: u32, time: f64) -
         (_, S::Failed) => Err("after an error"),
         (F::GetFMUState, S::Terminated) => Ok(state),
         (_, S::Terminated | S::Freed) => Err("after the end"),
+        (F::SetDebugLogging, _) if clock == 1 => Err("of all categories with a pointer to some"),
         (F::SetDebugLogging | F::GetFMUState, _) => Ok(state),
         (F::EnterConfigurationMode, S::Instantiated) => Ok(S::Configuration),
         (F::EnterConfigurationMode, S::ClockActivation) => Ok(S::Reconfiguration),
@@ -371,7 +372,7 @@ pub fn functions() -> Functions {
         ),
         exit_initialization_mode: judged!(exit_initialization: ExitInitializationMode() 0, 0.0),
         set_debug_logging: judged!(
-            set_debug_logging: SetDebugLogging(_on: u8, _n: usize, _c: *const RawString) 0, 0.0
+            set_debug_logging: SetDebugLogging(_on: u8, n: usize, c: *const RawString) (n == 0 && !c.is_null()).into(), 0.0
         ),
         reset: judged!(reset: Reset() 0, 0.0),
         get_fmu_state: get_state,

@@ -40,6 +40,16 @@ fn a_good_life_has_the_calls_of_the_standard_in_order() {
     assert_eq!(calls(), order);
 }
 
+/// FMI 3.0.2, 2.3.1: "If nCategories = 0, loggingOn applies to all log categories and the value of categories must be NULL."
+#[test]
+fn debug_logging_of_all_categories_has_a_null_pointer() {
+    let (instance, _) = instance();
+    assert_eq!(instance.set_debug_logging(true, &["logEvents", "logAll"]), Ok(Outcome::Ok));
+    assert_eq!(last_categories(), Some(vec!["logEvents".to_owned(), "logAll".to_owned()]));
+    assert_eq!(instance.set_debug_logging(true, &[]), Ok(Outcome::Ok));
+    assert_eq!(last_categories(), None);
+}
+
 #[test]
 fn null_instead_of_an_instance_is_a_failure_and_nothing_more_is_called() {
     answer(F::InstantiateScheduledExecution, 3);

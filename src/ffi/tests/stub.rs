@@ -65,6 +65,7 @@ thread_local! {
     static STATE_SIZE: Cell<usize> = const { Cell::new(STATE_BYTES.len()) };
     static NO_STATES: Cell<bool> = const { Cell::new(false) };
     static LAST_BYTES: RefCell<Vec<u8>> = RefCell::default();
+    static LAST_CATEGORIES: RefCell<Option<Vec<String>>> = RefCell::default();
 }
 
 /// What every state is as bytes.
@@ -85,6 +86,10 @@ pub fn no_states() {
 /// What was deserialised last.
 pub fn last_bytes() -> Vec<u8> {
     LAST_BYTES.take()
+}
+/// The categories of the last `fmi3SetDebugLogging`; `None`: its pointer was null.
+pub fn last_categories() -> Option<Vec<String>> {
+    LAST_CATEGORIES.take()
 }
 
 /// # Safety
@@ -310,7 +315,11 @@ pub fn functions() -> Functions {
                 ),
                 exit_initialization_mode: stub_function!(exit_initialization: ExitInitializationMode() {}),
                 set_debug_logging: stub_function!(
-                    set_debug_logging: SetDebugLogging(_on: u8, _n: usize, _c: *const RawString) {}
+                    set_debug_logging: SetDebugLogging(_on: u8, n: usize, c: *const RawString) {
+                        // SAFETY: called by the code under test with that many strings.
+                        let text = |i| unsafe { CStr::from_ptr(*c.add(i)).to_str().unwrap().to_owned() };
+                        LAST_CATEGORIES.set((!c.is_null()).then(|| (0..n).map(text).collect()));
+                    }
                 ),
                 ..Functions::refusing(Own::Released(ReleasedFunctions::refusing()))
             }
