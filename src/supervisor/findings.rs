@@ -181,9 +181,6 @@ pub fn irregularities(
         let word = |word: FmuWord| board.fmu(FmuId(index)).word(word).load(SeqCst);
         let own = plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
         let warnings: u64 = own.map(|(task, _)| board.task(TaskId(task)).get(TaskWord::Warnings)).sum();
-        count(fmu.lock.nested, &|n| {
-            format!("{name}: {} of lockPreemption while it held the lock already", some(n, "call"))
-        });
         let told = plan.fmus[index].on_warning != OnWarning::Ignore;
         count(if told { warnings + word(FmuWord::Warnings) } else { 0 }, &|n| {
             format!("{name}: {} returned fmi3Warning (see run.log)", some(n, "call"))

@@ -18,6 +18,20 @@ fn a_leaked_lock_is_released_and_reported() {
     );
 }
 
+/// Nothing in FMI 3.0.2, 5.1 and 5.2 forbids to take the lock again: it is counted, and nothing is wrong with it.
+#[test]
+fn a_lock_that_is_taken_again_by_its_owner_is_no_problem() {
+    in_both_modes(
+        || Rig::new("stop_time = 0.2").tracer("a", "slow_lock_nested = true"),
+        |run, _| {
+            assert_eq!(run.code, 0, "{}", run.stderr);
+            let lock = &run.fmu("a")["lock"];
+            assert!(lock["nested"].as_u64() > Some(0) && lock["violations"] == 0, "{lock}");
+            assert!(!run.problems().iter().any(|problem| problem.contains("lockPreemption")), "{:#?}", run.problems());
+        },
+    );
+}
+
 #[test]
 fn a_lock_that_is_leaked_while_outputs_are_read_is_released_and_reported() {
     in_both_modes(
