@@ -32,11 +32,12 @@ pub fn rank(tuple: &str) -> Option<usize> {
         .map(|place| own.len() + place)
 }
 
-/// FMI's names of a processor that Rust calls `arch`, best first.
+/// FMI's names (FMI 3.0.2, 2.5.1.4) of a processor that Rust calls `arch`, best first.
 fn arch_names(arch: &str) -> Vec<&str> {
     match arch {
         "arm" => vec!["aarch32"],
-        "x86" => vec!["i686", "i586", "i386"],
+        // After the standard's name those that compilers have for it.
+        "x86" => vec!["x86", "i686", "i586", "i386"],
         other => vec![other],
     }
 }
@@ -67,7 +68,7 @@ mod tests {
     #[test]
     fn processors_have_the_names_of_the_standard() {
         assert_eq!(arch_names("arm"), ["aarch32"]);
-        assert_eq!(arch_names("x86"), ["i686", "i586", "i386"]);
+        assert_eq!(arch_names("x86"), ["x86", "i686", "i586", "i386"]);
         assert_eq!(arch_names("aarch64"), ["aarch64"]);
     }
 }
