@@ -20,9 +20,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("sys", &[]),
     ("fmu::platform", &[]),
     ("fmu::cache", &[]),
-    ("fmu::description", &["places", "priority", "time"]),
+    ("fmu::guard", &[]),
+    ("fmu::description", &["fmu::guard", "places", "priority", "time"]),
     // Each dialect has headers of its own.
-    ("fmu::build", &["fmu::cache", "fmu::description::Dialect", "fmu::platform", "places"]),
+    ("fmu::build", &["fmu::cache", "fmu::description::Dialect", "fmu::guard", "fmu::platform", "places"]),
     ("fmu::archive", &["fmu::build", "fmu::cache", "fmu::description::Dialect", "fmu::platform", "places"]),
     ("ffi", &["fmu::description", "sys::float_control", "sys::prefetch"]),
     // A rig may say which dialect an FMU is of.
@@ -142,6 +143,7 @@ const PURE: &[&str] = &[
     "priority",
     "time",
     "rig",
+    "fmu::guard",
     "fmu::description",
     "plan",
     "schedule",

@@ -36,6 +36,27 @@ fn a_hundred_thousand_variables() {
     assert!(look_ups < Duration::from_secs(5), "{look_ups:?}");
 }
 
+/// As generators write annotations, each with the namespace that it needs.
+#[test]
+fn a_namespace_for_each_of_twenty_thousand_variables() {
+    let annotation = "<Annotations><Annotation type=\"org.example.note\"><n:note xmlns:n=\"urn:note\">n</n:note>\
+                      </Annotation></Annotations>";
+    let plain = large::xml(20_000);
+    let xml = plain.replace(" description=\"some signal\"/>", &format!(">{annotation}</>"));
+    let mut annotated = String::with_capacity(xml.len());
+    for line in xml.lines() {
+        let element = line.trim_start().strip_prefix('<').and_then(|rest| rest.split(' ').next()).unwrap_or("");
+        annotated += &line.replace("</>", &format!("</{element}>"));
+        annotated.push('\n');
+    }
+    assert!(annotated.matches("xmlns:n").count() > 19_000);
+    let start = processor_time();
+    let found = description::parse(&annotated).unwrap();
+    let parsing = processor_time() - start;
+    assert_eq!((found.variables.len(), found.warnings.len()), (20_000, 0));
+    assert!(parsing < Duration::from_secs(10), "{parsing:?}");
+}
+
 #[test]
 fn warnings_of_a_description_in_one_line() {
     // Generators that write no line feeds, and a model structure that forgets every output.

@@ -6,4 +6,5 @@ pub mod archive;
 pub mod build;
 pub mod cache;
 pub mod description;
+mod guard;
 pub mod platform;

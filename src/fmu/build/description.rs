@@ -13,8 +13,8 @@ use super::error::BuildError;
 use super::language::Language;
 use super::options;
 use super::{BuildChoices, Definitions};
-use crate::fmu::platform;
-use crate::places;
+use crate::fmu::{guard, platform};
+use crate::places::{self, Places};
 
 /// How to build one library.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +55,10 @@ pub(super) struct Library {
 
 /// Chooses and reads the configuration that builds `model_identifier` on this machine, with what the user has chosen.
 pub(super) fn parse(text: &str, model_identifier: &str, choices: &BuildChoices) -> Result<Configuration, BuildError> {
+    guard::check(text).map_err(|(at, message)| {
+        let (line, column) = Places::new(text).of(at);
+        BuildError::Description { at: Some((line, column)), detail: message }
+    })?;
     let options = ParsingOptions { allow_dtd: false, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| {
         let place = error.pos();

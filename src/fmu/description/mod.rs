@@ -12,7 +12,6 @@
 mod clocks;
 mod dialect;
 mod draft;
-mod guard;
 mod index;
 mod interface;
 mod model;

@@ -3,9 +3,10 @@
 //! Guarantees: no DTD is ever read, so no entity can expand or name a file; a text that would make the parser slow or
 //! hungry (see [`guard`]) is refused first; names in foreign namespaces are not mistaken for ours.
 
+use super::dialect;
 use super::model::{DescriptionError, Dialect};
 use super::values::Scalar;
-use super::{dialect, guard};
+use crate::fmu::guard;
 use crate::places::{self, Places};
 use roxmltree::{Document, Error, Node, ParsingOptions};
 use std::cell::{Cell, RefCell};
@@ -25,6 +26,7 @@ pub(super) fn document<'a>(places: &Places<'a>) -> Result<Document<'a>, Descript
         let end = text.trim_end().len();
         match error {
             Error::DtdDetected => error_at(places, guard::after_prolog(text), DTD),
+            Error::NamespacesLimitReached => error_at(places, 0, "has more than 65,536 different namespaces"),
             Error::NodesLimitReached => error_at(places, 0, format!("has more than {NODES_LIMIT} XML nodes")),
             Error::UnexpectedEndOfStream | Error::UnclosedRootNode | Error::NoRootNode => {
                 let message = match end {
