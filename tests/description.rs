@@ -335,6 +335,42 @@ fn dependencies_may_be_absent_empty_or_listed_with_their_kinds() {
     assert_eq!(of(&found.continuous_state_derivatives[0]), Some(vec![(2, Constant)]));
 }
 
+/// FMI 3.0.2, 2.6: a minor version only adds what may be ignored.
+#[test]
+fn a_later_minor_version_is_read_as_3_0_and_what_it_adds_is_ignored_with_a_note() {
+    let text = "<fmiModelDescription fmiVersion='3.1' modelName='m' instantiationToken='t' mood='good'>\
+         <ScheduledExecution modelIdentifier='m' canFly='true'/><Weather/><ModelVariables>\
+         <Float64 name='time' valueReference='0' causality='independent'/>\
+         <Clock name='c' valueReference='1' causality='input' intervalVariability='triggered' priority='1' hue='red'/>\
+         </ModelVariables><ModelStructure/></fmiModelDescription>";
+    let found = parse(text).unwrap();
+    assert_eq!((found.fmi_version.as_str(), found.dialect), ("3.1", Dialect::Released));
+    assert_eq!(found.warnings.len(), 5, "{:#?}", found.warnings);
+    assert!(found.warnings[0].contains("fmiVersion=\"3.1\" is later than the FMI 3.0"), "{:#?}", found.warnings);
+    for ignored in ["mood=", "canFly=", "<Weather>", "hue="] {
+        assert!(found.warnings.iter().any(|warning| warning.contains(ignored)), "{:#?}", found.warnings);
+    }
+}
+
+/// XML Schema allows a sign before zero.
+#[test]
+fn zero_may_have_a_sign() {
+    let found = with_variables(
+        "<UInt8 name='x' valueReference='1' initial='exact' start='-0 +0 -000'><Dimension start='3'/></UInt8>\
+         <UInt64 name='y' valueReference='2' initial='exact' start='-0'/>",
+        "",
+    );
+    assert_eq!(found.variable("x").unwrap().start, Some(Values::UInt8(vec![0; 3])));
+    assert_eq!(found.variable("y").unwrap().start, Some(Values::UInt64(vec![0])));
+}
+
+#[test]
+fn a_mime_type_may_be_long() {
+    let long = format!("application/x; note={}", "x".repeat(100_000));
+    let variable = format!("<Binary name='x' valueReference='1' mimeType='{long}' quantity='{long}'/>");
+    assert_eq!(with_variables(&variable, "").variable("x").unwrap().mime_type.as_deref(), Some(long.as_str()));
+}
+
 /// Allowed by this parser though not by the standard, or not known to it: one warning each, with its place.
 #[test]
 fn what_harms_no_run_is_a_warning() {
@@ -366,6 +402,32 @@ fn what_harms_no_run_is_a_warning() {
         assert_eq!(warnings.len(), 1, "{variables}: {warnings:?}");
         assert!(warnings[0].contains(warning) && warnings[0].starts_with("modelDescription.xml:1:"), "{warnings:?}");
     }
+    for (variables, structure, warning) in [
+        (
+            "<Int8 name='x' valueReference='1' canHandleMultipleSetPerTimeInstant='false'/>",
+            "",
+            "canHandleMultipleSetPerTimeInstant=\"false\" belongs only to inputs",
+        ),
+        ("<Float64 name='x' valueReference='1' reinit='true'/>", "", "reinit=\"true\" belongs only to states"),
+        (
+            "<Float64 name='p' valueReference='1' causality='parameter' start='0' intermediateUpdate='true'/>",
+            "",
+            "intermediateUpdate=\"true\" belongs only to continuous variables",
+        ),
+        (
+            "<Int8 name='x' valueReference='1' causality='output'/><Int8 name='y' valueReference='2' causality='output'/>",
+            "<InitialUnknown valueReference='1'/><Output valueReference='1'/><Output valueReference='2'/>",
+            "<Output> stands behind <InitialUnknown>",
+        ),
+    ] {
+        let warnings = with_variables(variables, structure).warnings;
+        assert_eq!(warnings.len(), 1, "{variables}: {warnings:?}");
+        assert!(warnings[0].contains(warning) && warnings[0].starts_with("modelDescription.xml:1:"), "{warnings:?}");
+    }
+    // What says no more than the default harms nobody.
+    let defaults = "<Int8 name='x' valueReference='1' canHandleMultipleSetPerTimeInstant='true' intermediateUpdate='0'/>\
+                    <Float64 name='y' valueReference='2' reinit='false'/>";
+    assert_eq!(with_variables(defaults, "").warnings, Vec::<String>::new());
     let many: String = (1..=150).map(|i| format!("<Int8 name='x{i}' valueReference='{i}' colour='red'/>")).collect();
     let warnings = with_variables(&many, "").warnings;
     assert_eq!((warnings.len(), warnings[100].as_str()), (101, "modelDescription.xml: 50 more warnings"));

@@ -59,19 +59,20 @@ fn texts_that_are_no_model_description() {
 }
 
 #[test]
-fn only_fmi_3_0() {
+fn only_fmi_3() {
     let text = |version: &str| {
         format!(
             "<fmiModelDescription modelName='m' §fmiVersion='{version}' instantiationToken=''>{SE}<ModelVariables/></fmiModelDescription>"
         )
     };
     for version in ["1.0", "2.0", "2.0.4", "2.0-rc.1"] {
-        refused(&text(version), "is not supported by this build of vecud (FMI 3.0 only)");
+        refused(&text(version), "is not supported by this build of vecud (FMI 3 only)");
     }
-    for version in ["", "3", "3.1", "4.0", "3.0.x", "3.0-", "v3.0", "2"] {
+    for version in ["", "3", "4.0", "4.1", "3.0.x", "3.x", "3.1.", "3.1.2.3", "3.", "30.1", "3.0-", "3.1-", "v3.0", "2"]
+    {
         refused(&text(version), "is no version of FMI that this build");
     }
-    for version in ["3.0", "3.0.1", "3.0.2", "3.0-rc.2", "3.0.1-beta"] {
+    for version in ["3.0", "3.0.1", "3.0.2", "3.0-rc.2", "3.0.1-beta", "3.1", "3.1.2", "3.12", "3.1-beta.1"] {
         assert!(description::parse(&text(version).replace(MARK, "")).is_ok(), "{version}");
     }
 }
@@ -144,6 +145,7 @@ fn attributes_and_start_values_of_variables() {
         ("<Float64 name='x' valueReference='1' initial='exact' §start='inf'/>", "is not a number"),
         ("<Float64 name='x' valueReference='1' initial='exact' §start='1,5'/>", "has an item \"1,5\""),
         ("<Float64 name='x' valueReference='1' initial='exact' §start=' '/>", "has no value"),
+        ("<UInt8 name='x' valueReference='1' initial='exact' §start='-00 -'/>", "has an item \"-\""),
         ("<Float64 name='x' valueReference='1' §min='1 2'/>", "is not a single value"),
         ("<Float64 name='x' valueReference='1' initial='exact' §start='1 2'/>", "2 start values for one value"),
         ("<Boolean name='x' valueReference='1' initial='exact' §start='TRUE'/>", "true, false, 1 or 0"),
@@ -268,6 +270,10 @@ fn clocks() {
         ("intervalDecimal='1' §shiftCounter='1'", "needs the attribute `resolution`"),
         ("intervalDecimal='1' §resolution='0'", "must be greater than 0"),
         ("§intervalCounter='0' resolution='10'", "must be greater than 0"),
+        (
+            "§intervalCounter='2' resolution='18446744073709551615'",
+            "<Clock> \"c\": intervalCounter=\"2\" with resolution=18446744073709551615 cannot be represented by vecud",
+        ),
         ("§intervalCounter='1'", "needs the attribute `resolution`"),
         ("§intervalCounter='-1' resolution='10'", "is not an integer from 0"),
         ("intervalDecimal='1' §priority='-1'", "is not an integer from 0"),
@@ -387,10 +393,27 @@ fn texts_that_are_dear_to_parse_are_refused() {
     let attributes: String = (0..200_000).map(|i| format!(" a{i}=''")).collect();
     let error = description::parse(&in_variables(&format!("<Int8{attributes}/>"))).unwrap_err();
     assert!(error.message.contains("more than 1000 attributes"), "{error}");
-    let types = format!("<TypeDefinitions><Int8Type name='T' §quantity='{}'/></TypeDefinitions>", "q".repeat(1001));
+    let types = format!("<TypeDefinitions><Float64Type name='T' §unit='{}'/></TypeDefinitions>", "u".repeat(1001));
     refused(&in_root(&format!("{SE}{types}")), "is longer than 1000 characters");
-    let error = description::parse(&"<a xmlns:b='c'>".repeat(100_000)).unwrap_err();
-    assert!(error.message.contains("namespace declarations"), "{error}");
+}
+
+/// Each declaration is handed down to every element inside.
+#[test]
+fn namespaces_inside_of_each_other_are_refused_before_they_cost_anything() {
+    let nested = |n: usize| (0..n).map(|i| format!("<a{i} xmlns:p{i}='u{i}'>")).collect::<String>();
+    let start = std::time::Instant::now();
+    for text in [nested(4_000), nested(9_900), "<a xmlns:b='c'>".repeat(100_000)] {
+        let error = description::parse(&text).unwrap_err();
+        assert!(error.message.contains("namespace declarations inside of each other"), "{error}");
+    }
+    // Each element looks through all that apply to it, too.
+    let all: String = (0..999).map(|i| format!(" xmlns:p{i}='u'")).collect();
+    let wide = format!("<a{all}>{}</a>", "<b/>".repeat(1_000_000));
+    assert!(description::parse(&wide).unwrap_err().message.contains("namespace declarations"));
+    let long: String = (0..900).map(|i| format!(" xmlns:{}{i}='u'", "p".repeat(10_000))).collect();
+    let dear = format!("<a{long}>{}</a>", "<b/>".repeat(10_000));
+    assert!(description::parse(&dear).unwrap_err().message.contains("namespace declarations"));
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }
 
 /// A small description with every kind of element, to be damaged.

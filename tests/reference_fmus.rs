@@ -192,7 +192,7 @@ fn fmus_without_scheduled_execution_are_refused() {
             false => {
                 let version = fmu.attribute("fmiVersion");
                 assert_eq!(folder.vecud(&["inspect", path]).status.code(), Some(2), "{path}");
-                format!("fmiVersion=\"{version}\" is not supported by this build of vecud (FMI 3.0 only)")
+                format!("fmiVersion=\"{version}\" is not supported by this build of vecud (FMI 3 only)")
             }
         };
         std::fs::write(folder.path("rig.toml"), format!("[fmu.x]\npath = {path:?}\n")).unwrap();

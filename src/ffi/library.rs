@@ -147,13 +147,13 @@ impl fmt::Debug for Library {
     }
 }
 
-/// What `fmi3GetVersion` may say in which dialect: 3.0 and its patch releases; the alphas before it, or what they were to
-/// become.
+/// What `fmi3GetVersion` may say in which dialect: 3.0, its patch releases, and later minor versions, which only add what may
+/// be ignored (FMI 3.0.2, 2.6); the alphas before it, or what they were to become.
 fn dialects_of(version: &str) -> &'static [Dialect] {
     match version {
         "3.0" => &[Dialect::Released, Dialect::Draft],
         alpha if alpha.starts_with("3.0-alpha") => &[Dialect::Draft],
-        other if other.starts_with("3.0") => &[Dialect::Released],
+        other if other.starts_with("3.") => &[Dialect::Released],
         _ => &[],
     }
 }
@@ -272,7 +272,7 @@ impl fmt::Display for LoadError {
                 write!(f, "{path}: fmi3GetVersion returns no version")
             }
             LoadErrorKind::Version(version) => {
-                write!(f, "{path}: fmi3GetVersion says \"{version}\"; only FMI 3.0 can run")
+                write!(f, "{path}: fmi3GetVersion says \"{version}\"; only FMI 3 can run")
             }
         }
     }

@@ -94,7 +94,13 @@ impl<'a> Timing<'a> {
                 None => Err(attribute.error("needs the attribute `resolution`")),
             };
         };
-        let value = Fraction::new(counter, resolution).map_err(|e| attribute.error(e.to_string()))?;
+        let value = Fraction::new(counter, resolution).map_err(|error| match error {
+            NotAFraction::TooLarge => attribute.error(format!(
+                "with resolution={resolution} cannot be represented by vecud: in lowest terms the resolution may be at most \
+                 2^63 (FMI allows up to 2^64 - 1); export the FMU with a coarser resolution"
+            )),
+            other => attribute.error(other.to_string()),
+        })?;
         if let Some((other, decimal)) = self.decimal {
             let (a, b) = (value.seconds(), decimal.seconds());
             if (a - b).abs() > 1e-9 * a.max(b) {

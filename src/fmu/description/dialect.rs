@@ -9,7 +9,7 @@
 //! | `<ModelExchange>` | `completedIntegratorStepNotNeeded` | `needsCompletedIntegratorStep` `providesEvaluateDiscreteStates` |
 //! | `<CoSimulation>` | | `mightReturnEarlyFromDoStep` `providesEvaluateDiscreteStates` |
 //! | `<ModelStructure>` | `<Derivative>` | `<ContinuousStateDerivative>` `<ClockedState>` |
-//! | `fmiVersion` | `3.0-alpha…` | `3.0.1` and later, other pre-releases |
+//! | `fmiVersion` | `3.0-alpha…` | `3.0.1` and later, `3.1` and later, other pre-releases |
 //!
 //! Signs of the draft alone: the draft. Signs of the released text alone, or none at all: released. Signs of both: an
 //! error, unless the caller says which it is; then what belongs to the other one is ignored with a warning.
@@ -86,7 +86,7 @@ fn of_version(version: &str) -> Option<Dialect> {
     match version.trim_ascii() {
         "3.0" => None,
         text if text.starts_with("3.0-alpha") => Some(Dialect::Draft),
-        text if text.starts_with("3.0") => Some(Dialect::Released),
+        text if text.starts_with("3.") => Some(Dialect::Released),
         _ => None,
     }
 }

@@ -29,6 +29,7 @@ pub(super) fn check(
     let (mut of_arrays, mut clock_elements) = (Vec::new(), Vec::new());
     let mut independent: Option<&Variable> = None;
     let mut previous = HashSet::new();
+    let states: HashSet<ValueReference> = variables.iter().filter_map(|variable| variable.derivative).collect();
     let named_as_types = types.list.iter().filter_map(|definition| index.by_name(variables, &definition.name));
     let named_as_types: HashSet<usize> = named_as_types.collect();
     for (position, (variable, &element)) in variables.iter().zip(elements).enumerate() {
@@ -50,6 +51,13 @@ pub(super) fn check(
         all.check_dimensions(variable, element)?;
         all.check_derivative(variable, element)?;
         all.check_previous(variable, element, &mut previous)?;
+        // A state is what another variable is the derivative of (2.4.7.5, `derivative`).
+        if variable.reinit
+            && !states.contains(&variable.value_reference)
+            && let Some(attribute) = element.attribute("reinit")
+        {
+            attribute.warn("belongs only to states: no variable is its `derivative`");
+        }
         if variable.clock_element > 0 {
             of_arrays.push(position);
         }

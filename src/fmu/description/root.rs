@@ -155,11 +155,15 @@ fn version(attribute: Attribute<'_>) -> Result<&str, DescriptionError> {
     let numbers: Vec<&str> = numbers.split('.').collect();
     let are_numbers = numbers.iter().all(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
     match numbers[..] {
-        ["3", "0"] | ["3", "0", _] if are_numbers && suffix != Some("") => {
+        ["3", minor] | ["3", minor, _] if are_numbers && suffix != Some("") => {
             match (suffix, attribute.is_draft()) {
+                (None, _) if minor != "0" => attribute.warn(
+                    "is later than the FMI 3.0 that vecud knows: what it adds is ignored, as minor versions allow \
+                     (FMI 3.0.2, 2.6)",
+                ),
                 (None, _) => {}
                 (Some(_), false) => {
-                    attribute.warn("is a pre-release of FMI 3.0; its FMUs may not fit the released C interface");
+                    attribute.warn("is a pre-release; its FMUs may not fit the released C interface of FMI 3.0");
                 }
                 (Some(_), true) => attribute.warn(
                     "is a pre-release of FMI 3.0, read as the draft of January 2021 (after 3.0-alpha.5); FMUs of other \
@@ -169,9 +173,9 @@ fn version(attribute: Attribute<'_>) -> Result<&str, DescriptionError> {
             Ok(version)
         }
         ["1" | "2", _] | ["1" | "2", _, _] if are_numbers => {
-            Err(attribute.error("is not supported by this build of vecud (FMI 3.0 only)"))
+            Err(attribute.error("is not supported by this build of vecud (FMI 3 only)"))
         }
-        _ => Err(attribute.error("is no version of FMI that this build of vecud supports (FMI 3.0 only)")),
+        _ => Err(attribute.error("is no version of FMI that this build of vecud supports (FMI 3 only)")),
     }
 }
 

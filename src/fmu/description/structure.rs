@@ -26,6 +26,7 @@ pub(super) fn read(
     let mut structure = ModelStructure::default();
     // In which of the five lists each variable is.
     let mut listed = vec![[false; 5]; variables.len()];
+    let mut order = Order::default();
     for element in list.children() {
         let home = dialect::of_structure(element.name()).filter(|&home| home != element.dialect());
         if let Some(home) = home {
@@ -44,6 +45,7 @@ pub(super) fn read(
                 continue;
             }
         };
+        order.check(element, number);
         let (unknown, position) = unknown(element, variables, index)?;
         let variable = &variables[position];
         if std::mem::replace(&mut listed[position][number], true) {
@@ -58,6 +60,31 @@ pub(super) fn read(
         }
     }
     Ok(structure)
+}
+
+/// The order of the five lists (the schema's `xs:sequence`): the draft's is another one, and not looked at.
+#[derive(Default)]
+struct Order<'a> {
+    last: Option<(usize, &'a str)>,
+    is_wrong: bool,
+}
+
+impl<'a> Order<'a> {
+    /// Warns of the first element that stands behind one of a later list.
+    fn check(&mut self, element: Element<'a>, number: usize) {
+        match self.last {
+            Some((last, name)) if last > number && !self.is_wrong && !element.is_draft() => {
+                element.warn(format!(
+                    "<{}> stands behind <{name}>; the order is Output, ContinuousStateDerivative, ClockedState, \
+                     InitialUnknown, EventIndicator",
+                    element.name()
+                ));
+                self.is_wrong = true;
+            }
+            Some((last, _)) if last > number => {}
+            _ => self.last = Some((number, element.name())),
+        }
+    }
 }
 
 /// An entry, and the position of its variable.

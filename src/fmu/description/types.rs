@@ -73,9 +73,9 @@ pub(super) struct Shared {
     pub(super) max_size: Option<u64>,
 }
 
-/// A text that every variable of a type repeats wherever variables are listed, so that it must not be long: a large text
+/// A unit, which every variable of a type repeats wherever variables are listed, so that it must not be long: a large text
 /// in one type and many variables of it would fill memory and disk.
-fn inheritable(element: Element<'_>, name: &str) -> Result<Option<Arc<str>>, DescriptionError> {
+fn unit_name(element: Element<'_>, name: &str) -> Result<Option<Arc<str>>, DescriptionError> {
     const LIMIT: usize = 1000;
     match element.attribute(name) {
         Some(attribute) if attribute.value.len() > LIMIT => {
@@ -94,13 +94,13 @@ impl Shared {
         match variable_type {
             VariableType::Boolean | VariableType::String | VariableType::Clock => return Ok(shared),
             VariableType::Binary => {
-                shared.mime_type = inheritable(element, "mimeType")?;
+                shared.mime_type = element.attribute("mimeType").map(|attribute| attribute.value.into());
                 shared.max_size = element.scalar("maxSize")?;
                 return Ok(shared);
             }
             _ => {}
         }
-        shared.quantity = inheritable(element, "quantity")?;
+        shared.quantity = element.attribute("quantity").map(|attribute| attribute.value.into());
         if let Some(min) = element.attribute("min") {
             shared.min = values::single(min, variable_type)?.map(Arc::new);
         }
@@ -108,8 +108,8 @@ impl Shared {
             shared.max = values::single(max, variable_type)?.map(Arc::new);
         }
         if is_float(variable_type) {
-            shared.unit = inheritable(element, "unit")?;
-            shared.display_unit = inheritable(element, "displayUnit")?;
+            shared.unit = unit_name(element, "unit")?;
+            shared.display_unit = unit_name(element, "displayUnit")?;
             shared.relative_quantity = element.scalar("relativeQuantity")?;
             shared.unbounded = element.scalar("unbounded")?;
             shared.nominal = match variable_type {

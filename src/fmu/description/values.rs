@@ -18,7 +18,10 @@ macro_rules! integers {
             const WHAT: &'static str = $what;
 
             fn read(word: &str) -> Option<Self> {
-                word.parse().ok()
+                match word.parse() {
+                    Ok(value) => Some(value),
+                    Err(_) => is_negative_zero(word).then_some(0),
+                }
             }
         })*
     };
@@ -71,8 +74,13 @@ impl Scalar for ValueReference {
     const WHAT: &'static str = "a value reference (0 to 4294967295)";
 
     fn read(word: &str) -> Option<ValueReference> {
-        word.parse().ok().map(ValueReference)
+        u32::read(word).map(ValueReference)
     }
+}
+
+/// `-0`, which XML Schema allows for an unsigned type and Rust does not read as one.
+fn is_negative_zero(word: &str) -> bool {
+    word.strip_prefix('-').is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|digit| digit == b'0'))
 }
 
 /// Whether only characters of a decimal literal occur (Rust would also read `inf` and `nan`).

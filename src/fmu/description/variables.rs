@@ -110,6 +110,17 @@ fn read_one<'a>(
     };
     let can_handle_multiple_set_per_time_instant =
         element.scalar("canHandleMultipleSetPerTimeInstant")?.unwrap_or(true);
+    let misplaced = |name: &str, of: &str| {
+        if let Some(attribute) = element.attribute(name) {
+            attribute.warn(format!("belongs only to {of}"));
+        }
+    };
+    if !can_handle_multiple_set_per_time_instant && causality != Causality::Input {
+        misplaced("canHandleMultipleSetPerTimeInstant", "inputs");
+    }
+    if intermediate_update && variability != Variability::Continuous && !element.is_draft() {
+        misplaced("intermediateUpdate", "continuous variables");
+    }
     let (clocks, clock_element) = match element.is_draft() {
         true => draft::association(element)?,
         false => (clock_list(element, variability)?, 0),
