@@ -110,6 +110,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "sys::SysError",
             "sys::affinity",
             "sys::clock::Clock",
+            "sys::confine",
             "sys::cycles::Ruler",
             "sys::datagram",
             "sys::memory",

@@ -67,6 +67,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         quiet: arguments.quiet,
         cache: None,
         runner: None,
+        own_process: true,
         save_state: arguments.save_state,
         restore_state: arguments.restore_state,
         repeat: arguments.repeat,

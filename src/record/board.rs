@@ -23,10 +23,12 @@ mod next_run;
 mod phase;
 pub mod promise;
 mod stimuli;
+mod threads;
 mod trace;
 
 pub use calls::OutsideCall;
 pub use phase::Phase;
+pub use threads::Threads;
 
 /// Words of the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +86,12 @@ pub enum Global {
     Panicked,
     /// CLOCK_MONOTONIC at the end of the simulation, ns.
     Ended,
+    /// What was said last about the runner's threads ([`Threads`]).
+    Threads,
+    /// Kernel's id of the thread that receives datagrams; 0: there is none.
+    ReceiverTid,
+    /// Kernel's id of a watchdog that has to run above all partitions; 0: there is none.
+    WatchdogTid,
     /// In virtual time: counts up with everything that a trace notes.
     TraceOrder,
     /// Number of words; keep last.

@@ -85,6 +85,12 @@ pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refus
                                 fmu.name
                             )
                         }
+                        // Root may read everything, but not without its capabilities.
+                        _ if error.to_string().contains("Permission denied") => {
+                            "; FMU code has no privileges, root's neither: let everybody read the library, its folders and \
+                             what it needs (chmod -R a+rX)"
+                                .to_owned()
+                        }
                         _ => String::new(),
                     };
                     Refusal::Invalid(format!("fmu `{}` ({}): {error}{way_out}", fmu.name, fmu.path.display()))

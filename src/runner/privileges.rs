@@ -7,7 +7,7 @@ use super::world::World;
 use crate::plan::{Mode, Plan};
 use crate::record::board::{Global, Scheduling};
 use crate::sys::resident::{self, Extent, Order};
-use crate::sys::{SysError, affinity, memory, scheduling};
+use crate::sys::{SysError, affinity, confine, memory, scheduling};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -58,6 +58,14 @@ pub fn granted(plan: &Plan, say: &dyn Fn(u8, &str)) -> Granted {
         );
     }
     Granted { scheduling: Scheduling::Fifo, pinned }
+}
+
+/// Gives away what FMU code does not need, for good. To be called while there is one thread: capabilities are each thread's own.
+pub fn give_away(plan: &Plan, granted: Granted, say: &dyn Fn(u8, &str)) {
+    let fifo = if granted.scheduling == Scheduling::Fifo { plan.host.fifo_band.1.get() } else { 0 };
+    if let Err(error) = confine::confine(fifo) {
+        say(1, &format!("FMU CODE HAS PRIVILEGES THAT IT DOES NOT NEED, or could get them: {error}"));
+    }
 }
 
 /// Why this run is cooperative, what that means, and the command that changes it; `None`: it need not be.

@@ -12,8 +12,11 @@ use crate::sys::latency::CpuDmaLatency;
 use crate::sys::shared_memory::SharedMemory;
 use crate::sys::wake::monotonic_now;
 use crate::sys::{process, thread};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read, Seek};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// Where the runner finds the shared memory.
@@ -95,8 +98,11 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> i32 {
         Some(Err(error)) => say(1, &format!("CORES MAY SLEEP DEEPLY, and take long to wake: {error}")),
         None => (),
     }
+    let folder = process::folder(Path::new(OsStr::from_bytes(&job.folder)));
+    // Nothing of others has run yet, and the threads that have tried what is granted have ended.
+    privileges::give_away(&job.plan, granted, &say);
     let scale = Scale::calibrate(20_000_000);
-    let sequence = Sequence { job, board, granted, scale, resumed, state_file, say: &say };
+    let sequence = Sequence { job, board, granted, scale, folder, resumed, state_file, say: &say };
     let code = sequence.run();
     set(Global::Panicked, u64::from(crate::ffi::host_panicked()));
     board.set_phase(if code == 2 { Phase::Refused } else { Phase::Done });

@@ -32,7 +32,7 @@ use crate::schedule::{self, Due, QUEUE, Timeline};
 use crate::sys::affinity::{self, current_cpu};
 use crate::sys::preemption::Partition as LockMember;
 use crate::sys::wake::{self, Wakening};
-use crate::sys::{SysError, memory, scheduling, thread};
+use crate::sys::{SysError, memory, thread};
 use crate::time::Nanos;
 use crossbeam::channel::Sender;
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
@@ -75,7 +75,7 @@ impl PartitionThread {
         let member = LockMember::new(plan.level, fifo.then_some(plan.fifo.get()));
         world.board.task(task).word(TaskWord::Tid).store(u64::from(thread::current_tid()), Relaxed);
         crate::sys::crash::label_thread(task.0 as u64 + 1);
-        let set_up = self.set_up(fifo).map(|unrefined| SetUp {
+        let set_up = self.set_up().map(|unrefined| SetUp {
             task,
             demotion: member.demotion(),
             stack: (&raw const world).addr(),
@@ -95,10 +95,12 @@ impl PartitionThread {
         world.tasks[task.0].next.store(i64::MAX, SeqCst);
         world.tasks[task.0].finished.store(true, SeqCst);
         world.instances[plan.fmu.0].turns.retire(task.0);
+        world.wait_to_leave(task);
         (self.activation, timeline)
     }
 
-    fn set_up(&self, fifo: bool) -> Result<Option<SysError>, String> {
+    /// All but the priority, which the supervisor gives.
+    fn set_up(&self) -> Result<Option<SysError>, String> {
         let plan = &self.world.plan.tasks[self.task.0];
         let place = |error: SysError| format!("thread {}: {error}", plan.thread);
         thread::block_signals().map_err(place)?;
@@ -108,9 +110,6 @@ impl PartitionThread {
         memory::prefault_stack(self.world.plan.host.stack_kib * 1024 * 3 / 4);
         if self.world.pinned {
             affinity::pin_to(plan.cpu).map_err(place)?;
-        }
-        if fifo {
-            scheduling::set_fifo(plan.fifo.get()).map_err(place)?;
         }
         Ok(unrefined)
     }

@@ -13,11 +13,11 @@
 use super::world::World;
 use crate::exchange::TickStamp;
 use crate::plan::{ReceiverPlan, TaskId};
-use crate::record::board::{Scheduling, TaskWord};
+use crate::record::board::{Global, Scheduling, TaskWord};
 use crate::schedule::{ClockOffset, TokenBucket};
 use crate::sys::clock::real_time_now;
 use crate::sys::datagram::{Control, DatagramSocket, Received, Watched};
-use crate::sys::{SysError, affinity, memory, process, scheduling, thread};
+use crate::sys::{SysError, affinity, memory, process, thread};
 use crate::time::{Instant, Nanos};
 use crossbeam::channel::bounded;
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
@@ -201,8 +201,9 @@ impl Body {
         let _only_pauses = thread::minimize_timer_slack();
         memory::prefault_stack(STACK / 2);
         if self.world.scheduling == Scheduling::Fifo {
-            affinity::pin_to(plan.cpu)?;
-            return scheduling::set_fifo(plan.fifo.get());
+            // Its priority is given by the supervisor.
+            self.world.board.global(Global::ReceiverTid).store(u64::from(thread::current_tid()), SeqCst);
+            return affinity::pin_to(plan.cpu);
         }
         let partitions: Vec<usize> = self.world.plan.tasks.iter().map(|task| task.cpu).collect();
         // Where partitions cannot be bound to their cores, which was said, this cannot be done either.

@@ -25,9 +25,8 @@ use crate::sys::process;
 use crate::sys::wake::monotonic_now;
 use crate::time::Nanos;
 use std::cell::RefCell;
-use std::ffi::OsStr;
 use std::fs::File;
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -43,6 +42,8 @@ pub struct Sequence<'a> {
     pub granted: Granted,
     /// Converts time stamp differences of the lock.
     pub scale: Scale,
+    /// The folder of all runs, opened while that was a privilege.
+    pub folder: std::io::Result<OwnedFd>,
     /// Where the run goes on from.
     pub resumed: Option<Snapshot>,
     /// Where the state is saved to.
@@ -249,8 +250,9 @@ impl Sequence<'_> {
         if self.board.phase() != Phase::Initialising {
             return false;
         }
-        let log = Path::new(OsStr::from_bytes(&self.job.folder)).join(Job::folder_of(number)).join("run.log");
-        if let Err(error) = process::print_to(&log) {
+        let log = Path::new(&Job::folder_of(number)).join("run.log");
+        let folder = self.folder.as_ref().map_err(|error| std::io::Error::from(error.kind()));
+        if let Err(error) = folder.and_then(|folder| process::print_to(folder.as_fd(), &log)) {
             (self.say)(1, &format!("what FMUs print does not go to {}: {error}", log.display()));
         }
         true

@@ -8,7 +8,7 @@ use super::watchdog::Watchdog;
 use super::world::{Ending, World};
 use super::{privileges, stimuli};
 use crate::plan::TaskId;
-use crate::record::board::{Global, Phase, TaskWord};
+use crate::record::board::{Global, Phase, TaskWord, Threads};
 use crate::schedule::Timeline;
 use crate::sys::clock::{self, Clock, monotonic_now};
 use crate::sys::{affinity, crash, thread};
@@ -23,6 +23,10 @@ type Left = (Activation, Timeline);
 
 /// How often the main thread looks.
 const LOOK: Duration = Duration::from_millis(2);
+/// How often it looks for an answer of the supervisor.
+const ANSWER: Duration = Duration::from_micros(100);
+/// So long the supervisor may take for its last look at the threads, ns.
+const LAST_LOOK: i64 = 500_000_000;
 /// An event that is handed over later than this after its arrival may find its time recorded as complete, ns.
 const EVENTS_CLOSE: i64 = 50_000_000;
 /// So long before the stop time is never recorded as complete before the end, ns.
@@ -71,11 +75,14 @@ pub fn run(
     for problem in &problems {
         say(3, problem);
     }
-    if !problems.is_empty() {
+    let give_up = |receiver: Option<Receiver>, threads, reconfigurer| {
         world.end(Ending::Discard);
         receiver.into_iter().for_each(Receiver::join);
-        let left = join(world, threads, None, monotonic_now());
-        return Err(left.into_iter().map(|(activation, _)| activation).collect());
+        let left = join(world, threads, reconfigurer, monotonic_now());
+        Err(left.into_iter().map(|(activation, _)| activation).collect())
+    };
+    if !problems.is_empty() {
+        return give_up(receiver, threads, None);
     }
     if let Some(error) = set_up.iter().find_map(|thread| thread.unrefined.as_ref()) {
         say(1, &format!("WAKE-UPS MAY BE 50 µs LATER THAN THEY HAVE TO BE: {error}"));
@@ -89,6 +96,9 @@ pub fn run(
         set_up.iter().map(|thread| thread.stack).chain(receiver.iter().map(|receiver| receiver.stack)).collect();
     privileges::settle_memory(world, stacks, say);
     let watchdog = Watchdog::start(world, set_up, say);
+    if !are_scheduled(world) {
+        return give_up(receiver, threads, reconfigurer);
+    }
     world.set_start(Nanos((world.now() / START_GRID + 4) * START_GRID).plus(world.plan.host.phase));
     world.board.set_phase(Phase::Running);
     receiver.iter().for_each(Receiver::receive);
@@ -119,6 +129,31 @@ pub fn run(
     world.board.global(Global::Ended).store(monotonic_now() as u64, SeqCst);
     drop(watchdog);
     Ok((activations, timelines))
+}
+
+/// Has the supervisor give all threads their priorities, for which FMU code has no privilege. `false`: it could not, and has
+/// said why.
+fn are_scheduled(world: &World) -> bool {
+    world.board.set_threads(Threads::SetUp);
+    loop {
+        match world.board.threads() {
+            Threads::Scheduled => return true,
+            Threads::Refused => return false,
+            _ => std::thread::sleep(ANSWER),
+        }
+    }
+}
+
+/// Lets the supervisor look at the threads of a run that has begun for the last time; does not wait for one that is busy.
+fn are_seen(world: &World) {
+    if world.board.threads() != Threads::Scheduled {
+        return;
+    }
+    world.board.set_threads(Threads::Leaving);
+    let until = monotonic_now() + LAST_LOOK;
+    while world.board.threads() == Threads::Leaving && monotonic_now() < until {
+        std::thread::sleep(ANSWER);
+    }
 }
 
 /// Until the run is to end: by its stop time, a request, or a failure. Returns when it was to.
@@ -209,5 +244,7 @@ fn join(world: &World, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Reco
     if let Some(reconfigurer) = reconfigurer {
         reconfigurer.join();
     }
+    are_seen(world);
+    world.dismiss();
     threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
 }

@@ -6,10 +6,11 @@
 use super::realtime::SetUp;
 use super::world::World;
 use crate::plan::TaskId;
-use crate::record::board::{Scheduling, TaskWord};
+use crate::record::board::{Global, Scheduling, TaskWord};
 use crate::sys::preemption::Demotion;
-use crate::sys::{SysError, affinity, scheduling, thread};
+use crate::sys::{affinity, thread};
 use crate::time::Nanos;
+use crossbeam::channel::bounded;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
 use std::thread::JoinHandle;
@@ -44,22 +45,18 @@ impl Watchdog {
         if watched.is_empty() || world.scheduling != Scheduling::Fifo {
             return watchdog;
         }
-        let place = match Place::find(world) {
-            Ok(place) => Some(place),
-            Err(error) => {
-                say(
-                    1,
-                    &format!(
-                        "the watchdog is an ordinary thread, which a partition that never ends keeps from running: {error}"
-                    ),
-                );
-                None
-            }
+        let (ready, is_ready) = bounded::<()>(1);
+        let body = move || {
+            find_a_place(world);
+            drop(ready);
+            watch(world, watched, &stop);
         };
-        match thread::spawn("vecud.watchdog", 256 * 1024, move || watch(world, watched, place, &stop)) {
+        match thread::spawn("vecud.watchdog", 256 * 1024, body) {
             Ok(thread) => watchdog.thread = Some(thread),
             Err(error) => say(1, &format!("no partition is watched: {error}")),
         }
+        // Nothing is sent: it has its place when it drops its end.
+        let _ = is_ready.recv();
         watchdog
     }
 }
@@ -73,33 +70,17 @@ impl Drop for Watchdog {
     }
 }
 
-/// Where partitions cannot keep the watchdog from running.
-#[derive(Clone, Copy)]
-enum Place {
-    /// A core without partitions.
-    Core(usize),
-    /// A FIFO priority above the band.
-    Above(u8),
-}
-
-impl Place {
-    fn find(world: &World) -> Result<Place, SysError> {
-        let in_use: Vec<usize> = world.plan.tasks.iter().map(|task| task.cpu).collect();
-        if let Some(cpu) = affinity::allowed_cpus()?.into_iter().find(|cpu| !in_use.contains(cpu)) {
-            return Ok(Place::Core(cpu));
-        }
-        let above = (world.plan.host.fifo_band.1.get() + 1).min(99);
-        scheduling::probe_fifo(above).map(|()| Place::Above(above))
+/// Where partitions cannot keep the calling thread from running: on a core without any, else above their band, which is for
+/// the supervisor to do.
+fn find_a_place(world: &World) {
+    let in_use: Vec<usize> = world.plan.tasks.iter().map(|task| task.cpu).collect();
+    let free = affinity::allowed_cpus().ok().and_then(|cpus| cpus.into_iter().find(|cpu| !in_use.contains(cpu)));
+    if free.is_none_or(|cpu| affinity::pin_to(cpu).is_err()) {
+        world.board.global(Global::WatchdogTid).store(u64::from(thread::current_tid()), SeqCst);
     }
 }
 
-fn watch(world: &World, mut watched: Vec<Watched>, place: Option<Place>, stop: &AtomicBool) {
-    // Both were tried before.
-    let _in_place = match place {
-        Some(Place::Core(cpu)) => affinity::pin_to(cpu),
-        Some(Place::Above(priority)) => scheduling::set_fifo(priority),
-        None => Ok(()),
-    };
+fn watch(world: &World, mut watched: Vec<Watched>, stop: &AtomicBool) {
     let shortest = watched.iter().map(|watched| watched.limit.0).min().unwrap_or(0);
     let period = Duration::from_nanos((shortest / 4).clamp(1_000_000, 50_000_000) as u64);
     while !stop.load(SeqCst) {
@@ -120,8 +101,12 @@ fn look(world: &World, watched: &mut Watched) {
     let Ok(used) = thread::cpu_time(cells.get(TaskWord::Tid) as u32) else { return };
     match watched.seen {
         Some((activation, before)) if activation == started => {
-            if used - before > watched.limit.0 && watched.demotion.demote().is_ok() {
+            if used - before > watched.limit.0 {
+                // Before it is: whoever looks at the thread from outside has to know.
                 cells.word(TaskWord::Demoted).store(1, SeqCst);
+                if watched.demotion.demote().is_err() {
+                    cells.word(TaskWord::Demoted).store(0, SeqCst);
+                }
             }
         }
         _ => watched.seen = Some((started, used)),

@@ -78,6 +78,8 @@ pub struct World {
     /// Converts time stamp differences of the lock.
     pub scale: Scale,
     ending: AtomicU64,
+    /// Partition threads may end.
+    dismissed: AtomicBool,
     /// The common start instant by that clock; 0 while it is not known.
     pub(super) start: AtomicI64,
 }
@@ -275,6 +277,7 @@ impl World {
             clock,
             scale,
             ending: AtomicU64::new(Ending::No as u64),
+            dismissed: AtomicBool::new(false),
             start: AtomicI64::new(0),
         })
     }
@@ -302,6 +305,26 @@ impl World {
         self.ending.fetch_max(ending as u64, SeqCst);
         for task in &self.tasks {
             task.wake.wake();
+        }
+    }
+
+    /// Lets partition threads end that have left their loops.
+    pub fn dismiss(&self) {
+        self.dismissed.store(true, SeqCst);
+        for task in &self.tasks {
+            task.wake.wake();
+        }
+    }
+
+    /// Waits on the thread of a task, which is done, for [`World::dismiss`].
+    pub fn wait_to_leave(&self, task: TaskId) {
+        let wake = &self.tasks[task.0].wake;
+        loop {
+            let seen = wake.value();
+            if self.dismissed.load(SeqCst) {
+                return;
+            }
+            wake.wait_until(seen, None);
         }
     }
 

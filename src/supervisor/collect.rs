@@ -9,6 +9,7 @@ use super::promise;
 use super::recorder::Recorder;
 use super::schedulability;
 use super::stimuli;
+use super::threads::Threads;
 use super::watch::Killed;
 use crate::ffi::{Function, Status};
 use crate::fmu::description::Dialect;
@@ -48,6 +49,8 @@ pub struct Facts {
     pub stimuli: Vec<stimuli::Fault>,
     /// The machine.
     pub machine: Machine,
+    /// What has become of the runner's threads.
+    pub threads: Threads,
 }
 
 /// Puts the run together.
@@ -66,7 +69,10 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
             path: plan.fmus[fmu].path.display().to_string(),
             status: status(board, FmuId(fmu), died.as_ref()),
             lock: lock(plan, board, FmuId(fmu)),
-            findings: findings::of_fmu(prepared, board, FmuId(fmu)),
+            findings: findings::of_fmu(prepared, board, FmuId(fmu))
+                .into_iter()
+                .chain(facts.threads.findings(plan, FmuId(fmu)))
+                .collect(),
             log: recorder.last_lines[fmu].iter().cloned().collect(),
         })
         .collect();

@@ -25,6 +25,7 @@ mod schedulability;
 mod sockets;
 mod stimuli;
 mod teller;
+mod threads;
 mod tracer;
 mod watch;
 

@@ -40,6 +40,10 @@ pub struct Options {
     pub cache: Option<PathBuf>,
     /// The program to start as the runner; default: this one. It may prepare things, but becomes the runner itself (`exec`).
     pub runner: Option<PathBuf>,
+    /// This process is there for the run alone: its memory is closed to other processes of its user
+    /// ([`confine::close_memory`](crate::sys::confine::close_memory)). A program that runs rigs besides other things decides
+    /// that for itself.
+    pub own_process: bool,
     /// Where the state is saved at the end of the run.
     pub save_state: Option<PathBuf>,
     /// The state that the run goes on from.

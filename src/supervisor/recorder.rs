@@ -7,6 +7,7 @@ use crate::plan::{Plan, SignalId, TaskId};
 use crate::record::board::{Board, Global};
 use crate::record::log::Line;
 use crate::record::signals::SignalWriter;
+use crate::sys::wake::monotonic_now;
 use crate::time::{Instant, Nanos};
 use std::collections::VecDeque;
 use std::fs::File;
@@ -35,6 +36,8 @@ pub struct Recorder<'a> {
     pub last_lines: Vec<VecDeque<String>>,
     /// Lines of the host.
     pub host_lines: Vec<(u8, String)>,
+    /// Lines of this process that nobody was told yet.
+    own_lines: Vec<(u8, String)>,
     /// Why recording ended before the run, if it did.
     pub broken: Vec<String>,
 }
@@ -60,6 +63,7 @@ impl<'a> Recorder<'a> {
             pace: Pace::new(plan),
             last_lines: vec![VecDeque::new(); plan.fmus.len()],
             host_lines: Vec::new(),
+            own_lines: Vec::new(),
             broken: Vec::new(),
         }
     }
@@ -88,28 +92,9 @@ impl<'a> Recorder<'a> {
     pub fn drain(&mut self, after_the_end: bool) -> Vec<(u8, String)> {
         let mut told = Vec::new();
         while let Some(line) = self.board.log().pop(after_the_end) {
-            let text = self.text(&line);
-            let at = match self.board.global(Global::StartMonotonic).load(SeqCst) as i64 {
-                start if start > 0 && line.at >= start => format!("{:11.6}", Nanos(line.at - start).seconds()),
-                _ => "before start".to_owned(),
-            };
-            match self.open {
-                true => self.write_log(&format!("{at} {text}")),
-                false => self.early.push(format!("{at} {text}")),
-            }
-            match line.fmu.and_then(|fmu| self.last_lines.get_mut(fmu)) {
-                Some(lines) => {
-                    lines.push_back(text.clone());
-                    if lines.len() > KEPT {
-                        lines.pop_front();
-                    }
-                }
-                None => self.host_lines.push((line.status, text.clone())),
-            }
-            if line.status > 0 {
-                told.push((line.status, text));
-            }
+            told.extend(self.take(&line));
         }
+        told.append(&mut self.own_lines);
         // Read before the samples: whatever is complete by now has its samples in the rings.
         let complete = self.board.global(Global::Complete).load(SeqCst) as i64;
         self.take_samples(complete, after_the_end);
@@ -118,6 +103,36 @@ impl<'a> Recorder<'a> {
             self.broken.push(message);
         }
         told
+    }
+
+    /// A line of the supervisor's own, of this status; [`Recorder::drain`] returns it with those of the runner.
+    pub fn say(&mut self, status: u8, message: String) {
+        let line = Line { at: monotonic_now(), fmu: None, status, category: String::new(), message, cut: false };
+        let told = self.take(&line);
+        self.own_lines.extend(told);
+    }
+
+    /// Keeps a line where it belongs; returns it if somebody has to be told.
+    fn take(&mut self, line: &Line) -> Option<(u8, String)> {
+        let text = self.text(line);
+        let at = match self.board.global(Global::StartMonotonic).load(SeqCst) as i64 {
+            start if start > 0 && line.at >= start => format!("{:11.6}", Nanos(line.at - start).seconds()),
+            _ => "before start".to_owned(),
+        };
+        match self.open {
+            true => self.write_log(&format!("{at} {text}")),
+            false => self.early.push(format!("{at} {text}")),
+        }
+        match line.fmu.and_then(|fmu| self.last_lines.get_mut(fmu)) {
+            Some(lines) => {
+                lines.push_back(text.clone());
+                if lines.len() > KEPT {
+                    lines.pop_front();
+                }
+            }
+            None => self.host_lines.push((line.status, text.clone())),
+        }
+        (line.status > 0).then_some((line.status, text))
     }
 
     /// Why there was no run: the runner's reason, and below it what the FMUs have logged and printed.

@@ -10,6 +10,7 @@ use super::recorder::Recorder;
 use super::sockets::Sockets;
 use super::stimuli::{self, Feeder};
 use super::teller::{Teller, telling};
+use super::threads::Threads;
 use super::tracer::Tracer;
 use super::{Control, Error, Options, Prepared, saved};
 use crate::plan::{Mode, Plan};
@@ -19,7 +20,7 @@ use crate::runner::{FIRST_SOCKET_FD, JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
 use crate::snapshot::Snapshot;
 use crate::sys::shared_memory::SharedMemory;
 use crate::sys::wake::monotonic_now;
-use crate::sys::{affinity, process};
+use crate::sys::{affinity, confine, process};
 use std::fs::File;
 use std::io::stderr;
 use std::os::fd::AsFd;
@@ -163,6 +164,7 @@ fn supervise(
         }
     };
     let log = out.join(format!(".run-{}.log", std::process::id()));
+    let open_to_others = if options.own_process { confine::close_memory().err() } else { None };
     // Appended to by both processes, under one name after the other.
     let child = File::options().append(true).create_new(true).open(&log).map_err(Error::file(&log)).and_then(|file| {
         let program = options.runner.clone().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
@@ -189,7 +191,10 @@ fn supervise(
         // Whoever cannot choose his cores cannot choose those of partitions either, and the runner says that.
         let _said_by_the_runner = affinity::keep_off(&cpus);
     }
-    let recorder = Recorder::new(plan, &prepared.descriptions, board, Some(control.clone()));
+    let mut recorder = Recorder::new(plan, &prepared.descriptions, board, Some(control.clone()));
+    if let Some(error) = open_to_others {
+        recorder.say(1, format!("FMU CODE CAN READ AND CHANGE THE MEMORY OF VECUD, its reports included: {error}"));
+    }
     let tracer = Tracer::new(plan, board, prepared.begin());
     let (started, state) = (SystemTime::now(), File::from(state));
     let (recording, killed, obstacle) = (false, None, None);
@@ -210,6 +215,7 @@ fn supervise(
             tracer,
             over_time: Watched::new(plan),
             started,
+            threads: Threads::of(child.id()),
             child,
             sockets,
             told_of_the_process: Vec::new(),
@@ -272,6 +278,7 @@ struct Supervision<'a> {
     over_time: Watched,
     started: SystemTime,
     child: Child,
+    threads: Threads,
     sockets: Sockets,
     /// What the runner has said before the first of several runs: true of the others too.
     told_of_the_process: Vec<(u8, String)>,
@@ -336,6 +343,7 @@ impl<'a> Supervision<'a> {
                     self.control.next_run();
                     self.feeder = Feeder::new(self.shared, self.prepared);
                     self.start_feeding();
+                    self.threads = Threads::of(self.child.id());
                     self.board.next_run();
                 }
             }
@@ -381,9 +389,10 @@ impl<'a> Supervision<'a> {
                 self.recorder.host_lines.push(line.clone());
             }
         }
+        let threads = std::mem::take(&mut self.threads);
         let (repetition, stimuli) = (self.options.repeat.map(|_| number), self.feeder.finish());
         let facts =
-            Facts { status, killed, started, gone, strict, late_samples: late, dropped, stimuli, repetition, machine };
+            Facts { status, killed, started, gone, strict, late_samples: late, dropped, stimuli, repetition, machine, threads };
         let mut run = collect::collect(self.prepared, self.board, &self.recorder, &facts);
         let next = Tracer::new(&self.prepared.plan, self.board, self.prepared.begin());
         let (trace, warnings) = std::mem::replace(&mut self.tracer, next).finish(gone);
@@ -440,6 +449,9 @@ impl<'a> Supervision<'a> {
                 told_before_start.drain(..).for_each(|line: String| self.teller.say(&line));
             }
             let (mut lines, now) = (Vec::new(), monotonic_now()); // the tracer reads what was noted before
+            for (status, message) in self.threads.look(&self.prepared.plan, self.board, now) {
+                self.recorder.say(status, message);
+            }
             self.tracer.look(&mut || lines.append(&mut self.recorder.drain(false)));
             lines.append(&mut self.recorder.drain(false));
             for (_, line) in lines {
@@ -466,7 +478,7 @@ impl<'a> Supervision<'a> {
                 self.over_time.look(self.board, now);
                 progress.draw(self.board, self.teller);
             }
-            std::thread::sleep(self.recorder.pace().pause(self.tracer.pace()));
+            self.threads.pause(self.board, self.recorder.pace().pause(self.tracer.pace()));
         };
         self.teller.draw(String::new());
         if self.board.phase() != Phase::Refused {

@@ -12,10 +12,12 @@
 //! - [`prefetch`]: asking for memory ahead of its use.
 //! - [`shared_memory`]: the pages that runner and supervisor both map.
 //! - [`process`], [`datagram`]: what one process hands to the other, signals, terminals; sockets for external events.
+//! - [`confine`]: what is given away before code of others runs.
 //! - [`crash`]: the last words of a process whose foreign code crashes.
 
 pub mod affinity;
 pub mod clock;
+pub mod confine;
 pub mod crash;
 pub mod cycles;
 pub mod datagram;

@@ -51,6 +51,11 @@ fn is_first_namespace(map: &str) -> bool {
     map.split_whitespace().eq(["0", "0", "4294967295"])
 }
 
+/// Whether this thread may give `SCHED_FIFO` priorities whatever the limits are.
+pub(super) fn may_set_priorities() -> bool {
+    Standing::of_this_process(CapabilitySet::SYS_NICE).privileged()
+}
+
 /// The way out of a refused `SCHED_FIFO` priority.
 pub(super) fn fifo_fix(priority: u8) -> String {
     let limit = getrlimit(Resource::RLIMIT_RTPRIO).map_or(0, |(soft, _)| soft);

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -38,9 +39,17 @@ pub fn read_to_end(file: OwnedFd) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// From here on what this process prints is appended to this file.
-pub fn print_to(path: &std::path::Path) -> io::Result<()> {
-    let file = File::options().append(true).create(true).open(path)?;
+/// A folder, for [`print_to`]: whoever has it open needs no permission for the folders around it any more.
+pub fn folder(path: &Path) -> io::Result<OwnedFd> {
+    use rustix::fs::{Mode, OFlags};
+    Ok(rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// From here on what this process prints is appended to this file, which is there already, in a folder.
+pub fn print_to(folder: BorrowedFd, path: &Path) -> io::Result<()> {
+    use rustix::fs::{Mode, OFlags};
+    let file =
+        rustix::fs::openat(folder, path, OFlags::APPEND | OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
     rustix::stdio::dup2_stdout(&file)?;
     rustix::stdio::dup2_stderr(&file)?;
     Ok(())

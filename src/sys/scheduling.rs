@@ -26,6 +26,8 @@ pub struct Scheduling {
     pub policy: Policy,
     /// The static priority; 0 outside the real-time policies.
     pub priority: u8,
+    /// The nice value; 0 in the real-time policies.
+    pub nice: i8,
     /// Whether children fall back to `SCHED_OTHER`.
     pub reset_on_fork: bool,
 }
@@ -104,6 +106,11 @@ pub fn scheduling_of(tid: u32) -> Result<Scheduling, SysError> {
     if policy < 0 || result < 0 {
         return Err(SysError::last(what(), ""));
     }
+    // SAFETY: getpriority takes numbers and touches no memory. The raw system call gives 20 minus the nice value.
+    let nice = unsafe { libc::syscall(libc::SYS_getpriority, libc::PRIO_PROCESS, tid) };
+    if nice < 0 {
+        return Err(SysError::last(what(), ""));
+    }
     let policy = policy as i32;
     Ok(Scheduling {
         policy: match policy & !libc::SCHED_RESET_ON_FORK {
@@ -112,6 +119,7 @@ pub fn scheduling_of(tid: u32) -> Result<Scheduling, SysError> {
             other => Policy::Else(other),
         },
         priority: parameter.sched_priority as u8,
+        nice: if parameter.sched_priority == 0 { (20 - nice) as i8 } else { 0 },
         reset_on_fork: policy & libc::SCHED_RESET_ON_FORK != 0,
     })
 }
@@ -186,7 +194,7 @@ mod tests {
         }
         std::thread::spawn(|| {
             set_fifo(5).unwrap();
-            let expected = Scheduling { policy: Policy::Fifo, priority: 5, reset_on_fork: true };
+            let expected = Scheduling { policy: Policy::Fifo, priority: 5, nice: 0, reset_on_fork: true };
             assert_eq!(scheduling().unwrap(), expected);
             let child = std::thread::spawn(|| scheduling().unwrap()).join().unwrap();
             assert_eq!(child.policy, Policy::Other);

@@ -1,0 +1,47 @@
+//! What runner and supervisor ask of each other about the runner's threads.
+//!
+//! The runner sets its threads up, leaves their numbers, and asks; the supervisor gives them their priorities and answers.
+//! Before the threads leave, the supervisor looks at them once more. The numbers are untrusted: FMU code may have written
+//! them.
+
+use super::{Board, Global};
+use std::sync::atomic::Ordering::SeqCst;
+
+/// What was said last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Threads {
+    /// Nothing yet.
+    Unknown = 0,
+    /// The runner: all threads are set up and wait.
+    SetUp = 1,
+    /// The supervisor: they are scheduled as planned.
+    Scheduled = 2,
+    /// The supervisor: one could not be, which it has said; there is no run.
+    Refused = 3,
+    /// The runner: all threads are about to leave.
+    Leaving = 4,
+    /// The supervisor: they may.
+    Seen = 5,
+}
+
+impl Board<'_> {
+    /// What was said last about the runner's threads.
+    pub fn threads(&self) -> Threads {
+        const ALL: [Threads; 6] = [
+            Threads::Unknown,
+            Threads::SetUp,
+            Threads::Scheduled,
+            Threads::Refused,
+            Threads::Leaving,
+            Threads::Seen,
+        ];
+        let said = self.global(Global::Threads).load(SeqCst);
+        ALL.into_iter().find(|known| *known as u64 == said).unwrap_or(Threads::Unknown)
+    }
+
+    /// Says something about them.
+    pub fn set_threads(&self, said: Threads) {
+        self.global(Global::Threads).store(said as u64, SeqCst);
+    }
+}
