@@ -114,6 +114,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "sys::cycles::Ruler",
             "sys::datagram",
             "sys::memory",
+            "sys::offspring",
             "sys::process",
             "sys::scheduling",
             "sys::shared_memory",

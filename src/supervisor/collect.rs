@@ -4,6 +4,7 @@ use super::Prepared;
 use super::causes;
 use super::findings::{self, irregularities, stopped_by_overrun, unusable};
 use super::machine::Machine;
+use super::offspring::{self, Left};
 use super::progress::scheduling;
 use super::promise;
 use super::recorder::Recorder;
@@ -51,6 +52,10 @@ pub struct Facts {
     pub machine: Machine,
     /// What has become of the runner's threads.
     pub threads: Threads,
+    /// Processes that FMU code has left behind.
+    pub left: Vec<Left>,
+    /// Whether all of them could be ended.
+    pub none_left: bool,
 }
 
 /// Puts the run together.
@@ -72,6 +77,7 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
             findings: findings::of_fmu(prepared, board, FmuId(fmu))
                 .into_iter()
                 .chain(facts.threads.findings(plan, FmuId(fmu)))
+                .chain(offspring::finding(plan, &facts.left, facts.none_left, Some(FmuId(fmu))))
                 .collect(),
             log: recorder.last_lines[fmu].iter().cloned().collect(),
         })
@@ -107,7 +113,8 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
     let connections = promise::connections(plan, board, &mut problem);
     let promise = promise::promise(plan, board, facts.late_samples, &mut problem);
     let offence = if facts.strict { Severity::Failure } else { Severity::Finding };
-    for finding in fmus.iter().flat_map(|fmu| &fmu.findings) {
+    let of_nobody = offspring::finding(plan, &facts.left, facts.none_left, None);
+    for finding in fmus.iter().flat_map(|fmu| &fmu.findings).chain(&of_nobody) {
         problem(offence, finding.message.clone());
     }
     problems.sort_by_key(|problem| problem.severity);

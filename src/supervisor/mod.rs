@@ -13,6 +13,7 @@ mod files;
 mod findings;
 mod grants;
 mod machine;
+mod offspring;
 mod over_time;
 mod pace;
 mod prepare;

@@ -41,8 +41,8 @@ pub struct Options {
     /// The program to start as the runner; default: this one. It may prepare things, but becomes the runner itself (`exec`).
     pub runner: Option<PathBuf>,
     /// This process is there for the run alone: its memory is closed to other processes of its user
-    /// ([`confine::close_memory`](crate::sys::confine::close_memory)). A program that runs rigs besides other things decides
-    /// that for itself.
+    /// ([`confine::close_memory`](crate::sys::confine::close_memory)), and what FMU code leaves behind of processes comes to
+    /// it, to be ended ([`offspring`](crate::sys::offspring)). A program that runs rigs besides other things does neither.
     pub own_process: bool,
     /// Where the state is saved at the end of the run.
     pub save_state: Option<PathBuf>,

@@ -4,6 +4,7 @@ use super::collect::{self, Facts};
 use super::earlier::Earlier;
 use super::files::Output;
 use super::machine;
+use super::offspring::Left;
 use super::over_time::Watched;
 use super::progress::Progress;
 use super::recorder::Recorder;
@@ -18,6 +19,7 @@ use crate::record::board::{Board, Global, Layout, Phase};
 use crate::report::{Problem, Run, Severity};
 use crate::runner::{FIRST_SOCKET_FD, JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
 use crate::snapshot::Snapshot;
+use crate::sys::offspring::{self, Offspring};
 use crate::sys::shared_memory::SharedMemory;
 use crate::sys::wake::monotonic_now;
 use crate::sys::{affinity, confine, process};
@@ -29,7 +31,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// What the runner may take to come to its end, beyond the rig's `shutdown_timeout` for its partitions and as much again
 /// for ending its FMUs.
@@ -164,6 +166,8 @@ fn supervise(
         }
     };
     let log = out.join(format!(".run-{}.log", std::process::id()));
+    let mark = offspring::mark();
+    let adopts = options.own_process.then(offspring::adopt);
     let open_to_others = if options.own_process { confine::close_memory().err() } else { None };
     // Appended to by both processes, under one name after the other.
     let child = File::options().append(true).create_new(true).open(&log).map_err(Error::file(&log)).and_then(|file| {
@@ -175,7 +179,7 @@ fn supervise(
         let mut files = vec![shared.memory.file(), job_file.as_fd(), state.as_fd()];
         files.extend(sockets.descriptors());
         debug_assert_eq!((SHARED_MEMORY_FD, JOB_FD, STATE_FD, FIRST_SOCKET_FD), (3, 4, 5, 6));
-        process::spawn_with(command, &files)
+        process::spawn_with(command, &files, mark)
             .map_err(|error| Error::System(format!("cannot start the runner {}: {error}", program.display())))
     });
     let child = match child {
@@ -186,6 +190,7 @@ fn supervise(
             return Err(error);
         }
     };
+    let own = adopts.as_ref().is_some_and(Result::is_ok).then(|| Offspring::of(child.id(), mark));
     let cpus: Vec<usize> = plan.tasks.iter().map(|task| task.cpu).collect();
     if plan.mode == Mode::RealTime {
         // Whoever cannot choose his cores cannot choose those of partitions either, and the runner says that.
@@ -194,6 +199,9 @@ fn supervise(
     let mut recorder = Recorder::new(plan, &prepared.descriptions, board, Some(control.clone()));
     if let Some(error) = open_to_others {
         recorder.say(1, format!("FMU CODE CAN READ AND CHANGE THE MEMORY OF VECUD, its reports included: {error}"));
+    }
+    if let Some(Err(error)) = adopts {
+        recorder.say(1, format!("PROCESSES THAT FMU CODE STARTS MAY OUTLIVE THE RUN: {error}"));
     }
     let tracer = Tracer::new(plan, board, prepared.begin());
     let (started, state) = (SystemTime::now(), File::from(state));
@@ -217,6 +225,9 @@ fn supervise(
             started,
             threads: Threads::of(child.id()),
             child,
+            offspring: own,
+            left: Vec::new(),
+            none_left: true,
             sockets,
             told_of_the_process: Vec::new(),
             killed,
@@ -279,6 +290,10 @@ struct Supervision<'a> {
     started: SystemTime,
     child: Child,
     threads: Threads,
+    /// What the runner's process leaves behind, if that is ours to end.
+    offspring: Option<Offspring>,
+    left: Vec<Left>,
+    none_left: bool,
     sockets: Sockets,
     /// What the runner has said before the first of several runs: true of the others too.
     told_of_the_process: Vec<(u8, String)>,
@@ -306,12 +321,16 @@ impl<'a> Supervision<'a> {
             let ended = match self.watch(finished.len() as u32 + 1) {
                 Ok(ended) => ended,
                 Err(error) => {
+                    self.end_offspring();
                     let _ = std::fs::remove_file(&self.log);
                     self.output.undo();
                     return Err(error);
                 }
             };
             let gone = monotonic_now();
+            if matches!(ended, Ended::Process(_)) {
+                self.end_offspring();
+            }
             for line in self.recorder.drain(true).into_iter().filter(|_| self.recording) {
                 self.teller.say(&line.1);
             }
@@ -348,6 +367,13 @@ impl<'a> Supervision<'a> {
                 }
             }
         }
+    }
+
+    /// Ends what the runner's process has left behind.
+    fn end_offspring(&mut self) {
+        const PATIENCE: Duration = Duration::from_secs(2);
+        let Some(offspring) = self.offspring else { return };
+        self.none_left = offspring.end(PATIENCE, |process| self.left.push(Left::of(&self.prepared.plan, process)));
     }
 
     fn start_feeding(&mut self) {
@@ -390,9 +416,23 @@ impl<'a> Supervision<'a> {
             }
         }
         let threads = std::mem::take(&mut self.threads);
+        let (left, none_left) = (std::mem::take(&mut self.left), self.none_left);
         let (repetition, stimuli) = (self.options.repeat.map(|_| number), self.feeder.finish());
-        let facts =
-            Facts { status, killed, started, gone, strict, late_samples: late, dropped, stimuli, repetition, machine, threads };
+        let facts = Facts {
+            status,
+            killed,
+            started,
+            gone,
+            strict,
+            late_samples: late,
+            dropped,
+            stimuli,
+            repetition,
+            machine,
+            threads,
+            left,
+            none_left,
+        };
         let mut run = collect::collect(self.prepared, self.board, &self.recorder, &facts);
         let next = Tracer::new(&self.prepared.plan, self.board, self.prepared.begin());
         let (trace, warnings) = std::mem::replace(&mut self.tracer, next).finish(gone);
@@ -456,6 +496,9 @@ impl<'a> Supervision<'a> {
             lines.append(&mut self.recorder.drain(false));
             for (_, line) in lines {
                 if self.recording { self.teller.say(&line) } else { told_before_start.push(line) }
+            }
+            if self.offspring.is_some() {
+                offspring::reap(self.child.id());
             }
             if let Some(status) = status {
                 break Ended::Process(status);

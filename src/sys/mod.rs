@@ -13,6 +13,7 @@
 //! - [`shared_memory`]: the pages that runner and supervisor both map.
 //! - [`process`], [`datagram`]: what one process hands to the other, signals, terminals; sockets for external events.
 //! - [`confine`]: what is given away before code of others runs.
+//! - [`offspring`]: processes that code of others has started.
 //! - [`crash`]: the last words of a process whose foreign code crashes.
 
 pub mod affinity;
@@ -25,6 +26,7 @@ pub mod error;
 pub mod float_control;
 pub mod latency;
 pub mod memory;
+pub mod offspring;
 pub mod pi;
 pub mod preemption;
 pub mod prefetch;

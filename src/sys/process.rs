@@ -12,8 +12,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A file descriptor that the parent process has left open for us, by number; to be taken once.
 pub fn inherited(number: i32) -> io::Result<OwnedFd> {
-    // SAFETY: fcntl(F_GETFD) only looks whether the number is an open descriptor.
-    if unsafe { libc::fcntl(number, libc::F_GETFD) } < 0 {
+    // Programs that FMU code starts do not get it.
+    // SAFETY: fcntl(F_SETFD) changes a flag of an open descriptor, and otherwise fails.
+    if unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) } < 0 {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: the descriptor is open, and nothing else in this process owns it: it was there before the process started,
@@ -48,8 +49,7 @@ pub fn folder(path: &Path) -> io::Result<OwnedFd> {
 /// From here on what this process prints is appended to this file, which is there already, in a folder.
 pub fn print_to(folder: BorrowedFd, path: &Path) -> io::Result<()> {
     use rustix::fs::{Mode, OFlags};
-    let file =
-        rustix::fs::openat(folder, path, OFlags::APPEND | OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    let file = rustix::fs::openat(folder, path, OFlags::APPEND | OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
     rustix::stdio::dup2_stdout(&file)?;
     rustix::stdio::dup2_stderr(&file)?;
     Ok(())
@@ -69,8 +69,12 @@ pub fn memory_file(name: &str, content: &[u8]) -> io::Result<OwnedFd> {
 const STOP: [Signal; 4] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
 
 /// Starts a program that finds `files[k]` as its descriptor `3 + k`, and that leaves SIGINT, SIGTERM, SIGHUP and SIGQUIT to
-/// this process: a terminal and systemd send them to both.
-pub fn spawn_with(mut command: std::process::Command, files: &[BorrowedFd]) -> io::Result<std::process::Child> {
+/// this process: a terminal and systemd send them to both. It wears the [`mark`](super::offspring::mark).
+pub fn spawn_with(
+    mut command: std::process::Command,
+    files: &[BorrowedFd],
+    mark: u64,
+) -> io::Result<std::process::Child> {
     const FIRST: i32 = 3;
     // Duplicates beyond the target numbers, so that moving one does not overwrite the next.
     let beyond = FIRST + files.len() as i32;
@@ -90,9 +94,10 @@ pub fn spawn_with(mut command: std::process::Command, files: &[BorrowedFd]) -> i
             // SAFETY: signal is async-signal-safe, and SIG_IGN is no code of ours. It outlasts the exec.
             unsafe { libc::signal(which as libc::c_int, libc::SIG_IGN) };
         }
+        super::offspring::wear(mark);
         Ok(())
     };
-    // SAFETY: the closure only calls dup2 and builds no more than an error code, so it may run between fork and exec.
+    // SAFETY: the closure makes async-signal-safe system calls and builds no more than an error code, so it may run between fork and exec.
     unsafe { command.pre_exec(place) };
     command.spawn()
 }

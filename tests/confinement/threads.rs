@@ -128,7 +128,8 @@ fn what_vecud_does_to_a_thread_is_no_finding() {
         let fmu = tracer_with(folder.path(), CODE, long);
         let rig = Rig::new("stop_time = 0.5").fmu("a", fmu, "", "");
         let run = rig.run().exits(0);
-        let ceiling = ["fast", "high", "slow"].map(|clock| run.clock("a", clock)["fifo_priority"].as_u64()).into_iter().max();
+        let ceiling =
+            ["fast", "high", "slow"].map(|clock| run.clock("a", clock)["fifo_priority"].as_u64()).into_iter().max();
         assert!(run.file("run.log").contains(&format!("held at {}", ceiling.flatten().unwrap())), "it was raised");
         assert_eq!(run.finding("a", "thread_changed"), None, "{:#?}", run.problems());
     });

@@ -28,14 +28,8 @@ pub enum Threads {
 impl Board<'_> {
     /// What was said last about the runner's threads.
     pub fn threads(&self) -> Threads {
-        const ALL: [Threads; 6] = [
-            Threads::Unknown,
-            Threads::SetUp,
-            Threads::Scheduled,
-            Threads::Refused,
-            Threads::Leaving,
-            Threads::Seen,
-        ];
+        const ALL: [Threads; 6] =
+            [Threads::Unknown, Threads::SetUp, Threads::Scheduled, Threads::Refused, Threads::Leaving, Threads::Seen];
         let said = self.global(Global::Threads).load(SeqCst);
         ALL.into_iter().find(|known| *known as u64 == said).unwrap_or(Threads::Unknown)
     }

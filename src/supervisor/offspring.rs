@@ -1,0 +1,58 @@
+//! Processes that FMU code has started and left behind: ended, and named as findings.
+
+use crate::plan::{FmuId, Plan};
+use crate::report::FindingResult;
+use crate::sys::offspring::Process;
+use std::fs::read_link;
+use std::path::PathBuf;
+
+/// A process that was there when the run was over.
+#[derive(Clone, Debug)]
+pub struct Left {
+    /// The instance that has started it, where that can be told.
+    fmu: Option<FmuId>,
+    words: String,
+}
+
+impl Left {
+    /// Whose it is: of the only FMU; of that whose thread it was forked from, and still has its name from; of that whose
+    /// program it runs. To be called before it is ended.
+    pub fn of(plan: &Plan, process: &Process) -> Left {
+        let fmus = || (0..plan.fmus.len()).map(FmuId);
+        let by_thread = || plan.tasks.iter().find(|task| task.thread == process.name).map(|task| task.fmu);
+        let program = read_link(format!("/proc/{}/exe", process.pid)).ok();
+        let by_program = || {
+            let program = program.as_ref()?;
+            let folder = |fmu: FmuId| plan.fmus[fmu.0].resources.as_ref().map(PathBuf::from);
+            fmus().find(|fmu| folder(*fmu).is_some_and(|folder| program.starts_with(folder)))
+        };
+        let fmu = if plan.fmus.len() == 1 { fmus().next() } else { by_thread().or_else(by_program) };
+        Left { fmu, words: format!("{} ({})", process.pid, process.name) }
+    }
+}
+
+/// What is said of the processes of an instance; `None`: of nobody in particular.
+pub fn finding(plan: &Plan, left: &[Left], all_ended: bool, fmu: Option<FmuId>) -> Option<FindingResult> {
+    const NAMED: usize = 8;
+    let own: Vec<&str> = left.iter().filter(|left| left.fmu == fmu).map(|left| left.words.as_str()).collect();
+    let who = match fmu {
+        Some(fmu) => format!("fmu `{}`", plan.fmus[fmu.0].name),
+        None => "an FMU".to_owned(),
+    };
+    let (processes, were) = match own.len() {
+        0 => return None,
+        1 => ("a process", "was"),
+        _ => ("processes", "were"),
+    };
+    let more = match own.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let end = match all_ended {
+        true => format!("which {were} ended by force"),
+        false => "not all of which could be ended".to_owned(),
+    };
+    let names = own[..own.len().min(NAMED)].join(", ");
+    let message = format!("{who}: its code has left {processes} behind, {end}: {names}{more}");
+    Some(FindingResult { kind: "process_left".into(), count: own.len() as u64, message })
+}
