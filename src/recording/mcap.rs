@@ -2,7 +2,8 @@
 //!
 //! A file that breaks off (of a process that was killed, of a copy that was not finished) is read as far as its records are
 //! whole; a chunk is one record. What is inside of records is checked as far as the file allows: chunks by their checksums,
-//! messages by their sequence, so that none is missing unseen.
+//! messages by their sequence, so that none is missing unseen. Lengths inside of a record are compared with the record before
+//! anything gets room for them.
 
 use super::names::{NAMES, SIGNALS, START, keys, split};
 use super::row::{ReadError, Row};
@@ -11,7 +12,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io::{BufRead, Read};
 use std::mem;
@@ -192,7 +193,7 @@ impl<R: BufRead> Records<R> {
 
     /// Where in `data` the records of a chunk are.
     fn chunk(&self) -> Result<Range<usize>, ReadError> {
-        match mcap::parse_record(op::CHUNK, &self.data) {
+        match parse(op::CHUNK, &self.data) {
             Ok(Record::Chunk { header, data }) => {
                 let start = header.message_start_time;
                 if !header.compression.is_empty() {
@@ -211,7 +212,7 @@ impl<R: BufRead> Records<R> {
                 Ok(CHUNK_HEAD..CHUNK_HEAD + data.len())
             }
             Ok(_) => Err(self.damaged("a chunk is none")),
-            Err(error) => Err(self.damaged(&error.to_string())),
+            Err(what) => Err(self.damaged(&what)),
         }
     }
 
@@ -227,13 +228,56 @@ fn inner_record(bytes: &[u8]) -> Option<(u8, &[u8])> {
     Some((opcode, rest.get(..usize::try_from(u64::from_le_bytes(*length)).ok()?)?))
 }
 
+/// A record, or what is wrong with it. The crate asks for as much memory as the length before a text says, up to 4 GiB, and
+/// finds out then that there is less.
+fn parse(opcode: u8, data: &[u8]) -> Result<Record<'_>, String> {
+    if skip_texts(opcode, data).is_none() {
+        return Err("a text reaches beyond the end of its record".to_owned());
+    }
+    mcap::parse_record(opcode, data).map_err(|error| error.to_string())
+}
+
+/// What is behind the texts of a record; `None`: one of them is not wholly inside.
+fn skip_texts(opcode: u8, data: &[u8]) -> Option<&[u8]> {
+    // Bytes before the texts, the number of those that are always there, and whether pairs of them follow.
+    let (before, texts, pairs) = match opcode {
+        op::CHUNK => (28, 1, false),
+        op::CHANNEL => (4, 2, true),
+        op::METADATA => (0, 1, true),
+        _ => return Some(data),
+    };
+    fn length(data: &mut &[u8]) -> Option<usize> {
+        let (length, rest) = data.split_first_chunk()?;
+        *data = rest;
+        usize::try_from(u32::from_le_bytes(*length)).ok()
+    }
+    fn skip(data: &mut &[u8]) -> Option<()> {
+        let length = length(data)?;
+        *data = data.get(length..)?;
+        Some(())
+    }
+    let mut data = data.get(before..)?;
+    for _ in 0..texts {
+        skip(&mut data)?;
+    }
+    if pairs {
+        let bytes = length(&mut data)?;
+        let end = data.len().checked_sub(bytes)?;
+        while data.len() > end {
+            skip(&mut data)?;
+            skip(&mut data)?;
+        }
+    }
+    Some(data)
+}
+
 impl Content {
     /// Takes a record. Whether it was a message, which is then in `message`.
     fn take(&mut self, opcode: u8, data: &[u8], message: &mut Message) -> Result<bool, ReadError> {
         if ![op::METADATA, op::CHANNEL, op::MESSAGE].contains(&opcode) {
             return Ok(false);
         }
-        match mcap::parse_record(opcode, data).map_err(|error| ReadError::of_file(format!("is damaged: {error}")))? {
+        match parse(opcode, data).map_err(|what| ReadError::of_file(format!("is damaged: {what}")))? {
             // Once: rows have as many cells as there were then.
             Record::Metadata(record) if record.name == SIGNALS && self.columns.is_none() => {
                 let list = |key| {
@@ -242,6 +286,10 @@ impl Content {
                     list.ok_or_else(|| ReadError::of_file(format!("metadata {SIGNALS} has no list \"{key}\"")))
                 };
                 let (names, mut start) = (list(NAMES)?, list(START)?);
+                let mut seen = HashSet::new();
+                if let Some(twice) = names.iter().find(|name| !seen.insert(*name)) {
+                    return Err(ReadError::of_file(format!("is damaged: it has two columns \"{twice}\"")));
+                }
                 start.resize(names.len(), String::new());
                 for (column, (name, key)) in names.iter().zip(keys(&names)).enumerate() {
                     self.keys.entry(split(name).0.to_owned()).or_default().insert(key, column);

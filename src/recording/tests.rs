@@ -205,6 +205,30 @@ fn no_chunk_is_missing_or_damaged_unseen() {
     }
 }
 
+/// Room is made for what the file holds, not for what a length in it says.
+#[test]
+fn a_length_that_is_damaged_asks_for_no_memory() {
+    let whole = file(true, &MESSAGES);
+    let mut refused = 0;
+    for at in 8..whole.len() - 4 {
+        let mut bytes = whole.clone();
+        bytes[at..at + 4].fill(0xFF);
+        let error = read(&bytes).2;
+        refused +=
+            usize::from(error.is_some_and(|error| error.contains("a text reaches beyond the end of its record")));
+    }
+    assert!(refused > 10, "{refused}");
+}
+
+#[test]
+fn a_column_that_is_there_twice_is_damage() {
+    let bytes = file(true, &MESSAGES);
+    let at = bytes.windows(5).position(|bytes| bytes == b"\"b.x\"").unwrap();
+    let mut twice = bytes.clone();
+    twice[at + 1] = b'a';
+    assert_eq!(read(&twice).2.as_deref(), Some("is damaged: it has two columns \"a.x\""));
+}
+
 proptest::proptest! {
     #[test]
     fn no_bytes_make_it_panic(at in 0usize..700, byte in proptest::prelude::any::<u8>(), cut in 0usize..900) {
