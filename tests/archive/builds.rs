@@ -47,6 +47,21 @@ fn fails(content: &str, files: &[(&str, &str)], words: &[&str]) {
     assert!(bench.in_cache().is_empty(), "{:?}", bench.in_cache());
 }
 
+/// FMI 3.0.2, 2.4.10: several for one platform, "to support e.g. different compilers".
+#[test]
+fn of_two_configurations_the_one_whose_compiler_is_here_is_built() {
+    let bench = Bench::new();
+    let content = format!(
+        "<SourceFileSet compiler=\"icc\"><SourceFile name=\"icc.c\"/></SourceFileSet></BuildConfiguration>\
+         <BuildConfiguration modelIdentifier=\"m\" platform=\"{0}\"><SourceFileSet compiler=\"gcc-0\">\
+         <SourceFile name=\"gone.c\"/></SourceFileSet></BuildConfiguration>\
+         <BuildConfiguration modelIdentifier=\"m\" platform=\"{0}\"><SourceFileSet language=\"C99\" compiler=\"gcc\">\
+         <SourceFile name=\"m.c\"/></SourceFileSet>",
+        tuple()
+    );
+    assert_eq!(result(&bench, &content, &[("sources/m.c", &answer("7"))]), Ok(7));
+}
+
 #[test]
 fn a_source_fmu_is_built_once() {
     let bench = Bench::new();

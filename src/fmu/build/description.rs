@@ -53,8 +53,16 @@ pub(super) struct Library {
     pub at: (u32, u32),
 }
 
-/// Chooses and reads the configuration that builds `model_identifier` on this machine, with what the user has chosen.
-pub(super) fn parse(text: &str, model_identifier: &str, choices: &BuildChoices) -> Result<Configuration, BuildError> {
+/// Chooses and reads the configuration that builds `model_identifier` on this machine, with what the user has chosen: of those
+/// for its platform, else of those for any, the first that can be read and whose source file sets all have a compiler here
+/// (FMI 3.0.2, 2.4.10: "select the BuildConfiguration based on the other attributes"). If there is none, what is wrong with
+/// the first is what counts.
+pub(super) fn parse(
+    text: &str,
+    model_identifier: &str,
+    choices: &BuildChoices,
+    has_compiler: impl Fn(&SourceFileSet) -> bool,
+) -> Result<Configuration, BuildError> {
     guard::check(text).map_err(|(at, message)| {
         let (line, column) = Places::new(text).of(at);
         BuildError::Description { at: Some((line, column)), detail: message }
@@ -69,7 +77,7 @@ pub(super) fn parse(text: &str, model_identifier: &str, choices: &BuildChoices) 
         let found = root.tag_name().name();
         return Err(wrong(root, format!("<fmiBuildDescription> expected, <{found}> found")));
     }
-    let mut best: Option<(usize, Node)> = None;
+    let mut candidates: Vec<(usize, Node)> = Vec::new();
     let mut seen = Vec::new();
     for node in elements(root, "BuildConfiguration") {
         let identifier = required(node, "modelIdentifier")?;
@@ -82,11 +90,23 @@ pub(super) fn parse(text: &str, model_identifier: &str, choices: &BuildChoices) 
                 None => continue,
             },
         };
-        if identifier == model_identifier && best.is_none_or(|(so_far, _)| rank < so_far) {
-            best = Some((rank, node));
+        if identifier == model_identifier {
+            candidates.push((rank, node));
         }
     }
-    let Some((_, node)) = best else {
+    candidates.sort_by_key(|(rank, _)| *rank);
+    let is_choice = candidates.len() > 1;
+    let mut first = None;
+    for (_, node) in candidates {
+        let found = known(node, &choices.definitions).and_then(|()| configuration(node, choices));
+        // Where there is no choice, the compiler's own error says more.
+        let usable = found.as_ref().is_ok_and(|found| !is_choice || found.sets.iter().all(&has_compiler));
+        if usable {
+            return found;
+        }
+        first.get_or_insert(found);
+    }
+    first.unwrap_or_else(|| {
         let seen = match seen.is_empty() {
             true => "none".to_owned(),
             false => seen.join(", "),
@@ -95,10 +115,8 @@ pub(super) fn parse(text: &str, model_identifier: &str, choices: &BuildChoices) 
             "no BuildConfiguration for {model_identifier} on {}; there is {seen}",
             platform::of_this_machine()[0]
         );
-        return Err(wrong(root, detail));
-    };
-    known(node, &choices.definitions)?;
-    configuration(node, choices)
+        Err(wrong(root, detail))
+    })
 }
 
 /// Every definition that the user chooses is one of this configuration.

@@ -109,7 +109,8 @@ pub fn build(
     cache: &Cache,
 ) -> Result<PathBuf, BuildError> {
     let description = read_description(sources)?;
-    let configuration = description::parse(&description, model_identifier, choices)?;
+    let has_compiler = |set: &SourceFileSet| compiler_of(set).identity().is_ok();
+    let configuration = description::parse(&description, model_identifier, choices, has_compiler)?;
     let plan = plan(sources, model_identifier, headers(dialect), configuration, choices)?;
     let key = plan.key()?;
     let file = format!("{model_identifier}.so");
@@ -154,8 +155,7 @@ fn plan<'a>(
             detail: format!("{} does not exist in the FMU", missing.path.display()),
         });
     }
-    let choose = |set: &SourceFileSet| Compiler::choose(set.compiler.as_deref(), set_language(set));
-    let compilers: Vec<Compiler> = configuration.sets.iter().map(choose).collect();
+    let compilers: Vec<Compiler> = configuration.sets.iter().map(compiler_of).collect();
     // C++ objects need the C++ compiler's libraries, which only a C++ driver links.
     let cpp = configuration.sets.iter().find(|set| set_language(set).cpp);
     let named = |set: &SourceFileSet| set.compiler.clone();
@@ -179,6 +179,11 @@ fn plan<'a>(
     };
     plan.find_libraries()?;
     Ok(plan)
+}
+
+/// The compiler that a set names, else the system's for its language.
+fn compiler_of(set: &SourceFileSet) -> Compiler {
+    Compiler::choose(set.compiler.as_deref(), set_language(set))
 }
 
 /// C++ as soon as one file is.

@@ -6,7 +6,7 @@ fn document(content: &str) -> String {
 
 fn one(set: &str) -> Result<Configuration, String> {
     let text = document(&format!("<BuildConfiguration modelIdentifier=\"m\">{set}</BuildConfiguration>"));
-    parse(&text, "m", &BuildChoices::default()).map_err(|e| e.to_string())
+    parse(&text, "m", &BuildChoices::default(), |_| true).map_err(|e| e.to_string())
 }
 
 fn set(attributes: &str, content: &str) -> Result<SourceFileSet, String> {
@@ -30,15 +30,46 @@ fn the_configuration_of_this_platform_is_chosen() {
     let other = configuration("n", "", "other.c");
     let chosen = |parts: &[&String]| {
         let parts: Vec<&str> = parts.iter().map(|part| part.as_str()).collect();
-        let found = parse(&document(&parts.concat()), "m", &BuildChoices::default()).unwrap();
+        let found = parse(&document(&parts.concat()), "m", &BuildChoices::default(), |_| true).unwrap();
         assert_eq!(found.sets.len(), 1);
         found.sets[0].sources[0].path.clone()
     };
     assert_eq!(chosen(&[&windows, &any, &ours, &variant]), Path::new("sources/ours.c"));
     assert_eq!(chosen(&[&any, &variant, &windows]), Path::new("sources/variant.c"));
     assert_eq!(chosen(&[&other, &windows, &any]), Path::new("sources/any.c"));
-    let none = parse(&document(&(windows + &other)), "m", &BuildChoices::default()).unwrap_err().to_string();
+    let none = parse(&document(&(windows + &other)), "m", &BuildChoices::default(), |_| true).unwrap_err().to_string();
     assert!(none.contains("m for x86_64-windows, n for any platform"), "{none}");
+}
+
+/// FMI 3.0.2, 2.4.10: several for one platform "to support e.g. different compilers"; the importer selects by the other
+/// attributes of them and of their source file sets.
+#[test]
+fn of_several_configurations_for_a_platform_the_first_that_can_be_built_is_chosen() {
+    let tuple = format!("{}-linux", std::env::consts::ARCH);
+    let configuration = |platform: &str, set: &str, file: &str| {
+        format!(
+            "<BuildConfiguration modelIdentifier=\"m\"{platform}>\
+             <SourceFileSet {set}><SourceFile name=\"{file}\"/></SourceFileSet></BuildConfiguration>"
+        )
+    };
+    let ours = |set: &str, file: &str| configuration(&format!(" platform=\"{tuple}\""), set, file);
+    let icc = ours("compiler=\"icc\"", "icc.c");
+    let clang = ours("compiler=\"clang\"", "clang.c");
+    let gcc = ours("compiler=\"gcc\"", "gcc.c");
+    let fortran = ours("language=\"Fortran\"", "fortran.f");
+    let any = configuration("", "", "any.c");
+    let chosen = |parts: &[&str], here: &str| {
+        let is_here = |set: &SourceFileSet| set.compiler.as_deref().is_none_or(|compiler| compiler == here);
+        let found = parse(&document(&parts.concat()), "m", &BuildChoices::default(), is_here);
+        found.map(|found| found.sets[0].sources[0].path.display().to_string()).map_err(|error| error.to_string())
+    };
+    assert_eq!(chosen(&[&icc, &gcc], "gcc").unwrap(), "sources/gcc.c");
+    assert_eq!(chosen(&[&icc, &fortran, &clang, &gcc], "gcc").unwrap(), "sources/gcc.c");
+    assert_eq!(chosen(&[&gcc, &clang], "clang").unwrap(), "sources/clang.c");
+    assert_eq!(chosen(&[&any, &clang, &gcc], "gcc").unwrap(), "sources/gcc.c", "the platform's come first");
+    assert_eq!(chosen(&[&any, &icc], "gcc").unwrap(), "sources/any.c", "the fallback");
+    assert!(chosen(&[&icc, &fortran], "gcc").unwrap_err().contains("compiler \"icc\" is not known"));
+    assert_eq!(chosen(&[&clang], "gcc").unwrap(), "sources/clang.c", "whose compiler says that it is not here");
 }
 
 #[test]
@@ -68,14 +99,15 @@ fn the_standards_second_example_reads_completely() {
 #[test]
 fn errors_have_line_and_column() {
     let text = document("<BuildConfiguration/>");
-    let error = parse(&text, "m", &BuildChoices::default()).unwrap_err().to_string();
+    let error = parse(&text, "m", &BuildChoices::default(), |_| true).unwrap_err().to_string();
     assert!(error.contains("buildDescription.xml:2:1: <BuildConfiguration> lacks its modelIdentifier"), "{error}");
-    let malformed = parse("<a>\n<b></a>", "m", &BuildChoices::default()).unwrap_err().to_string();
+    let malformed = parse("<a>\n<b></a>", "m", &BuildChoices::default(), |_| true).unwrap_err().to_string();
     assert!(malformed.contains("buildDescription.xml:2:"), "{malformed}");
-    let entity =
-        parse("<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>", "m", &BuildChoices::default()).unwrap_err().to_string();
+    let entity = parse("<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>", "m", &BuildChoices::default(), |_| true)
+        .unwrap_err()
+        .to_string();
     assert!(entity.contains("DTD"), "{entity}");
-    let other = parse("<fmiModelDescription/>", "m", &BuildChoices::default()).unwrap_err().to_string();
+    let other = parse("<fmiModelDescription/>", "m", &BuildChoices::default(), |_| true).unwrap_err().to_string();
     assert!(other.contains("<fmiBuildDescription> expected"), "{other}");
 }
 
@@ -149,7 +181,7 @@ fn definitions_are_chosen_where_the_description_leaves_it_open() {
     let with = |chosen: &[(&str, Option<&str>)]| {
         let definitions = chosen.iter().map(|&(name, value)| (name.to_owned(), value.map(str::to_owned))).collect();
         let chosen = BuildChoices { definitions, trusted: false };
-        match parse(&text, "m", &chosen) {
+        match parse(&text, "m", &chosen, |_| true) {
             Ok(mut configuration) => configuration.sets.remove(0).definitions.join(" "),
             Err(error) => error.to_string(),
         }
@@ -176,14 +208,14 @@ fn options_that_are_not_known_to_be_harmless_need_the_users_word() {
         "<BuildConfiguration modelIdentifier=\"m\">\n  <SourceFileSet compilerOptions=\"-O2 -wrapper /bin/sh\">\
          <SourceFile name=\"a.c\"/></SourceFileSet></BuildConfiguration>",
     );
-    let error = parse(&text, "m", &BuildChoices::default()).unwrap_err().to_string();
+    let error = parse(&text, "m", &BuildChoices::default(), |_| true).unwrap_err().to_string();
     assert!(
         error.starts_with("sources/buildDescription.xml:3:3: the compiler does not get the option \"-wrapper\""),
         "{error}"
     );
     assert!(error.ends_with("compiler_options = \"trust\" in its [fmu.NAME]"), "{error}");
     let trusting = BuildChoices { trusted: true, ..BuildChoices::default() };
-    assert_eq!(parse(&text, "m", &trusting).unwrap().sets[0].options, ["-O2", "-wrapper", "/bin/sh"]);
+    assert_eq!(parse(&text, "m", &trusting, |_| true).unwrap().sets[0].options, ["-O2", "-wrapper", "/bin/sh"]);
 }
 
 #[test]
