@@ -12,7 +12,7 @@ use vecud::fmu::archive::{Cache, Unpacked};
 use zip::write::SimpleFileOptions;
 
 use crate::bench::{Bench, call, tuple, unpacked};
-use crate::raw_zip::{Entry, archive, description, stored};
+use crate::raw_zip::{Entry, archive, description, stored, zeros};
 
 #[test]
 fn deflated_and_stored_entries_come_out_as_they_went_in() {
@@ -253,4 +253,31 @@ fn libraries_find_their_neighbours_by_origin() {
     fs::remove_file(helper_so).unwrap();
     let fmu = bench.open(&entries).unwrap();
     assert_eq!(call(&fmu.library("m", &bench.cache).unwrap(), "answer"), 42);
+}
+
+/// A table of zeros is nothing malicious, although it takes next to no space in an archive.
+#[test]
+fn three_hundred_mebibytes_of_zeros_are_unpacked() {
+    let bench = Bench::new();
+    let zeros = zeros("resources/map.bin", 2 << 20);
+    assert!(zeros.size > 300 << 20);
+    let whole = Entry { crc: crc_of_zeros(zeros.size), ..zeros };
+    let size = whole.size;
+    let unpacked = bench.open(&[description(), whole]).unwrap();
+    assert_eq!(fs::metadata(unpacked.root.join("resources/map.bin")).unwrap().len(), size);
+}
+
+/// By doubling: each byte of them by itself would take a while.
+fn crc_of_zeros(mut length: u64) -> u32 {
+    let (mut all, mut block) = (crc32fast::Hasher::new(), crc32fast::Hasher::new());
+    block.update(&[0]);
+    while length > 0 {
+        if length % 2 == 1 {
+            all.combine(&block);
+        }
+        let half = block.clone();
+        block.combine(&half);
+        length /= 2;
+    }
+    all.finalize()
 }

@@ -41,7 +41,7 @@ pub enum ArchiveError {
         /// What is wrong with it.
         problem: EntryProblem,
     },
-    /// More entries than any FMU has.
+    /// More files and folders than any FMU has, those that are only named by what lies in them included.
     TooManyEntries {
         /// The archive.
         archive: PathBuf,
@@ -135,6 +135,7 @@ pub enum EntryProblem {
     ControlCharacter,
     NoName,
     NameTooLong,
+    TooDeep { limit: usize },
     Link,
     Special(&'static str),
     Duplicate,
@@ -168,6 +169,7 @@ impl fmt::Display for EntryProblem {
             ControlCharacter => write!(f, "has a control character in its name; {MALICIOUS}"),
             NoName => write!(f, "is a file without a name; {MALICIOUS}"),
             NameTooLong => write!(f, "has a name that is too long for the file system; {AGAIN} with shorter names"),
+            TooDeep { limit } => write!(f, "is a path of more than {limit} names; {MALICIOUS}"),
             Link => write!(f, "is a link, which FMUs must not hold; export the FMU with copies of linked files"),
             Special(kind) => write!(f, "is a {kind}, not a file or folder; {MALICIOUS}"),
             Duplicate => write!(f, "occurs twice, so it is unclear which one counts; {AGAIN}"),
@@ -218,7 +220,7 @@ impl fmt::Display for ArchiveError {
                 write!(f, "{}: entry {entry:?} {problem}", archive.display())
             }
             TooManyEntries { archive, limit } => {
-                write!(f, "{}: more than {limit} entries; {MALICIOUS}", archive.display())
+                write!(f, "{}: more than {limit} files and folders; {MALICIOUS}", archive.display())
             }
             TooLarge { archive, size, limit } => write!(
                 f,

@@ -13,6 +13,9 @@ const LONGEST_COMPONENT: usize = 255;
 /// Leaves room for the cache's own folders below Linux' limit of 4096 for a path.
 const LONGEST_NAME: usize = 2048;
 
+/// Names of a path, folders and file; FMUs have five or so.
+const DEEPEST: usize = 64;
+
 /// What an entry becomes on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -45,6 +48,9 @@ pub(super) fn components(name: &str) -> Result<Vec<&str>, EntryProblem> {
     if name.len() > LONGEST_NAME || parts.iter().any(|part| part.len() > LONGEST_COMPONENT) {
         return Err(EntryProblem::NameTooLong);
     }
+    if parts.len() > DEEPEST {
+        return Err(EntryProblem::TooDeep { limit: DEEPEST });
+    }
     Ok(parts)
 }
 
@@ -55,6 +61,11 @@ pub(super) struct Layout {
 }
 
 impl Layout {
+    /// How many files and folders there are, those that are only named by what lies in them included.
+    pub(super) fn len(&self) -> usize {
+        self.taken.len()
+    }
+
     /// Takes the place of an entry and of the folders above it.
     pub(super) fn add(&mut self, parts: &[&str], kind: Kind) -> Result<PathBuf, EntryProblem> {
         let Some((last, above)) = parts.split_last() else {
@@ -123,6 +134,9 @@ mod tests {
         assert_eq!(long, Err(EntryProblem::NameTooLong));
         let deep = components(&"x/".repeat(1100)).map(|_| ());
         assert_eq!(deep, Err(EntryProblem::NameTooLong));
+        assert!(components(&"x/".repeat(DEEPEST)).is_ok());
+        let deep = components(&"x/".repeat(DEEPEST + 1)).map(|_| ());
+        assert_eq!(deep, Err(EntryProblem::TooDeep { limit: DEEPEST }));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use super::names::{self, Kind, Layout};
 /// How much an archive may ask for.
 #[derive(Debug, Clone)]
 pub(super) struct Limits {
-    /// Number of entries.
+    /// Number of entries, and of the files and folders that they make.
     pub entries: usize,
     /// Bytes of one entry, unpacked.
     pub entry_size: u64,
@@ -28,7 +28,7 @@ pub(super) struct Limits {
     pub total_size: u64,
     /// Unpacked bytes per byte of the archive, as far as they exceed `free_size`.
     pub ratio: u64,
-    /// What an archive of any length may unpack to.
+    /// What an archive of any length may unpack to: a table of zeros is legal, however well it is compressed.
     pub free_size: u64,
     /// Bytes of the archive's directory.
     pub directory: u64,
@@ -41,7 +41,7 @@ impl Default for Limits {
             entry_size: 2 << 30,
             total_size: 4 << 30,
             ratio: 100,
-            free_size: 256 << 20,
+            free_size: 512 << 20,
             directory: 64 << 20,
         }
     }
@@ -111,6 +111,9 @@ fn plan<R: Read + Seek>(
         let mode = entry.unix_mode().unwrap_or(0);
         let kind = kind_of(mode, name.ends_with('/')).map_err(refuse)?;
         let path = layout.add(&parts, kind).map_err(refuse)?;
+        if layout.len() > limits.entries {
+            return Err(ArchiveError::TooManyEntries { archive: origin.to_path_buf(), limit: limits.entries });
+        }
         // Bit 13 hides names and sizes, bit 6 is strong encryption; both come with bit 0.
         if entry.flags().is_encrypted() {
             return Err(refuse(EntryProblem::Encrypted));
