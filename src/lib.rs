@@ -39,6 +39,7 @@
 //! | [`ffi`] | unsafe: function tables, instances, the callbacks that C calls | |
 //! | [`fmu`] | archives, the cache, source builds; [`fmu::description`]: XML → data | description |
 //! | [`sys`] | unsafe: scheduling, affinity, memory, sleep, shared memory, the preemption lock | |
+//! | `files` | opens and makes files that others may have prepared | |
 //! | [`time`], [`priority`], `places` | types that refuse wrong arithmetic; lines and columns | yes |
 //!
 //! The rule: imports point only downward in this table's meaning. Pure modules have no unsafe code, threads, clock or
@@ -52,6 +53,7 @@ pub mod control;
 pub mod doctor;
 pub mod exchange;
 pub mod ffi;
+mod files;
 pub mod fmu;
 mod places;
 pub mod plan;

@@ -14,17 +14,18 @@ use std::path::Path;
 /// operating system (`sys`) with a plan. The supervisor prepares and watches: it asks `sys` for processes and memory,
 /// and reads from `ffi` the names of functions and status values, nothing else.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
+    ("files", &[]),
     ("places", &[]),
     ("priority", &[]),
     ("time", &[]),
     ("sys", &[]),
     ("fmu::platform", &[]),
-    ("fmu::cache", &[]),
+    ("fmu::cache", &["files"]),
     ("fmu::guard", &[]),
     ("fmu::description", &["fmu::guard", "places", "priority", "time"]),
     // Each dialect has headers of its own.
-    ("fmu::build", &["fmu::cache", "fmu::description::Dialect", "fmu::guard", "fmu::platform", "places"]),
-    ("fmu::archive", &["fmu::build", "fmu::cache", "fmu::description::Dialect", "fmu::platform", "places"]),
+    ("fmu::build", &["files", "fmu::cache", "fmu::description::Dialect", "fmu::guard", "fmu::platform", "places"]),
+    ("fmu::archive", &["files", "fmu::build", "fmu::cache", "fmu::description::Dialect", "fmu::platform", "places"]),
     ("ffi", &["fmu::description", "sys::float_control", "sys::prefetch"]),
     // A rig may say which dialect an FMU is of.
     ("rig", &["fmu::description::Dialect", "places", "priority", "time"]),
@@ -36,7 +37,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("exchange", &["plan", "schedule", "time"]),
     ("recording", &[]),
     ("stimulus", &["exchange::word", "fmu::description", "plan", "recording", "rig", "time"]),
-    ("record", &["control", "exchange::word", "fmu::description", "plan", "recording", "stimulus", "time"]),
+    ("record", &["control", "files", "exchange::word", "fmu::description", "plan", "recording", "stimulus", "time"]),
     (
         "report",
         &[
@@ -91,6 +92,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "doctor::facts",
             "exchange::word",
             "ffi::Function",
+            "files",
             "ffi::Status",
             "fmu::archive",
             "fmu::description",
@@ -126,6 +128,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "cli",
         &[
             "doctor",
+            "files",
             "fmu::archive",
             "fmu::description",
             "plan",

@@ -159,7 +159,7 @@ fn as_nobody(rig: &Rig) -> Option<Command> {
     // The FMUs are built by now, by whom may write there; nobody only uses them.
     let open = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     open(&program, 0o111);
-    open(rig.folder(), 0o777);
+    open(rig.folder(), 0o1777);
     let mut command = rig.command_of(&program);
     command.env("VECUD_CACHE", rig.folder().join("cache")).env("TMPDIR", rig.folder());
     if nix::unistd::geteuid().is_root() {

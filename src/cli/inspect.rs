@@ -21,6 +21,7 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let cache = Cache::user().map_err(Error::NoCache)?;
+    cache.note().into_iter().for_each(|note| super::say(&format!("note: {note}")));
     let unpacked = Unpacked::open(&arguments.file, &cache).map_err(Error::Archive)?;
     let text = unpacked.model_description().map_err(Error::Archive)?;
     let description = description::parse(&text).map_err(|error| Error::Description(unpacked.origin.clone(), error))?;

@@ -39,8 +39,10 @@ pub fn public() -> &'static Path {
         }
         for cache in ["cache", "nobodys_cache"] {
             fs::create_dir(folder.path().join(cache)).unwrap();
-            open(&folder.path().join(cache), 0o777);
+            open(&folder.path().join(cache), 0o700);
         }
+        // Fails where nobody needs it: for a user who cannot become another one.
+        let _ = std::os::unix::fs::chown(folder.path().join("nobodys_cache"), Some(NOBODY), Some(NOBODY));
         folder
     });
     folder.path()
@@ -77,7 +79,7 @@ pub fn as_root(rig: &Rig) -> Command {
 /// process if that is less) and lock `memlock` bytes.
 pub fn as_nobody(rig: &Rig, memlock: u64) -> Command {
     let _ = fs::remove_dir_all(rig.out());
-    open(rig.folder(), 0o777);
+    open(rig.folder(), 0o1777);
     let mut command = rig.command_of(&public().join("vecud"));
     command.env("VECUD_CACHE", public().join("nobodys_cache")).env("TMPDIR", rig.folder());
     before(&mut command, move || {

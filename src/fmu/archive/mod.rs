@@ -13,7 +13,7 @@ mod error;
 mod names;
 mod unzip;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -23,6 +23,7 @@ pub use crate::fmu::build::{BuildChoices, BuildError, Definitions};
 pub use crate::fmu::cache::Cache;
 pub use error::{ArchiveError, EntryProblem};
 
+use crate::files;
 use crate::fmu::cache::Key;
 use crate::fmu::description::Dialect;
 use crate::fmu::{build, platform};
@@ -31,7 +32,7 @@ use directory::read_error;
 use unzip::Limits;
 
 /// Part of the cache's keys: increased when the same archive would be unpacked differently.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// Longer descriptions than this (some 500,000 variables) are refused.
 const LONGEST_DESCRIPTION: u64 = 256 << 20;
 
@@ -78,7 +79,7 @@ impl Unpacked {
         let path = self.root.join("modelDescription.xml");
         let refuse = |detail: String| ArchiveError::ModelDescription { origin: self.origin.clone(), detail };
         let mut bytes = Vec::new();
-        File::open(&path)
+        files::open(&path)
             .and_then(|file| file.take(LONGEST_DESCRIPTION + 1).read_to_end(&mut bytes))
             .map_err(|source| read_error(&path, source))?;
         if bytes.len() as u64 > LONGEST_DESCRIPTION {
@@ -214,15 +215,25 @@ fn names_in(folder: &Path, wanted: impl Fn(&Path) -> bool) -> Result<Vec<String>
     Ok(names)
 }
 
+/// Whether a file of an archive decides what is executed: the description, libraries for this machine, and sources.
+fn is_executed(name: &str) -> bool {
+    let mut parts = name.split('/');
+    match parts.next() {
+        Some("modelDescription.xml" | "sources") => true,
+        Some("binaries") => parts.next().is_some_and(|tuple| platform::rank(tuple).is_some()),
+        _ => false,
+    }
+}
+
 /// The folder of the cache that holds the archive's files.
 fn unpack(path: &Path, cache: &Cache, limits: &Limits) -> Result<PathBuf, ArchiveError> {
     let failed = |source| read_error(path, source);
-    let file = File::open(path).map_err(failed)?;
+    let file = files::open(path).map_err(failed)?;
     let before = file.metadata().map_err(failed)?;
     let mut key = Key::new();
     key.add_content(&file).map_err(failed)?;
     let name = format!("fmu-v{FORMAT}-{}", key.finish());
-    cache.get_or_make(&name, |target| {
+    cache.get_or_make(&name, is_executed, |target| {
         unzip::unpack(&file, path, target, cache.folder(), limits)?;
         let after = file.metadata().map_err(failed)?;
         let same = (before.len(), before.modified().ok()) == (after.len(), after.modified().ok());

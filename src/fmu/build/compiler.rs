@@ -91,7 +91,7 @@ impl Compiler {
             "SUNPRO_DEPENDENCIES",
         ];
         let mut command = Command::new(&self.command[0]);
-        command.args(&self.command[1..]).env("LC_ALL", "C.UTF-8");
+        command.args(&self.command[1..]).env("LC_ALL", "C");
         for variable in MEDDLING {
             command.env_remove(variable);
         }

@@ -1,11 +1,12 @@
 //! The files that decide what a build gives, for the key under which its library is kept.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::BuildError;
+use crate::files;
 use crate::fmu::cache::Key;
 
 /// Bounds for trees that the user's own links make endless.
@@ -22,7 +23,7 @@ pub(super) fn add_files(key: &mut Key, base: &Path, roots: &BTreeSet<PathBuf>) -
         let failed = |source| file_error(&path, source);
         let name = path.strip_prefix(base).unwrap_or(&path);
         key.add("file", name.as_os_str().as_encoded_bytes());
-        let file = File::open(&path).map_err(failed)?;
+        let file = files::open(&path).map_err(failed)?;
         key.add_content(file).map_err(failed)?;
     }
     Ok(())

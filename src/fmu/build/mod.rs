@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 
 pub use error::BuildError;
 
+use crate::files;
 use crate::fmu::cache::{Cache, Key};
 use crate::fmu::description::Dialect;
 use crate::fmu::platform;
@@ -65,7 +66,7 @@ pub const fn headers(dialect: Dialect) -> Headers {
 }
 
 /// Part of the cache's keys: increased when the same inputs would be built differently.
-const FORMAT: &str = "2";
+const FORMAT: &str = "3";
 const LONGEST_DESCRIPTION: u64 = 16 << 20;
 
 /// Before a set's own options, so that those win. Contraction is off so that every processor computes the same.
@@ -115,21 +116,25 @@ pub fn build(
     let key = plan.key()?;
     let file = format!("{model_identifier}.so");
     let entry = format!("lib-v{FORMAT}-{key}");
-    let files = cache.get_or_make(&entry, |target| {
-        plan.make(target, &file)?;
-        // What was compiled must be what was hashed.
-        match plan.key()? == key {
-            true => Ok(()),
-            false => Err(BuildError::Changed),
-        }
-    })?;
+    let files = cache.get_or_make(
+        &entry,
+        |_| true,
+        |target| {
+            plan.make(target, &file)?;
+            // What was compiled must be what was hashed.
+            match plan.key()? == key {
+                true => Ok(()),
+                false => Err(BuildError::Changed),
+            }
+        },
+    )?;
     Ok(files.join(file))
 }
 
 fn read_description(sources: &Path) -> Result<String, BuildError> {
     let path = sources.join("buildDescription.xml");
     let failed = |source| file_error(&path, source);
-    let file = match fs::File::open(&path) {
+    let file = match files::open(&path) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
             return Err(BuildError::NoBuildDescription);
         }
@@ -397,7 +402,7 @@ impl Plan<'_> {
 /// archive is nothing but such names.
 fn check_library(path: &Path, library: &Library) -> Result<(), BuildError> {
     let mut begin = Vec::new();
-    fs::File::open(path).and_then(|file| file.take(8).read_to_end(&mut begin)).map_err(|e| file_error(path, e))?;
+    files::open(path).and_then(|file| file.take(8).read_to_end(&mut begin)).map_err(|e| file_error(path, e))?;
     if begin.starts_with(b"\x7fELF") || begin == b"!<arch>\n" {
         return Ok(());
     }

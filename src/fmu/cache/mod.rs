@@ -2,8 +2,10 @@
 //!
 //! What it guarantees:
 //! - An entry is complete or absent. It is made in a temporary sibling and renamed into place; a list of its files and
-//!   their sizes is written last, and compared at every use, so an entry from which somebody (a tidy-up of old
-//!   temporary files, a power failure) has taken something is made anew.
+//!   their sizes, and of those that decide what is executed their digests, is written last, and compared at every use, so an
+//!   entry of which somebody (a tidy-up of old temporary files, a power failure) has taken or changed something is made anew.
+//! - What other users could have put there is not used: no folder that they may write to, by itself or one above it, and
+//!   no file or link of theirs. Only root is as good as the user.
 //! - Several processes may make the same entry at once: one rename wins, all of them use the winner's.
 //! - Whatever goes wrong while an entry is made, its temporary folder is removed. Those of killed processes are removed
 //!   by the next user of the cache once they are a day old and nobody holds their lock.
@@ -12,27 +14,33 @@
 
 mod key;
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{Access, AtFlags, CWD, FlockOperation, RenameFlags};
 
+use crate::files;
 pub(crate) use key::Key;
 
 const TEMPORARY: &str = ".tmp-";
 const FILES: &str = "files";
 const LIST: &str = "list";
+/// Instead of the digest of a file that is not compared by it.
+const NO_DIGEST: &str = "-";
+const WRITABLE_BY_OTHERS: u32 = 0o022;
 const LEFTOVER_AGE: Duration = Duration::from_secs(24 * 3600);
 
 /// The folder that holds unpacked FMUs and built libraries.
 #[derive(Debug, Clone)]
 pub struct Cache {
     folder: PathBuf,
+    note: Option<String>,
 }
 
 /// The cache's own folder cannot be used.
@@ -46,15 +54,20 @@ pub struct CacheError {
 
 impl Cache {
     /// The user's cache: `$VECUD_CACHE`, else `$XDG_CACHE_HOME/vecud`, else `~/.cache/vecud`; where none of these can be
-    /// written, a folder under the temporary directory that belongs to this user alone.
+    /// written or is safe from other users, a folder under the temporary directory that belongs to this user alone.
     pub fn user() -> io::Result<Cache> {
-        choose(|name| std::env::var_os(name), &std::env::temp_dir()).map(Cache::at)
+        choose(|name| std::env::var_os(name), &std::env::temp_dir())
     }
 
-    /// A cache in `folder`, which is made when something is first put there.
+    /// A cache in `folder`, which is made when something is first put there. The caller answers for who may write there.
     pub fn at(folder: impl Into<PathBuf>) -> Cache {
         let folder = folder.into();
-        Cache { folder: std::path::absolute(&folder).unwrap_or(folder) }
+        Cache { folder: std::path::absolute(&folder).unwrap_or(folder), note: None }
+    }
+
+    /// Why this is not the folder that it usually is, if so.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 
     /// Where the cache is.
@@ -62,10 +75,12 @@ impl Cache {
         &self.folder
     }
 
-    /// The files of entry `name`; `make` is called with an empty folder to fill when there is no complete entry yet.
+    /// The files of entry `name`; `make` is called with an empty folder to fill when there is no complete entry yet. Files
+    /// whose path in it is `checked` are compared by their digest at every use.
     pub(crate) fn get_or_make<E: From<CacheError>>(
         &self,
         name: &str,
+        checked: impl Fn(&str) -> bool,
         make: impl FnOnce(&Path) -> Result<(), E>,
     ) -> Result<PathBuf, E> {
         self.remove_leftovers();
@@ -84,7 +99,8 @@ impl Cache {
         let files = temporary.path().join(FILES);
         fs::create_dir(&files).map_err(|e| CacheError::new("cannot make folder", &files, e))?;
         make(&files)?;
-        write_list(temporary.path()).map_err(|e| CacheError::new("cannot write", &temporary.path().join(LIST), e))?;
+        write_list(temporary.path(), checked)
+            .map_err(|e| CacheError::new("cannot write", &temporary.path().join(LIST), e))?;
         publish(temporary, &entry)?;
         Ok(entry.join(FILES))
     }
@@ -157,11 +173,13 @@ fn lock(folder: &Path) -> Option<fs::File> {
     Some(file)
 }
 
-/// One line per file: size, blank, path.
-fn write_list(entry: &Path) -> io::Result<()> {
+/// One line per file: size, digest or `-`, path. What other users may write to by its mode, they may no more.
+fn write_list(entry: &Path, checked: impl Fn(&str) -> bool) -> io::Result<()> {
     let mut list = io::BufWriter::new(fs::File::create_new(entry.join(LIST))?);
-    let mut folders = vec![entry.join(FILES)];
+    let files = entry.join(FILES);
+    let mut folders = vec![files.clone()];
     while let Some(folder) = folders.pop() {
+        keep_to_ourselves(&folder)?;
         for item in fs::read_dir(&folder)? {
             let item = item?;
             if item.file_type()?.is_dir() {
@@ -169,11 +187,13 @@ fn write_list(entry: &Path) -> io::Result<()> {
                 continue;
             }
             let path = item.path();
-            let name = path.strip_prefix(entry).unwrap_or(&path);
+            keep_to_ourselves(&path)?;
+            let name = path.strip_prefix(&files).unwrap_or(&path);
             let Some(name) = name.to_str().filter(|n| !n.contains(char::is_control)) else {
                 return Err(io::Error::other("a file name that is no plain text"));
             };
-            writeln!(list, "{} {name}", item.metadata()?.len())?;
+            let digest = if checked(name) { digest(&path)? } else { NO_DIGEST.to_owned() };
+            writeln!(list, "{} {digest} {name}", item.metadata()?.len())?;
         }
     }
     // A list that was cut off (power failure) lacks this line.
@@ -181,57 +201,117 @@ fn write_list(entry: &Path) -> io::Result<()> {
     list.into_inner()?.sync_all()
 }
 
-/// Whether every listed file is there with its size. Further files (FMUs write logs into their resources) do not matter.
+fn keep_to_ourselves(path: &Path) -> io::Result<()> {
+    let mode = fs::symlink_metadata(path)?.mode();
+    if mode & WRITABLE_BY_OTHERS != 0 {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o7777 & !WRITABLE_BY_OTHERS))?;
+    }
+    Ok(())
+}
+
+fn digest(path: &Path) -> io::Result<String> {
+    let mut key = Key::new();
+    key.add_content(files::open(path)?)?;
+    Ok(key.finish())
+}
+
+/// Whether every listed file is there with its size, and its content as far as the list has a digest, and nobody else can
+/// have made or changed any of it. Further files (FMUs write logs into their resources) do not matter.
 fn is_complete(entry: &Path) -> bool {
-    let Ok(list) = fs::read_to_string(entry.join(LIST)) else {
+    let list = entry.join(LIST);
+    let files = entry.join(FILES);
+    if ![entry, &list, &files].into_iter().all(|path| ours(path).is_some()) {
+        return false;
+    }
+    let Ok(list) = files::read_to_string(&list) else {
         return false;
     };
     let mut lines = list.lines();
     if lines.next_back() != Some("end") {
         return false;
     }
+    let mut known: HashSet<&Path> = HashSet::new();
     lines.all(|line| {
-        let Some((size, name)) = line.split_once(' ') else {
+        let mut words = line.splitn(3, ' ');
+        let (Some(size), Some(sum), Some(name)) = (words.next(), words.next(), words.next()) else {
             return false;
         };
-        let path = entry.join(name);
-        fs::symlink_metadata(path).is_ok_and(|m| m.is_file() && size.parse() == Ok(m.len()))
+        let path = files.join(name);
+        let is_whole = ours(&path).is_some_and(|found| found.is_file() && size.parse() == Ok(found.len()));
+        let mut above = Path::new(name).ancestors().skip(1).filter(|folder| known.insert(folder));
+        is_whole
+            && above.all(|folder| ours(&files.join(folder)).is_some_and(|found| found.is_dir()))
+            && (sum == NO_DIGEST || digest(&path).is_ok_and(|now| now == sum))
     })
+}
+
+/// What is there, unless another user (but root) has made it or may write to it, or it is a link.
+fn ours(path: &Path) -> Option<fs::Metadata> {
+    let found = fs::symlink_metadata(path).ok()?;
+    let safe = trusted().contains(&found.uid()) && found.mode() & WRITABLE_BY_OTHERS == 0 && !found.is_symlink();
+    safe.then_some(found)
+}
+
+/// Whose files may be executed: this user's, and those of root, who could do it anyway.
+fn trusted() -> [u32; 2] {
+    [files::ROOT, rustix::process::geteuid().as_raw()]
 }
 
 fn make_private_folder(folder: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// The folder of the user's cache, given the environment.
-fn choose(env: impl Fn(&str) -> Option<OsString>, temp: &Path) -> io::Result<PathBuf> {
+/// The user's cache, given the environment.
+fn choose(env: impl Fn(&str) -> Option<OsString>, temp: &Path) -> io::Result<Cache> {
     let set = |name| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    if let Some(named) = set("VECUD_CACHE") {
-        return Ok(named);
-    }
+    let mut unsafe_one = None;
+    let mut is_safe = |folder: &Path| match files::stranger(folder, &trusted(), false) {
+        None => true,
+        Some(stranger) => {
+            unsafe_one.get_or_insert((folder.to_owned(), stranger));
+            false
+        }
+    };
+    let named = set("VECUD_CACHE").filter(|folder| is_safe(folder));
     // The XDG specification has relative values ignored.
     let xdg = set("XDG_CACHE_HOME").filter(|path| path.is_absolute());
     let home = set("HOME").filter(|path| path.is_absolute());
-    let usual = [xdg, home.map(|home| home.join(".cache"))];
-    for base in usual.into_iter().flatten() {
-        let folder = base.join("vecud");
+    let usual = [xdg, home.map(|home| home.join(".cache"))].into_iter().flatten().map(|base| base.join("vecud"));
+    let may_write = |folder: &PathBuf| {
         let may = Access::WRITE_OK | Access::EXEC_OK;
-        if make_private_folder(&folder).is_ok() && rustix::fs::accessat(CWD, &folder, may, AtFlags::EACCESS).is_ok() {
-            return Ok(folder);
-        }
-    }
+        make_private_folder(folder).is_ok() && rustix::fs::accessat(CWD, folder, may, AtFlags::EACCESS).is_ok()
+    };
+    let found = match named {
+        Some(named) => Some(named),
+        None => usual.into_iter().find(|folder| is_safe(folder) && may_write(folder)),
+    };
+    let folder = found.map_or_else(|| of_the_temporary_directory(temp), Ok)?;
+    let note = unsafe_one.map(|(wanted, stranger)| {
+        format!(
+            "the cache {} is not used, since {stranger}, who could have libraries of theirs executed; used is {}: set \
+             VECUD_CACHE to a folder that only you may write to",
+            wanted.display(),
+            folder.display()
+        )
+    });
+    Ok(Cache { note, ..Cache::at(folder) })
+}
+
+/// A folder of this user alone where everybody may make some.
+fn of_the_temporary_directory(temp: &Path) -> io::Result<PathBuf> {
     let user = rustix::process::geteuid().as_raw();
     let folder = temp.join(format!("vecud-{user}"));
     make_private_folder(&folder)?;
+    let refuse = |why: String| Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
     // Everybody may write to the temporary directory: somebody else could have made it to place libraries in it.
     let found = fs::symlink_metadata(&folder)?;
     if !found.is_dir() || found.uid() != user || found.mode() & 0o077 != 0 {
-        return Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            format!("{} is not a folder of this user alone; remove it", folder.display()),
-        ));
+        return refuse(format!("{} is not a folder of this user alone; remove it", folder.display()));
     }
-    Ok(folder)
+    match files::stranger(&folder, &trusted(), false) {
+        Some(stranger) => refuse(format!("{stranger}; set TMPDIR")),
+        None => Ok(folder),
+    }
 }
 
 impl CacheError {
