@@ -5,6 +5,7 @@
 
 use super::signals::Sheet;
 use crate::exchange::word;
+use crate::files;
 use crate::fmu::description::VariableType;
 use crate::plan::Plan;
 use crate::time::Instant;
@@ -39,7 +40,7 @@ impl Csv {
         }
         rows.push('\n');
         let types = plan.signals.iter().map(|signal| signal.variable_type).collect();
-        let file = File::create(path)?;
+        let file = files::create(path)?;
         let mut csv = Csv { file, types, end: 0, rows, ends: Vec::new(), reached: None };
         csv.write()?;
         Ok(csv)

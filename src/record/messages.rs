@@ -20,6 +20,7 @@ use super::schema;
 use super::signals::{Change, Sheet};
 use super::tail::Tailed;
 use crate::exchange::word;
+use crate::files;
 use crate::fmu::description::VariableType;
 use crate::plan::{Mode, Plan, SignalId, TaskId};
 use crate::recording::names::{NAMES, SIGNALS, START, keys, split};
@@ -82,7 +83,7 @@ impl Messages {
             .chunk_size(None)
             .disable_seeking(true);
         let zero = plan.start.nanos().min(Nanos(0));
-        let mut writer = options.create(Tailed::new(File::create(&partial)?)).map_err(io_error)?;
+        let mut writer = options.create(Tailed::new(files::create(Path::new(&partial))?)).map_err(io_error)?;
         let mode = match plan.mode {
             Mode::RealTime => "realtime",
             Mode::Virtual => "virtual",

@@ -6,11 +6,12 @@
 
 use super::Error;
 use super::files::{ROOM, lock};
+use crate::files;
 use crate::report;
 use crate::runner::Job;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufReader, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -32,10 +33,14 @@ impl Earlier {
     pub fn find(folder: &Path, out: &Path, keep: &[PathBuf]) -> Result<Earlier, Error> {
         let mut found = vec![(out.to_owned(), files(out, false)?)];
         found[0].1.retain(|file| !keep.contains(file));
+        // Before anything is removed: what stands in the way of a file of the next run.
+        let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|data| data.is_dir());
+        if let Some(folder) = found[0].1.iter().chain([&out.join("run.log")]).find(|path| is_folder(path)) {
+            return Err(Error::Output(folder.clone(), rustix::io::Errno::ISDIR.into()));
+        }
         let inner = names(folder)?.into_iter().filter(|name| is_of_several(name)).map(|name| folder.join(name));
         for path in std::iter::once(folder.to_owned()).chain(inner) {
             // What a link leads to may be anywhere.
-            let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|data| data.is_dir());
             if path != out
                 && (if path == folder { is_of_a_run(&path) } else { is_folder(&path) && is_one_of_several(&path) })
             {
@@ -149,7 +154,7 @@ fn is_file(folder: &Path, name: &str) -> bool {
 }
 
 fn report_in(folder: &Path) -> Option<Report> {
-    let file = is_file(folder, "report.json").then(|| File::open(folder.join("report.json")).ok()).flatten()?;
+    let file = is_file(folder, "report.json").then(|| files::open(&folder.join("report.json")).ok()).flatten()?;
     serde_json::from_reader(BufReader::new(file).take(LONGEST_REPORT)).ok()
 }
 

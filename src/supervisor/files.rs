@@ -1,9 +1,11 @@
 //! The output directory: made before the run with room for its report, filled at the end.
 //!
 //! Guarantees: what is there is not touched before the run begins. A run begins only where `report.json` has room, of
-//! which nothing that fills the disk meanwhile takes any, wherever the file system can set room aside.
+//! which nothing that fills the disk meanwhile takes any, wherever the file system can set room aside. Nothing in the folder
+//! that is a link is followed, and root writes nowhere where somebody else could change what it writes.
 
 use super::Error;
+use crate::files;
 use crate::plan::{Mode, Plan};
 use crate::report::{self, Run};
 use rustix::fs::{Access, AtFlags, CWD, FallocateFlags, FlockOperation};
@@ -34,6 +36,7 @@ const KIB: u64 = 1 << 10;
 impl Output {
     /// Makes the directory if need be.
     pub fn create(path: &Path) -> Result<Output, Error> {
+        trusted(path)?;
         let missing: Vec<PathBuf> = path
             .ancestors()
             .filter(|p| !p.as_os_str().is_empty())
@@ -54,6 +57,16 @@ impl Output {
             }
         }
         Ok(output)
+    }
+
+    /// The same for a folder in the output folder: a link there leads to wherever somebody wants.
+    pub fn create_inside(path: &Path) -> Result<Output, Error> {
+        match path.symlink_metadata() {
+            Ok(found) if found.is_symlink() => {
+                Err(Error::Output(path.to_owned(), io::Error::other("is a link, which is not followed")))
+            }
+            _ => Output::create(path),
+        }
     }
 
     /// Where it is.
@@ -143,6 +156,17 @@ pub(super) fn lock(path: &Path) -> Result<File, Error> {
     }
 }
 
+/// Refuses, with the rights of root, a folder of which somebody else may change the content.
+pub(super) fn trusted(folder: &Path) -> Result<(), Error> {
+    match files::stranger_to_root(folder) {
+        Some(stranger) => {
+            let why = format!("{stranger}, who could have root write over any file");
+            Err(Error::Output(folder.to_owned(), io::Error::other(why)))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Whether files can be made in a folder; found out before anything is started.
 pub(super) fn may_write(folder: &Path) -> io::Result<()> {
     let may = Access::WRITE_OK | Access::EXEC_OK;
@@ -155,7 +179,7 @@ fn take(path: &Path, size: u64, there: bool) -> Result<(), Errno> {
         return Ok(());
     }
     let number = |error: io::Error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
-    let taken = File::create(path)
+    let taken = files::create(path)
         .map_err(number)
         .and_then(|file| rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, size));
     if taken.is_err() {
@@ -172,7 +196,7 @@ pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(PARTIAL);
     // Into the room that it may have: once that is given up, somebody else could take it.
-    let written = File::options().write(true).create(true).truncate(false).open(&partial).and_then(|mut file| {
+    let written = files::reopen(Path::new(&partial)).and_then(|mut file| {
         file.write_all(content)?;
         file.set_len(content.len() as u64)
     });

@@ -4,6 +4,7 @@ use super::grants::Grants;
 use super::progress::under_way;
 use super::stimuli::{self, Source};
 use super::{Error, saved};
+use crate::files;
 use crate::fmu::archive::{ArchiveError, BuildChoices, BuildError, Cache, Unpacked};
 use crate::fmu::description::{self, ModelDescription};
 use crate::places::Places;
@@ -12,11 +13,10 @@ use crate::rig::{self, At, DatagramAddress, Place, Rig, RigError, RigFmu, RigTri
 use crate::snapshot::Snapshot;
 use crate::sys::affinity;
 use crate::time::Instant;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Longer rigs than this are refused: it is the wrong file, or one without an end (`/dev/zero`).
+/// Longer rigs than this are refused: it is the wrong file.
 const LONGEST_RIG: u64 = 64 << 20;
 
 /// What the command line says.
@@ -118,6 +118,7 @@ pub fn plan(options: &Options) -> Result<Prepared, Error> {
     };
     let facts = host_facts(grants.as_ref().map_or(FifoReach::All, |grants| grants.fifo))?;
     let mut plan = plan::build(&rig, &inputs, &facts).map_err(Error::Plan)?;
+    plan.notes.extend(cache.note().map(str::to_owned));
     for (option, wanted) in [("--save-state", &options.save_state), ("--restore-state", &options.restore_state)] {
         if wanted.is_some() {
             plan::check_states(&rig, &inputs, option).map_err(Error::Plan)?;
@@ -180,7 +181,7 @@ fn read_rig(file: &Path) -> Result<Rig, Error> {
         return Ok(Rig::for_fmu(file));
     }
     let mut text = Vec::new();
-    File::open(file)
+    files::open(file)
         .and_then(|source| source.take(LONGEST_RIG + 1).read_to_end(&mut text))
         .map_err(Error::file(file))?;
     let refuse =

@@ -1,9 +1,10 @@
 //! The file of a saved state: read and checked before anything runs, written as a whole or not at all.
 
 use super::Error;
-use super::files::{may_write, write_whole};
+use super::files::{may_write, trusted, write_whole};
 use super::recorder::Recorder;
 use super::teller::Teller;
+use crate::files;
 use crate::plan::Plan;
 use crate::report::{Problem, Run, Severity};
 use crate::snapshot::{Identity, MARK, Snapshot};
@@ -19,7 +20,8 @@ pub fn read(file: &Path, plan: &mut Plan) -> Result<Snapshot, Error> {
     if fs::metadata(file).is_ok_and(|it| !it.is_file() && !it.is_dir()) {
         return refuse("is no ordinary file; a state is read from one".to_owned());
     }
-    let bytes = fs::read(file).map_err(Error::file(file))?;
+    let mut bytes = Vec::new();
+    files::open(file).and_then(|mut open| open.read_to_end(&mut bytes)).map_err(Error::file(file))?;
     let snapshot = match Snapshot::from_bytes(&bytes) {
         Ok(snapshot) => snapshot,
         Err(error) => return refuse(error.to_string()),
@@ -76,13 +78,14 @@ pub fn may_be_written(file: &Path) -> Result<(), Error> {
     if folder.exists() && !folder.is_dir() {
         return unusable("the state cannot be saved there: Not a directory");
     }
+    trusted(folder)?;
     may_write(folder).or_else(|error| unusable(&format!("the state cannot be saved there: {error}")))
 }
 
 /// Whether a file has the mark of a saved state, or its beginning if it was cut there.
 fn begins_as_state(file: &Path) -> std::io::Result<bool> {
     let mut begin = Vec::new();
-    File::open(file)?.take(MARK.len() as u64).read_to_end(&mut begin)?;
+    files::open(file)?.take(MARK.len() as u64).read_to_end(&mut begin)?;
     Ok(MARK.starts_with(&begin))
 }
 

@@ -11,6 +11,7 @@ mod picture;
 use self::flight::Flight;
 use self::picture::Gallery;
 use super::pace::Pace;
+use crate::files;
 use crate::plan::{Mode, Plan, TaskId, TraceMode};
 use crate::record::board::{Board, Global, Scheduling, TaskWord};
 use crate::record::figures::Figures;
@@ -239,7 +240,7 @@ fn read<'r>(ring: &'r NoteRing, figures: Option<&'r Figures>, over: bool) -> imp
 
 /// A file with its names in it; or none, when there is no room for these.
 fn create<'p>(plan: &'p Plan, path: &Path) -> io::Result<ChromeWriter<'p, File>> {
-    let file = File::create(path)?;
+    let file = files::create(path)?;
     ChromeWriter::new(plan, file).inspect_err(|_| {
         let _ = fs::remove_file(path);
     })

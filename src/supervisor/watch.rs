@@ -14,6 +14,7 @@ use super::teller::{Teller, telling};
 use super::threads::Threads;
 use super::tracer::Tracer;
 use super::{Control, Error, Options, Prepared, saved};
+use crate::files;
 use crate::plan::{Mode, Plan};
 use crate::record::board::{Board, Global, Layout, Phase};
 use crate::report::{Problem, Run, Severity};
@@ -150,7 +151,7 @@ fn supervise(
     let state = process::memory_file("vecud-state", &resumed.unwrap_or_default()).map_err(|e| system(&e))?;
     // The runner finds the first rows there. Before anything is made, since it takes a while to find a late beginning.
     let feeder = Feeder::new(shared, prepared);
-    let mut output = Output::create(&out)?;
+    let mut output = if out == folder { Output::create(&out)? } else { Output::create_inside(&out)? };
     // Several runs share a folder that is theirs alone, so that reports of two commands do not mix.
     let whole = options.repeat.map(|_| super::files::lock(&folder)).transpose();
     let ready = whole.and_then(|lock| {
@@ -389,7 +390,7 @@ impl<'a> Supervision<'a> {
         // A runner that cannot even read its job says so by its exit code; FMU code may call exit(2) as well.
         let exit_called = self.board.global(Global::ExitCalled).load(SeqCst) == 1;
         if self.board.phase() == Phase::Refused || (!self.recording && !exit_called && status.code() == Some(2)) {
-            let printed = std::fs::read_to_string(&self.log).unwrap_or_default();
+            let printed = files::read_to_string(&self.log).unwrap_or_default();
             let _ = std::fs::remove_file(&self.log);
             self.output.undo();
             return Err(Error::Refused(self.recorder.refusal(&printed)));
@@ -456,12 +457,12 @@ impl<'a> Supervision<'a> {
     /// The output folder of a further run, with an empty log.
     fn next_output(&self, number: u32) -> Result<Output, Error> {
         let path = self.folder.join(Job::folder_of(number));
-        let mut output = Output::create(&path)?;
+        let mut output = Output::create_inside(&path)?;
         let log = path.join("run.log");
         // What others have put there since the first run began.
         let made = clear(&output, &path, &log, |_| ())
             .and_then(|()| output.take_room(&self.prepared.plan, 0))
-            .and_then(|()| File::create(&log).map(drop).map_err(Error::file(&log)));
+            .and_then(|()| files::create(&log).map(drop).map_err(Error::file(&log)));
         if let Err(error) = made {
             output.undo();
             return Err(error);

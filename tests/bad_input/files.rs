@@ -24,9 +24,12 @@ fn files_that_are_not_there() {
 #[test]
 fn a_rig_without_an_end() {
     let bench = Bench::new();
+    let kind = "is no ordinary file (but a pipe, a socket or a device), and only such are read";
+    bench.refuses_to_plan("/dev/zero", &format!("/dev/zero: {kind}"));
+    fs::File::create(bench.path("long.toml")).unwrap().set_len((64 << 20) + 1).unwrap();
     bench.refuses_to_plan(
-        "/dev/zero",
-        "/dev/zero: longer than 64 MiB, which no rig needs; give a rig file (TOML) or an FMU",
+        "long.toml",
+        "long.toml: longer than 64 MiB, which no rig needs; give a rig file (TOML) or an FMU",
     );
 }
 

@@ -1,6 +1,7 @@
 //! Where results go: folders that cannot take them, streams that nobody reads, disks that are full.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Stdio};
 
 use crate::bench::{Bench, Outcome, VECUD, as_nobody, finish, notes, skip, wait};
@@ -26,12 +27,184 @@ fn output_folders_that_cannot_be() {
     fs::create_dir_all(bench.path("o/report.json")).unwrap();
     bench.refuses(
         &format!("run a {SHORT} --out o"),
-        &format!(
-            "{}o/report.json: the output folder cannot be used: Is a directory (os error 21); choose another one with --out \
-             DIR",
-            notes("a")
-        ),
+        "o/report.json: the output folder cannot be used: Is a directory (os error 21); choose another one with --out DIR",
     );
+}
+
+/// Found out before anything is removed, whichever file it is.
+#[test]
+fn a_folder_in_the_place_of_a_file_costs_no_earlier_report() {
+    let bench = Bench::with_fmu("a");
+    let run = format!("run a {SHORT} --out o");
+    for name in ["junit.xml", "report.html.part", "run.log", "signals.csv", ".reserve.part"] {
+        assert_eq!(bench.run(&run).code, Some(0));
+        let before = fs::read_to_string(bench.path("o/report.json")).unwrap();
+        let _ = fs::remove_file(bench.path("o").join(name));
+        fs::create_dir(bench.path("o").join(name)).unwrap();
+        bench.refuses(
+            &run,
+            &format!(
+                "o/{name}: the output folder cannot be used: Is a directory (os error 21); choose another one with --out DIR"
+            ),
+        );
+        assert_eq!(fs::read_to_string(bench.path("o/report.json")).unwrap(), before, "{name}");
+        assert!(bench.path("o/report.html").is_file() && bench.path("o/histograms.hlog").is_file());
+        fs::remove_dir(bench.path("o").join(name)).unwrap();
+    }
+}
+
+/// The output folder may be a link. In it somebody could have put links under every name that a run uses: the files that they
+/// lead to stay as they are, and are not read either.
+#[test]
+fn links_and_pipes_in_the_output_folder_are_replaced() {
+    let bench = Bench::with_fmu("a");
+    bench.write(
+        "r.toml",
+        format!("[rig]\nmode = \"virtual\"\nstop_time = 0.02\n[fmu.a]\npath = \"a\"\n[record]\nformat = [\"csv\", \"mcap\"]\n{TRACE}"),
+    );
+    const NAMES: [&str; 14] = [
+        "report.json",
+        "report.json.part",
+        ".reserve.part",
+        "report.html",
+        "report.html.part",
+        "histograms.hlog",
+        "junit.xml",
+        "junit.xml.part",
+        "signals.csv",
+        "signals.mcap",
+        "signals.mcap.part",
+        "trace.json",
+        "run.log",
+        "report.json.part.part",
+    ];
+    fs::create_dir(bench.path("real")).unwrap();
+    std::os::unix::fs::symlink("real", bench.path("o")).unwrap();
+    for kind in ["link", "dangling link", "hard link", "pipe"] {
+        for name in NAMES {
+            let path = bench.path("real").join(name);
+            let _ = fs::remove_file(&path);
+            bench.write(format!("precious-{name}"), "mine");
+            let precious = bench.path(format!("precious-{name}"));
+            match kind {
+                "link" => std::os::unix::fs::symlink(&precious, &path).unwrap(),
+                "dangling link" => std::os::unix::fs::symlink(bench.path(format!("new-{name}")), &path).unwrap(),
+                "hard link" => fs::hard_link(&precious, &path).unwrap(),
+                _ => nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap(),
+            }
+        }
+        let outcome = bench.run("run r.toml --out o");
+        assert_eq!(outcome.code, Some(0), "{kind}: {outcome:?}");
+        for name in NAMES {
+            let precious = fs::read_to_string(bench.path(format!("precious-{name}"))).unwrap();
+            assert_eq!(precious, "mine", "{kind}: {name}");
+            assert!(!bench.path(format!("new-{name}")).exists(), "{kind}: {name}");
+            let found = bench.path("real").join(name).symlink_metadata();
+            let whole = found.is_ok_and(|found| found.is_file() && found.len() > 0 && found.nlink() == 1);
+            assert!(whole || name.ends_with(".part") || name == "run.log", "{kind}: {name}");
+        }
+    }
+    // The folder of one of several runs is in the output folder.
+    fs::create_dir(bench.path("elsewhere")).unwrap();
+    std::os::unix::fs::symlink(bench.path("elsewhere"), bench.path("real/run-1")).unwrap();
+    let outcome = bench.run("run r.toml --repeat 2 --out o");
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(outcome.stderr.contains("o/run-1: the output folder cannot be used: is a link, which is not followed"));
+    assert_eq!(bench.files("elsewhere"), [std::path::PathBuf::from("elsewhere")].into());
+}
+
+const TRACE: &str = "[trace]\nmode = \"all\"\n";
+
+/// A state's file, as an output of its own.
+#[test]
+fn a_link_beside_a_saved_state_is_not_followed() {
+    let bench = Bench::with_fmu("a");
+    bench.write("precious", "mine");
+    std::os::unix::fs::symlink(bench.path("precious"), bench.path("s.state.part")).unwrap();
+    let outcome = bench.run(&format!("run a {SHORT} --save-state s.state"));
+    assert!(matches!(outcome.code, Some(0 | 2)), "{outcome:?}");
+    assert_eq!(outcome.code == Some(0), bench.path("s.state").is_file());
+    assert_eq!(fs::read_to_string(bench.path("precious")).unwrap(), "mine");
+}
+
+/// What waits for somebody who never writes would wait for ever.
+#[test]
+fn pipes_in_the_place_of_files_are_refused_at_once() {
+    let bench = Bench::with_fmu("a");
+    assert_eq!(bench.run(&format!("run a {SHORT} --out o")).code, Some(0));
+    nix::unistd::mkfifo(&bench.path("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let kind = "is no ordinary file (but a pipe, a socket or a device), and only such are read";
+    bench.refuses_to_plan("pipe", &format!("pipe: {kind}"));
+    bench.refuses("inspect pipe", "pipe: neither a .fmu file nor a folder");
+    bench.refuses("report o --against pipe", &format!("pipe: {kind}"));
+    let outcome = bench.run("report o --out pipe");
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(outcome.stderr.contains("pipe: the page cannot be written: No such device or address"), "{outcome:?}");
+    for name in ["o/report.json", "o/histograms.hlog"] {
+        let kept = fs::read(bench.path(name)).unwrap();
+        fs::remove_file(bench.path(name)).unwrap();
+        nix::unistd::mkfifo(&bench.path(name), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert_eq!(bench.run("report o").code, Some(2), "{name}");
+        fs::remove_file(bench.path(name)).unwrap();
+        bench.write(name, kept);
+    }
+    bench.write("r.toml", "[fmu.a]\npath = \"a\"\n[[stimulus]]\nfile = \"pipe\"\n");
+    assert_eq!(bench.run("check r.toml").code, Some(2));
+    assert_eq!(bench.run(&format!("run a {SHORT} --restore-state pipe")).code, Some(2));
+    fs::remove_file(bench.path("a/modelDescription.xml")).unwrap();
+    nix::unistd::mkfifo(&bench.path("a/modelDescription.xml"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    assert_eq!(bench.run("check a").code, Some(2));
+    bench.source_fmu("s");
+    fs::remove_file(bench.path("s/sources/buildDescription.xml")).unwrap();
+    nix::unistd::mkfifo(&bench.path("s/sources/buildDescription.xml"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    assert_eq!(bench.run("check s").code, Some(2));
+}
+
+/// Whoever may change the folder could put links where root is about to write.
+#[test]
+fn root_writes_to_no_folder_that_a_third_user_may_change() {
+    let test = "root_writes_to_no_folder_that_a_third_user_may_change";
+    if !rustix::process::geteuid().is_root() {
+        return skip(test, "needs root");
+    }
+    let bench = Bench::with_fmu("a");
+    let run = |out: &str, sudo: Option<&str>| {
+        let mut command = bench.command(["run", "a", "--mode", "virtual", "--stop-time", "0.02", "--out", out]);
+        command.env_remove("SUDO_UID");
+        sudo.into_iter().for_each(|user| {
+            command.env("SUDO_UID", user);
+        });
+        finish(&mut command)
+    };
+    fs::create_dir_all(bench.path("theirs/inner")).unwrap();
+    std::os::unix::fs::chown(bench.path("theirs"), Some(4321), Some(4321)).unwrap();
+    let refused = |outcome: Outcome, why: &str| {
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{outcome:?}");
+        assert!(
+            outcome.stderr.contains(why) && outcome.stderr.contains("choose another one with --out"),
+            "{outcome:?}"
+        );
+    };
+    for out in ["theirs", "theirs/inner", "theirs/new"] {
+        refused(
+            run(out, None),
+            "theirs belongs to another user (number 4321), who could have root write over any file",
+        );
+        refused(run(out, Some("1000")), "theirs belongs to another user (number 4321)");
+    }
+    assert_eq!(bench.files("theirs"), [std::path::PathBuf::from("theirs/inner")].into());
+    // The one behind sudo may.
+    assert_eq!(run("theirs/inner", Some("4321")).code, Some(0));
+    // Everybody.
+    fs::create_dir(bench.path("everybodys")).unwrap();
+    let mode = |mode| fs::set_permissions(bench.path("everybodys"), std::os::unix::fs::PermissionsExt::from_mode(mode));
+    mode(0o777).unwrap();
+    refused(run("everybodys/o", None), "other users may write to ");
+    let state = ["run", "a", "--mode", "virtual", "--stop-time", "0.02", "--save-state", "everybodys/s"];
+    assert_eq!(finish(&mut bench.command(state)).code, Some(2));
+    // As /tmp, where nobody moves what is another's.
+    mode(0o1777).unwrap();
+    assert_eq!(run("everybodys/o", None).code, Some(0));
 }
 
 #[test]

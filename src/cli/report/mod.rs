@@ -3,11 +3,11 @@
 mod against;
 mod side;
 
+use crate::files;
 use crate::report::{self, Screen};
 use crate::supervisor::{self, Error, results};
 use crate::sys::process::terminal_size;
 pub(super) use side::Folder;
-use std::fs::File;
 use std::io::{IsTerminal, Read, Write, stdout};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -89,7 +89,7 @@ fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
     check_place(&page)?;
     let report = folder.report()?;
     let log = folder.path.join("histograms.hlog");
-    let text = match std::fs::read_to_string(&log) {
+    let text = match files::read_to_string(&log) {
         Ok(text) => text,
         Err(_) if !report.has_histograms() => String::new(),
         Err(error) => {
@@ -128,7 +128,7 @@ fn check_place(page: &Path) -> Result<(), Error> {
         Ok(metadata) if metadata.is_dir() => wrong("the page cannot be written: this is a folder"),
         Ok(metadata) if metadata.is_file() && metadata.len() > 0 => {
             let mut begin = Vec::new();
-            let read = File::open(page).and_then(|file| file.take(BEGIN.len() as u64).read_to_end(&mut begin));
+            let read = files::open(page).and_then(|file| file.take(BEGIN.len() as u64).read_to_end(&mut begin));
             match read.is_ok() && begin == BEGIN {
                 true => Ok(()),
                 false => wrong("the page would take the place of a file that is no page"),
@@ -142,7 +142,7 @@ fn write(page: &Path, text: &str) -> Result<(), Error> {
     // A device or a pipe is written to, and not replaced.
     let written = match std::fs::metadata(page) {
         Ok(metadata) if !metadata.is_file() => {
-            File::options().write(true).open(page).and_then(|mut file| file.write_all(text.as_bytes()))
+            files::open_device(page).and_then(|mut file| file.write_all(text.as_bytes()))
         }
         _ => supervisor::write_whole(page, text.as_bytes()),
     };

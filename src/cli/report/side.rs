@@ -1,5 +1,6 @@
 //! What a path on the command line stands for: the folder of a run, its `report.json`, or a recording of another tool.
 
+use crate::files;
 use crate::recording::ReadError;
 use crate::report::ReportFile;
 use crate::report::compare::Table;
@@ -51,7 +52,7 @@ impl Folder {
     /// Reads `report.json`.
     pub fn report(&self) -> Result<ReportFile, Error> {
         let path = || self.report.clone();
-        let text = fs::read_to_string(&self.report).map_err(|error| {
+        let text = files::read_to_string(&self.report).map_err(|error| {
             let what = match error.kind() {
                 io::ErrorKind::NotFound => {
                     "there is none: no run has ended in this folder; name another one, or run the rig \
@@ -115,7 +116,7 @@ pub type Recording = Table<BufReader<File>>;
 
 /// Opens a recording.
 pub fn open(signals: &Signals) -> Result<Recording, Error> {
-    let file = File::open(&signals.path).map_err(Error::file(&signals.path))?;
+    let file = files::open(&signals.path).map_err(Error::file(&signals.path))?;
     let input = BufReader::with_capacity(1 << 18, file);
     let table = if signals.of_run { Table::of_run(input) } else { Table::of_tool(input) };
     table.map_err(|error| broken(&signals.path, error))

@@ -1,5 +1,6 @@
 //! A file of a stimulus: opened before the run, and looked after.
 
+use crate::files;
 use crate::plan::Plan;
 use crate::rig::{Problem, RigStimulus};
 use crate::stimulus::{Kind, Rows};
@@ -66,7 +67,7 @@ impl Source {
             return Err(format!("{shown} is no ordinary file: a stimulus is read from one"));
         }
         let problem = |error: std::io::Error| format!("{shown}: {error}");
-        let file = File::open(path).map_err(problem)?;
+        let file = files::open(path).map_err(problem)?;
         let was = Version::of(&file).map_err(problem)?;
         let kind = if stimulus.recording { Kind::Recording } else { Kind::File };
         Ok(Source { path: path.clone(), kind, file: Arc::new(file), was })
