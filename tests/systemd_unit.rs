@@ -76,3 +76,25 @@ fn it_does_not_take_away_what_real_time_threads_need() {
         assert!(values(&unit, harmful).is_empty(), "{harmful}");
     }
 }
+
+/// What the service is kept from, and that what a rig needs is left: loopback, a task for each partition, files of its own.
+#[test]
+fn fmu_code_in_it_is_kept_to_itself() {
+    let unit = unit();
+    for (key, value) in [
+        ("NoNewPrivileges", "yes"),
+        ("ProtectKernelTunables", "yes"),
+        ("ProtectProc", "invisible"),
+        ("UMask", "0027"),
+        ("StateDirectoryMode", "0750"),
+        ("CacheDirectoryMode", "0700"),
+        ("IPAddressDeny", "any"),
+        ("IPAddressAllow", "localhost"),
+        ("MemoryMax", "75%"),
+        ("CapabilityBoundingSet", "CAP_SYS_NICE CAP_IPC_LOCK"),
+    ] {
+        assert_eq!(values(&unit, key), [value], "{key}");
+    }
+    // Rigs with thousands of clocks are run.
+    assert!(values(&unit, "TasksMax")[0].parse::<u32>().unwrap() > 5000);
+}
