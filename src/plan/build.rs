@@ -209,6 +209,8 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
             spin: rig.host.spin.value,
             phase: rig.host.phase,
             stack_kib: rig.host.stack_kib,
+            memory_limit_mib: rig.host.memory_limit_mib,
+            log_limit_mib: rig.host.log_limit_mib,
             figures: HostFigures { wakeup: rig.host.wakeup, overhead: rig.host.overhead },
         },
         fmus,

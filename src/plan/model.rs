@@ -96,6 +96,10 @@ pub struct HostPlan {
     pub phase: Nanos,
     /// Stack of a partition thread, KiB.
     pub stack_kib: usize,
+    /// Memory of its own that the runner may have, MiB; `None`: three quarters of the machine's.
+    pub memory_limit_mib: Option<u64>,
+    /// What FMU code may print, and what may be logged of it, MiB each.
+    pub log_limit_mib: u64,
     /// The rig's figures for the host, if it has them.
     pub figures: HostFigures,
 }

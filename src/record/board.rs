@@ -86,6 +86,10 @@ pub enum Global {
     Panicked,
     /// CLOCK_MONOTONIC at the end of the simulation, ns.
     Ended,
+    /// A call of the C library had been refused memory before a crash: 1.
+    OutOfMemory,
+    /// What FMU code printed was too much, and the rest goes nowhere: 1.
+    LogCut,
     /// What was said last about the runner's threads ([`Threads`]).
     Threads,
     /// Kernel's id of the thread that receives datagrams; 0: there is none.

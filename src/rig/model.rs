@@ -206,6 +206,10 @@ pub struct RigHost {
     pub phase: Nanos,
     /// `stack_kib`.
     pub stack_kib: usize,
+    /// `memory_limit`: memory of its own that the process with FMU code may have; `None`: what the machine suggests.
+    pub memory_limit_mib: Option<u64>,
+    /// `log_limit`: what FMU code may print and log.
+    pub log_limit_mib: u64,
     /// `wakeup_us`: the worst wake-up latency that is reckoned with.
     pub wakeup: Option<Nanos>,
     /// `overhead_us`: processor time of an activation outside of FMU code that is reckoned with.
@@ -223,6 +227,8 @@ impl Default for RigHost {
             spin: At::unplaced(Nanos(0)),
             phase: Nanos(0),
             stack_kib: 256,
+            memory_limit_mib: None,
+            log_limit_mib: 256,
             wakeup: None,
             overhead: None,
         }

@@ -19,6 +19,8 @@ const HOST: &[&str] = &[
     "spin_us",
     "phase_us",
     "stack_kib",
+    "memory_limit",
+    "log_limit",
     "wakeup_us",
     "overhead_us",
 ];
@@ -113,6 +115,14 @@ fn read_host(section: Section, host: &mut RigHost) {
         |item: &Item| item.as_integer().and_then(|i| usize::try_from(i).ok()).filter(|i| (64..=65536).contains(i));
     if let Some(stack) = section.read("stack_kib", "a whole number from 64 to 65536", size) {
         host.stack_kib = stack.value;
+    }
+    let mebibytes =
+        |item: &Item| item.as_integer().and_then(|i| u64::try_from(i).ok()).filter(|i| (1..=1 << 24).contains(i));
+    if let Some(limit) = section.read("memory_limit", "a whole number of MiB from 1 to 16777216", mebibytes) {
+        host.memory_limit_mib = Some(limit.value);
+    }
+    if let Some(limit) = section.read("log_limit", "a whole number of MiB from 1 to 16777216", mebibytes) {
+        host.log_limit_mib = limit.value;
     }
     host.wakeup = figures::read_host(&section, "wakeup_us");
     host.overhead = figures::read_host(&section, "overhead_us");

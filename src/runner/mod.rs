@@ -18,6 +18,7 @@ mod intervals;
 mod job;
 mod measure;
 mod needed;
+mod printed;
 mod privileges;
 mod process;
 mod quiescence;

@@ -60,6 +60,14 @@ pub fn granted(plan: &Plan, say: &dyn Fn(u8, &str)) -> Granted {
     Granted { scheduling: Scheduling::Fifo, pinned }
 }
 
+/// Limits what FMU code may take of the machine's memory.
+pub fn limit_memory(plan: &Plan, say: &dyn Fn(u8, &str)) {
+    let bytes = memory::data_limit(plan.host.memory_limit_mib);
+    if let Some(Err(error)) = bytes.map(memory::limit_data) {
+        say(1, &format!("FMU CODE MAY TAKE ALL MEMORY: {error}"));
+    }
+}
+
 /// Gives away what FMU code does not need, for good. To be called while there is one thread: capabilities are each thread's own.
 pub fn give_away(plan: &Plan, granted: Granted, say: &dyn Fn(u8, &str)) {
     let fifo = if granted.scheduling == Scheduling::Fifo { plan.host.fifo_band.1.get() } else { 0 };

@@ -1,8 +1,8 @@
 //! The life of the runner's process, from its three file descriptors to its exit code.
 
 use super::job::Job;
-use super::privileges;
 use super::sequence::Sequence;
+use super::{printed, privileges};
 use crate::record::board::{Board, Global, Layout, Phase, Scheduling};
 use crate::record::log::LONGEST;
 use crate::snapshot::Snapshot;
@@ -17,6 +17,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// Where the runner finds the shared memory.
@@ -81,6 +82,7 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> i32 {
         signal: board.global(Global::CrashSignal),
         label: board.global(Global::CrashTask),
         sender: board.global(Global::CrashSender),
+        out_of_memory: board.global(Global::OutOfMemory),
         exit: board.global(Global::ExitCalled),
     };
     let _only_for_ps = thread::set_name("vecud-runner");
@@ -99,10 +101,19 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> i32 {
         None => (),
     }
     let folder = process::folder(Path::new(OsStr::from_bytes(&job.folder)));
+    privileges::limit_memory(&job.plan, &say);
     // Nothing of others has run yet, and the threads that have tried what is granted have ended.
     privileges::give_away(&job.plan, granted, &say);
+    let log = process::Log::of_this_process().map(Arc::new);
+    let limited = match &log {
+        Ok(log) => printed::limit(&job, board, Arc::clone(log)).map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    if let Err(error) = limited {
+        say(1, &format!("what FMU code prints has no limit: {error}"));
+    }
     let scale = Scale::calibrate(20_000_000);
-    let sequence = Sequence { job, board, granted, scale, folder, resumed, state_file, say: &say };
+    let sequence = Sequence { job, board, granted, scale, folder, log: log.ok(), resumed, state_file, say: &say };
     let code = sequence.run();
     set(Global::Panicked, u64::from(crate::ffi::host_panicked()));
     board.set_phase(if code == 2 { Phase::Refused } else { Phase::Done });

@@ -21,7 +21,7 @@ use crate::schedule::Timeline;
 use crate::snapshot::Snapshot;
 use crate::sys::cycles::Scale;
 use crate::sys::preemption::Partition as LockMember;
-use crate::sys::process;
+use crate::sys::process::{self, Log};
 use crate::sys::wake::monotonic_now;
 use crate::time::Nanos;
 use std::cell::RefCell;
@@ -44,6 +44,8 @@ pub struct Sequence<'a> {
     pub scale: Scale,
     /// The folder of all runs, opened while that was a privilege.
     pub folder: std::io::Result<OwnedFd>,
+    /// Where FMU code prints to.
+    pub log: Option<Arc<Log>>,
     /// Where the run goes on from.
     pub resumed: Option<Snapshot>,
     /// Where the state is saved to.
@@ -255,6 +257,7 @@ impl Sequence<'_> {
         if let Err(error) = folder.and_then(|folder| process::print_to(folder.as_fd(), &log)) {
             (self.say)(1, &format!("what FMUs print does not go to {}: {error}", log.display()));
         }
+        self.log.iter().for_each(|log| log.begin_anew());
         true
     }
 }

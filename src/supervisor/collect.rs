@@ -4,6 +4,7 @@ use super::Prepared;
 use super::causes;
 use super::findings::{self, irregularities, stopped_by_overrun, unusable};
 use super::machine::Machine;
+use super::memory::Memory;
 use super::offspring::{self, Left};
 use super::progress::scheduling;
 use super::promise;
@@ -54,6 +55,8 @@ pub struct Facts {
     pub threads: Threads,
     /// Processes that FMU code has left behind.
     pub left: Vec<Left>,
+    /// The runner's memory.
+    pub memory: Memory,
     /// Whether all of them could be ended.
     pub none_left: bool,
 }
@@ -116,6 +119,15 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
     let of_nobody = offspring::finding(plan, &facts.left, facts.none_left, None);
     for finding in fmus.iter().flat_map(|fmu| &fmu.findings).chain(&of_nobody) {
         problem(offence, finding.message.clone());
+    }
+    if problems.iter().any(|problem| problem.severity == Severity::Failure)
+        && let Some(message) = facts.memory.shortage(board)
+    {
+        problems.push(Problem { severity: Severity::Failure, message });
+    }
+    if recorder.is_cut || global(Global::LogCut) != 0 {
+        let message = format!("run.log was cut off at {} MiB (rig: log_limit in [host])", plan.host.log_limit_mib);
+        problems.push(Problem { severity: Severity::Warning, message });
     }
     problems.sort_by_key(|problem| problem.severity);
     // A file that is not written fails the run and does not end it.

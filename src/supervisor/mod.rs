@@ -13,6 +13,7 @@ mod files;
 mod findings;
 mod grants;
 mod machine;
+mod memory;
 mod offspring;
 mod over_time;
 mod pace;

@@ -27,6 +27,10 @@ pub struct Recorder<'a> {
     log: Option<BufWriter<File>>,
     /// Lines from before the log was there.
     early: Vec<String>,
+    /// How much was written to it, bytes.
+    logged: u64,
+    /// There was more to be written than the rig allows.
+    pub is_cut: bool,
     /// Whether the files have been opened.
     open: bool,
     signals: Option<SignalWriter>,
@@ -57,6 +61,8 @@ impl<'a> Recorder<'a> {
             control,
             log: None,
             early: Vec::new(),
+            logged: 0,
+            is_cut: false,
             open: false,
             signals: None,
             initial_known: false,
@@ -152,6 +158,12 @@ impl<'a> Recorder<'a> {
 
     fn write_log(&mut self, line: &str) {
         let Some(log) = &mut self.log else { return };
+        self.logged += line.len() as u64;
+        if self.logged > self.plan.host.log_limit_mib << 20 {
+            self.is_cut = true;
+            self.log = None;
+            return;
+        }
         // To the file at once: somebody may be watching it.
         if let Err(error) = writeln!(log, "{line}").and_then(|()| log.flush()) {
             self.broken.push(format!("run.log ends early, the run goes on: {error}"));

@@ -4,6 +4,7 @@ use super::collect::{self, Facts};
 use super::earlier::Earlier;
 use super::files::Output;
 use super::machine;
+use super::memory::Memory;
 use super::offspring::Left;
 use super::over_time::Watched;
 use super::progress::Progress;
@@ -225,6 +226,7 @@ fn supervise(
             over_time: Watched::new(plan),
             started,
             threads: Threads::of(child.id()),
+            memory: Memory::of(child.id(), plan),
             child,
             offspring: own,
             left: Vec::new(),
@@ -291,6 +293,7 @@ struct Supervision<'a> {
     started: SystemTime,
     child: Child,
     threads: Threads,
+    memory: Memory,
     /// What the runner's process leaves behind, if that is ours to end.
     offspring: Option<Offspring>,
     left: Vec<Left>,
@@ -433,6 +436,7 @@ impl<'a> Supervision<'a> {
             threads,
             left,
             none_left,
+            memory: self.memory,
         };
         let mut run = collect::collect(self.prepared, self.board, &self.recorder, &facts);
         let next = Tracer::new(&self.prepared.plan, self.board, self.prepared.begin());
@@ -498,6 +502,7 @@ impl<'a> Supervision<'a> {
             for (_, line) in lines {
                 if self.recording { self.teller.say(&line) } else { told_before_start.push(line) }
             }
+            self.memory.look(now);
             if self.offspring.is_some() {
                 offspring::reap(self.child.id());
             }

@@ -20,6 +20,8 @@ pub struct LastWords {
     pub label: &'static AtomicU64,
     /// Process that sent it, 0 when it was a fault.
     pub sender: &'static AtomicU64,
+    /// Set to 1 when the thread's last error was that there was no memory (`ENOMEM`).
+    pub out_of_memory: &'static AtomicU64,
     /// Set to 1 when `exit` was called without [`expect_exit`].
     pub exit: &'static AtomicU64,
 }
@@ -67,11 +69,14 @@ pub fn install(words: LastWords) -> Result<(), SysError> {
 }
 
 extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
+    // The thread's, as the code that faults has left it: nothing was called yet.
+    let error = std::io::Error::last_os_error().raw_os_error();
     if let Some(words) = WORDS.get() {
         // SAFETY: the kernel hands a valid siginfo to a handler that was installed with SA_SIGINFO.
         let (code, sender) = unsafe { ((*info).si_code, (*info).si_pid()) };
         let sent = code <= 0; // SI_USER, SI_TKILL, SI_QUEUE and their kind; faults have positive codes
         if words.signal.compare_exchange(0, signal as u64, SeqCst, SeqCst).is_ok() {
+            words.out_of_memory.store(u64::from(error == Some(libc::ENOMEM)), SeqCst);
             words.label.store(LABEL.get(), SeqCst);
             words.sender.store(if sent && signal != libc::SIGABRT { sender as u64 } else { 0 }, SeqCst);
         }

@@ -135,6 +135,23 @@ pub fn prefault_arena(bytes: usize) {
     }
 }
 
+/// Limits this process to so many bytes of memory of its own: data, heap and private mappings that may be written.
+pub fn limit_data(bytes: u64) -> Result<(), SysError> {
+    use nix::sys::resource::{Resource::RLIMIT_DATA, getrlimit, setrlimit};
+    let hard = getrlimit(RLIMIT_DATA).map_or(bytes, |(_, hard)| hard.min(bytes));
+    setrlimit(RLIMIT_DATA, hard, hard).map_err(|errno| SysError::new("set RLIMIT_DATA", errno as i32, ""))
+}
+
+/// The limit for [`limit_data`] in bytes: so many MiB, or three quarters of the machine's memory.
+pub fn data_limit(mebibytes: Option<u64>) -> Option<u64> {
+    let installed = || {
+        let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+        Some((line.split_whitespace().next()?.parse::<u64>().ok()? << 10) / 4 * 3)
+    };
+    mebibytes.map(|mebibytes| mebibytes << 20).or_else(installed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,12 +3,13 @@
 use super::SysError;
 use nix::sys::signal::{SigHandler, Signal, signal};
 use std::fs::File;
-use std::io::{self, Read};
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A file descriptor that the parent process has left open for us, by number; to be taken once.
 pub fn inherited(number: i32) -> io::Result<OwnedFd> {
@@ -55,9 +56,47 @@ pub fn print_to(folder: BorrowedFd, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// The file that this process prints to.
+#[derive(Debug)]
+pub struct Log(Mutex<File>);
+
+impl Log {
+    /// The file that is standard output now.
+    pub fn of_this_process() -> io::Result<Log> {
+        Ok(Log(Mutex::new(File::from(io::stdout().as_fd().try_clone_to_owned()?))))
+    }
+
+    /// After [`print_to`]: it is another file.
+    pub fn begin_anew(&self) {
+        if let Ok(Log(now)) = Log::of_this_process() {
+            *self.lock() = now.into_inner().unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Where the file is longer than `limit` bytes, cuts it there, with a line that says so; what is printed from then on goes
+    /// nowhere. Tells whether that was done.
+    pub fn cut(&self, limit: u64) -> bool {
+        let mut file = self.lock();
+        let too_long = file.metadata().is_ok_and(|file| file.is_file() && file.len() > limit);
+        if !too_long {
+            return false;
+        }
+        if let Ok(nowhere) = File::options().append(true).open("/dev/null") {
+            let _ = rustix::stdio::dup2_stdout(&nowhere).and_then(|()| rustix::stdio::dup2_stderr(&nowhere));
+            let _ = file.set_len(limit).and_then(|()| writeln!(file, "\n(cut off here: log_limit)"));
+            *file = nowhere;
+        }
+        true
+    }
+
+    fn lock(&self) -> MutexGuard<'_, File> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// A file in memory with this content, positioned at its start.
 pub fn memory_file(name: &str, content: &[u8]) -> io::Result<OwnedFd> {
-    use std::io::{Seek, SeekFrom, Write};
+    use std::io::{Seek, SeekFrom};
     let mut file = File::from(rustix::fs::memfd_create(name, rustix::fs::MemfdFlags::CLOEXEC)?);
     file.write_all(content)?;
     file.seek(SeekFrom::Start(0))?;

@@ -1,0 +1,68 @@
+//! The runner's memory, from outside: whether it has come to its limit.
+
+use crate::plan::Plan;
+use crate::record::board::{Board, Global};
+use crate::sys::memory::data_limit;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// How often it is looked at, ns.
+const PERIOD: i64 = 100_000_000;
+
+/// What the runner's process has, and may have, of memory of its own (`RLIMIT_DATA`), bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    runner: u32,
+    looked: i64,
+    most: u64,
+    limit: Option<u64>,
+}
+
+impl Memory {
+    /// Of this process, which runs this plan.
+    pub fn of(runner: u32, plan: &Plan) -> Memory {
+        Memory { runner, looked: 0, most: 0, limit: data_limit(plan.host.memory_limit_mib) }
+    }
+
+    /// Looks, if it is time (`now`: CLOCK_MONOTONIC, ns).
+    pub fn look(&mut self, now: i64) {
+        if now - self.looked < PERIOD {
+            return;
+        }
+        self.looked = now;
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.runner)).unwrap_or_default();
+        self.most = data(&status).map_or(self.most, |now| self.most.max(now));
+    }
+
+    /// What to say of a run that has failed; `None`: memory was not short.
+    pub fn shortage(&self, board: Board) -> Option<String> {
+        let limit = self.limit?;
+        let refused = board.global(Global::OutOfMemory).load(SeqCst) != 0;
+        // An allocation that fails is some way below the limit.
+        let reached = self.most >= limit / 100 * 95;
+        (refused || reached).then(|| {
+            format!(
+                "memory was short: the runner had {} MiB at most, may have {} MiB (RLIMIT_DATA; rig: memory_limit in [host]), and {}",
+                self.most >> 20,
+                limit >> 20,
+                if refused { "an allocation was refused before the crash" } else { "was close to that" }
+            )
+        })
+    }
+}
+
+/// `VmData` of a file `status`, bytes.
+fn data(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmData:"))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_file_is_read() {
+        assert_eq!(data("VmPeak:\t  9 kB\nVmData:\t  1024 kB\n"), Some(1 << 20));
+        assert_eq!(data("VmPeak:\t  9 kB\n"), None);
+    }
+}
