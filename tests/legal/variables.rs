@@ -1,0 +1,152 @@
+//! Variables: which of them may be set and read when (2.2.7.2, 2.2.8.3, 2.3.2 to 2.3.8, 5.2.1). The base refuses the rest.
+
+use crate::case::Legal;
+use crate::clocks::{BASE, EVERY_20_MS};
+
+const ALL: &str = "[record]\nsignals = ['*']\n";
+
+fn legal(variables: &str, hook: &str) -> Legal {
+    Legal::new(&(BASE.to_owned() + variables), hook).tables(ALL).at(1, &EVERY_20_MS)
+}
+
+/// Every type that is a number or a Boolean as a scalar and as an array, clocked and not: outputs of one instance are
+/// read, inputs of the other are set, each with all of its elements.
+#[test]
+fn variables_of_all_types() {
+    const TYPES: [&str; 11] =
+        ["Float32", "Float64", "Int8", "UInt8", "Int16", "UInt16", "Int32", "UInt32", "Int64", "UInt64", "Boolean"];
+    let (mut variables, mut connections, mut hook) = (String::new(), String::new(), String::from("ON(1) {"));
+    let shapes = [("", ""), ("", "clocks='1'"), ("<Dimension start='2'/><Dimension start='3'/>", "clocks='1'")];
+    for (place, name) in TYPES.into_iter().enumerate() {
+        for (shape, (dimensions, clocks)) in shapes.into_iter().enumerate() {
+            let vr = 100 + place * 20 + shape * 3;
+            let (input, output, parameter) = (vr, vr + 1, vr + 2);
+            let start = if name == "Boolean" { "true" } else { "1" };
+            variables += &format!(
+                "<{name} name='u{input}' valueReference='{input}' causality='input' variability='discrete' {clocks} \
+                 start='{start}'>{dimensions}</{name}>\
+                 <{name} name='y{output}' valueReference='{output}' causality='output' variability='discrete' {clocks}>\
+                 {dimensions}</{name}>\
+                 <{name} name='p{parameter}' valueReference='{parameter}' causality='parameter' variability='tunable' \
+                 start='{start}'>{dimensions}</{name}>"
+            );
+            connections += &format!("[[connect]]\nfrom = 'a.y{output}'\nto = 'b.u{input}'\n");
+            hook += &format!("put(m, {output}, elements(m, {output}) - 1, 1);");
+        }
+    }
+    legal(&variables, &(hook + "}")).instances(&["a", "b"]).tables(&(ALL.to_owned() + &connections)).runs();
+}
+
+/// 2.3.2: what is set before Initialization Mode: inputs, parameters and whatever has `initial` exact or approx, of no
+/// clock.
+#[test]
+fn start_values_of_the_rig() {
+    let variables = "<Float64 name='p' valueReference='10' causality='parameter' variability='fixed' start='1'/>\
+        <Int32 name='q' valueReference='11' causality='parameter' variability='tunable' start='1'/>\
+        <Float64 name='u' valueReference='12' causality='input' variability='discrete' start='1'/>\
+        <Float64 name='y' valueReference='13' causality='output' variability='discrete' initial='calculated'/>\
+        <Boolean name='on' valueReference='14' causality='parameter' variability='fixed' start='false'/>\
+        <String name='word' valueReference='15' causality='parameter' variability='fixed'><Start value='none'/></String>\
+        <Float64 name='c' valueReference='16' causality='local' variability='constant' start='3'/>";
+    let hook = "AT(INITIALIZATION_ENDS) EXPECT(VALUE(10) == 2 && VALUE(11) == 3 && VALUE(12) == 4 && VALUE(14) == 1 && \
+                strcmp(string(m, 15, 0), \"ä word\") == 0);";
+    legal(variables, hook).keys("start = { p = 2.0, q = 3, u = 4, on = true, word = 'ä word' }").runs();
+}
+
+/// 2.2.8.3: a variable of two clocks may be read after the activation of either.
+#[test]
+fn a_variable_of_two_clocks() {
+    let variables = "<Clock name='other' valueReference='2' causality='input' priority='6' \
+        intervalVariability='constant' intervalDecimal='0.05'/>\
+        <UInt64 name='count' valueReference='10' causality='output' variability='discrete' clocks='1 2'/>\
+        <UInt64 name='mine' valueReference='11' causality='output' variability='discrete' clocks='2'/>";
+    legal(variables, "AT(ACTIVATED) PUT(10, VALUE(10) + 1);").at(2, &[0.0, 0.05]).runs();
+}
+
+/// 2.2.8.3: one that nobody initialises has its first value at its clock's first tick; a run may end before that.
+#[test]
+fn a_clocked_output_whose_clock_never_ticks() {
+    let variables = "<Clock name='never' valueReference='2' causality='input' priority='6' \
+        intervalVariability='countdown'/>\
+        <Float64 name='y' valueReference='10' causality='output' variability='discrete' clocks='2'/>";
+    legal(variables, "").at(2, &[]).runs();
+}
+
+/// Set, activate, get, of two FMUs of which one feeds the other: clocked inputs and others (5.2.1).
+#[test]
+fn inputs_are_set_before_the_activation_of_their_own_clock() {
+    let variables = "<Clock name='slow' valueReference='2' causality='input' priority='6' \
+        intervalVariability='constant' intervalDecimal='0.04'/>\
+        <Float64 name='y' valueReference='10' causality='output' variability='discrete' clocks='1'/>\
+        <Float64 name='u' valueReference='11' causality='input' variability='discrete' clocks='1' start='0'/>\
+        <Float64 name='v' valueReference='12' causality='input' variability='discrete' clocks='2' start='0'/>\
+        <Float64 name='w' valueReference='13' causality='input' variability='discrete' start='0'/>";
+    let hook = "ON(1) { EXPECT(VALUE(11) == 0 || VALUE(11) == n || VALUE(11) == n - 1); PUT(10, n); }";
+    let connect = |to: &str| format!("[[connect]]\nfrom = 'a.y'\nto = 'b.{to}'\n");
+    legal(variables, hook)
+        .instances(&["a", "b"])
+        .tables(&(connect("u") + &connect("v") + &connect("w")))
+        .at(2, &[0.0, 0.04, 0.08])
+        .runs();
+}
+
+/// 2.3.6: Configuration Mode is for structural parameters, and arrays of no elements are arrays.
+#[test]
+fn arrays_that_a_structural_parameter_empties() {
+    let variables = "<UInt64 name='n' valueReference='9' causality='structuralParameter' variability='fixed' start='3'/>\
+        <Float64 name='y' valueReference='10' causality='output' variability='discrete' clocks='1'>\
+        <Dimension valueReference='9'/></Float64>\
+        <Float64 name='p' valueReference='11' causality='parameter' variability='fixed' start='1 2 3'>\
+        <Dimension valueReference='9'/></Float64>";
+    legal(variables, "ON(1) EXPECT(elements(m, 10) == 0 && elements(m, 11) == 0);").keys("start = { n = 0 }").runs();
+}
+
+/// Without a change of them nobody enters Configuration Mode (the base would take it; the sizes are the XML's).
+#[test]
+fn arrays_sized_by_a_structural_parameter_as_it_starts() {
+    let variables = "<UInt64 name='n' valueReference='9' causality='structuralParameter' variability='tunable' start='3'/>\
+        <Float64 name='y' valueReference='10' causality='output' variability='discrete' clocks='1'>\
+        <Dimension valueReference='9'/><Dimension start='2'/></Float64>";
+    legal(variables, "ON(1) EXPECT(elements(m, 10) == 6);").runs();
+}
+
+/// 2.3.5 and 5.2.1 list what may be set: constants, locals and calculated parameters are only ever read.
+#[test]
+fn what_is_not_for_the_importer_is_only_read() {
+    let variables = "<Float64 name='c' valueReference='10' causality='output' variability='constant' start='3'/>\
+        <Float64 name='l' valueReference='11' causality='local' variability='discrete' initial='exact' start='4'/>\
+        <Float64 name='k' valueReference='12' causality='calculatedParameter' variability='fixed'/>\
+        <Float64 name='t' valueReference='13' causality='calculatedParameter' variability='tunable'/>\
+        <Float64 name='a' valueReference='14' causality='local' variability='discrete' initial='approx' start='5'/>";
+    legal(variables, "").runs();
+}
+
+#[test]
+fn partitions_that_share_an_output_of_no_clock() {
+    let variables = "<Clock name='other' valueReference='2' causality='input' priority='6' \
+        intervalVariability='constant' intervalDecimal='0.03'/>\
+        <UInt64 name='count' valueReference='10' causality='output' variability='discrete' initial='calculated'/>";
+    legal(variables, "AT(ACTIVATED) { LOCK(); PUT(10, VALUE(10) + 1); UNLOCK(); }")
+        .at(2, &[0.0, 0.03, 0.06, 0.09])
+        .runs();
+}
+
+/// 2.4.7: the independent variable has a name and a type of its own choice.
+#[test]
+fn an_independent_variable_of_another_name_and_type() {
+    let time = "<Float32 name='x y z' valueReference='77' causality='independent' variability='continuous'/>";
+    legal(time, "").own_time().runs();
+}
+
+/// Its unit may be the second, by whatever name.
+#[test]
+fn an_independent_variable_in_seconds() {
+    let time = "<Float64 name='t' valueReference='0' causality='independent' variability='continuous' unit='sec'/>";
+    legal(time, "")
+        .own_time()
+        .elements(
+            "<UnitDefinitions><Unit name='sec'><BaseUnit s='1'/></Unit></UnitDefinitions>\
+                   <LogCategories><Category name='logStatusError'/></LogCategories>",
+        )
+        .runs();
+}
