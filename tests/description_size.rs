@@ -78,3 +78,17 @@ fn warnings_of_a_description_in_one_line() {
     // Some ten times as long when every place was counted from the beginning of its line.
     assert!(parsing < 4 * of_many_lines, "{parsing:?}, with line feeds {of_many_lines:?}");
 }
+
+/// As JSON a description takes no more memory than without: it is written variable by variable. The whole text as values
+/// takes 5 kB for each.
+#[test]
+fn as_json_a_hundred_thousand_variables_fit_into_600_mb_of_address_space() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("modelDescription.xml"), large::xml(VARIABLES)).unwrap();
+    let mut vecud = std::process::Command::new("sh");
+    vecud.args(["-c", "ulimit -v 600000 && exec \"$0\" inspect --json ."]).arg(env!("CARGO_BIN_EXE_vecud"));
+    let output = vecud.env("VECUD_CACHE", folder.path()).current_dir(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["variables"].as_array().unwrap().len(), VARIABLES as usize);
+}

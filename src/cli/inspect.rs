@@ -28,10 +28,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     for warning in &description.warnings {
         super::say(&format!("note: {}/{warning}", unpacked.origin.display()));
     }
-    let text = match arguments.json {
-        true => format!("{:#}\n", render::json(&description)),
-        false => render::render(&description),
-    };
-    results::print(&text, None)?;
+    match arguments.json {
+        true => results::print_with(|out| render::write_json(&description, out), None)?,
+        false => results::print(&render::render(&description), None)?,
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -4,13 +4,23 @@ use super::Error;
 use crate::sys::SysError;
 use crate::sys::process::outlive_file_size_limit;
 use std::fs::File;
-use std::io::{self, Write, stdout};
+use std::io::{self, BufWriter, Write, stdout};
 use std::os::fd::AsFd;
 
 /// Writes a result: to the file descriptor itself, since Rust's stdout takes one that is not open for writing for success.
 /// `instead` says where else the result is to be found.
 pub fn print(text: &str, instead: Option<&str>) -> Result<(), Error> {
-    written(|| File::from(stdout().as_fd().try_clone_to_owned()?).write_all(text.as_bytes()), instead)
+    print_with(|out| out.write_all(text.as_bytes()), instead)
+}
+
+/// Writes a result piece by piece, in the same way: it need not be in memory as a whole.
+pub fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>, instead: Option<&str>) -> Result<(), Error> {
+    let print = || {
+        let mut out = BufWriter::new(File::from(stdout().as_fd().try_clone_to_owned()?));
+        write(&mut out)?;
+        out.flush()
+    };
+    written(print, instead)
 }
 
 /// Whether `write` has written a result. A reader that has gone away (`vecud check ... | head`) has seen enough.

@@ -4,6 +4,7 @@
 use super::render::names;
 use crate::fmu::description::{Causality, IntervalVariability, ModelDescription, ValueReference, Variable};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 
 /// What a clock does in the partitions that it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,12 +31,19 @@ pub(super) fn edges(description: &ModelDescription) -> Vec<Edge<'_>> {
         (Causality::Input, IntervalVariability::Countdown) => Some(Verb::Arm),
         _ => None,
     };
-    let triggered_by = |reference| {
-        let follows = move |v: &&Variable| v.clock.as_ref().is_some_and(|clock| clock.triggered_by == Some(reference));
-        description.variables.iter().filter(follows).map(|v| v.value_reference).collect()
-    };
+    let mut triggered_by: HashMap<ValueReference, Vec<ValueReference>> = HashMap::new();
+    for v in &description.variables {
+        if let Some(by) = v.clock.as_ref().and_then(|clock| clock.triggered_by) {
+            triggered_by.entry(by).or_default().push(v.value_reference);
+        }
+    }
     let all = description.variables.iter().filter_map(|v| Some((v, edge(v)?)));
-    all.map(|(clock, verb)| Edge { clock, verb, triggers: triggered_by(clock.value_reference) }).collect()
+    all.map(|(clock, verb)| Edge {
+        clock,
+        verb,
+        triggers: triggered_by.get(&clock.value_reference).cloned().unwrap_or_default(),
+    })
+    .collect()
 }
 
 impl Edge<'_> {

@@ -9,8 +9,10 @@ use crate::fmu::description::{
 };
 use crate::plan::table::{aligned, interval_text};
 use crate::plan::words::{causality_name, kind_name, type_name};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 use std::fmt::Write;
+use std::io;
 
 /// For people.
 pub fn render(description: &ModelDescription) -> String {
@@ -64,8 +66,8 @@ pub fn render(description: &ModelDescription) -> String {
     out
 }
 
-/// For programs.
-pub fn json(description: &ModelDescription) -> Value {
+/// For programs. Written variable by variable: of a million of them the whole would take gigabytes.
+pub fn write_json(description: &ModelDescription, mut out: impl io::Write) -> io::Result<()> {
     let experiment = &description.default_experiment;
     let interfaces: serde_json::Map<String, Value> = offered(description)
         .into_iter()
@@ -77,33 +79,47 @@ pub fn json(description: &ModelDescription) -> Value {
             (name.replace([' ', '-'], ""), Value::Object(object))
         })
         .collect();
-    json!({
-        "modelName": description.model_name,
-        "fmiVersion": description.fmi_version,
-        "dialect": match description.dialect {
-            Dialect::Released => "released",
-            Dialect::Draft => "draft",
-        },
-        "instantiationToken": description.instantiation_token,
-        "description": description.description,
-        "author": description.author,
-        "version": description.version,
-        "copyright": description.copyright,
-        "license": description.license,
-        "generationTool": description.generation_tool,
-        "generationDateAndTime": description.generation_date_and_time,
-        "defaultExperiment": {
-            "startTime": experiment.start_time,
-            "stopTime": experiment.stop_time,
-            "tolerance": experiment.tolerance,
-            "stepSize": experiment.step_size,
-        },
-        "interfaces": interfaces,
-        "clockGraph": graph::edges(description).iter().map(|edge| edge.json(description)).collect::<Vec<_>>(),
-        "variables": description.variables.iter().map(|v| variable_json(description, v)).collect::<Vec<_>>(),
-        "logCategories": description.log_categories.iter().map(|category| &category.name).collect::<Vec<_>>(),
-        "warnings": description.warnings,
-    })
+    let dialect = match description.dialect {
+        Dialect::Released => "released",
+        Dialect::Draft => "draft",
+    };
+    let experiment = json!({
+        "startTime": experiment.start_time,
+        "stopTime": experiment.stop_time,
+        "tolerance": experiment.tolerance,
+        "stepSize": experiment.step_size,
+    });
+    let mut json = serde_json::Serializer::pretty(&mut out);
+    let mut all = json.serialize_map(None)?;
+    all.serialize_entry("author", &description.author)?;
+    let edges = graph::edges(description);
+    all.serialize_entry("clockGraph", &Each(|| edges.iter().map(|edge| edge.json(description))))?;
+    all.serialize_entry("copyright", &description.copyright)?;
+    all.serialize_entry("defaultExperiment", &experiment)?;
+    all.serialize_entry("description", &description.description)?;
+    all.serialize_entry("dialect", dialect)?;
+    all.serialize_entry("fmiVersion", &description.fmi_version)?;
+    all.serialize_entry("generationDateAndTime", &description.generation_date_and_time)?;
+    all.serialize_entry("generationTool", &description.generation_tool)?;
+    all.serialize_entry("instantiationToken", &description.instantiation_token)?;
+    all.serialize_entry("interfaces", &interfaces)?;
+    all.serialize_entry("license", &description.license)?;
+    all.serialize_entry("logCategories", &Each(|| description.log_categories.iter().map(|category| &category.name)))?;
+    all.serialize_entry("modelName", &description.model_name)?;
+    all.serialize_entry("variables", &Each(|| description.variables.iter().map(|v| variable_json(description, v))))?;
+    all.serialize_entry("version", &description.version)?;
+    all.serialize_entry("warnings", &description.warnings)?;
+    all.end()?;
+    writeln!(out)
+}
+
+/// A list of which each item is made when it is written.
+struct Each<F>(F);
+
+impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for Each<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
+    }
 }
 
 fn section(out: &mut String, title: &str, body: String) {
@@ -391,6 +407,12 @@ mod tests {
 </ModelVariables>
 <ModelStructure><Output valueReference="3"/><Output valueReference="5"/></ModelStructure>
 </fmiModelDescription>"#;
+
+    fn json(description: &ModelDescription) -> Value {
+        let mut bytes = Vec::new();
+        write_json(description, &mut bytes).unwrap();
+        serde_json::from_slice(&bytes).unwrap()
+    }
 
     #[test]
     fn the_text_shows_clocks_variables_and_who_ticks_what() {
