@@ -92,3 +92,38 @@ fn ten_thousand_connections() {
     // Four times as much to do; a look at every connection for each variable makes it sixteen times.
     assert!(whole < 10 * quarter, "{whole:?} and {quarter:?}");
 }
+
+/// How long planning takes for so many FMUs, each of which feeds the next one.
+fn planning_fmus(fmus: usize, mode: &str) -> Duration {
+    let description = description(1);
+    let mut text = format!("[rig]\nmode = \"{mode}\"\nstop_time = 1.0\n");
+    (0..fmus).for_each(|i| writeln!(text, "[fmu.m{i}]\npath = \"m\"").unwrap());
+    (1..fmus).for_each(|i| {
+        writeln!(text, "[[connect]]\nfrom = \"m{i}.output0_0\"\nto = \"m{}.input0_0\"", i - 1).unwrap();
+    });
+    let rig = rig::parse(&text, Path::new("rig.toml")).unwrap();
+    let input = FmuInput {
+        description: &description,
+        library: PathBuf::from("/cache/m.so"),
+        resources: None,
+        path: PathBuf::from("m"),
+    };
+    let host = HostFacts { allowed_cpus: vec![0], ..HostFacts::default() };
+    let inputs = vec![input; fmus];
+    let start = processor_time();
+    let plan = plan::build(&rig, &inputs, &host).unwrap();
+    let time = processor_time() - start;
+    assert_eq!((plan.tasks.len(), plan.connections.len()), (fmus, fmus - 1));
+    assert_eq!(plan.tasks[0].fmu.0, fmus - 1, "producers come first");
+    time
+}
+
+#[test]
+fn thousands_of_fmus() {
+    for mode in ["virtual", "realtime"] {
+        let time = planning_fmus(2000, mode);
+        eprintln!("2,000 FMUs are planned in {time:?} ({mode})");
+        // Generous: some 0.4 s in a debug build; a table of all pairs, closed over all triples, takes a minute.
+        assert!(time < Duration::from_secs(5), "{mode}: {time:?}");
+    }
+}

@@ -7,6 +7,7 @@
 use super::order::constrained;
 use crate::priority::FifoPriority;
 use crate::time::Fraction;
+use std::collections::{HashMap, VecDeque};
 
 /// Clocks of one FMU with equal priority.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,15 +103,25 @@ fn keys(classes: &[Class]) -> Vec<Option<Fraction>> {
 fn by_key(classes: &[Class], keys: &[Option<Fraction>], feeds: &[(usize, usize)]) -> Vec<usize> {
     let mut sorted: Vec<usize> = (0..classes.len()).collect();
     sorted.sort_by_key(|&class| (keys[class].is_none(), keys[class]));
+    // By class: which group of equal keys it is in, and where.
+    let mut places = vec![(0, 0); classes.len()];
+    let groups: Vec<&[usize]> = sorted.chunk_by(|&a, &b| keys[a] == keys[b]).collect();
+    for (number, group) in groups.iter().enumerate() {
+        group.iter().enumerate().for_each(|(place, &class)| places[class] = (number, place));
+    }
+    let mut soft = vec![Vec::new(); groups.len()];
+    for &(a, b) in feeds.iter().filter(|(a, b)| classes[*a].fmu != classes[*b].fmu) {
+        let ((group, from), (other, to)) = (places[a], places[b]);
+        if group == other {
+            soft[group].push((from, to));
+        }
+    }
     let mut order = Vec::with_capacity(classes.len());
-    for group in sorted.chunk_by(|&a, &b| keys[a] == keys[b]) {
-        let place = |class: usize| group.iter().position(|&other| other == class);
+    for (group, soft) in groups.into_iter().zip(soft) {
         let chain: Vec<(usize, usize)> = (1..group.len())
             .filter(|&i| classes[group[i]].fmu == classes[group[i - 1]].fmu)
             .map(|i| (i - 1, i))
             .collect();
-        let across = feeds.iter().filter(|(a, b)| classes[*a].fmu != classes[*b].fmu);
-        let soft: Vec<(usize, usize)> = across.filter_map(|&(a, b)| Some((place(a)?, place(b)?))).collect();
         order.extend(constrained(group.len(), &chain, &soft).into_iter().map(|i| group[i]));
     }
     order
@@ -124,8 +135,10 @@ fn fold(
     width: usize,
 ) -> Result<(Vec<usize>, bool), TooNarrow> {
     let fmu = |i: usize| classes[order[i]].fmu;
+    let mut levels_of: HashMap<usize, usize> = HashMap::new();
+    (0..order.len()).for_each(|i| *levels_of.entry(fmu(i)).or_default() += 1);
     for i in 0..order.len() {
-        let needed = (0..order.len()).filter(|&j| fmu(j) == fmu(i)).count();
+        let needed = levels_of[&fmu(i)];
         if needed > width {
             return Err(TooNarrow { fmu: fmu(i), needed });
         }
@@ -161,42 +174,57 @@ fn nearest_neighbours(
     width: usize,
 ) -> Option<Vec<usize>> {
     const NO_PERIOD: f64 = 1e6;
+    // Logarithms as whole numbers of these parts: sums are exact, and equal ratios cost the same.
+    const PARTS: f64 = (1u64 << 40) as f64;
     let n = order.len();
-    let gap = |i: usize| match (keys[order[i]], keys[order[i + 1]]) {
-        (Some(a), Some(b)) => (b.seconds() / a.seconds()).ln(),
-        (None, None) => 0.0,
-        _ => NO_PERIOD,
+    let gap = |i: usize| {
+        let logarithm = match (keys[order[i]], keys[order[i + 1]]) {
+            (Some(a), Some(b)) => (b.seconds() / a.seconds()).ln(),
+            (None, None) => 0.0,
+            _ => NO_PERIOD,
+        };
+        (logarithm * PARTS).round() as i128
     };
-    // Where the FMU of each class comes again: such two never share a level.
-    let same = |i: usize| (i + 1..n).find(|&j| classes[order[j]].fmu == classes[order[i]].fmu);
-    let again: Vec<usize> = (0..n).map(|i| same(i).unwrap_or(n)).collect();
-    // best[g][j]: least cost of the first j classes in g levels, and where the last level starts.
-    let mut best = vec![vec![(f64::INFINITY, 0); n + 1]; width + 1];
-    best[0][0] = (0.0, 0);
+    // The cost of a level from `start` to before `end` is `sums[end - 1] - sums[start]`.
+    let mut sums = vec![0; n];
+    (1..n).for_each(|i| sums[i] = sums[i - 1] + gap(i - 1));
+    // Where a level may start at the earliest that ends with each class: behind the one before of any FMU that is in it twice.
+    let (mut seen, mut earliest) = (HashMap::new(), vec![0; n]);
+    for i in 0..n {
+        let twin = seen.insert(classes[order[i]].fmu, i + 1).unwrap_or(0);
+        earliest[i] = twin.max(if i > 0 { earliest[i - 1] } else { 0 });
+    }
+    // Of g levels: least costs of the first classes in them, and (of each g) where the last level starts.
+    let mut costs: Vec<Option<i128>> = vec![None; n + 1];
+    costs[0] = Some(0);
+    let mut starts = vec![vec![0; n + 1]];
     for g in 1..=width {
+        let (mut next, mut last) = (vec![None; n + 1], vec![0; n + 1]);
+        // Starts that may become the best, with their costs, which increase; the latest of equal ones.
+        let mut window: VecDeque<(i128, usize)> = VecDeque::new();
         for end in g..=n {
-            let mut cost = 0.0;
-            for start in (0..end).rev() {
-                if again[start] < end {
-                    break;
+            if let Some(cost) = costs[end - 1] {
+                let cost = cost - sums[end - 1];
+                while window.back().is_some_and(|(other, _)| *other >= cost) {
+                    window.pop_back();
                 }
-                if start + 1 < end {
-                    cost += gap(start);
-                }
-                let total = best[g - 1][start].0 + cost;
-                if total < best[g][end].0 {
-                    best[g][end] = (total, start);
-                }
+                window.push_back((cost, end - 1));
+            }
+            while window.front().is_some_and(|(_, start)| *start < earliest[end - 1]) {
+                window.pop_front();
+            }
+            if let Some(&(cost, start)) = window.front() {
+                (next[end], last[end]) = (Some(cost + sums[end - 1]), start);
             }
         }
+        costs = next;
+        starts.push(last);
     }
-    if best[width][n].0.is_infinite() {
-        return None;
-    }
+    costs[n]?;
     let mut levels = vec![0; n];
     let mut end = n;
     for g in (1..=width).rev() {
-        let start = best[g][end].1;
+        let start = starts[g][end];
         levels[start..end].fill(g - 1);
         end = start;
     }
