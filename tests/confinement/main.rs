@@ -37,9 +37,10 @@ fn run_as(rig: &Rig, nobody: bool, arguments: &[&str], variables: &[(&str, &str)
     if nobody && nix::unistd::geteuid().is_root() {
         let program = rig.folder().join("vecud");
         fs::copy(env!("CARGO_BIN_EXE_vecud"), &program).unwrap();
-        let open = |path: &Path| fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
-        open(&program);
-        open(rig.folder());
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        // The folder is that user's: a cache where others may write is not used.
+        std::os::unix::fs::chown(rig.folder(), Some(NOBODY), Some(NOBODY)).unwrap();
+        fs::set_permissions(rig.folder(), fs::Permissions::from_mode(0o755)).unwrap();
         command = rig.command_of(&program);
         command.env("VECUD_CACHE", rig.folder().join("cache")).env("TMPDIR", rig.folder());
         command.uid(NOBODY).gid(NOBODY);
