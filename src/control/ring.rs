@@ -105,10 +105,10 @@ impl<'a> Ring<'a> {
         if record.len() as u64 + 1 > (self.data.len() as u64).saturating_sub(waiting) {
             return false;
         }
-        for (at, word) in (written..).zip(std::iter::once(record.len() as u64).chain(record.iter().copied())) {
-            self.place(at).store(word, Ordering::Relaxed);
+        for (offset, word) in (0..).zip(std::iter::once(record.len() as u64).chain(record.iter().copied())) {
+            self.place(written.wrapping_add(offset)).store(word, Ordering::Relaxed);
         }
-        self.header[WRITTEN].store(written + 1 + record.len() as u64, Ordering::Release);
+        self.header[WRITTEN].store(written.wrapping_add(1 + record.len() as u64), Ordering::Release);
         true
     }
 
@@ -129,11 +129,12 @@ impl<'a> Ring<'a> {
     pub fn next(&self) -> Option<Record<'a>> {
         let read = self.header[READ].load(Ordering::Acquire);
         let waiting = self.header[WRITTEN].load(Ordering::Acquire).wrapping_sub(read);
-        if waiting == 0 {
+        // FMU code can write anywhere, also to the counters: nothing is longer than the ring.
+        if waiting == 0 || waiting > self.data.len() as u64 {
             return None;
         }
         let length = self.place(read).load(Ordering::Relaxed).min(waiting - 1) as usize;
-        Some(Record { data: self.data, start: read + 1, length })
+        Some(Record { data: self.data, start: read.wrapping_add(1), length })
     }
 
     /// Reader: [`Ring::next`] is finished.
@@ -144,8 +145,8 @@ impl<'a> Ring<'a> {
         for (place, word) in self.outcome_words(done).iter().zip([outcome.verdict.to_word(), a, b, c]) {
             place.store(word, Ordering::Relaxed);
         }
-        self.header[READ].store(record.start + record.length as u64, Ordering::Release);
-        self.header[DONE].store(done + 1, Ordering::Release);
+        self.header[READ].store(record.start.wrapping_add(record.length as u64), Ordering::Release);
+        self.header[DONE].store(done.wrapping_add(1), Ordering::Release);
     }
 
     fn place(&self, at: u64) -> &'a AtomicU64 {
@@ -175,13 +176,13 @@ impl<'a> Record<'a> {
         if index >= self.length {
             return 0;
         }
-        self.data[((self.start + index as u64) % self.data.len() as u64) as usize].load(Ordering::Relaxed)
+        self.data[(self.start.wrapping_add(index as u64) % self.data.len() as u64) as usize].load(Ordering::Relaxed)
     }
 
     /// A part of it.
     pub fn part(&self, start: usize, length: usize) -> Record<'a> {
         let start = start.min(self.length);
-        Record { start: self.start + start as u64, length: length.min(self.length - start), ..*self }
+        Record { start: self.start.wrapping_add(start as u64), length: length.min(self.length - start), ..*self }
     }
 }
 

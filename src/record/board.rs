@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 mod calls;
 pub mod causes;
+mod damage;
 mod named;
 mod next_run;
 mod phase;
@@ -27,6 +28,7 @@ mod threads;
 mod trace;
 
 pub use calls::OutsideCall;
+pub use damage::Known;
 pub use phase::Phase;
 pub use threads::Threads;
 
@@ -473,7 +475,7 @@ impl<'a> TaskCells<'a> {
     /// Adds to a counter; its task's thread only.
     pub fn count(&self, word: TaskWord, amount: u64) {
         let word = self.word(word);
-        word.store(word.load(Relaxed) + amount, Relaxed);
+        word.store(word.load(Relaxed).wrapping_add(amount), Relaxed);
     }
 
     /// Adds to a counter that other threads write as well.

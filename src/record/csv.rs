@@ -4,6 +4,7 @@
 //! the last write short, a reader tells by the missing line feed. What finds no space is cut off behind its last row.
 
 use super::signals::Sheet;
+use super::written::{self, Written};
 use crate::exchange::word;
 use crate::files;
 use crate::fmu::description::VariableType;
@@ -47,6 +48,7 @@ impl Csv {
     }
 
     fn write(&mut self) -> io::Result<()> {
+        written::is_whole(&self.file, self.end)?;
         if let Err(error) = self.file.write_all_at(self.rows.as_bytes(), self.end) {
             self.end_with_a_row();
             return Err(error);
@@ -85,6 +87,10 @@ impl Sheet for Csv {
 
     fn flush(&mut self, _: bool) -> io::Result<()> {
         if self.rows.is_empty() { Ok(()) } else { self.write() }
+    }
+
+    fn close(self: Box<Self>) -> io::Result<Written> {
+        Ok(Written { file: self.file, length: self.end })
     }
 
     fn reached(&self) -> Option<Instant> {

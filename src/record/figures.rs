@@ -29,10 +29,10 @@ impl<'a> Figures<'a> {
         let count_part = |part, nanos| self.causes.histogram(part).count(nanos);
         match *note {
             Note::Activated { release, woken, start, end, execution, .. } => {
-                count(Metric::Wakeup, woken - release);
-                count(Metric::Start, start - release);
+                count(Metric::Wakeup, woken.saturating_sub(release));
+                count(Metric::Start, start.saturating_sub(release));
                 count(Metric::Execution, execution);
-                count(Metric::Response, end - release);
+                count(Metric::Response, end.saturating_sub(release));
             }
             Note::Spent { jitter, preempted, blocked, set_get, host } => {
                 jitter.into_iter().for_each(|jitter| count(Metric::Jitter, jitter));

@@ -80,7 +80,7 @@ pub struct Occurrence {
 }
 
 /// Count, whether the rest is complete, task, reference, whether there is a time, three words of time, value.
-const WIDTH: usize = 9;
+pub(super) const WIDTH: usize = 9;
 
 /// Words that the findings of an instance take.
 pub const WORDS: usize = Finding::Count as usize * WIDTH;

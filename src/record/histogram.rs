@@ -103,6 +103,37 @@ impl<'a> Recorder<'a> {
         histogram
     }
 
+    /// Whether these can be the words of a histogram of at most so many values, of which several may be half recorded. FMU
+    /// code can write anywhere, also here.
+    pub fn is_possible(&self, most: u64) -> bool {
+        let get = |word: usize| self.words[word].load(Relaxed);
+        let (mut count, mut low_sum, mut high_sum) = (0u64, 0u128, 0u128);
+        let (mut lowest, mut highest) = (None, 0);
+        for (index, word) in self.words[HEADER..HEADER + COUNTERS].iter().enumerate() {
+            let own = word.load(Relaxed);
+            if own > 0 {
+                count = count.saturating_add(own);
+                let low = if index == 0 { 0 } else { highest_at(index - 1) + 1 };
+                low_sum += u128::from(own) * u128::from(low);
+                high_sum += u128::from(own) * u128::from(highest_at(index));
+                lowest.get_or_insert(highest_at(index));
+                highest = low;
+            }
+        }
+        let (least, max, sum) = (get(LEAST), get(MAX), get(SUM));
+        let fits = lowest.is_none_or(|lowest| !least <= lowest && max >= highest);
+        // What is beyond the bounds is only in the sum, and may be in it several times.
+        let most_sum = if max > HIGHEST { u128::MAX } else { high_sum + 2 * u128::from(max) };
+        let summed = (low_sum.min(u128::from(u64::MAX))..=most_sum).contains(&u128::from(sum));
+        let is_nanos = |value: u64| value <= i64::MAX as u64;
+        count <= most && fits && summed && is_nanos(max) && (least == 0 || is_nanos(!least))
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) {
+        self.words.iter().for_each(|word| word.store(0, Relaxed));
+    }
+
     /// The longest value recorded since the last look with the same [`Seen`]; `None`: there was none. Exact when it is the
     /// longest of all, else the end of its bucket.
     pub fn longest_since(&self, seen: &mut Seen) -> Option<u64> {

@@ -7,11 +7,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const SLOTS: usize = 512;
+/// Lines that the ring holds.
+pub const SLOTS: usize = 512;
 const TEXT_WORDS: usize = 92;
 /// Words per slot: sequence, source and status and lengths, wall clock, text.
 const SLOT: usize = 3 + TEXT_WORDS;
-const HEADER: usize = 3;
+/// Words before the lines.
+pub const HEADER: usize = 3;
 const TAIL: usize = 0;
 const HEAD: usize = 1;
 const DROPPED: usize = 2;
@@ -77,7 +79,7 @@ impl<'a> LogRing<'a> {
         for word in &slot[3..3 + (category.len() + kept.len()).div_ceil(8)] {
             word.store(u64::from_le_bytes(std::array::from_fn(|_| bytes.next().unwrap_or(0))), Ordering::Relaxed);
         }
-        slot[0].store(number + 1, Ordering::Release);
+        slot[0].store(number.wrapping_add(1), Ordering::Release);
         true
     }
 
@@ -93,11 +95,26 @@ impl<'a> LogRing<'a> {
                 next = now;
                 continue;
             }
-            match self.words[TAIL].compare_exchange_weak(next, next + 1, Ordering::Relaxed, Ordering::Relaxed) {
+            match self.words[TAIL].compare_exchange_weak(
+                next,
+                next.wrapping_add(1),
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
                 Ok(_) => return Some(next),
                 Err(newer) => next = newer,
             }
         }
+    }
+
+    /// For the consumer: empties a ring whose counters FMU code has written over, so that it goes on. Whether it was one.
+    pub fn mend(&self) -> bool {
+        let [tail, head] = [TAIL, HEAD].map(|word| &self.words[word]);
+        let broken = tail.load(Ordering::Acquire).wrapping_sub(head.load(Ordering::Relaxed)) > SLOTS as u64;
+        if broken {
+            head.store(tail.load(Ordering::Acquire), Ordering::Release);
+        }
+        broken
     }
 
     /// Takes the oldest line. `after_the_end`: the producers are gone, so step over slots that were left unwritten.
@@ -110,7 +127,7 @@ impl<'a> LogRing<'a> {
                 return None;
             }
             let slot = self.slot(number);
-            let written = slot[0].load(Ordering::Acquire) == number + 1;
+            let written = slot[0].load(Ordering::Acquire) == number.wrapping_add(1);
             if !written && !after_the_end {
                 return None;
             }
@@ -131,7 +148,7 @@ impl<'a> LogRing<'a> {
                     cut: about >> 31 & 1 == 1,
                 }
             });
-            self.words[HEAD].store(number + 1, Ordering::Release);
+            self.words[HEAD].store(number.wrapping_add(1), Ordering::Release);
             if line.is_some() {
                 return line;
             }

@@ -19,6 +19,7 @@
 use super::schema;
 use super::signals::{Change, Sheet};
 use super::tail::Tailed;
+use super::written::Written;
 use crate::exchange::word;
 use crate::files;
 use crate::fmu::description::VariableType;
@@ -243,8 +244,9 @@ impl Sheet for Messages {
     }
 
     /// Writes the summary: statistics and indexes.
-    fn close(mut self: Box<Self>) -> io::Result<()> {
-        self.writer.finish().map(drop).map_err(io_error)
+    fn close(mut self: Box<Self>) -> io::Result<Written> {
+        self.writer.finish().map_err(io_error)?;
+        Ok(self.writer.into_inner().into_written())
     }
 
     fn reached(&self) -> Option<Instant> {

@@ -17,6 +17,8 @@ pub mod histogram;
 pub mod log;
 mod messages;
 pub mod moment;
+#[cfg(test)]
+mod overwritten;
 pub mod samples;
 mod schema;
 pub mod signals;
@@ -24,6 +26,7 @@ mod tail;
 mod thinning;
 pub mod trace;
 pub mod unusable;
+pub mod written;
 
 /// Words of a cache line.
 const LINE: usize = 8;

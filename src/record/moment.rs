@@ -24,7 +24,8 @@ pub struct Parts {
 impl Parts {
     /// From the release to the last get.
     pub fn response(&self) -> i64 {
-        self.wakeup + self.gate + self.executing + self.preempted + self.blocked + self.set_get
+        let parts = [self.gate, self.executing, self.preempted, self.blocked, self.set_get];
+        parts.into_iter().fold(self.wakeup, i64::wrapping_add)
     }
 
     fn to_words(self) -> [u64; 6] {
@@ -114,6 +115,21 @@ impl<'a> MomentCells<'a> {
             set(FIRST_OTHER + 2 * i + 1, other.map_or(0, |o| o.overlap as u64 | flag(o.under_way, UNDER_WAY)));
         }
         self.words[0].store(1, SeqCst);
+    }
+
+    /// Takes away a moment that none can be, since some part of it is longer than `longest`, ns. Whether it was one that can
+    /// be.
+    pub fn mend(&self, longest: u64) -> bool {
+        let get = |word: usize| self.words[word].load(Relaxed);
+        let fits = match get(0) {
+            0 => true,
+            1 => (4..FLAGS).all(|word| (get(word) as i64).unsigned_abs() <= longest),
+            _ => false,
+        };
+        if !fits {
+            self.words[0].store(0, Relaxed);
+        }
+        fits
     }
 
     /// The moment that is there, if there is one. `tasks`: how many there are; FMU code can write anywhere, so what is read

@@ -77,12 +77,23 @@ impl<'a> SampleRing<'a> {
         for (place, word) in record.iter().zip([order, a, b, c].into_iter().chain(values)) {
             place.store(word, Ordering::Relaxed);
         }
-        self.words[0].store(written + 1, Ordering::Release);
+        self.words[0].store(written.wrapping_add(1), Ordering::Release);
         true
     }
 
-    /// Takes the oldest record.
-    pub fn pop(&self) -> Option<Sample> {
+    /// For the consumer: empties a ring whose counters FMU code has written over, so that it goes on. Whether it was one.
+    pub fn mend(&self) -> bool {
+        let [written, read] = [&self.words[0], &self.words[1]];
+        let waiting = written.load(Ordering::Acquire).wrapping_sub(read.load(Ordering::Relaxed));
+        let broken = waiting > self.records as u64;
+        if broken {
+            read.store(written.load(Ordering::Acquire), Ordering::Release);
+        }
+        broken
+    }
+
+    /// Takes the oldest record. `Some(None)`: its time is none, so FMU code has written over it.
+    pub fn pop(&self) -> Option<Option<Sample>> {
         if self.is_unused() {
             return None;
         }
@@ -94,12 +105,12 @@ impl<'a> SampleRing<'a> {
         }
         let record = self.record(read);
         let word = |i: usize| record[i].load(Ordering::Relaxed);
-        let sample = Sample {
+        let sample = (word(2) < word(3)).then(|| Sample {
             order: word(0),
             time: Instant::from_words([word(1), word(2), word(3)]),
             values: (RECORD_HEADER..RECORD_HEADER + self.values).map(word).collect(),
-        };
-        self.words[1].store(read + 1, Ordering::Release);
+        });
+        self.words[1].store(read.wrapping_add(1), Ordering::Release);
         Some(sample)
     }
 }
@@ -151,8 +162,8 @@ mod tests {
             assert!(ring.push(round, time, [round, 2, 3].into_iter()));
             assert!(ring.push(round, time, [4, 5, 6].into_iter()));
             assert!(!ring.push(round, time, [0, 0, 0].into_iter()));
-            assert_eq!(ring.pop(), Some(Sample { order: round, time, values: vec![round, 2, 3] }));
-            assert_eq!(ring.pop().unwrap().values, [4, 5, 6]);
+            assert_eq!(ring.pop(), Some(Some(Sample { order: round, time, values: vec![round, 2, 3] })));
+            assert_eq!(ring.pop().flatten().unwrap().values, [4, 5, 6]);
             assert_eq!(ring.pop(), None);
         }
     }
@@ -167,5 +178,11 @@ mod tests {
             assert_eq!(ring.pop(), None, "{written} written, 7 read");
             assert!(ring.is_full(), "{written} written, 7 read");
         }
+        assert!(ring.mend() && !ring.mend());
+        assert!(ring.push(1, Instant::ZERO, [1, 2, 3].into_iter()), "it goes on");
+        words[HEADER + 2].store(u64::MAX, Ordering::Relaxed);
+        assert!(ring.push(2, Instant::ZERO, [4, 5, 6].into_iter()));
+        let orders = std::iter::from_fn(|| ring.pop()).map(|sample| sample.map(|sample| sample.order));
+        assert_eq!(orders.collect::<Vec<_>>(), [Some(1), Some(2)]);
     }
 }

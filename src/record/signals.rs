@@ -9,12 +9,13 @@ use super::csv::Csv;
 use super::messages::Messages;
 use super::samples::Sample;
 use super::thinning::Thinning;
+use super::written::Written;
 use crate::plan::{Plan, SignalId, TaskId};
 use crate::time::Instant;
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A column gets this value, or none any more.
 pub type Change = (SignalId, Option<u64>);
@@ -49,10 +50,8 @@ pub(super) trait Sheet {
     /// Makes sure that a killed process loses little of what has come up to now: nothing, if `all` is wanted.
     fn flush(&mut self, all: bool) -> io::Result<()>;
 
-    /// What is written when everything else is.
-    fn close(self: Box<Self>) -> io::Result<()> {
-        Ok(())
-    }
+    /// Writes what is written when everything else is, and gives the file back.
+    fn close(self: Box<Self>) -> io::Result<Written>;
 
     /// The last time that is in the file.
     fn reached(&self) -> Option<Instant>;
@@ -93,6 +92,7 @@ struct Waiting {
 
 /// Collects samples of all tasks and writes them in order.
 pub struct SignalWriter {
+    folder: PathBuf,
     files: Vec<(&'static str, Box<dyn Sheet>)>,
     begun: bool,
     columns: Vec<Columns>,
@@ -120,6 +120,7 @@ impl SignalWriter {
             Columns { signals, own: task.recorded().count(), thinning }
         });
         let mut writer = SignalWriter {
+            folder: folder.to_owned(),
             files: Vec::new(),
             begun: false,
             columns: columns.collect(),
@@ -254,8 +255,9 @@ impl SignalWriter {
         self.begin();
         self.each(|file| file.flush(true));
         for (name, file) in self.files.drain(..) {
-            if let Err(error) = file.close() {
-                self.problems.push(format!("{name} is whole but has no index: {error}"));
+            match file.close() {
+                Ok(written) => self.problems.extend(written.gone_from(&self.folder.join(name))),
+                Err(error) => self.problems.push(format!("{name} is whole but has no index: {error}")),
             }
         }
     }

@@ -13,6 +13,7 @@
 //! Steps 1, 3 and 4 write fewer than [`TAIL`] bytes; the kernel cuts at the border of a page at the earliest. That holds for
 //! a process that is killed, not for a machine that loses power: nothing is forced to the disk.
 
+use super::written::{self, Written};
 use std::fs::File;
 use std::io::{self, Error, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
@@ -27,6 +28,10 @@ const FOOTER: usize = 37;
 pub(super) trait Medium {
     /// Writes all of them, from `at` on.
     fn put(&self, bytes: &[u8], at: u64) -> io::Result<()>;
+    /// Whether so much is there: nobody has cut it.
+    fn is_whole(&self, _length: u64) -> io::Result<()> {
+        Ok(())
+    }
     /// Takes away what is behind.
     fn cut(&self, length: u64) -> io::Result<()>;
 }
@@ -34,6 +39,10 @@ pub(super) trait Medium {
 impl Medium for File {
     fn put(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         self.write_all_at(bytes, at)
+    }
+
+    fn is_whole(&self, length: u64) -> io::Result<()> {
+        written::is_whole(self, length)
     }
 
     fn cut(&self, length: u64) -> io::Result<()> {
@@ -51,6 +60,13 @@ pub(super) struct Tailed<M> {
     broken: bool,
 }
 
+impl Tailed<File> {
+    /// The file, with what was flushed.
+    pub(super) fn into_written(self) -> Written {
+        Written { file: self.file, length: self.end }
+    }
+}
+
 impl<M: Medium> Tailed<M> {
     /// In an empty file.
     pub(super) fn new(file: M) -> Tailed<M> {
@@ -60,7 +76,9 @@ impl<M: Medium> Tailed<M> {
     /// Puts the records in the place of the old tail. Their last `tail` bytes are to be replaced by the next ones.
     fn put(&mut self, tail: usize) -> io::Result<()> {
         let records = std::mem::take(&mut self.records);
-        match steps(self.end, &records).into_iter().try_for_each(|(at, bytes)| self.file.put(bytes, at)) {
+        let whole = self.file.is_whole(self.end);
+        let mut steps = steps(self.end, &records).into_iter();
+        match whole.and_then(|()| steps.try_for_each(|(at, bytes)| self.file.put(bytes, at))) {
             Ok(()) => self.end += (records.len() - tail) as u64,
             Err(error) => {
                 self.broken = true;

@@ -141,25 +141,27 @@ impl Feed<'_> {
         let room = |tick| {
             let ring = self.ticks(tick);
             let taken = ring[0].load(Acquire);
-            taken == LEFT || ring[1].load(Relaxed) - taken < self.shape.rows as u64
+            taken == LEFT || ring[1].load(Relaxed).wrapping_sub(taken) < self.shape.rows as u64
         };
-        (0..self.shape.ticks).all(room) && written - self.reclaim(written) < self.shape.rows as u64
+        (0..self.shape.ticks).all(room) && written.wrapping_sub(self.reclaim(written)) < self.shape.rows as u64
     }
 
     /// Gives up rows that nobody wants any more, if it has to; the first that is still valid.
     fn reclaim(&self, written: u64) -> u64 {
         let first = self.words[FIRST].load(Relaxed);
-        if written - first < self.shape.rows as u64 {
+        // FMU code can write anywhere: more rows than there is room for are no rows.
+        if written.wrapping_sub(first) != self.shape.rows as u64 {
             return first;
         }
         let floor = self.float(FLOOR);
-        let passed = |row: &u64| f64::from_bits(self.row(row + 1)[0].load(Relaxed)) <= floor;
-        let given_up = (first..written - 1).take_while(passed).count() as u64;
+        let passed = |row: &u64| f64::from_bits(self.row(row.wrapping_add(1))[0].load(Relaxed)) <= floor;
+        let rows = (0..self.shape.rows as u64 - 1).map(|row| first.wrapping_add(row));
+        let given_up = rows.take_while(passed).count() as u64;
         if given_up > 0 {
-            self.words[FIRST].store(first + given_up, Relaxed);
+            self.words[FIRST].store(first.wrapping_add(given_up), Relaxed);
             fence(Release);
         }
-        first + given_up
+        first.wrapping_add(given_up)
     }
 
     /// Appends a row, for which there is room. `carried` has of each column the newest value, this row's included, where
@@ -176,15 +178,15 @@ impl Feed<'_> {
                 known.store(row.time.to_bits(), Relaxed);
             }
         }
-        self.words[WRITTEN].store(written + 1, Release);
+        self.words[WRITTEN].store(written.wrapping_add(1), Release);
         let counts = row.time >= begin && row.time < stop;
         for tick in (0..self.shape.ticks).filter(|tick| counts && row.ticks[*tick]) {
             let ring = self.ticks(tick);
             let at = ring[1].load(Relaxed);
             ring[TICKS_HEADER + (at % self.shape.rows as u64) as usize].store(row.time.to_bits(), Relaxed);
-            ring[1].store(at + 1, Release);
+            ring[1].store(at.wrapping_add(1), Release);
         }
-        self.words[READ].store(self.words[READ].load(Relaxed) + 1, Relaxed);
+        self.words[READ].store(self.words[READ].load(Relaxed).wrapping_add(1), Relaxed);
         self.words[UNTIL].store(row.time.to_bits(), SeqCst);
     }
 
@@ -212,6 +214,23 @@ impl Feed<'_> {
     /// Whether the run has come to where the file cannot be read any more.
     pub fn has_broken(&self) -> bool {
         self.words[BROKE].load(SeqCst) == 1
+    }
+}
+
+/// The side of who reports what came of it.
+impl Feed<'_> {
+    /// Puts to zero what cannot be, with so many tasks and so many rows and starved activations at most. Whether all could
+    /// be.
+    pub fn mend(&self, tasks: usize, most: u64) -> bool {
+        let ranges = [(READ, most), (STARVED, most), (STARVED_TASK, tasks as u64), (BROKE, 1), (STATE, 2)];
+        let mut fits = true;
+        for (place, most) in ranges {
+            if self.words[place].load(Relaxed) > most {
+                self.words[place].store(0, Relaxed);
+                fits = false;
+            }
+        }
+        fits
     }
 }
 
@@ -259,8 +278,8 @@ impl Feed<'_> {
             let due = |row: u64| row < written && self.time(row) <= time;
             let (mut low, mut high) = (first.max(from), written);
             // Mostly it is the same row as before, or the next.
-            if due(low) && !due(low + 1) {
-                high = low + 1;
+            if due(low) && !due(low.wrapping_add(1)) {
+                high = low.wrapping_add(1);
             }
             let begin = low;
             while low < high {
@@ -302,11 +321,13 @@ impl Feed<'_> {
     pub fn take_tick(&self, tick: usize) -> Option<f64> {
         let ring = self.ticks(tick);
         let taken = ring[0].load(Relaxed);
-        if taken == LEFT || taken == ring[1].load(Acquire) {
+        let waiting = ring[1].load(Acquire).wrapping_sub(taken);
+        // FMU code can write anywhere: more than there is room for is nothing.
+        if taken == LEFT || waiting == 0 || waiting > self.shape.rows as u64 {
             return None;
         }
         let time = f64::from_bits(ring[TICKS_HEADER + (taken % self.shape.rows as u64) as usize].load(Relaxed));
-        ring[0].store(taken + 1, Release);
+        ring[0].store(taken.wrapping_add(1), Release);
         Some(time)
     }
 

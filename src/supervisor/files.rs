@@ -7,12 +7,14 @@
 use super::Error;
 use crate::files;
 use crate::plan::{Mode, Plan};
-use crate::report::{self, Run};
+use crate::report::{self, Problem, Run, Severity};
 use rustix::fs::{Access, AtFlags, CWD, FallocateFlags, FlockOperation};
 use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// An output directory that exists.
 #[derive(Debug)]
@@ -115,35 +117,69 @@ impl Output {
         }
     }
 
-    /// Writes all files of the report; those that fail are named together.
-    pub fn write(&self, run: &Run) -> Result<(), String> {
-        let _ = fs::remove_file(self.path.join(ROOM[1]));
-        let mut files = vec![
-            ("report.json".to_owned(), report::json(run)),
-            ("report.html".to_owned(), report::html(run)),
-            ("histograms.hlog".to_owned(), report::hlog(run)),
-            ("junit.xml".to_owned(), report::junit(run)),
-        ];
-        files.extend(report::cyclictest(run).map(|text| ("cyclictest.json".to_owned(), text)));
-        files.extend(report::hgrms(run));
-        let failures: Vec<String> = files
-            .iter()
-            .filter_map(|(name, content)| {
-                let path = self.path.join(name);
-                write_whole(&path, content.as_bytes()).err().map(|error| format!("{name}: {error}"))
-            })
-            .collect();
-        match failures.as_slice() {
-            [] => Ok(()),
-            [one] => Err(format!("{}: cannot write {one}", self.path.display())),
-            [first, ..] => Err(format!(
-                "{}: cannot write {} of {} files (the first is {first})",
-                self.path.display(),
-                failures.len(),
-                files.len()
-            )),
-        }
+    /// Writes `report.json`, in the room that it has. The error names it.
+    pub fn write_json(&self, run: &Run) -> Result<(), String> {
+        self.put("report.json", || report::json(run))
     }
+
+    /// Writes all files of the report, `report.json` first, and each on its own: those that fail are named together in a
+    /// problem of the run, and then `report.json` is written again. `first`: what came of an earlier one.
+    pub fn write(&self, run: &mut Run, first: Result<(), String>) {
+        let _ = fs::remove_file(self.path.join(ROOM[1]));
+        let json = self.write_json(run).or(first);
+        type Make = fn(&Run) -> Vec<(String, String)>;
+        let others: [(&str, Make); 5] = [
+            ("report.html", |run| vec![("report.html".to_owned(), report::html(run))]),
+            ("histograms.hlog", |run| vec![("histograms.hlog".to_owned(), report::hlog(run))]),
+            ("junit.xml", |run| vec![("junit.xml".to_owned(), report::junit(run))]),
+            ("cyclictest.json", |run| {
+                report::cyclictest(run).map(|text| ("cyclictest.json".to_owned(), text)).into_iter().collect()
+            }),
+            ("*.hgrm", report::hgrms),
+        ];
+        let (mut failures, mut count): (Vec<String>, usize) = (json.err().into_iter().collect(), 1);
+        for (name, make) in others {
+            match alone(|| make(run)) {
+                Ok(files) => {
+                    count += files.len();
+                    failures.extend(files.into_iter().filter_map(|(name, text)| self.put(&name, || text).err()));
+                }
+                Err(defect) => {
+                    count += 1;
+                    failures.push(format!("{name}: {defect}"));
+                }
+            }
+        }
+        let what = match failures.as_slice() {
+            [] => return,
+            [one] => format!("cannot write {one}"),
+            [first, ..] => format!("cannot write {} of {count} files (the first is {first})", failures.len()),
+        };
+        let message = format!("the report is incomplete: {}: {what}", self.path.display());
+        run.problems.push(Problem { severity: Severity::Failure, message });
+        // What that says is on the terminal, too.
+        let _ = self.write_json(run);
+    }
+
+    fn put(&self, name: &str, make: impl FnOnce() -> String) -> Result<(), String> {
+        let content = alone(make).map_err(|defect| format!("{name}: {defect}"))?;
+        write_whole(&self.path.join(name), content.as_bytes()).map_err(|error| format!("{name}: {error}"))
+    }
+}
+
+/// Does something of which nothing else may suffer: a panic is an error that says so, in its words.
+pub(super) fn alone<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    static SAID: Mutex<String> = Mutex::new(String::new());
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|panic| {
+        *SAID.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string();
+    }));
+    let result = std::panic::catch_unwind(AssertUnwindSafe(work));
+    std::panic::set_hook(before);
+    result.map_err(|_| {
+        let said = std::mem::take(&mut *SAID.lock().unwrap_or_else(PoisonError::into_inner));
+        format!("a defect of vecud's ({}); please report this", said.replace('\n', " "))
+    })
 }
 
 /// Keeps other runs out of a folder as long as what is returned is open.

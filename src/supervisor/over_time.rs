@@ -21,6 +21,8 @@ pub struct Watched {
     /// The first interval, ns; `None`: there is nothing to be seen, since nothing is late in virtual time.
     first: Option<i64>,
     interval: i64,
+    /// The run's start, as it was when that was seen first: FMU code can write anywhere.
+    start: i64,
     /// Intervals that have ended.
     ended: usize,
     clocks: Vec<[Course; 2]>,
@@ -44,6 +46,7 @@ impl Watched {
         Watched {
             first,
             interval: first.unwrap_or(FIRST),
+            start: 0,
             ended: 0,
             clocks: vec![Default::default(); plan.tasks.len()],
         }
@@ -52,6 +55,10 @@ impl Watched {
     /// Looks at the run, if an interval has ended. `now`: CLOCK_MONOTONIC, ns; up to then all notes are in the histograms.
     pub fn look(&mut self, board: Board, now: i64) {
         let [start, ended] = [Global::Start, Global::Ended].map(|word| board.global(word).load(SeqCst) as i64);
+        if self.start == 0 && (1..=now).contains(&start) {
+            self.start = start;
+        }
+        let start = self.start;
         // While FMUs are terminated nothing is activated.
         let now = if ended > 0 { now.min(ended) } else { now };
         if self.first.is_none() || start <= 0 || now < start {
@@ -70,7 +77,7 @@ impl Watched {
 
     /// The courses, when the run is over; then there is nothing again.
     pub fn finish(&mut self, board: Board) -> Vec<Option<OverTime>> {
-        if self.first.is_none() || board.global(Global::Start).load(SeqCst) == 0 {
+        if self.first.is_none() || self.start == 0 {
             return vec![None; self.clocks.len()];
         }
         // The last one may be shorter.
@@ -85,7 +92,7 @@ impl Watched {
             any.then_some(OverTime { interval_s, start_latency, response })
         });
         let courses = courses.collect();
-        (self.interval, self.ended) = (self.first.unwrap_or(FIRST), 0);
+        (self.interval, self.start, self.ended) = (self.first.unwrap_or(FIRST), 0, 0);
         courses
     }
 
@@ -119,7 +126,7 @@ mod tests {
     use super::*;
 
     fn watched() -> Watched {
-        Watched { first: Some(FIRST), interval: FIRST, ended: 0, clocks: vec![Default::default(); 2] }
+        Watched { first: Some(FIRST), interval: FIRST, start: 0, ended: 0, clocks: vec![Default::default(); 2] }
     }
 
     #[test]

@@ -4,15 +4,16 @@ use super::Control;
 use super::pace::Pace;
 use crate::fmu::description::{ModelDescription, ValueReference};
 use crate::plan::{Plan, SignalId, TaskId};
-use crate::record::board::{Board, Global};
-use crate::record::log::Line;
+use crate::record::board::{Board, Global, Phase};
+use crate::record::log::{self, Line};
 use crate::record::signals::SignalWriter;
+use crate::record::written::Written;
 use crate::sys::wake::monotonic_now;
 use crate::time::{Instant, Nanos};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::SeqCst;
 
 /// Log lines that are kept per FMU for the report.
@@ -25,6 +26,9 @@ pub struct Recorder<'a> {
     board: Board<'a>,
     control: Option<Control>,
     log: Option<BufWriter<File>>,
+    /// Its name, and how many bytes were written to it from here.
+    log_name: PathBuf,
+    log_length: u64,
     /// Lines from before the log was there.
     early: Vec<String>,
     /// How much was written to it, bytes.
@@ -44,6 +48,10 @@ pub struct Recorder<'a> {
     own_lines: Vec<(u8, String)>,
     /// Why recording ended before the run, if it did.
     pub broken: Vec<String>,
+    /// What FMU code has written over, by names.
+    pub damage: BTreeSet<String>,
+    /// All samples before this simulation time (ns from the start) are there.
+    complete: i64,
 }
 
 impl<'a> Recorder<'a> {
@@ -60,6 +68,8 @@ impl<'a> Recorder<'a> {
             board,
             control,
             log: None,
+            log_name: PathBuf::new(),
+            log_length: 0,
             early: Vec::new(),
             logged: 0,
             is_cut: false,
@@ -71,13 +81,16 @@ impl<'a> Recorder<'a> {
             host_lines: Vec::new(),
             own_lines: Vec::new(),
             broken: Vec::new(),
+            damage: BTreeSet::new(),
+            complete: 0,
         }
     }
 
     /// Starts the files in `out`: `run.log` is appended to, signal files begin anew.
     pub fn open(&mut self, out: &Path) {
         self.open = true;
-        match File::options().create(true).append(true).open(out.join("run.log")) {
+        self.log_name = out.join("run.log");
+        match File::options().create(true).append(true).open(&self.log_name) {
             Ok(file) => self.log = Some(BufWriter::new(file)),
             Err(error) => self.broken.push(format!("run.log is not written: {error}")),
         }
@@ -97,13 +110,23 @@ impl<'a> Recorder<'a> {
     /// Takes what there is. `after_the_end`: the runner is gone. Returns new lines of status 1 (warning) or worse.
     pub fn drain(&mut self, after_the_end: bool) -> Vec<(u8, String)> {
         let mut told = Vec::new();
-        while let Some(line) = self.board.log().pop(after_the_end) {
+        if self.board.log().mend() {
+            self.damage.insert("log lines".to_owned());
+        }
+        // Processes that the FMU has left behind may go on.
+        let mut most = if after_the_end { log::SLOTS } else { usize::MAX };
+        while let Some(line) = self.board.log().pop(after_the_end).filter(|_| most > 0) {
+            most -= 1;
+            if line.fmu.is_some_and(|fmu| fmu >= self.plan.fmus.len()) || line.status > 4 {
+                self.damage.insert("log lines".to_owned());
+                continue;
+            }
             told.extend(self.take(&line));
         }
         told.append(&mut self.own_lines);
         // Read before the samples: whatever is complete by now has its samples in the rings.
-        let complete = self.board.global(Global::Complete).load(SeqCst) as i64;
-        self.take_samples(complete, after_the_end);
+        self.look_how_far_it_is();
+        self.take_samples(self.complete, after_the_end);
         for message in self.signals.iter_mut().flat_map(SignalWriter::take_problems) {
             told.push((3, format!("vecud: error: {message}")));
             self.broken.push(message);
@@ -169,6 +192,18 @@ impl<'a> Recorder<'a> {
             self.broken.push(format!("run.log ends early, the run goes on: {error}"));
             self.log = None;
         }
+        self.log_length += line.len() as u64 + 1;
+    }
+
+    /// Time does not go backwards, and not beyond its end before the run has come there.
+    fn look_how_far_it_is(&mut self) {
+        let complete = self.board.global(Global::Complete).load(SeqCst) as i64;
+        let end = self.plan.stop.map_or(i64::MAX - 1, |stop| stop.nanos().minus(self.plan.start.nanos()).0);
+        let over = self.board.phase() >= Phase::Stopping;
+        match complete >= self.complete && (complete <= end || over) {
+            true => self.complete = complete,
+            false => drop(self.damage.insert("how far the recordings are complete".to_owned())),
+        }
     }
 
     fn take_samples(&mut self, complete: i64, after_the_end: bool) {
@@ -181,9 +216,18 @@ impl<'a> Recorder<'a> {
             let ring = self.board.samples(task);
             let (waiting, room) = ring.waiting();
             self.pace.saw((waiting, room));
+            let mut broken = ring.mend();
             // What comes meanwhile waits: in virtual time it would never end.
-            let limit = if after_the_end { usize::MAX } else { waiting };
-            samples.extend(std::iter::from_fn(|| ring.pop()).take(limit).map(|sample| (task, sample)));
+            for sample in std::iter::from_fn(|| ring.pop()).take(waiting) {
+                match sample.filter(|sample| sample.time >= self.plan.start) {
+                    Some(sample) => samples.push((task, sample)),
+                    None => broken = true,
+                }
+            }
+            if broken {
+                let task = &self.plan.tasks[task.0];
+                self.damage.insert(format!("samples of clock {}.{}", self.plan.fmus[task.fmu.0].name, task.clock));
+            }
         }
         // After `complete` was read: a value is acknowledged before the activation that it was set for is complete.
         let changes = self.control.as_ref().map(Control::take_changes).unwrap_or_default();
@@ -213,6 +257,8 @@ impl<'a> Recorder<'a> {
     pub fn close(&mut self) -> u64 {
         if let Some(Err(error)) = self.log.as_mut().map(Write::flush) {
             self.broken.push(format!("run.log ends early, the run goes on: {error}"));
+        } else if let Some(file) = self.log.take().and_then(|log| log.into_inner().ok()) {
+            self.broken.extend(Written { file, length: self.log_length }.gone_from(&self.log_name));
         }
         self.signals.as_ref().map_or(0, SignalWriter::late)
     }

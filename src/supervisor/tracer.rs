@@ -18,6 +18,7 @@ use crate::record::figures::Figures;
 use crate::record::trace::axis::Axis;
 use crate::record::trace::chrome::ChromeWriter;
 use crate::record::trace::{Assembler, Item, Note, NoteRing};
+use crate::record::written::Written;
 use crate::report::{TraceFile, TraceResult};
 use crate::sys::clock::Clock;
 use crate::sys::cycles::Ruler;
@@ -47,6 +48,12 @@ pub struct Tracer<'a> {
     pace: Pace,
     /// Why a file is not what it should be.
     problems: Vec<String>,
+    /// When it was made, by the clock of the run, ns.
+    made: i64,
+    /// In virtual time: up to where everything was noted.
+    order: i64,
+    /// Notes that FMU code has written over, and rings of them.
+    damaged: u64,
 }
 
 /// What has begun.
@@ -74,7 +81,21 @@ impl<'a> Tracer<'a> {
         let (begin, problems) = (begin.nanos().0, Vec::new());
         let tasks = (0..plan.tasks.len()).map(TaskId);
         let rings = tasks.filter_map(|task| Some((task, board.notes(task)?, Figures::of(board, task)))).collect();
-        Tracer { plan, board, rings, begin, ruler, at_work: None, out: None, pace: Pace::new(plan), problems }
+        let (made, pace) = (ruler.now(), Pace::new(plan));
+        Tracer {
+            plan,
+            board,
+            rings,
+            begin,
+            ruler,
+            at_work: None,
+            out: None,
+            pace,
+            problems,
+            made,
+            order: 0,
+            damaged: 0,
+        }
     }
 
     /// Files go to `out`.
@@ -86,7 +107,7 @@ impl<'a> Tracer<'a> {
         let Some(out) = self.out.as_deref().filter(|_| self.at_work.is_none()) else { return };
         let is_virtual = self.plan.mode == Mode::Virtual;
         let start = if is_virtual { 0 } else { self.board.global(Global::Start).load(SeqCst) as i64 };
-        if self.plan.trace.mode == TraceMode::Off || (start == 0 && !is_virtual) {
+        if self.plan.trace.mode == TraceMode::Off || (!is_virtual && !self.may_be(start)) {
             return;
         }
         let sink = match self.plan.trace.mode {
@@ -108,6 +129,16 @@ impl<'a> Tracer<'a> {
         });
     }
 
+    /// Whether the run can have begun at this instant of its clock, ns.
+    fn may_be(&self, start: i64) -> bool {
+        start > 0 && (self.made - SET..=self.ruler.now() + SET).contains(&start)
+    }
+
+    /// What FMU code has written over, by its name.
+    pub fn damage(&self) -> Option<String> {
+        (self.damaged > 0).then(|| "notes of who ran when, of which figures and the trace are made".to_owned())
+    }
+
     /// How soon the next look should come.
     pub fn pace(&self) -> Pace {
         self.pace
@@ -121,25 +152,32 @@ impl<'a> Tracer<'a> {
 
     /// Takes what there is. `over`: nothing comes after it.
     fn take(&mut self, over: bool, meanwhile: &mut dyn FnMut()) {
+        let is_virtual = self.plan.mode == Mode::Virtual;
+        let possible = Possible { tasks: self.plan.tasks.len(), is_virtual, from: self.made, now: self.ruler.now() };
+        let damaged = &mut self.damaged;
         let Some(work) = &mut self.at_work else {
             if self.plan.trace.mode == TraceMode::Off {
-                self.rings.iter().for_each(|(_, ring, figures)| read(ring, figures.as_ref(), over).for_each(drop));
+                self.rings.iter().for_each(|(_, ring, figures)| {
+                    read(ring, figures.as_ref(), possible, damaged).for_each(drop);
+                });
             }
             return;
         };
         // Before the rings are read: see `Assembler`.
-        let horizon = match (over, work.axis.is_some()) {
+        let order = self.board.global(Global::TraceOrder).load(SeqCst) as i64;
+        self.order = self.order.max(if order < NUMBERS { order } else { 0 });
+        let horizon = match (over, is_virtual) {
             (true, _) => i64::MAX,
-            (false, true) => self.board.global(Global::TraceOrder).load(SeqCst) as i64,
+            (false, true) => self.order,
             (false, false) => self.ruler.now() - work.start,
         };
         self.ruler.advance();
         self.pace.begin();
-        let (ruler, start, is_virtual) = (&self.ruler, work.start, work.axis.is_some());
-        let clock = |stamp: u64| if is_virtual { stamp as i64 } else { ruler.instant(stamp) - start };
+        let (ruler, start) = (&self.ruler, work.start);
+        let clock = |stamp: u64| if is_virtual { stamp as i64 } else { ruler.instant(stamp).saturating_sub(start) };
         for &(task, ref ring, ref figures) in &self.rings {
             self.pace.saw(ring.waiting());
-            for note in read(ring, figures.as_ref(), over) {
+            for note in read(ring, figures.as_ref(), possible, damaged) {
                 let note = note.since(start);
                 if let Note::Activated { end, .. } = note {
                     work.ended[task.0] = end;
@@ -175,44 +213,49 @@ impl<'a> Tracer<'a> {
             if cells.get(TaskWord::Active) == 0 {
                 continue;
             }
-            let time = cells.time().nanos().0;
+            let time = cells.time().nanos().0.clamp(-LONGEST, LONGEST);
             let (start, end) = match work.axis {
-                Some(_) => {
-                    let order = self.board.global(Global::TraceOrder).load(SeqCst) as i64;
-                    (order, order + 1)
-                }
+                Some(_) => (self.order, self.order + 1),
                 // Not yet written when it had just begun.
                 None => {
-                    ((cells.get(TaskWord::StartedAt) as i64 - work.start).max(work.ended[task.0]), gone - work.start)
+                    let started = cells.get(TaskWord::StartedAt) as i64;
+                    (started.clamp(work.start, gone.max(work.start)) - work.start, gone - work.start)
                 }
             };
-            let release = (time - self.begin).min(start);
+            let start = start.max(work.ended[task.0]);
+            let release = time.saturating_sub(self.begin).clamp(-LONGEST, start);
             work.assembler.unfinished(task, time, release, start, end.max(start));
         }
     }
 
-    /// Ends the files. `gone`: when the process was seen to have ended, CLOCK_MONOTONIC. Gives what the report says, and
-    /// what went wrong.
-    pub fn finish(mut self, gone: i64) -> (TraceResult, Vec<String>) {
+    /// Ends the files. `gone`: when the process was seen to have ended, CLOCK_MONOTONIC. Gives what the report says,
+    /// what went wrong, and which files others have taken away.
+    pub fn finish(mut self, gone: i64) -> (TraceResult, Vec<String>, Vec<String>) {
+        let mut lost = Vec::new();
         self.begin();
         // What is noted first, then what is not.
         self.look(&mut || ());
         self.unfinished(gone);
         self.take(true, &mut || ());
         let traced = self.rings.iter().filter(|_| self.plan.trace.mode != TraceMode::Off);
-        let dropped: u64 = traced.map(|(_, ring, _)| ring.dropped()).sum();
+        let dropped = traced.map(|(_, ring, _)| ring.dropped()).fold(0, u64::saturating_add);
         if dropped > 0 {
             let message = format!("the trace lacks {dropped} events that came faster than they could be kept");
             self.problems.push(message);
         }
         let mut result = TraceResult { mode: Some(self.plan.trace.mode), dropped, ..TraceResult::default() };
-        let Some(work) = self.at_work else { return (result, self.problems) };
+        let Some(work) = self.at_work else { return (result, self.problems, lost) };
         result.pictures = work.gallery.finish();
         match work.sink {
             Sink::All { writer, mut file } => {
                 let why = if writer.is_some() { "all of the run" } else { "the first part of the run" };
-                if let Some(Err(error)) = writer.map(ChromeWriter::finish) {
-                    self.problems.push(format!("{NAME} ends early: {error}"));
+                match writer.map(ChromeWriter::finish) {
+                    Some(Ok((file, length))) => {
+                        let path = self.out.as_ref().map(|out| out.join(NAME)).unwrap_or_default();
+                        lost.extend(Written { file, length }.gone_from(&path));
+                    }
+                    Some(Err(error)) => self.problems.push(format!("{NAME} ends early: {error}")),
+                    None => (),
                 }
                 file.why.push(why.to_owned());
                 // A full disk may have had no room for it.
@@ -221,21 +264,76 @@ impl<'a> Tracer<'a> {
                 }
             }
             Sink::Flight(flight) => {
-                let (files, picture) = flight.finish(&mut self.problems);
+                let (files, picture) = flight.finish(&mut self.problems, &mut lost);
                 result.files = files;
                 result.pictures.extend(picture);
             }
         }
-        (result, self.problems)
+        (result, self.problems, lost)
     }
 }
 
-/// What a ring holds, all of it counted: what waits now, which is all from before the horizon, or everything when nothing
-/// comes any more. What comes meanwhile would never end in virtual time.
-fn read<'r>(ring: &'r NoteRing, figures: Option<&'r Figures>, over: bool) -> impl Iterator<Item = Note> + 'r {
-    let limit = if over { usize::MAX } else { ring.waiting().0 };
-    let notes = std::iter::from_fn(|| ring.pop()).take(limit);
+/// What a ring holds, all of it counted: what waits now, which is all from before the horizon. What comes meanwhile would
+/// never end in virtual time. A note that cannot be is left out.
+fn read<'r>(
+    ring: &'r NoteRing,
+    figures: Option<&'r Figures>,
+    possible: Possible,
+    damaged: &'r mut u64,
+) -> impl Iterator<Item = Note> + 'r {
+    *damaged += u64::from(ring.mend());
+    let notes = std::iter::from_fn(|| ring.pop()).take(ring.waiting().0);
+    let notes = notes.filter_map(move |note| {
+        let note = note.filter(|note| possible.holds(note));
+        *damaged += u64::from(note.is_none());
+        note
+    });
     notes.inspect(move |note| figures.into_iter().for_each(|figures| figures.take(note)))
+}
+
+/// What a note can say: FMU code can write anywhere, also where notes are.
+#[derive(Clone, Copy)]
+struct Possible {
+    tasks: usize,
+    is_virtual: bool,
+    /// When the run was prepared, and now, by its clock, ns.
+    from: i64,
+    now: i64,
+}
+
+/// No time of a simulation is longer, ns: 146 years.
+const LONGEST: i64 = 1 << 62;
+/// In virtual time no more is noted than this.
+const NUMBERS: i64 = 1 << 53;
+/// Clocks may be set, ns; by more than this it is told as damage.
+const SET: i64 = 3_600_000_000_000;
+
+impl Possible {
+    fn holds(&self, note: &Note) -> bool {
+        let instants = match self.is_virtual {
+            true => 0..=NUMBERS,
+            false => self.from - SET..=self.now + SET,
+        };
+        let longest = if self.is_virtual { NUMBERS } else { self.now - self.from + 2 * SET };
+        let at = |all: &[i64]| all.iter().all(|instant| instants.contains(instant));
+        let short = |all: &[i64]| all.iter().all(|duration| (-longest..=longest).contains(duration));
+        let time = |time: i64| (-LONGEST..=LONGEST).contains(&time);
+        let stamps = |all: &[u64]| !self.is_virtual || all.iter().all(|stamp| *stamp <= NUMBERS as u64);
+        match *note {
+            Note::Activated { time: own, release, woken, start, end, execution, .. } => {
+                time(own) && at(&[release, woken, start, end]) && short(&[execution])
+            }
+            Note::Locked { since, until, waited, .. } => stamps(&[since, until, waited]),
+            Note::Updated { since, until } => stamps(&[since, until]),
+            Note::Ticked { target, time: own, at: when, .. } | Note::Armed { target, time: own, at: when, .. } => {
+                target.0 < self.tasks && time(own) && at(&[when])
+            }
+            Note::Skipped { time: own, release, at: when } => time(own) && at(&[release, when]),
+            Note::Spent { jitter, preempted, blocked, set_get, host } => {
+                short(&[preempted, blocked, set_get, jitter.unwrap_or(0), host.unwrap_or(0)])
+            }
+        }
+    }
 }
 
 /// A file with its names in it; or none, when there is no room for these.

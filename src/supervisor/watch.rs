@@ -2,7 +2,7 @@
 
 use super::collect::{self, Facts};
 use super::earlier::Earlier;
-use super::files::Output;
+use super::files::{Output, alone};
 use super::machine;
 use super::memory::Memory;
 use super::offspring::Left;
@@ -17,7 +17,7 @@ use super::tracer::Tracer;
 use super::{Control, Error, Options, Prepared, saved};
 use crate::files;
 use crate::plan::{Mode, Plan};
-use crate::record::board::{Board, Global, Layout, Phase};
+use crate::record::board::{Board, Global, Known, Layout, Phase};
 use crate::report::{Problem, Run, Severity};
 use crate::runner::{FIRST_SOCKET_FD, JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
 use crate::snapshot::Snapshot;
@@ -32,6 +32,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, SystemTime};
 
@@ -45,6 +46,8 @@ pub(super) struct Shared {
     pub plan: Plan,
     memory: SharedMemory,
     layout: Layout,
+    /// The end was asked for, whatever the memory says.
+    stopped: AtomicBool,
 }
 
 impl Shared {
@@ -52,12 +55,18 @@ impl Shared {
         let layout = Layout::of(plan);
         process::outlive_file_size_limit().map_err(|e| Error::System(e.to_string()))?;
         let memory = SharedMemory::create("vecud", layout.words() * 8).map_err(|e| Error::System(e.to_string()))?;
-        Ok(Arc::new(Shared { plan: plan.clone(), memory, layout }))
+        Ok(Arc::new(Shared { plan: plan.clone(), memory, layout, stopped: AtomicBool::new(false) }))
     }
 
     /// The shared memory, seen through its layout.
     pub fn board(&self) -> Board<'_> {
         Board::new(self.memory.words(), &self.layout)
+    }
+
+    /// Asks the runner for the end.
+    pub fn ask_to_stop(&self) {
+        self.stopped.store(true, SeqCst);
+        self.board().global(Global::StopRequest).store(1, SeqCst);
     }
 }
 
@@ -207,7 +216,7 @@ fn supervise(
     }
     let tracer = Tracer::new(plan, board, prepared.begin());
     let (started, state) = (SystemTime::now(), File::from(state));
-    let (recording, killed, obstacle) = (false, None, None);
+    let (recording, killed, obstacle, began) = (false, None, None, monotonic_now());
     // From here on, so that the thread that tells is where this one is.
     telling(tell, &mut stderr(), |teller| {
         let supervision = Supervision {
@@ -221,6 +230,8 @@ fn supervise(
             output,
             log,
             recording,
+            phase: Phase::Loading,
+            began,
             recorder,
             tracer,
             over_time: Watched::new(plan),
@@ -274,6 +285,22 @@ fn clear(output: &Output, folder: &Path, log: &Path, tell: impl FnOnce(&str)) ->
     earlier.remove()
 }
 
+/// What is said of damage, if there is any.
+fn overwritten(damage: &[String]) -> Option<String> {
+    const NAMED: usize = 8;
+    let named = damage.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = match damage.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!damage.is_empty()).then(|| {
+        format!(
+            "shared memory was overwritten, by FMU code (a stray pointer, an index out of bounds): {named}{more} cannot be what \
+             was measured and is missing; what else was overwritten cannot be told, so rely on no figure of this run"
+        )
+    })
+}
+
 struct Supervision<'a> {
     options: &'a Options,
     prepared: &'a Prepared,
@@ -287,6 +314,10 @@ struct Supervision<'a> {
     output: Output,
     log: PathBuf,
     recording: bool,
+    /// How far the run is: only forwards, whatever the memory says.
+    phase: Phase,
+    /// When the process was started, CLOCK_MONOTONIC in ns.
+    began: i64,
     recorder: Recorder<'a>,
     tracer: Tracer<'a>,
     over_time: Watched,
@@ -331,6 +362,7 @@ impl<'a> Supervision<'a> {
                     return Err(error);
                 }
             };
+            self.look_how_far_it_is(finished.len() as u32 + 1);
             let gone = monotonic_now();
             if matches!(ended, Ended::Process(_)) {
                 self.end_offspring();
@@ -341,10 +373,7 @@ impl<'a> Supervision<'a> {
             match ended {
                 Ended::Process(status) => {
                     let (number, runs) = (finished.len() as u32 + 1, self.options.repeat.unwrap_or(1));
-                    if number < runs
-                        && self.board.global(Global::StopRequest).load(SeqCst) == 0
-                        && self.obstacle.is_none()
-                    {
+                    if number < runs && !self.shared.stopped.load(SeqCst) && self.obstacle.is_none() {
                         self.teller.say(&format!("no further run of {runs}, since run {number} has failed"));
                     }
                     finished.push(self.end(status, gone, number)?);
@@ -368,6 +397,7 @@ impl<'a> Supervision<'a> {
                     self.start_feeding();
                     self.threads = Threads::of(self.child.id());
                     self.board.next_run();
+                    self.phase = Phase::Initialising;
                 }
             }
         }
@@ -392,7 +422,7 @@ impl<'a> Supervision<'a> {
     fn end(mut self, status: ExitStatus, gone: i64, number: u32) -> Result<Finished, Error> {
         // A runner that cannot even read its job says so by its exit code; FMU code may call exit(2) as well.
         let exit_called = self.board.global(Global::ExitCalled).load(SeqCst) == 1;
-        if self.board.phase() == Phase::Refused || (!self.recording && !exit_called && status.code() == Some(2)) {
+        if self.phase == Phase::Refused || (!self.recording && !exit_called && status.code() == Some(2)) {
             let printed = files::read_to_string(&self.log).unwrap_or_default();
             let _ = std::fs::remove_file(&self.log);
             self.output.undo();
@@ -413,7 +443,22 @@ impl<'a> Supervision<'a> {
         self.tracer.look(&mut || ()); // figures of the last activations are still notes
         let (strict, machine) = (self.options.strict, machine::look(&self.cpus));
         let (killed, started) = (self.killed, self.started);
-        let dropped = self.sockets.dropped(self.board);
+        let shared = Arc::clone(self.shared);
+        // What is read of it is what was looked at, whoever goes on writing. Without memory for it, of what is there.
+        let copy = SharedMemory::create("vecud-copy", shared.layout.words() * 8).ok();
+        let board = copy.as_ref().map_or(self.board, |copy| Board::new(copy.words(), &shared.layout));
+        if copy.is_some() {
+            self.board.copy_to(board);
+        }
+        let known = Known {
+            elapsed: gone.saturating_sub(self.began).max(1_000_000_000) as u64,
+            phase: self.phase,
+            stop_requested: shared.stopped.load(SeqCst),
+        };
+        let mut damage = board.examine(&self.prepared.plan, known);
+        damage.extend(self.recorder.damage.iter().cloned());
+        damage.extend(self.tracer.damage());
+        let dropped = self.sockets.dropped(board);
         for line in &self.told_of_the_process {
             if !self.recorder.host_lines.contains(line) {
                 self.recorder.host_lines.push(line.clone());
@@ -438,23 +483,37 @@ impl<'a> Supervision<'a> {
             none_left,
             memory: self.memory,
         };
-        let mut run = collect::collect(self.prepared, self.board, &self.recorder, &facts);
-        let next = Tracer::new(&self.prepared.plan, self.board, self.prepared.begin());
-        let (trace, warnings) = std::mem::replace(&mut self.tracer, next).finish(gone);
-        run.trace = trace;
-        run.clocks.iter_mut().zip(self.over_time.finish(self.board)).for_each(|(clock, own)| clock.over_time = own);
-        run.problems.extend(warnings.into_iter().map(|message| Problem { severity: Severity::Warning, message }));
+        let mut run = collect::collect(self.prepared, board, &self.recorder, &facts);
         let problem =
             |run: &mut Run, message: String| run.problems.push(Problem { severity: Severity::Failure, message });
+        if let Some(message) = overwritten(&damage) {
+            problem(&mut run, message);
+        }
         if let Some(obstacle) = &self.obstacle {
             problem(&mut run, format!("there is no further run: {obstacle}"));
         }
+        // Whatever comes of the rest, this is there.
+        let first = self.output.write_json(&run);
+        let next = Tracer::new(&self.prepared.plan, self.board, self.prepared.begin());
+        let tracer = std::mem::replace(&mut self.tracer, next);
+        match alone(|| tracer.finish(gone)) {
+            Ok((trace, warnings, lost)) => {
+                run.trace = trace;
+                lost.into_iter().for_each(|message| problem(&mut run, message));
+                let warnings = warnings.into_iter().map(|message| Problem { severity: Severity::Warning, message });
+                run.problems.extend(warnings);
+            }
+            Err(defect) => problem(&mut run, format!("the trace is incomplete: {defect}")),
+        }
+        run.clocks.iter_mut().zip(self.over_time.finish(self.board)).for_each(|(clock, own)| {
+            // Of a histogram that was written over nothing is shown.
+            let kept = own.filter(|_| clock.start_latency.count() > 0 && clock.response.count() > 0);
+            clock.over_time = kept;
+        });
         if let Some(file) = &self.options.save_state {
             saved::write(file, &mut self.state, &self.recorder, &mut run, self.teller);
         }
-        if let Err(message) = self.output.write(&run) {
-            problem(&mut run, format!("the report is incomplete: {message}"));
-        }
+        self.output.write(&mut run, first);
         Finished { run, out: self.output.path().to_owned() }
     }
 
@@ -480,7 +539,8 @@ impl<'a> Supervision<'a> {
         let mut told_before_start = Vec::new();
         let ended = loop {
             let status = self.child.try_wait().map_err(|error| Error::System(error.to_string()))?;
-            if !self.recording && self.board.phase() >= Phase::Running && self.board.phase() != Phase::Refused {
+            let phase = self.look_how_far_it_is(number);
+            if !self.recording && phase >= Phase::Running && phase != Phase::Refused {
                 if let Err(error) =
                     begin(&mut self.output, &self.folder, &self.log, &mut self.recorder, self.prepared, self.teller)
                 {
@@ -509,7 +569,7 @@ impl<'a> Supervision<'a> {
             if let Some(status) = status {
                 break Ended::Process(status);
             }
-            if self.board.phase() == Phase::Between {
+            if phase == Phase::Between {
                 let next = if process::stop_signals() > 0 { None } else { Some(self.next_output(number + 1)) };
                 match next {
                     Some(Ok(output)) => break Ended::Run(output),
@@ -517,10 +577,11 @@ impl<'a> Supervision<'a> {
                     None => (),
                 }
                 self.board.set_phase(Phase::Stopping);
+                self.phase = Phase::Stopping;
             }
             self.end_it(&mut deadline);
             self.feeder.read();
-            if self.board.phase() <= Phase::Running {
+            if self.phase <= Phase::Running {
                 self.sockets.look();
             }
             if self.recording {
@@ -530,10 +591,24 @@ impl<'a> Supervision<'a> {
             self.threads.pause(self.board, self.recorder.pace().pause(self.tracer.pace()));
         };
         self.teller.draw(String::new());
-        if self.board.phase() != Phase::Refused {
+        if self.phase != Phase::Refused {
             told_before_start.drain(..).for_each(|line| self.teller.say(&line));
         }
         Ok(ended)
+    }
+
+    /// The runner's word for it, where that is one that can follow what it was: FMU code can write anywhere.
+    fn look_how_far_it_is(&mut self, number: u32) -> Phase {
+        let (said, before) = (self.board.phase(), self.phase);
+        let follows = match said {
+            Phase::Refused => before <= Phase::Initialising,
+            Phase::Between => before <= Phase::Stopping && number < self.options.repeat.unwrap_or(1),
+            _ => said > before && before <= Phase::Stopping,
+        };
+        if follows {
+            self.phase = said;
+        }
+        self.phase
     }
 
     /// SIGINT and the like ask the runner for an end; a second one, or too long a wait once it is ending, ends it the hard
@@ -541,9 +616,9 @@ impl<'a> Supervision<'a> {
     fn end_it(&mut self, deadline: &mut Option<i64>) {
         let signals = process::stop_signals();
         if signals > 0 {
-            self.board.global(Global::StopRequest).store(1, SeqCst);
+            self.shared.ask_to_stop();
         }
-        if signals == 0 && self.board.phase() != Phase::Stopping {
+        if signals == 0 && !matches!(self.phase, Phase::Stopping | Phase::Done) {
             return;
         }
         let timeout = self.prepared.plan.shutdown_timeout.0;

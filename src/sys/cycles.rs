@@ -187,7 +187,8 @@ impl Ruler {
         let nanos = i128::from(self.newer.1 - self.older.1);
         let ticks = i128::from(self.newer.0.wrapping_sub(self.older.0) as i64);
         let since = i128::from(stamp.wrapping_sub(self.newer.0) as i64);
-        self.newer.1 + if ticks > 0 { (since * nanos / ticks) as i64 } else { since as i64 }
+        let since = if ticks > 0 { since * nanos / ticks } else { since };
+        self.newer.1.saturating_add(since as i64)
     }
 }
 

@@ -152,13 +152,36 @@ pub fn outlive_file_size_limit() -> Result<(), SysError> {
 
 static STOPS: AtomicU32 = AtomicU32::new(0);
 
-/// From here on SIGINT, SIGTERM, SIGHUP and SIGQUIT are counted instead of ending the process.
+/// How long a process that was asked twice may take to come to its end, s.
+const LAST: u32 = 5;
+
+/// From here on SIGINT, SIGTERM, SIGHUP and SIGQUIT are counted instead of ending the process. With the second one it has
+/// five more seconds, whatever it is doing: then it ends with exit code 1.
 pub fn count_stop_signals() -> Result<(), SysError> {
     extern "C" fn count(_: libc::c_int) {
-        STOPS.fetch_add(1, Ordering::SeqCst);
+        if STOPS.fetch_add(1, Ordering::SeqCst) == 1 {
+            // SAFETY: alarm is async-signal-safe and takes a number.
+            unsafe { libc::alarm(LAST) };
+        }
     }
+    extern "C" fn end(_: libc::c_int) {
+        const WORDS: &[u8] =
+            b"vecud: ended by force, since it did not come to its end within 5 s after it was asked twice\n";
+        let mut stderr = libc::pollfd { fd: 2, events: libc::POLLOUT, revents: 0 };
+        // SAFETY: poll and write are async-signal-safe; both get memory of ours and its size. Nobody may be reading, so
+        // nothing is written where that would block; _exit runs no code of this process.
+        unsafe {
+            if libc::poll(&mut stderr, 1, 0) == 1 && stderr.revents & libc::POLLOUT != 0 {
+                libc::write(2, WORDS.as_ptr().cast(), WORDS.len());
+            }
+            libc::_exit(1);
+        }
+    }
+    // SAFETY: the handler calls nothing that is not async-signal-safe.
+    unsafe { signal(Signal::SIGALRM, SigHandler::Handler(end)) }
+        .map_err(|errno| SysError::new("handle SIGALRM", errno as i32, ""))?;
     for which in STOP {
-        // SAFETY: the handler only adds to an atomic, which is async-signal-safe.
+        // SAFETY: the handler only adds to an atomic and sets an alarm, which is async-signal-safe.
         unsafe { signal(which, SigHandler::Handler(count)) }
             .map_err(|errno| SysError::new(format!("handle {which}"), errno as i32, ""))?;
     }

@@ -4,15 +4,20 @@
 //! other [opens](SharedMemory::open) it. The content is seen as atomic words only, so what one process does to it while
 //! the other looks is at worst a surprising number, never undefined behaviour; what the words mean is the users'
 //! protocol. The file is sealed against shrinking and growing, so that no access can fail for want of a page.
+//!
+//! Before and behind the mapping lie pages that nobody may touch: whoever runs over the end of something beside it meets
+//! them first.
 
 use super::SysError;
 use super::memory::page_size;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, ftruncate, memfd_create};
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Pages on each side that nobody may touch.
+const GUARD: usize = 4;
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
 
 /// A shared mapping. See the [module](self).
@@ -64,10 +69,22 @@ impl SharedMemory {
     }
 
     fn map(file: OwnedFd, length: usize) -> Result<Self, rustix::io::Errno> {
+        let guard = GUARD * page_size();
+        let whole = length + 2 * guard;
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing that exists.
-        let start = unsafe {
-            mmap(std::ptr::null_mut(), length, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, &file, 0)?
+        let around = unsafe { mmap_anonymous(std::ptr::null_mut(), whole, ProtFlags::empty(), flags)? };
+        // SAFETY: `guard` is less than the size of that mapping.
+        let start = unsafe { around.byte_add(guard) };
+        // SAFETY: this replaces the middle of the mapping just made, of which nobody knows.
+        let made = unsafe {
+            mmap(start, length, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::FIXED, &file, 0)
         };
+        if let Err(error) = made {
+            // SAFETY: our own mapping, whole, into which there is no reference.
+            let _ = unsafe { munmap(around, whole) };
+            return Err(error);
+        }
         Ok(SharedMemory {
             start: NonNull::new(start.cast()).ok_or(rustix::io::Errno::NOMEM)?,
             words: length / size_of::<AtomicU64>(),
@@ -100,9 +117,12 @@ impl SharedMemory {
 
 impl Drop for SharedMemory {
     fn drop(&mut self) {
-        let length = self.words * size_of::<AtomicU64>();
+        let guard = GUARD * page_size();
+        let length = self.words * size_of::<AtomicU64>() + 2 * guard;
+        // SAFETY: the mapping begins that many bytes before the words, as `map` has made it.
+        let around = unsafe { self.start.as_ptr().byte_sub(guard) };
         // SAFETY: our own mapping, whole, and no reference into it outlives `self`. An error leaves it mapped: harmless.
-        let _ = unsafe { munmap(self.start.as_ptr().cast(), length) };
+        let _ = unsafe { munmap(around.cast(), length) };
     }
 }
 
@@ -119,6 +139,25 @@ mod tests {
         ours.words()[1023].store(7, Ordering::Release);
         assert_eq!(theirs.words()[1023].load(Ordering::Acquire), 7);
         assert!(ours.words()[..1023].iter().all(|w| w.load(Ordering::Relaxed) == 0));
+    }
+
+    /// Before the first word and behind the last one, as the kernel lists it.
+    #[test]
+    fn pages_that_nobody_may_touch_lie_around_it() {
+        let memory = SharedMemory::create("vecud-guarded", 5000).unwrap();
+        let from = memory.words().as_ptr().addr();
+        let to = from + memory.words().len() * size_of::<AtomicU64>();
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let forbidden = |address: usize| {
+            maps.lines().any(|line| {
+                let (range, rest) = line.split_once(' ').unwrap();
+                let (low, high) = range.split_once('-').unwrap();
+                let [low, high] = [low, high].map(|text| usize::from_str_radix(text, 16).unwrap());
+                (low..high).contains(&address) && rest.starts_with("---p")
+            })
+        };
+        assert!(forbidden(from - 1) && forbidden(to) && forbidden(from - 16384) && forbidden(to + 16383), "{maps}");
+        assert!(!forbidden(from) && !forbidden(to - 1), "{maps}");
     }
 
     #[test]

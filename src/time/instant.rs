@@ -167,9 +167,10 @@ impl Instant {
         [self.seconds as u64, self.counter, self.resolution]
     }
 
-    /// The inverse of [`Instant::to_words`]; a resolution of 0 (memory never written) gives zero.
+    /// The inverse of [`Instant::to_words`]; what is no instant (memory that was never written, or that others have written
+    /// over) gives zero.
     pub fn from_words(words: [u64; 3]) -> Instant {
-        if words[2] == 0 {
+        if words[1] >= words[2] {
             Instant::ZERO
         } else {
             Instant { seconds: words[0] as i64, counter: words[1], resolution: words[2] }

@@ -90,7 +90,7 @@ const USAGE: usize = Part::Count as usize * histogram::WORDS;
 const LISTS: usize = USAGE + Asked::Count as usize * COUNTED;
 const ROWS: usize = LISTS + By::Count as usize * WORST * moment::WORDS;
 const OVERRUN_WORDS: usize = ROWS + 1;
-const WORDS: usize = (OVERRUN_WORDS + 2 * OVERRUNS * OVERRAN).next_multiple_of(LINE);
+pub(in crate::record) const WORDS: usize = (OVERRUN_WORDS + 2 * OVERRUNS * OVERRAN).next_multiple_of(LINE);
 
 /// Where the words of the tasks begin; `None`: there are none.
 pub(super) fn region(plan: &Plan, next: &mut usize) -> Option<usize> {
@@ -116,6 +116,11 @@ pub struct CauseCells<'a> {
 }
 
 impl<'a> CauseCells<'a> {
+    #[cfg(test)]
+    pub(in crate::record) fn new(words: &'a [AtomicU64]) -> CauseCells<'a> {
+        CauseCells { words }
+    }
+
     /// The histogram of a part.
     pub fn histogram(&self, part: Part) -> Recorder<'a> {
         Recorder::new(&self.words[part as usize * histogram::WORDS..])
@@ -178,6 +183,20 @@ impl<'a> CauseCells<'a> {
             })
         };
         (places.filter_map(row).collect(), number)
+    }
+
+    /// Takes away what cannot be: more overruns than `most`, anything longer than `longest`, ns. Whether all could be.
+    pub(in crate::record) fn mend(&self, most: u64, longest: u64) -> bool {
+        let mut fits = self.words[ROWS].load(Relaxed) <= most;
+        if !fits {
+            self.words[ROWS].store(0, Relaxed);
+        }
+        let lists = self.words[LISTS..ROWS].chunks(moment::WORDS);
+        let rows = self.words[OVERRUN_WORDS..OVERRUN_WORDS + 2 * OVERRUNS * OVERRAN].chunks(OVERRAN);
+        for words in lists.chain(rows) {
+            fits &= MomentCells::new(words).mend(longest / 16);
+        }
+        fits
     }
 
     fn row(&self, place: usize) -> &'a [AtomicU64] {

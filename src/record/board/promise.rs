@@ -31,6 +31,11 @@ pub struct Region {
 }
 
 impl Region {
+    /// Where it begins.
+    pub(super) fn begin(&self) -> usize {
+        self.breaks
+    }
+
     /// From `next` on, which is moved behind it.
     pub(super) fn of(plan: &Plan, next: &mut usize) -> Region {
         let mut take = |words: usize| {
@@ -79,7 +84,7 @@ fn time(words: &[AtomicU64]) -> Instant {
 /// What a consumer of a delayed connection did not get. Its own thread writes; the runner's main thread when that has left.
 #[derive(Clone, Copy)]
 pub struct ReadingCells<'a> {
-    words: &'a [AtomicU64],
+    pub(super) words: &'a [AtomicU64],
 }
 
 impl ReadingCells<'_> {
@@ -89,7 +94,7 @@ impl ReadingCells<'_> {
             let words = first.to_words().into_iter().chain([more]);
             self.words[at + 1..at + 5].iter().zip(words).for_each(|(place, word)| place.store(word, Relaxed));
         }
-        self.words[at].store(count + 1, SeqCst);
+        self.words[at].store(count.wrapping_add(1), SeqCst);
     }
 
     /// A version of that producer, by its place among them, was to be visible from `visible` on and was not finished.

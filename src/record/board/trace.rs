@@ -28,7 +28,7 @@ impl<'a> Board<'a> {
     /// In virtual time: the number of the next thing that is noted. One thread at a time.
     pub fn next_in_order(&self) -> u64 {
         let order = self.global(Global::TraceOrder);
-        let number = order.load(Relaxed) + 1;
+        let number = order.load(Relaxed).wrapping_add(1);
         order.store(number, Relaxed);
         number
     }

@@ -13,7 +13,8 @@ use super::note::Note;
 use crate::plan::{Plan, TaskId};
 use std::collections::{HashMap, VecDeque};
 
-/// Ticks and armings whose activations are still to come, at most; activations of a core that may lie inside of another.
+/// Ticks and armings whose activations are still to come, at most; activations of a core that may lie inside of another;
+/// sections of one activation.
 const REMEMBERED: usize = 1 << 16;
 
 /// What stamps and instants of one thing may differ by, ns, and much more.
@@ -194,10 +195,10 @@ impl Assembler {
         let section = |section, since, until| Inside { section, from: clock(since), to: clock(until) };
         match note {
             Note::Locked { since, until, waited, nested, leaked } => {
-                let waited = clock(since) - clock(since.wrapping_sub(waited));
-                self.inside[task.0].push(section(Section::Locked { waited, nested, leaked }, since, until));
+                let waited = clock(since).saturating_sub(clock(since.wrapping_sub(waited)));
+                self.put_inside(task, section(Section::Locked { waited, nested, leaked }, since, until));
             }
-            Note::Updated { since, until } => self.inside[task.0].push(section(Section::Updated, since, until)),
+            Note::Updated { since, until } => self.put_inside(task, section(Section::Updated, since, until)),
             Note::Activated { time, release, woken, start, end, execution, flow, retimed } => {
                 let mut inside = std::mem::take(&mut self.inside[task.0]);
                 // What was over before is of one whose own note found no room.
@@ -228,6 +229,13 @@ impl Assembler {
             Note::Skipped { time, release, at } => {
                 self.waiting.push((Item::Skipped { task, time, release, at }, 0));
             }
+        }
+    }
+
+    fn put_inside(&mut self, task: TaskId, section: Inside) {
+        let inside = &mut self.inside[task.0];
+        if inside.len() < REMEMBERED {
+            inside.push(section);
         }
     }
 

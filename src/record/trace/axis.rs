@@ -32,12 +32,12 @@ impl Axis {
         for item in items {
             self.held.push(item);
             let Some(Item::Activated(activated)) = self.held.last() else { continue };
-            let (instant, first) = (activated.time - self.begin, activated.start);
+            let (instant, first) = (activated.time.saturating_sub(self.begin), activated.start);
             // What it ticked in its callbacks came before its own end, and belongs to its instant.
             if self.instant.is_none_or(|before| instant > before) {
                 let later = self.held.iter().position(|item| item.at() >= first).unwrap_or(self.held.len() - 1);
                 let later = self.held.split_off(later);
-                placed.append(&mut self.flush(instant - self.instant.unwrap_or(instant)));
+                placed.append(&mut self.flush(instant.saturating_sub(self.instant.unwrap_or(instant))));
                 (self.held, self.instant, self.first) = (later, Some(instant), first);
             }
         }
@@ -51,9 +51,9 @@ impl Axis {
 
     fn flush(&mut self, gap: i64) -> Vec<Item> {
         let last = self.held.iter().map(Item::at).max().unwrap_or(self.first);
-        let step = (gap / (2 * (last - self.first + 2))).clamp(1, STEP);
+        let step = (gap / (2 * (last - self.first + 2)).max(1)).clamp(1, STEP);
         let (instant, first) = (self.instant.unwrap_or(0), self.first);
-        let at = |number: i64| instant + (number - first).max(0).saturating_mul(step);
+        let at = |number: i64| instant.saturating_add((number - first).max(0).saturating_mul(step));
         let mut held = std::mem::take(&mut self.held);
         for item in &mut held {
             match item {

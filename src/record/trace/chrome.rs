@@ -139,10 +139,11 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
         self.flush()
     }
 
-    /// Ends the file.
-    pub fn finish(mut self) -> io::Result<()> {
+    /// Ends the file, and gives it back with its length.
+    pub fn finish(mut self) -> io::Result<(W, u64)> {
         self.text += "\n]\n";
-        self.flush()
+        self.flush()?;
+        Ok((self.out, self.written))
     }
 
     /// An event on the track of a task; `name` is JSON already.

@@ -23,7 +23,7 @@ pub fn connections(run: &Run) -> String {
             "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}: {}</td>{}{}</tr>\n",
             breakable(&connection.from),
             breakable(&connection.to),
-            connection.timing,
+            escape(&connection.timing),
             escape(&connection.delay),
             number(connection.missed),
             number(connection.overwritten)

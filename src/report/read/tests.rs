@@ -1,7 +1,7 @@
 //! A report is read back as it was written.
 
 use super::*;
-use crate::report::{hlog, html, sample};
+use crate::report::{ConnectionResult, hlog, html, sample};
 
 fn odd() -> Run {
     let mut run = sample(5);
@@ -70,4 +70,46 @@ fn base64_of_any_length() {
     assert_eq!(base64("TWFu+/8=").unwrap(), [b'M', b'a', b'n', 0xfb, 0xff]);
     assert_eq!(base64("T W"), None);
     assert_eq!(base64("ü"), None);
+}
+
+/// A report may come from elsewhere: no text of it becomes markup. Each text is replaced by a tag in turn.
+#[test]
+fn no_text_of_a_foreign_report_becomes_markup() {
+    let mut run = odd();
+    run.connections.push(ConnectionResult {
+        from: "a.y".into(),
+        to: "b.u".into(),
+        timing: "immediate".into(),
+        delay: "at once".into(),
+        missed: 0,
+        overwritten: 0,
+    });
+    let (log, text) = (hlog(&run), json::json(&run));
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let mut places = Vec::new();
+    texts(&report, String::new(), &mut places);
+    let mut shown = 0;
+    for place in &places {
+        let mut foreign = report.clone();
+        *foreign.pointer_mut(place).unwrap() = "<x-foreign>&".into();
+        let Ok(run) = ReportFile::parse(&foreign.to_string()).and_then(|report| report.rebuild(&log)) else { continue };
+        let page = html(&run);
+        assert!(!page.contains("<x-foreign"), "{place}");
+        shown += usize::from(page.contains("&lt;x-foreign"));
+    }
+    assert!(shown > 20, "{shown} of {} texts are on the page", places.len());
+}
+
+/// The places of all texts, as JSON pointers.
+fn texts(value: &serde_json::Value, place: String, places: &mut Vec<String>) {
+    match value {
+        serde_json::Value::String(_) => places.push(place),
+        serde_json::Value::Array(all) => {
+            all.iter().enumerate().for_each(|(index, value)| texts(value, format!("{place}/{index}"), places));
+        }
+        serde_json::Value::Object(all) => {
+            all.iter().for_each(|(name, value)| texts(value, format!("{place}/{name}"), places));
+        }
+        _ => (),
+    }
 }

@@ -8,7 +8,7 @@ use crate::ffi::{Function, Status};
 use crate::fmu::description::Values;
 use crate::plan::control::place;
 use crate::plan::{ControlKind, FmuId, FmuPlan, Length, Plan};
-use crate::record::board::{FmuWord, Global};
+use crate::record::board::FmuWord;
 use crate::record::signals::Change;
 use crate::snapshot::Snapshot;
 use crate::supervisor::watch::Shared;
@@ -155,7 +155,7 @@ impl Hub {
 
     /// Asks for the end of the run.
     pub fn end(&self) {
-        self.shared.board().global(Global::StopRequest).store(1, SeqCst);
+        self.shared.ask_to_stop();
     }
 
     /// What was set since the last call, in recorded columns.

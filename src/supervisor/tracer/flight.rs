@@ -11,6 +11,7 @@ use crate::plan::{Plan, TaskId};
 use crate::record::board::{Board, TaskWord};
 use crate::record::trace::chrome::ChromeWriter;
 use crate::record::trace::{Activated, Item};
+use crate::record::written::Written;
 use crate::report::{Picture, TraceFile};
 use std::collections::VecDeque;
 use std::io;
@@ -44,6 +45,8 @@ pub(super) struct Flight<'a> {
     /// Not written yet.
     incident: Option<Incident>,
     files: Vec<TraceFile>,
+    /// Those that are complete.
+    written: Vec<(PathBuf, Written)>,
     /// Overruns of each task that are no skipped releases.
     overruns: Vec<u64>,
     picture: Option<Picture>,
@@ -63,6 +66,7 @@ impl<'a> Flight<'a> {
             newest: 0,
             incident: None,
             files: Vec::new(),
+            written: Vec::new(),
             overruns: vec![0; plan.tasks.len()],
             picture: None,
             lost: None,
@@ -168,8 +172,9 @@ impl<'a> Flight<'a> {
         if let Some(reason) = self.shortened(first, incident.as_ref()) {
             problems.push(format!("{name} reaches back {reason}"));
         }
-        if let Err(error) = self.write_as(&mut file, first, incident.as_ref(), meanwhile) {
-            problems.push(format!("{name} is not complete: {error}"));
+        match self.write_as(&mut file, first, incident.as_ref(), meanwhile) {
+            Ok(written) => self.written.push((self.out.join(&name), written)),
+            Err(error) => problems.push(format!("{name} is not complete: {error}")),
         }
         if let Some(incident) = incident.filter(|_| self.picture.is_none()) {
             let why = incident.why.first().cloned().unwrap_or_default();
@@ -218,7 +223,7 @@ impl<'a> Flight<'a> {
         first: usize,
         incident: Option<&Incident>,
         meanwhile: &mut dyn FnMut(),
-    ) -> io::Result<()> {
+    ) -> io::Result<Written> {
         let mut writer = create(self.plan, &self.out.join(&file.name))?;
         let items = self.window.make_contiguous().get(first..).unwrap_or_default();
         let mut write = || -> io::Result<()> {
@@ -233,7 +238,7 @@ impl<'a> Flight<'a> {
             Ok(())
         };
         match write() {
-            Ok(()) => writer.finish(),
+            Ok(()) => writer.finish().map(|(file, length)| Written { file, length }),
             Err(error) => {
                 writer.cut();
                 Err(error)
@@ -242,8 +247,13 @@ impl<'a> Flight<'a> {
     }
 
     /// The run is over.
-    pub(super) fn finish(mut self, problems: &mut Vec<String>) -> (Vec<TraceFile>, Option<Picture>) {
+    pub(super) fn finish(
+        mut self,
+        problems: &mut Vec<String>,
+        lost: &mut Vec<String>,
+    ) -> (Vec<TraceFile>, Option<Picture>) {
         self.write(problems, &mut || ());
+        lost.extend(self.written.iter().filter_map(|(path, written)| written.gone_from(path)));
         // A full disk had no room for the others.
         self.files.retain(|file| self.out.join(&file.name).exists());
         (self.files, self.picture)
