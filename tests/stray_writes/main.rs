@@ -76,7 +76,7 @@ fn seeds() -> std::ops::Range<u64> {
     let given = std::env::var("VECUD_STRAY_WRITES").ok();
     let given =
         given.and_then(|text| text.split_once("..").map(|(from, to)| (from.parse().unwrap(), to.parse().unwrap())));
-    given.map_or(0..40, |(from, to)| from..to)
+    given.map_or(0..32, |(from, to)| from..to)
 }
 
 #[test]
