@@ -130,6 +130,9 @@ impl Instant {
         let numerator = i128::from(self.seconds) * i128::from(self.resolution) + i128::from(self.counter);
         // Beyond 53 bits the division itself would round operands first: keep 64 quotient bits and a sticky one.
         let magnitude = numerator.unsigned_abs();
+        if magnitude == 0 {
+            return 0.0;
+        }
         let shift = 64 - (128 - magnitude.leading_zeros() as i32) + (64 - self.resolution.leading_zeros() as i32);
         let shift = shift.clamp(0, magnitude.leading_zeros() as i32) as u32;
         let scaled = magnitude << shift;
