@@ -146,7 +146,7 @@ mod tests {
     fn pages_that_nobody_may_touch_lie_around_it() {
         let memory = SharedMemory::create("vecud-guarded", 5000).unwrap();
         let from = memory.words().as_ptr().addr();
-        let to = from + memory.words().len() * size_of::<AtomicU64>();
+        let to = from + size_of_val(memory.words());
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let forbidden = |address: usize| {
             maps.lines().any(|line| {
