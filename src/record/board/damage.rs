@@ -79,6 +79,8 @@ const GLOBALS: [(Global, Range); Global::Count as usize] = [
     (Global::ForeignCalls, Count),
     (Global::Panicked, UpTo(1)),
     (Global::Ended, Nanos),
+    (Global::OutOfMemory, UpTo(1)),
+    (Global::LogCut, UpTo(1)),
     (Global::Threads, UpTo(Threads::Seen as u64)),
     (Global::ReceiverTid, UpTo(PIDS)),
     (Global::WatchdogTid, UpTo(PIDS)),
