@@ -162,7 +162,8 @@ fn a_recording_that_is_taken_away_fails_the_run() {
         std::fs::rename(path.with_extension("other"), path).unwrap();
     };
     let cut = |path: &std::path::Path| std::fs::File::options().write(true).open(path).unwrap().set_len(1).unwrap();
-    let ways: [(&str, &dyn Fn(&std::path::Path), &str); 5] = [
+    type Harm<'a> = &'a dyn Fn(&std::path::Path);
+    let ways: [(&str, Harm, &str); 5] = [
         ("signals.csv", &remove, "was removed"),
         ("signals.mcap", &replace, "was replaced"),
         ("signals.csv", &cut, "was cut"),
