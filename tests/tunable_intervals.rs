@@ -1,5 +1,6 @@
 //! Tunable clocks whose interval depends on a tunable parameter (FMI 3.0, 2.2.8.3; design S2): when the parameter is set
-//! while a run goes on, the interval is read again, and the new one counts from the change.
+//! while a run goes on, the interval is read again, and the next tick comes the new interval after the last one
+//! ("Periodic Clock": t(i) = t(i-1) + T(i)), or at the change where that has passed.
 
 mod program;
 
@@ -49,11 +50,11 @@ fn run(mode: Mode, start: &str, changes: Vec<(f64, f64)>) -> (u8, String, Trace)
     (finished.exit_code(), problems, Trace::parse("k", &std::fs::read_to_string(trace).unwrap()))
 }
 
-/// `from + k · interval` after `from`, before `to`.
+/// `from + k · interval` after `from`, up to `to`.
 fn grid(from: &str, interval: &str, to: &str) -> Vec<f64> {
     let at = |text: &str| Instant::ZERO.after(Fraction::parse(text).unwrap());
     let times = (1..).map(|k| at(from).after_many(Fraction::parse(interval).unwrap(), k));
-    times.take_while(|time| *time < at(to)).map(|time| time.seconds()).collect()
+    times.take_while(|time| *time <= at(to)).map(|time| time.seconds()).collect()
 }
 
 fn readings(trace: &Trace) -> Vec<f64> {
@@ -61,13 +62,14 @@ fn readings(trace: &Trace) -> Vec<f64> {
     trace.events.iter().filter(of).map(|event| event.time).collect()
 }
 
-/// fixed_given ticks at 0.123 s and 0.303 s, and nothing else in between is at or after the times asked for.
-fn counts_from_the_change(mode: Mode) {
+/// fixed_given ticks at 0.123 s and 0.303 s, and nothing else in between is at or after the times asked for. Ticks that the
+/// clock has had by then: 0.1 s, then 0.24 s, whose successor 0.252 s has passed at 0.303 s.
+fn counts_from_the_last_tick(mode: Mode) {
     let (code, problems, trace) = run(mode, "", vec![(0.123, 0.07), (0.301, 0.012)]);
     assert_eq!(code, 0, "{problems}");
     let mut expected = vec![0.0, 0.05, 0.1];
-    expected.extend(grid("0.123", "0.07", "0.303"));
-    expected.extend(grid("0.303", "0.012", "0.5"));
+    expected.extend([0.17, 0.24, 0.303]);
+    expected.extend(grid("0.303", "0.012", "0.499"));
     assert_eq!(trace.activations(TUNABLE_ASKED), expected);
     assert_eq!(readings(&trace), [0.05, 0.07, 0.012], "once before the run and once for each change");
     assert_eq!(trace.activations(BASE).len(), 50);
@@ -75,14 +77,14 @@ fn counts_from_the_change(mode: Mode) {
 }
 
 #[test]
-fn a_new_interval_counts_from_the_change() {
-    counts_from_the_change(Mode::Virtual);
+fn a_new_interval_counts_from_the_last_tick() {
+    counts_from_the_last_tick(Mode::Virtual);
 }
 
 #[test]
 fn in_real_time_too() {
     real_time("in_real_time_too", || {
-        counts_from_the_change(Mode::RealTime);
+        counts_from_the_last_tick(Mode::RealTime);
     });
 }
 

@@ -169,7 +169,7 @@ impl Sequence<'_> {
                 return Err(Refusal::Invalid(message));
             }
         };
-        world.tell_grids(&timelines, self.resumed.is_none());
+        world.tell_grids(&timelines);
         let mut controls = Vec::new();
         let mut reconfigurable = Vec::new();
         let mut partitions: Vec<(TaskId, Partition)> = Vec::new();

@@ -41,7 +41,7 @@ pub enum Event {
     Tick(TaskId, Instant, Option<TaskId>),
     /// A countdown clock is armed for this time.
     Arm(TaskId, Instant, Option<TaskId>),
-    /// A tunable clock has another interval from this time on.
+    /// A tunable clock was given another interval at this time.
     Retune(TaskId, Fraction, Instant),
 }
 

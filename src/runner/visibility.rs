@@ -10,22 +10,14 @@ use crate::schedule::{Due, Timeline, first_after};
 use crate::time::{Fraction, Instant};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Words of a grid: origin, counter, resolution, whether the origin is one of its instants.
-pub const GRID: usize = 6;
+/// Words of a grid: origin, counter, resolution.
+pub const GRID: usize = 5;
 
 /// Works out the stamps of one task's activations.
 #[derive(Clone, Debug, Default)]
 pub struct Visibility {
     /// A root, and two neighbouring releases of it: chains are shorter than the period of their root, mostly.
     between: Option<(TaskId, Instant, Instant)>,
-}
-
-/// A grid, as its clock's thread has it.
-struct Told {
-    origin: Instant,
-    interval: Fraction,
-    /// The origin is an instant too: the interval has not been changed since.
-    begins: bool,
 }
 
 impl Visibility {
@@ -52,43 +44,41 @@ impl Visibility {
         if let Release::At(times) = release {
             return times.get(times.partition_point(|at| *at <= time)).copied();
         }
-        let Some(Told { origin, interval, begins }) = world.grid(root) else {
+        let Some((origin, interval)) = world.grid(root) else {
             return Some(time.after(Fraction::NANOSECOND));
         };
-        // A deadline that was armed in Initialization Mode may come before the first release of what it is put down to.
-        let next = if begins && time < origin { origin } else { first_after(origin, interval, time) };
+        let next = first_after(origin, interval, time);
         self.between = matches!(release, Release::Periodic { .. }).then_some((root, time, next));
         Some(next)
     }
 }
 
 impl World {
-    /// The grid of a periodic clock, as its thread has it.
-    fn grid(&self, task: TaskId) -> Option<Told> {
+    /// The grid of a periodic clock, as its thread has it: an instant of it, and its interval.
+    fn grid(&self, task: TaskId) -> Option<(Instant, Fraction)> {
         let mut words = [0; GRID];
         let version = self.tasks[task.0].grid.read(|i, word| words[i] = word);
-        let [a, b, c, counter, resolution, begins] = words;
+        let [a, b, c, counter, resolution] = words;
         let interval = Fraction::new(counter, resolution).ok()?;
-        (version > 0).then_some(Told { origin: Instant::from_words([a, b, c]), interval, begins: begins == 1 })
+        (version > 0).then_some((Instant::from_words([a, b, c]), interval))
     }
 
     /// Tells everybody the grid of a periodic clock, if that is another one now. For its own thread.
     pub fn tell_grid(&self, task: TaskId, grid: Option<(Instant, Fraction)>) {
-        let told = self.grid(task).map(|told| (told.origin, told.interval));
-        if told != grid {
-            self.put_grid(task, grid, false);
+        if self.grid(task) != grid {
+            self.put_grid(task, grid);
         }
     }
 
-    /// [`World::tell_grid`] of all tasks, before the run. `begin`: it is the first one, so that the origins are instants.
-    pub fn tell_grids(&self, timelines: &[Timeline], begin: bool) {
-        timelines.iter().enumerate().for_each(|(task, timeline)| self.put_grid(TaskId(task), timeline.grid(), begin));
+    /// [`World::tell_grid`] of all tasks, before the run.
+    pub fn tell_grids(&self, timelines: &[Timeline]) {
+        timelines.iter().enumerate().for_each(|(task, timeline)| self.put_grid(TaskId(task), timeline.grid()));
     }
 
-    fn put_grid(&self, task: TaskId, grid: Option<(Instant, Fraction)>, begins: bool) {
+    fn put_grid(&self, task: TaskId, grid: Option<(Instant, Fraction)>) {
         let Some((origin, interval)) = grid else { return };
         let [a, b, c] = origin.to_words();
-        let words = [a, b, c, interval.counter(), interval.resolution(), u64::from(begins)];
+        let words = [a, b, c, interval.counter(), interval.resolution()];
         self.tasks[task.0].grid.write(|i| words[i]);
     }
 

@@ -115,7 +115,7 @@ pub struct TaskState {
     pub armed_seen: AtomicU64,
     /// 1 + index of the task whose activation ticked it last; 0: none. Written under the lock of the instance that ticks.
     pub ticked_by: AtomicU64,
-    /// The newest change of a tunable clock's interval: counter, resolution, and the time from which it counts.
+    /// The newest change of a tunable clock's interval: counter, resolution, and the time of the change.
     pub retuned: Latest,
     /// The newest version of `retuned` that its thread has seen.
     pub retuned_seen: AtomicU64,
@@ -153,7 +153,7 @@ impl TaskState {
         (self.armed_seen.swap(version, SeqCst) != version).then(|| Deadline::from_words(words))
     }
 
-    /// The newest change of the interval and when it counts from, if the thread has not seen it yet; from now on it has.
+    /// The newest change of the interval and its time, if the thread has not seen it yet; from now on it has.
     pub fn take_change(&self) -> Option<(Fraction, Instant)> {
         if !self.has_change() {
             return None;
@@ -421,13 +421,14 @@ impl World {
         self.dispatched(target, || self.wall(deadline.tick.time));
     }
 
-    /// The interval of a tunable clock has changed and counts from `from`. The caller wakes the thread, and keeps others who
-    /// might do the same out.
+    /// The interval of a tunable clock has changed at `from`. The caller wakes the thread, and keeps others who might do the
+    /// same out.
     pub fn retune(&self, target: TaskId, interval: Fraction, from: Instant) {
         let [a, b, c] = from.to_words();
         let words = [interval.counter(), interval.resolution(), a, b, c];
         self.tasks[target.0].retuned.write(|i| words[i]);
-        self.dispatched(target, || self.wall(from.after(interval)));
+        // Only its thread knows when it ticked last, so it may be due at once.
+        self.dispatched(target, || self.wall(from));
     }
 
     /// `target` has mail, and is due at `release` (wall clock).

@@ -285,7 +285,7 @@ impl Agenda {
         self.change(task, |timeline| timeline.follow(interval, since));
     }
 
-    /// The interval of a periodic clock has changed and counts from `from`.
+    /// The interval of a periodic clock has changed at `from`.
     pub fn retune(&mut self, task: TaskId, interval: Fraction, from: Instant) {
         self.change(task, |timeline| timeline.retune(interval, from));
     }

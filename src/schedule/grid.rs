@@ -1,7 +1,9 @@
 //! The grid of a periodic clock (design S1), and what becomes of it when the interval of a tunable one changes (S2).
 //!
-//! Guarantees: its instants strictly increase; each is what one step from the origin gives, so nothing accumulates; after a
-//! change at `from` they are `from + k · interval` exactly.
+//! Guarantees: its instants strictly increase; each is what one step from the origin gives, so nothing accumulates. After a
+//! change at `from` they are `last + k · interval` exactly, where `last` is the last instant up to then (FMI 3.0.2, 2.2.8.3,
+//! "Periodic Clock": t(i) = t(i-1) + T(i)). Where `last + interval` is before `from`, time cannot go back: the next instant
+//! is `from` itself, and the grid counts from there.
 
 use crate::time::{Fraction, Instant};
 use serde::{Deserialize, Serialize};
@@ -15,7 +17,7 @@ pub(super) struct Grid {
     next: Instant,
     /// The instant before `next`.
     passed: Option<Instant>,
-    /// A new interval, and the time from which it counts: not before everything up to that time has been passed.
+    /// A new interval, and when it was given: not before everything up to that time has been passed, it holds.
     change: Option<(Fraction, Instant)>,
 }
 
@@ -85,7 +87,7 @@ impl Grid {
         self.change.is_some()
     }
 
-    /// From `from` on the interval is another one. What the old grid has up to `from`, this instant included, stays.
+    /// At `from` the interval becomes another one. What the old grid has up to `from`, this instant included, stays.
     pub(super) fn retune(&mut self, interval: Fraction, from: Instant) {
         self.change = Some((interval, from));
         self.apply();
@@ -95,20 +97,23 @@ impl Grid {
     fn apply(&mut self) {
         let Some((interval, from)) = self.change.filter(|(_, from)| self.next > *from) else { return };
         self.change = None;
-        (self.origin, self.interval) = (from, interval);
-        self.k = 1;
-        self.next = from.after_many(interval, 1);
-        // A partition that came late has changed the interval of a clock that has moved on since.
-        if let Some(passed) = self.passed.filter(|passed| self.next <= *passed) {
-            (self.k, self.next) = after(from, interval, passed);
-        }
+        self.interval = interval;
+        (self.origin, self.k) = match self.passed {
+            // It has not ticked yet: the first instant does not depend on the interval.
+            None => (self.next, 0),
+            Some(last) if last.after(interval) < from => (from, 0),
+            Some(last) => (last, 1),
+        };
+        self.next = self.origin.after_many(interval, self.k);
     }
 }
 
-/// The first instant strictly after `time` of the grid `origin + k · interval`, not counting the origin itself: whoever
-/// asks is caused by one of its instants. From any point, without walking there.
+/// The first instant of the grid `origin + k · interval` strictly after `time`. From any point, without walking there.
 pub fn first_after(origin: Instant, interval: Fraction, time: Instant) -> Instant {
-    after(origin, interval, time).1
+    if time < origin {
+        return origin;
+    }
+    search(origin, interval, time, |next| next > time)
 }
 
 /// The first instant of the grid `origin + k · interval` at or after `time`.
@@ -116,15 +121,11 @@ pub fn first_from(origin: Instant, interval: Fraction, time: Instant) -> Instant
     if time <= origin {
         return origin;
     }
-    search(origin, interval, time, |next| next >= time).1
+    search(origin, interval, time, |next| next >= time)
 }
 
-fn after(origin: Instant, interval: Fraction, time: Instant) -> (u64, Instant) {
-    search(origin, interval, time, |next| next > time)
-}
-
-/// The first k from 1 on whose instant, which lies near `time`, `is_it`.
-fn search(origin: Instant, interval: Fraction, time: Instant, is_it: impl Fn(Instant) -> bool) -> (u64, Instant) {
+/// The first instant after the origin that `is_it`, which lies near `time`.
+fn search(origin: Instant, interval: Fraction, time: Instant, is_it: impl Fn(Instant) -> bool) -> Instant {
     let behind = time.nanos().minus(origin.nanos()).seconds() / interval.seconds();
     // What is lost by rounding is less than this, unless the interval is less than a nanosecond.
     let mut k = ((behind * (1.0 - 1e-9)) as u64).saturating_sub(1).max(1);
@@ -134,7 +135,7 @@ fn search(origin: Instant, interval: Fraction, time: Instant, is_it: impl Fn(Ins
     loop {
         let next = origin.after_many(interval, k);
         if is_it(next) {
-            return (k, next);
+            return next;
         }
         k += 1;
     }
@@ -158,14 +159,14 @@ mod tests {
     }
 
     #[test]
-    fn a_new_interval_counts_from_the_change() {
+    fn a_new_interval_counts_from_the_last_instant_before_the_change() {
         let mut grid = Grid::new(at(0.0), fraction("0.01"));
         assert_eq!(times(&mut grid, 3), [0.0, 0.01, 0.02]);
-        grid.retune(fraction("1/300"), at(0.025));
-        assert_eq!(grid.interval(), fraction("1/300"));
-        assert_eq!(grid.pass().0, at(0.025).after(fraction("1/300")));
-        assert_eq!(grid.pass().0, at(0.025).after(fraction("2/300")));
-        assert_eq!(times(&mut grid, 1), [0.035]);
+        grid.retune(fraction("2/300"), at(0.025));
+        assert_eq!(grid.interval(), fraction("2/300"));
+        assert_eq!(grid.pass().0, at(0.02).after(fraction("2/300")));
+        assert_eq!(grid.pass().0, at(0.02).after(fraction("4/300")));
+        assert_eq!(times(&mut grid, 1), [0.04]);
     }
 
     #[test]
@@ -181,17 +182,41 @@ mod tests {
         let mut grid = Grid::new(at(0.0), fraction("0.01"));
         grid.retune(fraction("1"), at(0.005));
         grid.retune(fraction("2"), at(0.007));
-        assert_eq!(times(&mut grid, 3), [0.0, 2.007, 4.007]);
+        assert_eq!(times(&mut grid, 3), [0.0, 2.0, 4.0]);
     }
 
+    #[test]
+    fn an_instant_that_would_be_before_the_change_comes_at_the_change() {
+        let mut grid = Grid::new(at(0.0), fraction("1"));
+        assert_eq!(times(&mut grid, 2), [0.0, 1.0]);
+        grid.retune(fraction("0.25"), at(1.75));
+        assert_eq!(times(&mut grid, 3), [1.75, 2.0, 2.25]);
+        // One exactly then is not before it.
+        grid.retune(fraction("0.125"), at(2.375));
+        assert_eq!(times(&mut grid, 2), [2.375, 2.5]);
+    }
+
+    #[test]
+    fn the_first_instant_does_not_depend_on_the_interval() {
+        let mut grid = Grid::new(at(0.3), fraction("1"));
+        grid.retune(fraction("0.5"), at(0.1));
+        assert_eq!(times(&mut grid, 3), [0.3, 0.8, 1.3]);
+    }
+
+    /// A partition that came late has changed the interval of a clock that has moved on since.
     #[test]
     fn a_clock_that_has_moved_on_goes_on_after_where_it_is() {
         let mut grid = Grid::new(at(0.0), fraction("0.01"));
         times(&mut grid, 6);
         grid.retune(fraction("0.02"), at(0.025));
-        assert_eq!(times(&mut grid, 2), [0.065, 0.085]);
+        assert_eq!(times(&mut grid, 2), [0.07, 0.09]);
         grid.retune(fraction("1e-6"), at(0.0));
-        assert_eq!(times(&mut grid, 2), [0.085001, 0.085002]);
+        assert_eq!(times(&mut grid, 2), [0.090001, 0.090002]);
+    }
+
+    /// Resolutions whose sums are exact.
+    fn exact() -> impl Strategy<Value = u64> {
+        proptest::sample::select(vec![1u64, 3, 7, 10, 64, 300, 1000])
     }
 
     proptest! {
@@ -205,7 +230,7 @@ mod tests {
                 let walk = |is_it: &dyn Fn(Instant) -> bool, from: u64| {
                     (from..).map(|k| origin.after_many(interval, k)).find(|instant| is_it(*instant)).unwrap()
                 };
-                prop_assert_eq!(first_after(origin, interval, time), walk(&|instant| instant > time, 1));
+                prop_assert_eq!(first_after(origin, interval, time), walk(&|instant| instant > time, 0));
                 prop_assert_eq!(first_from(origin, interval, time), walk(&|instant| instant >= time, 0));
             }
         }
@@ -225,37 +250,36 @@ mod tests {
             prop_assert_eq!(leap.next.to_words(), grid.next.to_words());
         }
 
-        /// Whatever changes when: strictly increasing, and after a change exactly on the grid from there.
+        /// Whatever changes when: each instant is the one before it plus the interval that was given last, or when that
+        /// was given, whichever is later; but what was due by then stays.
         #[test]
-        fn instants_increase_and_lie_on_the_grid_from_the_last_change(
-            first in (1u64..50, 1u64..1000),
-            steps in proptest::collection::vec((0usize..6, proptest::option::of((1u64..50, 1u64..1000, 0u64..4000))), 1..30),
+        fn instants_increase_and_each_comes_an_interval_after_the_one_before_it(
+            first in (1u64..50, exact()),
+            steps in proptest::collection::vec((0usize..6, proptest::option::of((1u64..50, exact(), 0u64..4000))), 1..30),
         ) {
-            let interval = Fraction::new(first.0, first.1).unwrap();
+            let mut interval = Fraction::new(first.0, first.1).unwrap();
             let mut grid = Grid::new(at(0.25), interval);
-            let mut last: Option<Instant> = None;
-            let (mut current, mut pending) = ((at(0.25), interval), None);
+            let (mut last, mut due): (Option<Instant>, Instant) = (None, at(0.25));
+            let mut given: Option<(Instant, Fraction)> = None;
             for (count, change) in steps {
                 for _ in 0..count {
                     let (time, next) = grid.pass();
                     prop_assert_eq!(next, grid.next());
+                    prop_assert_eq!(time, due);
                     prop_assert!(last.is_none_or(|last| time > last), "{time:?} after {last:?}");
-                    last = Some(time);
-                    if let Some(change) = pending.take_if(|(from, _)| time > *from) {
-                        current = change;
+                    (last, due) = (Some(time), time.after(interval));
+                    if let Some((from, changed)) = given.take_if(|(from, _)| due > *from) {
+                        (interval, due) = (changed, time.after(changed).max(from));
                     }
-                    let (origin, interval) = current;
-                    let k = (time.seconds() - origin.seconds()) / interval.seconds();
-                    prop_assert_eq!(time, origin.after_many(interval, k.round() as u64));
                 }
                 if let Some((counter, resolution, millis)) = change {
-                    // One that has not come into force is replaced.
-                    if let Some(change) = pending.take_if(|(from, _)| grid.next() > *from) {
-                        current = change;
+                    let (changed, from) = (Fraction::new(counter, resolution).unwrap(), at(millis as f64 / 1000.0));
+                    grid.retune(changed, from);
+                    given = Some((from, changed)).filter(|(from, _)| due <= *from);
+                    if given.is_none() {
+                        interval = changed;
+                        due = last.map_or(due, |last| last.after(changed).max(from));
                     }
-                    let (interval, from) = (Fraction::new(counter, resolution).unwrap(), at(millis as f64 / 1000.0));
-                    grid.retune(interval, from);
-                    pending = Some((from, interval));
                 }
             }
         }

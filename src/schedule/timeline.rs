@@ -238,9 +238,8 @@ impl Timeline {
         }
     }
 
-    /// The interval of a periodic clock has changed and counts from `from`: releases of the old grid up to that instant
-    /// stay, the next one after them is `from + interval`, or the first later one of that grid that the clock has not
-    /// passed yet.
+    /// The interval of a periodic clock has changed at `from`: releases of the old grid up to that instant stay, the next
+    /// one comes the new interval after the last of them, but not before `from`.
     pub fn retune(&mut self, interval: Fraction, from: Instant) {
         if let Source::Grid { grid, .. } = &mut self.source {
             grid.retune(interval, from);

@@ -10,7 +10,7 @@ use crate::time::{Fraction, Instant};
 
 impl PartitionHost {
     /// Reads again the intervals of all tunable clocks that the FMU says itself, after tunable parameters were set: to be
-    /// called between the last set and the activation. What has changed counts from `from`, the time of that activation.
+    /// called between the last set and the activation. What has changed does so at `from`, the time of that activation.
     ///
     /// Allocates nothing. An interval that no clock can have is a failure of the FMU, which the board keeps.
     pub fn reread_tunable_intervals(&self, setting: &mut Setting<'_>, from: Instant) -> Result<(), Failure> {

@@ -125,7 +125,7 @@ fn a_retuned_timeline_keeps_what_was_released_before() {
         (Some(Kept::Waits(at(0.01))), Some(Kept::Waits(at(0.02))))
     );
     timeline.retune(Fraction::parse("0.03").unwrap(), at(0.022));
-    assert_eq!(times(&mut timeline), [0.01, 0.02, 0.052, 0.082]);
+    assert_eq!(times(&mut timeline), [0.01, 0.02, 0.05, 0.08]);
 }
 
 #[test]
