@@ -141,6 +141,38 @@ fn a_deadline_that_passes_before_the_clock_is_armed_anew_is_activated() {
     });
 }
 
+/// t(i) = t(event) + T(i) (FMI 3.0.2, 2.2.8.3, "Countdown aperiodic Clock"): slow arms its countdown clock every 10 ms for
+/// 10 ms and is more urgent, or as urgent, so at each deadline it arms anew first. From 0.01 s on every one is reached.
+#[test]
+fn a_deadline_at_which_the_clock_is_armed_anew_is_reached_and_ticks() {
+    for priority in [6, 4] {
+        let folder = tempfile::tempdir().unwrap();
+        let less_urgent = format!("clocks=\"4\" priority=\"{priority}\"");
+        let change = ("clocks=\"4\" priority=\"3\"", less_urgent.as_str());
+        let path = changed_tracer(folder.path(), "../modelDescription.xml", &[change]);
+        let start = format!(
+            "delayed_priority = {priority}, arm_every = 1, arm_interval = 0.01, equal_a_tick_low_every = 0, \
+             slow_tick_high_every = 0"
+        );
+        let rig = || Rig::new("stop_time = 0.3\nshutdown_timeout = 5").fmu("a", path.clone(), &start, "");
+        let check = |run: &Outcome| {
+            let expected: Vec<f64> = (1..30).map(|k| f64::from(k) / 100.0).collect();
+            assert_eq!(run.trace("a").activations(DELAYED), expected);
+            for what in NEVER.into_iter().chain(["coalesced"]) {
+                assert_eq!(run.count("a", "delayed", what), 0, "{what}");
+            }
+        };
+        check(&rig().run_virtual().exits(0));
+        // Cooperatively without the privilege.
+        the_core(|| {
+            let run = rig().run().exits(0);
+            if run.count("a", "slow", "skipped") == 0 {
+                check(&run);
+            }
+        });
+    }
+}
+
 #[test]
 fn sixteen_ticks_wait_and_no_more() {
     real_time("sixteen_ticks_wait_and_no_more", || {

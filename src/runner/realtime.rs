@@ -444,7 +444,7 @@ pub fn take_mail(world: &World, task: TaskId, timeline: &mut Timeline) {
     take_change(world, task, timeline);
     if let Some(deadline) = state.take_deadline() {
         let tick = deadline.tick;
-        world.count(task, tick, timeline.arm(tick.time, deadline.since, dispatch(tick)));
+        world.count_armed(task, tick, timeline.arm(tick.time, deadline.since, dispatch(tick)));
     }
     while timeline.waiting() < QUEUE
         && let Some(stamp) = state.ticks.pop()

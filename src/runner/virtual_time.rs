@@ -182,12 +182,12 @@ pub fn run(
         if rare.is_some_and(|rare| rare.ticks) && host.has_events() {
             let since = due.time;
             // Nothing is late in virtual time.
-            let count = |target, time, outcome| {
-                world.count(target, TickStamp { time, dispatched: world.wall(time), root: None }, outcome)
-            };
+            let stamp = |time| TickStamp { time, dispatched: world.wall(time), root: None };
             host.take_events(|event| match event {
-                Event::Tick(target, time, root) => count(target, time, agenda.tick(target, time, root)),
-                Event::Arm(target, time, root) => count(target, time, agenda.arm(target, time, since, root)),
+                Event::Tick(target, time, root) => world.count(target, stamp(time), agenda.tick(target, time, root)),
+                Event::Arm(target, time, root) => {
+                    world.count_armed(target, stamp(time), agenda.arm(target, time, since, root));
+                }
                 Event::Retune(target, interval, from) => {
                     agenda.retune(target, interval, from);
                     world.tell_grid(target, agenda.grid(target));

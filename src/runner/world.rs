@@ -7,7 +7,7 @@ use crate::plan::{FmuId, Length, Mode, OnError, Overrun, Plan, TaskId, control};
 use crate::record::board::promise::Break;
 use crate::record::board::{Board, Global, Scheduling, TaskWord};
 use crate::record::trace::{Note, NoteRing};
-use crate::schedule::Tick;
+use crate::schedule::{Armed, Tick};
 use crate::sys::clock::Clock;
 use crate::sys::cycles::Scale;
 use crate::sys::preemption::PreemptionLock;
@@ -409,11 +409,19 @@ impl World {
         }
     }
 
+    /// [`World::count`] of a countdown clock that was armed with `tick`, and of the deadline before.
+    pub fn count_armed(&self, target: TaskId, tick: TickStamp, armed: Armed) {
+        if let Some(time) = armed.lost {
+            self.count(target, TickStamp { time, ..tick }, Tick::Full);
+        }
+        self.count(target, tick, armed.tick);
+    }
+
     /// Arms a countdown clock. The caller wakes the thread.
     pub fn arm(&self, target: TaskId, deadline: Deadline) {
         let state = &self.tasks[target.0];
-        // What the clock's thread has seen it does not forget. What it has not, and what has passed, would be lost.
-        if let Some(before) = state.unseen_deadline().filter(|before| before.tick.time < deadline.since) {
+        // What the clock's thread has seen it does not forget. What it has not, and what was reached, would be lost.
+        if let Some(before) = state.unseen_deadline().filter(|before| before.tick.time <= deadline.since) {
             self.tick(target, before.tick);
         }
         let words = deadline.to_words();

@@ -276,7 +276,7 @@ impl Agenda {
     }
 
     /// A countdown is armed by an activation at `since`; `root`: at the root of the chain that led to it.
-    pub fn arm(&mut self, task: TaskId, time: Instant, since: Instant, root: Option<TaskId>) -> super::Tick {
+    pub fn arm(&mut self, task: TaskId, time: Instant, since: Instant, root: Option<TaskId>) -> super::Armed {
         self.change(task, |timeline| timeline.arm(time, since, Dispatch { wall: Nanos(0), time, root }))
     }
 

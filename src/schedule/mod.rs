@@ -17,5 +17,5 @@ mod token_bucket;
 pub use agenda::Agenda;
 pub use arrival::ClockOffset;
 pub use grid::{first_after, first_from};
-pub use timeline::{Dispatch, Due, FED, Kept, Learned, QUEUE, Skipped, Tick, Timeline};
+pub use timeline::{Armed, Dispatch, Due, FED, Kept, Learned, QUEUE, Skipped, Tick, Timeline};
 pub use token_bucket::TokenBucket;

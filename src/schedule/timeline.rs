@@ -6,7 +6,7 @@
 //!   that have to wait at most [`QUEUE`] are kept;
 //! * a tick at the time of one pending or activated (of the last [`QUEUE`]) is coalesced, another one that is earlier than
 //!   the last activation gets the time of its dispatch, and pending ones are taken in the order of their times;
-//! * a deadline that has passed before its clock is armed anew is a tick like any other;
+//! * a deadline that was reached before its clock is armed anew, or at that very time, is a tick like any other;
 //! * nothing is activated at or after the stop of the run;
 //! * no allocation after [`Timeline::new`].
 
@@ -36,6 +36,15 @@ pub enum Tick {
     Full,
     /// Its time is not before the stop of the run.
     AfterStop,
+}
+
+/// What became of a countdown clock that was armed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Armed {
+    /// Of the new deadline.
+    pub tick: Tick,
+    /// The deadline before it, which had been reached and for which there was no room any more.
+    pub lost: Option<Instant>,
 }
 
 /// An activation that is due.
@@ -388,21 +397,21 @@ impl Timeline {
         Tick::Queued
     }
 
-    /// A countdown clock is armed, by an activation at `since`, to tick at `time`. What was armed before is forgotten,
-    /// unless that was to tick before `since`: it has, then, though it was not activated yet, and waits. `Coalesced` when
-    /// the clock was activated at exactly `time`, or a tick waits for that, `Full` when there is no room for what has ticked.
-    pub fn arm(&mut self, time: Instant, since: Instant, dispatch: Dispatch) -> Tick {
-        let Source::Countdown { armed } = &mut self.source else { return Tick::Queued };
-        let ticked = armed.take().filter(|armed| armed.time < since);
-        let outcome = ticked.map_or(Tick::Queued, |ticked| self.queue(ticked));
+    /// A countdown clock is armed, by an activation at `since`, to tick at `time`. What was armed before is forgotten (FMI
+    /// 3.0.2, 2.2.8.4: re-scheduled), unless that was to tick at `since` or before: it has, then, though it was not
+    /// activated yet, and waits. `Coalesced` when the clock was activated at exactly `time`, or a tick waits for that.
+    pub fn arm(&mut self, time: Instant, since: Instant, dispatch: Dispatch) -> Armed {
+        let Source::Countdown { armed } = &mut self.source else { return Armed { tick: Tick::Queued, lost: None } };
+        let reached = armed.take().filter(|armed| armed.time <= since);
+        let lost = reached.filter(|reached| self.queue(*reached) == Tick::Full).map(|reached| reached.time);
         if self.was_activated_at(time) || self.waits_for(time) {
-            return Tick::Coalesced;
+            return Armed { tick: Tick::Coalesced, lost };
         }
         let deadline = self.waiting_for(time, dispatch);
         if let Source::Countdown { armed } = &mut self.source {
             *armed = Some(deadline);
         }
-        outcome
+        Armed { tick: Tick::Queued, lost }
     }
 
     /// Leaves out the next release of a periodic clock if it is at or before `now`, since the activation before it ran

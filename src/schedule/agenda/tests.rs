@@ -1,4 +1,3 @@
-use super::super::Tick;
 use super::groups::NEAR;
 use super::*;
 use crate::plan::Release;
@@ -155,7 +154,7 @@ proptest! {
                 Step::Arm(task, millis) => {
                     let (task, time, since) = (TaskId(task % tasks), at(millis), at(0));
                     let dispatch = Dispatch { wall: Nanos(0), time, root: None };
-                    let outcome: Tick = agenda.arm(task, time, since, None);
+                    let outcome = agenda.arm(task, time, since, None);
                     prop_assert_eq!(outcome, expected.0[task.0].arm(time, since, dispatch));
                 }
                 Step::Retune(task, millis) => {

@@ -202,7 +202,7 @@ fn arming_again_replaces_the_deadline() {
     assert_eq!(timeline.next(), Some(at(2.0)));
     assert_eq!(timeline.take().unwrap().time, at(2.0));
     assert_eq!(timeline.next(), None);
-    assert_eq!(timeline.arm(at(2.0), at(0.0), dispatched(0.0)), Tick::Coalesced);
+    assert_eq!(timeline.arm(at(2.0), at(0.0), dispatched(0.0)).tick, Tick::Coalesced);
 }
 
 #[test]
@@ -214,16 +214,78 @@ fn a_deadline_that_has_passed_is_not_forgotten_by_arming_anew() {
     assert_eq!(times, [2.0, 5.0]);
     timeline.arm(at(6.0), at(5.5), dispatched(5.5));
     timeline.arm(at(7.0), at(6.0), dispatched(6.0));
-    assert_eq!(timeline.take().unwrap().time, at(7.0), "armed anew at the very instant of its deadline");
+    let times: Vec<f64> = std::iter::from_fn(|| timeline.take()).map(|due| due.time.seconds()).collect();
+    assert_eq!(times, [6.0, 7.0], "armed anew at the very instant of its deadline, which was reached");
+}
+
+#[test]
+fn a_deadline_at_once_is_reached_when_the_clock_is_armed_again_in_the_same_instant() {
+    let mut timeline = Timeline::new(&Release::Countdown, Instant::ZERO, Some(at(10.0)));
+    timeline.arm(at(2.0), at(2.0), dispatched(2.0));
+    assert_eq!(timeline.arm(at(2.0), at(2.0), dispatched(2.0)).tick, Tick::Coalesced);
+    timeline.arm(at(3.0), at(2.0), dispatched(2.0));
+    assert_eq!(times(&mut timeline), [2.0, 3.0]);
+}
+
+#[test]
+fn a_deadline_that_was_reached_and_has_no_room_is_told() {
+    let mut timeline = Timeline::new(&Release::Countdown, Instant::ZERO, None);
+    for k in 0..QUEUE {
+        assert_eq!(timeline.tick(at(k as f64), dispatched(0.0)), Tick::Queued);
+    }
+    timeline.arm(at(20.0), at(19.0), dispatched(19.0));
+    let armed = timeline.arm(at(21.0), at(20.0), dispatched(20.0));
+    assert_eq!(armed, Armed { tick: Tick::Queued, lost: Some(at(20.0)) });
+    timeline.arm(at(22.0), at(21.0), dispatched(21.0));
+    let armed = timeline.arm(at(3.0), at(22.0), dispatched(22.0));
+    assert_eq!(armed, Armed { tick: Tick::Coalesced, lost: Some(at(22.0)) }, "both are told");
+}
+
+proptest! {
+    /// Whoever arms when: what was reached is activated, coalesced with one at that time, or told as lost; what was not is
+    /// replaced, or still armed.
+    #[test]
+    fn every_deadline_that_is_reached_is_accounted_for(
+        steps in proptest::collection::vec((0u64..3, 0u64..4, 0usize..3), 1..200),
+    ) {
+        let millis = |ms: u64| at(ms as f64 / 1000.0);
+        let mut timeline = Timeline::new(&Release::Countdown, Instant::ZERO, None);
+        let (mut now, mut armed, mut reached): (u64, Option<u64>, Vec<Instant>) = (0, None, Vec::new());
+        let mut accounted: Vec<Instant> = Vec::new();
+        for (passes, interval, takes) in steps {
+            now += passes;
+            reached.extend(armed.take_if(|time| *time <= now).map(millis));
+            let outcome = timeline.arm(millis(now + interval), millis(now), dispatched(0.0));
+            accounted.extend(outcome.lost);
+            match outcome.tick {
+                Tick::Coalesced => armed = None,
+                _ => armed = Some(now + interval),
+            }
+            for _ in 0..takes {
+                if timeline.next().is_some_and(|next| next <= millis(now)) {
+                    let time = timeline.take().unwrap().time;
+                    accounted.push(time);
+                    if armed.map(millis) == Some(time) {
+                        reached.push(time);
+                        armed = None;
+                    }
+                }
+            }
+        }
+        accounted.extend(timeline.waiting.iter().map(|waiting| waiting.time));
+        reached.sort();
+        accounted.sort();
+        prop_assert_eq!(accounted, reached);
+    }
 }
 
 #[test]
 fn a_deadline_at_the_time_of_a_waiting_one_is_coalesced() {
     let mut timeline = Timeline::new(&Release::Countdown, Instant::ZERO, None);
-    assert_eq!(timeline.arm(at(0.012), at(0.010), dispatched(0.010)), Tick::Queued);
-    assert_eq!(timeline.arm(at(0.014), at(0.013), dispatched(0.013)), Tick::Queued, "the first one has ticked");
+    assert_eq!(timeline.arm(at(0.012), at(0.010), dispatched(0.010)).tick, Tick::Queued);
+    assert_eq!(timeline.arm(at(0.014), at(0.013), dispatched(0.013)).tick, Tick::Queued, "the first one has ticked");
     // By an activation that is late: it began before the one that has armed the clock last.
-    assert_eq!(timeline.arm(at(0.012), at(0.011), dispatched(0.013)), Tick::Coalesced);
+    assert_eq!(timeline.arm(at(0.012), at(0.011), dispatched(0.013)).tick, Tick::Coalesced);
     assert_eq!(times(&mut timeline), [0.012]);
 }
 
