@@ -248,6 +248,8 @@ pub struct StartValue {
     pub variable_type: VariableType,
     /// All its elements.
     pub values: Values,
+    /// It belongs to a clock, so it may be set in Initialization Mode and not before (FMI 3.0.2, 2.2.7.2 and 2.3.2).
+    pub clocked: bool,
 }
 
 /// The intervals of a periodic clock of the draft that is not strict, where the rig changes or adds them.

@@ -76,8 +76,13 @@ fn of(unit: &Unit, structural: bool, findings: &mut Findings) -> Starts {
             values = replaced(rest, &selection.runs, &values);
         }
         others.push(selection);
-        let start =
-            StartValue { reference: v.value_reference, name: v.name.clone(), variable_type: v.variable_type, values };
+        let start = StartValue {
+            reference: v.value_reference,
+            name: v.name.clone(),
+            variable_type: v.variable_type,
+            values,
+            clocked: !v.clocks.is_empty(),
+        };
         starts.insert(index, start);
     }
     starts
@@ -90,6 +95,12 @@ fn settable(v: &Variable) -> Result<(), String> {
         _ if v.clock.is_some() => Err("it is a clock".to_owned()),
         _ if v.variability == Variability::Constant => Err("it is a constant".to_owned()),
         Causality::StructuralParameter | Causality::Parameter | Causality::Input => Ok(()),
+        // Before Initialization Mode clocked variables are not set (2.2.7.2), and in it only those with `exact` (2.3.3).
+        _ if !v.clocks.is_empty() && v.initial == Some(Initial::Approx) => Err(
+            "it belongs to a clock, and initial = \"approx\" can be set only before Initialization Mode, where such \
+                 variables are not set"
+                .to_owned(),
+        ),
         Causality::Output | Causality::Local if initial => Ok(()),
         causality => Err(format!("it is {} whose initial value the FMU computes", causality_with_article(causality))),
     }

@@ -256,7 +256,7 @@ fn set_up(
         }
         instance = configuration.exit_configuration_mode()?;
     }
-    for start in &plan.start_values {
+    for start in plan.start_values.iter().filter(|start| !start.clocked) {
         let _warning_is_counted = instance.set_values(start.reference, start.variable_type, &start.values)?;
     }
     for clock in &plan.draft_intervals {
@@ -265,7 +265,12 @@ fn set_up(
     }
     // Not the stop time of a run that may be taken up again: the FMU could refuse to go beyond it.
     let stop = world.plan.stop.filter(|_| !world.saves).map(|stop| stop.seconds());
-    instance.enter_initialization_mode(world.plan.start.seconds(), stop, None)
+    let instance = instance.enter_initialization_mode(world.plan.start.seconds(), stop, None)?;
+    // Clocked variables are accessible while their clock is active, and in Initialization Mode (FMI 3.0.2, 2.2.7.2).
+    for start in plan.start_values.iter().filter(|start| start.clocked) {
+        let _warning_is_counted = instance.set_values(start.reference, start.variable_type, &start.values)?;
+    }
+    Ok(instance)
 }
 
 /// Its columns have what a batch has of this item.
