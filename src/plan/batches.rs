@@ -1,8 +1,8 @@
 //! Which variables a task sets before and reads after its activation (design S10).
 //!
 //! A task touches variables of its own clock and of no clock only. Variables that belong to output clocks alone are read
-//! by the tasks that may tick these, after the partition has returned; in the draft while the clock is active, inside the
-//! callback (requirements.md SE-55). An input that is fed is recorded as it was set: an FMU may change it afterwards, and a
+//! by the tasks that may tick these, after a partition has returned that has ticked one of them in this activation (FMI
+//! 3.0.2, 2.2.8.3: only while one of their clocks is active); in the draft inside the callback (requirements.md SE-55). An input that is fed is recorded as it was set: an FMU may change it afterwards, and a
 //! replay of the recording is to feed the same.
 
 use super::clocks::{Draft, is_input_clock, is_output_clock};
@@ -80,13 +80,30 @@ pub(super) fn gets(unit: &Unit, draft: &Draft, v: &Variable) -> bool {
     !clocks.iter().any(|clock| is_input_clock(clock)) && clocks.iter().any(|clock| touches(unit, draft, clock))
 }
 
+/// Whether this variable belongs to output clocks alone.
+fn is_of_output_clocks(unit: &Unit, v: &Variable) -> bool {
+    let mut clocks = v.clocks.iter().filter_map(|&clock| unit.find_reference(clock)).map(|i| &unit.variables()[i]);
+    clocks.next().is_some_and(is_output_clock) && clocks.all(is_output_clock)
+}
+
+/// The output clocks, or elements of them, that a variable belongs to, by their places; nothing unless it belongs to output
+/// clocks alone.
+fn output_clocks(unit: &Unit, outputs: &[Output], v: &Variable) -> Vec<usize> {
+    if !is_of_output_clocks(unit, v) {
+        return Vec::new();
+    }
+    let is_its = |o: &Output| {
+        v.clocks.contains(&unit.variables()[o.variable].value_reference)
+            && (v.clock_element == 0 || o.element == 0 || v.clock_element == o.element)
+    };
+    (0..outputs.len()).filter(|&i| is_its(&outputs[i])).collect()
+}
+
 /// Whether this variable is read in the callback in which its output clock has ticked. Arrays of variable size are not:
 /// nobody follows their size there.
 fn is_on_tick(unit: &Unit, v: &Variable) -> bool {
-    let mut clocks = v.clocks.iter().filter_map(|&clock| unit.find_reference(clock)).map(|i| &unit.variables()[i]);
     unit.dialect() == Dialect::Draft
-        && clocks.next().is_some_and(is_output_clock)
-        && clocks.all(is_output_clock)
+        && is_of_output_clocks(unit, v)
         && matches!(v.causality, Causality::Output | Causality::Local)
         && !control::is_resizable(unit, v)
 }
@@ -103,13 +120,7 @@ pub(super) fn on_ticks(
     let unit = &units[fmu];
     let mut by_clocks: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
     for &index in wanted.read.iter().filter(|&&i| is_on_tick(unit, &unit.variables()[i])) {
-        let v = &unit.variables()[index];
-        let is_its = |o: &Output| {
-            v.clocks.contains(&unit.variables()[o.variable].value_reference)
-                && (v.clock_element == 0 || o.element == 0 || v.clock_element == o.element)
-        };
-        let clocks = (0..outputs.len()).filter(|&i| is_its(&outputs[i])).collect();
-        by_clocks.entry(clocks).or_default().push(index);
+        by_clocks.entry(output_clocks(unit, outputs, &unit.variables()[index])).or_default().push(index);
     }
     let batches = |(clocks, variables): (Vec<usize>, Vec<usize>)| {
         let batches = read(units, fmu, variables, wanted, links, columns).into_iter();
@@ -126,9 +137,11 @@ struct Touched {
 }
 
 /// The batches of all tasks, by draft: set, get.
+#[allow(clippy::too_many_arguments)] // what the rig says, each resolved by itself
 pub(super) fn of_tasks(
     units: &[Unit],
     drafts: &[Draft],
+    outputs: &[Vec<Output>],
     owners: &Owners,
     wanted: &[Wanted],
     links: &Links,
@@ -152,7 +165,16 @@ pub(super) fn of_tasks(
     let batches = |(draft, touched): (&Draft, Touched)| {
         let (fmu, wanted) = (draft.fmu, &wanted[draft.fmu]);
         let set = written(units, fmu, touched.set, wanted, links, starts, columns);
-        (set, read(units, fmu, touched.get, wanted, links, columns))
+        let mut by_clocks: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
+        for variable in touched.get {
+            let clocks = output_clocks(&units[fmu], &outputs[fmu], &units[fmu].variables()[variable]);
+            by_clocks.entry(clocks).or_default().push(variable);
+        }
+        let batches = |(clocks, variables): (Vec<usize>, Vec<usize>)| {
+            let batches = read(units, fmu, variables, wanted, links, columns).into_iter();
+            batches.map(move |batch| Batch { ticked: clocks.clone(), ..batch })
+        };
+        (set, by_clocks.into_iter().flat_map(batches).collect())
     };
     drafts.iter().zip(touched).map(batches).collect()
 }
@@ -238,11 +260,11 @@ fn group(
         complete(variable, &mut item);
         if item.connections.is_empty() && control::is_resizable(unit, v) {
             let (variable_type, resizable_by) = (v.variable_type, Some(control::lengths(unit, v)));
-            resizable.push(Batch { variable_type, items: vec![item], resizable: resizable_by });
+            resizable.push(Batch { variable_type, items: vec![item], resizable: resizable_by, ticked: Vec::new() });
             continue;
         }
         by_type.entry(v.variable_type).or_default().push(item);
     }
-    let fixed = by_type.into_iter().map(|(variable_type, items)| Batch { variable_type, items, resizable: None });
-    fixed.chain(resizable).collect()
+    let fixed = |(variable_type, items)| Batch { variable_type, items, resizable: None, ticked: Vec::new() };
+    by_type.into_iter().map(fixed).chain(resizable).collect()
 }

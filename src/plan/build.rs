@@ -158,7 +158,7 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
         return Err(PlanError { problems });
     }
     let sorted = Sorted::new(&classes, &merged, drafts.len());
-    let batches = batches::of_tasks(&units, &drafts, &owners, &wanted, &links, &starts, &columns);
+    let batches = batches::of_tasks(&units, &drafts, &outputs, &owners, &wanted, &links, &starts, &columns);
     let mut tasks = tasks(&sorted, &merged, &classes, &drafts, &units, batches);
     for (task, &draft) in tasks.iter_mut().zip(&sorted.drafts) {
         task.caused_by = sorted.ids(&causes::of(draft, &drafts, &units, &outputs));

@@ -407,6 +407,9 @@ pub struct Batch {
     pub items: Vec<BatchItem>,
     /// Given when the only item's size may change while the instance runs: the length of each of its dimensions.
     pub resizable: Option<Vec<Length>>,
+    /// Of variables that belong to output clocks alone: these, by their places in [`FmuPlan::output_clocks`]. They are read
+    /// after an activation in which one of these has ticked, and after no other. Empty: after every activation.
+    pub ticked: Vec<usize>,
 }
 
 /// One variable of a batch.

@@ -120,6 +120,18 @@ fn columns<'p>(batches: impl Iterator<Item = &'p plan::Batch>) -> impl Iterator<
 }
 
 impl TaskPlan {
+    /// The columns, by their places in [`TaskPlan::recorded`], that an activation may leave as they are, each with the output
+    /// clocks of which one has to tick for a new value. Arrays of variable size are not among them.
+    pub fn recorded_when_ticked(&self) -> impl Iterator<Item = (usize, &[usize])> {
+        let mut column = 0;
+        self.set.iter().chain(&self.get).flat_map(move |batch| {
+            let first = column;
+            column += batch.items.iter().map(|item| item.signals.len()).sum::<usize>();
+            let conditional = !batch.ticked.is_empty() && batch.resizable.is_none();
+            (first..column).filter(move |_| conditional).map(|column| (column, batch.ticked.as_slice()))
+        })
+    }
+
     /// The columns of what an activation of this task sets, then of what it reads when its partition has returned.
     pub fn recorded(&self) -> impl Iterator<Item = SignalId> {
         columns(self.set.iter().chain(&self.get))
@@ -141,8 +153,8 @@ impl Plan {
 
     /// Words at the end of a sample with a bit for each of its values: whether there is one. None when all always are.
     pub fn presence_words(&self, task: &TaskPlan) -> usize {
-        let resizable = task.get.iter().any(|batch| batch.resizable.is_some());
-        match resizable || self.fmus[task.fmu.0].recorded_on_ticks().next().is_some() {
+        let varies = task.get.iter().any(|batch| batch.resizable.is_some() || !batch.ticked.is_empty());
+        match varies || self.fmus[task.fmu.0].recorded_on_ticks().next().is_some() {
             true => self.recorded(task).count().div_ceil(64),
             false => 0,
         }

@@ -60,8 +60,9 @@ pub(super) trait Sheet {
 /// What is known of the samples of a task.
 struct Columns {
     signals: Vec<SignalId>,
-    /// How many of them keep no value when a sample has none. The others, which only callbacks read, keep the one before.
-    own: usize,
+    /// For each of them whether it keeps the value before when a sample has none: what is read only when an output clock has
+    /// ticked. The others, elements that an array has no more, have no value then.
+    stays: Vec<bool>,
     /// For each of them; empty: all is kept.
     thinning: Vec<Thinning>,
 }
@@ -74,7 +75,7 @@ impl Columns {
         for (place, (signal, value)) in self.signals.iter().zip(values).enumerate() {
             let there = presence.is_empty() || presence[place / 64] >> (place % 64) & 1 == 1;
             let value = there.then_some(*value);
-            let comes = there || place < self.own;
+            let comes = there || !self.stays[place];
             if comes && self.thinning.get_mut(place).is_none_or(|thinning| thinning.keeps(value)) {
                 kept.push((*signal, value));
             }
@@ -117,7 +118,10 @@ impl SignalWriter {
             if thinning.iter().all(Thinning::keeps_all) {
                 thinning.clear();
             }
-            Columns { signals, own: task.recorded().count(), thinning }
+            let mut stays = vec![false; task.recorded().count()];
+            task.recorded_when_ticked().for_each(|(column, _)| stays[column] = true);
+            stays.resize(signals.len(), true);
+            Columns { signals, stays, thinning }
         });
         let mut writer = SignalWriter {
             folder: folder.to_owned(),

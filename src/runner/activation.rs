@@ -74,6 +74,9 @@ struct Inputs {
 struct Outputs {
     cables: Outgoing,
     single: Vec<Output>,
+    /// The output clocks of which one has to have ticked in the activation; empty: it is read after every one. The clock
+    /// counts as active until the activation that has ticked it ends.
+    ticked: Vec<usize>,
 }
 
 /// Whether a call went well, also by the rig's word on warnings. The host has counted the warning and noted the failure;
@@ -138,9 +141,10 @@ impl Activation {
         let get = plan.get.iter().map(|planned| {
             let (values, outputs) = values::get(&world.plan, planned);
             let single = outputs.into_iter().filter_map(|output| output.without_cables(world)).collect();
-            (Outgoing::new(world, planned, &values), values, single)
+            let cables = Outgoing::new(world, planned, &values);
+            (values, Outputs { cables, single, ticked: planned.ticked.clone() })
         });
-        let get: Vec<_> = get.map(|(cables, values, single)| (values, Outputs { cables, single })).collect();
+        let get: Vec<_> = get.collect();
         let undisturbed = shared.disturb(plan);
         let samples = Some(world.board.samples(task)).filter(|ring| !ring.is_unused());
         let delays = get.iter().flat_map(|(_, outputs)| &outputs.single).any(Output::is_delayed);
@@ -148,7 +152,7 @@ impl Activation {
         let (inbox, resizable) = (Inbox::new(world, task), Resizable::new(&world.plan, plan));
         let changing = (plan.release == Release::Changing).then_some(plan.supports_fraction);
         let alone = set.iter().all(|(_, inputs): &(_, Inputs)| inputs.single.is_empty())
-            && get.iter().all(|(_, outputs): &(_, Outputs)| outputs.single.is_empty());
+            && get.iter().all(|(_, outputs): &(_, Outputs)| outputs.single.is_empty() && outputs.ticked.is_empty());
         let plain = alone && inbox.is_unused() && resizable.is_none() && changing.is_none() && !undisturbed;
         let (own_columns, presence_words) = (plan.recorded().count(), world.plan.presence_words(plan));
         Activation {
@@ -313,8 +317,12 @@ impl Activation {
         }
         let stamp = if !PLAIN && self.delays { self.visibility.of(world, self.task, due, self.next) } else { None };
         let now = Some(Publishing { task: self.task, stamp });
+        let state = &world.tasks[self.task.0];
         let mut read_and_publish = || {
             for (values, outputs) in &mut self.get {
+                if !PLAIN && !outputs.ticked.is_empty() && !state.has_one_ticked(&outputs.ticked) {
+                    continue;
+                }
                 check(getting.get(values)?)?;
                 outputs.cables.publish(values);
                 if PLAIN {
@@ -371,10 +379,15 @@ impl Activation {
                 })
             })
         });
+        let state = &world.tasks[self.task.0];
         host.with_on_ticks(|on_ticks| {
             let presence = (0..self.presence_words).map(|word| {
                 let own = self.resizable.as_ref().map_or(u64::MAX, |resizable| resizable.presence(word));
-                own & !on_ticks.absent(self.own_columns, word)
+                let unread = plan
+                    .recorded_when_ticked()
+                    .filter(|(column, clocks)| column / 64 == word && !state.has_one_ticked(clocks));
+                let unread = unread.fold(0, |bits, (column, _)| bits | 1 << (column % 64));
+                own & !unread & !on_ticks.absent(self.own_columns, word)
             });
             ring.push(order, time, own.chain(on_ticks.words()).chain(presence))
         })

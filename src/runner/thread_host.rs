@@ -155,6 +155,7 @@ impl PartitionHost {
     fn may_tick(&self, task: TaskId, due: &Due) {
         self.due.set(Some(*due));
         self.world.tasks[task.0].root.store(due.root.unwrap_or(task).0 as u64 + 1, Relaxed);
+        self.world.tasks[task.0].forget_ticked();
         self.on_ticks.borrow_mut().forget();
     }
 

@@ -121,6 +121,9 @@ pub struct TaskState {
     pub retuned_seen: AtomicU64,
     /// The clock at the root of its activation under way, or of the last one: 1 + index.
     pub root: AtomicU64,
+    /// A bit for each output clock of its instance: it has ticked in the activation under way. Set under the lock of the
+    /// instance by whoever reads the clock, which may be a partition that has preempted this one.
+    pub has_ticked: Box<[AtomicU64]>,
     /// Of a periodic clock: an instant of its grid, and the interval (`super::visibility`).
     pub grid: Latest,
     /// Simulation time of its current or next activation, ns; `i64::MAX`: there is none; `i64::MIN`: it is about to look.
@@ -163,6 +166,21 @@ impl TaskState {
         self.retuned_seen.store(version, SeqCst);
         let [counter, resolution, a, b, c] = words;
         Some((Fraction::new(counter, resolution).ok()?, Instant::from_words([a, b, c])))
+    }
+
+    /// Notes that this output clock of its instance has ticked in the activation under way.
+    pub fn note_ticked(&self, output: usize) {
+        self.has_ticked[output / 64].fetch_or(1 << (output % 64), SeqCst);
+    }
+
+    /// Another activation begins, in which no output clock has ticked.
+    pub fn forget_ticked(&self) {
+        self.has_ticked.iter().for_each(|word| word.store(0, SeqCst));
+    }
+
+    /// Whether one of these output clocks has ticked in the activation under way, or in the last one.
+    pub fn has_one_ticked(&self, outputs: &[usize]) -> bool {
+        outputs.iter().any(|output| self.has_ticked[output / 64].load(SeqCst) >> (output % 64) & 1 == 1)
     }
 
     /// Whether somebody has handed it work that its thread has not taken yet.
@@ -220,6 +238,9 @@ impl World {
                     retuned_seen: AtomicU64::new(0),
                     ticked_by: AtomicU64::new(0),
                     root: AtomicU64::new(0),
+                    has_ticked: (0..plan.fmus[task.fmu.0].output_clocks.len().div_ceil(64))
+                        .map(|_| AtomicU64::new(0))
+                        .collect(),
                     grid: Latest::new(visibility::GRID),
                     next: AtomicI64::new(job.begin.nanos().0),
                     finished: AtomicBool::new(false),

@@ -43,3 +43,17 @@ fn in_both_modes(rig: &str, tables: &str, check: impl Fn(&Outcome) + Sync) {
     check(&Rig::of_text(&text).run_virtual().exits(0));
     the_core(|| check(&Rig::of_text(&text).run().exits(0)));
 }
+
+/// The values of a column, one for each row that changes it or is the first one with a value, with their times.
+fn changes(run: &Outcome, column: &str) -> Vec<(f64, f64)> {
+    let signals = run.signals();
+    let values = signals.times().into_iter().zip(signals.column(column));
+    let mut changes: Vec<(f64, f64)> = Vec::new();
+    for (time, value) in values.filter(|(_, value)| !value.is_empty()) {
+        let value = value.parse().unwrap();
+        if changes.last().is_none_or(|(_, last)| *last != value) {
+            changes.push((time, value));
+        }
+    }
+    changes
+}

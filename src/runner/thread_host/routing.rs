@@ -65,19 +65,31 @@ impl Clocks {
 }
 
 impl PartitionHost {
-    /// The time of a tick of `clock` (S4), where `said` is what the draft's callback said, and the clock at the root of it.
-    fn tick_time(&self, clock: &OutputClock, said: Option<Instant>) -> (Instant, Option<TaskId>) {
+    /// In whose activation `clock`, which is active, has ticked: in the caller's own, or in that of a partition which the caller
+    /// has preempted, whose tick surfaces in the caller's callback (S4). `None`: its partition has returned.
+    fn ticker(&self, clock: &OutputClock) -> Option<TaskId> {
         let own = self.task();
+        if clock.ticked_by.is_empty() || own.is_some_and(|own| clock.ticked_by.contains(&own)) {
+            return own;
+        }
+        let active = |task: &&TaskId| self.world.board.task(**task).get(TaskWord::Active) == 1;
+        clock.ticked_by.iter().find(active).copied()
+    }
+
+    /// The time of a tick of `clock` by `ticker` (S4), where `said` is what the draft's callback said, and the clock at the
+    /// root of it.
+    fn tick_time(
+        &self,
+        clock: &OutputClock,
+        ticker: Option<TaskId>,
+        said: Option<Instant>,
+    ) -> (Instant, Option<TaskId>) {
         if self.world.plan.trigger_time == TriggerTime::Now && matches!(self.dispatch, Dispatch::Threads) {
             return (self.world.simulation(Nanos(self.world.now())), self.root());
         }
-        if clock.ticked_by.is_empty() || own.is_some_and(|own| clock.ticked_by.contains(&own)) {
-            return (said.unwrap_or(self.time()), self.root());
-        }
-        // Another one of them is preempted: its tick surfaces in this one's callback.
-        let active = |task: &&TaskId| self.world.board.task(**task).get(TaskWord::Active) == 1;
-        match clock.ticked_by.iter().find(active) {
-            Some(task) => (said.unwrap_or(self.world.board.task(*task).time()), self.world.root(*task)),
+        match ticker {
+            _ if ticker == self.task() => (said.unwrap_or(self.time()), self.root()),
+            Some(task) => (said.unwrap_or(self.world.board.task(task).time()), self.world.root(task)),
             None => {
                 self.note(Finding::TickReadLate, Some(clock.reference), 0);
                 (said.unwrap_or(self.time()), self.root())
@@ -202,7 +214,11 @@ impl PartitionHost {
                     self.note(Finding::IllegalInterval, Some(clock.reference), illegal.to_bits());
                     Fraction::ZERO
                 });
-                let (time, root) = self.tick_time(clock, said);
+                let ticker = self.ticker(clock);
+                if let Some(ticker) = ticker {
+                    self.world.tasks[ticker.0].note_ticked(index);
+                }
+                let (time, root) = self.tick_time(clock, ticker, said);
                 let time = if delay.is_zero() { time } else { time.after(delay) };
                 let stamp = TickStamp { time, dispatched: now, root };
                 for target in &clock.targets {
