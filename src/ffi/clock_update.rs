@@ -77,7 +77,7 @@ impl ClockUpdate {
         outcome
     }
 
-    /// The draft's `fmi3GetIntervalDecimal`: one interval in s for each element of these clocks.
+    /// The draft's `fmi3GetIntervalDecimal`: one interval in the FMU's unit of time for each element of these clocks.
     pub fn get_draft_interval_decimal(&self, references: &[u32], intervals: &mut [f64]) -> Result<Outcome, Failure> {
         self.check(Function::GetIntervalDecimal)?;
         self.shared.call_draft(Function::GetIntervalDecimal, Cause::default(), |f, i| {
@@ -107,7 +107,7 @@ impl ClockUpdate {
         })
     }
 
-    /// `fmi3GetIntervalDecimal`: intervals in s, and what [`super::Qualifier::from_raw`] makes something of.
+    /// `fmi3GetIntervalDecimal`: intervals in the FMU's unit of time, and what [`super::Qualifier::from_raw`] makes something of.
     ///
     /// # Panics
     /// If the slices differ in length.

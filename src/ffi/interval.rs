@@ -9,9 +9,9 @@ use crate::fmu::description::ValueReference;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)] // the standard's names
 pub enum Interval {
-    /// Seconds.
+    /// In the unit of time of the FMU.
     Decimal(f64),
-    /// `counter / resolution` seconds; `resolution` may be 0 when the FMU is wrong.
+    /// `counter / resolution` of that unit; `resolution` may be 0 when the FMU is wrong.
     Fraction { counter: u64, resolution: u64 },
 }
 

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::fmu::description::{IntervalVariability, ModelDescription};
 use crate::priority::FifoPriority;
-use crate::rig::{Problem, Rig};
+use crate::rig::{Mode, Problem, Rig};
 use crate::time::Instant;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -110,6 +110,7 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
         unit.structure = start_values::structure(unit, &mut findings);
     }
     check_interfaces(&units, &mut findings);
+    check_time_units(&units, rig.mode, &mut findings);
     let times = clocks::timetable(rig, &units, &mut findings);
     let cpus = cores::assign(rig, &units, host, &mut findings);
     let mut drafts = clocks::drafts(rig, &units, &mut findings);
@@ -229,6 +230,25 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
 const WARNINGS: usize = 5;
 
 /// Scheduled Execution is there, usable, and instantiated no more often than it allows.
+/// Real time needs to know how long an FMU's unit of time is. In virtual time, and where the rig insists, it counts as 1 s.
+fn check_time_units(units: &[Unit], mode: Mode, findings: &mut Findings) {
+    for unit in units {
+        let time = &unit.input.description.time;
+        let (Err(why), Some(name)) = (time.unit, &time.name) else { continue };
+        let fmu = unit.name();
+        let what = format!("{fmu} counts time in {name:?}, which is no unit of time that is known: {why}");
+        if mode == Mode::Virtual || unit.rig.lenient {
+            findings.note(format!("{what}; one of it is 1 s of the run"));
+        } else {
+            let message = format!(
+                "{what}; it can run in virtual time (--mode virtual), or with lenient = true in [fmu.{fmu}] of a rig file, \
+                 where one of it is 1 s"
+            );
+            findings.rig(unit.rig.path.place, message);
+        }
+    }
+}
+
 fn check_interfaces(units: &[Unit], findings: &mut Findings) {
     for (i, unit) in units.iter().enumerate() {
         dialect::check(unit, findings);
@@ -425,6 +445,7 @@ fn fmu_plan(unit: &Unit, fmu: usize, cpu: usize, outputs: &[Output], sorted: &So
         dialect,
         resources: unit.input.resources.as_deref().map(|path| dialect::resources(dialect, path)),
         token: unit.input.description.instantiation_token.clone(),
+        time_unit: unit.input.description.time.unit(),
         cpu,
         on_warning: unit.rig.on_warning,
         log_categories: unit.input.description.log_categories.iter().map(|category| category.name.clone()).collect(),

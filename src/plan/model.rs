@@ -6,7 +6,7 @@ use super::schedulability::{Figures, HostFigures};
 use super::stimulus::{FedElement, StimulusPlan};
 use crate::fmu::description::{Dialect, IntervalVariability, ValueReference, Values, VariableType};
 use crate::priority::{FifoPriority, FmiPriority};
-use crate::time::{Fraction, Instant, Nanos};
+use crate::time::{Fraction, Instant, Nanos, TimeUnit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -119,6 +119,8 @@ pub struct FmuPlan {
     pub resources: Option<String>,
     /// `instantiationToken`.
     pub token: String,
+    /// In what it counts time; everything in a plan is in seconds.
+    pub time_unit: TimeUnit,
     /// The core of all its partitions (design S6).
     pub cpu: usize,
     /// What a warning does.

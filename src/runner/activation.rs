@@ -16,7 +16,7 @@ use crate::record::findings::{Finding, Occurrence};
 use crate::record::samples::SampleRing;
 use crate::schedule::Due;
 use crate::sys::prefetch::prefetch_all;
-use crate::time::{Fraction, Instant};
+use crate::time::{Fraction, Instant, TimeUnit};
 use std::collections::{HashMap, HashSet};
 
 /// A task with its model partition and its buffers; belongs to one thread.
@@ -44,6 +44,8 @@ pub struct Activation {
     changing: Option<bool>,
     /// What the last activation of a changing clock has said.
     next: Option<Fraction>,
+    /// In what the FMU counts time, if that is not the second.
+    unit: Option<TimeUnit>,
     /// Delayed connections begin here.
     delays: bool,
     visibility: Visibility,
@@ -153,7 +155,9 @@ impl Activation {
         let changing = (plan.release == Release::Changing).then_some(plan.supports_fraction);
         let alone = set.iter().all(|(_, inputs): &(_, Inputs)| inputs.single.is_empty())
             && get.iter().all(|(_, outputs): &(_, Outputs)| outputs.single.is_empty() && outputs.ticked.is_empty());
-        let plain = alone && inbox.is_unused() && resizable.is_none() && changing.is_none() && !undisturbed;
+        let unit = Some(world.plan.fmus[plan.fmu.0].time_unit).filter(|unit| !unit.is_second());
+        let plain =
+            alone && unit.is_none() && inbox.is_unused() && resizable.is_none() && changing.is_none() && !undisturbed;
         let (own_columns, presence_words) = (plan.recorded().count(), world.plan.presence_words(plan));
         Activation {
             task,
@@ -172,6 +176,7 @@ impl Activation {
             undisturbed,
             changing,
             next: None,
+            unit,
             delays,
             visibility: Visibility::default(),
         }
@@ -236,7 +241,7 @@ impl Activation {
         self.stimuli.iter_mut().all(|stimulus| stimulus.fetch(world, self.task, time, &mut self.set))
     }
 
-    /// Runs it at `due.time`, which is so many `seconds`. When a call fails, or another partition of the instance has, what is
+    /// Runs it at `due.time`, which is so many `seconds` and is told in the FMU's own unit. When a call fails, or another partition of the instance has, what is
     /// left is not done.
     #[inline]
     pub fn run(
@@ -298,8 +303,9 @@ impl Activation {
             }
             check(setting.set(values)?)?;
         }
+        let value = if PLAIN { seconds } else { self.unit.map_or(seconds, |unit| unit.value(due.time)) };
         meter.enter();
-        let activated = setting.activate(seconds);
+        let activated = setting.activate(value);
         meter.leave();
         self.activated = !activated.as_ref().is_err_and(|failure| failure.refused);
         host.returned_from_fmu();
@@ -307,9 +313,10 @@ impl Activation {
         check(getting.outcome())?;
         if !PLAIN && let Some(fraction) = self.changing {
             let (read, qualifier) = getting.get_interval(fraction)?;
-            let interval = known(qualifier).and_then(|()| duration(read)).and_then(|interval| {
+            let unit = self.unit.unwrap_or(TimeUnit::SECOND);
+            let interval = known(qualifier).and_then(|()| duration(read, unit)).and_then(|interval| {
                 // Not 0, nor finer than time is kept.
-                if due.time.after(interval) > due.time { Ok(interval) } else { Err(unusable(read)) }
+                if due.time.after(interval) > due.time { Ok(interval) } else { Err(unusable(read, unit)) }
             });
             self.next = Some(interval.map_err(|reading| {
                 host.fail_reading(Function::get_interval(fraction), self.task, due.time, reading)

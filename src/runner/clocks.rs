@@ -58,20 +58,20 @@ pub fn initialise(
 }
 
 fn clock(world: &World, task: &TaskPlan, instance: &Instance<Initialization>) -> Result<Learned, Refused> {
-    let clock = task.reference;
+    let (clock, unit) = (task.reference, world.plan.fmus[task.fmu.0].time_unit);
     let get_interval = || -> Result<(Interval, i32), Failure> { instance.get_interval(clock, task.supports_fraction) };
     let unusable = |reading| Refused::Reading(Function::get_interval(task.supports_fraction), reading);
     match (&task.release, task.kind) {
         (Release::Changing, _) => {
             let (interval, qualifier) = get_interval()?;
-            let first = known(qualifier).and_then(|()| duration(interval)).map_err(unusable)?;
+            let first = known(qualifier).and_then(|()| duration(interval, unit)).map_err(unusable)?;
             Ok(Learned::First(world.plan.start.after(first)))
         }
         (_, IntervalVariability::Countdown) => {
             let (interval, qualifier) = get_interval()?;
             match Qualifier::from_raw(qualifier) {
                 Some(Qualifier::Changed) => {
-                    Ok(Learned::First(world.plan.start.after(duration(interval).map_err(unusable)?)))
+                    Ok(Learned::First(world.plan.start.after(duration(interval, unit).map_err(unusable)?)))
                 }
                 Some(Qualifier::NotYetKnown | Qualifier::Unchanged) => Ok(Learned::Nothing),
                 None => Err(unusable(Unusable::Qualifier(qualifier))),
@@ -79,34 +79,36 @@ fn clock(world: &World, task: &TaskPlan, instance: &Instance<Initialization>) ->
         }
         (Release::Periodic { shift, interval }, _) => {
             if task.write_interval {
-                let _warning_is_counted = instance.set_interval(clock, told(*interval, task.supports_fraction))?;
+                let _warning_is_counted =
+                    instance.set_interval(clock, told(*interval, unit, task.supports_fraction))?;
             }
             if task.write_shift {
-                let _warning_is_counted = instance.set_shift(clock, told(*shift, task.supports_fraction))?;
+                let _warning_is_counted = instance.set_shift(clock, told(*shift, unit, task.supports_fraction))?;
             }
             Ok(Learned::Nothing)
         }
         (Release::Asked { shift, interval }, _) => {
             let interval = match interval {
                 Some(interval) => {
-                    let _warning_is_counted = instance.set_interval(clock, told(*interval, task.supports_fraction))?;
+                    let _warning_is_counted =
+                        instance.set_interval(clock, told(*interval, unit, task.supports_fraction))?;
                     *interval
                 }
                 None => {
                     let (interval, qualifier) = get_interval()?;
-                    let known = known(qualifier).and_then(|()| period(interval, world.shortest_period()));
+                    let known = known(qualifier).and_then(|()| period(interval, unit, world.shortest_period()));
                     known.map_err(unusable)?
                 }
             };
             let shift = match shift {
                 Some(shift) => {
-                    let _warning_is_counted = instance.set_shift(clock, told(*shift, task.supports_fraction))?;
+                    let _warning_is_counted = instance.set_shift(clock, told(*shift, unit, task.supports_fraction))?;
                     *shift
                 }
                 None => {
                     let function = Function::get_shift(task.supports_fraction);
                     let shift = instance.get_shift(clock, task.supports_fraction)?;
-                    duration(shift).map_err(|reading| Refused::Reading(function, reading))?
+                    duration(shift, unit).map_err(|reading| Refused::Reading(function, reading))?
                 }
             };
             Ok(Learned::Grid { shift, interval })

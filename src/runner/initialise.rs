@@ -260,12 +260,13 @@ fn set_up(
         let _warning_is_counted = instance.set_values(start.reference, start.variable_type, &start.values)?;
     }
     for clock in &plan.draft_intervals {
-        let intervals: Vec<Interval> = clock.intervals.iter().map(|interval| told(*interval, clock.fraction)).collect();
+        let intervals: Vec<Interval> =
+            clock.intervals.iter().map(|interval| told(*interval, plan.time_unit, clock.fraction)).collect();
         let _warning_is_counted = instance.set_draft_intervals(clock.reference, &intervals)?;
     }
     // Not the stop time of a run that may be taken up again: the FMU could refuse to go beyond it.
-    let stop = world.plan.stop.filter(|_| !world.saves).map(|stop| stop.seconds());
-    let instance = instance.enter_initialization_mode(world.plan.start.seconds(), stop, None)?;
+    let stop = world.plan.stop.filter(|_| !world.saves).map(|stop| plan.time_unit.value(stop));
+    let instance = instance.enter_initialization_mode(plan.time_unit.value(world.plan.start), stop, None)?;
     // Clocked variables are accessible while their clock is active, and in Initialization Mode (FMI 3.0.2, 2.2.7.2).
     for start in plan.start_values.iter().filter(|start| start.clocked) {
         let _warning_is_counted = instance.set_values(start.reference, start.variable_type, &start.values)?;

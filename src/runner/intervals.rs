@@ -1,30 +1,33 @@
-//! Intervals and shifts between FMUs and the exact durations that are reckoned with (design S1, S2, S15).
+//! Intervals and shifts between FMUs, which have units of time of their own, and the exact durations in seconds that are
+//! reckoned with (design S1, S2, S15).
 
 use crate::ffi::{Interval, Qualifier};
 use crate::record::unusable::Unusable;
-use crate::time::Fraction;
+use crate::time::{Fraction, TimeUnit};
 
-/// As the FMI function of a clock takes it: a fraction if the clock supports that.
-pub fn told(duration: Fraction, supports_fraction: bool) -> Interval {
-    match supports_fraction {
-        true => Interval::Fraction { counter: duration.counter(), resolution: duration.resolution() },
-        false => Interval::Decimal(duration.seconds()),
+/// As the FMI function of a clock takes it, in the FMU's `unit`: a fraction if the clock supports that.
+pub fn told(duration: Fraction, unit: TimeUnit, supports_fraction: bool) -> Interval {
+    match (unit.amount(duration), supports_fraction) {
+        (Ok(amount), true) => Interval::Fraction { counter: amount.counter(), resolution: amount.resolution() },
+        (Ok(amount), false) => Interval::Decimal(amount.seconds()),
+        // Finer than can be reckoned with: as near as a double is.
+        (Err(_), _) => Interval::Decimal(duration.seconds() / unit.seconds().seconds()),
     }
 }
 
-/// What was read, as a duration of 0 or more. A decimal is the shortest one that reads back.
-pub fn duration(read: Interval) -> Result<Fraction, Unusable> {
+/// What was read in the FMU's `unit`, as a duration of 0 or more. A decimal is the shortest one that reads back.
+pub fn duration(read: Interval, unit: TimeUnit) -> Result<Fraction, Unusable> {
     let exact = match read {
-        Interval::Decimal(seconds) => Fraction::from_f64(seconds),
+        Interval::Decimal(amount) => Fraction::from_f64(amount),
         Interval::Fraction { counter, resolution } => Fraction::new(counter, resolution),
     };
-    exact.map_err(|_| unusable(read))
+    exact.and_then(|amount| unit.duration(amount)).map_err(|_| unusable(read, unit))
 }
 
 /// What was read, as a duration above 0 and not below `shortest`.
-pub fn period(read: Interval, shortest: Fraction) -> Result<Fraction, Unusable> {
-    duration(read).and_then(|period| match period.is_zero() || period < shortest {
-        true => Err(unusable(read)),
+pub fn period(read: Interval, unit: TimeUnit, shortest: Fraction) -> Result<Fraction, Unusable> {
+    duration(read, unit).and_then(|period| match period.is_zero() || period < shortest {
+        true => Err(unusable(read, unit)),
         false => Ok(period),
     })
 }
@@ -37,10 +40,19 @@ pub fn known(qualifier: i32) -> Result<(), Unusable> {
     }
 }
 
-/// What was read, for the report.
-pub fn unusable(read: Interval) -> Unusable {
+/// What was read, for the report, which is in seconds.
+pub fn unusable(read: Interval, unit: TimeUnit) -> Unusable {
     match read {
-        Interval::Decimal(seconds) => Unusable::Decimal(seconds),
-        Interval::Fraction { counter, resolution } => Unusable::Fraction(counter, resolution),
+        Interval::Fraction { counter, resolution } if unit.is_second() => Unusable::Fraction(counter, resolution),
+        _ => Unusable::Decimal(roughly(read, unit)),
     }
+}
+
+/// What was read in seconds, whatever it is: for messages.
+pub fn roughly(read: Interval, unit: TimeUnit) -> f64 {
+    let amount = match read {
+        Interval::Decimal(amount) => amount,
+        Interval::Fraction { counter, resolution } => counter as f64 / resolution as f64,
+    };
+    amount * unit.seconds().seconds()
 }

@@ -40,11 +40,15 @@ impl Instant {
         if seconds >= 0.0 {
             return Some(Instant::ZERO.after(Fraction::from_f64(seconds).ok()?));
         }
-        let magnitude = Instant::ZERO.after(Fraction::from_f64(-seconds).ok()?);
-        Some(match magnitude.counter {
-            0 => Instant { seconds: -magnitude.seconds, ..magnitude },
-            c => Instant { seconds: -magnitude.seconds - 1, counter: magnitude.resolution - c, ..magnitude },
-        })
+        Some(Instant::ZERO.after(Fraction::from_f64(-seconds).ok()?).negated())
+    }
+
+    /// As long before zero as this one is after it.
+    pub(super) fn negated(self) -> Instant {
+        match self.counter {
+            0 => Instant { seconds: -self.seconds, ..self },
+            c => Instant { seconds: -self.seconds - 1, counter: self.resolution - c, ..self },
+        }
     }
 
     /// This instant plus a duration.

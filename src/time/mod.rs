@@ -15,11 +15,13 @@ mod fraction;
 mod instant;
 mod nanos;
 mod parts;
+mod unit;
 
 pub use fraction::{Fraction, NotAFraction};
 pub use instant::Instant;
 pub use nanos::{Nanos, ToNanos};
 pub use parts::Parts;
+pub use unit::TimeUnit;
 
 /// The largest denominator that is kept exactly.
 const DENOMINATOR_LIMIT: u64 = 1 << 63;

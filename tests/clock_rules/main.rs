@@ -3,6 +3,7 @@
 
 #[path = "../program/mod.rs"]
 mod program;
+mod time_unit;
 mod variables;
 
 use program::{Outcome, Rig, the_core};

@@ -5,7 +5,7 @@
 use super::{graph, tree};
 use crate::fmu::description::{
     Clock, ClockType, Dialect, Dimension, Initial, InterfaceType, IntervalVariability, ModelDescription,
-    NamingConvention, ValueReference, Values, Variability, Variable,
+    NamingConvention, Time, ValueReference, Values, Variability, Variable,
 };
 use crate::plan::table::{aligned, interval_text};
 use crate::plan::words::{causality_name, kind_name, type_name};
@@ -51,6 +51,7 @@ pub fn render(description: &ModelDescription) -> String {
     if !times.is_empty() {
         rows.push(vec!["experiment".to_owned(), times.join(", ")]);
     }
+    rows.extend(time_unit(&description.time).map(|text| vec!["time in".to_owned(), text]));
     out.push_str(&aligned(&rows, &[]));
     section(&mut out, "Interfaces", interfaces(description));
     section(&mut out, "Clocks", clocks(description));
@@ -64,6 +65,16 @@ pub fn render(description: &ModelDescription) -> String {
     let warnings: String = description.warnings.iter().map(|warning| format!("  {warning}\n")).collect();
     section(&mut out, "Warnings", warnings);
     out
+}
+
+/// The unit in which the FMU counts time, if that is not the second.
+fn time_unit(time: &Time) -> Option<String> {
+    let name = time.name.as_deref()?;
+    match time.unit {
+        Ok(unit) if unit.is_second() => None,
+        Ok(unit) => Some(format!("{name} = {} s", unit.seconds().seconds())),
+        Err(why) => Some(format!("{name}, no unit of time that is known: {why}")),
+    }
 }
 
 /// For programs. Written variable by variable: of a million of them the whole would take gigabytes.
@@ -106,6 +117,8 @@ pub fn write_json(description: &ModelDescription, mut out: impl io::Write) -> io
     all.serialize_entry("license", &description.license)?;
     all.serialize_entry("logCategories", &Each(|| description.log_categories.iter().map(|category| &category.name)))?;
     all.serialize_entry("modelName", &description.model_name)?;
+    let seconds = description.time.unit.ok().map(|unit| unit.seconds().seconds());
+    all.serialize_entry("timeUnit", &json!({ "name": description.time.name, "seconds": seconds }))?;
     all.serialize_entry("variables", &Each(|| description.variables.iter().map(|v| variable_json(description, v))))?;
     all.serialize_entry("version", &description.version)?;
     all.serialize_entry("warnings", &description.warnings)?;

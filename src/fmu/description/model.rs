@@ -3,6 +3,7 @@
 mod variable;
 
 use super::index::Index;
+use crate::time::TimeUnit;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -63,6 +64,8 @@ pub struct ModelDescription {
     pub log_categories: Vec<LogCategory>,
     /// `<DefaultExperiment>`.
     pub default_experiment: DefaultExperiment,
+    /// In what the FMU counts time.
+    pub time: Time,
     /// `<ModelVariables>` in document order.
     pub variables: Vec<Variable>,
     /// `<ModelStructure>`.
@@ -183,6 +186,29 @@ pub struct LogCategory {
     pub name: String,
     /// For people.
     pub description: Option<String>,
+}
+
+/// In what an FMU counts time: the unit of its independent variable (FMI 3.0.2, 2.2.8.4). All times and intervals of a
+/// [`ModelDescription`] are converted to seconds already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Time {
+    /// Name of the unit; `None`: there is none, so it is the second.
+    pub name: Option<String>,
+    /// The unit; `Err`: why the one of this name is no unit of time. Seconds are meant as far as anybody knows.
+    pub unit: Result<TimeUnit, &'static str>,
+}
+
+impl Default for Time {
+    fn default() -> Time {
+        Time { name: None, unit: Ok(TimeUnit::SECOND) }
+    }
+}
+
+impl Time {
+    /// The unit, or seconds where there is none.
+    pub fn unit(&self) -> TimeUnit {
+        self.unit.unwrap_or(TimeUnit::SECOND)
+    }
 }
 
 /// `<DefaultExperiment>`, seconds.

@@ -8,7 +8,8 @@ use super::model::{NamingConvention, Variable};
 use super::types::Types;
 use super::units::Units;
 use super::xml::{Attribute, Element};
-use super::{clocks, draft, interface, references, structure, variables};
+use super::{clocks, draft, interface, references, structure, units, variables};
+use crate::time::TimeUnit;
 use std::collections::HashSet;
 
 const ATTRIBUTES: [&str; 11] = [
@@ -106,11 +107,14 @@ pub(super) fn read<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result
     let units = sections.map("UnitDefinitions", Units::read)?.unwrap_or_default();
     let types = sections.map("TypeDefinitions", |list| Types::read(list, &units))?.unwrap_or_default();
     let log_categories = sections.map("LogCategories", log_categories)?.unwrap_or_default();
-    let default_experiment = sections.map("DefaultExperiment", default_experiment)?.unwrap_or_default();
+    let mut default_experiment = sections.map("DefaultExperiment", default_experiment)?.unwrap_or_default();
     let Some(list) = sections.get("ModelVariables") else {
         return Err(root.error("has no <ModelVariables>"));
     };
-    let (variables, index) = read_variables(list, variables, &types, &units, scheduled_execution.is_some(), others)?;
+    let (mut variables, index) =
+        read_variables(list, variables, &types, &units, scheduled_execution.is_some(), others)?;
+    let time = units::time(&units.list, &variables, list)?;
+    in_seconds(time.unit(), &mut variables, &mut default_experiment, list)?;
     let structure = match sections.get("ModelStructure") {
         Some(list) => structure::read(list, &variables, &index)?,
         None => {
@@ -138,6 +142,7 @@ pub(super) fn read<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result
         types: types.list,
         log_categories,
         default_experiment,
+        time,
         variables,
         structure,
         warnings: Vec::new(),
@@ -198,6 +203,33 @@ fn read_variables<'a>(
         list.warn("<ModelVariables>: no variable has the causality independent");
     }
     Ok((variables, index))
+}
+
+/// Converts what is written in the FMU's unit of time: intervals and shifts of clocks, and the default experiment.
+fn in_seconds(
+    unit: TimeUnit,
+    variables: &mut [Variable],
+    experiment: &mut DefaultExperiment,
+    list: Element<'_>,
+) -> Result<(), DescriptionError> {
+    if unit.is_second() {
+        return Ok(());
+    }
+    for variable in variables {
+        let Some(clock) = &mut variable.clock else { continue };
+        let convert = |amount| {
+            unit.duration(amount).map_err(|error| {
+                let what = format!("{amount} units of {} s", unit.seconds().seconds());
+                list.error(format!("the clock {:?}: an interval or shift of {what} {error}", variable.name))
+            })
+        };
+        clock.interval = clock.interval.map(convert).transpose()?;
+        clock.shift = convert(clock.shift)?;
+    }
+    for time in [&mut experiment.start_time, &mut experiment.stop_time, &mut experiment.step_size] {
+        *time = time.and_then(|time| unit.instant(time)).map(|time| time.seconds());
+    }
+    Ok(())
 }
 
 fn log_categories(list: Element<'_>) -> Result<Vec<LogCategory>, DescriptionError> {

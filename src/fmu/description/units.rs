@@ -1,7 +1,8 @@
 //! `<UnitDefinitions>` (FMI 3.0, 2.4.3). Names are unique; conversions are finite and can be inverted.
 
-use super::model::{BaseUnit, DescriptionError, DisplayUnit, Unit};
+use super::model::{BaseUnit, Causality, DescriptionError, DisplayUnit, Time, Unit, Variable};
 use super::xml::Element;
+use crate::time::{Fraction, TimeUnit};
 use std::collections::{HashMap, HashSet};
 
 /// In the order of [`BaseUnit::exponents`].
@@ -46,6 +47,36 @@ impl Units {
             _ => {}
         }
     }
+}
+
+/// The exponents of a unit of time.
+const TIME: [i32; 8] = [0, 0, 1, 0, 0, 0, 0, 0];
+
+/// In what the FMU counts time: the unit of the variable with causality independent, of `variables`, which `list` has. With
+/// an offset, or a factor that is none, it is an error.
+pub(super) fn time(units: &[Unit], variables: &[Variable], list: Element<'_>) -> Result<Time, DescriptionError> {
+    let independent = variables.iter().find(|variable| variable.causality == Causality::Independent);
+    let Some((variable, name)) = independent.and_then(|v| Some((v, v.unit.as_deref()?))) else {
+        return Ok(Time::default());
+    };
+    let of = |unit| Time { name: Some(name.to_owned()), unit };
+    let base = units.iter().find(|unit| unit.name == name).and_then(|unit| unit.base.as_ref());
+    let Some(base) = base else {
+        let undefined = "the description does not say what it is (<UnitDefinitions>, <BaseUnit>)";
+        return Ok(of(if name == "s" { Ok(TimeUnit::SECOND) } else { Err(undefined) }));
+    };
+    if base.exponents != TIME {
+        return Ok(of(Err("by its <BaseUnit> it is no power 1 of s alone")));
+    }
+    let wrong =
+        |what: String| list.error(format!("the unit {name:?} of the independent variable {:?} {what}", variable.name));
+    if base.offset != 0.0 {
+        return Err(wrong(format!("has the offset {}: a unit of time has none", base.offset)));
+    }
+    let unit = Fraction::from_f64(base.factor).ok().and_then(TimeUnit::new);
+    let unit =
+        unit.ok_or_else(|| wrong(format!("has the factor {}, by which no time can be reckoned", base.factor)))?;
+    Ok(of(Ok(unit)))
 }
 
 fn unit(element: Element<'_>) -> Result<Unit, DescriptionError> {

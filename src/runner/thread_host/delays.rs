@@ -3,8 +3,9 @@
 //!
 //! Aperiodic output clocks are asked at every tick, if the rig has them asked; periodic ones have no delay.
 
-use crate::ffi::{ClockUpdate, Failure};
+use crate::ffi::{ClockUpdate, Failure, Interval};
 use crate::plan::{FmuPlan, GetIntervals};
+use crate::runner::intervals::{duration, roughly};
 use crate::time::Fraction;
 
 /// Buffers for one question, and the answers.
@@ -14,7 +15,7 @@ pub(super) struct Delays {
     references: Vec<u32>,
     /// Of the elements that are asked: index among the FMU's output clocks.
     asked: Vec<usize>,
-    seconds: Vec<f64>,
+    amounts: Vec<f64>,
     counters: Vec<u64>,
     resolutions: Vec<u64>,
     /// Per output clock: `Err` is what cannot be a delay, in seconds.
@@ -29,7 +30,7 @@ impl Delays {
             get: plan.get_intervals,
             references: Vec::with_capacity(n),
             asked: Vec::with_capacity(n),
-            seconds: vec![0.0; n],
+            amounts: vec![0.0; n],
             counters: vec![0; n],
             resolutions: vec![1; n],
             delays: vec![Ok(Fraction::ZERO); n],
@@ -59,21 +60,22 @@ impl Delays {
             return Ok(());
         }
         // What the FMU leaves as it is means no delay.
-        self.seconds[..n].fill(0.0);
+        self.amounts[..n].fill(0.0);
         self.counters[..n].fill(0);
         self.resolutions[..n].fill(1);
         if self.get == GetIntervals::Decimal {
-            let _counted = updates.get_draft_interval_decimal(&self.references, &mut self.seconds[..n])?;
+            let _counted = updates.get_draft_interval_decimal(&self.references, &mut self.amounts[..n])?;
         } else {
             let (counters, resolutions) = (&mut self.counters[..n], &mut self.resolutions[..n]);
             let _counted = updates.get_draft_interval_fraction(&self.references, counters, resolutions)?;
         }
         for (place, &clock) in self.asked.iter().enumerate() {
-            let (seconds, counter, resolution) = (self.seconds[place], self.counters[place], self.resolutions[place]);
-            self.delays[clock] = match self.get {
-                GetIntervals::Decimal => Fraction::from_f64(seconds).map_err(|_| seconds),
-                _ => Fraction::new(counter, resolution).map_err(|_| counter as f64 / resolution as f64),
+            let (amount, counter, resolution) = (self.amounts[place], self.counters[place], self.resolutions[place]);
+            let read = match self.get {
+                GetIntervals::Decimal => Interval::Decimal(amount),
+                _ => Interval::Fraction { counter, resolution },
             };
+            self.delays[clock] = duration(read, plan.time_unit).map_err(|_| roughly(read, plan.time_unit));
         }
         Ok(())
     }

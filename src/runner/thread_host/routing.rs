@@ -4,15 +4,16 @@
 use super::delays::Delays;
 use super::{Dispatch, Event, PartitionHost};
 use crate::exchange::{Deadline, TickStamp};
-use crate::ffi::{Failure, OutputClocks, Qualifier};
+use crate::ffi::{Failure, Interval, OutputClocks, Qualifier};
 use crate::fmu::description::{Dialect, ValueReference};
 use crate::plan::{FmuId, OutputClock, TaskId, TriggerTime};
 use crate::record::board::TaskWord;
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::trace::NoteRing;
+use crate::runner::intervals::{duration, roughly};
 use crate::runner::world::World;
 use crate::sys::prefetch::prefetch;
-use crate::time::{Fraction, Instant, Nanos};
+use crate::time::{Fraction, Instant, Nanos, TimeUnit};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Buffers for one clock update.
@@ -97,6 +98,11 @@ impl PartitionHost {
         }
     }
 
+    /// In what the FMU counts time.
+    fn unit(&self) -> TimeUnit {
+        self.world.plan.fmus[self.fmu.0].time_unit
+    }
+
     /// The clock at the root of the activation under way.
     fn root(&self) -> Option<TaskId> {
         self.task().and_then(|own| self.world.root(own))
@@ -110,7 +116,7 @@ impl PartitionHost {
             instead
         };
         let own = self.time();
-        let Some(said) = Instant::from_f64(time) else { return illegal(own) };
+        let Some(said) = self.unit().instant(time) else { return illegal(own) };
         if said >= own {
             return said;
         }
@@ -231,8 +237,7 @@ impl PartitionHost {
             let _counted = updates.get_interval_decimal(references, &mut clocks.intervals, qualifiers)?;
             let now = self.dispatched_at();
             for (index, target) in tasks.iter().enumerate() {
-                let seconds = clocks.intervals[index];
-                self.deadline(*target, qualifiers[index], seconds, Fraction::from_f64(seconds).ok(), now);
+                self.deadline(*target, qualifiers[index], Interval::Decimal(clocks.intervals[index]), now);
             }
         }
         let Countdowns { tasks, references, qualifiers } = &mut clocks.fraction;
@@ -242,8 +247,7 @@ impl PartitionHost {
             let now = self.dispatched_at();
             for (index, target) in tasks.iter().enumerate() {
                 let (counter, resolution) = (counters[index], resolutions[index]);
-                let interval = Fraction::new(counter, resolution).ok();
-                self.deadline(*target, qualifiers[index], counter as f64 / resolution as f64, interval, now);
+                self.deadline(*target, qualifiers[index], Interval::Fraction { counter, resolution }, now);
             }
         }
         Ok(())
@@ -257,19 +261,19 @@ impl PartitionHost {
         }
     }
 
-    /// A countdown interval was read, in seconds as `value`: a changed one counts from the activation time of the caller.
-    fn deadline(&self, target: TaskId, qualifier: i32, value: f64, interval: Option<Fraction>, now: Nanos) {
+    /// A countdown interval was `read`: a changed one counts from the activation time of the caller.
+    fn deadline(&self, target: TaskId, qualifier: i32, read: Interval, now: Nanos) {
         let illegal = |finding, value| {
             let reference = Some(self.world.plan.tasks[target.0].reference);
             self.note(finding, reference, value);
         };
-        match (Qualifier::from_raw(qualifier), interval) {
-            (Some(Qualifier::Changed), Some(interval)) => {
-                self.dispatch_deadline(target, self.time().after(interval), now);
-            }
-            (Some(Qualifier::Changed), None) => illegal(Finding::IllegalInterval, value.to_bits()),
-            (Some(Qualifier::NotYetKnown | Qualifier::Unchanged), _) => (),
-            (None, _) => illegal(Finding::IllegalQualifier, qualifier as u64),
+        match Qualifier::from_raw(qualifier) {
+            Some(Qualifier::Changed) => match duration(read, self.unit()) {
+                Ok(interval) => self.dispatch_deadline(target, self.time().after(interval), now),
+                Err(_) => illegal(Finding::IllegalInterval, roughly(read, self.unit()).to_bits()),
+            },
+            Some(Qualifier::NotYetKnown | Qualifier::Unchanged) => (),
+            None => illegal(Finding::IllegalQualifier, qualifier as u64),
         }
     }
 }

@@ -15,6 +15,7 @@ impl PartitionHost {
     /// Allocates nothing. An interval that no clock can have is a failure of the FMU, which the board keeps.
     pub fn reread_tunable_intervals(&self, setting: &mut Setting<'_>, from: Instant) -> Result<(), Failure> {
         // Under the lock: readings, and what becomes of them, stay in the order of the changes.
+        let unit = self.world.plan.fmus[self.fmu.0].time_unit;
         self.locked(|| {
             for (index, task) in self.world.plan.tasks.iter().enumerate() {
                 let asked = matches!(task.release, Release::Asked { interval: None, .. });
@@ -23,7 +24,7 @@ impl PartitionHost {
                 }
                 let (read, qualifier) = setting.get_interval(task.reference, task.supports_fraction)?;
                 let reading = match Qualifier::from_raw(qualifier) {
-                    Some(Qualifier::Changed) => period(read, self.world.shortest_period()).map(Some),
+                    Some(Qualifier::Changed) => period(read, unit, self.world.shortest_period()).map(Some),
                     Some(Qualifier::Unchanged) => Ok(None),
                     Some(Qualifier::NotYetKnown) | None => Err(Unusable::Qualifier(qualifier)),
                 };

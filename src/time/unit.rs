@@ -1,0 +1,143 @@
+//! The unit in which an FMU counts time: that of its independent variable (FMI 3.0.2, 2.2.8.4, "The values of the arguments
+//! intervals, shifts, and counters / resolutions refer to the unit of the independent variable"; 5.2.2, `activationTime`).
+//!
+//! Guarantees: durations are converted exactly or refused; points of time are rounded once, when they become an `f64`.
+
+use super::{DENOMINATOR_LIMIT, Fraction, Instant, NotAFraction, gcd};
+use serde::{Deserialize, Serialize};
+
+/// How long the unit of time of an FMU is, in seconds: above 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimeUnit(Fraction);
+
+/// `a · b`, exactly.
+fn product(a: Fraction, b: Fraction) -> Result<Fraction, NotAFraction> {
+    let (left, right) = (gcd(a.counter, b.resolution), gcd(b.counter, a.resolution));
+    let counter = (a.counter / left).checked_mul(b.counter / right).ok_or(NotAFraction::TooLarge)?;
+    let resolution = (a.resolution / right).checked_mul(b.resolution / left).ok_or(NotAFraction::TooLarge)?;
+    Fraction::new(counter, resolution)
+}
+
+impl TimeUnit {
+    /// The second.
+    pub const SECOND: TimeUnit = TimeUnit(Fraction { counter: 1, resolution: 1 });
+
+    /// The unit that is so many seconds long; `None` for 0, and for more seconds than can be reckoned with.
+    pub fn new(seconds: Fraction) -> Option<TimeUnit> {
+        (!seconds.is_zero() && seconds.counter <= DENOMINATOR_LIMIT).then_some(TimeUnit(seconds))
+    }
+
+    /// Whether nothing is to be converted.
+    pub fn is_second(self) -> bool {
+        self == TimeUnit::SECOND
+    }
+
+    /// Its length in seconds.
+    pub fn seconds(self) -> Fraction {
+        self.0
+    }
+
+    /// The duration that is so many of this unit.
+    pub fn duration(self, amount: Fraction) -> Result<Fraction, NotAFraction> {
+        if self.is_second() { Ok(amount) } else { product(amount, self.0) }
+    }
+
+    /// How many of this unit a duration is.
+    pub fn amount(self, duration: Fraction) -> Result<Fraction, NotAFraction> {
+        let inverse = Fraction { counter: self.0.resolution, resolution: self.0.counter };
+        if self.is_second() { Ok(duration) } else { product(duration, inverse) }
+    }
+
+    /// The instant that is `value` of this unit after 0, by the shortest decimal that reads back as `value`; `None` if that is
+    /// not finite or not representable.
+    pub fn instant(self, value: f64) -> Option<Instant> {
+        if self.is_second() {
+            return Instant::from_f64(value);
+        }
+        let magnitude = Instant::ZERO.after(self.duration(Fraction::from_f64(value.abs()).ok()?).ok()?);
+        Some(if value < 0.0 { magnitude.negated() } else { magnitude })
+    }
+
+    /// A point of time as the FMU gets it: the nearest `f64` in its unit.
+    pub fn value(self, time: Instant) -> f64 {
+        if self.is_second() {
+            return time.seconds();
+        }
+        self.exactly(time).map_or_else(|| time.seconds() / self.0.seconds(), |time| time.seconds())
+    }
+
+    /// The number of units as if they were seconds; `None`: too large a number.
+    fn exactly(self, time: Instant) -> Option<Instant> {
+        let numerator = i128::from(time.seconds) * i128::from(time.resolution) + i128::from(time.counter);
+        let numerator = numerator.checked_mul(i128::from(self.0.resolution))?;
+        let (a, b) = (time.resolution, self.0.counter);
+        let denominator = a.checked_mul(b).filter(|product| *product <= DENOMINATOR_LIMIT)?;
+        let seconds = i64::try_from(numerator.div_euclid(i128::from(denominator))).ok()?;
+        let counter = numerator.rem_euclid(i128::from(denominator)) as u64;
+        Some(Instant { seconds, counter, resolution: denominator })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn fraction(text: &str) -> Fraction {
+        Fraction::parse(text).unwrap()
+    }
+
+    fn unit(seconds: &str) -> TimeUnit {
+        TimeUnit::new(fraction(seconds)).unwrap()
+    }
+
+    #[test]
+    fn milliseconds_minutes_and_steps_of_a_third_are_exact() {
+        assert_eq!(unit("0.001").duration(fraction("10")), Ok(fraction("0.01")));
+        assert_eq!(unit("60").duration(fraction("0.5")), Ok(fraction("30")));
+        assert_eq!(unit("1/3").amount(fraction("2")), Ok(fraction("6")));
+        assert_eq!(unit("1e-9").amount(fraction("1/3")), Ok(fraction("1000000000/3")));
+        assert_eq!(TimeUnit::SECOND.amount(fraction("1/3")), Ok(fraction("1/3")));
+        assert_eq!(TimeUnit::new(Fraction::ZERO), None);
+    }
+
+    /// 0.29 · 1000 and the like is not what the FMU gets, but the nearest double of the exact product.
+    #[test]
+    fn points_of_time_are_rounded_once() {
+        for k in 0..1000u32 {
+            let time = Instant::ZERO.after_many(fraction("0.01"), u64::from(k));
+            assert_eq!(unit("0.001").value(time), f64::from(10 * k));
+        }
+        assert_eq!(unit("0.001").value(Instant::from_f64(-0.0015).unwrap()), -1.5);
+    }
+
+    /// Interval 10/3 of a millisecond, a billion ticks on: 10^10/3 ms.
+    #[test]
+    fn a_grid_in_milliseconds_does_not_drift_in_a_billion_ticks() {
+        let milliseconds = unit("0.001");
+        let interval = milliseconds.duration(fraction("10/3")).unwrap();
+        let mut near = Instant::ZERO.after_many(interval, 999_999_999);
+        near = near.after(interval);
+        assert_eq!(near, Instant::ZERO.after_many(fraction("1/300"), 1_000_000_000));
+        assert_eq!(milliseconds.value(near), 1e10 / 3.0);
+    }
+
+    #[test]
+    fn what_cannot_be_held_is_refused() {
+        assert_eq!(unit("1e-9").duration(fraction("1e-12")), Err(NotAFraction::TooLarge));
+        assert_eq!(unit("0.001").instant(f64::NAN), None);
+    }
+
+    proptest! {
+        #[test]
+        fn there_and_back_is_the_same(
+            length in (1u64..10_000, 1u64..10_000), amount in (0u64..1_000_000, 1u64..1_000_000), value in -1e6f64..1e6,
+        ) {
+            let unit = TimeUnit::new(Fraction::new(length.0, length.1).unwrap()).unwrap();
+            let amount = Fraction::new(amount.0, amount.1).unwrap();
+            prop_assert_eq!(unit.amount(unit.duration(amount).unwrap()), Ok(amount));
+            let there = unit.instant(value).map(|instant| unit.value(instant));
+            prop_assert!(there.is_none_or(|there| (there - value).abs() <= 1e-12 * value.abs().max(1.0)), "{there:?}");
+        }
+    }
+}
