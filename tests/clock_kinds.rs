@@ -168,29 +168,30 @@ fn clocks_are_asked_and_told_what_their_kind_wants_and_nothing_else() {
 }
 
 #[test]
-fn intervals_and_shifts_of_the_rig_are_told_instead_of_asked_for() {
+fn intervals_and_shifts_of_the_rig_are_told_where_the_importer_decides_them() {
     let keys = "clock.fixed_given = { interval = \"1/30\", shift = 0.004 }\n\
-                clock.fixed_asked = { interval = 0.06 }\n\
-                clock.fixed_asked_fraction = { shift = \"1/70\" }\n\
-                clock.tunable_given = { interval = \"1/7\", shift = \"0\" }\n\
-                clock.tunable_asked = { interval = 0.02, shift = 0.01 }";
-    let start = "fixed_asked_shift = 0.005";
-    let run = kinds("stop_time = 1", start, keys).run_virtual().exits(0);
+                clock.tunable_given = { interval = \"1/7\", shift = \"0\" }";
+    let run = kinds("stop_time = 1", "", keys).run_virtual().exits(0);
     no_violation(&run);
     let trace = run.trace("k");
     let told = |clock: u32, expected: &[(&str, f64)]| assert_eq!(calls(&trace, clock), called(expected), "{clock}");
     told(FIXED_GIVEN, &[("set_interval", 1.0 / 30.0), ("set_shift", 0.004)]);
-    told(FIXED_ASKED, &[("set_interval", 0.06), ("get_shift", 0.005)]);
-    told(FIXED_ASKED_FRACTION, &[("get_interval", 0.03), ("set_shift", 1.0 / 70.0)]);
     told(TUNABLE_GIVEN, &[("set_interval", 1.0 / 7.0), ("set_shift", 0.0)]);
-    told(TUNABLE_ASKED, &[("set_interval", 0.02), ("set_shift", 0.01)]);
     assert_eq!(times(&run, FIXED_GIVEN), grid("0.004", "1/30", "1"));
-    assert_eq!(times(&run, FIXED_ASKED), grid("0.005", "0.06", "1"));
-    assert_eq!(times(&run, FIXED_ASKED_FRACTION), grid("1/70", "0.03", "1"));
     assert_eq!(times(&run, TUNABLE_GIVEN), grid("0", "1/7", "1"));
-    assert_eq!(times(&run, TUNABLE_ASKED), grid("0.01", "0.02", "1"));
-    assert_eq!(run.clock("k", "fixed_asked")["interval_s"], 0.06);
     assert_eq!(run.clock("k", "fixed_asked_fraction")["interval_s"], 0.03, "what the FMU has said");
+}
+
+/// Without `intervalDecimal` it is the FMU that says both (FMI 3.0.2, 2.2.8.2).
+#[test]
+fn intervals_and_shifts_that_the_fmu_decides_are_refused_in_the_rig() {
+    for (clock, key, what) in [
+        ("fixed_asked", "interval = 0.06", "interval of k.fixed_asked cannot be set to 0.06 s"),
+        ("tunable_asked", "shift = 0.01", "shift of k.tunable_asked cannot be set to 0.01 s"),
+    ] {
+        let run = kinds("stop_time = 1", "", &format!("clock.{clock} = {{ {key} }}")).run_virtual().exits(2);
+        assert!(run.stderr.contains(what) && run.stderr.contains("no intervalDecimal"), "{}", run.stderr);
+    }
 }
 
 #[test]

@@ -59,13 +59,12 @@ impl Release {
     pub fn shortest_known(&self) -> Option<Fraction> {
         match self {
             Release::Periodic { interval, .. } => Some(*interval),
-            Release::Asked { interval, .. } => *interval,
             _ => None,
         }
     }
 
     /// Whether it has instants that are known without its being activated: a grid, or a list.
     pub fn has_instants(&self) -> bool {
-        matches!(self, Release::Periodic { .. } | Release::Asked { .. } | Release::At(_))
+        matches!(self, Release::Periodic { .. } | Release::Asked | Release::At(_))
     }
 }

@@ -230,7 +230,6 @@ fn is_adjustable(kind: IntervalVariability) -> bool {
 fn known_interval(release: &Release) -> Option<Fraction> {
     match release {
         Release::Periodic { interval, .. } => Some(*interval),
-        Release::Asked { interval, .. } => *interval,
         _ => None,
     }
 }
@@ -261,6 +260,18 @@ fn release(
             );
             findings.rig(value.place, message);
         }
+        // The table of 2.2.8.2 has Set for these clocks with `intervalDecimal`, and Get for those without.
+        let asked = is_adjustable(kind) && dialect == Dialect::Released && !clock.interval_decimal;
+        if let (Some(value), true) = (value, asked) {
+            let message = format!(
+                "the {what} of {}.{} cannot be set to {} s: its description has no intervalDecimal, so the FMU says what it is \
+                 (FMI 3.0.2, 2.2.8.2), mostly by a parameter of it",
+                unit.name(),
+                v.name,
+                value.value.seconds()
+            );
+            findings.rig(value.place, message);
+        }
     }
     let [interval, shift] = written.map(|(_, value)| value.map(|at| at.value));
     match kind {
@@ -273,13 +284,12 @@ fn release(
         }
         // By the letter of the standard: what counts is whether `intervalDecimal` is there. In the draft the importer decides.
         IntervalVariability::Fixed | IntervalVariability::Tunable => {
-            let draft = dialect == Dialect::Draft;
-            let by_importer = draft || clock.interval_decimal;
-            let interval = interval.or(clock.interval.filter(|_| by_importer));
-            let shift = shift.or(Some(clock.shift).filter(|_| by_importer));
-            match (shift, interval) {
-                (Some(shift), Some(interval)) => Some(Release::Periodic { shift, interval }),
-                (_, None) if draft => {
+            if dialect == Dialect::Released && !clock.interval_decimal {
+                return Some(Release::Asked);
+            }
+            match interval.or(clock.interval) {
+                Some(interval) => Some(Release::Periodic { shift: shift.unwrap_or(clock.shift), interval }),
+                None => {
                     let message = format!(
                         "the {} clock \"{}\" has no interval; give it one as interval in [fmu.{}.clock.{}]",
                         kind_in(dialect, kind),
@@ -290,7 +300,6 @@ fn release(
                     findings.xml(unit, v, message);
                     None
                 }
-                (shift, interval) => Some(Release::Asked { shift, interval }),
             }
         }
     }

@@ -133,7 +133,7 @@ pub struct FmuPlan {
     pub control: ControlPlan,
     /// All categories of `<LogCategories>`.
     pub log_categories: Vec<String>,
-    /// Values to set in Instantiated, in document order: the rig's, where they differ from the XML.
+    /// Values to set before Initialization Mode, or in it where [`StartValue::clocked`], in document order: the rig's.
     pub start_values: Vec<StartValue>,
     /// Variables to read in Initialization Mode for connections and recordings: those without clocks whose initial value
     /// the FMU computes or keeps.
@@ -299,13 +299,8 @@ pub enum Release {
         /// Never zero.
         interval: Fraction,
     },
-    /// The same, but the FMU is asked in Initialization Mode for what is not given here (fixed and tunable clocks).
-    Asked {
-        /// The rig's.
-        shift: Option<Fraction>,
-        /// The XML's, or the rig's.
-        interval: Option<Fraction>,
-    },
+    /// The same, but both are what the FMU says in Initialization Mode: a fixed or tunable clock without `intervalDecimal`.
+    Asked,
     /// First by the interval that the FMU says in Initialization Mode, then by the one that each activation says.
     Changing,
     /// At each tick of an output clock.

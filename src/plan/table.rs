@@ -127,15 +127,7 @@ fn release(plan: &Plan, release: &Release) -> String {
         Release::Periodic { shift, interval } => {
             format!("every {} after {}", interval_text(*interval), interval_text(*shift))
         }
-        Release::Asked { shift, interval } => {
-            let every = interval.map_or("as the FMU says".to_owned(), |i| format!("every {}", interval_text(i)));
-            let after = shift.map_or("after what the FMU says".to_owned(), |s| format!("after {}", interval_text(s)));
-            match (interval, shift) {
-                (None, None) => every,
-                (_, Some(shift)) if shift.is_zero() => every,
-                _ => format!("{every} {after}"),
-            }
-        }
+        Release::Asked => "as the FMU says".to_owned(),
         Release::Changing => "by its last interval".to_owned(),
         Release::Triggered { fmu, output_clock } => {
             let fmu = &plan.fmus[fmu.0];

@@ -36,10 +36,10 @@ fn delayed(plan: &Plan, producers: &[TaskId], roots: &[Vec<TaskId>]) -> String {
     };
     let own = name(plan, *producer);
     match &plan.tasks[producer.0].release {
-        Release::Periodic { interval, .. } | Release::Asked { interval: Some(interval), .. } => {
+        Release::Periodic { interval, .. } => {
             format!("visible at the next release of {own}, {} after", interval_text(*interval))
         }
-        Release::Asked { .. } => format!("visible at the next release of {own}, by the interval that the FMU says"),
+        Release::Asked => format!("visible at the next release of {own}, by the interval that the FMU says"),
         Release::Changing => format!("visible at the next release of {own}, by its last interval"),
         Release::At(times) => {
             let last =

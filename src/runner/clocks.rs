@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | constant, triggered | | |
 //! | fixed, tunable, with `intervalDecimal` | set | set if the rig gives one |
-//! | fixed, tunable, without it | asked for, or set if the rig gives one | asked for, or set if the rig gives one |
+//! | fixed, tunable, without it | asked for | asked for |
 //! | changing, countdown | asked for | |
 
 use super::intervals::{duration, known, period, told};
@@ -87,30 +87,13 @@ fn clock(world: &World, task: &TaskPlan, instance: &Instance<Initialization>) ->
             }
             Ok(Learned::Nothing)
         }
-        (Release::Asked { shift, interval }, _) => {
-            let interval = match interval {
-                Some(interval) => {
-                    let _warning_is_counted =
-                        instance.set_interval(clock, told(*interval, unit, task.supports_fraction))?;
-                    *interval
-                }
-                None => {
-                    let (interval, qualifier) = get_interval()?;
-                    let known = known(qualifier).and_then(|()| period(interval, unit, world.shortest_period()));
-                    known.map_err(unusable)?
-                }
-            };
-            let shift = match shift {
-                Some(shift) => {
-                    let _warning_is_counted = instance.set_shift(clock, told(*shift, unit, task.supports_fraction))?;
-                    *shift
-                }
-                None => {
-                    let function = Function::get_shift(task.supports_fraction);
-                    let shift = instance.get_shift(clock, task.supports_fraction)?;
-                    duration(shift, unit).map_err(|reading| Refused::Reading(function, reading))?
-                }
-            };
+        (Release::Asked, _) => {
+            let (interval, qualifier) = get_interval()?;
+            let known = known(qualifier).and_then(|()| period(interval, unit, world.shortest_period()));
+            let interval = known.map_err(unusable)?;
+            let function = Function::get_shift(task.supports_fraction);
+            let shift = instance.get_shift(clock, task.supports_fraction)?;
+            let shift = duration(shift, unit).map_err(|reading| Refused::Reading(function, reading))?;
             Ok(Learned::Grid { shift, interval })
         }
         (

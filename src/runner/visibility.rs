@@ -26,7 +26,7 @@ impl Visibility {
     pub fn of(&mut self, world: &World, task: TaskId, due: &Due, interval: Option<Fraction>) -> Option<Stamp> {
         let time = due.time;
         let visible = match &world.plan.tasks[task.0].release {
-            Release::Periodic { .. } | Release::Asked { .. } | Release::At(_) => due.next?,
+            Release::Periodic { .. } | Release::Asked | Release::At(_) => due.next?,
             Release::Changing => time.after(interval.unwrap_or(Fraction::NANOSECOND)),
             _ => self.release_of_root(world, due.root.unwrap_or(task), time)?,
         };

@@ -172,9 +172,7 @@ impl Timeline {
             Release::Changing => Source::Changing { next: None },
             Release::Countdown => Source::Countdown { armed: None },
             // Until it is learned, a grid that is asked for is none.
-            Release::Asked { .. } | Release::Triggered { .. } | Release::Datagram { .. } | Release::Never => {
-                Source::Ticks
-            }
+            Release::Asked | Release::Triggered { .. } | Release::Datagram { .. } | Release::Never => Source::Ticks,
         };
         Timeline {
             source,

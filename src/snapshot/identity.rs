@@ -128,12 +128,7 @@ fn released(plan: &Plan, release: &Release) -> String {
         }
         Release::Datagram { source } => plan.datagrams[*source].name.clone(),
         Release::Stimulus { .. } => "a stimulus".to_owned(),
-        Release::Asked { shift, interval } => {
-            let fraction = |f: &Option<crate::time::Fraction>| {
-                f.map_or("as its FMU says".to_owned(), |f| format!("{}/{} s", f.counter(), f.resolution()))
-            };
-            format!("a period ({}), shifted ({})", fraction(interval), fraction(shift))
-        }
+        Release::Asked => "the period that its FMU says".to_owned(),
         Release::Changing => "the intervals that it says".to_owned(),
         Release::Countdown => "its countdown".to_owned(),
         Release::Never => "nothing".to_owned(),

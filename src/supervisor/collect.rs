@@ -446,7 +446,7 @@ fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling, facts:
 /// `interval`: of a periodic clock, when it is known.
 fn activated_by(plan: &Plan, release: &Release, interval: Option<Fraction>) -> String {
     match release {
-        Release::Periodic { .. } | Release::Asked { .. } => match interval.map(Fraction::seconds) {
+        Release::Periodic { .. } | Release::Asked => match interval.map(Fraction::seconds) {
             None => "an interval of the FMU's".to_owned(),
             Some(seconds) if seconds >= 1.0 => format!("every {seconds} s"),
             Some(seconds) if seconds >= 1e-3 => format!("every {} ms", Nanos::from_seconds(seconds).0 as f64 / 1e6),

@@ -204,7 +204,7 @@ pub fn irregularities(
 
 /// Whether the clock's ticks wait in a queue, so that only a full one is an overrun (design S9, S12).
 fn queues(release: &Release) -> bool {
-    !matches!(release, Release::Periodic { .. } | Release::Asked { .. } | Release::Changing)
+    !matches!(release, Release::Periodic { .. } | Release::Asked | Release::Changing)
 }
 
 /// What a clock cannot have, and why.

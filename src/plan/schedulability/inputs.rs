@@ -146,10 +146,8 @@ fn comes(plan: &Plan, task: &TaskPlan, run: Option<Seen>) -> Option<(Comes, Sour
         return Some((Comes::Every(fraction(least)), Source::Rig));
     }
     match &task.release {
-        Release::Periodic { interval, .. } | Release::Asked { interval: Some(interval), .. } => {
-            Some((Comes::Every(*interval), Source::Default))
-        }
-        Release::Asked { interval: None, .. } => Some((Comes::Every(run?.interval()?), Source::Run)),
+        Release::Periodic { interval, .. } => Some((Comes::Every(*interval), Source::Default)),
+        Release::Asked => Some((Comes::Every(run?.interval()?), Source::Run)),
         Release::At(times) => Some((Comes::Times(times.iter().map(|time| time.nanos()).collect()), Source::Default)),
         Release::Datagram { source } => {
             let interval = Fraction::from_f64(1.0 / plan.datagrams[*source].max_rate).ok()?;

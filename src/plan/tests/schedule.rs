@@ -101,32 +101,34 @@ fn countdown_tasks_are_listed_and_fixed_intervals_are_written() {
     assert_eq!((f.limits.max_latency.unwrap().0, f.limits.max_overruns), (1500, Some(0)));
 }
 
-/// What the importer decides, it writes; for the rest it asks. What counts is whether `intervalDecimal` is there.
+/// What the importer decides, it writes; for the rest it asks. What counts is whether `intervalDecimal` is there (FMI 3.0.2,
+/// 2.2.8.2, table of clock types).
 #[test]
-fn fixed_and_tunable_clocks_without_interval_decimal_are_asked_for_what_the_rig_does_not_say() {
+fn fixed_and_tunable_clocks_without_interval_decimal_are_asked_and_take_nothing_of_the_rig() {
     let clock = |attributes: &str, rig: &str| {
         let xml = format!(
             "<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"tunable\" priority=\"1\" \
              {attributes}/>"
         );
         let text = format!("[fmu.x]\npath = \"x\"\n[fmu.x.clock.c]\n{rig}");
-        let task = try_build(&text, &[description(&xml)], &host()).unwrap().tasks[0].clone();
-        (task.release, task.write_interval, task.write_shift)
+        let task = try_build(&text, &[description(&xml)], &host()).map(|plan| plan.tasks[0].clone());
+        task.map(|task| (task.release, task.write_interval, task.write_shift))
     };
     let [tenth, fifth, half] = ["1/10", "1/5", "1/2"].map(|text| Fraction::parse(text).unwrap());
-    let none = Release::Asked { shift: None, interval: None };
-    assert_eq!(clock("", ""), (none.clone(), false, false));
+    assert_eq!(clock("", ""), Ok((Release::Asked, false, false)));
     let counters = "supportsFraction=\"true\" resolution=\"10\" intervalCounter=\"1\" shiftCounter=\"5\"";
-    assert_eq!(clock(counters, ""), (none, false, false));
+    assert_eq!(clock(counters, ""), Ok((Release::Asked, false, false)));
     let given = "intervalDecimal=\"0.1\" shiftDecimal=\"0.5\"";
-    assert_eq!(clock(given, ""), (Release::Periodic { shift: half, interval: tenth }, true, false));
+    assert_eq!(clock(given, ""), Ok((Release::Periodic { shift: half, interval: tenth }, true, false)));
     let both = "interval = \"1/5\"\nshift = 0.1";
-    assert_eq!(clock(given, both), (Release::Periodic { shift: tenth, interval: fifth }, true, true));
-    assert_eq!(clock("", both), (Release::Periodic { shift: tenth, interval: fifth }, true, true));
-    let interval = Release::Asked { shift: None, interval: Some(fifth) };
-    assert_eq!(clock("", "interval = 0.2"), (interval, true, false));
-    let shift = Release::Asked { shift: Some(Fraction::ZERO), interval: None };
-    assert_eq!(clock("", "shift = 0"), (shift, false, true));
+    assert_eq!(clock(given, both), Ok((Release::Periodic { shift: tenth, interval: fifth }, true, true)));
+    for (attributes, key, what) in [
+        ("", "interval = 0.2", "interval of x.c cannot be set to 0.2 s"),
+        (counters, "shift = 0", "shift of x.c cannot be set to 0 s"),
+    ] {
+        let error = clock(attributes, key).unwrap_err();
+        assert!(error.contains(what) && error.contains("has no intervalDecimal"), "{error}");
+    }
 }
 
 #[test]

@@ -18,7 +18,7 @@ impl PartitionHost {
         let unit = self.world.plan.fmus[self.fmu.0].time_unit;
         self.locked(|| {
             for (index, task) in self.world.plan.tasks.iter().enumerate() {
-                let asked = matches!(task.release, Release::Asked { interval: None, .. });
+                let asked = task.release == Release::Asked;
                 if task.fmu != self.fmu || task.kind != IntervalVariability::Tunable || !asked {
                     continue;
                 }

@@ -12,7 +12,7 @@ impl Timeline {
     pub fn resume(self, release: &Release, stop: Option<Instant>) -> Result<Timeline, &'static str> {
         let same = matches!(
             (&self.source, release),
-            (Source::Grid { .. }, Release::Periodic { .. } | Release::Asked { .. })
+            (Source::Grid { .. }, Release::Periodic { .. } | Release::Asked)
                 | (Source::Changing { .. }, Release::Changing)
                 | (Source::List { .. }, Release::At(_))
                 | (Source::Fed { .. }, Release::Stimulus { .. })

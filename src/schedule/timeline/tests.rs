@@ -108,7 +108,7 @@ fn a_changing_clock_ticks_when_its_last_activation_said() {
 
 #[test]
 fn a_grid_that_is_asked_for_starts_when_it_is_learned() {
-    let mut timeline = Timeline::new(&Release::Asked { shift: None, interval: None }, at(1.0), Some(at(1.5)));
+    let mut timeline = Timeline::new(&Release::Asked, at(1.0), Some(at(1.5)));
     assert_eq!((timeline.next(), timeline.interval()), (None, None));
     let [shift, interval] = ["0.1", "0.2"].map(|text| Fraction::parse(text).unwrap());
     timeline.learn(Learned::Grid { shift, interval }, at(1.0), None);
