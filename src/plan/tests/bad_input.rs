@@ -169,8 +169,8 @@ fn shifts_can_be_set_where_intervals_can() {
 
 #[test]
 fn no_real_time_interval_is_shorter_than_a_microsecond() {
-    let clock =
-        "\n<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"fixed\" priority=\"1\"/>";
+    let clock = "\n<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"fixed\" priority=\"1\" \
+         intervalDecimal=\"1\"/>";
     let short = "[fmu.x.clock.c]\ninterval = 1e-9\n[rig]\nstop_time = 1\n";
     assert_eq!(
         alone(clock, short).unwrap_err(),

@@ -46,14 +46,16 @@ fn variables_of_an_output_clock_are_read_by_the_task_that_ticks_it() {
 }
 
 #[test]
-fn only_what_is_needed_is_read_one_batch_per_type() {
+fn only_what_is_needed_is_read_one_batch_per_type_and_those_of_output_clocks_by_themselves() {
     let plan = ecu_and_plant("[[connect]]\nfrom = \"ecu.throttle\"\nto = \"plant.throttle\"\n");
     assert_eq!(names(&task(&plan, "slow").get), ["throttle"]);
     assert_eq!(task(&plan, "slow").get[0].items[0].connections.len(), 1);
     assert_eq!(names(&task(&plan, "step").set), ["throttle"]);
     assert!(task(&plan, "fast").get.is_empty());
     let all = ecu_and_plant("[record]\n");
-    let types: Vec<_> = task(&all, "slow").get.iter().map(|batch| batch.variable_type).collect();
+    let (always, when_ticked): (Vec<&Batch>, Vec<_>) = task(&all, "slow").get.iter().partition(|b| b.ticked.is_empty());
+    assert_eq!(when_ticked.iter().map(|batch| batch.ticked.as_slice()).collect::<Vec<_>>(), [[0]]);
+    let types: Vec<_> = always.iter().map(|batch| batch.variable_type).collect();
     assert!(types.windows(2).all(|pair| pair[0] < pair[1]), "{types:?}");
 }
 
