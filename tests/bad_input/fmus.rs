@@ -109,7 +109,7 @@ fn ten_gibibytes_of_zeros() {
     bench.write("a.fmu", archive(&[vec![description()], parts].concat()));
     bench.refuses_to_open(
         "a.fmu",
-        "a.fmu: 10 GiB when unpacked, and no more than 256 MiB are accepted for its length; the file may be malicious (a \
+        "a.fmu: 10 GiB when unpacked, and no more than 512 MiB are accepted for its length; the file may be malicious (a \
          ZIP bomb); if you trust it, unpack it yourself and give the folder",
     );
     bench.write("a.fmu", archive(&[description(), Entry { size: 1000, ..zeros("bomb", 1 << 20) }]));
