@@ -1,8 +1,10 @@
 //! Which FIFO priorities partitions use where the process may not use all that the rig asks for (design S5, S8).
 
-use super::priorities::{Class, Merged, TooNarrow, merge};
+use super::folds::fold;
+use super::priorities::{Class, Merged, Placed, TooNarrow, merge, unlimited};
 use super::{FifoReach, Mode};
 use crate::priority::FifoPriority;
+use std::ops::Range;
 
 /// Lowest and highest priority.
 pub(super) type Band = (FifoPriority, FifoPriority);
@@ -17,28 +19,86 @@ pub(super) struct Placement {
     pub cooperative: Option<TooNarrow>,
 }
 
+/// What is to be placed.
+#[derive(Clone, Copy)]
+pub(super) struct Order<'a> {
+    /// FMUs in rig order, most urgent class first.
+    pub classes: &'a [Class],
+    /// Pairs of classes (producer, consumer) of immediate connections.
+    pub feeds: &'a [(usize, usize)],
+    /// Pairs of classes of one FMU of which one may tick the other.
+    pub ticks: &'a [(usize, usize)],
+}
+
 /// Places the classes as the rig asks, or as near to that as the machine lets us: in a band of the same order whose top is
 /// the highest priority that there is, as wide as it has to be. `watched`: a watchdog needs a priority above all.
 ///
-/// The error is that of the rig: its own band is too narrow, whatever the machine gives.
+/// Levels of one FMU share a priority only where the rig's own band has fewer; a machine's limit makes a run cooperative
+/// instead. Where FIFO priorities do not matter, there may be any number of levels. The error is that of the rig: its own
+/// band is too narrow, whatever the machine gives.
 pub(super) fn place(
-    classes: &[Class],
-    feeds: &[(usize, usize)],
+    order: Order,
     asked: Band,
     mode: Mode,
     reach: FifoReach,
     watched: bool,
 ) -> Result<Placement, TooNarrow> {
-    let merged = merge(classes, feeds, asked)?;
+    let Order { classes, feeds, ticks } = order;
     let as_asked = |merged, cooperative| Placement { merged, band: asked, cooperative };
+    let folds = match fold(classes, ticks, width(asked)) {
+        Ok(folds) => folds,
+        Err(_) if mode == Mode::Virtual || reach == FifoReach::Nothing => {
+            return Ok(as_asked(unlimited(classes, feeds, asked), None));
+        }
+        Err(narrow) => return Err(narrow),
+    };
+    let folded = Folded::new(classes, feeds, &folds);
+    let merged = folded.merge(asked)?;
     let FifoReach::UpTo(limit) = reach else { return Ok(as_asked(merged, None)) };
     if mode == Mode::Virtual || limit.get() >= asked.1.get() {
         return Ok(as_asked(merged, None));
     }
-    let band = below(limit, asked, levels(classes), watched);
-    match merge(classes, feeds, band) {
+    let band = below(limit, asked, levels(&folded.classes), watched);
+    match folded.merge(band) {
         Ok(merged) => Ok(Placement { merged, band, cooperative: None }),
         Err(narrow) => Ok(as_asked(merged, Some(narrow))),
+    }
+}
+
+/// How many priorities there are in a band.
+pub(super) fn width(band: Band) -> usize {
+    usize::from(band.1.get() - band.0.get()) + 1
+}
+
+/// Classes of which those that share a priority are one.
+struct Folded<'a> {
+    /// What each of them was made of.
+    folds: &'a [Range<usize>],
+    classes: Vec<Class>,
+    feeds: Vec<(usize, usize)>,
+}
+
+impl<'a> Folded<'a> {
+    fn new(classes: &[Class], feeds: &[(usize, usize)], folds: &'a [Range<usize>]) -> Folded<'a> {
+        let mut fold_of = vec![0; classes.len()];
+        folds.iter().enumerate().for_each(|(fold, own)| fold_of[own.clone()].fill(fold));
+        let together = |own: &Range<usize>| Class {
+            period: classes[own.clone()].iter().filter_map(|class| class.period).min(),
+            members: classes[own.clone()].iter().flat_map(|class| class.members.iter().copied()).collect(),
+            ..classes[own.start].clone()
+        };
+        Folded {
+            folds,
+            classes: folds.iter().map(together).collect(),
+            feeds: feeds.iter().map(|&(a, b)| (fold_of[a], fold_of[b])).filter(|(a, b)| a != b).collect(),
+        }
+    }
+
+    /// The merged order of the classes that these were made of.
+    fn merge(&self, band: Band) -> Result<Merged, TooNarrow> {
+        let merged = merge(&self.classes, &self.feeds, band)?;
+        let apart = |placed: Placed| self.folds[placed.class].clone().map(move |class| Placed { class, ..placed });
+        Ok(Merged { order: merged.order.into_iter().flat_map(apart).collect(), ..merged })
     }
 }
 
@@ -50,8 +110,7 @@ fn levels(classes: &[Class]) -> usize {
 
 fn below(limit: FifoPriority, asked: Band, levels: usize, watched: bool) -> Band {
     let top = limit.get() - u8::from(watched && limit.get() > 1);
-    let width = usize::from(asked.1.get() - asked.0.get()) + 1;
-    let needed = levels.clamp(1, width) as u8;
+    let needed = levels.clamp(1, width(asked)) as u8;
     let bottom = asked.0.get().min(top.saturating_sub(needed - 1)).max(1);
     let priority = |value| FifoPriority::new(value).expect("between 1 and the limit");
     (priority(bottom), priority(top))
@@ -70,13 +129,24 @@ mod tests {
     fn classes(fmus: &[usize]) -> Vec<Class> {
         let class = |fmu, i: usize| {
             let period = Some(Fraction::new(i as u64 + 1, 1000).unwrap());
-            Class { fmu, cpu: 0, period, members: vec![100 * fmu + i] }
+            Class { fmu, cpu: 0, period, execution: None, members: vec![100 * fmu + i] }
         };
         fmus.iter().enumerate().flat_map(|(fmu, &n)| (0..n).map(move |i| class(fmu, i))).collect()
     }
 
+    fn placed_in(
+        fmus: &[usize],
+        (low, high): (u8, u8),
+        mode: Mode,
+        reach: FifoReach,
+        watched: bool,
+    ) -> Result<Placement, TooNarrow> {
+        let order = Order { classes: &classes(fmus), feeds: &[], ticks: &[] };
+        place(order, (priority(low), priority(high)), mode, reach, watched)
+    }
+
     fn placed(fmus: &[usize], reach: FifoReach, watched: bool) -> Placement {
-        place(&classes(fmus), &[], (priority(51), priority(89)), Mode::RealTime, reach, watched).unwrap()
+        placed_in(fmus, (51, 89), Mode::RealTime, reach, watched).unwrap()
     }
 
     fn ends(placement: &Placement) -> (u8, u8) {
@@ -88,14 +158,7 @@ mod tests {
         for reach in [FifoReach::All, FifoReach::UpTo(priority(89)), FifoReach::Nothing] {
             assert_eq!(ends(&placed(&[3, 3], reach, false)), (51, 89));
         }
-        let virtual_time = place(
-            &classes(&[3]),
-            &[],
-            (priority(51), priority(89)),
-            Mode::Virtual,
-            FifoReach::UpTo(priority(2)),
-            false,
-        );
+        let virtual_time = placed_in(&[3], (51, 89), Mode::Virtual, FifoReach::UpTo(priority(2)), false);
         assert_eq!(ends(&virtual_time.unwrap()), (51, 89));
     }
 
@@ -117,10 +180,30 @@ mod tests {
     }
 
     #[test]
-    fn a_band_that_is_too_narrow_in_the_rig_is_the_rigs_fault() {
-        let band = (priority(60), priority(61));
-        let result = place(&classes(&[3]), &[], band, Mode::RealTime, FifoReach::UpTo(priority(50)), false);
-        assert_eq!(result, Err(TooNarrow { fmu: 0, needed: 3 }));
+    fn only_the_rigs_own_band_makes_levels_of_an_fmu_share_a_priority() {
+        let fifo = |limit: u8| {
+            let reach = FifoReach::UpTo(priority(limit));
+            let placement = placed_in(&[4], (60, 62), Mode::RealTime, reach, false).unwrap();
+            let fifo: Vec<u8> = placement.merged.order.iter().map(|placed| placed.fifo.get()).collect();
+            (fifo, placement.cooperative)
+        };
+        assert_eq!(fifo(99), (vec![62, 61, 60, 60], None));
+        assert_eq!(fifo(5), (vec![5, 4, 3, 3], None), "a band as wide, only lower");
+        assert_eq!(fifo(2), (vec![62, 61, 60, 60], Some(TooNarrow { fmu: 0, needed: 3 })));
+    }
+
+    #[test]
+    fn levels_that_may_not_share_are_too_many_for_fifo_alone() {
+        let ticks: Vec<(usize, usize)> = (0..4).flat_map(|a| (a + 1..4).map(move |b| (a, b))).collect();
+        let order = Order { classes: &classes(&[4]), feeds: &[], ticks: &ticks };
+        let fifo = |mode, reach| {
+            let placement = place(order, (priority(60), priority(62)), mode, reach, false)?;
+            Ok(placement.merged.order.iter().map(|placed| (placed.class, placed.fifo.get())).collect::<Vec<_>>())
+        };
+        assert_eq!(fifo(Mode::RealTime, FifoReach::All), Err(TooNarrow { fmu: 0, needed: 4 }));
+        let all = vec![(0, 62), (1, 61), (2, 60), (3, 60)];
+        assert_eq!(fifo(Mode::RealTime, FifoReach::Nothing), Ok(all.clone()));
+        assert_eq!(fifo(Mode::Virtual, FifoReach::All), Ok(all));
     }
 
     proptest! {
@@ -134,7 +217,8 @@ mod tests {
             let classes = classes(&fmus);
             let band = (priority(low), priority((low + width).min(99)));
             let reach = FifoReach::UpTo(priority(limit));
-            let placement = place(&classes, &[], band, Mode::RealTime, reach, false).unwrap();
+            let order = Order { classes: &classes, feeds: &[], ticks: &[] };
+            let placement = place(order, band, Mode::RealTime, reach, false).unwrap();
             let most = fmus.iter().max().unwrap();
             prop_assert_eq!(placement.cooperative.is_some(), *most > usize::from(limit));
             for (i, upper) in placement.merged.order.iter().enumerate() {

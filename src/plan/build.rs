@@ -1,6 +1,6 @@
 //! From a rig and its model descriptions to the plan.
 
-use super::band::{Placement, place};
+use super::band::{Order, Placement, place, width};
 use super::batches;
 use super::clocks::{self, Draft};
 use super::connections;
@@ -18,7 +18,7 @@ use super::{
 use crate::fmu::description::{IntervalVariability, ModelDescription};
 use crate::priority::FifoPriority;
 use crate::rig::{Mode, Problem, Rig};
-use crate::time::Instant;
+use crate::time::{Instant, Nanos};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
@@ -128,23 +128,29 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
     let feeds = feeds(rig, &classes, drafts.len(), &owners, &links);
     let asked = rig.host.fifo_priorities.value;
     let watched = drafts.iter().any(|draft| draft.limits.max_execution.is_some());
-    let Placement { merged, band, cooperative } = match place(&classes, &feeds, asked, rig.mode, host.fifo, watched) {
+    let ticks = ticks(&classes, width(asked), &drafts, &units, &outputs);
+    let order = Order { classes: &classes, feeds: &feeds, ticks: &ticks };
+    let Placement { merged, band, cooperative } = match place(order, asked, rig.mode, host.fifo, watched) {
         Ok(placement) => placement,
         Err(narrow) => {
             let (low, high) = asked;
+            let levels = levels(&classes, narrow.fmu);
             let message = format!(
-                "{} needs {} priority levels, but fifo_priorities = [{}, {}] has {}: make it wider",
+                "{} has {levels} priority levels, which need {} FIFO priorities, but fifo_priorities = [{}, {}] has {}: a triggered \
+                 level shares none with one that may tick it; make it wider (at most [1, 99]), or say in the model description \
+                 (clocks of the output clocks and of the countdown clocks) which partitions tick them",
                 units[narrow.fmu].name(),
                 narrow.needed,
                 low.get(),
                 high.get(),
-                high.get() - low.get() + 1
+                width(asked)
             );
             findings.rig(rig.host.fifo_priorities.place, message);
             let merged = Merged { order: Vec::new(), disordered: Vec::new() };
             Placement { merged, band: asked, cooperative: None }
         }
     };
+    strict(rig, &units, &classes, host, &mut findings);
     for cpu in &merged.disordered {
         findings.note(format!(
             "the band of FIFO priorities is so narrow that on core {cpu} a partition may run above one of another FMU that has a \
@@ -324,9 +330,74 @@ fn classes(drafts: &[Draft], cpus: &[usize]) -> Vec<Class> {
     let class = |members: &[usize]| {
         let fmu = drafts[members[0]].fmu;
         let period = members.iter().filter_map(|&d| drafts[d].period).min();
-        Class { fmu, cpu: cpus[fmu], period, members: members.to_vec() }
+        let mut executions = members.iter().map(|&d| drafts[d].figures.execution);
+        let execution = executions.try_fold(Nanos(0), |all, one| Some(all.plus(one?)));
+        Class { fmu, cpu: cpus[fmu], period, execution, members: members.to_vec() }
     };
     sorted.chunk_by(equal).map(class).collect()
+}
+
+/// How many priority levels an FMU has.
+fn levels(classes: &[Class], fmu: usize) -> usize {
+    classes.iter().filter(|class| class.fmu == fmu).count()
+}
+
+/// Which classes of an FMU with more than `width` of them may tick which others of it, directly or through others, as pairs
+/// that have no direction.
+fn ticks(
+    classes: &[Class],
+    width: usize,
+    drafts: &[Draft],
+    units: &[Unit],
+    outputs: &[Vec<Output>],
+) -> Vec<(usize, usize)> {
+    if (0..units.len()).all(|fmu| levels(classes, fmu) <= width) {
+        return Vec::new();
+    }
+    let causes: Vec<Vec<usize>> = (0..drafts.len()).map(|draft| causes::of(draft, drafts, units, outputs)).collect();
+    let mut class_of = vec![0; drafts.len()];
+    for (class, members) in classes.iter().map(|class| &class.members).enumerate() {
+        members.iter().for_each(|&draft| class_of[draft] = class);
+    }
+    let mut pairs = BTreeSet::new();
+    for draft in 0..drafts.len() {
+        let mut seen = vec![false; drafts.len()];
+        let mut open = causes[draft].clone();
+        while let Some(cause) = open.pop() {
+            if !std::mem::replace(&mut seen[cause], true) {
+                open.extend(causes[cause].iter().copied().filter(|&other| !seen[other]));
+            }
+        }
+        let own = class_of[draft];
+        let earlier = (0..drafts.len()).filter(|&cause| seen[cause]).map(|cause| class_of[cause]);
+        let of_fmu = earlier.filter(|&other| other != own && classes[other].fmu == classes[own].fmu);
+        pairs.extend(of_fmu.map(|other| (own.min(other), own.max(other))));
+    }
+    pairs.into_iter().collect()
+}
+
+/// `strict_priorities` refuses to let levels of an FMU share FIFO priorities; where there are none, none are shared.
+fn strict(rig: &Rig, units: &[Unit], classes: &[Class], host: &HostFacts, findings: &mut Findings) {
+    let (low, high) = rig.host.fifo_priorities.value;
+    let width = width((low, high));
+    let Some(place) = rig.host.strict_priorities.filter(|_| rig.mode == Mode::RealTime) else { return };
+    for (fmu, unit) in units.iter().enumerate() {
+        let levels = levels(classes, fmu);
+        if levels <= width {
+            continue;
+        }
+        let message = format!(
+            "strict_priorities = true: {} has {levels} priority levels, but fifo_priorities = [{}, {}] has {width}, so that some \
+             would share a FIFO priority: make it wider (at most [1, 99]), or allow that by leaving strict_priorities out",
+            unit.name(),
+            low.get(),
+            high.get()
+        );
+        match host.fifo {
+            FifoReach::Nothing => findings.note(format!("{message}. Here there are no FIFO priorities at all")),
+            _ => findings.rig(place, message),
+        }
+    }
 }
 
 /// Which class produces what which class consumes at the same time: by an immediate connection.

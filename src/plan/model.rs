@@ -377,7 +377,7 @@ pub struct TaskPlan {
     pub fmi_priority: FmiPriority,
     /// Priority level within the instance: 0 is the most urgent, equal levels never preempt each other.
     pub level: usize,
-    /// Priority of the thread.
+    /// Priority of the thread. Several levels of an instance may [share](super::shared) one.
     pub fifo: FifoPriority,
     /// The instance's core.
     pub cpu: usize,

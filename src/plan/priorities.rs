@@ -1,15 +1,16 @@
 //! One order over the priorities of all FMUs (design S5).
 //!
-//! A *class* is the set of clocks of one FMU that have the same priority. Guarantees, whatever the priorities: classes of
-//! one FMU keep their order and get different FIFO priorities; members of a class get the same; all lie in the band.
-//! Where the band is wide enough, a class with a shorter period never runs below one of another FMU with a longer one.
+//! A *class* is the set of clocks of one FMU that have the same priority, or neighbouring ones that share a FIFO priority
+//! (`folds`). Guarantees, whatever the priorities: classes of one FMU keep their order and get different FIFO priorities;
+//! members of a class get the same; all lie in the band. Where the band is wide enough, a class with a shorter period never
+//! runs below one of another FMU with a longer one.
 
 use super::order::constrained;
 use crate::priority::FifoPriority;
-use crate::time::Fraction;
-use std::collections::{HashMap, VecDeque};
+use crate::time::{Fraction, Nanos};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// Clocks of one FMU with equal priority.
+/// Clocks of one FMU with equal priority, or that share a FIFO priority.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Class {
     /// Index of the FMU in the rig.
@@ -18,6 +19,8 @@ pub(super) struct Class {
     pub cpu: usize,
     /// The shortest period in this class; `None`: it has none.
     pub period: Option<Fraction>,
+    /// The execution times that the rig gives its clocks, all together; `None`: not all are given.
+    pub execution: Option<Nanos>,
     /// The tasks, by their index before sorting, in document order.
     pub members: Vec<usize>,
 }
@@ -31,7 +34,7 @@ pub(super) struct Placed {
     pub fifo: FifoPriority,
 }
 
-/// The band is too narrow: this FMU alone has more levels.
+/// The band is too narrow: this FMU alone needs more priorities, although levels share where they may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TooNarrow {
     /// Index of the FMU in the rig.
@@ -84,9 +87,22 @@ pub(super) fn merge(
     Ok(Merged { order, disordered })
 }
 
+/// An order for which FIFO priorities do not matter: all classes, most urgent first, at the band's priorities as far as these go.
+pub(super) fn unlimited(classes: &[Class], feeds: &[(usize, usize)], band: (FifoPriority, FifoPriority)) -> Merged {
+    let mut above: BTreeMap<usize, u8> = BTreeMap::new();
+    let placed = |class: usize| {
+        let above = above.entry(classes[class].cpu).or_default();
+        let fifo = band.1.get().saturating_sub(*above).max(band.0.get());
+        *above = above.saturating_add(1);
+        Placed { class, fifo: FifoPriority::new(fifo).expect("it is in the band") }
+    };
+    let order = by_key(classes, &keys(classes), feeds).into_iter().map(placed).collect();
+    Merged { order, disordered: Vec::new() }
+}
+
 /// The shortest period among a class and the lower classes of its FMU: non-decreasing from the top down, so sorting by it
 /// keeps the order of each FMU.
-fn keys(classes: &[Class]) -> Vec<Option<Fraction>> {
+pub(super) fn keys(classes: &[Class]) -> Vec<Option<Fraction>> {
     let mut keys: Vec<Option<Fraction>> = classes.iter().map(|class| class.period).collect();
     for i in (1..classes.len()).rev() {
         if classes[i].fmu == classes[i - 1].fmu {

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 fn class(fmu: usize, millis: u64, member: usize) -> Class {
     let period = (millis > 0).then(|| Fraction::new(millis, 1000).unwrap());
-    Class { fmu, cpu: 0, period, members: vec![member] }
+    Class { fmu, cpu: 0, period, execution: None, members: vec![member] }
 }
 
 fn band(low: u8, high: u8) -> (FifoPriority, FifoPriority) {

@@ -194,6 +194,8 @@ pub enum HostClock {
 pub struct RigHost {
     /// `fifo_priorities`: lowest and highest.
     pub fifo_priorities: At<(FifoPriority, FifoPriority)>,
+    /// `strict_priorities = true` stands here: no two levels of an FMU share a FIFO priority.
+    pub strict_priorities: Option<Place>,
     /// `cpus`; empty: chosen by the plan.
     pub cpus: Vec<At<usize>>,
     /// `lock_memory`.
@@ -221,6 +223,7 @@ impl Default for RigHost {
         let priority = |value| FifoPriority::new(value).expect("51 and 89 are FIFO priorities");
         RigHost {
             fifo_priorities: At::unplaced((priority(51), priority(89))),
+            strict_priorities: None,
             cpus: Vec::new(),
             lock_memory: true,
             clock: HostClock::Monotonic,

@@ -13,6 +13,7 @@ const RIG: &[&str] =
     &["name", "mode", "start_time", "stop_time", "overrun", "on_error", "trigger_time", "shutdown_timeout"];
 const HOST: &[&str] = &[
     "fifo_priorities",
+    "strict_priorities",
     "cpus",
     "lock_memory",
     "clock",
@@ -90,6 +91,9 @@ pub(super) fn overrun(section: &Section) -> Option<Overrun> {
 fn read_host(section: Section, host: &mut RigHost) {
     if let Some(band) = read_band(&section) {
         host.fifo_priorities = band;
+    }
+    if section.boolean("strict_priorities") == Some(true) {
+        host.strict_priorities = section.get("strict_priorities").map(|item| section.place_of(item));
     }
     for cpu in elements(&section, "cpus").unwrap_or_default() {
         match cpu.value.as_integer().and_then(|i| usize::try_from(i).ok()) {

@@ -150,7 +150,7 @@ fn unknown_keys_name_their_place_and_the_nearest_known_key() {
     );
     refused_with_fmu(
         "[host]\ncolour = 1\n",
-        "rig.toml:4:1: unknown key \"colour\" in [host]; known are fifo_priorities, cpus, lock_memory, clock, spin_us, phase_us, stack_kib, memory_limit, log_limit, wakeup_us, overhead_us",
+        "rig.toml:4:1: unknown key \"colour\" in [host]; known are fifo_priorities, strict_priorities, cpus, lock_memory, clock, spin_us, phase_us, stack_kib, memory_limit, log_limit, wakeup_us, overhead_us",
     );
 }
 

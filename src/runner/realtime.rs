@@ -72,7 +72,7 @@ impl PartitionThread {
         let (world, task) = (self.world, self.task);
         let plan = &world.plan.tasks[task.0];
         let fifo = world.scheduling == Scheduling::Fifo;
-        let member = LockMember::new(plan.level, fifo.then_some(plan.fifo.get()));
+        let member = LockMember::new(plan.level, fifo.then_some(plan.fifo.get())).sharing(world.tasks[task.0].shared);
         world.board.task(task).word(TaskWord::Tid).store(u64::from(thread::current_tid()), Relaxed);
         crate::sys::crash::label_thread(task.0 as u64 + 1);
         let set_up = self.set_up().map(|unrefined| SetUp {
@@ -293,7 +293,11 @@ impl PartitionThread {
             instance.turns.take(task.0, release, || world.now());
             0
         } else {
-            instance.lock.enter(host.member(), || world.help(task))
+            // Those of its own level cannot come to their entry once it has.
+            if !own.state.ahead.is_empty() {
+                world.let_others_begin(task);
+            }
+            instance.lock.enter(host.member(), || world.let_others_begin(task))
         };
         own.prefetch_notes();
         let mut woken = awake.at;

@@ -134,6 +134,11 @@ pub struct TaskState {
     pub core: usize,
     /// Its place among the tasks of its core, most urgent first.
     pub place: usize,
+    /// Tasks of its core that have its FIFO priority and stand before it in the order of the plan, most urgent first; none without
+    /// `SCHED_FIFO`.
+    pub ahead: Box<[TaskId]>,
+    /// Which of the priorities that several levels of its instance share is its own; `None`: it shares none.
+    pub shared: Option<usize>,
     /// Its kind of clock: only a countdown clock is armed, only a tunable one gets another interval.
     pub kind: IntervalVariability,
 }
@@ -227,8 +232,18 @@ impl World {
             places.push((core, cores[core].1.len()));
             cores[core].1.push(TaskId(index));
         }
-        let tasks = (places.into_iter().zip(&plan.tasks))
-            .map(|((core, place), task)| {
+        let fifo = scheduling == Scheduling::Fifo;
+        let shared = if fifo { plan.shared() } else { Vec::new() };
+        let shared_by = |fmu: FmuId| -> Vec<&Vec<TaskId>> {
+            shared.iter().filter(|tasks| plan.tasks[tasks[0].0].fmu == fmu).collect()
+        };
+        let ahead = |index: usize| {
+            let own = &plan.tasks[index];
+            let equal = |id: &TaskId| fifo && plan.tasks[id.0].cpu == own.cpu && plan.tasks[id.0].fifo == own.fifo;
+            (0..index).map(TaskId).filter(equal).collect()
+        };
+        let tasks = (places.into_iter().zip(&plan.tasks).enumerate())
+            .map(|(index, ((core, place), task))| {
                 CachePadded::new(TaskState {
                     wake: WakeWord::on(clock),
                     ticks: TickQueue::default(),
@@ -246,17 +261,19 @@ impl World {
                     finished: AtomicBool::new(false),
                     core,
                     place,
+                    ahead: ahead(index),
+                    shared: shared_by(task.fmu).iter().position(|tasks| tasks.contains(&TaskId(index))),
                     kind: task.kind,
                 })
             })
             .collect();
-        let fifo = scheduling == Scheduling::Fifo;
         let instances = (0..plan.fmus.len())
             .map(|index| {
                 let own = plan.tasks.iter().filter(|task| task.fmu == FmuId(index));
                 let ceiling = own.map(|task| task.fifo.get()).max().filter(|_| fifo);
                 let lock = PreemptionLock::new(plan.fmus[index].levels, ceiling)
-                    .map_err(|error| format!("fmu `{}`: {error}", plan.fmus[index].name))?;
+                    .map_err(|error| format!("fmu `{}`: {error}", plan.fmus[index].name))?
+                    .with_shared(shared_by(FmuId(index)).len());
                 Ok(InstanceState {
                     lock,
                     turns: Turns::new(plan.tasks.iter().map(|task| (task.fmu == FmuId(index)).then_some(task.level))),
@@ -490,6 +507,42 @@ impl World {
                 self.wake_pending(core, index * 64, higher);
             }
         }
+    }
+
+    /// [`World::help`], and those that have the same FIFO priority as `task`, come before it in the order of the plan, and are
+    /// due but have not begun, run first: the kernel takes them in the order in which they were woken. To be called by its
+    /// thread, before it begins.
+    #[inline]
+    pub fn let_others_begin(&self, task: TaskId) {
+        self.help(task);
+        let ahead = &self.tasks[task.0].ahead;
+        if !ahead.is_empty() {
+            self.let_begin(ahead);
+        }
+    }
+
+    #[inline(never)] // few share a priority
+    fn let_begin(&self, ahead: &[TaskId]) {
+        // One of them may come to stand behind others of them, or wait for its token. Nobody is waited for who waits longer.
+        for _ in 0..2 + ahead.len() {
+            let now = Nanos(self.now());
+            if !ahead.iter().any(|other| self.is_to_begin(*other, now)) {
+                return;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// Whether a task is due and has not begun.
+    fn is_to_begin(&self, task: TaskId, now: Nanos) -> bool {
+        let state = &self.tasks[task.0];
+        let next = state.next.load(SeqCst);
+        let due = match next {
+            i64::MAX => false,
+            i64::MIN => true,
+            next => self.wall_of(Nanos(next)) <= now,
+        };
+        (due || state.has_mail()) && self.sites[task.0].cells.get(TaskWord::Active) == 0
     }
 
     #[cold]

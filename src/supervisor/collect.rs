@@ -69,7 +69,7 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
     let mut clocks: Vec<ClockResult> =
         (0..plan.tasks.len()).map(|task| clock(plan, board, TaskId(task), scheduling, facts)).collect();
     let mut notes = plan.notes.clone();
-    schedulability::predict(plan, scheduling, &mut clocks, &mut notes);
+    let shared = schedulability::predict(plan, scheduling, &mut clocks, &mut notes);
     let died = death(plan, board, facts);
     let fmus: Vec<FmuResult> = (0..plan.fmus.len())
         .map(|fmu| FmuResult {
@@ -95,6 +95,9 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
     }
     for (task, clock) in clocks.iter().enumerate() {
         limits(&plan.tasks[task], clock, board.task(TaskId(task)).get(TaskWord::Demoted) == 1, &mut problem);
+    }
+    for warning in shared {
+        problem(Severity::Warning, warning);
     }
     let overrun = stopped_by_overrun(plan, board);
     if let Some(message) = &overrun {

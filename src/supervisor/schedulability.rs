@@ -19,10 +19,16 @@ pub fn seen(plan: &Plan, cells: TaskCells) -> Schedulability {
 }
 
 /// Computes the worst response of each clock, from the rig's figures and else from what this run has measured. What was
-/// slower than the rig's figures allow is noted. Only SCHED_FIFO schedules as the computation has it.
-pub fn predict(plan: &Plan, scheduling: Scheduling, clocks: &mut [ClockResult], notes: &mut Vec<String>) {
+/// slower than the rig's figures allow is noted. Gives a warning for each FMU whose levels share FIFO priorities. Only
+/// SCHED_FIFO schedules as the computation has it.
+pub fn predict(
+    plan: &Plan,
+    scheduling: Scheduling,
+    clocks: &mut [ClockResult],
+    notes: &mut Vec<String>,
+) -> Vec<String> {
     if scheduling != Scheduling::Fifo {
-        return;
+        return Vec::new();
     }
     let analysis = analyse(plan, Some(&measured(clocks)));
     for (clock, predicted) in clocks.iter_mut().zip(&analysis.clocks) {
@@ -31,6 +37,7 @@ pub fn predict(plan: &Plan, scheduling: Scheduling, clocks: &mut [ClockResult], 
         clock.schedulability.predicted_from = worst.map(|worst| worst.basis.into());
     }
     notes.extend(clocks.iter().enumerate().filter_map(|(task, clock)| slower(plan, &analysis, TaskId(task), clock)));
+    plan.shared_priorities(&analysis)
 }
 
 /// That a clock was slower than computed from figures of the rig.

@@ -10,6 +10,8 @@ pub enum Violation {
     /// A section runs while a higher one is in its activation and awake: it waits for the lock.
     GoesOnInsideHigher,
     InterleavesWithEqual,
+    /// A more urgent one starts inside of a less urgent one that shares its priority.
+    InterleavesWithShared,
     StartsInsideHigher,
     StartsBeforeHigherTarget,
     RunsAbovePriority,
@@ -55,6 +57,13 @@ impl Model {
         }
         if self.threads().filter(started).any(|t| level(t) == level(me)) {
             return Some(Violation::InterleavesWithEqual);
+        }
+        if self
+            .threads()
+            .filter(started)
+            .any(|t| self.shares(level(t)) && self.shares(level(me)) && level(t) > level(me))
+        {
+            return Some(Violation::InterleavesWithShared);
         }
         if self.threads().filter(started).any(|t| level(t) < level(me)) {
             return Some(Violation::StartsInsideHigher);

@@ -12,8 +12,8 @@
 
 /// Threads in a state, at most.
 pub const THREADS: usize = 4;
-/// Words in a state: the lock, then one token per level.
-pub const WORDS: usize = 5;
+/// Words in a state: the lock, then one token per level, then the turn of those that share a priority.
+pub const WORDS: usize = 6;
 /// No thread.
 pub const NOBODY: u8 = u8::MAX;
 
@@ -102,6 +102,12 @@ impl Machine {
             }
         }
         best
+    }
+
+    /// A running thread goes behind those of its priority (`sched_yield`).
+    pub fn stand_back(&mut self, thread: u8) {
+        self.ready.remove(thread);
+        self.ready.push(thread);
     }
 
     pub fn effective(&self, thread: u8) -> u8 {

@@ -28,11 +28,14 @@ const RIGHT: Mechanism = Mechanism {
     gate_at_word: true,
     bit_first: true,
     again: true,
+    turn: true,
+    stand_back: true,
 };
 
 /// A high one, two equal ones, a low one; code that locks or sleeps.
 const FOUR: Scene = Scene {
     levels: &[0, 1, 1, 2],
+    shared: (0, 0),
     releases: &[1, 1, 1, 1],
     budget: &[1, 1, 1, 1],
     may_sleep: true,
@@ -133,6 +136,45 @@ fn without_the_second_time_who_polls_starts_inside_a_higher_one() {
     let once = Mechanism { again: false, ..RIGHT };
     assert_violates(once, &[Scene { polls: true, ..FOUR }], Violation::StartsInsideHigher);
     assert_violates(once, &[Scene { polls: true, ..SLEEPS_LOCKED }], Violation::StartsInsideLockedSection);
+}
+
+/// Three levels with one priority, below and above others.
+const SHARED: Scene = Scene { levels: &[0, 1, 2, 3], shared: (1, 3), ..FOUR };
+const SHARED_ABOVE: Scene = Scene { shared: (0, 2), ..SHARED };
+/// The most urgent of those that share is ticked, by one of another priority. By code that never sleeps: a second tick for one
+/// that sleeps may find its token with somebody who waits for it, and then a less urgent one of its priority begins first.
+const SHARED_TICKS: Scene = Scene {
+    may_sleep: false,
+    levels: &[0, 1, 2],
+    shared: (0, 1),
+    releases: &[0, 1, 2],
+    budget: &[1, 0, 2],
+    target: Some(0),
+    ..FOUR
+};
+
+#[test]
+fn the_mechanism_holds_where_levels_share_a_priority() {
+    for (name, scene) in [("shared", SHARED), ("shared above", SHARED_ABOVE)] {
+        assert_holds(name, scene);
+    }
+    assert_holds("shared ticks", SHARED_TICKS);
+    let smaller = Scene { levels: &[0, 1, 2], releases: &[1, 1, 1], budget: &[1, 1, 1], ..FOUR };
+    for shared in [(0, 1), (1, 2)] {
+        assert_holds("shared and polling", Scene { shared, polls: true, ..smaller });
+    }
+}
+
+#[test]
+fn without_the_turn_one_starts_inside_another_that_shares_its_priority() {
+    let without = Mechanism { turn: false, ..RIGHT };
+    assert_violates(without, &[SHARED], Violation::InterleavesWithShared);
+}
+
+#[test]
+fn without_standing_back_one_starts_before_a_target_that_shares_its_priority() {
+    let first = Mechanism { stand_back: false, ..RIGHT };
+    assert_violates(first, &[SHARED_TICKS], Violation::StartsBeforeHigherTarget);
 }
 
 #[test]

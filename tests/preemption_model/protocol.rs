@@ -8,6 +8,7 @@ const WORD: u8 = 0;
 const fn token(level: u8) -> u8 {
     1 + level
 }
+const TURN: u8 = 5;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum At {
@@ -20,6 +21,9 @@ pub enum At {
     Look,
     HigherTake(u8),
     HigherGive(u8),
+    TurnTake,
+    /// Before it goes through the gate once more.
+    TurnGive,
     Set,
     RecheckFlag,
     Recheck,
@@ -41,6 +45,8 @@ pub enum At {
     Restore,
     Wake,
     Leave,
+    /// Before it gives its token back.
+    TurnEnd,
     TokenGive,
 }
 
@@ -77,9 +83,20 @@ impl Model {
         0..self.scene.levels.len() as u8
     }
 
+    /// Whether a level has its priority in common with others.
+    pub fn shares(&self, level: u8) -> bool {
+        let (first, last) = self.scene.shared;
+        first < last && (first..=last).contains(&level)
+    }
+
+    fn takes_turns(&self, thread: u8) -> bool {
+        self.mechanism.turn && self.shares(self.scene.levels[thread as usize])
+    }
+
     pub fn start(&self) -> State {
         let per = |values: &[u8]| std::array::from_fn(|t| values.get(t).copied().unwrap_or(0));
-        let base = std::array::from_fn(|t| 10 - self.scene.levels.get(t).copied().unwrap_or(9));
+        let own = |level: u8| if self.shares(level) { self.scene.shared.0 } else { level };
+        let base = std::array::from_fn(|t| 10 - own(self.scene.levels.get(t).copied().unwrap_or(9)));
         State {
             machine: Machine::new(base, self.scene.steal),
             at: [At::Idle; THREADS],
@@ -190,7 +207,7 @@ impl Model {
             s.polled[m] = true;
             match self.mechanism.again {
                 true => {
-                    s.at[m] = At::Gate;
+                    s.at[m] = if self.takes_turns(me) { At::TurnGive } else { At::Gate };
                     None
                 }
                 false => self.begin(s, me),
@@ -245,7 +262,11 @@ impl Model {
         let after_gate = if self.mechanism.help { At::Help } else { At::Look };
         let mut next = *state;
         next.machine.begin_step(me);
-        let again = if self.mechanism.bit_first { At::Gate } else { At::Clear };
+        let again = match self.mechanism.bit_first {
+            true if self.takes_turns(me) => At::TurnGive,
+            true => At::Gate,
+            false => At::Clear,
+        };
         let mut violation = None;
         let label = match state.at[m] {
             At::Token => {
@@ -279,6 +300,14 @@ impl Model {
                     && self.scene.levels[target as usize] < level
                 {
                     self.wake_target(&mut next, target);
+                    let due = next.machine.status[target as usize] == Status::Ready && !next.started[target as usize];
+                    if due
+                        && self.mechanism.stand_back
+                        && self.shares(level)
+                        && self.shares(self.scene.levels[target as usize])
+                    {
+                        next.machine.stand_back(me);
+                    }
                 }
                 "helps"
             }
@@ -291,8 +320,23 @@ impl Model {
                 "sees a higher level"
             }
             At::Look => {
-                next.at[m] = if self.mechanism.bit_first { At::RecheckFlag } else { At::Set };
+                next.at[m] = match self.mechanism.bit_first {
+                    true if self.takes_turns(me) => At::TurnTake,
+                    true => At::RecheckFlag,
+                    false => At::Set,
+                };
                 "sees no higher level"
+            }
+            At::TurnTake => {
+                let waits = state.machine.is_taken_by_another(me, TURN);
+                next.at[m] = if waits { At::TurnGive } else { At::RecheckFlag };
+                next.machine.take(me, TURN);
+                "takes the turn"
+            }
+            At::TurnGive => {
+                next.at[m] = At::Gate;
+                next.machine.give(me, TURN);
+                "gives the turn back and begins again"
             }
             At::HigherTake(higher) => {
                 next.at[m] = At::HigherGive(higher);
@@ -396,8 +440,13 @@ impl Model {
             At::Leave => {
                 next.active &= !(1 << level);
                 next.started[m] = false;
-                next.at[m] = At::TokenGive;
+                next.at[m] = if self.takes_turns(me) { At::TurnEnd } else { At::TokenGive };
                 "leaves"
+            }
+            At::TurnEnd => {
+                next.at[m] = At::TokenGive;
+                next.machine.give(me, TURN);
+                "gives the turn back"
             }
             At::TokenGive => {
                 if self.mechanism.token {

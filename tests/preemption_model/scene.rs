@@ -37,6 +37,10 @@ pub struct Mechanism {
     pub bit_first: bool,
     /// Who has polled inside of the gate goes through it once more.
     pub again: bool,
+    /// Where levels share a priority, one that has begun holds their turn.
+    pub turn: bool,
+    /// Whoever helps lets those of its priority that come before it run up to their entry.
+    pub stand_back: bool,
 }
 
 /// What the threads are and what their FMU code may do.
@@ -44,6 +48,8 @@ pub struct Mechanism {
 pub struct Scene {
     /// The level of each thread; 0 is the highest.
     pub levels: &'static [u8],
+    /// The first and the last of those levels that share one priority; the same: none do.
+    pub shared: (u8, u8),
     /// How often each thread is released; 0 for the target of ticks.
     pub releases: &'static [u8],
     /// Locked sections plus sleeps that an activation may have.

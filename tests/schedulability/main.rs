@@ -14,7 +14,17 @@ use vecud::plan::schedulability::{Arrivals, Outcome, Pattern, Task, solve};
 /// A task of an instance of its own on core 0.
 fn periodic(urgency: u32, interval: i128, execution: i128) -> Task {
     let arrivals = Arrivals::Own(Pattern::Grid { interval, jitter: 0 });
-    Task { core: 0, instance: urgency as usize, urgency, execution, section: 0, wake: 0, arrivals }
+    Task {
+        core: 0,
+        instance: urgency as usize,
+        urgency,
+        level: 0,
+        waits: false,
+        execution,
+        section: 0,
+        wake: 0,
+        arrivals,
+    }
 }
 
 /// Worst responses, where there are any.

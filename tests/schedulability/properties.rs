@@ -37,6 +37,9 @@ pub fn system(random: &mut Random) -> Vec<Task> {
             core: core_of[instances[task]],
             instance: instances[task],
             urgency,
+            // Equal levels, and different ones that share a priority.
+            level: random.between(0, 2) as usize,
+            waits: true,
             execution,
             section,
             wake,

@@ -183,7 +183,7 @@ impl Machine<'_> {
         };
         let first = |task: &usize| {
             let job = &self.jobs[*task][0];
-            (std::cmp::Reverse(self.tasks[*task].urgency), !job.inside, job.turn, job.ready)
+            (std::cmp::Reverse(self.tasks[*task].urgency), !job.inside, self.tasks[*task].level, job.turn, job.ready)
         };
         let wanted = (0..self.tasks.len()).filter(ready).min_by_key(first)?;
         let job = &self.jobs[wanted][0];

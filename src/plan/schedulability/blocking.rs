@@ -6,10 +6,14 @@
 //! highest priority of its instance, its *ceiling*. Within a busy period of the delayed task nobody who is less urgent begins
 //! a section, and an instance has one lock: each instance delays once, by its longest such section. With inheritance, unlike
 //! with the ceiling protocol, several instances of the core may each delay once.
+//!
+//! Levels of one instance that share a priority do not interrupt each other: one that is less urgent and has begun ends first,
+//! with all of its execution, besides any section that it waits for itself. Only one can have begun, and none begins while a
+//! more urgent one is due, so that within a busy period this happens once.
 
 use super::Task;
 
-/// A locked section that is waited for.
+/// Somebody less urgent who is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Whose: an index.
@@ -18,14 +22,15 @@ pub struct Block {
     pub span: i128,
 }
 
-/// The sections that delay the task of this index: of each instance the longest.
+/// Who delays the task of this index: of each instance the longest section, and the longest execution of those that share its
+/// priority.
 pub fn blocks(tasks: &[Task], own: usize) -> Vec<Block> {
     let me = &tasks[own];
     let ceiling =
         |instance: usize| tasks.iter().filter(|task| task.instance == instance).map(|task| task.urgency).max();
     let mut found: Vec<Block> = Vec::new();
     for (by, task) in tasks.iter().enumerate() {
-        let lower = task.core == me.core && task.urgency < me.urgency && task.section > 0;
+        let lower = task.core == me.core && task.goes_after(me) && task.section > 0;
         if !lower || ceiling(task.instance) < Some(me.urgency) {
             continue;
         }
@@ -36,6 +41,9 @@ pub fn blocks(tasks: &[Task], own: usize) -> Vec<Block> {
             None => found.push(block),
         }
     }
+    let begun = |task: &(usize, &Task)| task.1.shares_with(me) && task.1.goes_after(me) && me.waits;
+    let longest = tasks.iter().enumerate().filter(begun).max_by_key(|(_, task)| task.execution);
+    found.extend(longest.map(|(by, task)| Block { by, span: task.execution }));
     found
 }
 
@@ -46,7 +54,7 @@ mod tests {
 
     fn task(instance: usize, urgency: u32, section: i128) -> Task {
         let arrivals = Arrivals::Own(Pattern::Grid { interval: 100, jitter: 0 });
-        Task { core: 0, instance, urgency, execution: 10, section, wake: 0, arrivals }
+        Task { core: 0, instance, urgency, level: 0, waits: true, execution: 10, section, wake: 0, arrivals }
     }
 
     fn of(tasks: &[Task], own: usize) -> Vec<(usize, i128)> {
@@ -62,6 +70,19 @@ mod tests {
         assert_eq!(of(&tasks, 2), [(4, 6), (5, 5), (6, 7)], "one in between waits for each instance once");
         assert_eq!(of(&tasks, 5), [(6, 7)]);
         assert_eq!(of(&tasks, 6), []);
+    }
+
+    #[test]
+    fn of_those_that_share_a_priority_the_longest_is_waited_for_besides_sections() {
+        let mut tasks = [task(0, 9, 1), task(0, 9, 2), task(0, 9, 0), task(0, 5, 4), task(1, 9, 3)];
+        tasks[1].level = 1;
+        tasks[2] = Task { level: 2, execution: 30, ..tasks[2].clone() };
+        assert_eq!(of(&tasks, 0), [(3, 4), (2, 30)]);
+        assert_eq!(of(&tasks, 1), [(3, 4), (2, 30)]);
+        assert_eq!(of(&tasks, 2), [(3, 4)], "nobody of its priority is less urgent");
+        assert_eq!(of(&tasks, 4), [(3, 4)], "those of another instance count as going before it");
+        tasks[0].waits = false;
+        assert_eq!(of(&tasks, 0), [(3, 4)]);
     }
 
     #[test]

@@ -9,8 +9,13 @@ pub struct Task {
     pub core: usize,
     /// Its instance, all of whose tasks have the same core.
     pub instance: usize,
-    /// Larger goes first; equal ones follow one another in any order.
+    /// Larger goes first; equal ones of different instances follow one another in any order.
     pub urgency: u32,
+    /// Its place in the order of its instance; smaller goes first, equal ones follow one another in any order. Of equal
+    /// urgency.
+    pub level: usize,
+    /// A less urgent one of its instance with the same urgency that has begun is not interrupted.
+    pub waits: bool,
     /// The most processor time of an activation, with everything that the host does for it.
     pub execution: i128,
     /// Of it the longest locked section.
@@ -19,6 +24,18 @@ pub struct Task {
     pub wake: i128,
     /// When it is activated.
     pub arrivals: Arrivals,
+}
+
+impl Task {
+    /// Never starts while `other`, which is on the same core, is ready.
+    pub fn goes_after(&self, other: &Task) -> bool {
+        self.urgency < other.urgency || (self.shares_with(other) && self.level > other.level)
+    }
+
+    /// Is of the same instance, and has the same urgency.
+    pub fn shares_with(&self, other: &Task) -> bool {
+        self.instance == other.instance && self.urgency == other.urgency
+    }
 }
 
 /// Where activations come from.

@@ -112,7 +112,7 @@ impl<'a> Stage<'a> {
     pub fn before(&self, task: usize) -> impl Iterator<Item = usize> + use<'a> {
         let (tasks, me) = (self.tasks, &self.tasks[task]);
         (0..tasks.len())
-            .filter(move |&other| other != task && tasks[other].core == me.core && tasks[other].urgency >= me.urgency)
+            .filter(move |&other| other != task && tasks[other].core == me.core && !tasks[other].goes_after(me))
     }
 
     fn reckon(&self, task: usize) -> Outcome {

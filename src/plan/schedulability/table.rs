@@ -31,7 +31,13 @@ pub fn render(plan: &Plan, analysis: &Analysis, run: Option<&str>) -> String {
         }
         out += &assumptions(plan, analysis, run);
     }
-    out + &missing(plan, analysis, run)
+    out + &missing(plan, analysis, run) + &sharing(plan, analysis)
+}
+
+/// The levels that share a FIFO priority.
+fn sharing(plan: &Plan, analysis: &Analysis) -> String {
+    let warnings = plan.shared_priorities(analysis).into_iter();
+    warnings.map(|warning| format!("\nWARNING: {}\n", warning.replace('\n', "\n  "))).collect()
 }
 
 /// Why the rig cannot be scheduled; `None`: it can, as far as anybody knows. One paragraph for each core and clock.
@@ -95,7 +101,10 @@ fn miss(plan: &Plan, task: TaskId, clock: &Clock, worst: &Worst) -> String {
         part(*time, format!("{}, which goes before it: {count} {activations}", name(plan, *other)));
     }
     for (other, time) in &worst.blocking {
-        part(*time, format!("{}, less urgent, in its longest locked section", name(plan, *other)));
+        let shares = plan.share(task, *other);
+        let what =
+            if shares { "which shares its FIFO priority and has begun" } else { "in its longest locked section" };
+        part(*time, format!("{}, less urgent, {what}", name(plan, *other)));
     }
     part(worst.wakeup, "waking up".to_owned());
     part(Nanos(-worst.before.0), "since all that had begun before its release".to_owned());

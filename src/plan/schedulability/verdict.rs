@@ -31,7 +31,7 @@ pub struct Worst {
     pub own: (u64, Nanos),
     /// Less: that much before its release the busy period had begun.
     pub before: Nanos,
-    /// Locked sections of less urgent clocks.
+    /// Less urgent clocks: locked sections, and an activation of one that shares the priority.
     pub blocking: Vec<(TaskId, Nanos)>,
     /// Activations of clocks that go before it: how many, and their time.
     pub interference: Vec<(TaskId, u64, Nanos)>,
@@ -59,6 +59,9 @@ pub struct Clock {
     pub deadline: Option<Nanos>,
     /// What became of it.
     pub result: Verdict,
+    /// So much longer its worst response is since it shares a FIFO priority with less urgent levels of its FMU; `None`: it
+    /// shares none, or nobody knows.
+    pub shared: Option<Nanos>,
 }
 
 impl Clock {
@@ -133,9 +136,23 @@ pub fn analyse(plan: &Plan, measured: Option<&Measured>) -> Analysis {
             Outcome::Bounded(bound) => Verdict::Bounded(system.worst(place, &bound, &stage, &inputs)),
         },
     };
-    let clocks =
-        (0..plan.tasks.len()).map(|task| Clock { deadline: deadline(plan, &inputs, task), result: result(task) });
-    let clocks = clocks.collect();
+    let alone = system.alone();
+    let alone = (alone != system.tasks).then(|| settle(&alone));
+    // Where that made a clock miss its bound altogether, nobody knows by how much.
+    let shared = |task: usize| match (system.place[task], &alone) {
+        (Some(place), Some(alone)) if system.tasks[place].waits && !system.unknown[task] => {
+            match (stage.outcome(place), alone.outcome(place)) {
+                (Outcome::Bounded(bound), Outcome::Bounded(alone)) => {
+                    Some(system.ticks.to_nanos(bound.response).minus(system.ticks.to_nanos(alone.response)))
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    };
+    let clock =
+        |task: usize| Clock { deadline: deadline(plan, &inputs, task), result: result(task), shared: shared(task) };
+    let clocks = (0..plan.tasks.len()).map(clock).collect();
     let cpus: BTreeSet<usize> = plan.tasks.iter().map(|task| task.cpu).collect();
     let cores = cpus.into_iter().map(|cpu| system.core(cpu, &stage)).collect();
     Analysis { clocks, cores, inputs }
@@ -219,11 +236,18 @@ impl System {
             core: planned.cpu,
             instance: planned.fmu.0,
             urgency: planned.fifo.get().into(),
+            level: planned.level,
+            waits: plan.waits_for_less_urgent(TaskId(task)),
             execution: ticks.nanos(execution.plus(overhead).plus(planned.polls(plan))),
             section: ticks.nanos(section),
             wake: ticks.nanos(inputs.wakeup[task].0),
             arrivals,
         }
+    }
+
+    /// The same tasks, as if each level had a priority of its own.
+    fn alone(&self) -> Vec<Task> {
+        self.tasks.iter().map(|task| Task { waits: false, ..task.clone() }).collect()
     }
 
     fn worst(&self, place: usize, bound: &Bound, stage: &Stage, inputs: &Inputs) -> Worst {

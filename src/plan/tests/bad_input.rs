@@ -1,6 +1,7 @@
 //! Rigs and FMUs that do not fit: each message names the place and, where there is one, the way out.
 
 use super::*;
+use crate::plan::FifoReach;
 
 /// Exactly one problem, which reads like this.
 #[track_caller]
@@ -103,12 +104,58 @@ fn a_core_that_does_not_exist_is_refused() {
     assert!(error.starts_with("rig.toml:3:7: cpu: core 4 does not exist"), "{error}");
 }
 
+/// FMI 3.0.2, 2.4.4: a priority is any number, so a band with fewer FIFO priorities is refused only if the rig says so.
 #[test]
-fn a_band_that_is_too_small_names_the_levels_needed() {
+fn a_band_that_is_too_small_is_refused_by_strict_priorities() {
     refused(
-        "[host]\nfifo_priorities = [80, 81]\n",
-        "rig.toml:6:19: ecu needs 3 priority levels, but fifo_priorities = [80, 81] has 2: make it wider",
+        "[host]\nfifo_priorities = [80, 81]\nstrict_priorities = true\n",
+        "rig.toml:7:21: strict_priorities = true: ecu has 3 priority levels, but fifo_priorities = [80, 81] has 2, so that some \
+         would share a FIFO priority: make it wider (at most [1, 99]), or allow that by leaving strict_priorities out",
     );
+}
+
+/// Each of these clocks may tick each other one, so that none of them may share.
+#[test]
+fn levels_that_must_not_share_need_a_band_that_has_room_for_them() {
+    let clocks = ECU.replace("clocks=\"2\"", "");
+    let rig = |host: &str| {
+        format!("[fmu.ecu]\npath = \"e\"\n[[trigger]]\nclock = \"ecu.isr\"\nfrom = \"ecu.tick\"\n[host]\n{host}")
+    };
+    let host = |fifo| HostFacts { fifo, ..host() };
+    let one = |text: &str, fifo| try_build(text, &[description(&clocks)], &host(fifo));
+    let narrow = rig("fifo_priorities = [80, 80]\n");
+    let error = one(&narrow, FifoReach::All).unwrap_err();
+    assert_eq!(
+        error,
+        "rig.toml:7:19: ecu has 3 priority levels, which need 2 FIFO priorities, but fifo_priorities = [80, 80] has 1: a \
+         triggered level shares none with one that may tick it; make it wider (at most [1, 99]), or say in the model \
+         description (clocks of the output clocks and of the countdown clocks) which partitions tick them"
+    );
+    assert!(one(&narrow, FifoReach::Nothing).is_ok(), "without FIFO priorities there is no limit");
+    assert!(one(&format!("{narrow}[rig]\nmode = \"virtual\"\nstop_time = 1\n"), FifoReach::All).is_ok());
+    let plan = one(&rig("fifo_priorities = [80, 81]\n"), FifoReach::All).unwrap();
+    let fifo: Vec<(&str, u8)> = plan.tasks.iter().map(|task| (task.clock.as_str(), task.fifo.get())).collect();
+    assert_eq!(fifo, [("isr", 81), ("fast", 80), ("slow", 80)]);
+}
+
+/// `hi` has to run before the callback of `lo` returns, although another FMU lies between them.
+#[test]
+fn a_level_does_not_share_with_one_that_ticks_it_through_another_fmu() {
+    let clocks = "<Clock name=\"hi\" valueReference=\"1\" causality=\"input\" intervalVariability=\"triggered\" priority=\"0\"/>\
+        <Clock name=\"lo\" valueReference=\"2\" causality=\"input\" intervalVariability=\"constant\" intervalDecimal=\"0.01\" priority=\"1\"/>\
+        <Clock name=\"out_hi\" valueReference=\"3\" causality=\"output\" intervalVariability=\"triggered\" clocks=\"1\"/>\
+        <Clock name=\"out_lo\" valueReference=\"4\" causality=\"output\" intervalVariability=\"triggered\" clocks=\"2\"/>";
+    let trigger = |from: &str, clock: &str| format!("[[trigger]]\nfrom = \"{from}\"\nclock = \"{clock}\"\n");
+    let fmus = "[host]\nfifo_priorities = [80, 80]\n[fmu.a]\npath = \"a\"\ncpu = 0\n[fmu.b]\npath = \"b\"\ncpu = 1\n";
+    let built = |triggers: &[String]| {
+        let text = format!("{fmus}{}", triggers.concat());
+        try_build(&text, &[description(clocks), description(clocks)], &host())
+    };
+    let there = trigger("a.out_lo", "b.hi");
+    let plan = built(std::slice::from_ref(&there)).unwrap();
+    assert_eq!(plan.shared().len(), 2, "the two levels of each FMU");
+    let error = built(&[there, trigger("b.out_hi", "a.hi")]).unwrap_err();
+    assert!(error.contains("a has 2 priority levels, which need 2 FIFO priorities"), "{error}");
 }
 
 #[test]

@@ -27,11 +27,12 @@ impl Coming {
     }
 
     /// So long before its release the activation begins, but for its first FMI call, so that the way there is not late. Nothing
-    /// must be lost when it is taken back, and without privileges it would keep others from their turns.
+    /// must be lost when it is taken back, and without privileges it would keep others from their turns. Whoever lets others
+    /// of its priority begin first has to know whether they are due.
     #[inline]
     pub fn early(&self, own: &Own) -> i64 {
         let known = self.foreseen.as_ref().is_some_and(|due| due.dispatched.is_none());
-        if known && !own.cooperative { own.spin.min(EARLY) } else { 0 }
+        if known && !own.cooperative && own.state.ahead.is_empty() { own.spin.min(EARLY) } else { 0 }
     }
 
     /// This comes next.

@@ -11,7 +11,8 @@
 //!   hand-over on to a waiter that has not run yet;
 //! - a *token* per priority level, another such word, held by a partition from its entry to its leave: partitions of
 //!   equal priority exclude each other, blocked ones included;
-//! - a *bitmap* of active levels: who has come to its entry and not yet left. Level 0 is the highest.
+//! - a *bitmap* of active levels: who has come to its entry and not yet left. Level 0 is the highest;
+//! - a *turn* per priority that several levels share, another such word: held by the partition among them that has begun.
 //!
 //! # Protocol
 //! *Enter*, before the first FMI call of an activation, and *enter again*, from the gate on, if it was not right before: take the own level's token; set the own bit; then
@@ -22,10 +23,13 @@
 //!    Then help: wake the higher pending targets of this core.
 //! 2. if a higher level is active (it sleeps inside FMU code or waits at its own gate, else it would be running), take and
 //!    give back the token of the nearest one: the own priority is lent to it until it leaves. Again from 1.
-//! 3. if somebody is inside a section now, or a higher bit is set (they came meanwhile and sleep), again from 1. The bit
-//!    comes before the gate so that this sees one that waits there, and whose wait lets a section begin.
+//! 3. where levels share a priority, take their turn: one of them that has begun ends first, also if it sleeps. Whoever had to
+//!    wait for it gives it back, and begins again from 1, since higher ones may have been ticked meanwhile. (One that is higher
+//!    and has not begun is waited for in 2, so that of those that wait the highest begins.)
+//! 4. if somebody is inside a section now, or a higher bit is set (they came meanwhile and sleep), again from 1, without the
+//!    turn. The bit comes before the gate so that this sees one that waits there, and whose wait lets a section begin.
 //!
-//! *Leave*, after the last FMI call: clear the bit, give the token back.
+//! *Leave*, after the last FMI call: clear the bit, give the turn and the token back.
 //!
 //! *Lock*: take the word; set the section; **then** look at the bitmap. A higher level that is active now sleeps inside
 //! FMU code and would go on inside the section when it wakes, so the holder raises itself to the instance's highest
@@ -43,11 +47,15 @@
 //! Who enters before its release and waits for that is active, so whoever comes meanwhile and blocks would be overtaken by its
 //! first FMI call: it enters again after the release.
 //!
-//! What it cannot do: stop a partition that is already active when the holder itself sleeps inside its locked section.
+//! What it cannot do: stop a partition that is already active when the holder itself sleeps inside its locked section; and let
+//! the more urgent of two that share a priority begin first, where it is due again after a sleep inside of FMU code and its token
+//! is for a moment with somebody who has waited for its end.
 //!
 //! # Why nobody waits for ever
 //! A thread that waits for a token waits for a level that is its own or a higher one; one that waits for the word waits
-//! for a holder that waits for nothing, as nobody holds the word while waiting for anything else. So there is no cycle.
+//! for a holder that waits for nothing, as nobody holds the word while waiting for anything else. One that waits for a turn
+//! waits for a partition that has begun, which waits for the word at most; whoever holds a turn and has not begun gives it
+//! back before it waits. So there is no cycle.
 //! One that quiesces holds tokens of lower levels only while it waits for a higher one, whose holder waits for none of
 //! these. The other way round it would hold a higher level's token, for which a partition that has just seen that level
 //! active may wait, while it waits for that partition's.
@@ -77,15 +85,12 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, compiler_fence};
 
-/// More levels than `SCHED_FIFO` has priorities; levels of one instance never share a priority.
-pub const MAX_LEVELS: usize = 128;
+/// Levels in a word of the bitmap.
 const BITS: usize = 64;
 
 /// Why a lock cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LockError {
-    /// More levels than [`MAX_LEVELS`].
-    TooManyLevels(usize),
     /// The kernel has no priority-inheriting futexes (`CONFIG_FUTEX_PI`).
     NoPriorityInheritance,
 }
@@ -93,9 +98,6 @@ pub enum LockError {
 impl fmt::Display for LockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LockError::TooManyLevels(levels) => {
-                write!(f, "an instance has {levels} priority levels, the preemption lock has room for {MAX_LEVELS}")
-            }
             LockError::NoPriorityInheritance => f.write_str(
                 "this kernel has no priority-inheriting futexes (CONFIG_FUTEX_PI), which the preemption lock needs",
             ),
@@ -145,8 +147,9 @@ pub struct Leak {
 pub struct PreemptionLock {
     word: PiWord,
     section: AtomicU32,
-    active: [AtomicU64; MAX_LEVELS / BITS],
+    active: Box<[AtomicU64]>,
     tokens: Box<[PiWord]>,
+    turns: Box<[PiWord]>,
     /// The highest `SCHED_FIFO` priority of the instance; 0 without real-time scheduling.
     ceiling: u8,
 }
@@ -173,17 +176,20 @@ impl PreemptionLock {
     /// A lock for an instance with `levels` priority levels, whose highest `SCHED_FIFO` priority is `ceiling` (`None`
     /// without real-time scheduling).
     pub fn new(levels: usize, ceiling: Option<u8>) -> Result<Self, LockError> {
-        if levels > MAX_LEVELS {
-            return Err(LockError::TooManyLevels(levels));
-        }
         PiWord::supported().map_err(|_| LockError::NoPriorityInheritance)?;
         Ok(PreemptionLock {
             word: PiWord::new(),
             section: AtomicU32::new(0),
-            active: [const { AtomicU64::new(0) }; MAX_LEVELS / BITS],
+            active: (0..levels.div_ceil(BITS)).map(|_| AtomicU64::new(0)).collect(),
             tokens: (0..levels).map(|_| PiWord::new()).collect(),
+            turns: Box::default(),
             ceiling: ceiling.unwrap_or(0),
         })
+    }
+
+    /// The same lock, where this many priorities have several levels each: see [`Partition::sharing`].
+    pub fn with_shared(self, priorities: usize) -> Self {
+        PreemptionLock { turns: (0..priorities).map(|_| PiWord::new()).collect(), ..self }
     }
 
     /// The thread that is inside a locked section now, by its id.
@@ -200,12 +206,14 @@ impl PreemptionLock {
     #[inline]
     pub fn prefetch(&self, me: &Partition) {
         prefetch(self);
+        me.level.iter().for_each(|level| prefetch(&self.active[level / BITS]));
         me.level.iter().for_each(|level| prefetch(&self.tokens[*level]));
     }
 
     /// Waits until an activation of `me` may start; returns how often it had to wait.
     ///
-    /// `help` runs before each decision, never with the lock held: it wakes the higher pending targets of this core.
+    /// `help` runs before each decision, never with the lock held: it wakes the higher pending targets of this core, and lets
+    /// those that have the caller's own priority run up to their entry.
     /// Does nothing for a thread [outside](Partition::outside).
     ///
     /// # Panics
@@ -227,7 +235,9 @@ impl PreemptionLock {
     /// those who have come meanwhile.
     #[inline(never)] // for those who poll
     pub fn enter_again(&self, me: &Partition, help: impl FnMut()) -> u32 {
-        me.level.map_or(0, |level| self.pass(me, level, help))
+        let Some(level) = me.level else { return 0 };
+        self.give_back_turn(me);
+        self.pass(me, level, help)
     }
 
     /// Whether [`PreemptionLock::enter_again`] would not wait.
@@ -254,10 +264,25 @@ impl PreemptionLock {
                 self.tokens[higher].unlock(me.tid);
                 continue;
             }
+            if let Some(turn) = me.turn
+                && self.turns[turn].lock(me.tid)
+            {
+                waits += 1;
+                self.give_back_turn(me);
+                continue;
+            }
             // The section first: whoever comes between the two looks has its bit set, since only a higher one can come.
             if !self.is_inside_section() && self.nearest_active_above(level).is_none() {
                 return waits;
             }
+            self.give_back_turn(me);
+        }
+    }
+
+    #[inline]
+    fn give_back_turn(&self, me: &Partition) {
+        if let Some(turn) = me.turn {
+            self.turns[turn].unlock(me.tid);
         }
     }
 
@@ -269,6 +294,7 @@ impl PreemptionLock {
             && me.entered.replace(false)
         {
             self.active[level / BITS].fetch_and(!(1 << (level % BITS)), Ordering::SeqCst);
+            self.give_back_turn(me);
             self.tokens[level].unlock(me.tid);
         }
         leak

@@ -23,6 +23,7 @@ pub struct Counts {
 pub struct Partition {
     pub(super) tid: u32,
     pub(super) level: Option<usize>,
+    pub(super) turn: Option<usize>,
     pub(super) priority: u8,
     pub(super) demoted: Arc<AtomicBool>,
     pub(super) entered: Cell<bool>,
@@ -42,6 +43,12 @@ impl Partition {
         Partition::make(Some(level), priority)
     }
 
+    /// The same thread, where other levels of the instance have its priority too: all of these have the same index, below the
+    /// number that [`PreemptionLock::with_shared`](super::PreemptionLock::with_shared) was given.
+    pub fn sharing(self, priority: Option<usize>) -> Self {
+        Partition { turn: priority, ..self }
+    }
+
     /// The calling thread as somebody who calls the FMU but is no partition: during initialisation and at the end.
     pub fn outside() -> Self {
         Partition::make(None, None)
@@ -51,6 +58,7 @@ impl Partition {
         Partition {
             tid: current_tid(),
             level,
+            turn: None,
             priority: priority.unwrap_or(0),
             demoted: Arc::new(AtomicBool::new(false)),
             entered: Cell::new(false),

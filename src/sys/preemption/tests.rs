@@ -2,7 +2,7 @@
 
 use super::*;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 fn lock(levels: usize) -> PreemptionLock {
     PreemptionLock::new(levels, None).unwrap()
@@ -55,9 +55,12 @@ fn somebody_outside_locks_as_well_but_never_enters() {
 }
 
 #[test]
-fn many_levels_have_room_and_too_many_are_refused() {
-    let lock = PreemptionLock::new(MAX_LEVELS, Some(80)).unwrap();
-    assert_eq!(lock.levels(), 128);
+fn there_is_room_for_any_number_of_levels() {
+    let lock = PreemptionLock::new(500, Some(80)).unwrap();
+    assert_eq!(lock.levels(), 500);
+    let last = Partition::new(499, None);
+    assert_eq!(lock.enter(&last, || {}), 0);
+    lock.leave(&last);
     let me = Partition::new(100, None);
     assert_eq!(lock.enter(&me, || {}), 0);
     assert_eq!(lock.nearest_active_above(101), Some(100));
@@ -73,9 +76,56 @@ fn many_levels_have_room_and_too_many_are_refused() {
     lock.active[0].store(0, Ordering::SeqCst);
     lock.leave(&me);
     assert_eq!(lock.nearest_active_above(127), None);
-    let error = PreemptionLock::new(129, None).unwrap_err();
-    assert_eq!(error, LockError::TooManyLevels(129));
-    assert!(error.to_string().contains("129 priority levels"));
+}
+
+/// Of two levels with one priority the more urgent does not begin while the other one is active.
+#[test]
+fn of_levels_that_share_a_priority_one_that_has_begun_ends_first() {
+    let lock = PreemptionLock::new(3, None).unwrap().with_shared(1);
+    let lower = Partition::new(2, None).sharing(Some(0));
+    assert_eq!(lock.enter(&lower, || {}), 0);
+    let (begun, ended) = (AtomicBool::new(false), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let upper = Partition::new(1, None).sharing(Some(0));
+            assert_eq!(lock.enter(&upper, || begun.store(true, Ordering::SeqCst)), 1);
+            assert!(ended.load(Ordering::SeqCst));
+            lock.leave(&upper);
+        });
+        while lock.nearest_active_above(2) != Some(1) || !begun.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        // Another one of the same instance is not concerned.
+        let other = Partition::new(0, None);
+        assert_eq!(lock.enter(&other, || {}), 0);
+        lock.leave(&other);
+        ended.store(true, Ordering::SeqCst);
+        lock.leave(&lower);
+    });
+}
+
+/// Who waits before its release inside of the gate has not begun: a more urgent one of its priority goes first.
+#[test]
+fn who_enters_again_lets_a_more_urgent_one_of_its_priority_go_first() {
+    let lock = PreemptionLock::new(2, None).unwrap().with_shared(1);
+    let lower = Partition::new(1, None).sharing(Some(0));
+    lock.enter(&lower, || {});
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let upper = Partition::new(0, None).sharing(Some(0));
+            lock.enter(&upper, || {});
+            done.store(true, Ordering::SeqCst);
+            lock.leave(&upper);
+        });
+        while lock.is_passed(&lower) {
+            std::thread::yield_now();
+        }
+        assert!(lock.enter_again(&lower, || {}) > 0);
+        assert!(done.load(Ordering::SeqCst));
+        lock.leave(&lower);
+    });
 }
 
 #[test]
