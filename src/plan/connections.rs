@@ -144,7 +144,7 @@ fn fit(
             "{b_name} belongs to an output clock: setting it is not supported yet by this version of vecud"
         ));
     }
-    let unit = match units::compare((a_unit, a), (b_unit, b), &a_name, &b_name) {
+    let unit = match units::compare((a_unit, a), (b_unit, b), &a_name, &b_name, connect.units) {
         Units::Same => None,
         Units::Unknown(note) => {
             findings.note(note);

@@ -1,8 +1,10 @@
-//! Units of the two ends of a connection (FMI 3.0, 2.4.3): equal base units convert, different ones do not connect.
+//! Units of the two ends of a connection (FMI 3.0.2, 2.4.3): equal base units convert, different ones do not connect, unless the
+//! rig says that values pass as they are.
 
 use super::conversion::UnitConversion;
 use super::findings::Unit;
 use crate::fmu::description::{BaseUnit, Variable, VariableType};
+use crate::rig::UnitsOfConnection;
 
 /// What the units of two connected variables come to.
 #[derive(Debug, PartialEq)]
@@ -17,11 +19,20 @@ pub(super) enum Units {
     Incompatible(String),
 }
 
-/// The place of `rad` among the exponents: an angle counts as a plain number.
+/// The place of `rad` among the exponents.
 const RAD: usize = 7;
 
 /// Compares them; `from` and `to` name the variables in messages.
-pub(super) fn compare(a: (&Unit, &Variable), b: (&Unit, &Variable), from: &str, to: &str) -> Units {
+pub(super) fn compare(
+    a: (&Unit, &Variable),
+    b: (&Unit, &Variable),
+    from: &str,
+    to: &str,
+    wanted: UnitsOfConnection,
+) -> Units {
+    if wanted == UnitsOfConnection::AsIs {
+        return as_is(a, b, from, to);
+    }
     let (Some(a_name), Some(b_name)) = (&a.1.unit, &b.1.unit) else {
         let message = match (&a.1.unit, &b.1.unit) {
             (Some(unit), None) => {
@@ -42,10 +53,16 @@ pub(super) fn compare(a: (&Unit, &Variable), b: (&Unit, &Variable), from: &str, 
             "{from} is in \"{a_name}\" and {to} in \"{b_name}\", of which not both are defined: values pass as they are"
         ));
     };
-    let dimension = |unit: &BaseUnit| [&unit.exponents[..RAD], &unit.exponents[RAD + 1..]].concat();
-    if dimension(a_base) != dimension(b_base) {
+    if a_base.exponents != b_base.exponents {
+        let (a_plain, b_plain) = (without_angle(a_base), without_angle(b_base));
+        let what = if a_plain == b_plain {
+            "one is of angles and the other is not (the exponents of rad differ)"
+        } else {
+            "these units measure different things"
+        };
         return Units::Incompatible(format!(
-            "{from} is in \"{a_name}\", but {to} is in \"{b_name}\": these units measure different things"
+            "{from} is in \"{a_name}\", but {to} is in \"{b_name}\": {what}; connect variables of one unit, or with units = \"as_is\" in \
+             this [[connect]] the number passes as it is, unconverted"
         ));
     }
     if a.1.relative_quantity != b.1.relative_quantity {
@@ -64,6 +81,23 @@ pub(super) fn compare(a: (&Unit, &Variable), b: (&Unit, &Variable), from: &str, 
         divisor: b_base.factor,
         float32: b.1.variable_type == VariableType::Float32,
     })
+}
+
+/// The exponents without that of `rad`.
+fn without_angle(unit: &BaseUnit) -> Vec<i32> {
+    [&unit.exponents[..RAD], &unit.exponents[RAD + 1..]].concat()
+}
+
+/// Nothing is compared; what does not go together is said.
+fn as_is(a: (&Unit, &Variable), b: (&Unit, &Variable), from: &str, to: &str) -> Units {
+    match (&a.1.unit, &b.1.unit) {
+        (Some(a_name), Some(b_name)) if compare(a, b, from, to, UnitsOfConnection::Convert) != Units::Same => {
+            Units::Unknown(format!(
+                "{from} is in \"{a_name}\" and {to} in \"{b_name}\": values pass as they are (units = \"as_is\")"
+            ))
+        }
+        _ => Units::Same,
+    }
 }
 
 fn base<'a>(unit: &Unit<'a>, name: &str) -> Option<&'a BaseUnit> {

@@ -308,6 +308,18 @@ pub struct RigConnect {
     pub timing: Timing,
     /// `max_size`: bytes that an element of a String or Binary may have.
     pub max_size: Option<At<usize>>,
+    /// `units`.
+    pub units: UnitsOfConnection,
+}
+
+/// `units` of a `[[connect]]`: what happens to numbers whose unit at one end is not that of the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnitsOfConnection {
+    /// Converted where the units have equal exponents, else refused.
+    #[default]
+    Convert,
+    /// They pass unchanged, whatever the units are.
+    AsIs,
 }
 
 /// `[[trigger]]`.

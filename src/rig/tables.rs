@@ -6,8 +6,8 @@ use super::record::read_record;
 use super::stimuli::read_stimulus;
 use super::triggers::read_trigger;
 use super::{
-    At, Endpoint, GetIntervals, Limits, OnWarning, Place, Rig, RigClock, RigConnect, RigFmu, Timing, figures, start,
-    suggestion, trace,
+    At, Endpoint, GetIntervals, Limits, OnWarning, Place, Rig, RigClock, RigConnect, RigFmu, Timing, UnitsOfConnection,
+    figures, start, suggestion, trace,
 };
 use crate::fmu::description::Dialect;
 use crate::time::{Fraction, Nanos};
@@ -27,7 +27,7 @@ const FMU: &[&str] = &[
     "clock",
 ];
 const CLOCK: [&str; 6] = ["interval", "shift", "overrun", "max_latency_us", "max_execution_us", "max_overruns"];
-const CONNECT: &[&str] = &["from", "to", "timing", "max_size"];
+const CONNECT: &[&str] = &["from", "to", "timing", "max_size", "units"];
 
 /// Reads them all.
 pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
@@ -219,7 +219,9 @@ fn read_connect(section: &Section, rig: &Rig) -> Option<RigConnect> {
     let timing = section.choice("timing", &words).unwrap_or(Timing::Immediate);
     let size = |item: &Item| item.as_integer().and_then(|i| usize::try_from(i).ok()).filter(|&i| i > 0);
     let max_size = section.read("max_size", "a whole number of bytes above 0", size);
-    Some(RigConnect { from: from?, to: to?, timing, max_size })
+    let words = [("convert", UnitsOfConnection::Convert), ("as_is", UnitsOfConnection::AsIs)];
+    let units = section.choice("units", &words).unwrap_or_default();
+    Some(RigConnect { from: from?, to: to?, timing, max_size, units })
 }
 
 /// `fmu.variable`, where the FMU is one of the rig's.

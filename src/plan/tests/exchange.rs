@@ -29,7 +29,9 @@ const UNITS: &str = "<Unit name=\"bar\"><BaseUnit kg=\"1\" m=\"-1\" s=\"-2\" fac
     <Unit name=\"K\"><BaseUnit K=\"1\"/></Unit>\
     <Unit name=\"degF\"><BaseUnit K=\"1\" factor=\"0.5555555555555556\" offset=\"255.3722222222222\"/></Unit>\
     <Unit name=\"rad/s\"><BaseUnit s=\"-1\" rad=\"1\"/></Unit>\
-    <Unit name=\"rpm\"><BaseUnit s=\"-1\" factor=\"0.1047197551196598\"/></Unit>\
+    <Unit name=\"rpm\"><BaseUnit s=\"-1\" rad=\"1\" factor=\"0.1047197551196598\"/></Unit>\
+    <Unit name=\"Hz\"><BaseUnit s=\"-1\" rad=\"1\" factor=\"6.283185307179586\"/></Unit>\
+    <Unit name=\"1/s\"><BaseUnit s=\"-1\"/></Unit>\
     <Unit name=\"euro\"/>";
 
 const CONNECT: &str = "[[connect]]\nfrom = \"p.y\"\nto = \"c.u\"\n";
@@ -104,7 +106,7 @@ fn units_of_one_dimension_convert() {
     };
     assert!((apply(f_to_k, 32.0) - 273.15).abs() < 1e-9);
     assert!((apply(conversion("K", "degF").0, 273.15) - 32.0).abs() < 1e-9);
-    // An angle counts as a number: 60 rpm are 2 pi rad/s.
+    // 60 rpm are 2 pi rad/s.
     assert!((apply(conversion("rpm", "rad/s").0, 60.0) - std::f64::consts::TAU).abs() < 1e-12);
     assert_eq!(conversion("bar", "bar").0, None);
 }
@@ -120,12 +122,53 @@ fn differences_are_not_shifted() {
     );
 }
 
+/// FMI 3.0.2, 2.4.3: all exponents must be equal, that of `rad` too.
 #[test]
 fn units_of_different_dimensions_do_not_connect() {
+    let refused = |a: &str, b: &str| {
+        pair(("Float64", &format!("unit=\"{a}\"")), ("Float64", &format!("unit=\"{b}\""))).unwrap_err()
+    };
+    let way_out = "connect variables of one unit, or with units = \"as_is\" in this [[connect]] the number passes as it is, \
+                   unconverted";
     assert_eq!(
-        pair(("Float64", "unit=\"bar\""), ("Float64", "unit=\"K\"")).unwrap_err(),
-        "rig.toml:7:6: p.y is in \"bar\", but c.u is in \"K\": these units measure different things"
+        refused("bar", "K"),
+        format!(
+            "rig.toml:7:6: p.y is in \"bar\", but c.u is in \"K\": these units measure different things; {way_out}"
+        )
     );
+    for (a, b) in [("Hz", "1/s"), ("1/s", "rad/s")] {
+        assert_eq!(
+            refused(a, b),
+            format!(
+                "rig.toml:7:6: p.y is in \"{a}\", but c.u is in \"{b}\": one is of angles and the other is not (the exponents of \
+                 rad differ); {way_out}"
+            )
+        );
+    }
+}
+
+/// Who means it gets the number unchanged, with a note where something would have happened to it.
+#[test]
+fn units_as_is_pass_numbers_unchanged() {
+    let plan = |a: &str, b: &str, units: &str| {
+        let variable = |what: &str, unit: &str| {
+            format!("<Float64 name=\"{what}\" valueReference=\"2\" unit=\"{unit}\" variability=\"discrete\" ")
+        };
+        let outputs = variable("y", a) + "causality=\"output\"/>";
+        let inputs = variable("u", b) + "causality=\"input\" start=\"0\"/>";
+        joined(&outputs, &inputs, &format!("{CONNECT}units = \"{units}\"\n"))
+    };
+    let note = |a: &str, b: &str| {
+        let plan = plan(a, b, "as_is").unwrap();
+        assert_eq!(plan.connections[0].conversion.unit, None);
+        plan.notes.concat()
+    };
+    assert_eq!(note("Hz", "1/s"), "p.y is in \"Hz\" and c.u in \"1/s\": values pass as they are (units = \"as_is\")");
+    assert_eq!(note("bar", "Pa"), "p.y is in \"bar\" and c.u in \"Pa\": values pass as they are (units = \"as_is\")");
+    assert_eq!(note("bar", "bar"), "");
+    assert!(plan("bar", "Pa", "convert").unwrap().connections[0].conversion.unit.is_some());
+    assert!(plan("Hz", "1/s", "convert").is_err());
+    assert!(plan("Hz", "Hz", "ignore").unwrap_err().contains("units"));
 }
 
 #[test]
