@@ -351,7 +351,7 @@ fn ticks(
     units: &[Unit],
     outputs: &[Vec<Output>],
 ) -> Vec<(usize, usize)> {
-    if (0..units.len()).all(|fmu| levels(classes, fmu) <= width) {
+    if classes.chunk_by(|a, b| a.fmu == b.fmu).all(|own| own.len() <= width) {
         return Vec::new();
     }
     let causes: Vec<Vec<usize>> = (0..drafts.len()).map(|draft| causes::of(draft, drafts, units, outputs)).collect();
@@ -381,11 +381,8 @@ fn strict(rig: &Rig, units: &[Unit], classes: &[Class], host: &HostFacts, findin
     let (low, high) = rig.host.fifo_priorities.value;
     let width = width((low, high));
     let Some(place) = rig.host.strict_priorities.filter(|_| rig.mode == Mode::RealTime) else { return };
-    for (fmu, unit) in units.iter().enumerate() {
-        let levels = levels(classes, fmu);
-        if levels <= width {
-            continue;
-        }
+    for own in classes.chunk_by(|a, b| a.fmu == b.fmu).filter(|own| own.len() > width) {
+        let (levels, unit) = (own.len(), &units[own[0].fmu]);
         let message = format!(
             "strict_priorities = true: {} has {levels} priority levels, but fifo_priorities = [{}, {}] has {width}, so that some \
              would share a FIFO priority: make it wider (at most [1, 99]), or allow that by leaving strict_priorities out",

@@ -5,7 +5,7 @@
 
 use super::schedulability::Analysis;
 use super::schedulability::table::{duration, name};
-use super::{FmuId, Mode, Plan, TaskId};
+use super::{Mode, Plan, TaskId};
 use std::fmt::Write;
 
 impl Plan {
@@ -13,15 +13,16 @@ impl Plan {
     /// matter. In order of the FMUs and, within one, most urgent first.
     pub fn shared(&self) -> Vec<Vec<TaskId>> {
         let matters = self.mode == Mode::RealTime && self.host.cooperative.is_none();
-        let mut shared = Vec::new();
-        for fmu in (0..self.fmus.len()).map(FmuId).filter(|_| matters) {
-            // Tasks stand most urgent first.
-            let own: Vec<TaskId> = (0..self.tasks.len()).map(TaskId).filter(|id| self.tasks[id.0].fmu == fmu).collect();
-            let levels = |ids: &&[TaskId]| ids.iter().any(|id| self.tasks[id.0].level != self.tasks[ids[0].0].level);
-            let equal = own.chunk_by(|a, b| self.tasks[a.0].fifo == self.tasks[b.0].fifo);
-            shared.extend(equal.filter(levels).map(<[TaskId]>::to_vec));
+        let mut by_fmu = vec![Vec::new(); if matters { self.fmus.len() } else { 0 }];
+        for (id, task) in self.tasks.iter().enumerate().filter(|_| matters) {
+            by_fmu[task.fmu.0].push(TaskId(id));
         }
-        shared
+        // Tasks stand most urgent first.
+        let level = |id: &TaskId| self.tasks[id.0].level;
+        let several = |ids: &&[TaskId]| ids.first().map(level) != ids.last().map(level);
+        let priorities =
+            by_fmu.iter().flat_map(|own| own.chunk_by(|a, b| self.tasks[a.0].fifo == self.tasks[b.0].fifo));
+        priorities.filter(several).map(<[TaskId]>::to_vec).collect()
     }
 
     /// Whether two tasks are of different levels of one FMU that share a FIFO priority.
@@ -29,12 +30,6 @@ impl Plan {
         let matters = self.mode == Mode::RealTime && self.host.cooperative.is_none();
         let (a, b) = (&self.tasks[a.0], &self.tasks[b.0]);
         matters && a.fmu == b.fmu && a.fifo == b.fifo && a.level != b.level
-    }
-
-    /// Whether a less urgent level of its FMU shares the FIFO priority of a task.
-    pub(super) fn waits_for_less_urgent(&self, task: TaskId) -> bool {
-        let level = |id: usize| self.tasks[id].level;
-        (0..self.tasks.len()).any(|other| self.share(task, TaskId(other)) && level(other) > level(task.0))
     }
 
     /// For each FMU whose levels share FIFO priorities: which do, and how much later those are that wait for others. Several

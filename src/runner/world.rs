@@ -239,8 +239,8 @@ impl World {
         };
         let ahead = |index: usize| {
             let own = &plan.tasks[index];
-            let equal = |id: &TaskId| fifo && plan.tasks[id.0].cpu == own.cpu && plan.tasks[id.0].fifo == own.fifo;
-            (0..index).map(TaskId).filter(equal).collect()
+            let equal = |id: &TaskId| plan.tasks[id.0].cpu == own.cpu && plan.tasks[id.0].fifo == own.fifo;
+            (0..if fifo { index } else { 0 }).map(TaskId).filter(equal).collect()
         };
         let tasks = (places.into_iter().zip(&plan.tasks).enumerate())
             .map(|(index, ((core, place), task))| {

@@ -208,6 +208,16 @@ impl System {
         let ticks = Ticks::of(intervals);
         let mut system = System { tasks: Vec::new(), ticks, place, task, unknown: unknown(plan, inputs) };
         system.tasks = system.task.iter().map(|&task| system.in_numbers(plan, inputs, task)).collect();
+        // All of those that share a priority but the least urgent wait for others of these.
+        for shared in plan.shared() {
+            let level = |task: &TaskId| plan.tasks[task.0].level;
+            let last = shared.last().map(level);
+            for task in shared.iter().filter(|task| Some(level(task)) != last) {
+                if let Some(place) = system.place[task.0] {
+                    system.tasks[place].waits = true;
+                }
+            }
+        }
         system
     }
 
@@ -237,7 +247,7 @@ impl System {
             instance: planned.fmu.0,
             urgency: planned.fifo.get().into(),
             level: planned.level,
-            waits: plan.waits_for_less_urgent(TaskId(task)),
+            waits: false,
             execution: ticks.nanos(execution.plus(overhead).plus(planned.polls(plan))),
             section: ticks.nanos(section),
             wake: ticks.nanos(inputs.wakeup[task].0),
