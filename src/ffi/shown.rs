@@ -8,18 +8,20 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A word, and what stands in it beside the function.
 ///
-/// In the lower half is 1 + the number of the function that the thread is inside of, the innermost one; 0 between calls. In
-/// the upper half is the tag of whoever calls, which stays there between calls.
+/// The lowest 16 bits are 1 + the number of the function that the thread is inside of, the innermost one; 0 between calls. The
+/// upper half is the tag of whoever calls, which stays there between calls. Between both, where there is a tag, calls are
+/// counted, so that who looks now and then can tell a call that lasts from the next one of the same function.
 #[derive(Debug)]
 pub struct Shown {
     word: Cell<&'static AtomicU64>,
     tag: Cell<u64>,
+    count: Cell<u16>,
 }
 
 impl Shown {
     /// Shows it in this word from the next call on, with this tag, whose lower half is 0. Nothing is written before.
     pub fn new(word: &'static AtomicU64, tag: u64) -> Shown {
-        Shown { word: Cell::new(word), tag: Cell::new(tag) }
+        Shown { word: Cell::new(word), tag: Cell::new(tag), count: Cell::new(0) }
     }
 
     /// From the next call on it is shown in another word. Not inside of a call.
@@ -31,7 +33,13 @@ impl Shown {
 
     #[inline]
     pub(super) fn show(&self, called: Called) {
-        self.word.get().store(self.tag.get() | u64::from(called.0), Relaxed);
+        let tag = self.tag.get();
+        if tag == 0 {
+            self.word.get().store(u64::from(called.0), Relaxed);
+        } else {
+            self.count.set(self.count.get().wrapping_add(1));
+            self.word.get().store(tag | u64::from(self.count.get()) << 16 | u64::from(called.0), Relaxed);
+        }
     }
 }
 

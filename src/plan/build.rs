@@ -204,6 +204,7 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
         on_error: rig.on_error,
         trigger_time: rig.trigger_time,
         shutdown_timeout: rig.shutdown_timeout,
+        call_timeout: rig.call_timeout,
         host: HostPlan {
             fifo_band: band,
             fifo_asked: asked,

@@ -49,6 +49,8 @@ pub struct Plan {
     pub trigger_time: TriggerTime,
     /// How long an activation may take to return after the run was stopped.
     pub shutdown_timeout: Nanos,
+    /// How long a call may take that is no activation in real time; `None`: no limit.
+    pub call_timeout: Option<Nanos>,
     /// How the process is set up.
     pub host: HostPlan,
     /// The instances, in rig order.

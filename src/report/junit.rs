@@ -94,7 +94,7 @@ fn of_fmu(run: &Run, fmu: &FmuResult, left: &mut Vec<&Problem>) -> Vec<Case> {
     let findings = take(left, is_finding);
     let own = format!("fmu `{}`", fmu.name);
     let of_status = take(left, |problem| problem.message.starts_with(&own));
-    let bad = matches!(fmu.status, FmuStatus::Error | FmuStatus::Fatal | FmuStatus::Crashed);
+    let bad = !matches!(fmu.status, FmuStatus::Terminated | FmuStatus::Aborted);
     let word = status(fmu.status);
     let case = |name: &str, failures| Case { class: format!("{}.{}", run.rig, fmu.name), name: name.into(), failures };
     let mut cases = vec![case("status", of_status), case("findings", findings)];

@@ -102,5 +102,6 @@ fn status(status: FmuStatus) -> &'static str {
         FmuStatus::Fatal => "fatal",
         FmuStatus::Aborted => "aborted",
         FmuStatus::Crashed => "crashed",
+        FmuStatus::Hung => "hung",
     }
 }

@@ -298,7 +298,7 @@ impl FmuFile {
         Ok(FmuResult {
             name: self.name.clone(),
             path: self.path.clone(),
-            status: known("status", &[Terminated, Error, Fatal, Aborted, Crashed], status, &self.status)?,
+            status: known("status", &[Terminated, Error, Fatal, Aborted, Crashed, Hung], status, &self.status)?,
             lock: LockResult {
                 acquisitions: self.lock.acquisitions,
                 nested: self.lock.nested,

@@ -165,8 +165,10 @@ pub enum FmuStatus {
     Fatal,
     /// It did nothing wrong but could not end in the regular way.
     Aborted,
-    /// Its code crashed, exited or hung.
+    /// Its code crashed or exited.
     Crashed,
+    /// Its code did not return in time.
+    Hung,
 }
 
 /// What is known of one instance at the end.

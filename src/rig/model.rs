@@ -163,6 +163,8 @@ pub struct Rig {
     pub trigger_time: TriggerTime,
     /// `shutdown_timeout`.
     pub shutdown_timeout: Nanos,
+    /// `call_timeout`; `None`: no limit.
+    pub call_timeout: Option<Nanos>,
     /// `[host]`.
     pub host: RigHost,
     /// `[fmu.NAME]`, in the order of the file.
@@ -437,6 +439,7 @@ impl Rig {
             on_error: OnError::Stop,
             trigger_time: TriggerTime::Source,
             shutdown_timeout: Nanos::from_seconds(2.0),
+            call_timeout: Some(Nanos::from_seconds(600.0)),
             host: RigHost::default(),
             fmus: Vec::new(),
             connects: Vec::new(),

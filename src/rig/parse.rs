@@ -9,8 +9,17 @@ use std::path::Path;
 use toml_edit::{Item, Value};
 
 const TOP: &[&str] = &["rig", "host", "fmu", "connect", "trigger", "stimulus", "record", "trace"];
-const RIG: &[&str] =
-    &["name", "mode", "start_time", "stop_time", "overrun", "on_error", "trigger_time", "shutdown_timeout"];
+const RIG: &[&str] = &[
+    "name",
+    "mode",
+    "start_time",
+    "stop_time",
+    "overrun",
+    "on_error",
+    "trigger_time",
+    "shutdown_timeout",
+    "call_timeout",
+];
 const HOST: &[&str] = &[
     "fifo_priorities",
     "strict_priorities",
@@ -80,6 +89,11 @@ fn read_rig(section: Section, rig: &mut Rig) {
         number(item).filter(|&seconds| seconds > 0.0 && seconds <= 1e6)
     }) {
         rig.shutdown_timeout = Nanos::from_seconds(timeout.value);
+    }
+    if let Some(timeout) = section.read("call_timeout", "a number of seconds, 0 (no limit) to 1e6", |item| {
+        number(item).filter(|seconds| (0.0..=1e6).contains(seconds))
+    }) {
+        rig.call_timeout = Some(Nanos::from_seconds(timeout.value)).filter(|limit| limit.0 > 0);
     }
 }
 

@@ -14,7 +14,7 @@ use crate::ffi::{
 };
 use crate::fmu::description::Dialect;
 use crate::plan::{self, FmuId, TaskId};
-use crate::record::board::Board;
+use crate::record::board::{Board, Global, OutsideCall};
 use crate::record::findings::{Finding, Occurrence};
 use crate::schedule::Learned;
 use crate::snapshot::Snapshot;
@@ -22,6 +22,7 @@ use crate::sys::thread::current_tid;
 use crate::sys::wake::monotonic_now;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
 
 /// Why a run did not come to its start.
 #[derive(Debug)]
@@ -76,7 +77,11 @@ pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refus
         let library = match known {
             Some((_, library)) => library.clone(),
             None => {
-                let library = Library::load(&fmu.library, fmu.dialect).map_err(|error| {
+                let under_way = world.board.global(Global::OutsideCall);
+                under_way.store(OutsideCall::tag(FmuId(index)) | OutsideCall::LOADING, SeqCst);
+                let loaded = Library::load(&fmu.library, fmu.dialect);
+                under_way.store(0, SeqCst);
+                let library = loaded.map_err(|error| {
                     let way_out = match &error.kind {
                         LoadErrorKind::Dialect { expected, .. } => {
                             let other = if *expected == Dialect::Draft { "released" } else { "draft" };

@@ -3,7 +3,7 @@
 use super::job::Job;
 use super::sequence::Sequence;
 use super::{printed, privileges};
-use crate::record::board::{Board, Global, Layout, Phase, Scheduling};
+use crate::record::board::{Board, Global, Layout, OutsideCall, Phase, Scheduling};
 use crate::record::log::LONGEST;
 use crate::snapshot::Snapshot;
 use crate::sys::crash::{self, LastWords};
@@ -116,6 +116,8 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> i32 {
     let sequence = Sequence { job, board, granted, scale, folder, log: log.ok(), resumed, state_file, say: &say };
     let code = sequence.run();
     set(Global::Panicked, u64::from(crate::ffi::host_panicked()));
+    // What the run has left is whole from here on. Leaving runs the destructors of the libraries, whatever they do.
+    set(Global::OutsideCall, OutsideCall::UNLOADING);
     board.set_phase(if code == 2 { Phase::Refused } else { Phase::Done });
     crash::expect_exit();
     code

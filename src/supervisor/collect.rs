@@ -1,6 +1,7 @@
 //! Shared memory and exit status → [`Run`]: what was measured, how each instance ended, and what went wrong.
 
 use super::Prepared;
+use super::calls::Place;
 use super::causes;
 use super::findings::{self, irregularities, stopped_by_overrun, unusable};
 use super::machine::Machine;
@@ -17,7 +18,7 @@ use crate::ffi::{Function, Status};
 use crate::fmu::description::Dialect;
 use crate::plan::{FmuId, Mode, Plan, Release, TaskId, TaskPlan};
 use crate::priority::FifoPriority;
-use crate::record::board::{Board, FmuWord, Global, Metric, Phase, TaskWord};
+use crate::record::board::{Board, FmuWord, Global, Metric, OutsideCall, Phase, TaskWord};
 use crate::record::histogram::Histogram;
 use crate::report::{
     ClockResult, DatagramResult, End, FmuResult, FmuStatus, Host, LockResult, Problem, Run, Scheduling, Severity,
@@ -25,6 +26,7 @@ use crate::report::{
 };
 use crate::sys::process::signal_name;
 use crate::time::{Fraction, Instant, Nanos};
+use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -212,6 +214,8 @@ fn end_time(plan: &Plan, reached: Nanos, early: bool) -> f64 {
 /// The runner's process did not leave of its own accord.
 struct Death {
     culprit: Option<FmuId>,
+    /// What has become of the culprit.
+    status: FmuStatus,
     message: String,
 }
 
@@ -223,22 +227,32 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
             at_work(plan, board, task),
             plan.shutdown_timeout.seconds()
         );
-        return Some(Death { culprit: Some(plan.tasks[task.0].fmu), message });
+        return Some(Death { culprit: Some(plan.tasks[task.0].fmu), status: FmuStatus::Hung, message });
     }
     if let Some(fmu) = board.named_fmu(global(Global::HungFmu)) {
-        let function = function(board.outside_call().function).map_or("between two calls", Function::name);
+        let function = outside_place(plan, board.outside_call().function);
         let message = format!(
-            "fmu `{}` was in {function}, which somebody had asked for, and did not return within {} s after the end of the \
+            "fmu `{}` was {function}, which somebody had asked for, and did not return within {} s after the end of the \
              run (rig: shutdown_timeout); the FMU's code hangs",
             plan.fmus[fmu.0].name,
             plan.shutdown_timeout.seconds()
         );
-        return Some(Death { culprit: Some(fmu), message });
+        return Some(Death { culprit: Some(fmu), status: FmuStatus::Hung, message });
+    }
+    if let Some(Killed::Overdue(place)) = facts.killed {
+        return Some(overdue(plan, board, place));
     }
     let signal = signal_name(facts.status);
     let left_early = global(Global::ExitCalled) == 1 || (signal.is_none() && board.phase() < Phase::Done);
     if signal.is_none() && !left_early {
         return None;
+    }
+    if facts.killed.is_none() && facts.status.signal() == Some(nix::sys::signal::Signal::SIGKILL as i32) {
+        let message =
+            "the process of the FMUs was ended from outside by SIGKILL: by somebody, or by the kernel for want of \
+                       memory (dmesg tells)"
+                .to_owned();
+        return Some(Death { culprit: None, status: FmuStatus::Aborted, message });
     }
     let how = match &signal {
         Some(_) if facts.killed == Some(Killed::AskedTwice) => {
@@ -254,27 +268,109 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         },
         None => format!("called exit({})", facts.status.code().unwrap_or(0)),
     };
+    let status = match facts.killed {
+        Some(Killed::Late) => FmuStatus::Hung,
+        _ => FmuStatus::Crashed,
+    };
     // While partitions run, only a reconfiguration is in FMU code in the name of no task.
     let outside = board.outside_call();
     let reconfigures = board.phase() == Phase::Running && outside.function != 0;
-    let task = board.named_task(global(Global::CrashTask)).or_else(|| match reconfigures {
+    let task = board.named_task(global(Global::CrashTask)).or_else(|| match reconfigures || outside.function != 0 {
         true => None,
         false => running(plan, board),
     });
     Some(match task {
         Some(task) => {
             let (name, at_work) = (&plan.fmus[plan.tasks[task.0].fmu.0].name, at_work(plan, board, task));
-            Death { culprit: Some(plan.tasks[task.0].fmu), message: format!("fmu `{name}` {how}: {at_work}") }
+            Death { culprit: Some(plan.tasks[task.0].fmu), status, message: format!("fmu `{name}` {how}: {at_work}") }
         }
         None => match outside.fmu {
             Some(fmu) if board.phase() != Phase::Running || reconfigures => {
-                let function = function(outside.function).map_or("between two calls", Function::name);
-                let message = format!("fmu `{}` {how}: in {function}", plan.fmus[fmu.0].name);
-                Death { culprit: Some(fmu), message }
+                let message =
+                    format!("fmu `{}` {how}: {}", plan.fmus[fmu.0].name, outside_place(plan, outside.function));
+                Death { culprit: Some(fmu), status, message }
             }
-            _ => Death { culprit: None, message: format!("the runner {how} outside of FMU code; please report this") },
+            None if outside.function == OutsideCall::UNLOADING => {
+                let place = outside_place(plan, outside.function);
+                let culprit = only_fmu(plan);
+                Death {
+                    culprit,
+                    status,
+                    message: format!("the run was over, and the process of the FMUs {how}: {place}"),
+                }
+            }
+            _ => Death {
+                culprit: None,
+                status,
+                message: format!("the runner {how} outside of FMU code; please report this"),
+            },
         },
     })
+}
+
+/// A call did not return within the rig's `call_timeout`.
+fn overdue(plan: &Plan, board: Board, place: Place) -> Death {
+    let limit = plan.call_timeout.map_or(0.0, Nanos::seconds);
+    let culprit = match place {
+        Place::Outside { fmu, .. } => fmu.or_else(|| only_fmu(plan)),
+        Place::Activation(task) => Some(plan.tasks[task.0].fmu),
+        Place::Stopped => board
+            .outside_call()
+            .fmu
+            .filter(|_| board.outside_call().function != 0)
+            .or_else(|| running(plan, board).map(|task| plan.tasks[task.0].fmu)),
+    };
+    let what = has_been(plan, board, place);
+    let message = format!("{what} for {limit} s, and the run was ended (rig: call_timeout)");
+    Death { culprit, status: FmuStatus::Hung, message }
+}
+
+/// Where the runner has been for some time: `fmu a has been in fmi3Terminate`.
+pub fn has_been(plan: &Plan, board: Board, place: Place) -> String {
+    let of_task = |task: TaskId| {
+        let clock = &plan.tasks[task.0].clock;
+        let name = function(board.task(task).get(TaskWord::Function)).map_or("its code", Function::name);
+        let (fmu, time) = (&plan.fmus[plan.tasks[task.0].fmu.0].name, board.task(task).time().seconds());
+        format!("fmu `{fmu}` has been in {name} for clock {clock} at {time} s")
+    };
+    match place {
+        Place::Outside { fmu, function } => match fmu {
+            Some(fmu) => format!("fmu `{}` has been {}", plan.fmus[fmu.0].name, outside_place(plan, function)),
+            None => format!("the process of the FMUs has been {}", outside_place(plan, function)),
+        },
+        Place::Activation(task) => of_task(task),
+        Place::Stopped => {
+            let outside = board.outside_call();
+            let inside = match (outside.fmu.filter(|_| outside.function != 0), running(plan, board)) {
+                (Some(fmu), _) => {
+                    let place = outside_place(plan, outside.function);
+                    format!(" (fmu `{}` was {place})", plan.fmus[fmu.0].name)
+                }
+                (None, Some(task)) => format!(" ({})", at_work(plan, board, task)),
+                (None, None) => String::new(),
+            };
+            format!(
+                "the process of the FMUs has been stopped by a signal (SIGSTOP or the like; SIGCONT resumes it){inside}"
+            )
+        }
+    }
+}
+
+/// `in fmi3Terminate`.
+fn outside_place(plan: &Plan, word: u64) -> String {
+    match word {
+        OutsideCall::LOADING => "in the constructors of its library, or in fmi3GetVersion".to_owned(),
+        OutsideCall::UNLOADING => {
+            let names: Vec<String> = plan.fmus.iter().map(|fmu| format!("`{}`", fmu.name)).collect();
+            format!("in the destructors of a library (of {})", names.join(", "))
+        }
+        _ => format!("in {}", function(word).map_or("between two calls", Function::name)),
+    }
+}
+
+/// The FMU of a rig that has just one.
+fn only_fmu(plan: &Plan) -> Option<FmuId> {
+    (plan.fmus.len() == 1).then_some(FmuId(0))
 }
 
 /// The task whose FMU code was running, or was running last.
@@ -312,7 +408,13 @@ fn status(board: Board, fmu: FmuId, died: Option<&Death>) -> FmuStatus {
     let words = board.fmu(fmu);
     let get = |word: FmuWord| words.word(word).load(SeqCst);
     if let Some(died) = died {
-        return if died.culprit == Some(fmu) { FmuStatus::Crashed } else { FmuStatus::Aborted };
+        // The run was over for whoever has ended: what happens after it is of one of them.
+        let had_ended = board.phase() == Phase::Done && get(FmuWord::End) == 1;
+        match died.culprit == Some(fmu) {
+            true => return died.status,
+            false if had_ended => (),
+            false => return FmuStatus::Aborted,
+        }
     }
     match (get(FmuWord::FailureStatus), get(FmuWord::End)) {
         (4, _) => FmuStatus::Fatal,

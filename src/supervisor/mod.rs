@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod calls;
 mod causes;
 mod collect;
 mod control;

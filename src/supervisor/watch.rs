@@ -1,5 +1,6 @@
 //! Starts the runner and stays with it until it is gone; between several runs, tidies up for the next.
 
+use super::calls::{Calls, Place, Verdict};
 use super::collect::{self, Facts};
 use super::earlier::Earlier;
 use super::files::{Output, alone};
@@ -77,6 +78,8 @@ pub enum Killed {
     Late,
     /// The user has asked twice.
     AskedTwice,
+    /// A call, at this place, did not return within the rig's `call_timeout`.
+    Overdue(Place),
 }
 
 /// A run that came to an end, good or bad, and its report.
@@ -536,6 +539,7 @@ impl<'a> Supervision<'a> {
     fn watch(&mut self, number: u32) -> Result<Ended, Error> {
         let mut progress = Progress::new(&self.prepared.plan, self.options.quiet);
         let mut deadline = None;
+        let mut calls = Calls::new(&self.prepared.plan);
         let mut told_before_start = Vec::new();
         let ended = loop {
             let status = self.child.try_wait().map_err(|error| Error::System(error.to_string()))?;
@@ -580,6 +584,7 @@ impl<'a> Supervision<'a> {
                 self.phase = Phase::Stopping;
             }
             self.end_it(&mut deadline);
+            self.look_at_calls(&mut calls, now);
             self.feeder.read();
             if self.phase <= Phase::Running {
                 self.sockets.look();
@@ -618,7 +623,8 @@ impl<'a> Supervision<'a> {
         if signals > 0 {
             self.shared.ask_to_stop();
         }
-        if signals == 0 && !matches!(self.phase, Phase::Stopping | Phase::Done) {
+        let ends = matches!(self.phase, Phase::Stopping | Phase::Done | Phase::Refused);
+        if signals == 0 && !ends {
             return;
         }
         let timeout = self.prepared.plan.shutdown_timeout.0;
@@ -630,5 +636,25 @@ impl<'a> Supervision<'a> {
         };
         self.killed.get_or_insert(reason);
         let _ = self.child.kill();
+    }
+
+    /// A call that lasts is told of, and ended when the rig says so.
+    fn look_at_calls(&mut self, calls: &mut Calls, now: i64) {
+        let plan = &self.prepared.plan;
+        match calls.look(plan, self.board, self.child.id(), now) {
+            None => (),
+            Some(Verdict::Tell(place, seconds)) => {
+                let end = match plan.call_timeout {
+                    Some(limit) => format!("; the run ends after {} s (rig: call_timeout)", limit.seconds()),
+                    None => String::new(),
+                };
+                let what = collect::has_been(plan, self.board, place);
+                self.teller.say(&format!("warning: {what} for {seconds} s{end}"));
+            }
+            Some(Verdict::Over(place)) => {
+                self.killed.get_or_insert(Killed::Overdue(place));
+                let _ = self.child.kill();
+            }
+        }
     }
 }

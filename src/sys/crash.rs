@@ -18,7 +18,7 @@ pub struct LastWords {
     pub signal: &'static AtomicU64,
     /// Label of the thread it came on.
     pub label: &'static AtomicU64,
-    /// Process that sent it, 0 when it was a fault.
+    /// Other process that sent it; 0 when it was a fault, or raised by this one.
     pub sender: &'static AtomicU64,
     /// Set to 1 when the thread's last error was that there was no memory (`ENOMEM`).
     pub out_of_memory: &'static AtomicU64,
@@ -78,7 +78,9 @@ extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, _context: *mut
         if words.signal.compare_exchange(0, signal as u64, SeqCst, SeqCst).is_ok() {
             words.out_of_memory.store(u64::from(error == Some(libc::ENOMEM)), SeqCst);
             words.label.store(LABEL.get(), SeqCst);
-            words.sender.store(if sent && signal != libc::SIGABRT { sender as u64 } else { 0 }, SeqCst);
+            // SAFETY: getpid is async-signal-safe and has no arguments. What FMU code raises itself was sent by this process.
+            let foreign = sent && sender != unsafe { libc::getpid() };
+            words.sender.store(if foreign { sender as u64 } else { 0 }, SeqCst);
         }
     }
     // The default action is back (SA_RESETHAND). A fault repeats itself on return; one that was sent does not.

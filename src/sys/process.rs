@@ -201,6 +201,25 @@ pub fn stop_signals() -> u32 {
     STOPS.load(Ordering::SeqCst)
 }
 
+/// What the kernel says of a process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// A signal (SIGSTOP, SIGTSTP) has stopped it, until SIGCONT.
+    pub stopped: bool,
+    /// Another process (a debugger) traces it.
+    pub traced: bool,
+}
+
+/// How the process with this id stands, by `/proc/PID/status`; of one that is gone, nothing holds it up.
+pub fn standing(pid: u32) -> Standing {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)).map_or("", str::trim);
+    Standing {
+        stopped: value("State:").starts_with('T'),
+        traced: value("TracerPid:").parse().is_ok_and(|tracer: u32| tracer != 0),
+    }
+}
+
 /// Columns and lines of the terminal behind a descriptor; `None` when it is none.
 pub fn terminal_size(file: BorrowedFd) -> Option<(usize, usize)> {
     let size = rustix::termios::tcgetwinsize(file).ok()?;

@@ -78,7 +78,7 @@ fn with_on_error_continue_the_other_instance_goes_on() {
 fn a_hanging_partition_is_reported_by_name() {
     the_core(|| {
         let run = in_activation(HANG_ASLEEP, "").run();
-        failed(&run, "crashed", "aborted");
+        failed(&run, "hung", "aborted");
         run.problem(&["clock a.fast", "fmi3ActivateModelPartition", &time_of_failure(&run), "0.3 s", "hangs"]);
         recorded_up_to_the_hang(&run);
         assert!(run.took < Duration::from_millis(2500), "{:?}", run.took);
@@ -89,7 +89,7 @@ fn a_hanging_partition_is_reported_by_name() {
 fn a_partition_that_spins_is_reported_by_name() {
     real_time("a_partition_that_spins_is_reported_by_name", || {
         let run = in_activation(HANG_BUSY, "").run();
-        failed(&run, "crashed", "aborted");
+        failed(&run, "hung", "aborted");
         run.problem(&["clock a.fast", "fmi3ActivateModelPartition", &time_of_failure(&run), "hangs"]);
         assert_eq!(run.signals().last("a.count_fast"), 50);
     });
@@ -100,7 +100,7 @@ fn a_partition_that_hangs_with_the_lock_held_is_the_one_reported() {
     the_core(|| {
         // equal_a sleeps for a minute in its locked section; all others wait for the lock.
         let run = two("equal_a_lock_sleep_us = 60000000, equal_a_lock_every = 20", "", "").run();
-        failed(&run, "crashed", "aborted");
+        failed(&run, "hung", "aborted");
         run.problem(&["clock a.equal_a", "fmi3ActivateModelPartition", "hangs"]);
     });
 }

@@ -72,7 +72,7 @@ fn a_hang_and_a_signal_end_within_the_timeout() {
         std::thread::sleep(Duration::from_millis(150));
         send(child.id() as i32, Signal::SIGTERM);
         let run = rig.finish(child, Duration::from_secs(4));
-        failed(&run, "crashed", "aborted");
+        failed(&run, "hung", "aborted");
         run.problem(&["clock a.fast", "fmi3ActivateModelPartition", "hangs"]);
     });
 }
@@ -102,7 +102,7 @@ fn a_hang_while_it_is_initialised_ends_by_a_signal() {
     wait_until("it hangs", || rig.folder().join("a.trace.csv").exists());
     send(child.id() as i32, Signal::SIGTERM);
     let run = rig.finish(child, Duration::from_secs(8));
-    failed(&run, "crashed", "aborted");
+    failed(&run, "hung", "aborted");
     run.problem(&["fmu `a`", "fmi3EnterInitializationMode", "did not return within"]);
 }
 
@@ -110,7 +110,7 @@ fn a_hang_while_it_is_initialised_ends_by_a_signal() {
 fn a_hang_in_terminate_ends_by_itself() {
     for kind in [HANG_ASLEEP, HANG_BUSY] {
         let run = in_function(kind, 8, 1).run_virtual();
-        assert_eq!((run.code, run.status("a").as_str()), (1, "crashed"), "{}", run.stderr);
+        assert_eq!((run.code, run.status("a").as_str()), (1, "hung"), "{}", run.stderr);
         run.problem(&["fmu `a`", "fmi3Terminate", "did not return within"]);
         assert_eq!(run.signals().last("a.count_fast"), 200, "everything is recorded");
         assert!(run.took < Duration::from_secs(5), "{:?}", run.took);
@@ -124,7 +124,7 @@ fn a_hang_in_virtual_time_ends_by_a_signal() {
     wait_until("it hangs", || rig.folder().join("a.trace.csv").exists());
     send(child.id() as i32, Signal::SIGTERM);
     let run = rig.finish(child, Duration::from_secs(8));
-    failed(&run, "crashed", "aborted");
+    failed(&run, "hung", "aborted");
     run.problem(&["fmu `a`", "clock a.fast", "fmi3ActivateModelPartition", "0.05 s", "did not return within"]);
     recorded_up_to_the_failure(&run, false);
 }
@@ -138,7 +138,7 @@ fn a_partition_that_runs_for_too_long_is_demoted() {
         // One that never comes back is demoted, and reported as hanging in the end.
         let start = format!("fail_kind = {HANG_BUSY}, fail_clock = 4, fail_at = 5");
         let run = two(&start, "", keys).run();
-        failed(&run, "crashed", "aborted");
+        failed(&run, "hung", "aborted");
         run.problem(&["clock a.slow", "max_execution_us", "demoted"]);
         run.problem(&["clock a.slow", "hangs"]);
     });

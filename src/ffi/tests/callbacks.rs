@@ -59,7 +59,8 @@ impl ThreadHost for Thread {
 }
 
 fn shown() -> u64 {
-    WORD.with(|word| word.load(Relaxed))
+    let count = 0xFFFF << 16;
+    WORD.with(|word| word.load(Relaxed) & !count)
 }
 fn note_shown() {
     note(Event::Shown(shown()));

@@ -43,7 +43,8 @@ fn heading(fmu: &FmuResult) -> String {
         FmuStatus::Error => ("bad", "Returned fmi3Error or fmi3Discard and was freed without being terminated."),
         FmuStatus::Fatal => ("bad", "Returned fmi3Fatal; none of its functions was called again."),
         FmuStatus::Aborted => ("idle", "Did nothing wrong, but could not end in the regular way."),
-        FmuStatus::Crashed => ("bad", "Its code crashed, exited or did not return."),
+        FmuStatus::Crashed => ("bad", "Its code crashed or exited."),
+        FmuStatus::Hung => ("bad", "Its code did not return in time."),
     };
     format!(
         "<h2><span class=\"eyebrow\">FMU</span> {}<em class=\"{class}\">{}</em></h2>\n<p><code>{}</code> · {sentence}</p>\n",

@@ -89,7 +89,7 @@ fn advice(problem: &Problem) -> Option<&'static str> {
              same core, or for the machine.",
         );
     }
-    if has("crashed") || has("the FMU's code hangs") || has("called exit(") {
+    if has("crashed") || has("the FMU's code hangs") || has("(rig: call_timeout)") || has("called exit(") {
         return Some("The FMU’s code did it, not the host: run.log has what it printed, trace.json what ran last.");
     }
     match problem.severity {

@@ -1,0 +1,165 @@
+//! FMU code that does not return: somebody hears of it, the rig's `call_timeout` ends it, and the report is whole.
+
+mod program;
+
+use program::{Outcome, Rig, changed_tracer, real_time, runner_of, send, wait_until};
+use std::path::PathBuf;
+use std::time::Duration;
+use tempfile::TempDir;
+
+const HANG_ASLEEP: i32 = 4;
+
+/// What FMU code can be made to do for ever.
+const SLEEP: &str = "struct timespec day = {86400, 0}; for (;;) nanosleep(&day, 0);";
+
+/// A tracer with this C code among its functions.
+fn tracer_with(code: &str) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let code = format!("#include <signal.h>\n#include <time.h>\n{code}\nstatic void hang_asleep(void)");
+    let path = changed_tracer(folder.path(), "failures.c", &[("static void hang_asleep(void)", &code)]);
+    (folder, path)
+}
+
+/// The report of a run that was ended within seconds, since `a` hung.
+#[track_caller]
+fn hung(run: &Outcome, words: &[&str]) {
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert_eq!(run.status("a"), "hung", "{:#?}", run.problems());
+    run.problem(words);
+    assert!(run.took < Duration::from_secs(20), "{:?}", run.took);
+    assert!(run.out.join("report.html").exists());
+}
+
+/// Every function outside of activations, and in virtual time activations and getters too, is under the limit.
+#[test]
+fn a_call_that_does_not_return_is_ended_and_named() {
+    for (function, at, name) in [
+        (2, 1, "fmi3EnterInitializationMode"),
+        (3, 1, "fmi3ExitInitializationMode"),
+        (5, 100, "fmi3Get"),
+        (0, 51, "fmi3ActivateModelPartition for clock fast at 0.05 s"),
+    ] {
+        let start = format!("fail_kind = {HANG_ASLEEP}, fail_function = {function}, fail_clock = 1, fail_at = {at}");
+        let run = Rig::new("mode = 'virtual'\nstop_time = 0.2\ncall_timeout = 0.5").tracer("a", &start).run();
+        hung(&run, &["fmu `a` has been in", name, "for 0.5 s", "call_timeout"]);
+        if function == 0 {
+            assert_eq!(run.signals().last("a.count_fast"), 50, "what was recorded until then is there");
+        }
+    }
+}
+
+#[test]
+fn an_instance_that_is_never_made_is_ended_and_named() {
+    let run = Rig::new("mode = 'virtual'\nstop_time = 0.2\ncall_timeout = 0.5").tracer("fail_instantiate_4", "").run();
+    assert_eq!((run.code, run.status("fail_instantiate_4").as_str()), (1, "hung"), "{}", run.stderr);
+    run.problem(&["fmi3InstantiateScheduledExecution", "for 0.5 s", "call_timeout"]);
+}
+
+#[test]
+fn a_constructor_that_does_not_return_is_ended_and_named() {
+    let (_folder, path) = tracer_with(&format!("__attribute__((constructor)) static void never(void) {{ {SLEEP} }}"));
+    for mode in ["virtual", "realtime"] {
+        let rig = format!("mode = '{mode}'\nstop_time = 0.2\ncall_timeout = 0.5");
+        let run = Rig::new(&rig).fmu("a", path.clone(), "", "").run();
+        hung(&run, &["fmu `a` has been in the constructors of its library", "for 0.5 s"]);
+    }
+}
+
+#[test]
+fn a_crash_in_a_constructor_is_that_of_the_fmu() {
+    let (_folder, path) = tracer_with("__attribute__((constructor)) static void never(void) { raise(SIGSEGV); }");
+    let run = Rig::new("mode = 'virtual'\nstop_time = 0.2").fmu("a", path, "", "").run().exits(1);
+    run.problem(&["fmu `a` crashed (SIGSEGV)", "in the constructors of its library"]);
+    assert_eq!(run.status("a"), "crashed");
+}
+
+/// What happens in destructors comes after the run: its figures, and how FMUs have ended, are those of a whole run.
+#[test]
+fn a_destructor_that_hangs_or_crashes_leaves_a_whole_report() {
+    for (code, how) in [(SLEEP, "did not return within"), ("raise(SIGSEGV);", "crashed (SIGSEGV)")] {
+        let (_folder, path) = tracer_with(&format!("__attribute__((destructor)) static void never(void) {{ {code} }}"));
+        for mode in ["virtual", "realtime"] {
+            let rig = format!("mode = '{mode}'\nstop_time = 0.2\nshutdown_timeout = 0.3");
+            let run = Rig::new(&rig).fmu("a", path.clone(), "", "").tracer("b", "").run().exits(1);
+            run.problem(&["the run was over", how, "in the destructors of a library (of `a`, `b`)"]);
+            assert_eq!((run.status("a").as_str(), run.status("b").as_str()), ("terminated", "terminated"));
+            let skipped = run.count("a", "fast", "skipped");
+            assert_eq!(run.count("a", "fast", "activations") + skipped, 200, "everything is in the report");
+            assert!(run.took < Duration::from_secs(20), "{:?}", run.took);
+        }
+    }
+}
+
+/// A signal that FMU code raises stops the whole process: nothing in there can notice that.
+#[test]
+fn a_process_that_has_stopped_itself_is_ended_and_named() {
+    let (_folder, path) = tracer_with("__attribute__((constructor)) static void stop(void) { raise(SIGSTOP); }");
+    let run = Rig::new("mode = 'virtual'\nstop_time = 0.2\ncall_timeout = 0.5").fmu("a", path, "", "").run();
+    hung(&run, &["stopped by a signal", "fmu `a` was in the constructors of its library", "call_timeout"]);
+    let folder = tempfile::tempdir().unwrap();
+    let change = [
+        ("for (;;) nanosleep(&day, NULL);", "raise(SIGSTOP); (void)day;"),
+        ("static void hang_asleep(void)", "#include <signal.h>\nstatic void hang_asleep(void)"),
+    ];
+    let path = changed_tracer(folder.path(), "failures.c", &change);
+    let start = format!("fail_kind = {HANG_ASLEEP}, fail_clock = 1, fail_at = 51");
+    for mode in ["virtual", "realtime"] {
+        // In real time the activation never returns; nobody in the runner can look whether its time is over.
+        let rig = format!("mode = '{mode}'\nstop_time = 0.2\ncall_timeout = 0.5");
+        let run = Rig::new(&rig).fmu("a", path.clone(), &start, "").run();
+        hung(&run, &["stopped by a signal", "clock a.fast was in fmi3ActivateModelPartition", "call_timeout"]);
+    }
+}
+
+/// The line that tells of it, also with --quiet: nobody else says that anything is going on.
+#[test]
+fn who_waits_hears_of_it_every_ten_seconds() {
+    let start = format!("fail_kind = {HANG_ASLEEP}, fail_function = 2");
+    let rig = Rig::new("mode = 'virtual'\nstop_time = 0.2\ncall_timeout = 11").tracer("a", &start);
+    let mut command = rig.command();
+    command.arg("--quiet");
+    let run = rig.finish(rig.start(command), Duration::from_secs(60));
+    assert_eq!(run.code, 1);
+    let line = "warning: fmu `a` has been in fmi3EnterInitializationMode for 10 s; the run ends after 11 s";
+    assert_eq!(run.stderr.matches(line).count(), 1, "{}", run.stderr);
+}
+
+/// A signal ends a stopped process within the rig's time, whatever the limit on calls is.
+#[test]
+fn a_stopped_process_ends_by_a_signal_to_its_supervisor() {
+    real_time("a_stopped_process_ends_by_a_signal_to_its_supervisor", || {
+        let rig = Rig::new("stop_time = 100\nshutdown_timeout = 0.3").tracer("a", "");
+        let child = rig.start(rig.command());
+        rig.wait_until_it_runs();
+        let runner = runner_of(&child);
+        send(runner, nix::sys::signal::Signal::SIGSTOP);
+        let status = format!("/proc/{runner}/status");
+        wait_until("it has stopped", || std::fs::read_to_string(&status).unwrap_or_default().contains("State:\tT"));
+        send(child.id() as i32, nix::sys::signal::Signal::SIGINT);
+        let run = rig.finish(child, Duration::from_secs(10)).exits(1);
+        run.problem(&["was ended by force"]);
+    });
+}
+
+/// A limit of 0 is none, and a limit that is none is told from one.
+#[test]
+fn a_limit_is_a_number_of_seconds() {
+    let run = Rig::new("mode = 'virtual'\nstop_time = 0.1\ncall_timeout = 0").tracer("a", "").run();
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let run = Rig::new("mode = 'virtual'\nstop_time = 0.1\ncall_timeout = -1").tracer("a", "").run();
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("call_timeout must be a number of seconds, 0 (no limit) to 1e6"), "{}", run.stderr);
+}
+
+/// Whoever kills the process of the FMUs, it is no defect of an FMU's nor of vecud's.
+#[test]
+fn a_kill_from_outside_is_nobodys_crash() {
+    let rig =
+        Rig::new("mode = 'virtual'\nstop_time = 1e6").tracer("a", "").more("[record]\nsignals = ['a.count_fast']");
+    let child = rig.start(rig.command());
+    rig.wait_until_it_runs();
+    send(runner_of(&child), nix::sys::signal::Signal::SIGKILL);
+    let run = rig.finish(child, Duration::from_secs(10)).exits(1);
+    run.problem(&["was ended from outside by SIGKILL", "want of memory"]);
+    assert_eq!(run.status("a"), "aborted");
+}
