@@ -48,10 +48,13 @@ impl std::ops::AddAssign for Seen {
 struct Thread {
     /// Types of variables set since the last activation.
     set: BTreeSet<&'static str>,
-    /// The activation that has returned, until the next set or activation, and types read since.
+    /// The activation that has returned, until the next set or activation, and types read since, those of variables of an
+    /// output clock by themselves.
     activated: Option<u32>,
-    got: BTreeSet<&'static str>,
+    got: BTreeSet<(&'static str, Option<u32>)>,
     active: Option<u32>,
+    /// A bit for each output clock that somebody has found active during the activation.
+    ticked: u64,
 }
 
 impl Trace {
@@ -137,12 +140,19 @@ impl Trace {
         }
     }
 
-    /// Set → activate → get, one call per type, own variables only; one thread and one core per partition.
+    /// Set → activate → get, one call per type, own variables only; one thread and one core per partition. Variables of an
+    /// output clock are read by themselves, and only after an activation in which it has ticked.
     fn check_sequences(&self, broken: &mut Vec<String>) {
         let mut threads: BTreeMap<u32, Thread> = BTreeMap::new();
         let running = self.events.iter().skip_while(|event| !event.is("exit_init", "end")).skip(1);
         for event in running.take_while(|event| !event.is("terminate", "begin")) {
             let (seq, tid) = (event.seq, event.tid);
+            if event.is("get_clock", "end") {
+                threads
+                    .values_mut()
+                    .filter(|thread| thread.active.is_some())
+                    .for_each(|thread| thread.ticked |= event.hash);
+            }
             let thread = threads.entry(tid).or_default();
             let mut wrong = |what: &str| broken.push(format!("{} #{seq}: {what}: {event:?}", self.fmu));
             match (event.what.as_str(), event.phase.as_str()) {
@@ -170,7 +180,11 @@ impl Trace {
                         }
                         Some(_) => (),
                     }
-                    if !thread.got.insert(type_of(event.vr)) {
+                    let output = Some(event.clock).filter(|clock| [OUT_HIGH, OUT_LOW].contains(clock));
+                    if output.is_some_and(|output| thread.ticked >> output & 1 == 0) {
+                        wrong("a get of a variable whose output clock has not ticked");
+                    }
+                    if !thread.got.insert((type_of(event.vr), output)) {
                         wrong("two gets of one type");
                     }
                 }
