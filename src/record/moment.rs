@@ -76,6 +76,8 @@ pub struct Moment {
     pub more_others: u32,
 }
 
+/// The release; the words from there to the flags are the parts of the response.
+const RELEASE: usize = 4;
 const FLAGS: usize = 11;
 const BLOCKER: usize = 12;
 const MORE: usize = 13;
@@ -104,7 +106,7 @@ impl<'a> MomentCells<'a> {
         self.words[0].store(0, SeqCst);
         let set = |word: usize, value: u64| self.words[word].store(value, Relaxed);
         moment.time.to_words().into_iter().enumerate().for_each(|(i, value)| set(1 + i, value));
-        set(4, moment.release as u64);
+        set(RELEASE, moment.release as u64);
         moment.parts.to_words().into_iter().enumerate().for_each(|(i, value)| set(5 + i, value));
         let flag = |is: bool, flag: u64| if is { flag } else { 0 };
         set(FLAGS, u64::from(moment.gate_waits) | flag(moment.follows, FOLLOWS) | flag(moment.first, IS_FIRST));
@@ -117,13 +119,16 @@ impl<'a> MomentCells<'a> {
         self.words[0].store(1, SeqCst);
     }
 
-    /// Takes away a moment that none can be, since some part of it is longer than `longest`, ns. Whether it was one that can
-    /// be.
+    /// Takes away a moment that none can be: its release is further than `longest` from the clock's zero (CLOCK_TAI counts from
+    /// 1970), or parts of its response that long together, ns. Whether it was one that can be.
     pub fn mend(&self, longest: u64) -> bool {
         let get = |word: usize| self.words[word].load(Relaxed);
         let fits = match get(0) {
             0 => true,
-            1 => (4..FLAGS).all(|word| (get(word) as i64).unsigned_abs() <= longest),
+            1 => {
+                let within = |word: usize, most: u64| (get(word) as i64).unsigned_abs() <= most;
+                within(RELEASE, longest) && (RELEASE + 1..FLAGS).all(|word| within(word, longest / FLAGS as u64))
+            }
             _ => false,
         };
         if !fits {
@@ -148,7 +153,7 @@ impl<'a> MomentCells<'a> {
         };
         Some(Moment {
             time: Instant::from_words([1, 2, 3].map(get)),
-            release: get(4) as i64,
+            release: get(RELEASE) as i64,
             parts: Parts::from_words([5, 6, 7, 8, 9, 10].map(get)),
             gate_waits: flags as u32,
             follows: flags & FOLLOWS != 0,
@@ -192,6 +197,20 @@ mod tests {
         cells.write(&first);
         assert_eq!(cells.read(5), Some(first));
         assert_eq!(first.parts.response(), 21);
+    }
+
+    /// CLOCK_TAI is at some 1.8e18 ns.
+    #[test]
+    fn a_release_may_be_half_a_century_from_the_clocks_zero_and_a_response_not() {
+        let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
+        let cells = MomentCells::new(&words);
+        let tai = Moment { release: 1_800_000_000_000_000_000, ..moment() };
+        cells.write(&tai);
+        assert!(cells.mend(1 << 62));
+        assert_eq!(cells.read(5), Some(tai));
+        cells.write(&Moment { parts: Parts { gate: tai.release, ..tai.parts }, ..tai });
+        assert!(!cells.mend(1 << 62));
+        assert_eq!(cells.read(5), None);
     }
 
     #[test]

@@ -195,12 +195,14 @@ impl<'a> Recorder<'a> {
         self.log_length += line.len() as u64 + 1;
     }
 
-    /// Time does not go backwards, and not beyond its end before the run has come there.
+    /// Time does not go backwards. Before the run has come to its end it is not beyond that either: where no task has anything left
+    /// to do, the runner says that nothing at all will come.
     fn look_how_far_it_is(&mut self) {
         let complete = self.board.global(Global::Complete).load(SeqCst) as i64;
         let end = self.plan.stop.map_or(i64::MAX - 1, |stop| stop.nanos().minus(self.plan.start.nanos()).0);
         let over = self.board.phase() >= Phase::Stopping;
-        match complete >= self.complete && (complete <= end || over) {
+        let complete = if over { complete } else { complete.min(end) };
+        match complete >= self.complete {
             true => self.complete = complete,
             false => drop(self.damage.insert("how far the recordings are complete".to_owned())),
         }

@@ -194,7 +194,7 @@ impl<'a> CauseCells<'a> {
         let lists = self.words[LISTS..ROWS].chunks(moment::WORDS);
         let rows = self.words[OVERRUN_WORDS..OVERRUN_WORDS + 2 * OVERRUNS * OVERRAN].chunks(OVERRAN);
         for words in lists.chain(rows) {
-            fits &= MomentCells::new(words).mend(longest / 16);
+            fits &= MomentCells::new(words).mend(longest);
         }
         fits
     }
