@@ -153,7 +153,7 @@ fn without_privileges_too_a_hundred_datagrams_are_a_hundred_activations() {
         }
         // Nobody must be able to read the FMU and to write beside the rig.
         let folder = tempfile::tempdir().unwrap();
-        let open = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
+        let open = |path: &Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o1777)).unwrap();
         open(folder.path());
         let to = address();
         let rig = Rig::new("stop_time = 1.2").fmu("a", program::changed_tracer(folder.path(), "fmu.c", &[]), ALONE, "");
