@@ -163,3 +163,21 @@ fn a_kill_from_outside_is_nobodys_crash() {
     run.problem(&["was ended from outside by SIGKILL", "want of memory"]);
     assert_eq!(run.status("a"), "aborted");
 }
+
+/// Whoever's activation is under way meanwhile has nothing to do with it.
+#[test]
+fn a_crash_in_a_thread_of_an_fmu_is_put_on_no_activation() {
+    let crash = "#include <pthread.h>\n\
+        static void *fall(void *none) { struct timespec soon = {0, 50000000}; nanosleep(&soon, 0); *(volatile int *)0 = 1; return none; }\n\
+        __attribute__((constructor)) static void begin(void) { pthread_t thread; pthread_create(&thread, 0, fall, 0); }";
+    let (_folder, path) = tracer_with(crash);
+    for mode in ["virtual", "realtime"] {
+        let rig = || Rig::new(&format!("mode = '{mode}'\nstop_time = 3000.0"));
+        let alone = rig().fmu("a", path.clone(), "", "").run();
+        assert_eq!((alone.code, alone.status("a").as_str()), (1, "crashed"), "{}", alone.stderr);
+        alone.problem(&["fmu `a` crashed (SIGSEGV), in a thread that its code has made"]);
+        let two = rig().fmu("a", path.clone(), "", "").tracer("b", "").run();
+        assert_eq!((two.code, two.status("b").as_str()), (1, "aborted"), "{}", two.stderr);
+        two.problem(&["FMU code crashed (SIGSEGV), in a thread that it has made itself", "`a`, `b`"]);
+    }
+}

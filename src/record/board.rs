@@ -64,6 +64,8 @@ pub enum Global {
     CrashSignal,
     /// 1 + index of the task on whose thread the crash happened; 0 none.
     CrashTask,
+    /// 1: the crash, or the call of `exit`, was on a thread that FMU code has made.
+    CrashForeign,
     /// Process that sent the signal, when it was sent.
     CrashSender,
     /// FMU code called `exit`: 1.

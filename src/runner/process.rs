@@ -81,6 +81,7 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> i32 {
     let last_words = LastWords {
         signal: board.global(Global::CrashSignal),
         label: board.global(Global::CrashTask),
+        foreign: board.global(Global::CrashForeign),
         sender: board.global(Global::CrashSender),
         out_of_memory: board.global(Global::OutOfMemory),
         exit: board.global(Global::ExitCalled),

@@ -272,6 +272,9 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         Some(Killed::Late) => FmuStatus::Hung,
         _ => FmuStatus::Crashed,
     };
+    if facts.killed.is_none() && global(Global::CrashForeign) == 1 {
+        return Some(in_a_thread_of_theirs(plan, status, &how));
+    }
     // While partitions run, only a reconfiguration is in FMU code in the name of no task.
     let outside = board.outside_call();
     let reconfigures = board.phase() == Phase::Running && outside.function != 0;
@@ -306,6 +309,20 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
             },
         },
     })
+}
+
+/// A crash on a thread that vecud has not made: whoever's activation was under way meanwhile has nothing to do with it.
+fn in_a_thread_of_theirs(plan: &Plan, status: FmuStatus, how: &str) -> Death {
+    let culprit = only_fmu(plan);
+    let names: Vec<String> = plan.fmus.iter().map(|fmu| format!("`{}`", fmu.name)).collect();
+    let message = match culprit {
+        Some(_) => format!("fmu {} {how}, in a thread that its code has made", names[0]),
+        None => format!(
+            "FMU code {how}, in a thread that it has made itself: it is not known which of {} has made it",
+            names.join(", ")
+        ),
+    };
+    Death { culprit, status, message }
 }
 
 /// A call did not return within the rig's `call_timeout`.

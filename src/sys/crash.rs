@@ -3,7 +3,8 @@
 //! A handler for the signals of faults notes, in memory that outlives the process, which signal came on which thread, and
 //! then lets it take its usual course (a core dump stays possible). A second hook notes that `exit` was called.
 //!
-//! Threads say what they are by a label of their own, so that the note names the culprit.
+//! Threads say what they are by a label of their own, so that the note names the culprit. The main thread and those of
+//! [`super::thread::spawn`] say that they are this program's: any other one was made by foreign code.
 
 use super::SysError;
 use std::cell::Cell;
@@ -18,6 +19,8 @@ pub struct LastWords {
     pub signal: &'static AtomicU64,
     /// Label of the thread it came on.
     pub label: &'static AtomicU64,
+    /// Set to 1 when it came, or `exit` was called, on a thread that this program has not made.
+    pub foreign: &'static AtomicU64,
     /// Other process that sent it; 0 when it was a fault, or raised by this one.
     pub sender: &'static AtomicU64,
     /// Set to 1 when the thread's last error was that there was no memory (`ENOMEM`).
@@ -34,6 +37,12 @@ static EXIT_IS_EXPECTED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     static LABEL: Cell<u64> = const { Cell::new(0) };
+    static IS_OURS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Says that the calling thread is one of this program's.
+pub(super) fn claim_thread() {
+    IS_OURS.set(true);
 }
 
 /// Says what the calling thread is; 0 is nothing in particular.
@@ -47,11 +56,12 @@ pub fn expect_exit() {
     EXIT_IS_EXPECTED.store(true, SeqCst);
 }
 
-/// Installs the handlers, once per process; later calls change nothing.
+/// Installs the handlers, once per process, on its main thread; later calls change nothing.
 pub fn install(words: LastWords) -> Result<(), SysError> {
     if WORDS.set(words).is_err() {
         return Ok(());
     }
+    claim_thread();
     // SAFETY: an all-zero sigaction is a valid one (default action, empty mask); each field that matters is set below.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = on_fault as *const () as usize;
@@ -78,6 +88,7 @@ extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, _context: *mut
         if words.signal.compare_exchange(0, signal as u64, SeqCst, SeqCst).is_ok() {
             words.out_of_memory.store(u64::from(error == Some(libc::ENOMEM)), SeqCst);
             words.label.store(LABEL.get(), SeqCst);
+            words.foreign.store(u64::from(!IS_OURS.get()), SeqCst);
             // SAFETY: getpid is async-signal-safe and has no arguments. What FMU code raises itself was sent by this process.
             let foreign = sent && sender != unsafe { libc::getpid() };
             words.sender.store(if foreign { sender as u64 } else { 0 }, SeqCst);
@@ -94,6 +105,7 @@ extern "C" fn on_exit() {
     }
     if let Some(words) = WORDS.get() {
         words.label.store(LABEL.get(), SeqCst);
+        words.foreign.store(u64::from(!IS_OURS.get()), SeqCst);
         words.exit.store(1, SeqCst);
     }
 }

@@ -24,6 +24,10 @@ pub fn spawn<T: Send + 'static>(
     stack_bytes: usize,
     body: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, SysError> {
+    let body = move || {
+        super::crash::claim_thread();
+        body()
+    };
     std::thread::Builder::new().name(short_name(name).to_owned()).stack_size(stack_bytes).spawn(body).map_err(|error| {
         SysError::new(
             format!("start thread `{name}` with a stack of {stack_bytes} bytes"),

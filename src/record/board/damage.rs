@@ -67,6 +67,7 @@ const GLOBALS: [(Global, Range); Global::Count as usize] = [
     (Global::DmaLatency, UpTo(1)),
     (Global::CrashSignal, UpTo(64)),
     (Global::CrashTask, Task),
+    (Global::CrashForeign, UpTo(1)),
     (Global::CrashSender, UpTo(PIDS)),
     (Global::ExitCalled, UpTo(1)),
     (Global::HungTask, Task),
