@@ -56,15 +56,29 @@ pub fn main() -> ExitCode {
             return ended(result.map(|()| ExitCode::SUCCESS));
         }
     };
-    let result = match arguments.command {
+    let result = there_is_memory().and_then(|()| match arguments.command {
         Command::Run(arguments) => run::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Report(arguments) => report::run(arguments),
-        Command::Runner => return ExitCode::from(crate::runner::main() as u8),
-    };
+        Command::Runner => Ok(ExitCode::from(crate::runner::main() as u8)),
+    });
     ended(result)
+}
+
+/// What a small rig takes in each process, with as much again (bytes).
+const LEAST_MEMORY: usize = 32 << 20;
+
+/// Refuses a limit on memory (RLIMIT_DATA, RLIMIT_AS) that leaves no room even for small rigs: it would end the program in the
+/// midst of its work, where files would be left behind. The memory is asked for and given back, not used.
+fn there_is_memory() -> Result<(), Error> {
+    Vec::<u8>::new().try_reserve_exact(LEAST_MEMORY).map_err(|_| {
+        Error::System(format!(
+            "there is no memory for vecud: it needs {} MiB at least (see ulimit -d, ulimit -v)",
+            LEAST_MEMORY >> 20
+        ))
+    })
 }
 
 /// The exit code; of an error, which is told, it is 2.

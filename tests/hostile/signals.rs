@@ -1,0 +1,73 @@
+//! Runs that are interrupted at random instants, from the first instruction to the last.
+
+use crate::judge;
+use crate::program::{Random, send, the_core, wait_until};
+use nix::sys::signal::Signal::{self, SIGINT, SIGKILL, SIGTERM};
+use std::time::Duration;
+
+/// Sends a signal so long after the start, perhaps twice, and looks at what is left.
+fn interrupt(mode: &str, seed: u64) {
+    let mut random = Random(seed);
+    let rig = crate::rig(mode);
+    let mut command = rig.command();
+    if random.one_in(2) {
+        command.args(["--stop-time", "1000000"]);
+    }
+    let running = judge::start(&rig, command);
+    let signal: Signal = random.of(&[SIGINT, SIGTERM]);
+    let process = i32::try_from(running.child.id()).unwrap();
+    // Before its first instruction the kernel ends it, and nothing was begun.
+    wait_until("signals are handled", || handles(process, signal));
+    std::thread::sleep(Duration::from_micros(random.below(200_000)));
+    let what = format!("{signal} in {mode}, seed {seed}");
+    // Its own process until it is waited for, so this number is nobody else's.
+    send(process, signal);
+    if random.one_in(4) {
+        std::thread::sleep(Duration::from_micros(random.below(20_000)));
+        send(process, signal);
+    }
+    let judged = running.end(&what);
+    assert!(matches!(judged.code, Some(0..=2)), "{what}: {:?}\n{}", judged.code, judged.stderr);
+    assert!(judged.report.is_some() || judged.code == Some(2), "{what}: no report\n{}", judged.stderr);
+}
+
+/// Whether a process has a handler for this signal, or has ended already.
+fn handles(process: i32, signal: Signal) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    caught.is_none_or(|mask| mask >> (signal as i32 - 1) & 1 == 1) || status.contains("State:\tZ")
+}
+
+fn seeds(some: u64, all: u64) -> std::ops::Range<u64> {
+    0..if crate::all() { all } else { some }
+}
+
+#[test]
+fn a_signal_at_any_instant_leads_to_an_orderly_end_in_virtual_time() {
+    seeds(40, 400).for_each(|seed| interrupt("virtual", seed));
+}
+
+#[test]
+fn a_signal_at_any_instant_leads_to_an_orderly_end_in_real_time() {
+    the_core(|| seeds(30, 400).for_each(|seed| interrupt("realtime", 1000 + seed)));
+}
+
+#[test]
+fn a_supervisor_that_is_killed_leaves_no_process() {
+    // What a compiler has begun it ends by itself.
+    let rig = crate::rig("virtual");
+    judge::start(&rig, rig.command()).judge("built");
+    the_core(|| {
+        for seed in seeds(10, 100) {
+            let mut random = Random(2000 + seed);
+            let rig = crate::rig(random.of(&["virtual", "realtime"]));
+            let mut command = rig.command();
+            command.args(["--stop-time", "1000000"]);
+            let running = judge::start(&rig, command);
+            std::thread::sleep(Duration::from_micros(random.below(300_000)));
+            send(i32::try_from(running.child.id()).unwrap(), SIGKILL);
+            running.killed(&format!("SIGKILL of the supervisor, seed {seed}"));
+        }
+    });
+}
