@@ -224,6 +224,14 @@ fn a_countdown_that_nobody_arms_never_ticks() {
     with_base("intervalVariability='countdown'", "ON(1) UPDATE();").at(2, &[]).runs();
 }
 
+/// The base clock, which is more urgent, arms it anew for the instant at which it is due: that instant was reached.
+#[test]
+fn a_countdown_that_is_due_and_armed_again_at_one_time_ticks() {
+    with_base("intervalVariability='countdown'", "ON(1) { NEXT(2, 0.02); UPDATE(); }")
+        .at(2, &[0.02, 0.04, 0.06, 0.08])
+        .runs();
+}
+
 // ---- Triggered ----
 
 const OUT: &str =
@@ -335,6 +343,48 @@ fn clocks_of_equal_priority() {
         .at(2, &EVERY_20_MS)
         .at(3, &EVERY_20_MS)
         .runs();
+}
+
+/// Any number of different ones: in real time more than there are FIFO priorities.
+#[test]
+fn more_priorities_than_an_operating_system_has() {
+    let clocks: String = (1..=130).map(|vr| of_priority(&format!("c{vr}"), vr, vr * 3)).collect();
+    let legal = Legal::new(&clocks.replace("0.02", "0.05"), "").may_be_found_odd();
+    (1..=130).fold(legal, |legal, vr| legal.at(vr, &[0.0, 0.05])).runs();
+}
+
+// ---- The unit of time (2.2.8.4, 2.4.4) ----
+
+/// An FMU that counts milliseconds: intervals and activation times are in them.
+fn in_milliseconds(clock: &str, hook: &str) -> Legal {
+    let time = "<Float64 name='t' valueReference='0' causality='independent' variability='continuous' unit='ms'/>";
+    Legal::new(&(time.to_owned() + clock), hook).own_time().elements(
+        "<UnitDefinitions><Unit name='ms'><BaseUnit s='1' factor='0.001'/></Unit></UnitDefinitions>\
+         <LogCategories><Category name='logStatusError'/></LogCategories>",
+    )
+}
+
+#[test]
+fn an_interval_in_milliseconds() {
+    let clock = second("intervalVariability='constant' intervalDecimal='20' shiftDecimal='5'");
+    in_milliseconds(&clock, "").at(2, &[5.0, 25.0, 45.0, 65.0, 85.0]).runs();
+}
+
+#[test]
+fn a_fixed_clock_is_told_milliseconds() {
+    let clock = second("intervalVariability='fixed' intervalDecimal='20'");
+    in_milliseconds(&clock, "AT(INITIALIZATION_ENDS) EXPECT(told_interval(m, 2) == 40);")
+        .keys("clock.second = { interval = 0.04 }")
+        .at(2, &[0.0, 40.0, 80.0])
+        .runs();
+}
+
+#[test]
+fn a_changing_clock_and_a_countdown_answer_in_milliseconds() {
+    let clocks = second("intervalVariability='changing'")
+        + "<Clock name='countdown' valueReference='3' causality='input' priority='10' intervalVariability='countdown'/>";
+    let hook = "AT(INITIALIZATION_BEGINS) NEXT(2, 10); ON(2) { NEXT(2, 30); NEXT(3, 5); UPDATE(); }";
+    in_milliseconds(&clocks, hook).at(2, &[10.0, 40.0, 70.0]).at(3, &[15.0, 45.0, 75.0]).runs();
 }
 
 // ---- The standard's own example ----

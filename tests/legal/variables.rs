@@ -63,6 +63,24 @@ fn a_variable_of_two_clocks() {
     legal(variables, "AT(ACTIVATED) PUT(10, VALUE(10) + 1);").at(2, &[0.0, 0.05]).runs();
 }
 
+/// 2.2.8.3: a variable of an output clock may be read only while that clock is active: after each second activation.
+#[test]
+fn a_variable_of_an_output_clock() {
+    let variables = "<Clock name='out' valueReference='3' causality='output' intervalVariability='triggered' clocks='1'/>\
+        <Float64 name='y' valueReference='10' causality='output' variability='discrete' clocks='3'/>";
+    legal(variables, "ON(1) if (n % 2 == 0) { PUT(10, n); TICK(3); UPDATE(); }").runs();
+}
+
+/// 2.2.7.2: a clocked variable may be set in Initialization Mode, whoever ticks, and not before.
+#[test]
+fn start_values_of_clocked_inputs() {
+    let variables = "<Float64 name='u' valueReference='10' causality='input' variability='discrete' clocks='1' start='1'/>\
+        <Int32 name='v' valueReference='11' causality='input' variability='discrete' clocks='1' start='1'/>";
+    legal(variables, "AT(INITIALIZATION_ENDS) EXPECT(VALUE(10) == 2 && VALUE(11) == 3);")
+        .keys("start = { u = 2.0, v = 3 }")
+        .runs();
+}
+
 /// 2.2.8.3: one that nobody initialises has its first value at its clock's first tick; a run may end before that.
 #[test]
 fn a_clocked_output_whose_clock_never_ticks() {
