@@ -116,9 +116,9 @@ fn suffer(mode: &str, place: &str, harm: &Harm) {
     let what = format!("{} in {place}, {mode}", harm.name);
     let judged = judge::start(&rig, command).judge(&what);
     let status = harm.name.ends_with("status") || ["discard", "error", "fatal"].contains(&harm.name);
-    // A thread of the FMU's own may do what concerns only itself.
-    let own_thread =
-        place == "thread" && (status || ["thread_exit", "spin", "sleep_on", "lock_twice"].contains(&harm.name));
+    // A thread of the FMU's own may do what concerns only itself, and a run in virtual time may be over before it does anything.
+    let alone = status || ["thread_exit", "spin", "sleep_on", "lock_twice"].contains(&harm.name);
+    let own_thread = place == "thread" && (alone || mode == "virtual");
     let after_the_run = ["free", "unload"].contains(&place);
     let no_status = status && (place == "load" || place == "instantiate");
     if harm.fatal && !own_thread && !after_the_run && !no_status {

@@ -1,6 +1,6 @@
 /* A small FMU that works, and does harm at one place if VECUD_HOSTILE in the environment asks for it: "PLACE HARM", where PLACE
  * is a function's short name and HARM is one of harm.c. Only the instance `bad` does it, in the third activation of `fast`, and
- * in other functions the first time; `load`, `unload` and `thread` (one of its own, 20 ms after initialisation) belong to none. */
+ * in other functions the first time; `load`, `unload` and `thread` (one of its own, 5 ms after initialisation) belong to none. */
 
 #include "harm.h"
 #include <pthread.h>
@@ -85,7 +85,7 @@ static fmi3Status first(fmi3Status one, fmi3Status other)
 
 static void *in_a_thread(void *instance)
 {
-    usleep(20000);
+    usleep(5000);
     harm("thread", instance);
     return NULL;
 }
