@@ -1,7 +1,7 @@
 //! One small FMU and what a run of it has to be: a description, a hook in C, and the activations worked out by hand.
 
 use crate::jail;
-use crate::program::{Outcome, Rig, real_time, skipped};
+use crate::program::{Outcome, Rig, real_time, skipped, the_core};
 use roxmltree::{Document, Node};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -207,7 +207,7 @@ impl Legal {
             return skipped(&name, &"as a cooperative run: it needs root to take the privilege away");
         }
         // Its releases wait, so that it disturbs nobody and nobody disturbs it.
-        self.run_in(Mode::Cooperative);
+        the_core(|| self.run_in(Mode::Cooperative));
     }
 
     #[track_caller]
