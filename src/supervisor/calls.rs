@@ -20,7 +20,7 @@ const TOLD: i64 = 10_000_000_000;
 pub enum Place {
     /// In a call that is no activation; function as in [`OutsideCall`].
     Outside {
-        /// Whose code it is; `None` when several may be meant.
+        /// The FMU whose code is called; `None` when it may be one of several.
         fmu: Option<FmuId>,
         /// 1 + the function, or what stands in its place.
         function: u64,

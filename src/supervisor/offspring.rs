@@ -15,8 +15,8 @@ pub struct Left {
 }
 
 impl Left {
-    /// Whose it is: of the only FMU; of that whose thread it was forked from, and still has its name from; of that whose
-    /// program it runs. To be called before it is ended.
+    /// A process with the FMU that has started it: the rig's only FMU; else the one from whose thread it was forked, whose name it
+    /// still has; else the one whose program it runs. To be called before the process is ended.
     pub fn of(plan: &Plan, process: &Process) -> Left {
         let fmus = || (0..plan.fmus.len()).map(FmuId);
         let by_thread = || plan.tasks.iter().find(|task| task.thread == process.name).map(|task| task.fmu);

@@ -252,7 +252,7 @@ fn ours(path: &Path) -> Option<fs::Metadata> {
     safe.then_some(found)
 }
 
-/// Whose files may be executed: this user's, and those of root, who could do it anyway.
+/// The users whose files in a cache may be executed: this one, and root, who could do anything in this one's name.
 fn trusted() -> [u32; 2] {
     [files::ROOT, rustix::process::geteuid().as_raw()]
 }

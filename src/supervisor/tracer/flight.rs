@@ -45,7 +45,7 @@ pub(super) struct Flight<'a> {
     /// Not written yet.
     incident: Option<Incident>,
     files: Vec<TraceFile>,
-    /// Those that are complete.
+    /// Trace files that are complete, with what was written to each.
     written: Vec<(PathBuf, Written)>,
     /// Overruns of each task that are no skipped releases.
     overruns: Vec<u64>,
