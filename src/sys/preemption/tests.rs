@@ -122,7 +122,8 @@ fn who_enters_again_lets_a_more_urgent_one_of_its_priority_go_first() {
         while lock.is_passed(&lower) {
             std::thread::yield_now();
         }
-        assert!(lock.enter_again(&lower, || {}) > 0);
+        // How often it waits is a matter of chance: the other one may be through before this one looks.
+        lock.enter_again(&lower, || {});
         assert!(done.load(Ordering::SeqCst));
         lock.leave(&lower);
     });
