@@ -115,16 +115,28 @@ fn links_and_pipes_in_the_output_folder_are_replaced() {
 
 const TRACE: &str = "[trace]\nmode = \"all\"\n";
 
-/// A state's file, as an output of its own.
+/// Under the name that a state has while it is written: what is there is replaced, whatever it is, and no link is followed.
 #[test]
-fn a_link_beside_a_saved_state_is_not_followed() {
-    let bench = Bench::with_fmu("a");
-    bench.write("precious", "mine");
-    std::os::unix::fs::symlink(bench.path("precious"), bench.path("s.state.part")).unwrap();
-    let outcome = bench.run(&format!("run a {SHORT} --save-state s.state"));
-    assert!(matches!(outcome.code, Some(0 | 2)), "{outcome:?}");
-    assert_eq!(outcome.code == Some(0), bench.path("s.state").is_file());
-    assert_eq!(fs::read_to_string(bench.path("precious")).unwrap(), "mine");
+fn a_link_beside_a_saved_state_is_replaced_and_not_followed() {
+    for kind in ["link", "dangling link", "hard link", "pipe"] {
+        let bench = Bench::with_fmu("a");
+        bench.write("precious", "mine");
+        let (precious, partial) = (bench.path("precious"), bench.path("s.state.part"));
+        match kind {
+            "link" => std::os::unix::fs::symlink(&precious, &partial).unwrap(),
+            "dangling link" => std::os::unix::fs::symlink(bench.path("new"), &partial).unwrap(),
+            "hard link" => fs::hard_link(&precious, &partial).unwrap(),
+            _ => nix::unistd::mkfifo(&partial, nix::sys::stat::Mode::S_IRWXU).unwrap(),
+        }
+        let outcome = bench.run(&format!("run a {SHORT} --save-state s.state"));
+        assert_eq!(outcome.code, Some(0), "{kind}: {outcome:?}");
+        let state = bench.path("s.state").symlink_metadata().unwrap();
+        assert!(state.is_file() && state.len() > 0 && state.nlink() == 1, "{kind}");
+        assert!(partial.symlink_metadata().is_err() && !bench.path("new").exists(), "{kind}: it is left");
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "mine", "{kind}");
+        let restored = bench.run("run a --mode virtual --stop-time 0.04 --restore-state s.state");
+        assert_eq!(restored.code, Some(0), "{kind}: {restored:?}");
+    }
 }
 
 /// What waits for somebody who never writes would wait for ever.

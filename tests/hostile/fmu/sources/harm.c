@@ -33,7 +33,9 @@ static void aborts(void) { abort(); }
 
 static void past_the_file(void)
 {
-    char name[] = "/tmp/hostile-XXXXXX";
+    const char *folder = getenv("TMPDIR");
+    char name[4096];
+    snprintf(name, sizeof name, "%s/hostile-XXXXXX", folder ? folder : ".");
     int fd = mkstemp(name);
     unlink(name);
     volatile char *mapped = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
