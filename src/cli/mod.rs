@@ -73,7 +73,11 @@ const LEAST_MEMORY: usize = 32 << 20;
 /// Refuses a limit on memory (RLIMIT_DATA, RLIMIT_AS) that leaves no room even for small rigs: it would end the program in the
 /// midst of its work, where files would be left behind. The memory is asked for and given back, not used.
 fn there_is_memory() -> Result<(), Error> {
-    Vec::<u8>::new().try_reserve_exact(LEAST_MEMORY).map_err(|_| {
+    let mut room = Vec::<u8>::new();
+    let there = room.try_reserve_exact(LEAST_MEMORY);
+    // Or the compiler, which sees that nobody uses it, does not even ask for it.
+    std::hint::black_box(&room);
+    there.map_err(|_| {
         Error::System(format!(
             "there is no memory for vecud: it needs {} MiB at least (see ulimit -d, ulimit -v)",
             LEAST_MEMORY >> 20
