@@ -272,11 +272,15 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         Some(Killed::Late) => FmuStatus::Hung,
         _ => FmuStatus::Crashed,
     };
-    if facts.killed.is_none() && global(Global::CrashForeign) == 1 {
-        return Some(in_a_thread_of_theirs(plan, status, &how));
-    }
     // While partitions run, only a reconfiguration is in FMU code in the name of no task.
     let outside = board.outside_call();
+    let in_a_call = outside.function != 0
+        || (0..plan.tasks.len()).any(|task| board.task(TaskId(task)).get(TaskWord::Function) != 0);
+    // `_exit` leaves no word of its thread. Where none of ours was in FMU code, it was another one.
+    let unseen = signal.is_none() && global(Global::ExitCalled) == 0 && !in_a_call;
+    if facts.killed.is_none() && (global(Global::CrashForeign) == 1 || unseen) {
+        return Some(in_a_thread_of_theirs(plan, status, &how));
+    }
     let reconfigures = board.phase() == Phase::Running && outside.function != 0;
     let task = board.named_task(global(Global::CrashTask)).or_else(|| match reconfigures || outside.function != 0 {
         true => None,

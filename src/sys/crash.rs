@@ -1,7 +1,7 @@
 //! Last words of a process whose foreign code crashes or calls `exit`.
 //!
 //! A handler for the signals of faults notes, in memory that outlives the process, which signal came on which thread, and
-//! then lets it take its usual course (a core dump stays possible). A second hook notes that `exit` was called.
+//! then lets it take its usual course (a core dump stays possible). A second hook notes that `exit` or `quick_exit` was called.
 //!
 //! Threads say what they are by a label of their own, so that the note names the culprit. The main thread and those of
 //! [`super::thread::spawn`] say that they are this program's: any other one was made by foreign code.
@@ -25,7 +25,7 @@ pub struct LastWords {
     pub sender: &'static AtomicU64,
     /// Set to 1 when the thread's last error was that there was no memory (`ENOMEM`).
     pub out_of_memory: &'static AtomicU64,
-    /// Set to 1 when `exit` was called without [`expect_exit`].
+    /// Set to 1 when `exit` or `quick_exit` was called without [`expect_exit`].
     pub exit: &'static AtomicU64,
 }
 
@@ -73,9 +73,18 @@ pub fn install(words: LastWords) -> Result<(), SysError> {
             return Err(SysError::last(format!("install a handler for signal {signal}"), ""));
         }
     }
-    // SAFETY: the hook takes nothing and returns nothing, as atexit wants, and lives as long as the program.
-    unsafe { libc::atexit(on_exit) };
+    // SAFETY: the hook takes nothing and returns nothing, as both want, and lives as long as the program.
+    unsafe {
+        libc::atexit(on_exit);
+        at_quick_exit(on_exit);
+    }
     Ok(())
+}
+
+// SAFETY: the declaration is C11's, and a hook that takes and returns nothing is what it wants.
+unsafe extern "C" {
+    /// C11's. What it is given is called by `quick_exit`, which calls nothing that `atexit` has got. (`_exit` calls nothing.)
+    fn at_quick_exit(hook: extern "C" fn()) -> c_int;
 }
 
 extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
