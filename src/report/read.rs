@@ -19,11 +19,13 @@ use crate::plan::Mode;
 use crate::plan::words::kind_name;
 use crate::priority::{FifoPriority, FmiPriority};
 use crate::record::histogram::Histogram;
+use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram as Hdr;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use serde::Deserialize;
 use std::fmt;
+use std::io::Read;
 
 /// A `report.json` that was read. The fields are those of the file.
 #[derive(Debug, Deserialize)]
@@ -387,14 +389,28 @@ impl Log<'_> {
         if line.tag().map(|tag| tag.as_str()) != Some(&tag(name)) {
             return wrong("has something else instead of");
         }
-        let bytes = base64(line.encoded_histogram());
-        let read: Option<Hdr<u64>> = bytes.and_then(|bytes| Deserializer::new().deserialize(&mut &bytes[..]).ok());
+        let read = base64(line.encoded_histogram()).and_then(|bytes| histogram(&bytes));
         let own = |read: Hdr<u64>| Histogram::from_parts(&read, figures.count, figures.min, figures.max, figures.mean);
         match read.and_then(own) {
             Some(histogram) => Ok(histogram),
             None => wrong("has other values than"),
         }
     }
+}
+
+/// What a histogram of ours takes at most in HdrHistogram's form V2, with as much again (bytes).
+const LONGEST_HISTOGRAM: u64 = 1 << 17;
+
+/// A histogram in HdrHistogram's compressed form V2; `None`: it is none.
+fn histogram(bytes: &[u8]) -> Option<Hdr<u64>> {
+    // Mark and length of what is compressed; then mark and length again, before the counts.
+    let (_, packed) = bytes.split_at_checked(8)?;
+    let mut plain = Vec::new();
+    ZlibDecoder::new(packed).take(LONGEST_HISTOGRAM).read_to_end(&mut plain).ok()?;
+    let (head, counts) = plain.split_at_checked(40)?;
+    // Its reader makes room for as many counts as are stated, before it looks for them.
+    let stated = u32::from_be_bytes(head[4..8].try_into().ok()?);
+    (stated as usize == counts.len()).then(|| Deserializer::new().deserialize(&mut &plain[..]).ok()).flatten()
 }
 
 /// The variant of a word.

@@ -27,6 +27,15 @@ impl Grid {
         Grid { origin, interval, k: 0, next: origin, passed: None, change: None }
     }
 
+    /// Whether its parts belong together, as they do unless somebody else has written them: it goes on, and does not return
+    /// to instants before the next one.
+    pub(super) fn is_one(&self) -> bool {
+        let goes_on = !self.interval.is_zero() && self.change.is_none_or(|(interval, _)| !interval.is_zero());
+        // Apart by what is rounded when denominators grow too large, which is much less.
+        let apart = self.next.nanos().minus(self.origin.after_many(self.interval, self.k).nanos()).0;
+        goes_on && self.k < 1 << 62 && apart.abs() <= 1 && self.passed.is_none_or(|passed| passed < self.next)
+    }
+
     /// The interval that holds now.
     pub(super) fn interval(&self) -> Fraction {
         self.interval

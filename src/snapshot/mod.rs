@@ -71,7 +71,9 @@ impl Snapshot {
         }
         for (timeline, task) in self.timelines.iter().zip(&plan.tasks) {
             let name = || format!("clock {}.{}", plan.fmus[task.fmu.0].name, task.clock);
-            timeline.clone().resume(&task.release, plan.stop).map_err(|why| format!("{} {why}", name()))?;
+            let resumed = timeline.clone().resume(&task.release, plan.stop);
+            let left = resumed.and_then(|_| timeline.could_be_left(self.time, plan.tasks.len()));
+            left.map_err(|why| format!("{} {why}", name()))?;
         }
         Ok(())
     }

@@ -40,9 +40,25 @@ impl std::error::Error for NotAFraction {}
 
 /// A non-negative duration in seconds, exact: `counter / resolution`, in lowest terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Written")]
 pub struct Fraction {
     pub(super) counter: u64,
     pub(super) resolution: u64,
+}
+
+/// A [`Fraction`] in a file, which anybody may have written.
+#[derive(Deserialize)]
+struct Written {
+    counter: u64,
+    resolution: u64,
+}
+
+impl TryFrom<Written> for Fraction {
+    type Error = NotAFraction;
+
+    fn try_from(Written { counter, resolution }: Written) -> Result<Fraction, NotAFraction> {
+        Fraction::new(counter, resolution)
+    }
 }
 
 impl Fraction {

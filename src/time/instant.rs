@@ -12,10 +12,30 @@ const EXACT: u64 = 1 << 53;
 /// Comparison is exact; so is [`Instant::after`] as long as the common denominator stays below 2^63 (module
 /// documentation).
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Written")]
 pub struct Instant {
     pub(super) seconds: i64,
     pub(super) counter: u64,
     pub(super) resolution: u64,
+}
+
+/// An [`Instant`] in a file, which anybody may have written.
+#[derive(Deserialize)]
+struct Written {
+    seconds: i64,
+    counter: u64,
+    resolution: u64,
+}
+
+impl TryFrom<Written> for Instant {
+    type Error = &'static str;
+
+    fn try_from(Written { seconds, counter, resolution }: Written) -> Result<Instant, &'static str> {
+        match counter < resolution && resolution <= DENOMINATOR_LIMIT {
+            true => Ok(Instant { seconds, counter, resolution }),
+            false => Err("is no point of time"),
+        }
+    }
 }
 
 impl Instant {

@@ -57,6 +57,18 @@ mod tests {
         assert_eq!(Nanos(-300_000_000).seconds(), -0.3);
     }
 
+    #[test]
+    fn what_is_no_time_is_not_read_from_a_file() {
+        for (counter, resolution) in [(0, 0), (1, 0), (1, 1), (7, 6), (0, DENOMINATOR_LIMIT + 1), (0, u64::MAX)] {
+            let bytes = postcard::to_stdvec(&(0i64, counter as u64, resolution as u64)).unwrap();
+            assert!(postcard::from_bytes::<Instant>(&bytes).is_err(), "{counter}/{resolution}");
+        }
+        let bytes = postcard::to_stdvec(&(1u64, 0u64)).unwrap();
+        assert!(postcard::from_bytes::<Fraction>(&bytes).is_err());
+        let good = (Instant::MAX, fraction("1/3"));
+        assert_eq!(postcard::from_bytes(&postcard::to_stdvec(&good).unwrap()), Ok(good));
+    }
+
     proptest! {
         #[test]
         fn nanoseconds_are_the_same_from_a_denominator_that_is_known(

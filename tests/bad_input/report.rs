@@ -137,6 +137,17 @@ fn runs_that_have_nothing_in_common() {
     );
 }
 
+/// A text in the place of a value may be of any length.
+#[test]
+fn a_table_with_values_that_are_long_texts_is_as_wide_as_the_screen() {
+    let bench = Bench::new();
+    bench.write("one.csv", "time,a.x\n0,1\n");
+    bench.write("two.csv", format!("time,a.x\n0,{}\n", "x".repeat(70_000)));
+    let outcome = bench.run("report one.csv --against two.csv");
+    assert_eq!(outcome.code, Some(3), "{outcome:?}");
+    assert!(outcome.stdout.lines().take(2).all(|line| line.chars().count() <= 120), "{}", outcome.stdout);
+}
+
 #[test]
 fn numbers_that_are_none() {
     let bench = Bench::new();

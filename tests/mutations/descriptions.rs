@@ -4,13 +4,9 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use vecud::fmu::description;
-use vecud::plan::{self, FmuInput, HostFacts, Mode};
-use vecud::rig::Rig;
-
-use crate::campaign;
 use crate::chance::Chance;
-use crate::text;
+use crate::trial::words;
+use crate::{Kind, campaign, nothing_more, text};
 
 /// The descriptions of this repository's FMUs, with the names of their folders.
 pub fn all() -> Vec<(String, String)> {
@@ -77,27 +73,33 @@ pub fn mutate(text: &mut String, chance: &mut Chance) {
     }
 }
 
-/// FMU alone, as `vecud check FILE.fmu` plans it.
+/// An FMU that can be planned and not be run: with a description, and a file in the place of its library.
+pub fn lay(text: &str, fmu: &Path) {
+    let library = text.split_once("modelIdentifier=\"").and_then(|(_, rest)| rest.split('"').next()).unwrap();
+    let binaries = fmu.join(format!("binaries/{}-linux", std::env::consts::ARCH));
+    fs::create_dir_all(&binaries).unwrap();
+    fs::write(binaries.join(format!("{library}.so")), b"\x7fELF").unwrap();
+    fs::write(fmu.join("modelDescription.xml"), text).unwrap();
+}
+
 #[test]
 fn descriptions_are_planned_or_refused() {
     let all = all();
-    campaign("descriptions_are_planned_or_refused", 600, |chance| {
-        let mut text = chance.pick(&all).1.clone();
-        mutate(&mut text, chance);
-        let description = match description::parse(&text) {
-            Ok(description) => description,
-            Err(error) if error.message.is_empty() => return Err("refused without a word".to_owned()),
-            Err(_) => return Ok(false),
-        };
-        let mut rig = Rig::for_fmu(Path::new("a.fmu"));
-        rig.mode = *chance.pick(&[Mode::RealTime, Mode::Virtual]);
-        let input =
-            FmuInput { description: &description, library: "a.so".into(), resources: None, path: "a.fmu".into() };
-        let host = HostFacts { allowed_cpus: vec![0, 1], ..HostFacts::default() };
-        match plan::build(&rig, &[input], &host) {
-            Ok(plan) => Ok(!plan::table::render(&plan).is_empty()),
-            Err(error) if error.to_string().is_empty() => Err("refused without a word".to_owned()),
-            Err(_) => Ok(false),
-        }
+    campaign(&Kind {
+        test: "descriptions_are_planned_or_refused",
+        usually: 600,
+        culprit: "suspect",
+        lay: &|chance, folder| {
+            let good = &chance.pick(&all).1;
+            let fmu = folder.join("suspect");
+            lay(good, &fmu);
+            let mut text = good.clone();
+            mutate(&mut text, chance);
+            fs::write(fmu.join("modelDescription.xml"), text).unwrap();
+            let rig = "[rig]\nmode = 'virtual'\nstop_time = 1\n[fmu.a]\npath = 'suspect'\n";
+            fs::write(folder.join("rig.toml"), rig).unwrap();
+            words(*chance.pick(&["inspect suspect", "inspect --json suspect", "check suspect", "check rig.toml"]))
+        },
+        look: &nothing_more,
     });
 }

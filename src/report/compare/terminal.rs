@@ -158,12 +158,12 @@ fn of_clocks(clocks: &ClocksComparison, screen: Screen) -> Vec<String> {
 }
 
 /// Rows as columns, the first of them to the left, numbers to the right. A text that is followed by nothing may be as
-/// long as it likes. No line is longer than the screen is wide.
+/// long as it likes. No line is longer than the screen is wide, nor is a column.
 fn aligned(rows: &[Vec<String>], left: usize, screen: Screen) -> Vec<String> {
     let is_last = |row: &[String], column: usize| row[column + 1..].iter().all(String::is_empty);
     let width = |column: usize| {
         let cells = rows.iter().filter(|row| column >= left || !is_last(row, column));
-        cells.map(|row| row[column].chars().count()).max().unwrap_or(0)
+        cells.map(|row| row[column].chars().count()).max().unwrap_or(0).min(screen.columns)
     };
     let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
     let line = |(index, row): (usize, &Vec<String>)| {

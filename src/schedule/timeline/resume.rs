@@ -2,7 +2,7 @@
 //! activation times increase strictly over both runs (FS-09).
 
 use super::{FED, QUEUE, Source, Timeline};
-use crate::plan::Release;
+use crate::plan::{Release, TaskId};
 use crate::time::{Instant, Nanos};
 use std::collections::VecDeque;
 
@@ -37,6 +37,33 @@ impl Timeline {
         let mut waiting = Vec::with_capacity(QUEUE);
         waiting.extend(self.waiting.iter().map(|tick| super::Waiting { dispatched: Nanos(0), ..*tick }));
         Ok(Timeline { source, waiting, stop, keeps: false, ..self })
+    }
+
+    /// Whether this can be a timeline of one of so many tasks in a run that was left at `time`, whoever has written it: what is
+    /// due is not before that, nor before what was activated; it goes on; and it names no other task than there is.
+    pub fn could_be_left(&self, time: Instant, tasks: usize) -> Result<(), &'static str> {
+        let is_one = match &self.source {
+            Source::Grid { grid, backlog } => {
+                let kept = backlog.iter().chain([&grid.next()]).is_sorted_by(|a, b| a < b);
+                grid.is_one() && backlog.len() <= QUEUE && kept
+            }
+            Source::List { times, next } => *next <= times.len() && times.is_sorted_by(|a, b| a < b),
+            Source::Changing { .. } | Source::Fed { .. } | Source::Countdown { .. } | Source::Ticks => true,
+        };
+        let armed = match &self.source {
+            Source::Countdown { armed } => armed.as_ref(),
+            _ => None,
+        };
+        let known = |root: Option<TaskId>| root.is_none_or(|root| root.0 < tasks);
+        let sorted = self.waiting.is_sorted_by(|a, b| a.time < b.time);
+        if !is_one || !sorted || !self.waiting.iter().chain(armed).all(|tick| known(tick.root)) {
+            return Err("does not go on as any clock does");
+        }
+        match self.next_ever() {
+            Some(next) if next < time => Err("is due before the time at which that run was left"),
+            Some(next) if self.last.is_some_and(|last| next <= last) => Err("is due where it was activated already"),
+            _ => Ok(()),
+        }
     }
 
     /// This timeline in a run that may be taken up again: a tick after the stop time waits for that.
@@ -86,6 +113,27 @@ mod tests {
                 assert_eq!(timeline.resume(other, None).is_ok(), i == k, "{one:?} as {other:?}");
             }
         }
+    }
+
+    /// Whoever seals a state can put anything into it.
+    #[test]
+    fn what_no_run_can_have_left_is_refused() {
+        let stop = Some(at(1.0));
+        let mut left = Timeline::new(&releases()[0], Instant::ZERO, stop);
+        let _taken: Vec<_> = (0..3).map(|_| left.take()).collect();
+        let time = left.next().unwrap();
+        assert_eq!(left.could_be_left(time, 1), Ok(()));
+        let dispatch = |root| Dispatch { wall: Nanos(0), time, root };
+        let mut ticked = left.clone();
+        assert_eq!(ticked.tick(at(0.3), dispatch(Some(TaskId(1)))), super::super::Tick::Queued);
+        assert_eq!((ticked.could_be_left(time, 2), ticked.could_be_left(time, 1).is_err()), (Ok(()), true));
+        assert!(left.could_be_left(at(0.5), 1).is_err(), "it is due before");
+        assert!(Timeline { last: Some(time), ..left.clone() }.could_be_left(time, 1).is_err(), "it was activated then");
+        let stands = Fraction::ZERO;
+        let grid = Source::Grid { grid: super::super::Grid::new(time, stands), backlog: VecDeque::new() };
+        assert!(Timeline { source: grid, ..left.clone() }.could_be_left(time, 1).is_err(), "it never goes on");
+        let list = Source::List { times: vec![], next: 1 };
+        assert!(Timeline { source: list, ..left }.could_be_left(time, 1).is_err(), "it has no such place");
     }
 
     /// Times of a stimulus are handed over anew, from where the run was left.
