@@ -242,3 +242,16 @@ pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     }
     result
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_defect_in_one_output_is_an_error_in_its_words() {
+        let defect = alone(|| -> u8 { panic!("two\nlines") }).unwrap_err();
+        assert!(defect.starts_with("a defect of vecud's (panicked at src/supervisor/files.rs:"), "{defect}");
+        assert!(defect.ends_with("two lines); please report this"), "{defect}");
+        assert_eq!(alone(|| 7), Ok(7));
+    }
+}

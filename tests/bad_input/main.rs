@@ -5,6 +5,7 @@
 
 mod bench;
 mod clocks;
+mod each_output;
 mod files;
 mod fmus;
 mod machine;
