@@ -40,6 +40,7 @@
 //! | [`fmu`] | archives, the cache, source builds; [`fmu::description`]: XML → data | description |
 //! | [`sys`] | unsafe: scheduling, affinity, memory, sleep, shared memory, the preemption lock | |
 //! | `files` | opens and makes files that others may have prepared | |
+//! | `columns`, `plain` | tables as text; texts of others as people see them | yes |
 //! | [`time`], [`priority`], `places` | types that refuse wrong arithmetic; lines and columns | yes |
 //!
 //! The rule: imports point only downward in this table's meaning. Pure modules have no unsafe code, threads, clock or
@@ -49,6 +50,7 @@
 #![warn(clippy::undocumented_unsafe_blocks)]
 
 pub mod cli;
+mod columns;
 pub mod control;
 pub mod doctor;
 pub mod exchange;
@@ -56,6 +58,7 @@ pub mod ffi;
 mod files;
 pub mod fmu;
 mod places;
+mod plain;
 pub mod plan;
 pub mod priority;
 pub mod record;

@@ -17,6 +17,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("files", &[]),
     ("places", &[]),
     ("priority", &[]),
+    ("plain", &[]),
+    ("columns", &["plain"]),
     ("time", &[]),
     ("sys", &[]),
     ("fmu::platform", &[]),
@@ -31,7 +33,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("rig", &["fmu::description::Dialect", "places", "priority", "time"]),
     ("exchange::word", &["fmu::description"]),
     ("control", &["exchange::word", "fmu::description", "time"]),
-    ("plan", &["exchange::word", "fmu::description", "priority", "rig", "time"]),
+    ("plan", &["columns", "exchange::word", "fmu::description", "priority", "rig", "plain", "time"]),
     ("schedule", &["plan", "time"]),
     ("snapshot", &["plan", "schedule", "time"]),
     ("exchange", &["plan", "schedule", "time"]),
@@ -41,6 +43,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "report",
         &[
+            "columns",
             "fmu::description",
             "plan",
             "priority",
@@ -48,9 +51,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "record::histogram",
             "record::trace",
             "recording",
+            "plain",
         ],
     ),
-    ("doctor::finding", &["report::format"]),
+    ("doctor::finding", &["plain"]),
     (
         "doctor",
         &[
@@ -67,7 +71,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     // Pure: what is known comes in, findings and text go out.
     ("doctor::rules", &["doctor", "report::format", "sys::affinity::parse_list"]),
-    ("doctor::show", &["doctor", "report::format"]),
+    ("doctor::show", &["doctor", "report::format", "plain"]),
     (
         "runner",
         &[
@@ -127,6 +131,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
+            "columns",
             "doctor",
             "files",
             "fmu::archive",
@@ -135,6 +140,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "recording",
             "report",
             "runner::main",
+            "plain",
             "supervisor",
             "sys::process::terminal_size",
             "time",
@@ -146,6 +152,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 const PURE: &[&str] = &[
     "places",
     "priority",
+    "plain",
+    "columns",
     "time",
     "rig",
     "fmu::guard",

@@ -92,3 +92,19 @@ fn as_json_a_hundred_thousand_variables_fit_into_600_mb_of_address_space() {
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["variables"].as_array().unwrap().len(), VARIABLES as usize);
 }
+
+/// One name of a megabyte is written once: other rows are not padded to it, which would make 20 GB of this table.
+#[test]
+fn a_table_is_as_long_as_what_stands_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "n".repeat(1_000_000);
+    let xml = large::xml(20_000).replacen("vehicle.subsystem[7].signal", &name, 1);
+    std::fs::write(folder.path().join("modelDescription.xml"), &xml).unwrap();
+    let mut vecud = std::process::Command::new("sh");
+    vecud.args(["-c", "ulimit -v 600000 && exec \"$0\" inspect ."]).arg(env!("CARGO_BIN_EXE_vecud"));
+    let output = vecud.env("VECUD_CACHE", folder.path()).current_dir(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains(&name), "nothing is cut off");
+    assert!(text.lines().count() > 20_000 && text.len() < 3 * xml.len(), "{} bytes of {}", text.len(), xml.len());
+}

@@ -7,6 +7,7 @@ mod tree;
 use crate::fmu::archive::{Cache, Unpacked};
 use crate::fmu::description;
 use crate::supervisor::{Error, results};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -28,9 +29,10 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     for warning in &description.warnings {
         super::say(&format!("note: {}/{warning}", unpacked.origin.display()));
     }
-    match arguments.json {
-        true => results::print_with(|out| render::write_json(&description, out), None)?,
-        false => results::print(&render::render(&description), None)?,
-    }
+    let write = |out: &mut dyn Write| match arguments.json {
+        true => render::write_json(&description, out),
+        false => render::write_text(&description, out),
+    };
+    results::print_with(write, None)?;
     Ok(ExitCode::SUCCESS)
 }

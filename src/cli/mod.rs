@@ -8,6 +8,7 @@ mod inspect;
 mod report;
 mod run;
 
+use crate::plain;
 use crate::supervisor::{Error, results};
 use clap::{Parser, Subcommand};
 use std::io::{Write, stderr, stdout};
@@ -95,25 +96,5 @@ fn ended(result: Result<ExitCode, Error>) -> ExitCode {
 
 /// A diagnostic on stderr. One that nobody reads (a closed pipe, a full disk) must not end a run.
 fn say(message: &str) {
-    let _ = writeln!(stderr(), "{}", harmless(message));
-}
-
-/// Names and logs come from files that others wrote: what a terminal would take for a command is shown instead.
-fn harmless(message: &str) -> String {
-    let shown = |c: char| match c {
-        '\n' | '\t' => c.to_string(),
-        c if c.is_control() => c.escape_default().to_string(),
-        c => c.to_string(),
-    };
-    message.chars().map(shown).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_message_cannot_command_the_terminal() {
-        assert_eq!(harmless("a\n\tä\u{1b}[31m\u{9b}x"), "a\n\tä\\u{1b}[31m\\u{9b}x");
-    }
+    let _ = writeln!(stderr(), "{}", plain::message(message));
 }

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::report::format::plain;
+use crate::plain::plain;
 
 /// How bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -215,6 +215,6 @@ mod tests {
 
     #[test]
     fn nothing_of_the_machine_can_drive_a_terminal() {
-        assert_eq!(Finding::ok("x", "a\x1b[2J\nb").found, "a\u{fffd}[2J\u{fffd}b");
+        assert_eq!(Finding::ok("x", "a\x1b[2J\nb").found, "a\\u{1b}[2J\\nb");
     }
 }

@@ -1,9 +1,11 @@
 //! A plan as text, for `vecud check`.
 //!
-//! Pure: the same plan gives the same text. Columns are aligned by characters.
+//! Pure: the same plan gives the same text, in which names are as [`Plain`] writes them.
 
 use super::words::{kind_in, shape_text, type_name};
 use super::{Formats, Interpolation, OnError, Overrun, Plan, Release, Rule, TaskPlan, Timing, promise, timing};
+use crate::columns::indented;
+use crate::plain::Plain;
 use crate::rig::Mode;
 use crate::time::Fraction;
 use std::collections::BTreeSet;
@@ -23,7 +25,7 @@ pub fn render(plan: &Plan) -> String {
         OnError::Continue => "after an error the other FMUs go on",
     };
     // Writing to a `String` cannot fail.
-    let _ = writeln!(out, "rig {}: {mode}, from {} s {stop}; {on_error}", plan.rig, plan.start.seconds());
+    let _ = writeln!(out, "rig {}: {mode}, from {} s {stop}; {on_error}", Plain(&plan.rig), plan.start.seconds());
     section(&mut out, "Tasks, most urgent first", tasks(plan));
     section(&mut out, "Cores", cores(plan));
     section(&mut out, "Connections", connections(plan));
@@ -34,25 +36,6 @@ pub fn render(plan: &Plan) -> String {
     section(&mut out, "Recorded with the same bytes in real and in virtual time", list(&inside));
     section(&mut out, "May differ from run to run in real time", list(&outside));
     section(&mut out, "Notes", list(&plan.notes));
-    out
-}
-
-/// Rows as lines of aligned columns, two spaces apart; the columns listed in `right` are right-aligned.
-pub(crate) fn aligned(rows: &[Vec<String>], right: &[usize]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
-    let mut out = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (column, cell) in row.iter().enumerate() {
-            let padding = " ".repeat(widths[column] - cell.chars().count());
-            let (before, after) = if right.contains(&column) { (padding.as_str(), "") } else { ("", padding.as_str()) };
-            let gap = if column == 0 { "" } else { "  " };
-            let _ = write!(line, "{gap}{before}{cell}{after}");
-        }
-        let _ = writeln!(out, "  {}", line.trim_end());
-    }
     out
 }
 
@@ -84,7 +67,7 @@ fn section(out: &mut String, title: &str, body: String) {
 }
 
 fn list(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("  {line}\n")).collect()
+    lines.iter().map(|line| format!("  {}\n", Plain(line))).collect()
 }
 
 fn cells(texts: &[&str]) -> Vec<String> {
@@ -118,7 +101,7 @@ fn tasks(plan: &Plan) -> String {
             limits(task),
         ]
     }));
-    aligned(&rows, &[4, 5, 6, 7])
+    indented(rows.iter(), &[4, 5, 6, 7])
 }
 
 fn release(plan: &Plan, release: &Release) -> String {
@@ -175,7 +158,7 @@ fn cores(plan: &Plan) -> String {
         let tasks = format!("{} task{}", here.len(), if here.len() == 1 { "" } else { "s" });
         vec![format!("core {cpu}"), tasks, fmus.join(", ")]
     };
-    aligned(&cpus.into_iter().map(line).collect::<Vec<_>>(), &[1])
+    indented(cpus.into_iter().map(line).collect::<Vec<_>>().iter(), &[1])
 }
 
 fn connections(plan: &Plan) -> String {
@@ -202,7 +185,8 @@ fn connections(plan: &Plan) -> String {
             units(connection),
         ]
     };
-    aligned(&plan.connections.iter().zip(timing::words(plan)).map(row).collect::<Vec<_>>(), &[])
+    let rows: Vec<Vec<String>> = plan.connections.iter().zip(timing::words(plan)).map(row).collect();
+    indented(rows.iter(), &[])
 }
 
 /// `bar → Pa: v · 100000`; nothing where units do not convert.
@@ -244,7 +228,7 @@ fn triggers(plan: &Plan) -> String {
         let rate = format!("at most {} events per second; {receiver}", source.max_rate);
         rows.push(vec![source.name.clone(), "→".to_owned(), name(&source.task), rate]);
     }
-    aligned(&rows, &[])
+    indented(rows.iter(), &[])
 }
 
 fn stimuli(plan: &Plan) -> String {
@@ -267,14 +251,14 @@ fn stimuli(plan: &Plan) -> String {
         columns.sort();
         rows.extend(columns.into_iter().map(|(_, row)| row));
     }
-    aligned(&rows, &[])
+    indented(rows.iter(), &[])
 }
 
 fn recorded(plan: &Plan) -> String {
     let columns = match plan.signals.len() {
         0 => return String::new(),
-        1 => format!("  1 column: {}", plan.signals[0].name),
-        n => format!("  {n} columns, {} to {}", plan.signals[0].name, plan.signals[n - 1].name),
+        1 => format!("  1 column: {}", Plain(&plan.signals[0].name)),
+        n => format!("  {n} columns, {} to {}", Plain(&plan.signals[0].name), Plain(&plan.signals[n - 1].name)),
     };
     let thinned = plan.signals.iter().filter(|signal| signal.rule != Rule::ALL).count();
     let thinned = if thinned > 0 { format!("; not every value of {thinned} of them") } else { String::new() };

@@ -75,21 +75,6 @@ pub fn cores(cpus: &[usize]) -> String {
     texts.collect::<Vec<_>>().join(", ")
 }
 
-/// Names and messages come from FMUs: without control characters they can neither break a line nor drive a terminal.
-pub fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() || is_invisible(c) { '\u{fffd}' } else { c }).collect()
-}
-
-/// A message of several lines, as lines without control characters.
-pub fn plain_lines(text: &str) -> impl Iterator<Item = String> {
-    text.lines().map(|line| plain(line.trim()))
-}
-
-/// Characters that turn the direction of the text around them.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,11 +122,5 @@ mod tests {
     fn neighbouring_cores_are_a_range() {
         assert_eq!(cores(&[2, 3, 4, 5, 7]), "2-5, 7");
         assert_eq!(cores(&[]), "");
-    }
-
-    #[test]
-    fn control_characters_do_not_get_through() {
-        assert_eq!(plain("a\x1b[2Jb\u{202e}c"), "a\u{fffd}[2Jb\u{fffd}c");
-        assert_eq!(plain_lines("a\n    b\x1bc\r\n").collect::<Vec<_>>(), ["a", "b\u{fffd}c"]);
     }
 }

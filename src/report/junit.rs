@@ -4,9 +4,9 @@
 //! message of exactly one of them. Valid by the schemas of Jenkins (junit-10.xsd) and of Ant (JUnit.xsd, the strict one:
 //! no attribute and no element is missing). Text from FMUs is escaped; what XML cannot have becomes U+FFFD.
 
-use super::format::plain_lines;
 use super::markup::escape;
 use super::{ClockResult, FmuResult, FmuStatus, Problem, Run, Severity, passed, status};
+use crate::plain::plain_lines;
 use std::fmt::Write;
 
 /// A check and what became of it. Its names are the same in each run, so that a CI server knows it again.
@@ -274,6 +274,6 @@ mod tests {
         run.problems = vec![problem(Severity::Failure, &format!("{evil}\n{evil}"))];
         let all = failures(&junit(&run));
         assert_eq!(all.len(), 1);
-        assert!(all[0].1.starts_with("]]></failure>\"&\u{fffd}\u{fffd}\u{fffd}[2J<b>\n]]>"), "{all:?}");
+        assert!(all[0].1.starts_with("]]></failure>\"&\\u{1}\u{fffd}\\u{1b}[2J<b>\n]]>"), "{all:?}");
     }
 }

@@ -1,9 +1,9 @@
 //! Text as XML and as HTML: for `junit.xml` and for pages.
 
-use super::format::plain;
+use crate::plain::plain;
 
-/// Text for content and for attributes. What a terminal or a parser would take for more than text is U+FFFD: control
-/// characters, and the two that XML 1.0 cannot have.
+/// Text for content and for attributes: as [`crate::plain::Plain`] writes it, and the two characters that XML 1.0 cannot have
+/// besides are U+FFFD.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in plain(text).chars() {
@@ -42,7 +42,7 @@ mod tests {
     fn what_has_a_meaning_in_markup_is_text() {
         assert_eq!(
             escape("<b a=\"1\" c='2'>&\u{1}\u{ffff}"),
-            "&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;\u{fffd}\u{fffd}"
+            "&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;\\u{1}\u{fffd}"
         );
     }
 

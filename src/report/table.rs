@@ -4,8 +4,9 @@
 //! than fit, so that the caller can go up by as many lines as it printed. Escape codes are used only when asked for, and
 //! none comes through from a name.
 
-use super::format::{count, duration, plain, plain_lines, plural, seconds};
+use super::format::{count, duration, plural, seconds};
 use super::{Run, Scheduling, Severity, passed};
+use crate::plain::{plain, plain_lines};
 use crate::plan::Mode;
 use crate::record::histogram::Histogram;
 
@@ -323,6 +324,6 @@ mod tests {
         run.problems =
             vec![Problem { severity: Severity::Failure, message: "its last words:\n    no\x1b fuel".into() }];
         let text = summary(&run, "out/report.html", WIDE);
-        assert!(text.contains("failure: its last words:\n    no\u{fffd} fuel\n"), "{text}");
+        assert!(text.contains("failure: its last words:\n    no\\u{1b} fuel\n"), "{text}");
     }
 }

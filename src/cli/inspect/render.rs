@@ -3,31 +3,42 @@
 //! Pure: both come from the model description alone.
 
 use super::{graph, tree};
+use crate::columns::{self, indented};
 use crate::fmu::description::{
     Clock, ClockType, Dialect, Dimension, Initial, InterfaceType, IntervalVariability, ModelDescription,
     NamingConvention, Time, ValueReference, Values, Variability, Variable,
 };
-use crate::plan::table::{aligned, interval_text};
+use crate::plain::{Plain, plain};
+use crate::plan::table::interval_text;
 use crate::plan::words::{causality_name, kind_name, type_name};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
-use std::fmt::Write;
 use std::io;
 
-/// For people.
-pub fn render(description: &ModelDescription) -> String {
-    let mut out = String::new();
-    // Writing to a `String` cannot fail.
-    let _ = writeln!(
-        out,
-        "{} (FMI {}{})",
-        description.model_name,
-        description.fmi_version,
-        match description.dialect {
-            Dialect::Released => "",
-            Dialect::Draft => ", draft dialect",
-        }
-    );
+/// For people. Written line by line: of a million variables the whole would take gigabytes.
+pub fn write_text(description: &ModelDescription, mut out: impl io::Write) -> io::Result<()> {
+    let dialect = match description.dialect {
+        Dialect::Released => "",
+        Dialect::Draft => ", draft dialect",
+    };
+    let (name, version) = (Plain(&description.model_name), Plain(&description.fmi_version));
+    writeln!(out, "{name} (FMI {version}{dialect})\n{}", indented(facts(description).iter(), &[]).trim_end())?;
+    section(&mut out, "Interfaces", columns::lines(interfaces(description).iter(), &[]))?;
+    let rows = clocks(description);
+    let head = header(&["name", "reference", "causality", "kind", "interval", "shift", "priority", ""]);
+    let head = (!rows.is_empty()).then_some(head);
+    section(&mut out, "Clocks", columns::lines(head.into_iter().chain(rows), &[1, 6]))?;
+    let edges = graph::edges(description);
+    section(&mut out, "Who may tick what", edges.iter().map(|edge| plain(&edge.text(description))))?;
+    variables(description, &mut out)?;
+    let categories = description.log_categories.iter();
+    let categories = categories.map(|own| [own.name.clone(), own.description.clone().unwrap_or_default()]);
+    section(&mut out, "Log categories", columns::lines(categories, &[]))?;
+    section(&mut out, "Warnings", description.warnings.iter().map(|warning| plain(warning)))
+}
+
+/// What is said of the whole FMU, each with its name.
+fn facts(description: &ModelDescription) -> Vec<Vec<String>> {
     let facts = [
         ("description", &description.description),
         ("author", &description.author),
@@ -52,19 +63,7 @@ pub fn render(description: &ModelDescription) -> String {
         rows.push(vec!["experiment".to_owned(), times.join(", ")]);
     }
     rows.extend(time_unit(&description.time).map(|text| vec!["time in".to_owned(), text]));
-    out.push_str(&aligned(&rows, &[]));
-    section(&mut out, "Interfaces", interfaces(description));
-    section(&mut out, "Clocks", clocks(description));
-    section(&mut out, "Who may tick what", ticks(description));
-    section(&mut out, "Variables", variables(description));
-    let categories = description
-        .log_categories
-        .iter()
-        .map(|category| vec![category.name.clone(), category.description.clone().unwrap_or_default()]);
-    section(&mut out, "Log categories", aligned(&categories.collect::<Vec<_>>(), &[]));
-    let warnings: String = description.warnings.iter().map(|warning| format!("  {warning}\n")).collect();
-    section(&mut out, "Warnings", warnings);
-    out
+    rows
 }
 
 /// The unit in which the FMU counts time, if that is not the second.
@@ -135,10 +134,15 @@ impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for Each<F> {
     }
 }
 
-fn section(out: &mut String, title: &str, body: String) {
-    if !body.is_empty() {
-        let _ = write!(out, "\n{title}\n{body}");
+/// Lines under a title; nothing where there are none.
+fn section(out: &mut impl io::Write, title: &str, lines: impl Iterator<Item = String>) -> io::Result<()> {
+    for (number, line) in lines.enumerate() {
+        if number == 0 {
+            writeln!(out, "\n{title}")?;
+        }
+        writeln!(out, "  {line}")?;
     }
+    Ok(())
 }
 
 /// Flags by the names of their attributes.
@@ -183,25 +187,24 @@ fn offered(description: &ModelDescription) -> Vec<(&'static str, &InterfaceType,
     all
 }
 
-fn interfaces(description: &ModelDescription) -> String {
+fn interfaces(description: &ModelDescription) -> Vec<Vec<String>> {
     let row = |(name, interface, more): (&str, &InterfaceType, Flags)| {
         let set = flags(interface).into_iter().chain(more).filter(|(_, set)| *set);
         let set: Vec<&str> = set.map(|(name, _)| name).collect();
         vec![name.to_owned(), interface.model_identifier.clone(), set.join(", ")]
     };
-    aligned(&offered(description).into_iter().map(row).collect::<Vec<_>>(), &[])
+    offered(description).into_iter().map(row).collect()
 }
 
 fn header(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-fn clocks(description: &ModelDescription) -> String {
-    let mut rows = vec![header(&["name", "reference", "causality", "kind", "interval", "shift", "priority", ""])];
+fn clocks(description: &ModelDescription) -> Vec<Vec<String>> {
     let is_draft = description.dialect == Dialect::Draft;
-    for v in &description.variables {
-        let Some(clock) = &v.clock else { continue };
-        rows.push(vec![
+    let row = |v: &Variable| {
+        let clock = v.clock.as_ref()?;
+        Some(vec![
             format!("{}{}", v.name, shape(description, v)),
             v.value_reference.0.to_string(),
             causality_name(v.causality).to_owned(),
@@ -210,51 +213,45 @@ fn clocks(description: &ModelDescription) -> String {
             if clock.shift.is_zero() { String::new() } else { interval_text(clock.shift) },
             clock.priority.map(|priority| priority.0.to_string()).unwrap_or_default(),
             v.description.clone().unwrap_or_default(),
-        ]);
-    }
-    if rows.len() == 1 { String::new() } else { aligned(&rows, &[1, 6]) }
+        ])
+    };
+    description.variables.iter().filter_map(row).collect()
 }
 
-fn ticks(description: &ModelDescription) -> String {
-    graph::edges(description).iter().map(|edge| format!("  {}\n", edge.text(description))).collect()
-}
-
-fn variables(description: &ModelDescription) -> String {
-    let mut rows = vec![header(&[
-        "name",
-        "reference",
-        "type",
-        "causality",
-        "variability",
-        "initial",
-        "clocks",
-        "start",
-        "unit",
-        "",
-    ])];
+fn variables(description: &ModelDescription, out: &mut impl io::Write) -> io::Result<()> {
     let all: Vec<&Variable> = description.variables.iter().filter(|v| v.clock.is_none()).collect();
-    for line in lines(description, &all) {
-        let name = format!("{}{}", "  ".repeat(line.depth), line.label);
-        let Some(v) = line.name.map(|index| all[index]) else {
-            rows.push(vec![name]);
-            continue;
-        };
-        let aliases: Vec<&str> = v.aliases.iter().map(|alias| alias.name.as_str()).collect();
-        let aliases = if aliases.is_empty() { String::new() } else { format!(" (also {})", aliases.join(", ")) };
-        rows.push(vec![
-            name,
-            v.value_reference.0.to_string(),
-            format!("{}{}", type_name(v.variable_type), shape(description, v)),
-            causality_name(v.causality).to_owned(),
-            variability_name(v.variability).to_owned(),
-            v.initial.map(initial_name).unwrap_or_default().to_owned(),
-            graph::clocks_of(description, v),
-            v.start.as_ref().map(start_text).unwrap_or_default(),
-            v.unit.as_deref().unwrap_or_default().to_owned(),
-            format!("{}{aliases}", v.description.clone().unwrap_or_default()).trim().to_owned(),
-        ]);
+    if all.is_empty() {
+        return Ok(());
     }
-    if rows.len() == 1 { String::new() } else { aligned(&rows, &[1]) }
+    let head =
+        header(&["name", "reference", "type", "causality", "variability", "initial", "clocks", "start", "unit", ""]);
+    let row = |line: &tree::Line| {
+        let name = format!("{}{}", "  ".repeat(line.depth), line.label);
+        match line.name {
+            Some(index) => variable_row(description, all[index], name),
+            None => vec![name, String::new()],
+        }
+    };
+    let lines = lines(description, &all);
+    // Each row is made anew whenever it is looked at.
+    section(out, "Variables", columns::lines(std::iter::once(head).chain(lines.iter().map(row)), &[1]))
+}
+
+fn variable_row(description: &ModelDescription, v: &Variable, name: String) -> Vec<String> {
+    let aliases: Vec<&str> = v.aliases.iter().map(|alias| alias.name.as_str()).collect();
+    let aliases = if aliases.is_empty() { String::new() } else { format!(" (also {})", aliases.join(", ")) };
+    vec![
+        name,
+        v.value_reference.0.to_string(),
+        format!("{}{}", type_name(v.variable_type), shape(description, v)),
+        causality_name(v.causality).to_owned(),
+        variability_name(v.variability).to_owned(),
+        v.initial.map(initial_name).unwrap_or_default().to_owned(),
+        graph::clocks_of(description, v),
+        v.start.as_ref().map(start_text).unwrap_or_default(),
+        v.unit.as_deref().unwrap_or_default().to_owned(),
+        format!("{}{aliases}", v.description.clone().unwrap_or_default()).trim().to_owned(),
+    ]
 }
 
 /// Structured names as a tree, others as they stand.
@@ -420,6 +417,12 @@ mod tests {
 </ModelVariables>
 <ModelStructure><Output valueReference="3"/><Output valueReference="5"/></ModelStructure>
 </fmiModelDescription>"#;
+
+    fn render(description: &ModelDescription) -> String {
+        let mut bytes = Vec::new();
+        write_text(description, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
 
     fn json(description: &ModelDescription) -> Value {
         let mut bytes = Vec::new();

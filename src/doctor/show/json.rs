@@ -3,7 +3,7 @@
 use super::number;
 use crate::doctor::rules::verdict;
 use crate::doctor::{Action, Case, Finding, Fix, Level};
-use crate::report::format::plain;
+use crate::plain::plain;
 use serde_json::{Value, json};
 
 /// One object, over several lines.

@@ -4,7 +4,8 @@
 
 use crate::doctor::finding::quoted;
 use crate::doctor::{Action, Case, Finding, Fix, Level, Needs};
-use crate::report::format::{plain, plural};
+use crate::plain::plain;
+use crate::report::format::plural;
 use std::fmt::Write;
 
 const HEAD: &str = r#"#!/bin/sh

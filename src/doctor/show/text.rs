@@ -3,7 +3,8 @@
 use super::number;
 use crate::doctor::rules::{named, verdict};
 use crate::doctor::{Action, Case, Finding, Fix, Level, Probe};
-use crate::report::format::{count, duration, plain, plural};
+use crate::plain::plain;
+use crate::report::format::{count, duration, plural};
 
 /// Where the text is shown.
 #[derive(Clone, Copy, Debug)]

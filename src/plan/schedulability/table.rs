@@ -3,7 +3,8 @@
 use super::inputs::{Comes, Source};
 use super::verdict::{Basis, Clock, Verdict, Worst, interval};
 use super::{Analysis, inputs};
-use crate::plan::table::{aligned, interval_text};
+use crate::columns::indented;
+use crate::plan::table::interval_text;
 use crate::plan::{Plan, TaskId};
 use crate::time::Nanos;
 use std::fmt::Write;
@@ -150,7 +151,7 @@ fn rows(plan: &Plan, analysis: &Analysis, cpu: usize) -> String {
             slack,
         ]);
     }
-    aligned(&rows, &[2, 3, 4, 5, 6, 7])
+    indented(rows.iter(), &[2, 3, 4, 5, 6, 7])
 }
 
 fn period(plan: &Plan, analysis: &Analysis, task: usize) -> String {

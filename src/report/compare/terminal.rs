@@ -1,8 +1,10 @@
 //! A comparison on the terminal: signals that differ, then clocks, then the verdicts, then what is too much.
 
 use super::{ClocksComparison, Comparison, SignalsComparison, ratio_text, round, shown};
+use crate::columns;
+use crate::plain::plain;
 use crate::report::Screen;
-use crate::report::format::{count, duration, plain, plural, seconds};
+use crate::report::format::{count, duration, plural, seconds};
 
 /// Signals and clocks that are listed; the page has all of them.
 const MOST: usize = 20;
@@ -64,7 +66,7 @@ fn of_signals(signals: &SignalsComparison, screen: Screen) -> Vec<String> {
         let [absolute, at] = largest(&signal.largest_absolute, 1.0, "");
         let [relative, relative_at] = largest(&signal.largest_relative, 100.0, " %");
         let first = signal.first.as_ref().map(|point| format!("{} s", point.time)).unwrap_or_default();
-        let name = plain(&signal.name);
+        let name = signal.name.clone();
         let (differs, beyond) = (count(signal.differing), count(signal.beyond));
         rows.push(vec![name, differs, beyond, first, absolute, at, relative, relative_at]);
     }
@@ -95,7 +97,7 @@ fn of_signals(signals: &SignalsComparison, screen: Screen) -> Vec<String> {
 /// Why there is no deviation: the first values that have none.
 fn shown_unlike(signal: &super::SignalResult) -> String {
     let first = signal.first.as_ref();
-    first.map(|point| plain(&format!("{} / {}", shown(&point.a), shown(&point.b)))).unwrap_or_default()
+    first.map(|point| format!("{} / {}", shown(&point.a), shown(&point.b))).unwrap_or_default()
 }
 
 /// The first few of a list.
@@ -124,7 +126,7 @@ fn of_clocks(clocks: &ClocksComparison, screen: Screen) -> Vec<String> {
     }
     rows.push(head);
     for clock in clocks.common.iter().take(MOST) {
-        let name = plain(&format!("{}.{}", clock.fmu, clock.clock));
+        let name = format!("{}.{}", clock.fmu, clock.clock);
         for (place, metric) in clock.metrics.iter().enumerate() {
             let mut row = vec![if place == 0 { name.clone() } else { String::new() }, metric.name.to_owned()];
             for figure in figures {
@@ -137,9 +139,7 @@ fn of_clocks(clocks: &ClocksComparison, screen: Screen) -> Vec<String> {
         let counts: Vec<String> =
             differ.map(|(what, [a, b])| format!("{what} {} against {}", count(*a), count(*b))).collect();
         if !counts.is_empty() {
-            let mut row = vec![if clock.metrics.is_empty() { name } else { String::new() }, counts.join(", ")];
-            row.resize(2 + 3 * figures.len(), String::new());
-            rows.push(row);
+            rows.push(vec![if clock.metrics.is_empty() { name } else { String::new() }, counts.join(", ")]);
         }
     }
     let mut lines = if rows.len() > 1 { aligned(&rows, 2, screen) } else { vec![] };
@@ -157,27 +157,16 @@ fn of_clocks(clocks: &ClocksComparison, screen: Screen) -> Vec<String> {
     lines
 }
 
-/// Rows as columns, the first of them to the left, numbers to the right. A text that is followed by nothing may be as
-/// long as it likes. No line is longer than the screen is wide, nor is a column.
+/// Rows as columns, the first of them to the left, numbers to the right; the first row is the head. No line is longer than the
+/// screen is wide.
 fn aligned(rows: &[Vec<String>], left: usize, screen: Screen) -> Vec<String> {
-    let is_last = |row: &[String], column: usize| row[column + 1..].iter().all(String::is_empty);
-    let width = |column: usize| {
-        let cells = rows.iter().filter(|row| column >= left || !is_last(row, column));
-        cells.map(|row| row[column].chars().count()).max().unwrap_or(0).min(screen.columns)
-    };
-    let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
-    let line = |(index, row): (usize, &Vec<String>)| {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match column < left {
-            true => format!("{cell:width$}"),
-            false => format!("{cell:>width$}"),
-        });
-        let text = cells.collect::<Vec<_>>().join("  ");
-        let text = text.trim_end();
+    let right: Vec<usize> = (left..rows[0].len()).collect();
+    let line = |(index, text): (usize, String)| {
         let text = match text.chars().count() > screen.columns {
             true => text.chars().take(screen.columns.saturating_sub(1)).chain(['…']).collect(),
-            false => text.to_owned(),
+            false => text,
         };
         if index == 0 { style("2", &text, screen) } else { text }
     };
-    rows.iter().enumerate().map(line).collect()
+    columns::lines(rows.iter(), &right).enumerate().map(line).collect()
 }

@@ -1,7 +1,8 @@
 //! What went wrong, most important first: what it was, what to do, and where on the page the figures are.
 
 use super::{anchor, breakable, escape_with_code};
-use crate::report::format::{plain_lines, plural};
+use crate::plain::plain_lines;
+use crate::report::format::plural;
 use crate::report::{Problem, Run, Severity};
 
 /// So many are seen at once; the others are folded up.
