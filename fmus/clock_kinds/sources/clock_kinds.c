@@ -402,7 +402,8 @@ fmi3Status fmi3ActivateModelPartition(fmi3Instance instance, fmi3ValueReference 
     if (clocks[clock].kind == CHANGING && s->unread++ != 0) violated(m, clock, CHANGING_NOT_READ);
     s->active = true;
     s->thread = (uintptr_t)pthread_self();
-    s->time = m->time = time;
+    m->time = time;
+    s->time = time;
     s->count++;
     const struct settings *set = &m->settings[clock];
     if (set->burn_us > 0 && s->count >= (uint64_t)set->burn_from) burn(set->burn_us);

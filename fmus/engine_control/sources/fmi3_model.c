@@ -195,7 +195,7 @@ static const struct fmu_variable *find(fmi3ValueReference vr)
 
 static bool may_set(const struct fmu_base *base, const struct fmu_variable *variable)
 {
-    switch (base->state) {
+    switch ((int)base->state) {
     case FMU_INSTANTIATED:
     case FMU_INITIALIZATION:
         return variable->role == FMU_FIXED || variable->role == FMU_TUNABLE || variable->role == FMU_INPUT;

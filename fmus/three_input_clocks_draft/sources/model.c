@@ -223,7 +223,8 @@ fmi3Status fmi3EnterInitializationMode(fmi3Instance instance, fmi3Boolean tolera
 {
     (void)toleranceDefined, (void)tolerance, (void)stopTimeDefined, (void)stopTime;
     struct model *model = instance;
-    model->base.start_time = model->time = startTime;
+    model->time = startTime;
+    model->base.start_time = startTime;
     return move(model, TRACE_ENTER_INIT, startTime, FMU_INSTANTIATED, FMU_INITIALIZATION);
 }
 

@@ -168,7 +168,8 @@ fmi3Status fmi3EnterInitializationMode(fmi3Instance instance, fmi3Boolean tolera
     /* n: whether a stop time was given; time: which. */
     trace_append(&fmu->trace, (struct trace_event){.what = TRACE_ENTER_INIT, .phase = TRACE_NOTE, .count = stopTimeDefined,
                                                    .time = stopTimeDefined ? stopTime : 0.0, .status = -1});
-    fmu->base.start_time = fmu->time = startTime;
+    fmu->time = startTime;
+    fmu->base.start_time = startTime;
     return move(fmu, TRACE_ENTER_INIT, startTime, FMU_INSTANTIATED, FMU_INITIALIZATION, FAIL_ENTER_INIT);
 }
 
