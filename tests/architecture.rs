@@ -26,7 +26,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("fmu::guard", &[]),
     ("fmu::description", &["fmu::guard", "places", "priority", "time"]),
     // Each dialect has headers of its own.
-    ("fmu::build", &["files", "fmu::cache", "fmu::description::Dialect", "fmu::guard", "fmu::platform", "places"]),
+    (
+        "fmu::build",
+        &["files", "fmu::cache", "fmu::description::Dialect", "fmu::guard", "fmu::platform", "places", "sys::process"],
+    ),
     ("fmu::archive", &["files", "fmu::build", "fmu::cache", "fmu::description::Dialect", "fmu::platform", "places"]),
     ("ffi", &["fmu::description", "sys::float_control", "sys::prefetch"]),
     // A rig may say which dialect an FMU is of.
@@ -142,7 +145,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "runner::main",
             "plain",
             "supervisor",
-            "sys::process::terminal_size",
+            "sys::process",
             "time",
         ],
     ),

@@ -3,7 +3,7 @@
 use crate::plan::Mode;
 use crate::report::{self, Screen};
 use crate::supervisor::{self, Error, Options, results};
-use crate::sys::process::terminal_size;
+use crate::sys::process::{self, terminal_size};
 use crate::time::Instant;
 use std::io::{IsTerminal, stdout};
 use std::os::fd::AsFd;
@@ -72,6 +72,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         restore_state: arguments.restore_state,
         repeat: arguments.repeat,
     };
+    // Whenever it comes, it is not the end of this process but of its work.
+    process::count_stop_signals().map_err(|error| Error::System(error.to_string()))?;
     let prepared = supervisor::plan(&options)?;
     let finished = supervisor::run(&options, &prepared, &mut super::say)?;
     let columns = terminal_size(stdout().as_fd()).map_or(120, |(columns, _)| columns);

@@ -46,6 +46,8 @@ pub enum Error {
     Refused(Vec<String>),
     /// There is no folder for the cache.
     NoCache(io::Error),
+    /// Somebody has asked for the end before there was anything to run.
+    Interrupted,
     /// The operating system.
     System(String),
 }
@@ -107,6 +109,7 @@ impl fmt::Display for Error {
             Error::NoCache(error) => {
                 write!(f, "no folder for the cache: {error}, or set VECUD_CACHE to another folder")
             }
+            Error::Interrupted => f.write_str("interrupted before the run; nothing was written"),
             Error::System(message) => f.write_str(message),
         }
     }

@@ -36,6 +36,6 @@ pub use control::{Applied, Control, ControlError, Ticket};
 pub use error::Error;
 pub use files::write_whole;
 pub use grants::Grants;
-pub use prepare::{Options, Prepared, default_host, plan};
+pub use prepare::{Options, Prepared, asked_to_stop, default_host, interruptible, plan};
 pub use sockets::check_sockets;
 pub use watch::{Finished, Tell, run, run_with};

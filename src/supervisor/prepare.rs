@@ -11,7 +11,7 @@ use crate::places::Places;
 use crate::plan::{self, FifoReach, FmuInput, HostFacts, Mode, Plan};
 use crate::rig::{self, At, DatagramAddress, Place, Rig, RigError, RigFmu, RigTrigger, TriggerSource};
 use crate::snapshot::Snapshot;
-use crate::sys::affinity;
+use crate::sys::{affinity, process};
 use crate::time::Instant;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -92,15 +92,9 @@ pub fn plan(options: &Options) -> Result<Prepared, Error> {
         Some(folder) => Cache::at(folder),
         None => Cache::user().map_err(Error::NoCache)?,
     };
-    let mut fmus = Vec::new();
-    for fmu in &rig.fmus {
-        let what = format!("opening FMU `{}`, building it if need be", fmu.name.value);
-        let opened = under_way(&what, || open(fmu, &cache));
-        fmus.push(opened.map_err(|error| match fmu.path.place.line {
-            0 => error,
-            _ => Error::InRig(rig.file.clone(), culprit(fmu, &error), Box::new(error)),
-        })?);
-    }
+    let cache = cache.until(asked_to_stop);
+    let fmus =
+        interruptible(|| rig.fmus.iter().map(|fmu| open_named(&rig, fmu, &cache)).collect::<Result<Vec<_>, _>>())?;
     let stimuli = stimuli::open(&mut rig)?;
     let inputs: Vec<FmuInput> = fmus
         .iter()
@@ -126,6 +120,9 @@ pub fn plan(options: &Options) -> Result<Prepared, Error> {
     }
     drop(inputs);
     stimuli::check(&plan, &stimuli)?;
+    if asked_to_stop() {
+        return Err(Error::Interrupted);
+    }
     let resumed = options.restore_state.as_deref().map(|file| saved::read(file, &mut plan)).transpose()?;
     let descriptions = fmus.into_iter().map(|(_, description, _)| description).collect();
     let socket = |trigger: RigTrigger| match trigger.source {
@@ -136,8 +133,33 @@ pub fn plan(options: &Options) -> Result<Prepared, Error> {
     Ok(Prepared { plan, descriptions, file: rig.file, sockets, stimuli, grants, resumed })
 }
 
+/// Does what leaves something behind when this process is ended in the midst of it. Whoever asks for the end meanwhile
+/// (SIGINT and its kind) gets it in good order.
+pub fn interruptible<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    let held = process::hold_stop_signals().map_err(|error| Error::System(error.to_string()))?;
+    let done = work()?;
+    drop(held);
+    if asked_to_stop() { Err(Error::Interrupted) } else { Ok(done) }
+}
+
+/// Whether somebody has asked for the end of this process.
+pub fn asked_to_stop() -> bool {
+    process::stop_signals() > 0
+}
+
+type Opened = (Unpacked, ModelDescription, PathBuf);
+
+/// [`open`], said on the terminal; an error names the place in the rig.
+fn open_named(rig: &Rig, fmu: &RigFmu, cache: &Cache) -> Result<Opened, Error> {
+    let what = format!("opening FMU `{}`, building it if need be", fmu.name.value);
+    under_way(&what, || open(fmu, cache)).map_err(|error| match fmu.path.place.line {
+        0 => error,
+        _ => Error::InRig(rig.file.clone(), culprit(fmu, &error), Box::new(error)),
+    })
+}
+
 /// An FMU's files, its description, and its library.
-fn open(fmu: &RigFmu, cache: &Cache) -> Result<(Unpacked, ModelDescription, PathBuf), Error> {
+fn open(fmu: &RigFmu, cache: &Cache) -> Result<Opened, Error> {
     let unpacked = Unpacked::open(&fmu.path.value, cache).map_err(Error::Archive)?;
     let text = unpacked.model_description().map_err(Error::Archive)?;
     let wanted = fmu.dialect.as_ref().map(|dialect| dialect.value);

@@ -11,21 +11,36 @@ use crate::time::Nanos;
 use std::io::{Write, stderr};
 use std::os::fd::AsFd;
 use std::sync::atomic::Ordering::SeqCst;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// How often it is drawn anew.
 const PERIOD: Duration = Duration::from_millis(200);
 
-/// Runs `work`, which may take long (a compiler may be at it), under a line that says what it is; on a terminal only.
+/// How often it is said that work goes on which takes long.
+const SAID: Duration = Duration::from_secs(10);
+
+/// Runs `work`, which may take long (a compiler may be at it), under a line that says what it is, on a terminal; elsewhere, and
+/// there too, a line each 10 s says that it goes on.
 pub fn under_way<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let shown = terminal_size(stderr().as_fd()).is_some();
-    if shown {
-        let _ = write!(stderr(), "{what} ...");
-    }
-    let result = work();
-    if shown {
-        let _ = write!(stderr(), "\r\x1b[K");
-    }
+    let (begin, clear) = (Instant::now(), if shown { "\r\x1b[K" } else { "" });
+    let show = || drop(shown.then(|| write!(stderr(), "{what} ...")));
+    show();
+    let (done, is_done) = mpsc::channel::<()>();
+    let result = thread::scope(|scope| {
+        scope.spawn(move || {
+            while is_done.recv_timeout(SAID) == Err(RecvTimeoutError::Timeout) {
+                let _ = writeln!(stderr(), "{clear}{what}: for {} s", begin.elapsed().as_secs());
+                show();
+            }
+        });
+        let result = work();
+        drop(done);
+        result
+    });
+    let _ = write!(stderr(), "{clear}");
     result
 }
 

@@ -141,6 +141,57 @@ pub fn spawn_with(
     command.spawn()
 }
 
+/// What a program, and each that it starts, may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Time on processors.
+    pub processor_seconds: u64,
+    /// Address space, bytes.
+    pub memory: u64,
+    /// Size of a file that it writes, bytes.
+    pub file_size: u64,
+}
+
+/// The program that this command starts has a process group of its own, so that it can be [ended](end_together) with all that
+/// it starts, and a terminal's Ctrl-C does not reach it; it is killed when the thread ends that has started it (what *it* has
+/// started is not); and it keeps within these bounds, or lower ones that this process has.
+pub fn keep_together(command: &mut std::process::Command, bounds: Option<Bounds>) {
+    command.process_group(0);
+    let limits = bounds.map_or([None; 3], |bounds| {
+        [
+            Some((libc::RLIMIT_CPU, bounds.processor_seconds)),
+            Some((libc::RLIMIT_AS, bounds.memory)),
+            Some((libc::RLIMIT_FSIZE, bounds.file_size)),
+        ]
+    });
+    let limit = move || {
+        // SAFETY: prctl with a number is async-signal-safe. A parent that has ended already is noticed by nobody, as without it.
+        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+        for (resource, bound) in limits.iter().flatten() {
+            let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            // SAFETY: getrlimit and setrlimit are async-signal-safe, and read or write one rlimit, which is ours.
+            unsafe {
+                libc::getrlimit(*resource, &raw mut limit);
+                limit.rlim_max = limit.rlim_max.min(*bound);
+                limit.rlim_cur = limit.rlim_cur.min(*bound);
+                libc::setrlimit(*resource, &raw const limit);
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: the closure makes async-signal-safe system calls and allocates nothing, so it may run between fork and exec.
+    unsafe { command.pre_exec(limit) };
+}
+
+/// Kills a program that was [kept together](keep_together), with the whole of its process group, and waits for it.
+pub fn end_together(child: &mut std::process::Child) {
+    // It has not been waited for, so its number, which is its group's, belongs to nobody else.
+    if let Ok(group) = i32::try_from(child.id()) {
+        let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(group), Signal::SIGKILL);
+    }
+    let _ = child.wait();
+}
+
 /// From here on a write beyond RLIMIT_FSIZE is refused (EFBIG) like one on a full disk, instead of ending the process
 /// (SIGXFSZ). Programs that are started later inherit it.
 pub fn outlive_file_size_limit() -> Result<(), SysError> {
@@ -158,12 +209,12 @@ const LAST: u32 = 5;
 /// From here on SIGINT, SIGTERM, SIGHUP and SIGQUIT are counted instead of ending the process. With the second one it has
 /// five more seconds, whatever it is doing: then it ends with exit code 1.
 pub fn count_stop_signals() -> Result<(), SysError> {
-    extern "C" fn count(_: libc::c_int) {
-        if STOPS.fetch_add(1, Ordering::SeqCst) == 1 {
-            // SAFETY: alarm is async-signal-safe and takes a number.
-            unsafe { libc::alarm(LAST) };
-        }
-    }
+    handle_alarm()?;
+    STOP.into_iter().try_for_each(|which| count(which).map(drop))
+}
+
+/// Ends the process when the time is over that it has since it was asked twice.
+fn handle_alarm() -> Result<(), SysError> {
     extern "C" fn end(_: libc::c_int) {
         const WORDS: &[u8] =
             b"vecud: ended by force, since it did not come to its end within 5 s after it was asked twice\n";
@@ -179,13 +230,21 @@ pub fn count_stop_signals() -> Result<(), SysError> {
     }
     // SAFETY: the handler calls nothing that is not async-signal-safe.
     unsafe { signal(Signal::SIGALRM, SigHandler::Handler(end)) }
-        .map_err(|errno| SysError::new("handle SIGALRM", errno as i32, ""))?;
-    for which in STOP {
-        // SAFETY: the handler only adds to an atomic and sets an alarm, which is async-signal-safe.
-        unsafe { signal(which, SigHandler::Handler(count)) }
-            .map_err(|errno| SysError::new(format!("handle {which}"), errno as i32, ""))?;
+        .map(drop)
+        .map_err(|errno| SysError::new("handle SIGALRM", errno as i32, ""))
+}
+
+/// Counts a signal from here on; what was done at it before.
+fn count(which: Signal) -> Result<SigHandler, SysError> {
+    extern "C" fn count(_: libc::c_int) {
+        if STOPS.fetch_add(1, Ordering::SeqCst) == 1 {
+            // SAFETY: alarm is async-signal-safe and takes a number.
+            unsafe { libc::alarm(LAST) };
+        }
     }
-    Ok(())
+    // SAFETY: the handler only adds to an atomic and sets an alarm, which is async-signal-safe.
+    unsafe { signal(which, SigHandler::Handler(count)) }
+        .map_err(|errno| SysError::new(format!("handle {which}"), errno as i32, ""))
 }
 
 /// From here on they end the process again.
@@ -193,6 +252,39 @@ pub fn end_at_stop_signals() {
     for which in STOP {
         // SAFETY: the default action runs no code of this process. It can be set for each of these, so nothing can fail.
         let _ = unsafe { signal(which, SigHandler::SigDfl) };
+    }
+}
+
+/// While this is there SIGINT, SIGTERM, SIGHUP and SIGQUIT are counted, as after [`count_stop_signals`]; afterwards they do
+/// what they did before.
+#[must_use]
+#[derive(Debug)]
+pub struct StopSignalsHeld {
+    before: Vec<(Signal, SigHandler)>,
+}
+
+/// Has work that leaves something behind look at [`stop_signals`] and come to its end by itself. Signals that are ignored
+/// (`nohup`) stay ignored.
+pub fn hold_stop_signals() -> Result<StopSignalsHeld, SysError> {
+    let mut held = StopSignalsHeld { before: Vec::new() };
+    handle_alarm()?;
+    for which in STOP {
+        let before = count(which)?;
+        held.before.push((which, before));
+        if matches!(before, SigHandler::SigIgn) {
+            // SAFETY: SIG_IGN is no code of ours.
+            let _ = unsafe { signal(which, SigHandler::SigIgn) };
+        }
+    }
+    Ok(held)
+}
+
+impl Drop for StopSignalsHeld {
+    fn drop(&mut self) {
+        for (which, before) in &self.before {
+            // SAFETY: what was in place before may be so again.
+            let _ = unsafe { signal(*which, *before) };
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! the cache, or shows a file that is not the FMU's, unless the user trusts the FMU.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -78,30 +79,80 @@ fn options_that_start_programs_or_touch_files_are_refused_by_name() {
     }
 }
 
-/// Whatever the compiler would say about a file that is none of the FMU's, or about the FMU's own code because of it, is
-/// not shown.
+/// Whether the kernel can keep a compiler from files; else the test says that it was skipped.
+fn there_is_landlock(test: &str) -> bool {
+    use landlock::{ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr};
+    let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    let there_is = rules.handle_access(AccessFs::from_all(ABI::V1)).and_then(Ruleset::create).is_ok();
+    if !there_is {
+        eprintln!("SKIPPED: {test}: this kernel has no Landlock");
+    }
+    there_is
+}
+
+/// A compiler, an assembler and a linker read what a source tells them to, and say what is wrong with it. Whatever they would
+/// say about a file that is none of the FMU's, or about the FMU's own code because of it, is not shown, nor is it built in.
 #[test]
-fn files_that_are_not_the_fmus_are_not_included() {
+fn files_that_are_not_the_fmus_are_not_read() {
+    if !there_is_landlock("files_that_are_not_the_fmus_are_not_read") {
+        return;
+    }
     let bench = Bench::new();
     let secret = bench.path("secret").display().to_string();
-    for source in [
-        format!("#include \"{secret}\"\n"),
-        "#include \"../../secret\"\n".to_owned(),
-        format!("enum e {{\n#include \"{secret}\"\n}};\nint f(enum e e) {{ switch (e) {{}} return wrong; }}\n"),
-        format!("#define NAME \"{secret}\"\n#include NAME\n"),
-        format!("#include \"{secret}\"\n#error enough\n"),
-        format!("# 1 \"m.c\"\n#include \"{secret}\"\n# 1 \"m.c\"\nint x = wrong;\n"),
+    let (begin, end) = secret.split_at(secret.len() / 2);
+    for (options, source) in [
+        ("", format!("#include \"{secret}\"\n")),
+        ("", "#include \"../../secret\"\n".to_owned()),
+        ("", format!("enum e {{\n#include \"{secret}\"\n}};\nint f(enum e e) {{ switch (e) {{}} return wrong; }}\n")),
+        ("", format!("#define NAME \"{secret}\"\n#include NAME\n")),
+        ("", format!("# 1 \"m.c\"\n#include \"{secret}\"\n# 1 \"m.c\"\nint x = wrong;\n")),
         // A path that begins as one of the system's.
-        format!("#include </usr/include/../..{secret}>\n"),
-        // It builds, and is refused all the same.
-        format!("int\n#include \"{secret}\"\n;\n{ANSWER}"),
+        ("", format!("#include </usr/include/../..{secret}>\n")),
+        // It would build, and is refused all the same.
+        ("", format!("int\n#include \"{secret}\"\n;\n{ANSWER}")),
+        // The assembler's ways to include text and bytes, spelt out and put together.
+        ("", format!("__asm__(\".include \\\"{secret}\\\"\");\n{ANSWER}")),
+        ("", format!("__asm__(\".incbin \\\"{secret}\\\"\");\n{ANSWER}")),
+        ("", format!("__asm__(\".inc\" \"bin \\\"{begin}\" \"{end}\\\"\");\n{ANSWER}")),
+        ("", format!("__asm__(\".macro m n\\n.inc\\\\n \\\"{secret}\\\"\\n.endm\\nm lude\");\n{ANSWER}")),
+        // Code is generated when it is linked.
+        ("-flto", format!("__asm__(\".include \\\"{secret}\\\"\");\n{ANSWER}")),
     ] {
-        let error = fmu(&bench, "", "", &source).library("m", &bench.cache).expect_err(&source).to_string();
-        assert!(error.contains("sources/m.c includes "), "{source}{error}");
-        assert!(error.contains("secret, which is neither a file of the FMU nor a header of the system"), "{error}");
+        let error = fmu(&bench, options, "", &source).library("m", &bench.cache).expect_err(&source).to_string();
+        assert!(error.contains("does not build") && error.contains("secret"), "{source}{error}");
+        assert!(error.contains("files of the FMU and of the system, and no others"), "{source}{error}");
+        assert!(error.contains("compiler_options = \"trust\""), "{source}{error}");
         assert!(!error.contains(SECRET), "{source}{error}");
         assert!(bench.in_cache().is_empty(), "{source}");
     }
+}
+
+/// Neither endless files nor what a few lines of macros can ask for fills the memory or the disk.
+#[test]
+fn what_a_compiler_may_take_is_bounded() {
+    if !there_is_landlock("what_a_compiler_may_take_is_bounded") {
+        return;
+    }
+    let bench = Bench::new();
+    let refused = |source: &str| fmu(&bench, "", "", source).library("m", &bench.cache).unwrap_err().to_string();
+    let error = refused("#include \"/dev/zero\"\n");
+    assert!(error.contains("/dev/zero: Permission denied"), "{error}");
+    let error = refused(&format!("__asm__(\".space 0x200000000\");\n{ANSWER}"));
+    assert!(error.contains("it may take 4 GiB of memory, write files of 1 GiB and compute for 600 s"), "{error}");
+    assert!(bench.in_cache().is_empty());
+}
+
+/// A folder is the user's own, and so is what he has linked into it.
+#[test]
+fn links_in_a_folder_of_the_users_lead_to_files_of_the_fmu() {
+    let bench = Bench::new();
+    bench.write("common/own.h", "#define OWN 7\n");
+    fs::create_dir_all(bench.path("fmu/sources")).unwrap();
+    std::os::unix::fs::symlink("../../common/own.h", bench.path("fmu/sources/own.h")).unwrap();
+    std::os::unix::fs::symlink("../../common", bench.path("fmu/sources/folder")).unwrap();
+    let source = format!("#include \"own.h\"\n#include \"folder/own.h\"\n#ifndef OWN\n#error\n#endif\n{ANSWER}");
+    let library = fmu(&bench, "", "", &source).library("m", &bench.cache).unwrap();
+    assert_eq!(call(&library, "answer"), 7);
 }
 
 /// Headers of the FMU, ours, the compiler's and the system's, by each way to name them.
@@ -188,4 +239,19 @@ fn the_program_says_what_it_refuses_and_the_rig_allows_it() {
     let output = vecud(&bench, &["check", "r.toml"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(bench.path("made").exists());
+}
+
+/// `CC` may be a program of the user's, wherever it lies.
+#[test]
+fn a_compiler_in_a_folder_of_the_users_works() {
+    let bench = Bench::new();
+    let compiler = bench.write("own compiler/cc", "#!/bin/sh\nexec cc \"$@\"\n");
+    fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755)).unwrap();
+    let named = bench.path("cc");
+    std::os::unix::fs::symlink(&compiler, &named).unwrap();
+    let mixer = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/mixer");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vecud"));
+    command.arg("check").arg(mixer).env("VECUD_CACHE", bench.path("cache")).env("CC", named);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -281,3 +281,14 @@ fn crc_of_zeros(mut length: u64) -> u32 {
     }
     all.finalize()
 }
+
+/// Whoever asks for the end while an archive is being unpacked finds nothing of it afterwards.
+#[test]
+fn an_archive_is_left_in_the_midst_when_somebody_asks_for_the_end() {
+    let bench = Bench::new();
+    let path = bench.write("a.fmu", archive(&[description()]));
+    let error = Unpacked::open(&path, &bench.cache.clone().until(|| true)).unwrap_err().to_string();
+    assert!(error.contains("a.fmu: interrupted while it was being unpacked; nothing of it is kept"), "{error}");
+    assert!(bench.in_cache().is_empty());
+    Unpacked::open(&path, &bench.cache).unwrap();
+}

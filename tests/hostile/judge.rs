@@ -91,6 +91,11 @@ impl Running<'_> {
         self.no_process_is_left(what);
     }
 
+    /// Whether a process of this name is there that belongs to the run.
+    pub fn has_started(&self, name: &str) -> bool {
+        processes(&self.mark).iter().any(|(_, found)| found.trim() == name)
+    }
+
     fn stderr(&self) -> String {
         String::from_utf8_lossy(&fs::read(self.rig.folder().join("stderr")).unwrap()).into_owned()
     }

@@ -3,7 +3,8 @@
 use crate::judge;
 use crate::program::{Random, send, the_core, wait_until};
 use nix::sys::signal::Signal::{self, SIGINT, SIGKILL, SIGTERM};
-use std::time::Duration;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// Sends a signal so long after the start, perhaps twice, and looks at what is left.
 fn interrupt(mode: &str, seed: u64) {
@@ -51,6 +52,44 @@ fn a_signal_at_any_instant_leads_to_an_orderly_end_in_virtual_time() {
 #[test]
 fn a_signal_at_any_instant_leads_to_an_orderly_end_in_real_time() {
     the_core(|| seeds(30, 400).for_each(|seed| interrupt("realtime", 1000 + seed)));
+}
+
+/// With an empty cache the FMU has to be built first: whoever asks for the end meanwhile gets it at once, no compiler goes on,
+/// and no temporary folder stays.
+fn interrupt_a_build(subcommand: &str, seed: u64) {
+    let mut random = Random(seed);
+    let rig = crate::rig("virtual");
+    let cache = rig.folder().join("cache");
+    let mut command = match subcommand {
+        "run" => rig.command(),
+        other => {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_vecud"));
+            command.arg(other).arg(rig.file());
+            command
+        }
+    };
+    command.env("VECUD_CACHE", &cache);
+    let running = judge::start(&rig, command);
+    let signal: Signal = random.of(&[SIGINT, SIGTERM]);
+    let process = i32::try_from(running.child.id()).unwrap();
+    wait_until("a compiler is at work", || running.has_started("cc1"));
+    std::thread::sleep(Duration::from_micros(random.below(150_000)));
+    send(process, signal);
+    let asked = Instant::now();
+    let what = format!("{signal} while `vecud {subcommand}` builds, seed {seed}");
+    let judged = running.end(&what);
+    assert!(asked.elapsed() < Duration::from_secs(2), "{what}: {:?}", asked.elapsed());
+    assert_eq!(judged.code, Some(2), "{what}\n{}", judged.stderr);
+    assert!(judged.stderr.contains("interrupted"), "{what}\n{}", judged.stderr);
+    assert!(judged.report.is_none(), "{what}");
+    let left: Vec<_> = std::fs::read_dir(&cache).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with('.')), "{what}: {left:?}");
+}
+
+#[test]
+fn a_signal_while_fmus_are_built_leaves_nothing() {
+    seeds(6, 60).for_each(|seed| interrupt_a_build("run", 3000 + seed));
+    seeds(4, 40).for_each(|seed| interrupt_a_build("check", 4000 + seed));
 }
 
 #[test]

@@ -59,6 +59,8 @@ pub enum ArchiveError {
     },
     /// The file changed between being hashed and being unpacked.
     Changed(PathBuf),
+    /// Somebody has asked for the end while the archive was being unpacked.
+    Interrupted(PathBuf),
     /// There is no space to unpack or build.
     DiskFull {
         /// The FMU.
@@ -230,6 +232,9 @@ impl fmt::Display for ArchiveError {
                 Bytes(*size),
                 Bytes(*limit)
             ),
+            Interrupted(path) => {
+                write!(f, "{}: interrupted while it was being unpacked; nothing of it is kept", path.display())
+            }
             Changed(path) => {
                 write!(f, "{}: changed while it was being read; try again when it is written", path.display())
             }

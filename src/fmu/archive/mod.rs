@@ -234,7 +234,7 @@ fn unpack(path: &Path, cache: &Cache, limits: &Limits) -> Result<PathBuf, Archiv
     key.add_content(&file).map_err(failed)?;
     let name = format!("fmu-v{FORMAT}-{}", key.finish());
     cache.get_or_make(&name, is_executed, |target| {
-        unzip::unpack(&file, path, target, cache.folder(), limits)?;
+        unzip::unpack(&file, path, target, cache, limits)?;
         let after = file.metadata().map_err(failed)?;
         let same = (before.len(), before.modified().ok()) == (after.len(), after.modified().ok());
         match same {

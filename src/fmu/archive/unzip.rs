@@ -16,6 +16,7 @@ use zip::{CompressionMethod, ZipArchive};
 use super::directory::{self, damaged, read_error};
 use super::error::{ArchiveError, EntryProblem};
 use super::names::{self, Kind, Layout};
+use crate::fmu::cache::Cache;
 
 /// How much an archive may ask for.
 #[derive(Debug, Clone)]
@@ -57,26 +58,27 @@ struct Planned {
     executable: bool,
 }
 
-/// Unpacks the archive `file`, which the user called `origin`, into the empty folder `target` of the cache `cache`.
+/// Unpacks the archive `file`, which the user called `origin`, into the empty folder `target` of the cache `cache`, until that says stop.
 pub(super) fn unpack(
     file: &File,
     origin: &Path,
     target: &Path,
-    cache: &Path,
+    cache: &Cache,
     limits: &Limits,
 ) -> Result<(), ArchiveError> {
     let mut zip = directory::read(file, origin, limits)?;
     let plan = plan(&mut zip, file, origin, limits)?;
     let total = check_totals(&plan, file, origin, limits)?;
     refuse_overlaps(&mut zip, &plan, origin)?;
-    let full = |needed| ArchiveError::DiskFull { origin: origin.to_path_buf(), cache: cache.to_path_buf(), needed };
+    let full =
+        |needed| ArchiveError::DiskFull { origin: origin.to_path_buf(), cache: cache.folder().to_path_buf(), needed };
     if let Ok(disk) = rustix::fs::statvfs(target)
         && disk.f_bavail.saturating_mul(disk.f_frsize) < total
     {
         return Err(full(Some(total)));
     }
     for entry in &plan {
-        write_entry(&mut zip, entry, origin, target).map_err(|error| match error {
+        write_entry(&mut zip, entry, origin, target, cache.stop()).map_err(|error| match error {
             ArchiveError::Read { source, .. } if is_disk_full(&source) => full(Some(total)),
             other => other,
         })?;
@@ -196,7 +198,11 @@ fn write_entry<R: Read + Seek>(
     entry: &Planned,
     origin: &Path,
     target: &Path,
+    stop: fn() -> bool,
 ) -> Result<(), ArchiveError> {
+    if stop() {
+        return Err(ArchiveError::Interrupted(origin.to_path_buf()));
+    }
     let path = target.join(&entry.path);
     let failed = |source| ArchiveError::Read { path: path.clone(), source };
     if entry.kind == Kind::Folder {
@@ -227,6 +233,9 @@ fn write_entry<R: Read + Seek>(
         }
         out.write_all(&buffer[..got as usize]).map_err(failed)?;
         written += got;
+        if stop() {
+            return Err(ArchiveError::Interrupted(origin.to_path_buf()));
+        }
     }
     if written != entry.size {
         let (stated, size) = (entry.size, written);

@@ -3,11 +3,17 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use super::error::BuildError;
+use super::error::{BuildError, Withheld};
+use super::jail::{self, BOUNDS, Jail};
 use super::language::Language;
+use crate::sys::process;
+use nix::sys::signal::Signal;
 
 /// What is shown of a compiler's words.
 const LONGEST_OUTPUT: usize = 8 << 10;
@@ -15,6 +21,21 @@ const LONGEST_OUTPUT: usize = 8 << 10;
 const MOST_WORDS: u64 = 16 << 20;
 /// With less space than this on the disk, that is why a compiler failed.
 const LEAST_SPACE: u64 = 64 << 10;
+
+/// How long one compiler may be at it, by the clock on the wall: it may wait for something that never comes.
+const LONGEST: Duration = Duration::from_secs(1800);
+/// How often is looked whether it has ended.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// Where a compiler works, and under which conditions.
+pub(super) struct Workplace<'a> {
+    /// A folder for the build, with an empty one in it.
+    pub folder: &'a Path,
+    /// What the compiler can reach; `None`: what this user can, and without bounds.
+    pub jail: Option<Jail>,
+    /// Asked all the time; as soon as it says so the compiler is ended.
+    pub stop: fn() -> bool,
+}
 
 /// A compiler's command: program and leading arguments (`CC="ccache gcc"`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,18 +57,27 @@ impl Compiler {
         Ok(output.map_err(|e| self.not_started(e))?.stdout)
     }
 
-    /// Runs the compiler with `arguments`; `what` is the file that errors are about, `work` a folder for the build with an
-    /// empty one in it. Returns the command and what the compiler said, for the log.
-    pub fn run(&self, what: &str, arguments: &[OsString], work: &Path) -> Result<String, BuildError> {
-        let heard = self.listen(arguments, work)?;
-        match heard.status.success() {
-            true => Ok(format!("{}\n{}", heard.command, shortened(&heard.words, heard.cut_off))),
-            false => Err(self.refusal(what, &heard, &heard.words, work)),
-        }
+    /// The compiler itself, where it is named by its path, and where it searches for its programs, libraries and headers.
+    pub fn search_folders(&self) -> Vec<PathBuf> {
+        let words = |arguments: &[&str]| {
+            let mut command = self.command();
+            let output = command.args(arguments).stdin(Stdio::null()).output();
+            // Headers are told on standard error.
+            let text = |output: Output| String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+            output.map(text).unwrap_or_default()
+        };
+        let language = self.language.to_ascii_lowercase();
+        let headers = ["-x", &language, "-E", "-v", "-o", "/dev/null", "/dev/null"];
+        let mut folders = jail::search_folders(&words(&["-print-search-dirs"]));
+        folders.extend(jail::header_folders(&words(&headers)));
+        folders.extend(self.command.iter().map(PathBuf::from));
+        folders
     }
 
-    /// Runs the compiler with `arguments` in the empty folder of `work`, and says what it said, however it ended.
-    pub fn listen(&self, arguments: &[OsString], work: &Path) -> Result<Heard, BuildError> {
+    /// Runs the compiler with `arguments`; `what` is the file that errors are about. Returns the command and what the compiler
+    /// said, for the log.
+    pub fn run(&self, what: &str, arguments: &[OsString], place: &Workplace) -> Result<String, BuildError> {
+        let (work, jail) = (place.folder, place.jail.as_ref());
         let words = work.join("words");
         let failed = |source| BuildError::File { path: words.clone(), source };
         // To a file rather than a pipe: no amount of errors fills the memory.
@@ -56,25 +86,48 @@ impl Compiler {
         let mut command = self.command();
         command.args(arguments).current_dir(work.join("empty")).env("TMPDIR", work);
         command.stdin(Stdio::null()).stdout(out).stderr(err);
-        let status = command.status().map_err(|e| self.not_started(e))?;
-        let (words_said, cut_off) = head(&words).map_err(failed)?;
+        process::keep_together(&mut command, jail.map(|_| BOUNDS));
+        // What a jail does to a thread is for good; and a compiler that is kept together ends with the thread that started it.
+        let ended = thread::scope(|scope| {
+            let guarded = scope.spawn(|| -> Result<_, BuildError> {
+                let is_locked = jail.map(Jail::lock_in);
+                let child = command.spawn().map_err(|e| self.not_started(e))?;
+                Ok((self.wait(child, what, place)?, is_locked))
+            });
+            guarded.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        let (status, is_locked) = ended?;
+        let (said, cut_off) = head(&words).map_err(failed)?;
         let _ = fs::remove_file(&words);
-        let command = self.command.iter().chain(arguments).map(|a| quoted(a));
-        let command = command.collect::<Vec<_>>().join(" ");
-        Ok(Heard { command, status, words: words_said, cut_off })
-    }
-
-    /// The error for a file that does not build, of whose compiler's words `words` may be shown.
-    pub fn refusal(&self, what: &str, heard: &Heard, words: &str, work: &Path) -> BuildError {
+        let command = self.command.iter().chain(arguments).map(|a| quoted(a)).collect::<Vec<_>>().join(" ");
+        if status.success() {
+            return Ok(format!("{command}\n{}", shortened(&said, cut_off)));
+        }
         // Compilers say so on stderr, and that goes to the same disk: they may have had no space for their words.
         if rustix::fs::statvfs(work).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < LEAST_SPACE) {
-            return BuildError::File { path: work.join("words"), source: io::ErrorKind::StorageFull.into() };
+            return Err(BuildError::File { path: work.join("words"), source: io::ErrorKind::StorageFull.into() });
         }
-        BuildError::Compiler {
-            what: what.to_owned(),
-            command: heard.command.clone(),
-            status: heard.status.to_string(),
-            output: shortened(words, heard.cut_off),
+        let withheld = withheld(status, &said, is_locked);
+        let output = if withheld == Some(Withheld::Words) { String::new() } else { shortened(&said, cut_off) };
+        Err(BuildError::Compiler { what: what.to_owned(), command, status: status.to_string(), output, withheld })
+    }
+
+    /// Waits for its end, or ends it with all that it has started.
+    fn wait(&self, mut child: Child, what: &str, place: &Workplace) -> Result<ExitStatus, BuildError> {
+        let begin = Instant::now();
+        loop {
+            if let Some(status) = child.try_wait().map_err(|e| self.not_started(e))? {
+                return Ok(status);
+            }
+            let stopped = (place.stop)();
+            if stopped || place.jail.is_some() && begin.elapsed() > LONGEST {
+                process::end_together(&mut child);
+                return Err(match stopped {
+                    true => BuildError::Interrupted { what: what.to_owned() },
+                    false => BuildError::Endless { what: what.to_owned(), seconds: LONGEST.as_secs() },
+                });
+            }
+            thread::sleep(LOOK);
         }
     }
 
@@ -92,6 +145,8 @@ impl Compiler {
         ];
         let mut command = Command::new(&self.command[0]);
         command.args(&self.command[1..]).env("LC_ALL", "C");
+        // What is built is kept anyway, and its cache is a folder elsewhere.
+        command.env("CCACHE_DISABLE", "1");
         for variable in MEDDLING {
             command.env_remove(variable);
         }
@@ -120,14 +175,19 @@ fn command(named: Option<&str>, environment: Option<&str>, usual: &str) -> Vec<O
     if words.is_empty() { vec![usual.into()] } else { words }
 }
 
-/// How a compiler has ended and what it has said.
-pub(super) struct Heard {
-    /// The whole command.
-    pub command: String,
-    pub status: ExitStatus,
-    pub words: String,
-    /// Bytes of its words that are left out of `words`.
-    pub cut_off: u64,
+/// What a compiler may have failed of that was kept from it; `is_locked`: whether the kernel has kept it from other files,
+/// `None` where nothing was kept from it.
+fn withheld(status: ExitStatus, words: &str, is_locked: Option<bool>) -> Option<Withheld> {
+    const OUT_OF_BOUNDS: [&str; 5] =
+        ["out of memory", "memory exhausted", "Cannot allocate memory", "File too large", "limit exceeded"];
+    const REFUSED: [&str; 4] = ["Permission denied", "file not found:", "can't open", "Could not find inc"];
+    let says = |some: &[&str]| some.iter().any(|some| words.contains(some));
+    match is_locked? {
+        _ if status.signal() == Some(Signal::SIGXCPU as i32) || says(&OUT_OF_BOUNDS) => Some(Withheld::Bounds),
+        false => Some(Withheld::Words),
+        true if says(&REFUSED) => Some(Withheld::Files),
+        true => None,
+    }
 }
 
 /// The beginning of a compiler's words, and how many bytes of them follow.

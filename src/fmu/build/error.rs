@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use super::jail::BOUNDS;
 use crate::fmu::cache::CacheError;
 
 /// Why an FMU's sources could not be built.
@@ -33,13 +34,6 @@ pub enum BuildError {
         /// The option.
         option: String,
     },
-    /// A source includes a file that is neither the FMU's nor a header of the system.
-    Outside {
-        /// The source, relative to the FMU's root.
-        source: PathBuf,
-        /// The file.
-        file: PathBuf,
-    },
     /// A file of the FMU or of the build cannot be read or written.
     File {
         /// The file.
@@ -64,11 +58,36 @@ pub enum BuildError {
         status: String,
         /// What it said, cut to a readable length.
         output: String,
+        /// What was kept from it, if that may be why.
+        withheld: Option<Withheld>,
+    },
+    /// The compiler did not come to an end.
+    Endless {
+        /// The source file, or the library for the linker.
+        what: String,
+        /// How long it had.
+        seconds: u64,
+    },
+    /// Somebody has asked for the end meanwhile.
+    Interrupted {
+        /// The source file, or the library for the linker.
+        what: String,
     },
     /// The sources changed while they were being compiled.
     Changed,
     /// The cache cannot be used.
     Cache(CacheError),
+}
+
+/// What is kept from the compiler of an FMU that the user does not trust.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Withheld {
+    /// Files that belong neither to the FMU nor to the system.
+    Files,
+    /// More time and memory than compilers get.
+    Bounds,
+    /// Nothing, since the kernel has no means for that. So what the compiler has read may be in its words, which are not shown.
+    Words,
 }
 
 /// The way out where an FMU wants more than it gets by itself.
@@ -107,12 +126,6 @@ impl fmt::Display for BuildError {
                 "sources/buildDescription.xml:{line}:{column}: the compiler does not get the option {option:?}: it is not known \
                  to leave programs and files alone; {TRUST}"
             ),
-            BuildError::Outside { source, file } => write!(
-                f,
-                "{} includes {}, which is neither a file of the FMU nor a header of the system; {TRUST}",
-                source.display(),
-                file.display()
-            ),
             BuildError::File { path, source } => write!(f, "{}: {source}", path.display()),
             BuildError::NoCompiler { command, language } => {
                 let (debian, fedora, variable) = match *language {
@@ -125,14 +138,38 @@ impl fmt::Display for BuildError {
                      Ubuntu: apt install {debian}; Fedora: dnf install {fedora}), or set {variable} to yours"
                 )
             }
-            BuildError::Compiler { what, command, status, output } if output.trim().is_empty() => {
-                write!(f, "{what} does not build ({status}); the compiler says nothing\ncommand: {command}")
+            BuildError::Compiler { what, command, status, output, withheld } => {
+                write!(f, "{what} does not build ({status}); ")?;
+                match (withheld, output.trim_end()) {
+                    (Some(Withheld::Words), _) => write!(
+                        f,
+                        "what the compiler says is not shown, since this kernel cannot keep it from reading files of others \
+                         (it has no Landlock); {TRUST}"
+                    )?,
+                    (_, "") => f.write_str("the compiler says nothing")?,
+                    (_, output) => write!(f, "the compiler says:\n{output}")?,
+                }
+                write!(f, "\ncommand: {command}")?;
+                match withheld {
+                    Some(Withheld::Files) => {
+                        write!(f, "\nit can read files of the FMU and of the system, and no others; {TRUST}")
+                    }
+                    Some(Withheld::Bounds) => write!(
+                        f,
+                        "\nit may take {} GiB of memory, write files of {} GiB and compute for {} s; {TRUST}",
+                        BOUNDS.memory >> 30,
+                        BOUNDS.file_size >> 30,
+                        BOUNDS.processor_seconds
+                    ),
+                    Some(Withheld::Words) | None => Ok(()),
+                }
             }
-            BuildError::Compiler { what, command, status, output } => write!(
-                f,
-                "{what} does not build ({status}); the compiler says:\n{}\ncommand: {command}",
-                output.trim_end()
-            ),
+            BuildError::Endless { what, seconds } => {
+                write!(f, "{what} does not build: the compiler was ended after {seconds} s; {TRUST}")
+            }
+            BuildError::Interrupted { what } => {
+                write!(f, "interrupted while {what} was being built; nothing of it is kept")
+            }
             BuildError::Changed => {
                 write!(f, "sources/ changed while being compiled; run again")
             }

@@ -15,11 +15,7 @@ const DEEPEST: usize = 64;
 
 /// Adds to `key` every file in the folders (and single files) `roots`, by its path relative to `base` and its content.
 pub(super) fn add_files(key: &mut Key, base: &Path, roots: &BTreeSet<PathBuf>) -> Result<(), BuildError> {
-    let mut files = BTreeSet::new();
-    for root in roots {
-        collect(root, 0, &mut files)?;
-    }
-    for path in files {
+    for path in files(roots)? {
         let failed = |source| file_error(&path, source);
         let name = path.strip_prefix(base).unwrap_or(&path);
         key.add("file", name.as_os_str().as_encoded_bytes());
@@ -27,6 +23,15 @@ pub(super) fn add_files(key: &mut Key, base: &Path, roots: &BTreeSet<PathBuf>) -
         key.add_content(file).map_err(failed)?;
     }
     Ok(())
+}
+
+/// Every regular file in the folders (and single files) `roots`, links followed.
+pub(super) fn files(roots: &BTreeSet<PathBuf>) -> Result<BTreeSet<PathBuf>, BuildError> {
+    let mut files = BTreeSet::new();
+    for root in roots {
+        collect(root, 0, &mut files)?;
+    }
+    Ok(files)
 }
 
 /// The regular files in `path`, links followed.

@@ -4,8 +4,9 @@
 //! - The library is kept in the cache under a hash of everything that it was made from: sources, build description, our
 //!   FMI headers of the FMU's dialect, the compilers' identities, options. Nothing is built twice, and nothing stale is used.
 //! - Compilers run without a shell, in an empty folder within a temporary one of the cache. The FMU's own folder is only read.
-//! - Unless the user trusts the FMU, no option of its starts a program or names a file, and nothing is compiled, or
-//!   quoted from, that belongs neither to the FMU nor to the system's headers.
+//! - Unless the user trusts the FMU, no option of its starts a program or names a file, compilers are locked into a [`jail`] in
+//!   which there are no files of the user's but the FMU's, and what they take of time and memory is bounded.
+//! - Compilers end with the one that started them, and when somebody asks for the end.
 //! - Exactly one build configuration is used, and all of it.
 #![forbid(unsafe_code)]
 
@@ -13,9 +14,9 @@ mod compiler;
 mod description;
 mod error;
 mod inputs;
+mod jail;
 mod language;
 mod options;
-mod reads;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -23,14 +24,15 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-pub use error::BuildError;
+pub use error::{BuildError, Withheld};
 
 use crate::files;
 use crate::fmu::cache::{Cache, Key};
 use crate::fmu::description::Dialect;
 use crate::fmu::platform;
-use compiler::Compiler;
+use compiler::{Compiler, Workplace};
 use description::{Configuration, Library, SourceFileSet};
+use jail::Jail;
 use language::Language;
 
 /// The FMI headers that sources may include and that FMUs do not bring along, by name.
@@ -120,7 +122,7 @@ pub fn build(
         &entry,
         |_| true,
         |target| {
-            plan.make(target, &file)?;
+            plan.make(target, &file, cache.stop())?;
             // What was compiled must be what was hashed.
             match plan.key()? == key {
                 true => Ok(()),
@@ -258,13 +260,26 @@ impl Plan<'_> {
             let value = std::env::var_os(name).unwrap_or_default();
             key.add(name, value.as_encoded_bytes());
         }
+        for compiler in self.known_compilers() {
+            key.add("compiler", compiler.identity()?);
+        }
+        inputs::add_files(&mut key, self.root, &self.inputs())?;
+        Ok(key.finish())
+    }
+
+    /// Each compiler once.
+    fn known_compilers(&self) -> Vec<&Compiler> {
         let mut known: Vec<&Compiler> = Vec::new();
         for compiler in self.compilers.iter().chain([&self.linker]) {
             if !known.contains(&compiler) {
                 known.push(compiler);
-                key.add("compiler", compiler.identity()?);
             }
         }
+        known
+    }
+
+    /// The files, and folders of files, that decide what is built.
+    fn inputs(&self) -> BTreeSet<PathBuf> {
         let mut roots = BTreeSet::from([self.root.join("sources")]);
         for set in &self.configuration.sets {
             roots.extend(set.sources.iter().map(|source| self.root.join(&source.path)));
@@ -273,12 +288,12 @@ impl Plan<'_> {
         let libraries = self.libraries.iter().map(PathBuf::from);
         roots.extend(libraries.filter(|path| path.is_absolute()));
         roots.extend(self.beside.clone());
-        inputs::add_files(&mut key, self.root, &roots)?;
-        Ok(key.finish())
+        roots
     }
 
     /// Compiles and links into the folder `target`, which then holds the library, what it needs beside it, and a log.
-    fn make(&self, target: &Path, file: &str) -> Result<(), BuildError> {
+    fn make(&self, target: &Path, file: &str, stop: fn() -> bool) -> Result<(), BuildError> {
+        let jail = if self.choices.trusted { None } else { Some(self.jail(target)?) };
         let work = tempfile::Builder::new().prefix("work-").tempdir_in(target).map_err(|e| file_error(target, e))?;
         for (name, text) in self.headers {
             let path = work.path().join(name);
@@ -286,19 +301,17 @@ impl Plan<'_> {
         }
         let empty = work.path().join("empty");
         fs::create_dir(&empty).map_err(|e| file_error(&empty, e))?;
+        let place = Workplace { folder: work.path(), jail, stop };
         let mut log = String::new();
         let mut objects: Vec<OsString> = Vec::new();
         for (set, compiler) in self.configuration.sets.iter().zip(&self.compilers) {
             for source in &set.sources {
                 let object = work.path().join(format!("{}.o", objects.len()));
                 let mut arguments = self.compile_arguments(set, &source.path, work.path());
-                if !self.choices.trusted {
-                    self.check_reads(compiler, &source.path, &arguments, work.path())?;
-                }
                 arguments.extend(["-c".into(), self.root.join(&source.path).into()]);
                 arguments.extend(["-o".into(), object.clone().into()]);
                 let name = source.path.display().to_string();
-                log += &compiler.run(&name, &arguments, work.path())?;
+                log += &compiler.run(&name, &arguments, &place)?;
                 objects.push(object.into());
             }
         }
@@ -318,7 +331,7 @@ impl Plan<'_> {
         arguments.extend(self.libraries.iter().cloned());
         arguments.push("-Wl,--end-group".into());
         arguments.extend(["-lm", "-ldl", "-pthread"].map(OsString::from));
-        log += &self.linker.run(file, &arguments, work.path())?;
+        log += &self.linker.run(file, &arguments, &place)?;
         let path = target.join("build.log");
         fs::write(&path, log).map_err(|e| file_error(&path, e))?;
         work.close().map_err(|e| file_error(target, e))
@@ -346,55 +359,16 @@ impl Plan<'_> {
         arguments
     }
 
-    /// Preprocesses a source, given the arguments for compiling it, and refuses what includes files of others.
-    fn check_reads(
-        &self,
-        compiler: &Compiler,
-        source: &Path,
-        arguments: &[OsString],
-        work: &Path,
-    ) -> Result<(), BuildError> {
-        // An assembler's source is not preprocessed.
-        if source.extension().is_some_and(|extension| extension == "s") {
-            return Ok(());
+    /// What the compilers of this build can reach, when they build into `target`.
+    fn jail(&self, target: &Path) -> Result<Jail, BuildError> {
+        let mut jail = Jail::new(target);
+        for compiler in self.known_compilers() {
+            jail.allow(compiler.search_folders());
         }
-        let (rule, output) = (work.join("reads"), work.join("preprocessed"));
-        let run = |more: Vec<OsString>| {
-            let arguments: Vec<OsString> = arguments.iter().cloned().chain(more).collect();
-            compiler.listen(&arguments, work)
-        };
-        let name = self.root.join(source);
-        let preprocess: [OsString; 9] = [
-            "-E".into(),
-            "-H".into(),
-            "-MD".into(),
-            "-MF".into(),
-            rule.clone().into(),
-            name.into(),
-            "-o".into(),
-            output.clone().into(),
-            "-MTx".into(),
-        ];
-        let heard = run(preprocess.into())?;
-        let (mut files, rest) = reads::split_words(&heard.words);
-        // It has not only what was included, but is written only if all went well.
-        files.extend(reads::prerequisites(&fs::read_to_string(&rule).unwrap_or_default()));
-        let nothing = work.join("nothing.c");
-        fs::write(&nothing, "").map_err(|e| file_error(&nothing, e))?;
-        let mut folders = vec![self.root.to_owned(), work.to_owned()];
-        if reads::outside(&files, &folders).is_some() {
-            let asked = run(vec!["-E".into(), "-v".into(), nothing.into(), "-o".into(), output.clone().into()])?;
-            folders.extend(reads::search_folders(&asked.words));
-        }
-        if let Some(file) = reads::outside(&files, &folders) {
-            return Err(BuildError::Outside { source: source.to_owned(), file: file.to_owned() });
-        }
-        let _ = fs::remove_file(&rule);
-        let _ = fs::remove_file(&output);
-        match heard.status.success() {
-            true => Ok(()),
-            false => Err(compiler.refusal(&source.display().to_string(), &heard, &rest, work)),
-        }
+        jail.allow([self.root.to_owned()]);
+        // What links in a folder of the user's lead to is his own affair, and there are none in archives.
+        jail.allow(inputs::files(&self.inputs())?);
+        Ok(jail)
     }
 }
 

@@ -41,6 +41,7 @@ const LEFTOVER_AGE: Duration = Duration::from_secs(24 * 3600);
 pub struct Cache {
     folder: PathBuf,
     note: Option<String>,
+    stop: fn() -> bool,
 }
 
 /// The cache's own folder cannot be used.
@@ -62,12 +63,22 @@ impl Cache {
     /// A cache in `folder`, which is made when something is first put there. The caller answers for who may write there.
     pub fn at(folder: impl Into<PathBuf>) -> Cache {
         let folder = folder.into();
-        Cache { folder: std::path::absolute(&folder).unwrap_or(folder), note: None }
+        Cache { folder: std::path::absolute(&folder).unwrap_or(folder), note: None, stop: || false }
     }
 
     /// Why this is not the folder that it usually is, if so.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
+    }
+
+    /// The same cache, for which nothing more is unpacked or built as soon as this says so.
+    pub fn until(self, stop: fn() -> bool) -> Cache {
+        Cache { stop, ..self }
+    }
+
+    /// Whether what is being made for this cache is to be left.
+    pub(crate) fn stop(&self) -> fn() -> bool {
+        self.stop
     }
 
     /// Where the cache is.
