@@ -16,7 +16,7 @@ pub fn rig(mode: &str) -> String {
     let tracer = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/tracer");
     let tracer = tracer.display();
     format!(
-        "[rig]\nname = 'test'\nmode = '{mode}'\nstop_time = 0.05\noverrun = 'queue'\ncall_timeout = 1.0\n\
+        "[rig]\nname = 'test'\nmode = '{mode}'\nstop_time = 0.05\noverrun = 'queue'\ncall_timeout = 0.3\n\
          [fmu.a]\npath = '{tracer}'\nstart = {{ count_up = true }}\n[fmu.b]\npath = '{tracer}'\n\
          [[connect]]\nfrom = 'a.out_f64'\nto = 'b.in_f64'\ntiming = 'delayed'\n\
          [[connect]]\nfrom = 'a.out_binary'\nto = 'b.in_binary'\n\
