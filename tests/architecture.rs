@@ -120,6 +120,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "sys::affinity",
             "sys::clock::Clock",
             "sys::confine",
+            "sys::crash::FAULTS",
             "sys::cycles::Ruler",
             "sys::datagram",
             "sys::memory",

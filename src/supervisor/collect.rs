@@ -24,6 +24,7 @@ use crate::report::{
     ClockResult, DatagramResult, End, FmuResult, FmuStatus, Host, LockResult, Problem, Run, Scheduling, Severity,
     TraceResult,
 };
+use crate::sys::crash::FAULTS;
 use crate::sys::process::signal_name;
 use crate::time::{Fraction, Instant, Nanos};
 use std::os::unix::process::ExitStatusExt;
@@ -276,8 +277,13 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
     let outside = board.outside_call();
     let in_a_call = outside.function != 0
         || (0..plan.tasks.len()).any(|task| board.task(TaskId(task)).get(TaskWord::Function) != 0);
-    // `_exit` leaves no word of its thread. Where none of ours was in FMU code, it was another one.
-    let unseen = signal.is_none() && global(Global::ExitCalled) == 0 && !in_a_call;
+    // `_exit` leaves no word of its thread, nor does a fault where FMU code has taken our handlers away. Where none of our
+    // threads was in FMU code, it was another one.
+    let unseen = !in_a_call
+        && match facts.status.signal() {
+            Some(signal) => FAULTS.contains(&signal) && global(Global::CrashSignal) == 0,
+            None => global(Global::ExitCalled) == 0,
+        };
     if facts.killed.is_none() && (global(Global::CrashForeign) == 1 || unseen) {
         return Some(in_a_thread_of_theirs(plan, status, &how));
     }

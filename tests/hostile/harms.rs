@@ -176,12 +176,13 @@ fn wherever_an_fmu_crashes_hangs_or_exits_it_is_named() {
     }
 }
 
-/// Of a thread that an FMU has made nobody knows whose it is, and `_exit` says nothing of the thread that calls it.
+/// Of a thread that an FMU has made nobody knows whose it is, and nothing tells which thread called `_exit`, or crashed
+/// where our handlers were taken away.
 #[test]
 fn an_end_by_a_thread_of_an_fmus_own_is_not_put_on_another_fmu() {
     let place = place("thread");
     the_core(|| {
-        for name in ["exit_0", "quick_exit_0", "exit_at_once", "quick_exit_0", "exit_at_once"] {
+        for name in ["exit_0", "quick_exit_0", "exit_at_once", "null_write", "ignore_then_crash"] {
             suffer("realtime", PLACES[place], &HARMS[harm(name)]);
         }
     });
