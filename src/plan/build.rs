@@ -13,7 +13,7 @@ use super::start_values::{self, Starts};
 use super::triggers::{self, Output};
 use super::{
     ControlPlan, FmuId, FmuPlan, HostPlan, OutputClock, Plan, Release, TaskId, TaskPlan, Timing, TracePlan, causes,
-    control, cores, datagrams, delays, dialect, initial, names, record, stimuli, waiting,
+    clocked_clocks, control, cores, datagrams, delays, dialect, initial, names, record, stimuli, waiting,
 };
 use crate::fmu::description::{IntervalVariability, ModelDescription};
 use crate::priority::FifoPriority;
@@ -117,6 +117,7 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
     let stimuli = stimuli::resolve(rig, &units, &mut drafts, &mut findings);
     let mut outputs = triggers::outputs(&units, &drafts);
     triggers::connect(&rig.triggers, &units, &mut drafts, &mut outputs, &times, rig.mode, &mut findings);
+    findings.notes.extend(clocked_clocks::notes(&units, &drafts, &outputs, &times));
     let starts: Vec<Starts> = units.iter().map(|unit| start_values::resolve(unit, &mut findings)).collect();
     let links = connections::resolve(rig, &units, &starts, &mut findings);
     let columns = record::columns(rig, &units, &starts, &mut findings);

@@ -11,6 +11,7 @@ mod band;
 mod batches;
 mod build;
 mod causes;
+mod clocked_clocks;
 mod clocks;
 mod connections;
 pub mod control;

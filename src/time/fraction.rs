@@ -134,6 +134,15 @@ impl Fraction {
         self.counter == 0
     }
 
+    /// Whether this is a whole number of times `step`, which is not zero; zero is.
+    pub fn is_multiple_of(self, step: Fraction) -> bool {
+        let (own, steps) = (
+            u128::from(self.counter) * u128::from(step.resolution),
+            u128::from(step.counter) * u128::from(self.resolution),
+        );
+        own.is_multiple_of(steps)
+    }
+
     /// In seconds, rounded once.
     pub fn seconds(self) -> f64 {
         Instant::ZERO.after(self).seconds()

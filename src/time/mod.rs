@@ -134,6 +134,15 @@ mod tests {
     }
 
     #[test]
+    fn a_whole_number_of_steps_is_told_exactly() {
+        let is = |own: &str, step: &str| fraction(own).is_multiple_of(fraction(step));
+        assert!(
+            is("0", "1/3") && is("0.3", "0.1") && is("1", "1/3") && is("4611686018427387904", "1/4611686018427387904")
+        );
+        assert!(!is("0.1", "0.3") && !is("0.3", "0.2") && !is("0.333333333333333333", "1/3"));
+    }
+
+    #[test]
     fn no_drift_after_a_billion_ticks() {
         let tick = Instant::ZERO.after_many(fraction("0.001"), 1_000_000_007);
         assert_eq!(tick.seconds(), 1_000_000.007);
