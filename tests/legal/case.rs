@@ -3,6 +3,7 @@
 use crate::jail;
 use crate::program::{Outcome, Rig, real_time, skipped, the_core};
 use roxmltree::{Document, Node};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -66,6 +67,19 @@ pub struct Legal {
     expected: Activations,
     saves: bool,
     findings: bool,
+    note: Option<&'static str>,
+    remark: Option<&'static str>,
+    ends: End,
+    repeats: u32,
+}
+
+/// How an instance ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Terminated,
+    /// By fmi3Error or fmi3Discard.
+    Error,
+    Fatal,
 }
 
 /// How a case is run.
@@ -99,6 +113,10 @@ impl Legal {
             expected: BTreeMap::new(),
             saves: false,
             findings: false,
+            note: None,
+            remark: None,
+            ends: End::Terminated,
+            repeats: 1,
         }
     }
 
@@ -183,6 +201,30 @@ impl Legal {
         self
     }
 
+    /// The program notes this.
+    pub fn noted(mut self, words: &'static str) -> Legal {
+        self.note = Some(words);
+        self
+    }
+
+    /// Under SCHED_FIFO the last instance comes to this remark; elsewhere it may.
+    pub fn remarks(mut self, what: &'static str) -> Legal {
+        self.remark = Some(what);
+        self
+    }
+
+    /// The run fails, since the FMU answers something else than fmi3OK and fmi3Warning.
+    pub fn fails(mut self, end: End) -> Legal {
+        self.ends = end;
+        self
+    }
+
+    /// As many runs, in one process, with the same activations.
+    pub fn repeated(mut self, runs: u32) -> Legal {
+        self.repeats = runs;
+        self
+    }
+
     /// The clock with this reference is activated at these times and no others.
     pub fn at(mut self, clock: u32, times: &[f64]) -> Legal {
         self.expected.insert(clock, times.to_vec());
@@ -210,16 +252,39 @@ impl Legal {
         the_core(|| self.run_in(Mode::Cooperative));
     }
 
+    /// The rig is refused with these words, before any function of the FMU is called.
     #[track_caller]
-    fn run_in(&self, mode: Mode) {
-        let rig = Rig::of_text("");
-        let folder = rig.folder();
+    pub fn is_refused(self, words: &str) {
+        for mode in [Mode::Virtual, Mode::RealTime] {
+            let rig = Rig::of_text("");
+            let results = self.write(rig.folder());
+            let mut command = rig.command();
+            command.env("LEGAL_RESULTS", &results).args((mode == Mode::Virtual).then_some("--mode=virtual"));
+            let run = rig.finish(rig.start(command), Duration::from_secs(30)).exits(2);
+            assert!(run.stderr.contains(words), "{mode:?}: {}", run.stderr);
+            assert_eq!(fs::read_dir(results).unwrap().count(), 0, "{mode:?}: instances were made");
+        }
+    }
+
+    /// Writes FMU and rig into a folder; returns the one in which instances leave what they note.
+    fn write(&self, folder: &Path) -> PathBuf {
         self.write_fmu(&folder.join("fmu"));
         fs::write(folder.join("test.toml"), self.rig_text()).unwrap();
         let results = folder.join("results");
         fs::create_dir(&results).unwrap();
+        results
+    }
+
+    #[track_caller]
+    fn run_in(&self, mode: Mode) {
+        let rig = Rig::of_text("");
+        let folder = rig.folder();
+        let results = self.write(folder);
         let mut command = rig.command();
         command.env("LEGAL_RESULTS", &results);
+        if self.repeats > 1 {
+            command.args(["--repeat", &self.repeats.to_string()]);
+        }
         if self.saves {
             command.arg("--save-state").arg(folder.join("state"));
         }
@@ -236,18 +301,40 @@ impl Legal {
             let violations: Vec<&str> = text.lines().filter(|line| line.starts_with("violation")).collect();
             assert!(violations.is_empty(), "{mode:?}, {name}: {violations:#?}\n{}", run.stderr);
         }
-        let run = run.exits(0);
+        let run = run.exits(if self.ends == End::Terminated { 0 } else { 1 });
         let scheduling = match mode {
             Mode::Virtual => "virtual",
             Mode::RealTime => "fifo",
             Mode::Cooperative => "cooperative",
         };
-        assert_eq!(run.report()["host"]["scheduling"], scheduling, "{}", run.stderr);
-        if mode == Mode::Virtual && !self.findings {
-            assert!(run.problems().is_empty(), "{mode:?}: {:#?}", run.problems());
+        for report in self.reports(&run) {
+            assert_eq!(report["host"]["scheduling"], scheduling, "{}", run.stderr);
+            let problems = report["problems"].as_array().unwrap();
+            assert_eq!(report["verdict"] == "fail", self.ends != End::Terminated, "{mode:?}: {problems:#?}");
+            if mode == Mode::Virtual && !self.findings && self.ends == End::Terminated {
+                assert!(problems.is_empty(), "{mode:?}: {problems:#?}");
+            }
+            let notes = report["notes"].to_string();
+            assert_eq!(notes.contains("must not be activated"), self.note.is_some(), "{mode:?}: {notes}");
+            let note = self.note.unwrap_or_default();
+            assert!(notes.contains(note) && run.stderr.contains(note), "{mode:?}: {notes}\n{}", run.stderr);
         }
         for name in &self.instances {
             self.check(mode, name, &noted(name), &run);
+        }
+        if let (Some(remark), Mode::RealTime) = (self.remark, mode) {
+            let text = noted(self.instances[self.instances.len() - 1]);
+            assert!(text.lines().any(|line| line.strip_prefix("remark ") == Some(remark)), "{text}");
+        }
+    }
+
+    /// The report of each run.
+    fn reports(&self, run: &Outcome) -> Vec<Value> {
+        match self.repeats {
+            1 => vec![run.report()],
+            runs => (1..=runs)
+                .map(|number| serde_json::from_str(&run.file(&format!("run-{number}/report.json"))).unwrap())
+                .collect(),
         }
     }
 
@@ -262,16 +349,31 @@ impl Legal {
         for clock in self.expected.keys() {
             found.entry(*clock).or_default();
         }
-        assert_eq!(found, self.expected, "{mode:?}, {name}:\n{}\n{text}", run.stderr);
-        assert!(text.ends_with("freed terminated\n"), "{mode:?}, {name}: {text}");
-        assert_eq!(run.status(name), "terminated");
+        let of_all_runs = |times: &Vec<f64>| times.repeat(self.repeats as usize);
+        let expected: Activations = self.expected.iter().map(|(clock, times)| (*clock, of_all_runs(times))).collect();
+        assert_eq!(found, expected, "{mode:?}, {name}:\n{}\n{text}", run.stderr);
+        let (end, status) = match self.ends {
+            End::Terminated => ("freed terminated\n", "terminated"),
+            End::Error => ("freed ended\n", "error"),
+            End::Fatal => ("died\n", "fatal"),
+        };
+        assert!(text.ends_with(end), "{mode:?}, {name}: {text}");
         let document = self.description();
         let parsed = Document::parse(&document).unwrap();
-        for clock in parsed.descendants().filter(|node| node.has_tag_name("Clock") && is(node, "causality", "input")) {
-            let vr: u32 = clock.attribute("valueReference").unwrap().parse().unwrap();
-            let times = self.expected.get(&vr).map_or(0, Vec::len);
-            let counted = run.count(name, clock.attribute("name").unwrap(), "activations");
-            assert_eq!(counted, times as u64, "{mode:?}, {name}, {vr}: the report's number");
+        let of = |report: &Value, list: &str, fits: &dyn Fn(&Value) -> bool| -> Value {
+            report[list].as_array().unwrap().iter().find(|row| fits(row)).unwrap().clone()
+        };
+        for report in self.reports(run) {
+            assert_eq!(of(&report, "fmus", &|fmu| fmu["name"] == name)["status"], status, "{mode:?}, {name}");
+            for clock in
+                parsed.descendants().filter(|node| node.has_tag_name("Clock") && is(node, "causality", "input"))
+            {
+                let vr: u32 = clock.attribute("valueReference").unwrap().parse().unwrap();
+                let times = self.expected.get(&vr).map_or(0, Vec::len);
+                let its_name = clock.attribute("name").unwrap();
+                let row = of(&report, "clocks", &|row| row["fmu"] == name && row["clock"] == its_name);
+                assert_eq!(row["activations"], times, "{mode:?}, {name}, {vr}: the report's number");
+            }
         }
     }
 
@@ -366,7 +468,7 @@ impl Legal {
             .collect();
         let success = if self.warns { "fmi3Warning" } else { "fmi3OK" };
         format!(
-            "#include \"strict.h\"\n#include <math.h>\n#include <stdio.h>\n#define INF INFINITY\n#define NaN NAN\n\
+            "#include \"strict.h\"\n#include <math.h>\n#include <stdio.h>\n#include <time.h>\n#define INF INFINITY\n#define NaN NAN\n\
              const struct variable variables[] = {{\n{}}};\nconst uint32_t n_variables = {};\n\
              const char *const token = \"{{legal}}\";\nconst char *const categories[] = {{{categories}NULL}};\n\
              const bool has_resources = {}, can_get_and_set_state = {states}, can_serialize_state = {states};\n\

@@ -138,6 +138,18 @@ fn a_tunable_clock_without_an_interval_is_asked_once() {
     alone("intervalVariability='tunable'", hook).at(2, &[0.02, 0.05, 0.08]).runs();
 }
 
+/// 2.2.8.2 has Get for them where it has Set with `intervalDecimal`, so no rig can decide it.
+#[test]
+fn what_an_fmu_says_itself_is_refused_to_the_rig() {
+    for (kind, key) in [("fixed", "interval"), ("fixed", "shift"), ("tunable", "interval"), ("tunable", "shift")] {
+        alone(&format!("intervalVariability='{kind}'"), "")
+            .keys(&format!("clock.second = {{ {key} = 0.04 }}"))
+            .is_refused(&format!(
+                "the {key} of a.second cannot be set to 0.04 s: its description has no intervalDecimal"
+            ));
+    }
+}
+
 // ---- Changing ----
 
 /// t0 = start + T0, and after the n-th tick 10 ms · n: 0, 0.01, 0.03, 0.06, 0.1.
@@ -315,6 +327,55 @@ fn an_output_clock_of_two_partitions() {
     .at(6, &[0.01, 0.06])
     .at(2, &[0.01, 0.04, 0.06])
     .runs();
+}
+
+/// What a preempted partition has ticked is read in the clock update of the one that has interrupted it, which the importer
+/// cannot tell from a tick of its own: the tick is that of the clocks that the description names, at their time, and what
+/// belongs to it is read after their activation. `slow` waits for such an update, at most 50 ms.
+#[test]
+fn a_tick_that_surfaces_in_the_update_of_another_partition() {
+    let variables = "<Clock name='slow' valueReference='2' causality='input' priority='9' intervalVariability='constant' \
+        intervalDecimal='0.05'/>\
+        <Clock name='out' valueReference='3' causality='output' intervalVariability='triggered' clocks='2'/>\
+        <Clock name='second' valueReference='4' causality='input' priority='1' intervalVariability='triggered'/>\
+        <Float64 name='y' valueReference='10' causality='output' variability='discrete' clocks='3'/>";
+    let hook = "static _Atomic int updates; static _Atomic bool pending, surfaced; \
+        ON(1) { if (pending) surfaced = true; UPDATE(); updates++; } \
+        ON(2) { int before = updates; PUT(10, n); TICK(3); pending = true; \
+                struct timespec now, begin; clock_gettime(CLOCK_MONOTONIC, &begin); \
+                do clock_gettime(CLOCK_MONOTONIC, &now); \
+                while (updates == before && (now.tv_sec - begin.tv_sec) * 1e9 + now.tv_nsec - begin.tv_nsec < 5e7); \
+                pending = false; UPDATE(); } \
+        AT(TERMINATED_NOW) if (surfaced) remark(m, \"surfaced\");";
+    Legal::new(&(BASE.to_owned() + variables), hook)
+        .tables("[[trigger]]\nclock = 'a.second'\nfrom = 'a.out'\n[record]\nsignals = ['*']\n")
+        .remarks("surfaced")
+        .at(1, &EVERY_20_MS)
+        .at(2, &[0.0, 0.05])
+        .at(4, &[0.0, 0.05])
+        .runs();
+}
+
+/// 2.2.8.3: a clock that belongs to others is accessed only when one of these is active. The rig decides when a triggered
+/// one ticks, and may have its reasons: a note.
+#[test]
+fn a_clock_that_ticks_without_the_clock_that_it_belongs_to_is_noted() {
+    with_base("intervalVariability='triggered' clocks='1'", "")
+        .tables("[[trigger]]\nclock = 'a.second'\nat = [0.02, 0.05]\n")
+        .noted("a.second belongs to base (attribute clocks), without which it must not be activated")
+        .at(2, &[0.02, 0.05])
+        .runs();
+}
+
+/// The output clock belongs to the same clock, so that both are active.
+#[test]
+fn a_clock_that_ticks_with_the_clock_that_it_belongs_to_is_not_noted() {
+    let second = second("intervalVariability='triggered' clocks='1'");
+    Legal::new(&(BASE.to_owned() + OUT + &second), "ON(1) { if (n % 2 == 0) TICK(3); UPDATE(); }")
+        .tables(TRIGGER)
+        .at(1, &EVERY_20_MS)
+        .at(2, &[0.02, 0.06])
+        .runs();
 }
 
 // ---- Priorities (2.4.4, 5.1.1) ----

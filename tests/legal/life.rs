@@ -1,6 +1,6 @@
 //! The life of an instance, its log, its callbacks: 2.2.1, 2.2.4, 2.3.1, 5.1.2, 5.2.2.
 
-use crate::case::Legal;
+use crate::case::{End, Legal};
 use crate::clocks::{BASE, EVERY_20_MS};
 
 const OUT: &str = "<Clock name='out' valueReference='3' causality='output' intervalVariability='triggered' clocks='1'/>\
@@ -75,6 +75,76 @@ fn names_of_any_length_and_script() {
          causality='output' variability='discrete' clocks='1'/>"
     );
     Legal::new(&variables, "").model(&"m".repeat(150)).at(1, &EVERY_20_MS).runs();
+}
+
+/// 2.3.1: fmi3Reset leads back to Instantiated, where variables have their start values and clocks have not been asked: the
+/// rig's start values are set again, structural ones in Configuration Mode, and clocks are told and asked again.
+#[test]
+fn three_runs_of_an_instance_that_is_reset() {
+    let variables = "<Clock name='told' valueReference='2' causality='input' priority='9' intervalVariability='fixed' \
+        intervalDecimal='0.01'/>\
+        <Clock name='asked' valueReference='3' causality='input' priority='10' intervalVariability='changing'/>\
+        <UInt64 name='size' valueReference='9' causality='structuralParameter' variability='fixed' start='3'/>\
+        <Float64 name='p' valueReference='10' causality='parameter' variability='fixed' start='1'/>\
+        <Float64 name='u' valueReference='11' causality='input' variability='discrete' clocks='1' start='1'/>\
+        <Float64 name='y' valueReference='12' causality='output' variability='discrete' clocks='1'>\
+        <Dimension valueReference='9'/></Float64>";
+    let hook = "AT(INITIALIZATION_BEGINS) { EXPECT(VALUE(10) == 2 && elements(m, 12) == 4); NEXT(3, 0.03); } \
+                AT(INITIALIZATION_ENDS) EXPECT(VALUE(11) == 5 && told_interval(m, 2) == 0.04); \
+                ON(1) { EXPECT(n == 1 || VALUE(12) == n - 1); PUT(12, n); PUT(11, 7); }";
+    Legal::new(&(BASE.to_owned() + variables), hook)
+        .keys("start = { size = 4, p = 2.0, u = 5.0 }\nclock.told = { interval = 0.04 }")
+        .tables("[record]\nsignals = ['*']\n")
+        .repeated(3)
+        .at(1, &EVERY_20_MS)
+        .at(2, &[0.0, 0.04, 0.08])
+        .at(3, &[0.03, 0.06, 0.09])
+        .runs();
+}
+
+// ---- Errors (2.2.4, 2.3.1, 5.2) ----
+
+/// Base fails in its third activation; at that instant the less urgent partition is not activated any more.
+fn failing(hook: &str) -> Legal {
+    let variables = "<Clock name='second' valueReference='2' causality='input' priority='9' intervalVariability='constant' \
+        intervalDecimal='0.02'/>\
+        <Clock name='out' valueReference='3' causality='output' intervalVariability='triggered' clocks='1'/>\
+        <Float64 name='y' valueReference='10' causality='output' variability='discrete' clocks='1'/>\
+        <Float64 name='u' valueReference='11' causality='input' variability='discrete' start='0'/>";
+    Legal::new(&(BASE.to_owned() + variables), hook)
+        .tables("[record]\nsignals = ['*']\n")
+        .fails(End::Error)
+        .at(1, &EVERY_20_MS[..3])
+        .at(2, &EVERY_20_MS[..2])
+}
+
+/// 2.3.1: an error leads to Terminated: nothing is activated, set or terminated any more, only freed.
+#[test]
+fn after_an_error_nothing_is_activated() {
+    failing("ON(1) if (n == 3) return fmi3Error;").runs();
+}
+
+/// 5.2: in Scheduled Execution Discard is an error.
+#[test]
+fn after_a_discard_nothing_is_activated() {
+    failing("ON(1) if (n == 3) return fmi3Discard;").runs();
+}
+
+#[test]
+fn after_an_error_of_reading_a_value_nothing_is_activated() {
+    failing("ON(1) PUT(10, n); AT(VALUE_IS_READ) if (VALUE(10) == 3) return fmi3Error;").runs();
+}
+
+#[test]
+fn after_an_error_in_a_clock_update_nothing_is_activated() {
+    let hook = "static int reads; ON(1) { TICK(3); UPDATE(); } AT(CLOCK_IS_READ) if (++reads == 3) return fmi3Error;";
+    failing(hook).runs();
+}
+
+/// 2.2.4: not even fmi3FreeInstance.
+#[test]
+fn after_a_fatal_error_nothing_is_called() {
+    failing("ON(1) if (n == 3) return fmi3Fatal;").fails(End::Fatal).runs();
 }
 
 // ---- Log ----

@@ -45,6 +45,9 @@ const DRIVER: &str = r#"
 #define ACTIVATE(vr, time) fmi3ActivateModelPartition(i, vr, time)
 #define BEGIN() fmi3EnterInitializationMode(i, false, 0, 0, true, 10)
 #define TELL() (SET_INTERVAL(2) | SET_INTERVAL(4) | GET_INTERVAL(3) | GET_SHIFT(3) | GET_INTERVAL(5) | GET_INTERVAL(6) | GET_INTERVAL(9) | GET_SHIFT(9))
+#define DISCARDED() (ACTIVATE(1, 7) == fmi3Discard ? fmi3OK : fmi3Error)
+#define ENDED() (ACTIVATE(1, 8) == fmi3Error ? fmi3OK : fmi3Error)
+#define DEAD() (ACTIVATE(1, 9) == fmi3Fatal ? fmi3OK : fmi3Error)
 #define READY() (BEGIN() | TELL() | fmi3ExitInitializationMode(i))
 
 static fmi3Instance i;
@@ -178,7 +181,27 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("READY() | fmi3Terminate(i) | GET(22)", "SET(20)", "nothing is set in Terminated"),
     ("READY() | fmi3Terminate(i)", "ACTIVATE(1, 0)", "only in Clock Activation Mode"),
     ("READY() | fmi3Terminate(i)", "fmi3Terminate(i)", "only what is initialized can be terminated"),
-    // 2.2.4: after an error
+    // 2.3.1: fmi3Reset leads back to Instantiated from everywhere, where nothing is as it was
+    ("READY() | ACTIVATE(1, 0) | fmi3Reset(i)", "GET(23)", "a clocked variable before Initialization Mode"),
+    ("BEGIN() | fmi3Reset(i) | READY() | fmi3Reset(i)", "ACTIVATE(1, 0)", "only in Clock Activation Mode"),
+    (
+        "READY() | ACTIVATE(1, 2) | fmi3Terminate(i) | fmi3Reset(i) | READY() | ACTIVATE(1, 0) | fmi3Reset(i) | READY()",
+        "GET(22)",
+        "read before a partition was computed",
+    ),
+    ("READY()", "inside(it_is_reset)", "while a partition is active or preempted"),
+    // 2.2.4, 2.3.1, 5.2: after Discard and Error it is Terminated, after Fatal it is nothing
+    ("READY() | DISCARDED() | GET(22)", "ACTIVATE(10, 7)", "only in Clock Activation Mode"),
+    ("READY() | ENDED()", "ACTIVATE(10, 8)", "only in Clock Activation Mode"),
+    ("READY() | ENDED() | GET(22) | GET(23)", "SET(20)", "nothing is set in Terminated"),
+    ("READY() | ENDED()", "fmi3Terminate(i)", "only what is initialized can be terminated"),
+    ("READY() | ENDED()", "SET_INTERVAL(4)", "not in this state"),
+    ("READY() | ENDED() | fmi3Reset(i) | READY() | ACTIVATE(1, 0)", "BEGIN()", "from another state than Instantiated"),
+    ("READY() | DEAD()", "GET(22)", "a call after fmi3Fatal"),
+    ("READY() | DEAD()", "fmi3Reset(i)", "a call after fmi3Fatal"),
+    ("READY() | DEAD()", "fmi3Terminate(i)", "a call after fmi3Fatal"),
+    ("READY() | DEAD()", "(fmi3FreeInstance(i), fmi3Error)", "a call after fmi3Fatal"),
+    // 2.2.4: after an error of the importer's
     ("READY()", "(fmi3SetClock(i, VR(1), (const bool[]){true}), ACTIVATE(1, 0))", "a call after an error"),
 ];
 
@@ -190,6 +213,7 @@ static fmi3Status a_partition_is_activated(void) { return ACTIVATE(1, 5); }
 static fmi3Status a_changing_clock_is_asked(void) { return GET_INTERVAL(5); }
 static fmi3Status an_input_clock_is_read(void) { return GET_CLOCK(8); }
 static fmi3Status it_is_terminated(void) { return fmi3Terminate(i); }
+static fmi3Status it_is_reset(void) { return fmi3Reset(i); }
 ";
 
 #[test]
@@ -210,7 +234,8 @@ fn the_base_refuses_each_call_that_is_not_allowed_and_no_other() {
     }
     main += "    return wrong;\n}\n";
     let hook = "AT(INITIALIZATION_BEGINS) { NEXT(3, 1); NEXT(5, 1); NEXT(9, 1); } \
-                ON(1) { if (n % 2 == 1) TICK(7); if (t == 1) UPDATE(); }";
+                ON(1) { if (t == 7) return fmi3Discard; if (t == 8) return fmi3Error; if (t == 9) return fmi3Fatal; \
+                if (n % 2 == 1) TICK(7); if (t == 1) UPDATE(); }";
     let legal = Legal::new(VARIABLES, hook);
     let printed = legal.driven_by(&[DRIVER, CALLBACKS, &main].concat());
     assert_eq!(printed, "", "not as the standard says");

@@ -37,6 +37,47 @@ fn variables_of_all_types() {
     legal(&variables, &(hook + "}")).instances(&["a", "b"]).tables(&(ALL.to_owned() + &connections)).runs();
 }
 
+/// 2.2.7.2: what an FMU lends is worth nothing after its next call, for which the base sees; what arrives is whole, of one
+/// activation, of every length, with bytes of 0, and arrays of them.
+#[test]
+fn strings_and_binaries_in_transit() {
+    let dimension = "<Dimension start='2'/>";
+    let (mut variables, mut tables) = (String::new(), ALL.to_owned());
+    for (kind, vr, limit) in [("String", 10, ""), ("Binary", 20, "maxSize='256'")] {
+        let both = "<Start value=''/><Start value=''/>";
+        variables += &format!(
+            "<{kind} name='y{vr}' valueReference='{vr}' causality='output' variability='discrete' clocks='1' {limit}/>\
+             <{kind} name='ys{vr}' valueReference='{}' causality='output' variability='discrete' {limit}>{dimension}</{kind}>\
+             <{kind} name='u{vr}' valueReference='{}' causality='input' variability='discrete' {limit}><Start value=''/></{kind}>\
+             <{kind} name='us{vr}' valueReference='{}' causality='input' variability='discrete' clocks='1' {limit}>\
+             {dimension}{both}</{kind}>",
+            vr + 1,
+            vr + 2,
+            vr + 3
+        );
+        tables += &format!(
+            "[[connect]]\nfrom = 'a.y{vr}'\nto = 'b.u{vr}'\n[[connect]]\nfrom = 'a.ys{vr}'\nto = 'b.us{vr}'\n"
+        );
+    }
+    // Of activation k: 40 k letters, and as many bytes of which some are 0. Nothing, then the last or the one before.
+    let hook = "ON(1) { uint8_t all[256]; char text[256]; size_t some = 0; \
+        for (size_t place = 0; place < 3; place++) { \
+            const char *word = place < 2 ? string(m, 13, place) : string(m, 12, 0); \
+            size_t size = strlen(word), k = size / 40; \
+            EXPECT(size % 40 == 0 && (k == 0 || k == n || k == n - 1) && strspn(word, (char[]){(char)('a' + k), 0}) == size); \
+            const uint8_t *got = place < 2 ? bytes(m, 23, place) : bytes(m, 22, 0); \
+            size = (size_t)(place < 2 ? value(m, 23, place) : value(m, 22, 0)), k = size / 40; \
+            EXPECT(size % 40 == 0 && (k == 0 || k == n || k == n - 1)); \
+            for (size_t i = 0; i < size; i++) EXPECT(got[i] == i % k); \
+            some += k; } \
+        if (n == 5 && some >= 12) remark(m, \"all have come\"); \
+        for (size_t i = 0; i < 40 * n; i++) all[i] = (uint8_t)(i % n), text[i] = (char)('a' + n); \
+        text[40 * n] = 0; \
+        put_string(m, 10, 0, text), put_string(m, 11, 0, text), put_string(m, 11, 1, text); \
+        put_bytes(m, 20, 0, all, 40 * n), put_bytes(m, 21, 0, all, 40 * n), put_bytes(m, 21, 1, all, 40 * n); }";
+    legal(&variables, hook).instances(&["a", "b"]).tables(&tables).remarks("all have come").runs();
+}
+
 /// 2.3.2: what is set before Initialization Mode: inputs, parameters and whatever has `initial` exact or approx, of no
 /// clock.
 #[test]

@@ -9,9 +9,13 @@
 #include <sched.h>
 #include <stdio.h>
 
-enum state { INSTANTIATED, CONFIGURATION, INITIALIZATION, CLOCK_ACTIVATION, RECONFIGURATION, TERMINATED, FAILED };
+/* ENDED: Terminated by an error that the test wanted; DEAD: by a fatal one; FAILED: by a call that is not allowed. */
+enum state { INSTANTIATED, CONFIGURATION, INITIALIZATION, CLOCK_ACTIVATION, RECONFIGURATION, TERMINATED, ENDED, DEAD, FAILED };
 
-enum { MOST_HANDS = 512, MOST_ACTIVATIONS = 1 << 16, MOST_SET = 64 };
+enum { MOST_HANDS = 512, MOST_ACTIVATIONS = 1 << 16, MOST_SET = 64, MOST_LENT = 64 };
+
+/* A string or binary that was handed out: the importer may read it until the next call. */
+struct loan { size_t size; char bytes[]; };
 
 /* A thread that calls the instance, and how far it is with its sequence: set, activate, get. */
 struct hand {
@@ -59,6 +63,7 @@ struct model {
     int held;
     _Atomic size_t noted;
     struct { double time; uint32_t clock; } notes[MOST_ACTIVATIONS];
+    _Atomic(struct loan *) lent[MOST_LENT];
 };
 
 /* ---- Complaints ---- */
@@ -91,6 +96,14 @@ static fmi3Status refuse(struct model *m, const char *function, const char *sect
 #define REFUSE(section, why) return refuse(m, __func__, section, why)
 #define REFUSE_IF(wrong, section, why) do { if (wrong) REFUSE(section, why); } while (0)
 
+void remark(struct model *m, const char *what)
+{
+    FILE *file = results(m);
+    if (!file) return;
+    fprintf(file, "remark %s\n", what);
+    fclose(file);
+}
+
 void expect(struct model *m, bool holds, const char *what)
 {
     if (!holds) refuse(m, "expectation", "the test", what);
@@ -107,6 +120,28 @@ static struct hand *hand_of(struct model *m)
         if (owner == self) return &m->hands[i];
     }
     abort();
+}
+
+static char *lend(struct model *m, const void *bytes, size_t size)
+{
+    struct loan *loan = malloc(sizeof *loan + size + 1);
+    loan->size = size;
+    if (size > 0) memcpy(loan->bytes, bytes, size);
+    loan->bytes[size] = '\0';
+    for (size_t i = 0; i < MOST_LENT; i++) {
+        struct loan *none = NULL;
+        if (atomic_compare_exchange_strong(&m->lent[i], &none, loan)) return loan->bytes;
+    }
+    abort();
+}
+
+/* What was lent is worth nothing from the next call on (2.2.7.2), whichever partition's. The memory stays. */
+static void spoil_loans(struct model *m)
+{
+    for (size_t i = 0; i < MOST_LENT; i++) {
+        struct loan *loan = atomic_exchange(&m->lent[i], NULL);
+        if (loan) memset(loan->bytes, '?', loan->size);
+    }
 }
 
 /* Every call but those into nothing begins with this. NULL: refused. */
@@ -132,6 +167,7 @@ static struct hand *enter(struct model *m, const char *function)
     }
     hand->cpu = cpu;
     hand->depth++;
+    spoil_loans(m);
     return hand;
 }
 
@@ -145,6 +181,7 @@ static fmi3Status leave(struct hand *hand, fmi3Status status)
     struct model *m = instance;                                                                                       \
     if (!m) return fmi3Error;                                                                                         \
     if (m->state == FAILED) return refuse(m, __func__, "2.2.4", "a call after an error");                             \
+    if (m->state == DEAD) return refuse(m, __func__, "2.2.4", "a call after fmi3Fatal");                              \
     struct hand *hand = enter(m, __func__);                                                                           \
     if (!hand) return fmi3Error
 
@@ -224,6 +261,22 @@ static void *element(const struct model *m, uint32_t vr, size_t i)
 double value(const struct model *m, uint32_t vr, size_t i) { return number(find(vr), element(m, vr, i)); }
 void put(struct model *m, uint32_t vr, size_t i, double x) { write_number(find(vr), element(m, vr, i), x); }
 const char *string(const struct model *m, uint32_t vr, size_t i) { return *(char **)element(m, vr, i); }
+const uint8_t *bytes(const struct model *m, uint32_t vr, size_t i) { return ((struct blob *)element(m, vr, i))->bytes; }
+
+void put_string(struct model *m, uint32_t vr, size_t i, const char *text)
+{
+    char **at = element(m, vr, i);
+    free(*at);
+    *at = strdup(text);
+}
+
+void put_bytes(struct model *m, uint32_t vr, size_t i, const uint8_t *from, size_t size)
+{
+    struct blob *at = element(m, vr, i);
+    at->bytes = realloc(at->bytes, size + 1);
+    memcpy(at->bytes, from, at->size = size);
+}
+
 size_t elements(const struct model *m, uint32_t vr) { return cell(m, vr)->size; }
 double told_interval(const struct model *m, uint32_t clock) { return cell(m, clock)->told_interval; }
 double told_shift(const struct model *m, uint32_t clock) { return cell(m, clock)->told_shift; }
@@ -394,9 +447,28 @@ fmi3Instance fmi3InstantiateScheduledExecution(fmi3String instanceName, fmi3Stri
     return hook(m, INSTANTIATED_NOW, 0, 0, 0) > fmi3Warning || m->state == FAILED ? NULL : m;
 }
 
+/* What the test looks at. */
+static void write_notes(const struct model *m, const char *end)
+{
+    FILE *file = results(m);
+    if (!file) return;
+    for (size_t i = 0; i < m->noted && i < MOST_ACTIVATIONS; i++)
+        fprintf(file, "activation %u %.17g\n", m->notes[i].clock, m->notes[i].time);
+    fprintf(file, "%s\n", end);
+    fclose(file);
+}
+
+/* An error leads to Terminated (2.3.1), and Discard is one (5.2); after Fatal there is nothing (2.2.4). */
 static fmi3Status done(struct model *m, struct hand *hand, fmi3Status status)
 {
-    if (m->state == FAILED) status = fmi3Error;
+    if (m->state == FAILED) {
+        status = fmi3Error;
+    } else if (status == fmi3Fatal) {
+        m->state = DEAD;
+        write_notes(m, "died");
+    } else if (status > fmi3Warning) {
+        m->state = ENDED;
+    }
     if (status == fmi3OK && success != fmi3OK) {
         message(m, success, categories[0], "as it is wanted of this FMU");
         status = success;
@@ -425,15 +497,10 @@ void fmi3FreeInstance(fmi3Instance instance)
 {
     struct model *m = instance;
     if (!m) return;
+    if (m->state == DEAD) refuse(m, __func__, "2.2.4", "a call after fmi3Fatal");
     if (m->active > 0) refuse(m, __func__, "5.2", "freed while a partition is active");
     hook(m, FREED_NOW, 0, 0, 0);
-    FILE *file = results(m);
-    if (file) {
-        for (size_t i = 0; i < m->noted && i < MOST_ACTIVATIONS; i++)
-            fprintf(file, "activation %u %.17g\n", m->notes[i].clock, m->notes[i].time);
-        fprintf(file, "freed %s\n", m->state == TERMINATED ? "terminated" : "before");
-        fclose(file);
-    }
+    write_notes(m, m->state == TERMINATED ? "freed terminated" : m->state == ENDED ? "freed ended" : "freed before");
     free(m->cells), free(m->resources), free(m->name), free(m);
 }
 
@@ -441,8 +508,14 @@ fmi3Status fmi3Reset(fmi3Instance instance)
 {
     struct model *m = instance;
     if (!m) return fmi3Error;
+    REFUSE_IF(m->state == DEAD, "2.2.4", "a call after fmi3Fatal");
     REFUSE_IF(m->active > 0, "5.2", "while a partition is active or preempted");
     m->state = INSTANTIATED;
+    m->parameters_changed = false;
+    for (size_t i = 0; i < MOST_HANDS; i++) {
+        struct hand *hand = &m->hands[i];
+        hand->last = NULL, hand->has_set = false, hand->n_set = 0;
+    }
     give_start_values(m);
     return fmi3OK;
 }
@@ -563,7 +636,7 @@ static const char *unreadable(const struct model *m, const struct hand *hand, co
 {
     switch (m->state) {
     case INSTANTIATED: return v->n_clocks > 0 ? "2.2.7.2: a clocked variable before Initialization Mode" : NULL;
-    case INITIALIZATION: case TERMINATED: return NULL;
+    case INITIALIZATION: case TERMINATED: case ENDED: return NULL;
     case CLOCK_ACTIVATION: break;
     default: return "2.3.6: no variable is read in Configuration Mode";
     }
@@ -663,7 +736,6 @@ NUMBERS(Int64, INT64)
 NUMBERS(UInt64, UINT64)
 NUMBERS(Boolean, BOOLEAN)
 
-/* What it lends is overwritten by its next call, as the standard allows (2.2.7.2). */
 fmi3Status fmi3GetString(fmi3Instance instance, const fmi3ValueReference refs[], size_t n, fmi3String values[],
                          size_t nValues)
 {
@@ -671,8 +743,10 @@ fmi3Status fmi3GetString(fmi3Instance instance, const fmi3ValueReference refs[],
     fmi3Status status = access(m, hand, __func__, STRING, false, refs, n, values, nValues);
     for (size_t i = 0; status == fmi3OK && i < n; i++) {
         const struct cell *c = cell(m, refs[i]);
-        memcpy(values, c->values, c->size * sizeof *values);
-        values += c->size;
+        for (size_t e = 0; e < c->size; e++) {
+            const char *text = string(m, refs[i], e);
+            *values++ = lend(m, text, strlen(text));
+        }
     }
     return done(m, hand, status);
 }
@@ -703,7 +777,7 @@ fmi3Status fmi3GetBinary(fmi3Instance instance, const fmi3ValueReference refs[],
     for (size_t i = 0; status == fmi3OK && i < n; i++)
         for (size_t e = 0; e < elements(m, refs[i]); e++) {
             const struct blob *at = element(m, refs[i], e);
-            *values++ = at->bytes ? at->bytes : (const uint8_t *)"", *sizes++ = at->size;
+            *values++ = (const uint8_t *)lend(m, at->bytes, at->size), *sizes++ = at->size;
         }
     return done(m, hand, status);
 }

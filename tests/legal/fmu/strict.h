@@ -76,10 +76,13 @@ void shift_fraction(struct model *m, uint32_t clock, uint64_t counter, uint64_t 
 void lock(struct model *m);
 void unlock(struct model *m);
 void message(struct model *m, fmi3Status status, const char *category, const char *text);
-/* An element of a variable that is a number. */
+/* An element of a variable that is a number; of a binary its size. */
 double value(const struct model *m, uint32_t vr, size_t element);
 void put(struct model *m, uint32_t vr, size_t element, double value);
 const char *string(const struct model *m, uint32_t vr, size_t element);
+const uint8_t *bytes(const struct model *m, uint32_t vr, size_t element);
+void put_string(struct model *m, uint32_t vr, size_t element, const char *text);
+void put_bytes(struct model *m, uint32_t vr, size_t element, const uint8_t *bytes, size_t size);
 size_t elements(const struct model *m, uint32_t vr);
 /* Interval and shift as the importer has set them; -1 if it has not. */
 double told_interval(const struct model *m, uint32_t clock);
@@ -87,6 +90,8 @@ double told_shift(const struct model *m, uint32_t clock);
 const char *resources(const struct model *m);
 /* What the test expects of the importer beside the rules that hold for every FMU. */
 void expect(struct model *m, bool holds, const char *what);
+/* Something that the test wants to have happened. */
+void remark(struct model *m, const char *what);
 
 #define TICK(clock) tick(m, clock)
 #define UPDATE() update(m)
