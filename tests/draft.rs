@@ -359,6 +359,47 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+// ---- The unit of time ----
+
+/// The same FMU, with a description that counts time in milliseconds: intervals, shifts and delays of it are in them, and so
+/// are the times that it gets and says; what the rig and the report say is in s (`src/time/unit.rs`).
+#[test]
+fn an_fmu_that_counts_milliseconds_is_activated_at_its_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let fmu = folder.path().join("milliseconds");
+    copy(&draft_clocks(), &fmu);
+    let units = "<UnitDefinitions><Unit name=\"ms\"><BaseUnit s=\"1\" factor=\"0.001\"/></Unit></UnitDefinitions>";
+    let time =
+        "<Float64 name=\"t\" valueReference=\"99\" causality=\"independent\" variability=\"continuous\" unit=\"ms\"/>";
+    let description = draft_description()
+        .replace("resolution=\"1000\"", "resolution=\"1\"")
+        .replace("<LogCategories>", &format!("{units}<LogCategories>"))
+        .replace("<ModelVariables>", &format!("<ModelVariables>{time}"));
+    std::fs::write(fmu.join("modelDescription.xml"), description).unwrap();
+    let milliseconds =
+        |first: f64, step: f64, count: u32| -> Vec<f64> { (0..count).map(|k| first + step * f64::from(k)).collect() };
+    for get in ["true", "'fraction'"] {
+        // out_late comes 2 ms after the tick, which the FMU says to be 0.5 ms after the activation; element 2 of bank is
+        // told the 20 ms of the rig, the others keep their own 10 ms.
+        let keys = format!("get_intervals = {get}\nclock.'bank[2]' = {{ interval = '1/50' }}");
+        let rig = Rig::new("stop_time = 0.1").fmu("d", fmu.clone(), "late_every = 1, delay = 2.0, offset = 0.5", &keys);
+        let check = |run: Outcome| {
+            let run = run.exits(0);
+            let trace = run.trace("d");
+            assert_eq!(trace.activations(BASE), milliseconds(0.0, 10.0, 10));
+            assert_eq!(trace.activations(URGENT), milliseconds(0.5, 10.0, 10), "at the time of the callback");
+            assert_eq!(trace.activations(LATE), milliseconds(2.5, 10.0, 10), "by the delay that it says");
+            assert_eq!(times(&trace, BANK, 1), milliseconds(1.0, 10.0, 10));
+            assert_eq!(times(&trace, BANK, 2), milliseconds(1.0, 20.0, 5));
+            let told: Vec<f64> = trace.events.iter().filter(|e| e.is("arm", "note")).map(|e| e.time).collect();
+            assert_eq!(told, [10.0, 20.0, 10.0]);
+            assert_eq!(run.finding("d", "illegal_tick_time"), None);
+        };
+        check(rig.run_virtual());
+        the_core(|| check(rig.run()));
+    }
+}
+
 // ---- Which dialect a library speaks ----
 
 /// An FMU with this description and a library built of these files with these arguments.

@@ -86,6 +86,32 @@ fn values_that_do_not_fit_are_refused() {
     refused("f64 = 'x'", "rig.toml:4:7: the start value of x.f64 must be a number, not the string \"x\"");
 }
 
+/// Set before Initialization Mode it would be a clocked variable (FMI 3.0.2, 2.2.7.2), and in it one without `exact` (2.3.3).
+/// An input, and a local variable with `exact`, of the same clock can be given one; without a clock `approx` can, too.
+#[test]
+fn an_approximate_start_value_of_a_clocked_variable_is_refused() {
+    const CLOCKED: &str = r#"
+<Clock name="base" valueReference="1" causality="input" intervalVariability="constant" intervalDecimal="0.01" priority="1"/>
+<Float64 name="guess" valueReference="2" causality="local" variability="discrete" initial="approx" start="1" clocks="1"/>
+<Float64 name="out" valueReference="3" causality="output" variability="discrete" initial="approx" start="1" clocks="1"/>
+<Float64 name="free" valueReference="4" causality="local" variability="discrete" initial="approx" start="1"/>
+<Float64 name="exact" valueReference="5" causality="local" variability="discrete" initial="exact" start="1" clocks="1"/>
+<Float64 name="u" valueReference="6" causality="input" variability="discrete" start="1" clocks="1"/>"#;
+    let with = |start: &str| {
+        let text = format!("[fmu.x]\npath = \"x\"\n[fmu.x.start]\n{start}\n");
+        try_build(&text, &[description(CLOCKED)], &host()).map(|plan| plan.fmus[0].start_values.len())
+    };
+    for name in ["guess", "out"] {
+        let error = with(&format!("{name} = 2")).unwrap_err();
+        let words = format!(
+            "rig.toml:4:1: x.{name} cannot be given a start value: it belongs to a clock, and initial = \"approx\" can be set \
+             only before Initialization Mode, where such variables are not set"
+        );
+        assert_eq!(error, words);
+    }
+    assert_eq!(with("free = 2\nexact = 2\nu = 2"), Ok(3));
+}
+
 #[test]
 fn variables_that_cannot_be_set_are_refused() {
     refused("f46 = 1", "rig.toml:4:1: x has no variable \"f46\"; did you mean \"f64\"?");
