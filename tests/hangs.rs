@@ -164,6 +164,22 @@ fn a_kill_from_outside_is_nobodys_crash() {
     assert_eq!(run.status("a"), "aborted");
 }
 
+/// A signal of faults that another process has sent is no fault of the code that was running meanwhile.
+#[test]
+fn a_fault_signal_from_outside_is_nobodys_crash() {
+    use nix::sys::signal::Signal;
+    for signal in [Signal::SIGSEGV, Signal::SIGABRT, Signal::SIGFPE] {
+        let rig = Rig::new("mode = 'virtual'\nstop_time = 1e6").tracer("a", "").tracer("b", "");
+        let rig = rig.more("[record]\nsignals = ['a.count_fast']");
+        let child = rig.start(rig.command());
+        rig.wait_until_it_runs();
+        send(runner_of(&child), signal);
+        let run = rig.finish(child, Duration::from_secs(10)).exits(1);
+        run.problem(&[&format!("was ended from outside by {signal} (process {})", std::process::id())]);
+        assert_eq!((run.status("a").as_str(), run.status("b").as_str()), ("aborted", "aborted"));
+    }
+}
+
 /// Whoever's activation is under way meanwhile has nothing to do with it.
 #[test]
 fn a_crash_in_a_thread_of_an_fmu_is_put_on_no_activation() {

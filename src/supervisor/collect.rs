@@ -255,6 +255,12 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
                 .to_owned();
         return Some(Death { culprit: None, status: FmuStatus::Aborted, message });
     }
+    // FMU code that was running meanwhile has nothing to do with it.
+    let sender = global(Global::CrashSender);
+    if let (None, Some(signal)) = (facts.killed, signal.as_ref().filter(|_| sender != 0)) {
+        let message = format!("the process of the FMUs was ended from outside by {signal} (process {sender})");
+        return Some(Death { culprit: None, status: FmuStatus::Aborted, message });
+    }
     let how = match &signal {
         Some(_) if facts.killed == Some(Killed::AskedTwice) => {
             "was ended by force (a second signal asked for it)".to_owned()
@@ -263,10 +269,7 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
             "was ended by force, since it did not return within {} s after the end of the run (rig: shutdown_timeout)",
             plan.shutdown_timeout.seconds()
         ),
-        Some(signal) => match global(Global::CrashSender) {
-            0 => format!("crashed ({signal})"),
-            sender => format!("was ended by {signal} from process {sender}"),
-        },
+        Some(signal) => format!("crashed ({signal})"),
         None => format!("called exit({})", facts.status.code().unwrap_or(0)),
     };
     let status = match facts.killed {

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_signal_from_outside_crashes_the_run_and_not_its_report() {
+fn a_signal_from_outside_ends_the_run_and_not_its_report() {
     the_core(|| {
         let rig = in_activation(0, "").more("");
         let child = rig.start(long(&rig));
@@ -12,8 +12,8 @@ fn a_signal_from_outside_crashes_the_run_and_not_its_report() {
         send(runner_of(&child), Signal::SIGSEGV);
         let run = rig.finish(child, Duration::from_secs(10));
         assert_eq!(run.code, 1, "{}", run.stderr);
-        run.problem(&["SIGSEGV", "from process"]);
-        assert!([run.status("a"), run.status("b")].contains(&"crashed".to_owned()));
+        run.problem(&["was ended from outside by SIGSEGV", &format!("process {}", std::process::id())]);
+        assert_eq!((run.status("a").as_str(), run.status("b").as_str()), ("aborted", "aborted"));
         let count = run.signals().last("a.count_fast");
         assert!(count > 50 && count + 3 > run.count("a", "fast", "activations"), "{count}");
     });
