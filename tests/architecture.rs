@@ -121,6 +121,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "sys::clock::Clock",
             "sys::confine",
             "sys::crash::FAULTS",
+            "sys::crash::ask_where_it_is",
             "sys::cycles::Ruler",
             "sys::datagram",
             "sys::memory",

@@ -73,16 +73,19 @@ fn a_crash_in_a_constructor_is_that_of_the_fmu() {
     assert_eq!(run.status("a"), "crashed");
 }
 
-/// What happens in destructors comes after the run: its figures, and how FMUs have ended, are those of a whole run.
+/// What happens in destructors comes after the run: its figures are those of a whole run, and of several libraries the one that is
+/// being unloaded is named.
 #[test]
 fn a_destructor_that_hangs_or_crashes_leaves_a_whole_report() {
-    for (code, how) in [(SLEEP, "did not return within"), ("raise(SIGSEGV);", "crashed (SIGSEGV)")] {
+    for (code, how, end) in
+        [(SLEEP, "did not return within", "hung"), ("raise(SIGSEGV); raise(SIGSEGV);", "crashed (SIGSEGV)", "crashed")]
+    {
         let (_folder, path) = tracer_with(&format!("__attribute__((destructor)) static void never(void) {{ {code} }}"));
         for mode in ["virtual", "realtime"] {
             let rig = format!("mode = '{mode}'\nstop_time = 0.2\nshutdown_timeout = 0.3");
             let run = Rig::new(&rig).fmu("a", path.clone(), "", "").tracer("b", "").run().exits(1);
-            run.problem(&["the run was over", how, "in the destructors of a library (of `a`, `b`)"]);
-            assert_eq!((run.status("a").as_str(), run.status("b").as_str()), ("terminated", "terminated"));
+            run.problem(&["the run was over", "fmu `a`", how, "in the destructors of its library"]);
+            assert_eq!((run.status("a").as_str(), run.status("b").as_str()), (end, "terminated"));
             let skipped = run.count("a", "fast", "skipped");
             assert_eq!(run.count("a", "fast", "activations") + skipped, 200, "everything is in the report");
             assert!(run.took < Duration::from_secs(20), "{:?}", run.took);
@@ -141,6 +144,17 @@ fn a_stopped_process_ends_by_a_signal_to_its_supervisor() {
     });
 }
 
+/// Of several libraries also the limit on calls names the one whose destructor hangs, and so it does when that is busy.
+#[test]
+fn a_destructor_beyond_the_limit_on_calls_is_named() {
+    let (_folder, path) =
+        tracer_with("__attribute__((destructor)) static void never(void) { for (volatile int i = 0;; i++); }");
+    let rig = "mode = 'virtual'\nstop_time = 0.2\ncall_timeout = 0.5\nshutdown_timeout = 30";
+    let run = Rig::new(rig).tracer("b", "").fmu("a", path, "", "").run();
+    hung(&run, &["fmu `a` has been in the destructors of its library", "for 0.5 s", "call_timeout"]);
+    assert_eq!(run.status("b"), "terminated");
+}
+
 /// A limit of 0 is none, and a limit that is none is told from one.
 #[test]
 fn a_limit_is_a_number_of_seconds() {
@@ -180,20 +194,33 @@ fn a_fault_signal_from_outside_is_nobodys_crash() {
     }
 }
 
-/// Whoever's activation is under way meanwhile has nothing to do with it.
+/// Whoever's activation is under way meanwhile has nothing to do with it: of several FMUs the one whose code the thread runs is
+/// named, also when that is in the C library (`abort`). Two that share a library cannot be told apart.
 #[test]
 fn a_crash_in_a_thread_of_an_fmu_is_put_on_no_activation() {
-    let crash = "#include <pthread.h>\n\
-        static void *fall(void *none) { struct timespec soon = {0, 50000000}; nanosleep(&soon, 0); *(volatile int *)0 = 1; return none; }\n\
-        __attribute__((constructor)) static void begin(void) { pthread_t thread; pthread_create(&thread, 0, fall, 0); }";
-    let (_folder, path) = tracer_with(crash);
-    for mode in ["virtual", "realtime"] {
+    for (fall, signal, mode) in [
+        ("*(volatile int *)0 = 1", "SIGSEGV", "virtual"),
+        ("*(volatile int *)0 = 1", "SIGSEGV", "realtime"),
+        ("abort()", "SIGABRT", "virtual"),
+        ("exit(7)", "exit(7)", "virtual"),
+    ] {
+        let code = format!(
+            "#include <pthread.h>\n#include <stdlib.h>\n\
+             static void *fall(void *none) {{ struct timespec soon = {{0, 50000000}}; nanosleep(&soon, 0); {fall}; return none; }}\n\
+             __attribute__((constructor)) static void begin(void) {{ pthread_t thread; pthread_create(&thread, 0, fall, 0); }}"
+        );
+        let (_folder, path) = tracer_with(&code);
         let rig = || Rig::new(&format!("mode = '{mode}'\nstop_time = 3000.0"));
         let alone = rig().fmu("a", path.clone(), "", "").run();
         assert_eq!((alone.code, alone.status("a").as_str()), (1, "crashed"), "{}", alone.stderr);
-        alone.problem(&["fmu `a` crashed (SIGSEGV), in a thread that its code has made"]);
-        let two = rig().fmu("a", path.clone(), "", "").tracer("b", "").run();
-        assert_eq!((two.code, two.status("b").as_str()), (1, "aborted"), "{}", two.stderr);
-        two.problem(&["FMU code crashed (SIGSEGV), in a thread that it has made itself", "`a`, `b`"]);
+        alone.problem(&["fmu `a`", signal, "in a thread that its code has made"]);
+        let two = rig().tracer("b", "").fmu("a", path.clone(), "", "").tracer("c", "").run();
+        let status = ["a", "b", "c"].map(|fmu| two.status(fmu));
+        two.problem(&["fmu `a`", signal, "in a thread that its code has made"]);
+        assert_eq!((two.code, status), (1, ["crashed", "aborted", "aborted"].map(str::to_owned)), "{}", two.stderr);
+        let same = rig().tracer("b", "").fmu("a", path.clone(), "", "").fmu("c", path.clone(), "", "").run();
+        same.problem(&["FMU code", signal, "in a thread that it has made itself", "which of `a`, `c` has made it"]);
+        let status = ["a", "b", "c"].map(|fmu| same.status(fmu));
+        assert_eq!((same.code, status), (1, ["aborted"; 3].map(str::to_owned)), "{}", same.stderr);
     }
 }

@@ -97,6 +97,11 @@ impl Library {
         self.version.clone()
     }
 
+    /// Where its code is: the address of a function of it.
+    pub fn address(&self) -> usize {
+        self.functions.get_version as usize
+    }
+
     /// Which of the functions that Scheduled Execution has this library of the draft lacks. They refuse.
     pub fn missing(&self) -> &[Function] {
         &self.missing

@@ -66,8 +66,11 @@ pub enum Global {
     CrashTask,
     /// 1: the crash, or the call of `exit`, was on a thread that FMU code has made.
     CrashForeign,
-    /// Process that sent the signal, when it was sent.
+    /// 1 + the process that sent the signal, when another one did; 0: none.
     CrashSender,
+    /// 1 + index of the first FMU whose library's code was running when the crash happened, or when the process was asked for
+    /// it; 0: not known.
+    CrashCode,
     /// FMU code called `exit`: 1.
     ExitCalled,
     /// 1 + index of a task that did not return in time.

@@ -18,6 +18,7 @@ use crate::record::board::{Board, Global, OutsideCall};
 use crate::record::findings::{Finding, Occurrence};
 use crate::schedule::Learned;
 use crate::snapshot::Snapshot;
+use crate::sys::crash::code;
 use crate::sys::thread::current_tid;
 use crate::sys::wake::monotonic_now;
 use std::path::PathBuf;
@@ -100,6 +101,7 @@ pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refus
                     };
                     Refusal::Invalid(format!("fmu `{}` ({}): {error}{way_out}", fmu.name, fmu.path.display()))
                 })?;
+                code::note(library.address(), index as u64 + 1);
                 let library = Arc::new(library);
                 libraries.push((fmu.library.clone(), library.clone()));
                 library

@@ -83,6 +83,7 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> i32 {
         label: board.global(Global::CrashTask),
         foreign: board.global(Global::CrashForeign),
         sender: board.global(Global::CrashSender),
+        code: board.global(Global::CrashCode),
         out_of_memory: board.global(Global::OutOfMemory),
         exit: board.global(Global::ExitCalled),
     };

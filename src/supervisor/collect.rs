@@ -231,7 +231,7 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         return Some(Death { culprit: Some(plan.tasks[task.0].fmu), status: FmuStatus::Hung, message });
     }
     if let Some(fmu) = board.named_fmu(global(Global::HungFmu)) {
-        let function = outside_place(plan, board.outside_call().function);
+        let function = outside_place(plan, board, board.outside_call().function);
         let message = format!(
             "fmu `{}` was {function}, which somebody had asked for, and did not return within {} s after the end of the \
              run (rig: shutdown_timeout); the FMU's code hangs",
@@ -255,10 +255,10 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
                 .to_owned();
         return Some(Death { culprit: None, status: FmuStatus::Aborted, message });
     }
-    // FMU code that was running meanwhile has nothing to do with it.
-    let sender = global(Global::CrashSender);
-    if let (None, Some(signal)) = (facts.killed, signal.as_ref().filter(|_| sender != 0)) {
-        let message = format!("the process of the FMUs was ended from outside by {signal} (process {sender})");
+    // Whoever's code was running, and whoever has made the thread, has nothing to do with it.
+    if let (None, Some(signal), Some(sender)) = (facts.killed, &signal, global(Global::CrashSender).checked_sub(1)) {
+        let by = if sender == 0 { "a process of another PID namespace".to_owned() } else { format!("process {sender}") };
+        let message = format!("the process of the FMUs was ended from outside by {signal} ({by})");
         return Some(Death { culprit: None, status: FmuStatus::Aborted, message });
     }
     let how = match &signal {
@@ -288,7 +288,7 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
             None => global(Global::ExitCalled) == 0,
         };
     if facts.killed.is_none() && (global(Global::CrashForeign) == 1 || unseen) {
-        return Some(in_a_thread_of_theirs(plan, status, &how));
+        return Some(in_a_thread_of_theirs(plan, board, status, &how));
     }
     let reconfigures = board.phase() == Phase::Running && outside.function != 0;
     let task = board.named_task(global(Global::CrashTask)).or_else(|| match reconfigures || outside.function != 0 {
@@ -303,17 +303,14 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         None => match outside.fmu {
             Some(fmu) if board.phase() != Phase::Running || reconfigures => {
                 let message =
-                    format!("fmu `{}` {how}: {}", plan.fmus[fmu.0].name, outside_place(plan, outside.function));
+                    format!("fmu `{}` {how}: {}", plan.fmus[fmu.0].name, outside_place(plan, board, outside.function));
                 Death { culprit: Some(fmu), status, message }
             }
             None if outside.function == OutsideCall::UNLOADING => {
-                let place = outside_place(plan, outside.function);
-                let culprit = only_fmu(plan);
-                Death {
-                    culprit,
-                    status,
-                    message: format!("the run was over, and the process of the FMUs {how}: {place}"),
-                }
+                let culprit = one(&whose_code(plan, board));
+                let who = culprit.map_or("the process of the FMUs".to_owned(), |fmu| named(plan, &[fmu]));
+                let place = outside_place(plan, board, outside.function);
+                Death { culprit, status, message: format!("the run was over, and {who} {how}: {place}") }
             }
             _ => Death {
                 culprit: None,
@@ -325,24 +322,42 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
 }
 
 /// A crash on a thread that vecud has not made: whoever's activation was under way meanwhile has nothing to do with it.
-fn in_a_thread_of_theirs(plan: &Plan, status: FmuStatus, how: &str) -> Death {
-    let culprit = only_fmu(plan);
-    let names: Vec<String> = plan.fmus.iter().map(|fmu| format!("`{}`", fmu.name)).collect();
+fn in_a_thread_of_theirs(plan: &Plan, board: Board, status: FmuStatus, how: &str) -> Death {
+    let fmus = whose_code(plan, board);
+    let culprit = one(&fmus);
+    let names = named(plan, &fmus);
     let message = match culprit {
-        Some(_) => format!("fmu {} {how}, in a thread that its code has made", names[0]),
-        None => format!(
-            "FMU code {how}, in a thread that it has made itself: it is not known which of {} has made it",
-            names.join(", ")
-        ),
+        Some(_) => format!("{names} {how}, in a thread that its code has made"),
+        None => {
+            format!("FMU code {how}, in a thread that it has made itself: it is not known which of {names} has made it")
+        }
     };
     Death { culprit, status, message }
+}
+
+/// Whose code was running at the end, as far as the process could tell: FMUs that share a library cannot be told apart, and
+/// where it is not known at all it is one of all.
+fn whose_code(plan: &Plan, board: Board) -> Vec<FmuId> {
+    let first = board.named_fmu(board.global(Global::CrashCode).load(SeqCst));
+    let is_its = |fmu: &FmuId| first.is_none_or(|first| plan.fmus[fmu.0].library == plan.fmus[first.0].library);
+    (0..plan.fmus.len()).map(FmuId).filter(is_its).collect()
+}
+
+fn one(fmus: &[FmuId]) -> Option<FmuId> {
+    if let [one] = fmus { Some(*one) } else { None }
+}
+
+/// ``fmu `a` ``, or `` `a`, `b` ``.
+fn named(plan: &Plan, fmus: &[FmuId]) -> String {
+    let names: Vec<String> = fmus.iter().map(|fmu| format!("`{}`", plan.fmus[fmu.0].name)).collect();
+    if fmus.len() == 1 { format!("fmu {}", names[0]) } else { names.join(", ") }
 }
 
 /// A call did not return within the rig's `call_timeout`.
 fn overdue(plan: &Plan, board: Board, place: Place) -> Death {
     let limit = plan.call_timeout.map_or(0.0, Nanos::seconds);
     let culprit = match place {
-        Place::Outside { fmu, .. } => fmu.or_else(|| only_fmu(plan)),
+        Place::Outside { fmu, .. } => fmu.or_else(|| one(&whose_code(plan, board))),
         Place::Activation(task) => Some(plan.tasks[task.0].fmu),
         Place::Stopped => board
             .outside_call()
@@ -364,16 +379,16 @@ pub fn has_been(plan: &Plan, board: Board, place: Place) -> String {
         format!("fmu `{fmu}` has been in {name} for clock {clock} at {time} s")
     };
     match place {
-        Place::Outside { fmu, function } => match fmu {
-            Some(fmu) => format!("fmu `{}` has been {}", plan.fmus[fmu.0].name, outside_place(plan, function)),
-            None => format!("the process of the FMUs has been {}", outside_place(plan, function)),
+        Place::Outside { fmu, function } => match fmu.or_else(|| one(&whose_code(plan, board))) {
+            Some(fmu) => format!("fmu `{}` has been {}", plan.fmus[fmu.0].name, outside_place(plan, board, function)),
+            None => format!("the process of the FMUs has been {}", outside_place(plan, board, function)),
         },
         Place::Activation(task) => of_task(task),
         Place::Stopped => {
             let outside = board.outside_call();
             let inside = match (outside.fmu.filter(|_| outside.function != 0), running(plan, board)) {
                 (Some(fmu), _) => {
-                    let place = outside_place(plan, outside.function);
+                    let place = outside_place(plan, board, outside.function);
                     format!(" (fmu `{}` was {place})", plan.fmus[fmu.0].name)
                 }
                 (None, Some(task)) => format!(" ({})", at_work(plan, board, task)),
@@ -387,20 +402,18 @@ pub fn has_been(plan: &Plan, board: Board, place: Place) -> String {
 }
 
 /// `in fmi3Terminate`.
-fn outside_place(plan: &Plan, word: u64) -> String {
+fn outside_place(plan: &Plan, board: Board, word: u64) -> String {
     match word {
         OutsideCall::LOADING => "in the constructors of its library, or in fmi3GetVersion".to_owned(),
         OutsideCall::UNLOADING => {
-            let names: Vec<String> = plan.fmus.iter().map(|fmu| format!("`{}`", fmu.name)).collect();
-            format!("in the destructors of a library (of {})", names.join(", "))
+            let fmus = whose_code(plan, board);
+            match one(&fmus) {
+                Some(_) => "in the destructors of its library".to_owned(),
+                None => format!("in the destructors of a library (of {})", named(plan, &fmus)),
+            }
         }
         _ => format!("in {}", function(word).map_or("between two calls", Function::name)),
     }
-}
-
-/// The FMU of a rig that has just one.
-fn only_fmu(plan: &Plan) -> Option<FmuId> {
-    (plan.fmus.len() == 1).then_some(FmuId(0))
 }
 
 /// The task whose FMU code was running, or was running last.

@@ -18,14 +18,14 @@ use super::tracer::Tracer;
 use super::{Control, Error, Options, Prepared, saved};
 use crate::files;
 use crate::plan::{Mode, Plan};
-use crate::record::board::{Board, Global, Known, Layout, Phase};
+use crate::record::board::{Board, Global, Known, Layout, OutsideCall, Phase};
 use crate::report::{Problem, Run, Severity};
 use crate::runner::{FIRST_SOCKET_FD, JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
 use crate::snapshot::Snapshot;
 use crate::sys::offspring::{self, Offspring};
 use crate::sys::shared_memory::SharedMemory;
 use crate::sys::wake::monotonic_now;
-use crate::sys::{affinity, confine, process};
+use crate::sys::{affinity, confine, crash, process};
 use std::fs::File;
 use std::io::stderr;
 use std::os::fd::AsFd;
@@ -35,7 +35,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// What the runner may take to come to its end, beyond the rig's `shutdown_timeout` for its partitions and as much again
 /// for ending its FMUs.
@@ -634,6 +634,20 @@ impl<'a> Supervision<'a> {
             0 | 1 => Killed::Late,
             _ => Killed::AskedTwice,
         };
+        self.kill(reason);
+    }
+
+    /// Ends the runner the hard way. Of the destructors of several libraries only itself can tell in which one it is.
+    fn kill(&mut self, reason: Killed) {
+        /// A process that runs answers within microseconds; one that does not is stopped, or has blocked the signal.
+        const PATIENCE: Duration = Duration::from_millis(100);
+        if self.killed.is_none() && self.board.outside_call().function == OutsideCall::UNLOADING {
+            crash::ask_where_it_is(self.child.id());
+            let asked = Instant::now();
+            while self.board.global(Global::CrashCode).load(SeqCst) == 0 && asked.elapsed() < PATIENCE {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
         self.killed.get_or_insert(reason);
         let _ = self.child.kill();
     }
@@ -651,10 +665,7 @@ impl<'a> Supervision<'a> {
                 let what = collect::has_been(plan, self.board, place);
                 self.teller.say(&format!("warning: {what} for {seconds} s{end}"));
             }
-            Some(Verdict::Over(place)) => {
-                self.killed.get_or_insert(Killed::Overdue(place));
-                let _ = self.child.kill();
-            }
+            Some(Verdict::Over(place)) => self.kill(Killed::Overdue(place)),
         }
     }
 }

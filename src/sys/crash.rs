@@ -4,7 +4,12 @@
 //! then lets it take its usual course (a core dump stays possible). A second hook notes that `exit` or `quick_exit` was called.
 //!
 //! Threads say what they are by a label of their own, so that the note names the culprit. The main thread and those of
-//! [`super::thread::spawn`] say that they are this program's: any other one was made by foreign code.
+//! [`super::thread::spawn`] say that they are this program's: any other one was made by foreign code, and who has made it is
+//! told by the library whose code it runs ([`code`]).
+//!
+//! The parent process may [ask](ask_where_it_is) a process that hangs in whose code it is: the same handler answers.
+
+pub mod code;
 
 use super::SysError;
 use std::cell::Cell;
@@ -21,8 +26,10 @@ pub struct LastWords {
     pub label: &'static AtomicU64,
     /// Set to 1 when it came, or `exit` was called, on a thread that this program has not made.
     pub foreign: &'static AtomicU64,
-    /// Other process that sent it; 0 when it was a fault, or raised by this one.
+    /// 1 + the other process that sent it (of another PID namespace: 0); 0 when it was a fault, or raised by this one.
     pub sender: &'static AtomicU64,
+    /// [Label](code::note) of the library whose code was running; 0: not known.
+    pub code: &'static AtomicU64,
     /// Set to 1 when the thread's last error was that there was no memory (`ENOMEM`).
     pub out_of_memory: &'static AtomicU64,
     /// Set to 1 when `exit` or `quick_exit` was called without [`expect_exit`].
@@ -67,8 +74,8 @@ pub fn install(words: LastWords) -> Result<(), SysError> {
     action.sa_sigaction = on_fault as *const () as usize;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESETHAND | libc::SA_NODEFER;
     for signal in FAULTS {
-        // SAFETY: the handler is async-signal-safe (it stores to atomics and reads a constant-initialised thread-local),
-        // and the old action is not wanted.
+        // SAFETY: the handler is async-signal-safe (it stores to atomics, reads a constant-initialised thread-local and makes
+        // system calls), and the old action is not wanted.
         if unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) } != 0 {
             return Err(SysError::last(format!("install a handler for signal {signal}"), ""));
         }
@@ -87,25 +94,53 @@ unsafe extern "C" {
     fn at_quick_exit(hook: extern "C" fn()) -> c_int;
 }
 
-extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
+/// Asks a child process that has [installed](install) handlers in whose code its main thread is. The answer is in its last
+/// words, soon; a process that blocks the signal gives none, and one that has a handler of its own for it may end.
+pub fn ask_where_it_is(process: u32) {
+    if let Some(process) = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw) {
+        // One that is gone has nothing to say.
+        let _ = rustix::process::kill_process(process, rustix::process::Signal::SYS);
+    }
+}
+
+extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // The thread's, as the code that faults has left it: nothing was called yet.
     let error = std::io::Error::last_os_error().raw_os_error();
     if let Some(words) = WORDS.get() {
         // SAFETY: the kernel hands a valid siginfo to a handler that was installed with SA_SIGINFO.
         let (code, sender) = unsafe { ((*info).si_code, (*info).si_pid()) };
         let sent = code <= 0; // SI_USER, SI_TKILL, SI_QUEUE and their kind; faults have positive codes
+        // SAFETY: the kernel hands a valid context to such a handler as well.
+        let (instruction, stack) = unsafe { place(&*context.cast()) };
+        // SAFETY: getppid is async-signal-safe and has no arguments.
+        if sent && signal == libc::SIGSYS && sender == unsafe { libc::getppid() } {
+            words.code.store(code::label_of(instruction, stack), SeqCst);
+            return;
+        }
         if words.signal.compare_exchange(0, signal as u64, SeqCst, SeqCst).is_ok() {
             words.out_of_memory.store(u64::from(error == Some(libc::ENOMEM)), SeqCst);
             words.label.store(LABEL.get(), SeqCst);
             words.foreign.store(u64::from(!IS_OURS.get()), SeqCst);
             // SAFETY: getpid is async-signal-safe and has no arguments. What FMU code raises itself was sent by this process.
             let foreign = sent && sender != unsafe { libc::getpid() };
-            words.sender.store(if foreign { sender as u64 } else { 0 }, SeqCst);
+            words.sender.store(if foreign { sender as u64 + 1 } else { 0 }, SeqCst);
+            words.code.store(code::label_of(instruction, stack), SeqCst);
         }
     }
     // The default action is back (SA_RESETHAND). A fault repeats itself on return; one that was sent does not.
     // SAFETY: raise is async-signal-safe.
     unsafe { libc::raise(signal) };
+}
+
+/// The instruction that a thread was at, and its stack; 0: this machine is not known.
+fn place(context: &libc::ucontext_t) -> (usize, usize) {
+    let _machine = &context.uc_mcontext;
+    #[cfg(target_arch = "x86_64")]
+    return (_machine.gregs[libc::REG_RIP as usize] as usize, _machine.gregs[libc::REG_RSP as usize] as usize);
+    #[cfg(target_arch = "aarch64")]
+    return (_machine.pc as usize, _machine.sp as usize);
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    (0, 0)
 }
 
 extern "C" fn on_exit() {
@@ -115,6 +150,8 @@ extern "C" fn on_exit() {
     if let Some(words) = WORDS.get() {
         words.label.store(LABEL.get(), SeqCst);
         words.foreign.store(u64::from(!IS_OURS.get()), SeqCst);
+        let here = 0u8;
+        words.code.store(code::label_of(0, std::ptr::from_ref(&here) as usize), SeqCst);
         words.exit.store(1, SeqCst);
     }
 }

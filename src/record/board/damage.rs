@@ -69,6 +69,7 @@ const GLOBALS: [(Global, Range); Global::Count as usize] = [
     (Global::CrashTask, Task),
     (Global::CrashForeign, UpTo(1)),
     (Global::CrashSender, UpTo(PIDS)),
+    (Global::CrashCode, Fmu),
     (Global::ExitCalled, UpTo(1)),
     (Global::HungTask, Task),
     (Global::HungFmu, Fmu),
