@@ -24,7 +24,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("fmu::platform", &[]),
     ("fmu::cache", &["files"]),
     ("fmu::guard", &[]),
-    ("fmu::description", &["fmu::guard", "places", "priority", "time"]),
+    ("fmu::description", &["fmu::guard", "places", "plain", "priority", "time"]),
     // Each dialect has headers of its own.
     (
         "fmu::build",
@@ -33,7 +33,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("fmu::archive", &["files", "fmu::build", "fmu::cache", "fmu::description::Dialect", "fmu::platform", "places"]),
     ("ffi", &["fmu::description", "sys::float_control", "sys::prefetch"]),
     // A rig may say which dialect an FMU is of.
-    ("rig", &["fmu::description::Dialect", "places", "priority", "time"]),
+    ("rig", &["fmu::description::Dialect", "places", "plain", "priority", "time"]),
     ("exchange::word", &["fmu::description"]),
     ("control", &["exchange::word", "fmu::description", "time"]),
     ("plan", &["columns", "exchange::word", "fmu::description", "priority", "rig", "plain", "time"]),
@@ -104,6 +104,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "fmu::archive",
             "fmu::description",
             "places",
+            "plain",
             "plan",
             "priority",
             "record",

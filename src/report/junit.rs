@@ -6,7 +6,7 @@
 
 use super::markup::escape;
 use super::{ClockResult, FmuResult, FmuStatus, Problem, Run, Severity, passed, status};
-use crate::plain::plain_lines;
+use crate::plain::{plain, plain_lines};
 use std::fmt::Write;
 
 /// A check and what became of it. Its names are the same in each run, so that a CI server knows it again.
@@ -62,9 +62,10 @@ fn take(left: &mut Vec<&Problem>, is: impl Fn(&Problem) -> bool) -> Vec<(&'stati
 
 /// Overruns, the limit on start latency where there is one, and everything else that is said of the clock.
 fn of_clock(run: &Run, clock: &ClockResult, left: &mut Vec<&Problem>) -> Vec<Case> {
-    let own = format!("clock {}.{}: ", clock.fmu, clock.clock);
+    let named = |clock: &ClockResult| plain(&format!("clock {}.{}: ", clock.fmu, clock.clock));
+    let own = named(clock);
     // Of two clocks whose names begin alike, the longer one is meant.
-    let others: Vec<String> = run.clocks.iter().map(|other| format!("clock {}.{}: ", other.fmu, other.clock)).collect();
+    let others: Vec<String> = run.clocks.iter().map(named).collect();
     let meant = |message: &str| {
         let longer = others.iter().any(|other| other.len() > own.len() && message.starts_with(other.as_str()));
         message.starts_with(&own) && !longer

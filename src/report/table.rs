@@ -145,7 +145,7 @@ const SHORTEST_NAME: usize = 14;
 
 /// Two lines of header and a line per row. Widths are those that suit `all` rows.
 fn table(rows: &[LiveRow], all: &[LiveRow], screen: Screen) -> Vec<String> {
-    let longest = all.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max(5);
+    let longest = all.iter().map(|row| plain(&row.name).chars().count()).max().unwrap_or(0).max(5);
     let mut omitted = u8::MAX;
     let width = |omitted: u8| -> usize { COLUMNS.iter().filter(|c| c.2 < omitted).map(|c| c.1).sum() };
     while omitted > 1 && longest.min(SHORTEST_NAME) + width(omitted) > screen.columns {

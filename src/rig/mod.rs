@@ -24,8 +24,8 @@ pub use figures::RigFigures;
 pub use model::*;
 pub use nearest::{nearest, suggestion};
 pub use parse::parse;
-pub(crate) use problem::write_lines;
 pub use problem::{Problem, RigError};
+pub(crate) use problem::{write_lines, write_place};
 pub use record::{Formats, RigRecord, RigRule, Rule};
 pub use trace::{RigTrace, TraceMode};
 

@@ -1,6 +1,7 @@
 //! What is wrong, and where.
 
 use super::Place;
+use crate::plain::Plain;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -24,15 +25,21 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:", self.file.display())?;
-        if self.place.line > 0 {
-            write!(f, "{}:", self.place.line)?;
-            if self.place.column > 0 {
-                write!(f, "{}:", self.place.column)?;
-            }
-        }
-        write!(f, " {}", self.message)
+        write_place(&self.file, self.place, f)?;
+        write!(f, " {}", Plain(&self.message))
     }
+}
+
+/// `rig.toml:3:7:`, as far as the place is known.
+pub(crate) fn write_place(file: &Path, place: Place, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "{}:", Plain(&file.to_string_lossy()))?;
+    if place.line > 0 {
+        write!(f, "{}:", place.line)?;
+        if place.column > 0 {
+            write!(f, "{}:", place.column)?;
+        }
+    }
+    Ok(())
 }
 
 /// Why a text is no rig: all problems in the order of the file. Displayed one per line.

@@ -16,6 +16,8 @@ use super::threads::Threads;
 use super::watch::Killed;
 use crate::ffi::{Function, Status};
 use crate::fmu::description::Dialect;
+use crate::plain::plain;
+use crate::plan::schedulability::table;
 use crate::plan::{FmuId, Mode, Plan, Release, TaskId, TaskPlan};
 use crate::priority::FifoPriority;
 use crate::record::board::{Board, FmuWord, Global, Metric, OutsideCall, Phase, TaskWord};
@@ -257,7 +259,8 @@ fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
     }
     // Whoever's code was running, and whoever has made the thread, has nothing to do with it.
     if let (None, Some(signal), Some(sender)) = (facts.killed, &signal, global(Global::CrashSender).checked_sub(1)) {
-        let by = if sender == 0 { "a process of another PID namespace".to_owned() } else { format!("process {sender}") };
+        let by =
+            if sender == 0 { "a process of another PID namespace".to_owned() } else { format!("process {sender}") };
         let message = format!("the process of the FMUs was ended from outside by {signal} ({by})");
         return Some(Death { culprit: None, status: FmuStatus::Aborted, message });
     }
@@ -373,7 +376,7 @@ fn overdue(plan: &Plan, board: Board, place: Place) -> Death {
 /// Where the runner has been for some time: `fmu a has been in fmi3Terminate`.
 pub fn has_been(plan: &Plan, board: Board, place: Place) -> String {
     let of_task = |task: TaskId| {
-        let clock = &plan.tasks[task.0].clock;
+        let clock = plain(&plan.tasks[task.0].clock);
         let name = function(board.task(task).get(TaskWord::Function)).map_or("its code", Function::name);
         let (fmu, time) = (&plan.fmus[plan.tasks[task.0].fmu.0].name, board.task(task).time().seconds());
         format!("fmu `{fmu}` has been in {name} for clock {clock} at {time} s")
@@ -432,16 +435,15 @@ fn function(word: u64) -> Option<Function> {
 
 /// `clock task_10ms was in fmi3ActivateModelPartition at 0.25 s`.
 fn at_work(plan: &Plan, board: Board, task: TaskId) -> String {
-    let (cells, planned) = (board.task(task), &plan.tasks[task.0]);
+    let cells = board.task(task);
     let time = cells.time().seconds();
     match function(cells.get(TaskWord::Function)) {
         Some(function) => {
-            format!("clock {}.{} was in {function} at {time} s", plan.fmus[planned.fmu.0].name, planned.clock)
+            format!("clock {} was in {function} at {time} s", table::name(plan, task))
         }
         None => format!(
-            "no FMU code was running; last was clock {}.{} in {} at {time} s",
-            plan.fmus[planned.fmu.0].name,
-            planned.clock,
+            "no FMU code was running; last was clock {} in {} at {time} s",
+            table::name(plan, task),
             Function::ActivateModelPartition
         ),
     }
@@ -477,7 +479,7 @@ fn failures(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult, problem: 
     let function = function(get(FmuWord::FailureFunction)).map_or("a call", Function::name);
     let time = Instant::from_words([FmuWord::FailureTime, FmuWord::FailureTime1, FmuWord::FailureTime2].map(get));
     let place = match board.named_task(get(FmuWord::FailureTask)) {
-        Some(task) => format!(" for clock {} at {} s", plan.tasks[task.0].clock, time.seconds()),
+        Some(task) => format!(" for clock {} at {} s", plain(&plan.tasks[task.0].clock), time.seconds()),
         // Beside partitions nothing is called during a run but this; Terminate comes after it.
         None if time > plan.start && function != Function::Terminate.name() => {
             format!(" in Reconfiguration Mode at {} s", time.seconds())
@@ -509,7 +511,7 @@ fn failures(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult, problem: 
 }
 
 fn limits(plan: &TaskPlan, clock: &ClockResult, demoted: bool, problem: &mut dyn FnMut(Severity, String)) {
-    let name = format!("{}.{}", clock.fmu, clock.clock);
+    let name = plain(&format!("{}.{}", clock.fmu, clock.clock));
     // Exact: what is only just beyond a limit must not look like it.
     let micros = |nanos: u64| nanos as f64 / 1e3;
     if let Some(limit) = plan.limits.max_latency.map(|limit| limit.0 as u64)

@@ -2,8 +2,9 @@
 
 use crate::fmu::archive::ArchiveError;
 use crate::fmu::description::{DescriptionError, Dialect};
+use crate::plain::Plain;
 use crate::plan::PlanError;
-use crate::rig::{Place, Problem, RigError};
+use crate::rig::{Place, RigError, write_place};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -74,7 +75,8 @@ impl fmt::Display for Error {
             ),
             Error::Rig(error) => error.fmt(f),
             Error::InRig(rig, place, error) => {
-                Problem::new(rig, *place, error.to_string()).fmt(f)?;
+                write_place(rig, *place, f)?;
+                write!(f, " {error}")?;
                 match **error {
                     Error::Archive(ArchiveError::Read { ref source, .. })
                         if source.kind() == io::ErrorKind::NotFound =>
@@ -87,7 +89,8 @@ impl fmt::Display for Error {
             Error::Archive(error) => error.fmt(f),
             Error::Description(path, error) => {
                 let DescriptionError { line, column, message } = error;
-                write!(f, "{}:{line}:{column}: {message}", path.join("modelDescription.xml").display())
+                let path = path.join("modelDescription.xml");
+                write!(f, "{}:{line}:{column}: {}", path.display(), Plain(message))
             }
             Error::Dialect { fmu, wanted, error } => {
                 let (key, words, own) = match wanted {

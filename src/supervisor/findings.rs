@@ -2,6 +2,8 @@
 
 use super::Prepared;
 use super::collect::Facts;
+use crate::plain::plain;
+use crate::plan::schedulability::table;
 use crate::plan::{DatagramSource, FmuId, OnWarning, Plan, Release, TaskId};
 use crate::record::board::{Board, FmuWord, Global, TaskWord};
 use crate::record::findings::{Finding, Occurrence};
@@ -48,7 +50,7 @@ fn kind(finding: Finding) -> &'static str {
 fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first: Occurrence) -> String {
     let name = first.reference.and_then(|reference| {
         let variables = &prepared.descriptions[fmu.0].variables;
-        variables.iter().find(|v| v.value_reference == reference).map(|v| v.name.clone())
+        variables.iter().find(|v| v.value_reference == reference).map(|v| plain(&v.name))
     });
     let name = name.unwrap_or_else(|| "a variable".to_owned());
     let seconds = f64::from_bits(first.value);
@@ -114,7 +116,7 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
 fn place(prepared: &Prepared, first: Occurrence, count: u64) -> String {
     let mut place = String::new();
     if let Some(task) = first.task.and_then(|task| prepared.plan.tasks.get(task.0)) {
-        place += &format!(" in clock {}", task.clock);
+        place += &format!(" in clock {}", plain(&task.clock));
     }
     if let Some(time) = first.time {
         place += &format!(" at {} s", time.seconds());
@@ -147,7 +149,7 @@ pub fn irregularities(
         }
     };
     for (index, clock) in clocks.iter().enumerate() {
-        let name = format!("clock {}.{}", clock.fmu, clock.clock);
+        let name = format!("clock {}", table::name(plan, TaskId(index)));
         let cells = board.task(TaskId(index));
         let cause = match queues(&plan.tasks[index].release) {
             false => "the activation before had not ended when the next was due",
@@ -240,16 +242,15 @@ pub fn unusable(reading: Unusable, function: &str) -> String {
 /// The overrun that has ended the run, because the rig says so.
 pub fn stopped_by_overrun(plan: &Plan, board: Board) -> Option<String> {
     let global = |word: Global| board.global(word).load(SeqCst);
-    let task = &plan.tasks[board.named_task(global(Global::OverrunTask))?.0];
+    let id = board.named_task(global(Global::OverrunTask))?;
     let time = [Global::OverrunTime, Global::OverrunTime1, Global::OverrunTime2].map(global);
-    let what = match queues(&task.release) {
+    let what = match queues(&plan.tasks[id.0].release) {
         false => "found the activation before it still running",
         true => "found 16 ticks waiting",
     };
     Some(format!(
-        "clock {}.{}: what was due at {} s {what} and was {} late, which ends the run (rig: overrun = \"stop\")",
-        plan.fmus[task.fmu.0].name,
-        task.clock,
+        "clock {}: what was due at {} s {what} and was {} late, which ends the run (rig: overrun = \"stop\")",
+        table::name(plan, id),
         Instant::from_words(time).seconds(),
         duration(global(Global::OverrunLate))
     ))

@@ -17,15 +17,17 @@ use super::threads::Threads;
 use super::tracer::Tracer;
 use super::{Control, Error, Options, Prepared, saved};
 use crate::files;
+use crate::plain::Plain;
 use crate::plan::{Mode, Plan};
 use crate::record::board::{Board, Global, Known, Layout, OutsideCall, Phase};
 use crate::report::{Problem, Run, Severity};
 use crate::runner::{FIRST_SOCKET_FD, JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
 use crate::snapshot::Snapshot;
+use crate::sys::crash::ask_where_it_is;
 use crate::sys::offspring::{self, Offspring};
 use crate::sys::shared_memory::SharedMemory;
 use crate::sys::wake::monotonic_now;
-use crate::sys::{affinity, confine, crash, process};
+use crate::sys::{affinity, confine, process};
 use std::fs::File;
 use std::io::stderr;
 use std::os::fd::AsFd;
@@ -269,7 +271,7 @@ fn begin(
     prepared: &Prepared,
     teller: &Teller,
 ) -> Result<(), Error> {
-    prepared.plan.notes.iter().for_each(|note| teller.say(&format!("note: {note}")));
+    prepared.plan.notes.iter().for_each(|note| teller.say(&format!("note: {}", Plain(note))));
     clear(output, folder, log, |note| teller.say(note))?;
     output.take_room(&prepared.plan, 0)?;
     let name = output.path().join("run.log");
@@ -642,7 +644,7 @@ impl<'a> Supervision<'a> {
         /// A process that runs answers within microseconds; one that does not is stopped, or has blocked the signal.
         const PATIENCE: Duration = Duration::from_millis(100);
         if self.killed.is_none() && self.board.outside_call().function == OutsideCall::UNLOADING {
-            crash::ask_where_it_is(self.child.id());
+            ask_where_it_is(self.child.id());
             let asked = Instant::now();
             while self.board.global(Global::CrashCode).load(SeqCst) == 0 && asked.elapsed() < PATIENCE {
                 std::thread::sleep(Duration::from_millis(1));

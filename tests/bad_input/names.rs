@@ -105,3 +105,71 @@ fn hundreds_of_fmus() {
         "rig.toml:199:6: [fmu.f99] has no path\nrig.toml:200:1: unknown key \"pahh\" in [fmu.f99]; did you mean \"path\"?",
     );
 }
+
+/// What XML lets a name hold: line feed, carriage return, tab, C1 control characters, and what turns the direction of writing.
+const ODD: &str = "&#10;FORGED&#13;FORGED&#9;&#x85;&#x9b;31m&#x202e;";
+/// The same as it is shown.
+const SHOWN: &str = "\\nFORGED\\rFORGED\\t\\u{85}\\u{9b}31m\\u{202e}";
+/// The same as a string of TOML.
+const TOML: &str = "\\nFORGED\\rFORGED\\t\\u0085\\u009B31m\\u202E";
+
+/// Whatever an FMU calls its clocks, variables and itself, each text that people read shows it within its line and no control
+/// characters; programs get the exact name.
+#[test]
+fn names_with_control_characters_are_shown_and_obeyed_nowhere() {
+    let bench = Bench::with_fmu("a");
+    let xml = "a/modelDescription.xml";
+    for name in ["fast", "high", "out_high", "slow", "out_f64", "count_fast"] {
+        bench.edit(xml, &format!(" name=\"{name}\""), &format!(" name=\"{name}{ODD}\""));
+    }
+    bench.edit(xml, "modelName=\"", &format!("modelName=\"{ODD}"));
+    let rig = |more: &str, start: &str| {
+        bench.write(
+            "rig.toml",
+            format!(
+                "[rig]\nstop_time = 0.1\n[fmu.a]\npath = \"a\"\nstart = {{ {start} }}\n[record]\nsignals = [\"*\"]\n\
+                 [fmu.a.clock.\"fast{TOML}\"]\nmax_overruns = 1000000\n{more}"
+            ),
+        );
+    };
+    let says = |arguments: &str, code: i32| {
+        let outcome = bench.run(arguments);
+        assert_eq!(outcome.code, Some(code), "{arguments}: {outcome:?}");
+        let text = outcome.stdout + &outcome.stderr;
+        let odd = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+        assert!(!text.contains(odd), "{arguments}: {text:?}");
+        let forged = text.lines().find(|line| line.trim_start().starts_with("FORGED"));
+        assert_eq!(forged, None, "{arguments}: {text}");
+        text
+    };
+    let shows = |arguments: &str, code: i32, name: &str| {
+        let text = says(arguments, code);
+        assert!(text.contains(&format!("{name}{SHOWN}")), "{arguments}: {text}");
+    };
+    rig("", "");
+    shows("inspect a", 0, "fast");
+    for mode in ["virtual", "realtime"] {
+        bench.edit("rig.toml", "[rig]\n", &format!("[rig]\nmode = \"{mode}\"\n"));
+        shows("check rig.toml", 0, "fast");
+        rig("", "");
+    }
+    says("doctor rig.toml --seconds 0", 0);
+    shows("run rig.toml --mode virtual --quiet --out one", 0, "high");
+    shows("report one", 0, "fast");
+    // The fourth value of slow is an error.
+    rig("", "fail_kind = 1, fail_clock = 4, fail_at = 4");
+    shows("run rig.toml --mode virtual --quiet --out two", 1, "for clock slow");
+    // It ends earlier, so there is more than is allowed.
+    shows("report two --against one", 3, "a.fast");
+    rig(&format!("[[connect]]\nfrom = \"a.out_f64{TOML}\"\nto = \"a.in_i8\"\n"), "");
+    shows("check rig.toml", 2, "out_f64");
+    let json: serde_json::Value = serde_json::from_str(&bench.run("inspect --json a").stdout).unwrap();
+    let exact = "fast\nFORGED\rFORGED\t\u{85}\u{9b}31m\u{202e}";
+    assert!(json["variables"].as_array().unwrap().iter().any(|variable| variable["name"] == exact), "{json}");
+    let report: serde_json::Value = serde_json::from_slice(&fs::read(bench.path("one/report.json")).unwrap()).unwrap();
+    assert!(report["clocks"].as_array().unwrap().iter().any(|clock| clock["clock"] == exact), "{report}");
+    bench.edit(xml, "clocks=\"1\"", "clocks=\"999999\"");
+    for command in ["inspect", "check"] {
+        says(&format!("{command} a"), 2);
+    }
+}

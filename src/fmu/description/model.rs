@@ -3,6 +3,7 @@
 mod variable;
 
 use super::index::Index;
+use crate::plain::Plain;
 use crate::time::TimeUnit;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -327,7 +328,7 @@ pub struct DescriptionError {
 
 impl std::fmt::Display for DescriptionError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "modelDescription.xml:{}:{}: {}", self.line, self.column, self.message)
+        write!(f, "modelDescription.xml:{}:{}: {}", self.line, self.column, Plain(&self.message))
     }
 }
 

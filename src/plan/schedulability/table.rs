@@ -4,15 +4,16 @@ use super::inputs::{Comes, Source};
 use super::verdict::{Basis, Clock, Verdict, Worst, interval};
 use super::{Analysis, inputs};
 use crate::columns::indented;
+use crate::plain::plain;
 use crate::plan::table::interval_text;
 use crate::plan::{Plan, TaskId};
 use crate::time::Nanos;
 use std::fmt::Write;
 
-/// `fmu.clock`.
+/// `fmu.clock`, for messages.
 pub fn name(plan: &Plan, task: TaskId) -> String {
     let task = &plan.tasks[task.0];
-    format!("{}.{}", plan.fmus[task.fmu.0].name, task.clock)
+    plain(&format!("{}.{}", plan.fmus[task.fmu.0].name, task.clock))
 }
 
 /// All clocks of each core, and what is missing. `run`: where measured figures come from, as the user named it.
@@ -114,7 +115,7 @@ fn miss(plan: &Plan, task: TaskId, clock: &Clock, worst: &Worst) -> String {
         text,
         "\n  the way out: make one of these shorter, an interval longer, run FMU {fmu} or another one on another core (cpu), or \
          allow more with deadline_us in [fmu.{fmu}.clock.{}]",
-        planned.clock
+        plain(&planned.clock)
     );
     text
 }

@@ -76,6 +76,9 @@ struct Search {
 }
 
 /// Looks at one loaded object; 1: it is the one.
+///
+/// # Safety
+/// For `dl_iterate_phdr` only, with a [`Search`] that nobody else uses meanwhile.
 unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, search: *mut c_void) -> c_int {
     // SAFETY: the loader hands a valid description of an object for the time of this call, with as many program headers as it
     // says; `search` is the one of `note`, which nobody else uses meanwhile.
