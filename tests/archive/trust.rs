@@ -255,3 +255,25 @@ fn a_compiler_in_a_folder_of_the_users_works() {
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// A home that is on `PATH` is more than a place for programs.
+#[test]
+fn a_home_on_the_search_path_is_not_opened() {
+    if !there_is_landlock("a_home_on_the_search_path_is_not_opened") {
+        return;
+    }
+    let bench = Bench::new();
+    let secret = bench.path("secret").display().to_string();
+    let fmu = fmu(&bench, "", "", &format!("#include \"{secret}\"\n"));
+    let name = "<fmiModelDescription fmiVersion=\"3.0\" modelName=\"m\" instantiationToken=\"t\"><ScheduledExecution \
+                modelIdentifier=\"m\"/><ModelVariables><Float64 name=\"time\" valueReference=\"0\" causality=\"independent\" \
+                variability=\"continuous\"/></ModelVariables><ModelStructure/></fmiModelDescription>";
+    fs::write(fmu.root.join("modelDescription.xml"), name).unwrap();
+    let path = format!("{}:{}", bench.path("").display(), std::env::var("PATH").unwrap());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vecud"));
+    command.arg("check").arg(&fmu.root).env("VECUD_CACHE", bench.path("cache")).env("PATH", path);
+    let output = command.env("HOME", bench.path("")).output().unwrap();
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{words}");
+    assert!(words.contains("Permission denied") && !words.contains(SECRET), "{words}");
+}

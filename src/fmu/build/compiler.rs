@@ -183,9 +183,10 @@ fn withheld(status: ExitStatus, words: &str, is_locked: Option<bool>) -> Option<
     const REFUSED: [&str; 4] = ["Permission denied", "file not found:", "can't open", "Could not find inc"];
     let says = |some: &[&str]| some.iter().any(|some| words.contains(some));
     match is_locked? {
-        _ if status.signal() == Some(Signal::SIGXCPU as i32) || says(&OUT_OF_BOUNDS) => Some(Withheld::Bounds),
+        // First, since a source chooses what it has a compiler say.
         false => Some(Withheld::Words),
         true if says(&REFUSED) => Some(Withheld::Files),
+        true if status.signal() == Some(Signal::SIGXCPU as i32) || says(&OUT_OF_BOUNDS) => Some(Withheld::Bounds),
         true => None,
     }
 }
@@ -237,6 +238,19 @@ mod tests {
         assert!(words.contains("`no-such-compiler-here` is not installed"), "{words}");
         assert!(words.contains("apt install g++"), "{words}");
         assert!(words.contains("CXX"), "{words}");
+    }
+
+    /// A source can have a compiler say anything (`#warning`), so its words decide nothing where it could read any file.
+    #[test]
+    fn what_a_compiler_says_that_nothing_was_kept_from_is_not_shown() {
+        let failed = ExitStatus::from_raw(256);
+        let words = "m.c:1:2: warning: #warning out of memory\nm.c:2: error: secret";
+        assert_eq!(withheld(failed, words, Some(false)), Some(Withheld::Words));
+        assert_eq!(withheld(failed, words, Some(true)), Some(Withheld::Bounds));
+        assert_eq!(withheld(failed, "x: Permission denied", Some(true)), Some(Withheld::Files));
+        assert_eq!(withheld(failed, "m.c:1: error: no", Some(true)), None);
+        assert_eq!(withheld(ExitStatus::from_raw(Signal::SIGXCPU as i32), "", Some(true)), Some(Withheld::Bounds));
+        assert_eq!(withheld(failed, words, None), None);
     }
 
     #[test]

@@ -46,16 +46,21 @@ impl Jail {
     pub fn new(writable: &Path) -> Jail {
         let mut jail = Jail { readable: BTreeSet::new(), writable: writable.to_owned() };
         jail.allow(SYSTEM.iter().map(PathBuf::from));
+        let home = std::env::var_os("HOME").map(PathBuf::from).and_then(real);
+        // Such a list may name the home itself, which is more than a place for programs.
+        let holds_home = |path: &PathBuf| {
+            home.as_ref().is_some_and(|home| real(path.clone()).is_some_and(|path| home.starts_with(path)))
+        };
         for name in SEARCHED {
-            jail.allow(std::env::split_paths(&std::env::var_os(name).unwrap_or_default()));
+            let folders = std::env::var_os(name).unwrap_or_default();
+            jail.allow(std::env::split_paths(&folders).filter(|path| !holds_home(path)));
         }
         jail
     }
 
     /// These can be read as well. Relative ones, and the root of the file system, are left out.
     pub fn allow(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
-        let real = paths.into_iter().filter(|path| path.is_absolute()).filter_map(|path| path.canonicalize().ok());
-        self.readable.extend(real.filter(|path| path.parent().is_some()));
+        self.readable.extend(paths.into_iter().filter_map(real).filter(|path| path.parent().is_some()));
     }
 
     /// Locks the calling thread in for good, and whatever it starts from now on. `false`: this kernel has no means for that.
@@ -72,6 +77,11 @@ impl Jail {
         let rules = rules.add_rules(path_beneath_rules([&self.writable], AccessFs::from_all(abi)))?;
         Ok(rules.restrict_self()?.ruleset)
     }
+}
+
+/// An absolute path without links, if it leads somewhere.
+fn real(path: PathBuf) -> Option<PathBuf> {
+    Some(path).filter(|path| path.is_absolute())?.canonicalize().ok()
 }
 
 /// The folders that a compiler searches for programs and libraries, by its words with `-print-search-dirs`.
