@@ -1,6 +1,6 @@
 //! A plan as text, for `vecud check`.
 //!
-//! Pure: the same plan gives the same text, in which names are as [`Plain`] writes them.
+//! Pure: the same plan gives the same text, in which names are as `Plain` writes them.
 
 use super::words::{kind_in, shape_text, type_name};
 use super::{Formats, Interpolation, OnError, Overrun, Plan, Release, Rule, TaskPlan, Timing, promise, timing};

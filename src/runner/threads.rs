@@ -139,8 +139,11 @@ fn are_scheduled(world: &World) -> bool {
         match world.board.threads() {
             Threads::Scheduled => return true,
             Threads::Refused => return false,
-            _ => std::thread::sleep(ANSWER),
+            Threads::SetUp => (),
+            // FMU code has written over it.
+            _ => world.board.set_threads(Threads::SetUp),
         }
+        std::thread::sleep(ANSWER);
     }
 }
 

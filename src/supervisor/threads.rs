@@ -69,6 +69,11 @@ pub struct Threads {
     changed: BTreeMap<TaskId, String>,
 }
 
+/// What the runner is told.
+fn answer(are_scheduled: bool) -> Said {
+    if are_scheduled { Said::Scheduled } else { Said::Refused }
+}
+
 /// Something to be told: a status (1 warning, 3 error) and a message.
 pub type Remark = (u8, String);
 
@@ -94,14 +99,15 @@ impl Threads {
     /// Answers the runner, and looks at its threads if it is time (`now`: CLOCK_MONOTONIC, ns).
     pub fn look(&mut self, plan: &Plan, board: Board, now: i64) -> Vec<Remark> {
         match board.threads() {
-            // Once in a run, whatever FMU code writes there.
-            Said::SetUp if self.are_scheduled.is_none() => {
+            // Once in a run, whatever FMU code writes there; the answer again as often as the runner asks.
+            Said::SetUp | Said::Scheduled if self.are_scheduled.is_none() => {
                 let mut remarks = Vec::new();
                 let all = self.schedule(plan, board, &mut remarks);
                 self.are_scheduled = Some(all);
-                board.set_threads(if all { Said::Scheduled } else { Said::Refused });
+                board.set_threads(answer(all));
                 return remarks;
             }
+            Said::SetUp => board.set_threads(answer(self.are_scheduled == Some(true))),
             Said::Leaving => {
                 self.look_at(board, 0..self.watched.len(), true);
                 board.set_threads(Said::Seen);

@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn what_is_no_time_is_not_read_from_a_file() {
         for (counter, resolution) in [(0, 0), (1, 0), (1, 1), (7, 6), (0, DENOMINATOR_LIMIT + 1), (0, u64::MAX)] {
-            let bytes = postcard::to_stdvec(&(0i64, counter as u64, resolution as u64)).unwrap();
+            let bytes = postcard::to_stdvec(&(0i64, counter, resolution)).unwrap();
             assert!(postcard::from_bytes::<Instant>(&bytes).is_err(), "{counter}/{resolution}");
         }
         let bytes = postcard::to_stdvec(&(1u64, 0u64)).unwrap();

@@ -254,7 +254,7 @@ impl Legal {
 
     /// The rig is refused with these words, before any function of the FMU is called.
     #[track_caller]
-    pub fn is_refused(self, words: &str) {
+    pub fn ends_refused(self, words: &str) {
         for mode in [Mode::Virtual, Mode::RealTime] {
             let rig = Rig::of_text("");
             let results = self.write(rig.folder());

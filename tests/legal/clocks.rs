@@ -144,7 +144,7 @@ fn what_an_fmu_says_itself_is_refused_to_the_rig() {
     for (kind, key) in [("fixed", "interval"), ("fixed", "shift"), ("tunable", "interval"), ("tunable", "shift")] {
         alone(&format!("intervalVariability='{kind}'"), "")
             .keys(&format!("clock.second = {{ {key} = 0.04 }}"))
-            .is_refused(&format!(
+            .ends_refused(&format!(
                 "the {key} of a.second cannot be set to 0.04 s: its description has no intervalDecimal"
             ));
     }

@@ -134,7 +134,7 @@ fn archives_are_unpacked_as_a_whole_or_refused_without_a_trace() {
             if chance.below(3) > 0 {
                 chance.damage(&mut bytes);
             }
-            lay(&bytes, folder, *chance.pick(&["inspect", "inspect --json", "check"]))
+            lay(&bytes, folder, chance.word(&["inspect", "inspect --json", "check"]))
         },
         look: &unpacked,
     });

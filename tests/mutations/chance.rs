@@ -24,6 +24,11 @@ impl Chance {
         &all[self.below(all.len())]
     }
 
+    /// One of these words.
+    pub fn word<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        self.pick(all)
+    }
+
     /// A part of what is `length` long, mostly a short one.
     pub fn range(&mut self, length: usize) -> std::ops::Range<usize> {
         let start = self.below(length + 1);

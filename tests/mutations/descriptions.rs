@@ -98,7 +98,7 @@ fn descriptions_are_planned_or_refused() {
             fs::write(fmu.join("modelDescription.xml"), text).unwrap();
             let rig = "[rig]\nmode = 'virtual'\nstop_time = 1\n[fmu.a]\npath = 'suspect'\n";
             fs::write(folder.join("rig.toml"), rig).unwrap();
-            words(*chance.pick(&["inspect suspect", "inspect --json suspect", "check suspect", "check rig.toml"]))
+            words(chance.word(&["inspect suspect", "inspect --json suspect", "check suspect", "check rig.toml"]))
         },
         look: &nothing_more,
     });

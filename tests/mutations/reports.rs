@@ -46,7 +46,7 @@ fn change(report: &mut Value, chance: &mut Chance) {
             Value::Number(_) if chance.below(4) > 0 => {
                 let numbers =
                     ["0", "-1", "1e308", "18446744073709551615", "9223372036854775808", "4.9e-324", "7", "-0.0"];
-                *value = serde_json::from_str(*chance.pick(&numbers)).unwrap();
+                *value = serde_json::from_str(chance.word(&numbers)).unwrap();
             }
             Value::String(text) if chance.below(4) > 0 => {
                 *text = match chance.below(3) {

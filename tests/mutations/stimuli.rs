@@ -42,7 +42,7 @@ pub fn mutate(text: &mut String, chance: &mut Chance) {
             7 => {
                 let place = chance.pick(&text::lines(text)).start;
                 let odd = ["\"", "\"\"", "\r", "\u{feff}", "\0", ";", "\t", ",,,,", "1e9,", "\n\n\n"];
-                text.insert_str(place, *chance.pick(&odd));
+                text.insert_str(place, chance.word(&odd));
             }
             8 => {
                 // Rows by the ten thousand.
@@ -83,7 +83,7 @@ fn stimuli_feed_a_run_or_are_refused() {
                 tracer.display()
             );
             fs::write(folder.join("rig.toml"), rig).unwrap();
-            words(*chance.pick(&["check rig.toml", "run rig.toml --out out --quiet"]))
+            words(chance.word(&["check rig.toml", "run rig.toml --out out --quiet"]))
         },
         look: &nothing_more,
     });

@@ -139,7 +139,7 @@ fn misplaced(folder: &Path, before: &BTreeMap<PathBuf, (u64, i64, i64)>, refused
     if let Some(lost) = lost {
         return Some(format!("{} is gone", lost.display()));
     }
-    let new = after.iter().filter(|(path, version)| before.get(*path) != Some(version)).map(|(path, _)| path);
+    let mut new = after.iter().filter(|(path, version)| before.get(*path) != Some(version)).map(|(path, _)| path);
     let wrong = |path: &&PathBuf| {
         let mut parts = path.iter().map(|part| part.to_string_lossy());
         let (top, second) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -150,7 +150,7 @@ fn misplaced(folder: &Path, before: &BTreeMap<PathBuf, (u64, i64, i64)>, refused
             _ => true,
         }
     };
-    let left = new.filter(wrong).next()?;
+    let left = new.find(wrong)?;
     Some(format!("{} is left", left.display()))
 }
 
