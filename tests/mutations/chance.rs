@@ -26,7 +26,7 @@ impl Chance {
 
     /// One of these words.
     pub fn word<'a>(&mut self, all: &[&'a str]) -> &'a str {
-        self.pick(all)
+        all[self.below(all.len())]
     }
 
     /// A part of what is `length` long, mostly a short one.
