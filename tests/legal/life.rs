@@ -135,6 +135,24 @@ fn after_an_error_of_reading_a_value_nothing_is_activated() {
     failing("ON(1) PUT(10, n); AT(VALUE_IS_READ) if (VALUE(10) == 3) return fmi3Error;").runs();
 }
 
+/// The input belongs to no clock, so the less urgent partition is the first that it is set for, at the second instant.
+#[test]
+fn after_an_error_of_setting_a_value_nothing_is_activated() {
+    for status in ["fmi3Error", "fmi3Discard"] {
+        let hook = format!("ON(1) PUT(10, n); AT(VALUE_IS_SET) if (vr == 11 && VALUE(11) == 2) return {status};");
+        failing(&hook)
+            .tables("[[connect]]\nfrom = 'a.y'\nto = 'a.u'\n[record]\nsignals = ['*']\n")
+            .at(1, &EVERY_20_MS[..2])
+            .at(2, &EVERY_20_MS[..1])
+            .runs();
+    }
+}
+
+#[test]
+fn after_a_discard_of_reading_a_value_nothing_is_activated() {
+    failing("ON(1) PUT(10, n); AT(VALUE_IS_READ) if (VALUE(10) == 3) return fmi3Discard;").runs();
+}
+
 #[test]
 fn after_an_error_in_a_clock_update_nothing_is_activated() {
     let hook = "static int reads; ON(1) { TICK(3); UPDATE(); } AT(CLOCK_IS_READ) if (++reads == 3) return fmi3Error;";
