@@ -282,6 +282,19 @@ fn pure_modules_touch_nothing_but_their_arguments() {
     complain("pure modules that reach out", &findings);
 }
 
+/// Where the system has no further thread to give, `spawn` of a scope and of `std::thread` panic; those of a `Builder` say so.
+#[test]
+fn threads_are_started_where_it_can_be_said_that_there_are_none() {
+    let mut findings = Vec::new();
+    for source in program() {
+        let outside = source.outside_tests();
+        let scoped = outside.sequence(&["scope", ".", "spawn"]);
+        let own = outside.sequence(&["std", "::", "thread", "::", "spawn"]);
+        findings.extend(scoped.into_iter().chain(own).map(|line| format!("{}:{line}", source.path)));
+    }
+    complain("threads whose start panics", &findings);
+}
+
 #[test]
 fn unsafe_code_is_forbidden_outside_of_ffi_and_sys() {
     let mut findings = Vec::new();

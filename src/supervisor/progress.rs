@@ -22,7 +22,7 @@ const PERIOD: Duration = Duration::from_millis(200);
 const SAID: Duration = Duration::from_secs(10);
 
 /// Runs `work`, which may take long (a compiler may be at it), under a line that says what it is, on a terminal; elsewhere, and
-/// there too, a line each 10 s says that it goes on.
+/// there too, a line each 10 s says that it goes on, if there is a thread to say it.
 pub fn under_way<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let shown = terminal_size(stderr().as_fd()).is_some();
     let (begin, clear) = (Instant::now(), if shown { "\r\x1b[K" } else { "" });
@@ -30,12 +30,13 @@ pub fn under_way<T>(what: &str, work: impl FnOnce() -> T) -> T {
     show();
     let (done, is_done) = mpsc::channel::<()>();
     let result = thread::scope(|scope| {
-        scope.spawn(move || {
+        let teller = move || {
             while is_done.recv_timeout(SAID) == Err(RecvTimeoutError::Timeout) {
                 let _ = writeln!(stderr(), "{clear}{what}: for {} s", begin.elapsed().as_secs());
                 show();
             }
-        });
+        };
+        let _ = thread::Builder::new().name("vecud.teller".to_owned()).spawn_scoped(scope, teller);
         let result = work();
         drop(done);
         result

@@ -81,6 +81,12 @@ impl Source {
         self.tokens.iter().filter(|token| words.contains(&token.text.as_str())).map(|token| token.line)
     }
 
+    /// Lines in which these tokens begin, one after the other.
+    pub fn sequence(&self, wanted: &[&str]) -> Vec<usize> {
+        let begins = |at: &usize| texts(&self.tokens[*at..]).take(wanted.len()).eq(wanted.iter().copied());
+        (0..self.tokens.len()).filter(begins).map(|at| self.tokens[at].line).collect()
+    }
+
     /// All paths of two or more parts.
     pub fn paths(&self) -> Vec<Named> {
         let mut all = Vec::new();

@@ -89,12 +89,13 @@ impl Compiler {
         process::keep_together(&mut command, jail.map(|_| BOUNDS));
         // What a jail does to a thread is for good; and a compiler that is kept together ends with the thread that started it.
         let ended = thread::scope(|scope| {
-            let guarded = scope.spawn(|| -> Result<_, BuildError> {
+            let guard = || -> Result<_, BuildError> {
                 let is_locked = jail.map(Jail::lock_in);
                 let child = command.spawn().map_err(|e| self.not_started(e))?;
                 Ok((self.wait(child, what, place)?, is_locked))
-            });
-            guarded.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            let guarded = thread::Builder::new().name("vecud.compiler".to_owned()).spawn_scoped(scope, guard);
+            guarded.map_err(|e| self.not_started(e))?.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
         let (status, is_locked) = ended?;
         let (said, cut_off) = head(&words).map_err(failed)?;
