@@ -11,8 +11,8 @@ use std::time::Duration;
 const STOP: [(&str, &str, &str); 2] = [
     (
         "fmu.c",
-        "    fmu->base.start_time = fmu->time = startTime;\n",
-        "    fmu->base.start_time = fmu->time = startTime;
+        "    fmu->base.start_time = startTime;\n",
+        "    fmu->base.start_time = startTime;
     last_time = stopTimeDefined ? stopTime : 1e300;
     fmu_log(&fmu->base, fmi3OK, \"told %d %g %g\", (int)stopTimeDefined, startTime, stopTimeDefined ? stopTime : -1.0);\n",
     ),
