@@ -91,7 +91,7 @@ fn try_one(kind: &Kind, seed: u64, at_most: Duration) -> Result<Outcome, String>
     if outcome.memory > MOST_MEMORY {
         return Err(format!("{} bytes of memory: {said}", outcome.memory));
     }
-    if !outcome.accepted() && !outcome.stderr.contains(kind.culprit) {
+    if !outcome.accepted() && !names_its_culprit(kind, folder.path(), &outcome.stderr) {
         return Err(format!("a message without its culprit, {}: {said}", kind.culprit));
     }
     if let Some(left) = &outcome.left {
@@ -99,6 +99,13 @@ fn try_one(kind: &Kind, seed: u64, at_most: Duration) -> Result<Outcome, String>
     }
     (kind.look)(folder.path(), &outcome).map_err(|broken| format!("{broken}: {said}"))?;
     Ok(outcome)
+}
+
+/// Whether a message names the file that was mutated, or is about one that this file names (a rig, its stimuli).
+fn names_its_culprit(kind: &Kind, folder: &Path, message: &str) -> bool {
+    let Some((place, _)) = message.split_once(':') else { return false };
+    let is_named = || std::fs::read_to_string(folder.join(kind.culprit)).is_ok_and(|text| text.contains(place));
+    message.contains(kind.culprit) || !place.is_empty() && is_named()
 }
 
 fn seeds(usually: u64) -> std::ops::Range<u64> {
