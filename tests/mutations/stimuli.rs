@@ -45,10 +45,10 @@ pub fn mutate(text: &mut String, chance: &mut Chance) {
                 text.insert_str(place, chance.word(&odd));
             }
             8 => {
-                // Rows by the ten thousand.
+                // Rows by the ten thousand; of a row that has become long as many as this program has memory for.
                 let last = text.lines().last().unwrap_or_default().to_owned();
                 let rest = last.split_once(',').map_or("", |(_, rest)| rest).to_owned();
-                for row in 0..chance.below(20_000) {
+                for row in 0..chance.below(20_000).min((64 << 20) / (rest.len() + 1)) {
                     writeln!(text, "{},{rest}", 1.0 + row as f64 * 1e-6).unwrap();
                 }
             }
