@@ -6,12 +6,12 @@
 //! protocol. The file is sealed against shrinking and growing, so that no access can fail for want of a page.
 //!
 //! Before and behind the mapping lie pages that nobody may touch: whoever runs over the end of something beside it meets
-//! them first.
+//! them first. A copy of a process that `fork` makes has no mapping: what two of the same kind write counts for nobody.
 
 use super::SysError;
 use super::memory::page_size;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, ftruncate, memfd_create};
-use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -80,7 +80,9 @@ impl SharedMemory {
         let made = unsafe {
             mmap(start, length, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::FIXED, &file, 0)
         };
-        if let Err(error) = made {
+        // SAFETY: the mapping just made, whose content this leaves as it is.
+        let kept = made.and_then(|_| unsafe { madvise(start, length, Advice::LinuxDontFork) });
+        if let Err(error) = kept {
             // SAFETY: our own mapping, whole, into which there is no reference.
             let _ = unsafe { munmap(around, whole) };
             return Err(error);
@@ -139,6 +141,16 @@ mod tests {
         ours.words()[1023].store(7, Ordering::Release);
         assert_eq!(theirs.words()[1023].load(Ordering::Acquire), 7);
         assert!(ours.words()[..1023].iter().all(|w| w.load(Ordering::Relaxed) == 0));
+    }
+
+    /// As the kernel lists it: `dc`, do not copy on fork.
+    #[test]
+    fn a_forked_copy_of_the_process_has_no_mapping() {
+        let memory = SharedMemory::create("vecud-not-forked", 5000).unwrap();
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let (_, own) = maps.split_once(&format!("{:x}-", memory.words().as_ptr().addr())).unwrap();
+        let flags = own.lines().find(|line| line.starts_with("VmFlags:")).unwrap();
+        assert!(flags.split_whitespace().any(|flag| flag == "dc"), "{flags}");
     }
 
     /// Before the first word and behind the last one, as the kernel lists it.

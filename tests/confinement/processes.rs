@@ -1,6 +1,6 @@
 //! Processes that FMU code starts end with the run, and the report names them.
 
-use crate::program::{Outcome, Rig};
+use crate::program::{Outcome, Rig, changed_tracer};
 use crate::{run_as, tracer_with};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -98,4 +98,18 @@ fn children_that_vecud_has_inherited_are_left_alone() {
         assert!(!state.contains(") Z"), "{state}");
         crate::program::send(pid, nix::sys::signal::Signal::SIGKILL);
     }
+}
+
+/// `fork()` without an `exec` makes a second runner that goes on where the first one was: nothing that it does counts.
+#[test]
+fn a_copy_of_the_runner_that_fmu_code_makes_counts_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let fork =
+        [("for (;;) nanosleep(&day, NULL);", "fork(); (void)day;"), ("#include", "#include <unistd.h>\n#include")];
+    let fmu = changed_tracer(folder.path(), "failures.c", &fork);
+    let start = "fail_kind = 4, fail_clock = 1, fail_at = 51";
+    let rig = Rig::new("mode = 'virtual'\nstop_time = 2.0").fmu("a", fmu, start, "");
+    let run = rig.run().exits(0);
+    assert_eq!(run.count("a", "fast", "activations"), 2000, "{}", run.stderr);
+    assert_eq!(run.signals().last("a.count_fast"), 2000);
 }
