@@ -114,6 +114,25 @@ fn a_process_that_has_stopped_itself_is_ended_and_named() {
     }
 }
 
+/// A debugger may take its time, but nobody is one whom FMU code has made its tracer: the supervisor, or a child of its own.
+#[test]
+fn a_tracer_of_an_fmus_own_stops_no_limit() {
+    const HEAD: &str = "#include <signal.h>\n#include <sys/prctl.h>\n#include <sys/ptrace.h>\n#include <unistd.h>\n";
+    const BY_PARENT: &str = "ptrace(PTRACE_TRACEME, 0, 0, 0);";
+    const BY_CHILD: &str = "prctl(PR_SET_PTRACER, -1L, 0, 0, 0); pid_t own = getpid(); int ends[2]; char one; (void)!pipe(ends); \
+        if (fork() == 0) { ptrace(PTRACE_SEIZE, own, 0, 0); (void)!write(ends[1], \"x\", 1); for (;;) pause(); } (void)!read(ends[0], &one, 1);";
+    for (code, words) in [
+        (format!("{BY_PARENT} for (;;) pause();"), "in the constructors of its library"),
+        (format!("{BY_PARENT} raise(SIGSTOP);"), "stopped by a signal"),
+        (format!("{BY_CHILD} for (;;) pause();"), "in the constructors of its library"),
+    ] {
+        let (_folder, path) =
+            tracer_with(&format!("{HEAD}__attribute__((constructor)) static void never(void) {{ {code} }}"));
+        let run = Rig::new("mode = 'virtual'\nstop_time = 0.2\ncall_timeout = 0.5").fmu("a", path, "", "").run();
+        hung(&run, &[words, "fmu `a`", "call_timeout"]);
+    }
+}
+
 /// The line that tells of it, also with --quiet: nobody else says that anything is going on.
 #[test]
 fn who_waits_hears_of_it_every_ten_seconds() {

@@ -544,14 +544,13 @@ impl<'a> Supervision<'a> {
         let mut calls = Calls::new(&self.prepared.plan);
         let mut told_before_start = Vec::new();
         let ended = loop {
-            let status = self.child.try_wait().map_err(|error| Error::System(error.to_string()))?;
+            let status = self.try_wait()?;
             let phase = self.look_how_far_it_is(number);
             if !self.recording && phase >= Phase::Running && phase != Phase::Refused {
                 if let Err(error) =
                     begin(&mut self.output, &self.folder, &self.log, &mut self.recorder, self.prepared, self.teller)
                 {
-                    let _ = self.child.kill();
-                    let _ = self.child.wait();
+                    self.end_runner();
                     return Err(error);
                 }
                 self.recording = true;
@@ -602,6 +601,25 @@ impl<'a> Supervision<'a> {
             told_before_start.drain(..).for_each(|line| self.teller.say(&line));
         }
         Ok(ended)
+    }
+
+    /// How the runner has ended, if it has.
+    fn try_wait(&mut self) -> Result<Option<ExitStatus>, Error> {
+        let status = process::try_wait(&mut self.child).map_err(|error| Error::System(error.to_string()))?;
+        if status.is_none() && offspring::is_kept_by_a_tracer(self.child.id()) {
+            // Only FMU code has made one of these its tracer, or this process.
+            process::let_threads_go(self.child.id());
+            self.end_offspring();
+        }
+        Ok(status)
+    }
+
+    /// Ends the runner, of which there are no results.
+    fn end_runner(&mut self) {
+        let _ = self.child.kill();
+        while matches!(self.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// The runner's word for it, where that is one that can follow what it was: FMU code can write anywhere.

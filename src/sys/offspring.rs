@@ -11,6 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The highest limit that a marked process may have: as good as none, if anybody looked.
@@ -46,6 +47,23 @@ pub(super) fn wear(mark: u64) {
 pub fn adopt() -> Result<(), SysError> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(|error| SysError::new("adopt orphaned processes", error.raw_os_error(), super::privilege::prctl_fix()))
+}
+
+/// Whether a thread is of this process or of a descendant of it.
+pub(super) fn is_of_this_process(tid: u32) -> bool {
+    // Parents change while they are looked at, but there are no more generations than numbers of processes.
+    const MOST: usize = 1 << 22;
+    if Path::new(&format!("/proc/self/task/{tid}")).exists() {
+        return true;
+    }
+    let line = std::iter::successors(Some(tid), |pid| read(*pid).map(|process| process.parent));
+    line.take(MOST).any(|pid| pid == std::process::id())
+}
+
+/// Whether this child of this process has ended without this process being told: while another process traces one that has
+/// ended, its parent is not.
+pub fn is_kept_by_a_tracer(child: u32) -> bool {
+    read(child).is_some_and(|process| process.ended)
 }
 
 /// Takes note of the end of adopted children, so that they leave the table of processes; leaves `own` alone.

@@ -1,7 +1,9 @@
 //! The two processes: how one starts the other and what it hands on, and who listens to which signal.
 
-use super::SysError;
+use super::{SysError, offspring};
 use nix::sys::signal::{SigHandler, Signal, signal};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
+use nix::unistd::Pid;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -187,7 +189,7 @@ pub fn keep_together(command: &mut std::process::Command, bounds: Option<Bounds>
 pub fn end_together(child: &mut std::process::Child) {
     // It has not been waited for, so its number, which is its group's, belongs to nobody else.
     if let Ok(group) = i32::try_from(child.id()) {
-        let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(group), Signal::SIGKILL);
+        let _ = nix::sys::signal::killpg(Pid::from_raw(group), Signal::SIGKILL);
     }
     let _ = child.wait();
 }
@@ -296,9 +298,10 @@ pub fn stop_signals() -> u32 {
 /// What the kernel says of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// A signal (SIGSTOP, SIGTSTP) has stopped it, until SIGCONT.
+    /// A signal (SIGSTOP, SIGTSTP) has stopped it, until SIGCONT; or a tracer that is no debugger.
     pub stopped: bool,
-    /// Another process (a debugger) traces it.
+    /// A debugger traces it: a process that is neither this one nor a descendant of it. Code of others can make this
+    /// process its tracer (`PTRACE_TRACEME`), or a child of its own.
     pub traced: bool,
 }
 
@@ -306,9 +309,36 @@ pub struct Standing {
 pub fn standing(pid: u32) -> Standing {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)).map_or("", str::trim);
-    Standing {
-        stopped: value("State:").starts_with('T'),
-        traced: value("TracerPid:").parse().is_ok_and(|tracer: u32| tracer != 0),
+    let traced = value("TracerPid:").parse().is_ok_and(|tracer| tracer != 0 && !offspring::is_of_this_process(tracer));
+    let state = value("State:");
+    Standing { stopped: state.starts_with('T') || !traced && state.starts_with('t'), traced }
+}
+
+/// How a child has ended, if it has; for the thread that has started it. A thread of the child's that has made this one its
+/// tracer (`PTRACE_TRACEME`) stops at each signal, which [`Child::try_wait`](std::process::Child::try_wait) would take for the
+/// child's end, and is waited for after its own: it is let go, with that signal.
+pub fn try_wait(child: &mut std::process::Child) -> io::Result<Option<ExitStatus>> {
+    let leader = Pid::from_raw(child.id() as i32);
+    let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+    if let Ok(WaitStatus::Stopped(_, signal) | WaitStatus::PtraceEvent(_, signal, _)) = waitid(Id::Pid(leader), look) {
+        // It may have been killed meanwhile, and then there is nobody to be let go.
+        let _ = nix::sys::ptrace::detach(leader, signal);
+        return Ok(None);
+    }
+    child.try_wait()
+}
+
+/// Lets go all threads of a process but its first one that have made the calling thread their tracer and have stopped or ended.
+pub fn let_threads_go(pid: u32) {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return };
+    let numbers = threads.filter_map(|thread| thread.ok()?.file_name().to_str()?.parse::<i32>().ok());
+    for thread in numbers.filter(|thread| *thread != pid as i32).map(Pid::from_raw) {
+        // Of others than tracees it says that there is no such child.
+        let look = WaitPidFlag::WNOHANG | WaitPidFlag::__WALL;
+        if let Ok(WaitStatus::Stopped(_, signal) | WaitStatus::PtraceEvent(_, signal, _)) = waitpid(thread, Some(look))
+        {
+            let _ = nix::sys::ptrace::detach(thread, signal);
+        }
     }
 }
 

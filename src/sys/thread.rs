@@ -32,7 +32,11 @@ pub fn spawn<T: Send + 'static>(
         SysError::new(
             format!("start thread `{name}` with a stack of {stack_bytes} bytes"),
             error.raw_os_error().unwrap_or(0),
-            "check `ulimit -u` and, with locked memory, `ulimit -l`",
+            match error.raw_os_error() {
+                // What limits threads says EAGAIN.
+                Some(libc::EPERM) => "a seccomp filter forbids it, of FMU code or of the container",
+                _ => "check `ulimit -u` and, with locked memory, `ulimit -l`",
+            },
         )
     })
 }

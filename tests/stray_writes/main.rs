@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
-use vecud::record::board::{Board, Known, Layout, Phase};
+use vecud::record::board::{Board, Global, Known, Layout, Phase, Scheduling};
 
 /// What the supervisor may have of address space, KiB: far more than it needs, far less than what grows without bounds.
 const ADDRESSES: u64 = 2 << 20;
@@ -118,7 +118,14 @@ fn what_cannot_be_true_is_found_and_gone() {
             assert_eq!(board.examine(&plan, known), Vec::<String>::new(), "nothing is left");
             found
         };
-        assert_eq!(examine(&|index| u64::from(index == 0) * Phase::Running as u64), Vec::<String>::new());
+        let scheduling = if mode == "virtual" { Scheduling::Virtual } else { Scheduling::Fifo };
+        let said = |index: usize| match index {
+            _ if index == Global::Phase as usize => Phase::Running as u64,
+            _ if index == Global::Scheduling as usize => scheduling as u64 + 1,
+            _ => 0,
+        };
+        assert_eq!(examine(&said), Vec::<String>::new());
+        assert!(examine(&|_| 0).contains(&"Scheduling".to_owned()), "it was emptied");
         let mut random = program::Random(7);
         let noise: Vec<u64> = (0..layout.words()).map(|_| random.below(u64::MAX)).collect();
         for fill in

@@ -7,8 +7,8 @@
 
 use self::Range::{Any, Count, Fmu, Nanos, Task, Time, UpTo};
 use super::causes::{CauseCells, Part};
-use super::{Board, FMU_FINDINGS, FmuWord, Global, Layout, Metric, Phase, TaskWord, Threads};
-use crate::plan::{ConnectionId, FmuId, Plan, TaskId};
+use super::{Board, FMU_FINDINGS, FmuWord, Global, Layout, Metric, Phase, Scheduling, TaskWord, Threads};
+use crate::plan::{ConnectionId, FmuId, Mode, Plan, TaskId};
 use crate::record::histogram::Recorder;
 use crate::record::{findings, log};
 use std::sync::atomic::AtomicU64;
@@ -224,6 +224,17 @@ impl Look<'_, '_> {
         if (stop.load(Relaxed) == 1) != self.known.stop_requested {
             stop.store(u64::from(self.known.stop_requested), Relaxed);
             self.damage.push("StopRequest".to_owned());
+        }
+        // Who has come to activations has said it, and whoever empties the memory has not.
+        let possible = match self.plan.mode {
+            Mode::RealTime => [Scheduling::Fifo, Scheduling::Cooperative],
+            Mode::Virtual => [Scheduling::Virtual; 2],
+        };
+        let scheduling = self.board.global(Global::Scheduling);
+        let began = (Phase::Running..=Phase::Done).contains(&self.known.phase);
+        if began && !possible.map(|one| one as u64 + 1).contains(&scheduling.load(Relaxed)) {
+            scheduling.store(possible[1] as u64 + 1, Relaxed);
+            self.damage.push("Scheduling".to_owned());
         }
         if self.board.phase() != self.known.phase {
             self.board.global(Global::Phase).store(self.known.phase as u64, SeqCst);
