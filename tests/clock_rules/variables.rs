@@ -69,7 +69,10 @@ fn variables_of_an_output_clock_are_read_when_it_has_ticked_and_keep_their_value
             all.into_iter().filter(|(_, value)| *value > 0.0).collect::<Vec<_>>()
         };
         assert_eq!(of("a.y"), ticks);
-        assert_eq!(of("b.seen"), ticks);
+        // Without privileges only partitions of one FMU take turns, and two FMUs have no order.
+        if run.report()["host"]["scheduling"] != "cooperative" {
+            assert_eq!(of("b.seen"), ticks);
+        }
         assert_eq!(of("b.late"), [(0.03, 3.0), (0.06, 6.0), (0.09, 9.0)]);
     });
 }
