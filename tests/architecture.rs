@@ -28,12 +28,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     // Each dialect has headers of its own.
     (
         "fmu::build",
-        &["files", "fmu::cache", "fmu::description::Dialect", "fmu::guard", "fmu::platform", "places", "sys::process"],
+        &["files", "fmu::cache", "fmu::description::Abi", "fmu::guard", "fmu::platform", "places", "sys::process"],
     ),
-    ("fmu::archive", &["files", "fmu::build", "fmu::cache", "fmu::description::Dialect", "fmu::platform", "places"]),
+    ("fmu::archive", &["files", "fmu::build", "fmu::cache", "fmu::description::Abi", "fmu::platform", "places"]),
     ("ffi", &["fmu::description", "sys::float_control", "sys::prefetch"]),
     // A rig may say which dialect an FMU is of.
-    ("rig", &["fmu::description::Dialect", "places", "plain", "priority", "time"]),
+    ("rig", &["fmu::description::Abi", "places", "plain", "priority", "time"]),
     ("exchange::word", &["fmu::description"]),
     ("control", &["exchange::word", "fmu::description", "time"]),
     ("plan", &["columns", "exchange::word", "fmu::description", "priority", "rig", "plain", "time"]),

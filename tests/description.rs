@@ -344,7 +344,7 @@ fn a_later_minor_version_is_read_as_3_0_and_what_it_adds_is_ignored_with_a_note(
          <Clock name='c' valueReference='1' causality='input' intervalVariability='triggered' priority='1' hue='red'/>\
          </ModelVariables><ModelStructure/></fmiModelDescription>";
     let found = parse(text).unwrap();
-    assert_eq!((found.fmi_version.as_str(), found.dialect), ("3.1", Dialect::Released));
+    assert_eq!((found.fmi_version.as_str(), found.abi), ("3.1", Abi::Fmi3));
     assert_eq!(found.warnings.len(), 5, "{:#?}", found.warnings);
     assert!(found.warnings[0].contains("fmiVersion=\"3.1\" is later than the FMI 3.0"), "{:#?}", found.warnings);
     for ignored in ["mood=", "canFly=", "<Weather>", "hue="] {

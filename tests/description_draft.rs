@@ -2,9 +2,7 @@
 //! In texts with a `§` that is where the error must be.
 
 use proptest::prelude::*;
-use vecud::fmu::description::{
-    self, ClockType, Dialect, IntervalVariability, ModelDescription, ValueReference, Values,
-};
+use vecud::fmu::description::{self, Abi, ClockType, IntervalVariability, ModelDescription, ValueReference, Values};
 use vecud::priority::FmiPriority;
 use vecud::time::Fraction;
 
@@ -57,7 +55,7 @@ fn in_variables(content: &str) -> String {
 
 /// Parses the text without its mark; the error must be at the mark and say `message`.
 #[track_caller]
-fn refused_as(marked: &str, dialect: Option<Dialect>, message: &str) {
+fn refused_as(marked: &str, dialect: Option<Abi>, message: &str) {
     let (before, _) = marked.split_once('§').expect("the text has a mark");
     let (line, column) = (before.split('\n').count(), 1 + before.split('\n').next_back().unwrap().chars().count());
     match description::parse_as(&marked.replace('§', ""), dialect) {
@@ -91,7 +89,7 @@ fn warns(description: &ModelDescription, words: &str) -> bool {
 #[test]
 fn the_founding_example_loads_as_printed_with_warnings_only() {
     let found = loaded(THREE_INPUT_CLOCKS);
-    assert_eq!(found.dialect, Dialect::Draft);
+    assert_eq!(found.abi, Abi::Draft);
     assert_eq!(found.instantiation_token, "");
     let interface = found.scheduled_execution.as_ref().unwrap();
     assert!(interface.can_be_instantiated_only_once_per_process && interface.model_identifier == "ThreeInputClocks");
@@ -148,7 +146,7 @@ fn a_description_by_the_drafts_book_loads_without_a_warning() {
          <InitialUnknown valueReference='7'/><EventIndicator valueReference='6'/></ModelStructure>\
          </fmiModelDescription>",
     );
-    assert_eq!(found.dialect, Dialect::Draft);
+    assert_eq!(found.abi, Abi::Draft);
     // An interval of a type that is not used is not wanted either.
     let ignored = "is ignored: the clock is not periodic";
     assert!(found.warnings.iter().all(|warning| warning.contains(ignored)), "{:#?}", found.warnings);
@@ -252,7 +250,7 @@ fn a_type_passes_its_errors_to_the_variables_of_it() {
         ))
     };
     let variable = "<Clock name='c' valueReference='1' causality='input' declaredType='T'/>";
-    assert_eq!(loaded(&with_type("", variable)).dialect, Dialect::Draft);
+    assert_eq!(loaded(&with_type("", variable)).abi, Abi::Draft);
     refused(&with_type("§strict='true'", variable), "needs periodic");
     refused(&with_type("triggeredBy='9'", &format!("§{variable}")), "triggeredBy names a value reference");
     let strict = "periodic='true' strict='true'";
@@ -328,48 +326,48 @@ fn a_local_clock_belongs_to_no_released_fmu_for_scheduled_execution_alone() {
     assert!(description::parse(&in_variables(&local).replace("ScheduledExecution", "CoSimulation")).is_ok());
     // The draft lets fmi3GetClock read local clocks in Scheduled Execution too.
     let draft = "<Clock name='l' valueReference='1' clockType='communicationPoint' priority='1'/>";
-    assert_eq!(loaded(&in_variables(draft)).dialect, Dialect::Draft);
+    assert_eq!(loaded(&in_variables(draft)).abi, Abi::Draft);
 }
 
 #[test]
 fn the_dialect_is_known_by_what_only_one_has() {
-    use Dialect::{Draft, Released};
+    use Abi::{Draft, Fmi3};
     let clock = |attributes: &str| format!("<Clock name='c' valueReference='1' causality='input' {attributes}/>");
     for (variables, dialect) in [
-        (clock("intervalVariability='triggered'"), Released),
+        (clock("intervalVariability='triggered'"), Fmi3),
         (clock("clockType='communicationPoint'"), Draft),
-        ("<Int8 name='x' valueReference='1'/>".to_owned(), Released),
-        ("<Float64 name='x' valueReference='1' periodic='true'/>".to_owned(), Released),
-        (clock("intervalVariability='triggered'") + "<Int8 name='x' valueReference='2' clocks='1'/>", Released),
+        ("<Int8 name='x' valueReference='1'/>".to_owned(), Fmi3),
+        ("<Float64 name='x' valueReference='1' periodic='true'/>".to_owned(), Fmi3),
+        (clock("intervalVariability='triggered'") + "<Int8 name='x' valueReference='2' clocks='1'/>", Fmi3),
         (clock("clockType='communicationPoint'") + "<Int8 name='x' valueReference='2' clockReference='1'/>", Draft),
     ] {
-        assert_eq!(loaded(&in_variables(&variables)).dialect, dialect, "{variables}");
+        assert_eq!(loaded(&in_variables(&variables)).abi, dialect, "{variables}");
     }
     let variables = "<ModelVariables><Float64 name='x' valueReference='1' initial='exact' start='0'/>\
                      <Float64 name='d' valueReference='2' derivative='1'/></ModelVariables>";
     for (interface, structure, dialect) in [
         ("<ModelExchange modelIdentifier='m'/>", "<Derivative valueReference='2'/>", Draft),
-        ("<ModelExchange modelIdentifier='m'/>", "<ContinuousStateDerivative valueReference='2'/>", Released),
+        ("<ModelExchange modelIdentifier='m'/>", "<ContinuousStateDerivative valueReference='2'/>", Fmi3),
         ("<ModelExchange modelIdentifier='m' completedIntegratorStepNotNeeded='true'/>", "", Draft),
-        ("<ModelExchange modelIdentifier='m' needsCompletedIntegratorStep='true'/>", "", Released),
-        ("<CoSimulation modelIdentifier='m' mightReturnEarlyFromDoStep='true'/>", "", Released),
-        ("<CoSimulation modelIdentifier='m' hasEventMode='true'/>", "", Released),
+        ("<ModelExchange modelIdentifier='m' needsCompletedIntegratorStep='true'/>", "", Fmi3),
+        ("<CoSimulation modelIdentifier='m' mightReturnEarlyFromDoStep='true'/>", "", Fmi3),
+        ("<CoSimulation modelIdentifier='m' hasEventMode='true'/>", "", Fmi3),
     ] {
         let text = in_root(&format!("{interface}{variables}<ModelStructure>{structure}</ModelStructure>"));
         let found = loaded(&text);
-        assert_eq!(found.dialect, dialect, "{text}");
+        assert_eq!(found.abi, dialect, "{text}");
         let derivatives = usize::from(!structure.is_empty());
         assert_eq!(found.structure.continuous_state_derivatives.len(), derivatives, "{text}");
     }
     for (version, dialect) in [
-        ("3.0", Released),
-        ("3.0.1", Released),
+        ("3.0", Fmi3),
+        ("3.0.1", Fmi3),
         ("3.0-alpha.5", Draft),
-        ("3.0-beta.2", Released),
-        ("3.0-rc.1", Released),
+        ("3.0-beta.2", Fmi3),
+        ("3.0-rc.1", Fmi3),
     ] {
         let text = in_variables("<Int8 name='x' valueReference='1'/>").replace("'3.0'", &format!("'{version}'"));
-        assert_eq!(loaded(&text).dialect, dialect, "{version}");
+        assert_eq!(loaded(&text).abi, dialect, "{version}");
     }
 }
 
@@ -387,13 +385,13 @@ fn a_mixture_of_dialects_is_refused_unless_the_caller_says_which_it_is() {
          say which of them it is with dialect = \"draft\" or dialect = \"released\" in [fmu.NAME] of a rig",
     );
     let plain = text.replace('§', "");
-    let draft = description::parse_as(&plain, Some(Dialect::Draft)).unwrap();
-    assert_eq!(draft.dialect, Dialect::Draft);
+    let draft = description::parse_as(&plain, Some(Abi::Draft)).unwrap();
+    assert_eq!(draft.abi, Abi::Draft);
     assert_eq!(clock(&draft, "c").interval_variability, IntervalVariability::Fixed);
     assert_eq!(draft.variable("x").unwrap().clocks, [ValueReference(1)]);
     assert!(warns(&draft, "intervalVariability=\"triggered\" belongs to the released FMI 3.0 and is ignored"));
-    let released = description::parse_as(&plain, Some(Dialect::Released)).unwrap();
-    assert_eq!(released.dialect, Dialect::Released);
+    let released = description::parse_as(&plain, Some(Abi::Fmi3)).unwrap();
+    assert_eq!(released.abi, Abi::Fmi3);
     let c = clock(&released, "c");
     assert_eq!((c.interval_variability, c.clock_type), (IntervalVariability::Triggered, None));
     assert!(released.variable("x").unwrap().clocks.is_empty());
@@ -405,7 +403,7 @@ fn a_mixture_of_dialects_is_refused_unless_the_caller_says_which_it_is() {
          intervalDecimal='1' shiftDecimal='-1' supportsFraction='maybe'/>\
          <Int8 name='x' valueReference='2' clocks='1' previous='9'/>",
     );
-    let draft = description::parse_as(&decimals, Some(Dialect::Draft)).unwrap_or_else(|error| panic!("{error}"));
+    let draft = description::parse_as(&decimals, Some(Abi::Draft)).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((clock(&draft, "c").interval, clock(&draft, "c").shift), (None, Fraction::ZERO));
     let x = draft.variable("x").unwrap();
     assert!(x.clocks.is_empty() && x.previous.is_none());
@@ -416,12 +414,12 @@ fn a_mixture_of_dialects_is_refused_unless_the_caller_says_which_it_is() {
     }
     let plain = in_variables("<Clock name='c' valueReference='1' causality='input' intervalVariability='triggered'/>");
     let marked = plain.replace("<Clock", "§<Clock");
-    refused_as(&marked, Some(Dialect::Draft), "attribute `clockType` is missing");
+    refused_as(&marked, Some(Abi::Draft), "attribute `clockType` is missing");
     let structure = in_root(&format!(
         "{SE}<ModelVariables><Int8 name='x' valueReference='1'/></ModelVariables><ModelStructure>\
          <Derivative valueReference='1'/></ModelStructure>"
     ));
-    let found = description::parse_as(&structure, Some(Dialect::Released)).unwrap();
+    let found = description::parse_as(&structure, Some(Abi::Fmi3)).unwrap();
     assert!(warns(&found, "<Derivative> belongs to the draft of FMI 3.0 and is ignored"), "{:#?}", found.warnings);
 }
 
@@ -439,7 +437,7 @@ proptest! {
     #[test]
     fn damaged_drafts_never_panic(
         cuts in prop::collection::vec((0..THREE_INPUT_CLOCKS.len(), 0..20usize, "[ -~ü<>'=0-9]{0,6}"), 1..4),
-        dialect in prop::option::of(prop::bool::ANY.prop_map(|draft| if draft { Dialect::Draft } else { Dialect::Released })),
+        dialect in prop::option::of(prop::bool::ANY.prop_map(|draft| if draft { Abi::Draft } else { Abi::Fmi3 })),
     ) {
         let mut text: Vec<char> = THREE_INPUT_CLOCKS.chars().collect();
         for (at, length, replacement) in cuts {
@@ -471,7 +469,7 @@ proptest! {
              <Clock name='o' valueReference='2' causality='output' clockType='communicationPoint'>{dimensions}</Clock>",
             attributes.join(" ")
         );
-        for dialect in [None, Some(Dialect::Draft), Some(Dialect::Released)] {
+        for dialect in [None, Some(Abi::Draft), Some(Abi::Fmi3)] {
             let _ = description::parse_as(&in_variables(&clock), dialect);
         }
     }

@@ -7,7 +7,7 @@
 //! `required` are those that every FMU with Scheduled Execution must export; `optional` are those that only Model Exchange
 //! and Co-Simulation use, so that an FMU that leaves them out is not turned away.
 
-use crate::fmu::description::Dialect;
+use crate::fmu::description::Abi;
 
 /// Hands the list to the macro `$with`.
 macro_rules! for_each_function {
@@ -375,11 +375,11 @@ impl Function {
         if fraction { Function::GetShiftFraction } else { Function::GetShiftDecimal }
     }
 
-    /// The name in C in that dialect: two functions were renamed on the way to the release.
-    pub fn name_in(self, dialect: Dialect) -> &'static str {
-        match (dialect, self) {
-            (Dialect::Draft, Function::DeserializeFMUState) => "fmi3DeSerializeFMUState",
-            (Dialect::Draft, Function::GetContinuousStateDerivatives) => "fmi3GetDerivatives",
+    /// The name in C in that interface: two functions were renamed on the way to the release.
+    pub fn name_in(self, abi: Abi) -> &'static str {
+        match (abi, self) {
+            (Abi::Draft, Function::DeserializeFMUState) => "fmi3DeSerializeFMUState",
+            (Abi::Draft, Function::GetContinuousStateDerivatives) => "fmi3GetDerivatives",
             _ => self.name(),
         }
     }

@@ -4,7 +4,7 @@
 
 use super::function::{Function, for_each_function};
 use super::types::*;
-use crate::fmu::description::Dialect;
+use crate::fmu::description::Abi;
 use std::ffi::{c_int, c_void};
 
 macro_rules! define_table {
@@ -111,11 +111,11 @@ pub enum Own {
 }
 
 impl Functions {
-    /// Which dialect the FMU speaks.
-    pub fn dialect(&self) -> Dialect {
+    /// What the FMU speaks.
+    pub fn abi(&self) -> Abi {
         match self.own {
-            Own::Released(_) => Dialect::Released,
-            Own::Draft(_) => Dialect::Draft,
+            Own::Released(_) => Abi::Fmi3,
+            Own::Draft(_) => Abi::Draft,
         }
     }
 
@@ -125,17 +125,14 @@ impl Functions {
     /// # Safety
     /// What `symbol` returns for a function is null or the address of a C function with that function's signature in that
     /// dialect's headers, callable for as long as the table is used.
-    pub(super) unsafe fn load(
-        dialect: Dialect,
-        symbol: impl Fn(Function) -> *mut c_void,
-    ) -> (Functions, Vec<Function>) {
-        let (own, required) = match dialect {
-            Dialect::Released => {
+    pub(super) unsafe fn load(abi: Abi, symbol: impl Fn(Function) -> *mut c_void) -> (Functions, Vec<Function>) {
+        let (own, required) = match abi {
+            Abi::Fmi3 => {
                 // SAFETY: this function's contract.
                 (Own::Released(unsafe { ReleasedFunctions::resolve(&symbol) }), ReleasedFunctions::REQUIRED)
             }
             // SAFETY: as above.
-            Dialect::Draft => (Own::Draft(unsafe { DraftFunctions::resolve(&symbol) }), DraftFunctions::REQUIRED),
+            Abi::Draft => (Own::Draft(unsafe { DraftFunctions::resolve(&symbol) }), DraftFunctions::REQUIRED),
         };
         let required = Functions::REQUIRED.iter().chain(required).copied();
         let missing = required.filter(|&function| symbol(function).is_null()).collect();

@@ -8,7 +8,7 @@
 use super::environment::Environment;
 use super::function::Function;
 use super::functions::Functions;
-use crate::fmu::description::Dialect;
+use crate::fmu::description::Abi;
 use crate::sys::float_control;
 use crate::sys::prefetch::prefetch;
 use libloading::os::unix;
@@ -33,10 +33,10 @@ pub struct Library {
 }
 
 impl Library {
-    /// Loads the shared library of an FMU with Scheduled Execution that speaks `dialect`: all symbols bound now, none visible
-    /// to others. What the library exports and says of its version must not belong to the other dialect, whose functions have
+    /// Loads the shared library of an FMU with Scheduled Execution that speaks `abi`: all symbols bound now, none visible
+    /// to others. What the library exports and says of its version must not belong to the other one, whose functions have
     /// other arguments under the same names.
-    pub fn load(path: &Path, dialect: Dialect) -> Result<Library, LoadError> {
+    pub fn load(path: &Path, abi: Abi) -> Result<Library, LoadError> {
         let failed = |reason: LoadErrorKind| LoadError { path: path.to_path_buf(), kind: reason };
         // A name without a slash would be searched for in the system's directories.
         let absolute = std::path::absolute(path).map_err(|e| failed(LoadErrorKind::Open(e.to_string())))?;
@@ -52,26 +52,26 @@ impl Library {
             found.map_or(std::ptr::null_mut(), |symbol| symbol.as_raw_ptr())
         };
         let exported = |names: &[&'static str]| names.iter().copied().find(|name| !symbol(name).is_null());
-        if let (None, Some(sign)) = (exported(signs(dialect)), exported(signs(other(dialect)))) {
-            return Err(failed(LoadErrorKind::Dialect { expected: dialect, sign: sign.to_owned() }));
+        if let (None, Some(sign)) = (exported(signs(abi)), exported(signs(other(abi)))) {
+            return Err(failed(LoadErrorKind::Abi { expected: abi, sign: sign.to_owned() }));
         }
         // SAFETY: the addresses come from the symbols of these names in an FMU binary, whose signatures the standard
-        // fixes; it speaks the dialect that was asked for, or nothing shows that it does not; `handle` moves into the same
+        // fixes; it speaks what was asked for, or nothing shows that it does not; `handle` moves into the same
         // value as the table, so they stay mapped.
-        let (functions, missing) = unsafe { Functions::load(dialect, |function| symbol(function.name_in(dialect))) };
+        let (functions, missing) = unsafe { Functions::load(abi, |function| symbol(function.name_in(abi))) };
         // The draft does not say that all functions must be there, as FMI 3.0 does.
-        let unbearable = |function: &Function| dialect == Dialect::Released || CORE.contains(function);
+        let unbearable = |function: &Function| abi == Abi::Fmi3 || CORE.contains(function);
         if missing.iter().any(unbearable) {
             let missing = missing.into_iter().filter(unbearable).collect();
-            return Err(failed(LoadErrorKind::MissingSymbols { dialect, missing }));
+            return Err(failed(LoadErrorKind::MissingSymbols { abi, missing }));
         }
         let library = Library::assemble(functions, missing, Some(handle));
-        match dialects_of(&library.version) {
-            of if of.contains(&dialect) => Ok(library),
+        match spoken_by(&library.version) {
+            of if of.contains(&abi) => Ok(library),
             [] => Err(failed(LoadErrorKind::Version(library.version.clone()))),
             _ => {
                 let sign = format!("version {}", library.version);
-                Err(failed(LoadErrorKind::Dialect { expected: dialect, sign }))
+                Err(failed(LoadErrorKind::Abi { expected: abi, sign }))
             }
         }
     }
@@ -154,11 +154,11 @@ impl fmt::Debug for Library {
 
 /// What `fmi3GetVersion` may say in which dialect: 3.0, its patch releases, and later minor versions, which only add what may
 /// be ignored (FMI 3.0.2, 2.6); the alphas before it, or what they were to become.
-fn dialects_of(version: &str) -> &'static [Dialect] {
+fn spoken_by(version: &str) -> &'static [Abi] {
     match version {
-        "3.0" => &[Dialect::Released, Dialect::Draft],
-        alpha if alpha.starts_with("3.0-alpha") => &[Dialect::Draft],
-        other if other.starts_with("3.") => &[Dialect::Released],
+        "3.0" => &[Abi::Fmi3, Abi::Draft],
+        alpha if alpha.starts_with("3.0-alpha") => &[Abi::Draft],
+        other if other.starts_with("3.") => &[Abi::Fmi3],
         _ => &[],
     }
 }
@@ -176,25 +176,18 @@ pub(super) const CORE: &[Function] = &[
     Function::ActivateModelPartition,
 ];
 
-/// Functions that only libraries of that dialect export.
-fn signs(dialect: Dialect) -> &'static [&'static str] {
-    match dialect {
-        Dialect::Released => &["fmi3DeserializeFMUState", "fmi3GetShiftDecimal", "fmi3GetContinuousStateDerivatives"],
-        Dialect::Draft => &["fmi3DeSerializeFMUState", "fmi3GetDerivatives"],
+/// Functions that only libraries with that interface export.
+fn signs(abi: Abi) -> &'static [&'static str] {
+    match abi {
+        Abi::Fmi3 => &["fmi3DeserializeFMUState", "fmi3GetShiftDecimal", "fmi3GetContinuousStateDerivatives"],
+        Abi::Draft => &["fmi3DeSerializeFMUState", "fmi3GetDerivatives"],
     }
 }
 
-fn other(dialect: Dialect) -> Dialect {
-    match dialect {
-        Dialect::Released => Dialect::Draft,
-        Dialect::Draft => Dialect::Released,
-    }
-}
-
-fn words(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Released => "released FMI 3.0",
-        Dialect::Draft => "the draft of FMI 3.0",
+fn other(abi: Abi) -> Abi {
+    match abi {
+        Abi::Fmi3 => Abi::Draft,
+        Abi::Draft => Abi::Fmi3,
     }
 }
 
@@ -235,14 +228,14 @@ pub enum LoadErrorKind {
     /// It does not export all that Scheduled Execution needs.
     MissingSymbols {
         /// As which it was loaded.
-        dialect: Dialect,
+        abi: Abi,
         /// What is not there.
         missing: Vec<Function>,
     },
     /// It speaks the other dialect.
-    Dialect {
+    Abi {
         /// As which it was loaded.
-        expected: Dialect,
+        expected: Abi,
         /// What shows that: a function that it exports, or its version.
         sign: String,
     },
@@ -260,18 +253,18 @@ impl fmt::Display for LoadError {
                 "{path}: cannot be loaded, since it needs something that is not installed here: {words}\n  \
                  The FMU's documentation/ folder (externalDependencies) may say what to install."
             ),
-            LoadErrorKind::MissingSymbols { dialect, missing } => {
-                let names: Vec<&str> = missing.iter().map(|f| f.name_in(*dialect)).collect();
+            LoadErrorKind::MissingSymbols { abi, missing } => {
+                let names: Vec<&str> = missing.iter().map(|f| f.name_in(*abi)).collect();
                 let (count, s) = (names.len(), if names.len() == 1 { "" } else { "s" });
-                let version = if *dialect == Dialect::Draft { "draft of FMI 3.0" } else { "FMI 3.0" };
+                let version = if *abi == Abi::Draft { "draft of FMI 3.0" } else { "FMI 3.0" };
                 let names = names.join(", ");
                 write!(f, "{path}: {count} function{s} missing that Scheduled Execution ({version}) needs: {names}")
             }
-            LoadErrorKind::Dialect { expected, sign } => write!(
+            LoadErrorKind::Abi { expected, sign } => write!(
                 f,
                 "{path}: the model description is that of {}, but the library speaks {}: it has {sign}",
-                words(*expected),
-                words(other(*expected))
+                expected.name(),
+                other(*expected).name()
             ),
             LoadErrorKind::Version(version) if version.is_empty() => {
                 write!(f, "{path}: fmi3GetVersion returns no version")

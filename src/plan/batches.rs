@@ -15,7 +15,7 @@ use super::start_values::Starts;
 use super::triggers::Output;
 use super::values;
 use super::{Batch, BatchItem, ConnectionId, OnTick};
-use crate::fmu::description::{Causality, Dialect, Values, Variability, Variable, VariableType};
+use crate::fmu::description::{Abi, Causality, Values, Variability, Variable, VariableType};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the rig wants of the variables of one FMU, by index.
@@ -102,7 +102,7 @@ fn output_clocks(unit: &Unit, outputs: &[Output], v: &Variable) -> Vec<usize> {
 /// Whether this variable is read in the callback in which its output clock has ticked. Arrays of variable size are not:
 /// nobody follows their size there.
 fn is_on_tick(unit: &Unit, v: &Variable) -> bool {
-    unit.dialect() == Dialect::Draft
+    unit.abi() == Abi::Draft
         && is_of_output_clocks(unit, v)
         && matches!(v.causality, Causality::Output | Causality::Local)
         && !control::is_resizable(unit, v)

@@ -493,7 +493,7 @@ fn tasks(
 
 /// Everything but the values and intervals that are set and read before the run.
 fn fmu_plan(unit: &Unit, fmu: usize, cpu: usize, outputs: &[Output], sorted: &Sorted, tasks: &[TaskPlan]) -> FmuPlan {
-    let dialect = unit.dialect();
+    let abi = unit.abi();
     let own = |&id: &TaskId| tasks[id.0].fmu == FmuId(fmu);
     let ids = || (0..tasks.len()).map(TaskId).filter(own);
     let output = |output: &Output| {
@@ -512,8 +512,8 @@ fn fmu_plan(unit: &Unit, fmu: usize, cpu: usize, outputs: &[Output], sorted: &So
         // For people only; a plan travels as UTF-8.
         path: unit.input.path.to_string_lossy().into_owned().into(),
         library: unit.input.library.clone(),
-        dialect,
-        resources: unit.input.resources.as_deref().map(|path| dialect::resources(dialect, path)),
+        abi,
+        resources: unit.input.resources.as_deref().map(|path| dialect::resources(abi, path)),
         token: unit.input.description.instantiation_token.clone(),
         time_unit: unit.input.description.time.unit(),
         cpu,

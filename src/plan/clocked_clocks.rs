@@ -10,7 +10,7 @@ use super::clocks::Draft;
 use super::findings::Unit;
 use super::triggers::Output;
 use super::{Release, Timetable};
-use crate::fmu::description::{Dialect, ValueReference};
+use crate::fmu::description::{Abi, ValueReference};
 use crate::time::{Fraction, Instant};
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ pub(super) fn notes(units: &[Unit], drafts: &[Draft], outputs: &[Vec<Output>], t
     for draft in drafts {
         let unit = &units[draft.fmu];
         let own = &unit.variables()[draft.variable].clocks;
-        let released = unit.dialect() == Dialect::Released;
+        let released = unit.abi() == Abi::Fmi3;
         if !released || own.is_empty() || ticks_only_with(own, draft, units, drafts, outputs, times.start) {
             continue;
         }

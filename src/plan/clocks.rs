@@ -4,7 +4,7 @@ use super::findings::{Findings, Unit};
 use super::schedulability::Figures;
 use super::words::kind_in;
 use super::{Release, Timetable};
-use crate::fmu::description::{Causality, Clock, Dialect, IntervalVariability, Variable};
+use crate::fmu::description::{Abi, Causality, Clock, IntervalVariability, Variable};
 use crate::priority::FmiPriority;
 use crate::rig::{At, Limits, Mode, Overrun, Rig, RigClock};
 use crate::time::{Fraction, Instant, Nanos};
@@ -183,7 +183,7 @@ fn draft(
     }
     let priority = priority(unit, v, clock, findings);
     // The draft has its own time and way for that, and none for shifts.
-    let told = is_adjustable(clock.interval_variability) && unit.dialect() == Dialect::Released;
+    let told = is_adjustable(clock.interval_variability) && unit.abi() == Abi::Fmi3;
     let limit = |limits: fn(&Limits) -> Option<Nanos>| overrides.iter().find_map(|c| limits(&c.limits));
     Some(Draft {
         fmu,
@@ -243,7 +243,7 @@ fn release(
     findings: &mut Findings,
 ) -> Option<Release> {
     let kind = clock.interval_variability;
-    let dialect = unit.dialect();
+    let abi = unit.abi();
     let written = [("interval", interval), ("shift", shift)];
     for (what, value) in written {
         if let (Some(value), false) = (value, is_adjustable(kind)) {
@@ -252,16 +252,16 @@ fn release(
                 unit.name(),
                 v.name,
                 value.value.seconds(),
-                kind_in(dialect, kind),
-                match dialect {
-                    Dialect::Released => "fixed or tunable",
-                    Dialect::Draft => "periodic",
+                kind_in(abi, kind),
+                match abi {
+                    Abi::Draft => "periodic",
+                    _ => "fixed or tunable",
                 }
             );
             findings.rig(value.place, message);
         }
         // The table of 2.2.8.2 has Set for these clocks with `intervalDecimal`, and Get for those without.
-        let asked = is_adjustable(kind) && dialect == Dialect::Released && !clock.interval_decimal;
+        let asked = is_adjustable(kind) && abi == Abi::Fmi3 && !clock.interval_decimal;
         if let (Some(value), true) = (value, asked) {
             let message = format!(
                 "the {what} of {}.{} cannot be set to {} s: its description has no intervalDecimal, so the FMU says what it is \
@@ -284,7 +284,7 @@ fn release(
         }
         // By the letter of the standard: what counts is whether `intervalDecimal` is there. In the draft the importer decides.
         IntervalVariability::Fixed | IntervalVariability::Tunable => {
-            if dialect == Dialect::Released && !clock.interval_decimal {
+            if abi == Abi::Fmi3 && !clock.interval_decimal {
                 return Some(Release::Asked);
             }
             match interval.or(clock.interval) {
@@ -292,7 +292,7 @@ fn release(
                 None => {
                     let message = format!(
                         "the {} clock \"{}\" has no interval; give it one as interval in [fmu.{}.clock.{}]",
-                        kind_in(dialect, kind),
+                        kind_in(abi, kind),
                         v.name,
                         unit.name(),
                         v.name

@@ -3,12 +3,12 @@
 use super::DraftIntervals;
 use super::clocks::Draft;
 use super::findings::{Findings, Unit};
-use crate::fmu::description::{Dialect, IntervalVariability};
+use crate::fmu::description::{Abi, IntervalVariability};
 use std::fmt::Write;
 
 /// Keys of the rig that concern the other dialect.
 pub(super) fn check(unit: &Unit, findings: &mut Findings) {
-    if let (Dialect::Released, Some(key)) = (unit.dialect(), &unit.rig.get_intervals) {
+    if let (Abi::Fmi3, Some(key)) = (unit.abi(), &unit.rig.get_intervals) {
         let message = format!(
             "get_intervals concerns FMUs of the draft dialect; {} is of released FMI 3.0, where only countdown and changing \
              clocks have such intervals",
@@ -18,12 +18,12 @@ pub(super) fn check(unit: &Unit, findings: &mut Findings) {
     }
 }
 
-/// Where the resources are, as `fmi3InstantiateScheduledExecution` is told: a path in the released dialect, a URI in the
-/// draft (requirements.md X24: of the `resources` directory).
-pub(super) fn resources(dialect: Dialect, path: &str) -> String {
-    match dialect {
-        Dialect::Released => path.to_owned(),
-        Dialect::Draft => file_uri(path.trim_end_matches('/')),
+/// Where the resources are, as the instance is told: a path in released FMI 3.0, else a URI (of the draft requirements.md X24:
+/// of the `resources` directory).
+pub(super) fn resources(abi: Abi, path: &str) -> String {
+    match abi {
+        Abi::Fmi3 => path.to_owned(),
+        Abi::Draft => file_uri(path.trim_end_matches('/')),
     }
 }
 
@@ -47,7 +47,7 @@ fn file_uri(path: &str) -> String {
 /// gives another interval than the description or the description gives none: "start interval values from XML apply unless
 /// the simulation algorithm gives others". One call is for all elements of a clock.
 pub(super) fn intervals(unit: &Unit, fmu: usize, drafts: &[Draft]) -> Vec<DraftIntervals> {
-    if unit.dialect() == Dialect::Released {
+    if unit.abi() == Abi::Fmi3 {
         return Vec::new();
     }
     let mut all = Vec::new();
@@ -72,8 +72,8 @@ mod tests {
 
     #[test]
     fn the_draft_gets_a_uri_without_a_final_slash_the_released_dialect_a_path_with_one() {
-        assert_eq!(resources(Dialect::Released, "/tmp/x y/resources/"), "/tmp/x y/resources/");
-        assert_eq!(resources(Dialect::Draft, "/tmp/x y/resources/"), "file:///tmp/x%20y/resources");
+        assert_eq!(resources(Abi::Fmi3, "/tmp/x y/resources/"), "/tmp/x y/resources/");
+        assert_eq!(resources(Abi::Draft, "/tmp/x y/resources/"), "file:///tmp/x%20y/resources");
     }
 
     #[test]

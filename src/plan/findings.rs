@@ -1,7 +1,7 @@
 //! What `build` finds on its way, and the FMUs it looks at.
 
 use super::{FmuInput, StartValue};
-use crate::fmu::description::{Dialect, Dimension, ValueReference, Values, Variable};
+use crate::fmu::description::{Abi, Dimension, ValueReference, Values, Variable};
 use crate::rig::{Place, Problem, Rig, RigFmu, suggestion};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -76,8 +76,8 @@ impl<'a> Unit<'a> {
         &self.rig.name.value
     }
 
-    pub(super) fn dialect(&self) -> Dialect {
-        self.input.description.dialect
+    pub(super) fn abi(&self) -> Abi {
+        self.input.description.abi
     }
 
     pub(super) fn variables(&self) -> &'a [Variable] {

@@ -4,7 +4,7 @@ use super::TracePlan;
 use super::conversion::Conversion;
 use super::schedulability::{Figures, HostFigures};
 use super::stimulus::{FedElement, StimulusPlan};
-use crate::fmu::description::{Dialect, IntervalVariability, ValueReference, Values, VariableType};
+use crate::fmu::description::{Abi, IntervalVariability, ValueReference, Values, VariableType};
 use crate::priority::{FifoPriority, FmiPriority};
 use crate::time::{Fraction, Instant, Nanos, TimeUnit};
 use serde::{Deserialize, Serialize};
@@ -116,7 +116,7 @@ pub struct FmuPlan {
     /// The shared library.
     pub library: PathBuf,
     /// Which dialect the library must speak.
-    pub dialect: Dialect,
+    pub abi: Abi,
     /// `resourcePath`, absolute, ending in `/`; in the draft `resourceLocation`, a URI. `None` when the FMU has none.
     pub resources: Option<String>,
     /// `instantiationToken`.

@@ -318,8 +318,8 @@ fn clock(
         return Err(Foreign(format!("{to} is triggered by {by} of the FMU itself (triggeredBy): no stimulus can")));
     }
     if c.interval_variability != IntervalVariability::Triggered {
-        let kind = kind_in(unit.dialect(), c.interval_variability);
-        let wanted = kind_in(unit.dialect(), IntervalVariability::Triggered);
+        let kind = kind_in(unit.abi(), c.interval_variability);
+        let wanted = kind_in(unit.abi(), IntervalVariability::Triggered);
         return Err(Foreign(format!("{to} is a {kind} clock: a stimulus ticks only {wanted} clocks")));
     }
     let meant = |d: &usize| {

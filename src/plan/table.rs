@@ -91,7 +91,7 @@ fn tasks(plan: &Plan) -> String {
         vec![
             plan.fmus[task.fmu.0].name.clone(),
             task.clock.clone(),
-            kind_in(plan.fmus[task.fmu.0].dialect, task.kind).to_owned(),
+            kind_in(plan.fmus[task.fmu.0].abi, task.kind).to_owned(),
             release(plan, &task.release),
             task.fmi_priority.0.to_string(),
             task.level.to_string(),

@@ -103,7 +103,7 @@ pub(super) fn connect(
     }
     for draft in drafts.iter().filter(|draft| draft.release == Release::Never) {
         let unit = &units[draft.fmu];
-        let (name, kind) = (draft.name(unit), kind_in(unit.dialect(), IntervalVariability::Triggered));
+        let (name, kind) = (draft.name(unit), kind_in(unit.abi(), IntervalVariability::Triggered));
         let article = if kind.starts_with('a') { "an" } else { "a" };
         findings.note(format!(
             "{}.{name} is {article} {kind} clock that no [[trigger]] names: it never ticks",
@@ -182,8 +182,8 @@ fn target(clock: &At<Endpoint>, units: &[Unit], findings: &mut Findings) -> Opti
             return Some((fmu, index, element));
         }
         Some(c) if is_input_clock(v) => {
-            let kind = kind_in(unit.dialect(), c.interval_variability);
-            let wanted = kind_in(unit.dialect(), IntervalVariability::Triggered);
+            let kind = kind_in(unit.abi(), c.interval_variability);
+            let wanted = kind_in(unit.abi(), IntervalVariability::Triggered);
             let message = format!("{} is a {kind} clock: only {wanted} clocks can have a trigger", clock.value);
             findings.rig(clock.place, message);
         }

@@ -1,6 +1,6 @@
 //! The standard's words for messages and tables.
 
-use crate::fmu::description::{Causality, Dialect, IntervalVariability, VariableType};
+use crate::fmu::description::{Abi, Causality, IntervalVariability, VariableType};
 
 /// As the element is called.
 pub(crate) fn type_name(variable_type: VariableType) -> &'static str {
@@ -58,11 +58,11 @@ pub(crate) fn shape_text(shape: &[usize]) -> String {
 }
 
 /// The kind of a clock in the words of its dialect.
-pub(crate) fn kind_in(dialect: Dialect, kind: IntervalVariability) -> &'static str {
-    match (dialect, kind) {
-        (Dialect::Draft, IntervalVariability::Constant) => "strictly periodic",
-        (Dialect::Draft, IntervalVariability::Fixed) => "periodic",
-        (Dialect::Draft, IntervalVariability::Triggered) => "aperiodic",
+pub(crate) fn kind_in(abi: Abi, kind: IntervalVariability) -> &'static str {
+    match (abi, kind) {
+        (Abi::Draft, IntervalVariability::Constant) => "strictly periodic",
+        (Abi::Draft, IntervalVariability::Fixed) => "periodic",
+        (Abi::Draft, IntervalVariability::Triggered) => "aperiodic",
         _ => kind_name(kind),
     }
 }

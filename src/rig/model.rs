@@ -1,7 +1,7 @@
 //! What a rig file says, before any FMU has been opened.
 
 use super::{RigFigures, RigRecord, RigTrace};
-use crate::fmu::description::Dialect;
+use crate::fmu::description::Abi;
 use crate::priority::FifoPriority;
 use crate::time::{Fraction, Instant, Nanos};
 use core::net::SocketAddr;
@@ -250,7 +250,7 @@ pub struct RigFmu {
     /// `cpu`.
     pub cpu: Option<At<usize>>,
     /// `dialect`; `None`: what the description itself says.
-    pub dialect: Option<At<Dialect>>,
+    pub dialect: Option<At<Abi>>,
     /// `lenient`.
     pub lenient: bool,
     /// `on_warning`.

@@ -9,7 +9,7 @@ use super::{
     At, Endpoint, GetIntervals, Limits, OnWarning, Place, Rig, RigClock, RigConnect, RigFmu, Timing, UnitsOfConnection,
     figures, start, suggestion, trace,
 };
-use crate::fmu::description::Dialect;
+use crate::fmu::description::Abi;
 use crate::time::{Fraction, Nanos};
 use std::path::{Path, PathBuf};
 use toml_edit::Item;
@@ -83,7 +83,7 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
         _ => {}
     }
     let words = [("ignore", OnWarning::Ignore), ("log", OnWarning::Log), ("error", OnWarning::Error)];
-    let dialects = [("draft", Dialect::Draft), ("released", Dialect::Released)];
+    let dialects = [("draft", Abi::Draft), ("released", Abi::Fmi3)];
     let core = |item: &Item| item.as_integer().and_then(|i| usize::try_from(i).ok());
     let get_intervals = |item: &Item| match (item.as_bool(), item.as_str()) {
         (Some(false), _) => Some(GetIntervals::Never),

@@ -12,7 +12,7 @@ use crate::ffi::{
     Batch, ClockElement, Failure, ForeignCall, Function, Initialization, Instance, InstanceControl, InstanceHost,
     Instantiated, Interval, Library, LoadErrorKind, Outcome, Partition, Status, Terminated, set_thread_host,
 };
-use crate::fmu::description::Dialect;
+use crate::fmu::description::Abi;
 use crate::plan::{self, FmuId, TaskId};
 use crate::record::board::{Board, Global, OutsideCall};
 use crate::record::findings::{Finding, Occurrence};
@@ -80,12 +80,12 @@ pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refus
             None => {
                 let under_way = world.board.global(Global::OutsideCall);
                 under_way.store(OutsideCall::tag(FmuId(index)) | OutsideCall::LOADING, SeqCst);
-                let loaded = Library::load(&fmu.library, fmu.dialect);
+                let loaded = Library::load(&fmu.library, fmu.abi);
                 under_way.store(0, SeqCst);
                 let library = loaded.map_err(|error| {
                     let way_out = match &error.kind {
-                        LoadErrorKind::Dialect { expected, .. } => {
-                            let other = if *expected == Dialect::Draft { "released" } else { "draft" };
+                        LoadErrorKind::Abi { expected, .. } => {
+                            let other = if *expected == Abi::Draft { "released" } else { "draft" };
                             format!(
                                 "; dialect = \"{other}\" in [fmu.{}] of the rig overrides the description",
                                 fmu.name
@@ -112,7 +112,7 @@ pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refus
             .missing()
             .iter()
             .filter(|function| needed.contains(function) || more.contains(function))
-            .map(|function| function.name_in(fmu.dialect))
+            .map(|function| function.name_in(fmu.abi))
             .collect();
         if !missing.is_empty() {
             let hint = match missing.iter().any(|name| name.starts_with("fmi3GetInterval")) {

@@ -15,7 +15,7 @@ use super::stimuli;
 use super::threads::Threads;
 use super::watch::Killed;
 use crate::ffi::{Function, Status};
-use crate::fmu::description::Dialect;
+use crate::fmu::description::Abi;
 use crate::plain::plain;
 use crate::plan::schedulability::table;
 use crate::plan::{FmuId, Mode, Plan, Release, TaskId, TaskPlan};
@@ -492,7 +492,7 @@ fn failures(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult, problem: 
     };
     let mut message = format!("fmu `{}`: {function} {what}{place}", result.name);
     let asks = matches!(function, "fmi3GetIntervalDecimal" | "fmi3GetIntervalFraction");
-    if asks && plan.fmus[fmu.0].dialect == Dialect::Draft {
+    if asks && plan.fmus[fmu.0].abi == Abi::Draft {
         message += " when it was asked for the interval of an output clock that had ticked; if it has none, set \
                     get_intervals = false in its table of the rig";
     }

@@ -1,7 +1,7 @@
 //! Why there is no run: every case is exit code 2.
 
 use crate::fmu::archive::ArchiveError;
-use crate::fmu::description::{DescriptionError, Dialect};
+use crate::fmu::description::{Abi, DescriptionError};
 use crate::plain::Plain;
 use crate::plan::PlanError;
 use crate::rig::{Place, RigError, write_place};
@@ -27,11 +27,11 @@ pub enum Error {
     /// An FMU's model description; the path of the FMU goes with it.
     Description(PathBuf, DescriptionError),
     /// The rig has an FMU read as of a dialect that its own words are not of.
-    Dialect {
+    Abi {
         /// Its name in the rig.
         fmu: String,
         /// What the rig says.
-        wanted: Dialect,
+        wanted: Abi,
         /// What is wrong with it then.
         error: Box<Error>,
     },
@@ -92,10 +92,10 @@ impl fmt::Display for Error {
                 let path = path.join("modelDescription.xml");
                 write!(f, "{}:{line}:{column}: {}", path.display(), Plain(message))
             }
-            Error::Dialect { fmu, wanted, error } => {
-                let (key, words, own) = match wanted {
-                    Dialect::Draft => ("draft", "the draft", "released FMI 3.0"),
-                    Dialect::Released => ("released", "released FMI 3.0", "the draft"),
+            Error::Abi { fmu, wanted, error } => {
+                let (key, words, own) = match *wanted == Abi::Draft {
+                    true => ("draft", "the draft", "released FMI 3.0"),
+                    false => ("released", "released FMI 3.0", "the draft"),
                 };
                 write!(
                     f,

@@ -167,14 +167,14 @@ fn open(fmu: &RigFmu, cache: &Cache) -> Result<Opened, Error> {
         let error = Error::Description(unpacked.origin.clone(), error);
         // The key is the culprit where the FMU can be read without it.
         match (wanted, description::parse(&text)) {
-            (Some(wanted), Ok(_)) => Error::Dialect { fmu: fmu.name.value.clone(), wanted, error: Box::new(error) },
+            (Some(wanted), Ok(_)) => Error::Abi { fmu: fmu.name.value.clone(), wanted, error: Box::new(error) },
             _ => error,
         }
     })?;
     // Without Scheduled Execution the plan says what is offered instead; there is nothing to load.
     let library = match &description.scheduled_execution {
         Some(interface) => {
-            let (name, dialect) = (&interface.model_identifier, description.dialect);
+            let (name, dialect) = (&interface.model_identifier, description.abi);
             let definitions = fmu.define.iter().map(|(name, value)| (name.value.clone(), value.clone())).collect();
             let choices = BuildChoices { definitions, trusted: fmu.trusts_compiler_options };
             unpacked.library_of(dialect, name, &choices, cache).map_err(Error::Archive)?
@@ -191,7 +191,7 @@ fn culprit(fmu: &RigFmu, error: &Error) -> Place {
             BuildError::Definition { name, .. } => fmu.define.iter().find(|(defined, _)| defined.value == *name),
             _ => None,
         },
-        Error::Dialect { .. } => return fmu.dialect.as_ref().map_or(fmu.path.place, |dialect| dialect.place),
+        Error::Abi { .. } => return fmu.dialect.as_ref().map_or(fmu.path.place, |dialect| dialect.place),
         _ => None,
     };
     definition.map_or(fmu.path.place, |(name, _)| name.place)

@@ -3,7 +3,7 @@
 use std::fs;
 
 use vecud::fmu::archive::{BuildChoices, Unpacked};
-use vecud::fmu::description::Dialect;
+use vecud::fmu::description::Abi;
 
 use crate::bench::{Bench, call, unpacked};
 
@@ -23,9 +23,9 @@ fn the_same_sources_are_built_once_for_each_dialect_with_its_headers() {
     let fmu = fmu(&bench, source);
     let answer =
         |dialect| call(&fmu.library_of(dialect, "m", &BuildChoices::default(), &bench.cache).unwrap(), "answer");
-    assert_eq!(answer(Dialect::Released), 11);
-    assert_eq!(answer(Dialect::Draft), 40);
-    assert_eq!(answer(Dialect::Released), 11);
+    assert_eq!(answer(Abi::Fmi3), 11);
+    assert_eq!(answer(Abi::Draft), 40);
+    assert_eq!(answer(Abi::Fmi3), 11);
     assert_eq!(bench.in_cache().len(), 2, "{:?}", bench.in_cache());
 }
 
@@ -67,7 +67,7 @@ _Static_assert(_Generic(&fmi3InstantiateScheduledExecution,
 FMI3_Export int answer(void) { return sizeof(fmi3GetOutputDerivativesTYPE *) > 0; }
 "#;
     let path = fmu(&bench, source)
-        .library_of(Dialect::Draft, "m", &BuildChoices::default(), &bench.cache)
+        .library_of(Abi::Draft, "m", &BuildChoices::default(), &bench.cache)
         .unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(call(&path, "answer"), 1);
     assert!(fs::read_to_string(path.with_file_name("build.log")).unwrap().contains("m.c"));

@@ -5,8 +5,8 @@
 use super::{graph, tree};
 use crate::columns::{self, indented};
 use crate::fmu::description::{
-    Clock, ClockType, Dialect, Dimension, Initial, InterfaceType, IntervalVariability, ModelDescription,
-    NamingConvention, Time, ValueReference, Values, Variability, Variable,
+    Abi, Clock, ClockType, Dimension, Initial, InterfaceType, IntervalVariability, ModelDescription, NamingConvention,
+    Time, ValueReference, Values, Variability, Variable,
 };
 use crate::plain::{Plain, plain};
 use crate::plan::table::interval_text;
@@ -17,9 +17,9 @@ use std::io;
 
 /// For people. Written line by line: of a million variables the whole would take gigabytes.
 pub fn write_text(description: &ModelDescription, mut out: impl io::Write) -> io::Result<()> {
-    let dialect = match description.dialect {
-        Dialect::Released => "",
-        Dialect::Draft => ", draft dialect",
+    let dialect = match description.abi {
+        Abi::Fmi3 => "",
+        Abi::Draft => ", draft dialect",
     };
     let (name, version) = (Plain(&description.model_name), Plain(&description.fmi_version));
     writeln!(out, "{name} (FMI {version}{dialect})\n{}", indented(facts(description).iter(), &[]).trim_end())?;
@@ -89,9 +89,9 @@ pub fn write_json(description: &ModelDescription, mut out: impl io::Write) -> io
             (name.replace([' ', '-'], ""), Value::Object(object))
         })
         .collect();
-    let dialect = match description.dialect {
-        Dialect::Released => "released",
-        Dialect::Draft => "draft",
+    let dialect = match description.abi {
+        Abi::Fmi3 => "released",
+        Abi::Draft => "draft",
     };
     let experiment = json!({
         "startTime": experiment.start_time,
@@ -201,7 +201,7 @@ fn header(names: &[&str]) -> Vec<String> {
 }
 
 fn clocks(description: &ModelDescription) -> Vec<Vec<String>> {
-    let is_draft = description.dialect == Dialect::Draft;
+    let is_draft = description.abi == Abi::Draft;
     let row = |v: &Variable| {
         let clock = v.clock.as_ref()?;
         Some(vec![
@@ -386,7 +386,7 @@ fn variable_json(description: &ModelDescription, v: &Variable) -> Value {
         });
     }
     // What only the draft has.
-    if description.dialect == Dialect::Draft {
+    if description.abi == Abi::Draft {
         object["clockElementIndex"] = json!(v.clock_element);
         if let Some(clock) = &v.clock {
             object["clock"]["clockType"] = json!(clock.clock_type.map(|clock_type| match clock_type {

@@ -3,7 +3,7 @@
 use super::stub::{CLOCK, Notes};
 use crate::ffi::types::*;
 use crate::ffi::*;
-use crate::fmu::description::{Dialect, ValueReference};
+use crate::fmu::description::{Abi, ValueReference};
 use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::sync::Arc;
@@ -133,7 +133,7 @@ fn library() -> Arc<Library> {
         free_instance: free,
         ..Functions::refusing(Own::Draft(own))
     };
-    assert_eq!(functions.dialect(), Dialect::Draft);
+    assert_eq!(functions.abi(), Abi::Draft);
     Arc::new(Library::from_functions(functions))
 }
 

@@ -1,7 +1,7 @@
 //! Shared libraries that are FMUs, and some that are not: tiny C files, compiled here.
 
 use crate::ffi::{Function, Library, LoadError, LoadErrorKind};
-use crate::fmu::description::Dialect;
+use crate::fmu::description::Abi;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -18,19 +18,19 @@ fn compile(dir: &Path, name: &str, text: &str, extra: &[&str]) -> PathBuf {
 
 /// An FMU that exports these and does nothing.
 fn exporting<'a>(functions: impl Iterator<Item = &'a Function>, version: &str) -> String {
-    exporting_in(Dialect::Released, functions, version)
+    exporting_in(Abi::Fmi3, functions, version)
 }
 
-fn exporting_in<'a>(dialect: Dialect, functions: impl Iterator<Item = &'a Function>, version: &str) -> String {
+fn exporting_in<'a>(abi: Abi, functions: impl Iterator<Item = &'a Function>, version: &str) -> String {
     let define = |f: &Function| match f {
         Function::GetVersion => format!("const char* fmi3GetVersion(void) {{ return \"{version}\"; }}\n"),
-        other => format!("int {}(void) {{ return 0; }}\n", other.name_in(dialect)),
+        other => format!("int {}(void) {{ return 0; }}\n", other.name_in(abi)),
     };
     functions.map(define).collect()
 }
 
 fn load(path: &Path) -> Result<String, LoadError> {
-    Library::load(path, Dialect::Released).map(|library| library.version())
+    Library::load(path, Abi::Fmi3).map(|library| library.version())
 }
 
 #[test]
@@ -73,20 +73,20 @@ fn of_draft(function: &&Function) -> bool {
 
 #[test]
 fn a_library_of_the_other_dialect_is_refused_by_a_name_that_gives_it_away() {
-    use Dialect::{Draft, Released};
+    use Abi::{Draft, Fmi3};
     let dir = TempDir::new().unwrap();
     let compiled = |name: &str, dialect, version| {
-        let functions = Function::ALL.iter().filter(|f| dialect == Released || of_draft(f));
+        let functions = Function::ALL.iter().filter(|f| dialect == Fmi3 || of_draft(f));
         compile(dir.path(), name, &exporting_in(dialect, functions, version), &[])
     };
-    let (released, draft) = (compiled("released", Released, "3.0"), compiled("draft", Draft, "3.0"));
-    assert!(Library::load(&released, Released).is_ok());
+    let (released, draft) = (compiled("released", Fmi3, "3.0"), compiled("draft", Draft, "3.0"));
+    assert!(Library::load(&released, Fmi3).is_ok());
     assert!(Library::load(&draft, Draft).is_ok_and(|library| library.missing().is_empty()));
     for (path, expected, sign) in
-        [(&released, Draft, "fmi3DeserializeFMUState"), (&draft, Released, "fmi3DeSerializeFMUState")]
+        [(&released, Draft, "fmi3DeserializeFMUState"), (&draft, Fmi3, "fmi3DeSerializeFMUState")]
     {
         let error = Library::load(path, expected).unwrap_err();
-        assert_eq!(error.kind, LoadErrorKind::Dialect { expected, sign: sign.to_owned() });
+        assert_eq!(error.kind, LoadErrorKind::Abi { expected, sign: sign.to_owned() });
         assert!(error.to_string().contains(sign), "{error}");
     }
     // Where names do not tell, the version does.
@@ -97,24 +97,24 @@ fn a_library_of_the_other_dialect_is_refused_by_a_name_that_gives_it_away() {
             (Ok(library), "3.0" | "3.0-alpha.5", _) => assert!(library.missing().contains(&Function::GetUInt8)),
             (Err(error), "2.0", _) => assert_eq!(error.kind, LoadErrorKind::Version("2.0".to_owned())),
             (Err(error), _, Some(expected)) => {
-                assert_eq!(error.kind, LoadErrorKind::Dialect { expected, sign: format!("version {version}") });
+                assert_eq!(error.kind, LoadErrorKind::Abi { expected, sign: format!("version {version}") });
             }
             (result, ..) => panic!("{version}: {result:?}"),
         }
     }
-    let alpha = compiled("alpha", Released, "3.0-alpha.5");
-    let kind = Library::load(&alpha, Released).unwrap_err().kind;
-    assert_eq!(kind, LoadErrorKind::Dialect { expected: Released, sign: "version 3.0-alpha.5".to_owned() });
+    let alpha = compiled("alpha", Fmi3, "3.0-alpha.5");
+    let kind = Library::load(&alpha, Fmi3).unwrap_err().kind;
+    assert_eq!(kind, LoadErrorKind::Abi { expected: Fmi3, sign: "version 3.0-alpha.5".to_owned() });
 }
 
 #[test]
 fn what_no_fmu_of_the_draft_can_do_without_is_listed_when_it_is_missing() {
     let dir = TempDir::new().unwrap();
     let functions = Function::ALL.iter().filter(|f| of_draft(f) && **f != Function::GetClock);
-    let path = compile(dir.path(), "lacking", &exporting_in(Dialect::Draft, functions, "3.0"), &[]);
-    let error = Library::load(&path, Dialect::Draft).unwrap_err();
+    let path = compile(dir.path(), "lacking", &exporting_in(Abi::Draft, functions, "3.0"), &[]);
+    let error = Library::load(&path, Abi::Draft).unwrap_err();
     let missing = vec![Function::GetClock];
-    assert_eq!(error.kind, LoadErrorKind::MissingSymbols { dialect: Dialect::Draft, missing });
+    assert_eq!(error.kind, LoadErrorKind::MissingSymbols { abi: Abi::Draft, missing });
     assert!(error.to_string().ends_with("(draft of FMI 3.0) needs: fmi3GetClock"), "{error}");
 }
 

@@ -25,7 +25,7 @@ pub use error::{ArchiveError, EntryProblem};
 
 use crate::files;
 use crate::fmu::cache::Key;
-use crate::fmu::description::Dialect;
+use crate::fmu::description::Abi;
 use crate::fmu::{build, platform};
 use crate::places::Places;
 use directory::read_error;
@@ -107,7 +107,7 @@ impl Unpacked {
 
     /// [`Unpacked::library_of`] the released dialect.
     pub fn library(&self, model_identifier: &str, cache: &Cache) -> Result<PathBuf, ArchiveError> {
-        self.library_of(Dialect::Released, model_identifier, &BuildChoices::default(), cache)
+        self.library_of(Abi::Fmi3, model_identifier, &BuildChoices::default(), cache)
     }
 
     /// The shared library `model_identifier` for this machine: the FMU's own binary where it lies, else one that is
@@ -115,12 +115,12 @@ impl Unpacked {
     /// sources come first: a binary is as it is.
     pub fn library_of(
         &self,
-        dialect: Dialect,
+        abi: Abi,
         model_identifier: &str,
         choices: &BuildChoices,
         cache: &Cache,
     ) -> Result<PathBuf, ArchiveError> {
-        let library = self.find_library(dialect, model_identifier, choices, cache)?;
+        let library = self.find_library(abi, model_identifier, choices, cache)?;
         // Found out now, with a way out, instead of by the loader, without one.
         if rustix::fs::statvfs(&library).is_ok_and(|disk| disk.f_flag.contains(StatVfsMountFlags::NOEXEC)) {
             let in_cache = library.starts_with(cache.folder());
@@ -134,7 +134,7 @@ impl Unpacked {
 
     fn find_library(
         &self,
-        dialect: Dialect,
+        abi: Abi,
         model_identifier: &str,
         choices: &BuildChoices,
         cache: &Cache,
@@ -161,7 +161,7 @@ impl Unpacked {
         }
         let sources = self.root.join("sources");
         if sources.is_dir() {
-            return build::build(&sources, model_identifier, dialect, choices, cache).map_err(|source| {
+            return build::build(&sources, model_identifier, abi, choices, cache).map_err(|source| {
                 match source.disk_full() {
                     true => ArchiveError::DiskFull {
                         origin: self.origin.clone(),

@@ -28,7 +28,7 @@ pub use error::{BuildError, Withheld};
 
 use crate::files;
 use crate::fmu::cache::{Cache, Key};
-use crate::fmu::description::Dialect;
+use crate::fmu::description::Abi;
 use crate::fmu::platform;
 use compiler::{Compiler, Workplace};
 use description::{Configuration, Library, SourceFileSet};
@@ -52,14 +52,14 @@ pub struct BuildChoices {
 }
 
 /// Ours for the FMUs of a dialect: both sets have the same names.
-pub const fn headers(dialect: Dialect) -> Headers {
-    match dialect {
-        Dialect::Released => [
+pub const fn headers(abi: Abi) -> Headers {
+    match abi {
+        Abi::Fmi3 => [
             ("fmi3PlatformTypes.h", include_str!("../headers/fmi3PlatformTypes.h")),
             ("fmi3FunctionTypes.h", include_str!("../headers/fmi3FunctionTypes.h")),
             ("fmi3Functions.h", include_str!("../headers/fmi3Functions.h")),
         ],
-        Dialect::Draft => [
+        Abi::Draft => [
             ("fmi3PlatformTypes.h", include_str!("../headers/draft/fmi3PlatformTypes.h")),
             ("fmi3FunctionTypes.h", include_str!("../headers/draft/fmi3FunctionTypes.h")),
             ("fmi3Functions.h", include_str!("../headers/draft/fmi3Functions.h")),
@@ -107,14 +107,14 @@ struct Plan<'a> {
 pub fn build(
     sources: &Path,
     model_identifier: &str,
-    dialect: Dialect,
+    abi: Abi,
     choices: &BuildChoices,
     cache: &Cache,
 ) -> Result<PathBuf, BuildError> {
     let description = read_description(sources)?;
     let has_compiler = |set: &SourceFileSet| compiler_of(set).identity().is_ok();
     let configuration = description::parse(&description, model_identifier, choices, has_compiler)?;
-    let plan = plan(sources, model_identifier, headers(dialect), configuration, choices)?;
+    let plan = plan(sources, model_identifier, headers(abi), configuration, choices)?;
     let key = plan.key()?;
     let file = format!("{model_identifier}.so");
     let entry = format!("lib-v{FORMAT}-{key}");

@@ -7,7 +7,7 @@
 //! Clocks of the draft are read here too, and given their meaning in [`super::draft`].
 
 use super::draft::{self, DraftClock};
-use super::model::{Causality, Clock, DescriptionError, Dialect, IntervalVariability, Variable};
+use super::model::{Abi, Causality, Clock, DescriptionError, IntervalVariability, Variable};
 use super::values::is_decimal;
 use super::xml::{Attribute, Element};
 use crate::priority::FmiPriority;
@@ -26,10 +26,10 @@ const ATTRIBUTES: [&str; 9] = [
 ];
 
 /// Of a `<Clock>` or `<ClockType>`.
-pub(super) fn attributes(dialect: Dialect) -> &'static [&'static str] {
+pub(super) fn attributes(dialect: Abi) -> &'static [&'static str] {
     match dialect {
-        Dialect::Released => &ATTRIBUTES,
-        Dialect::Draft => &draft::CLOCK,
+        Abi::Draft => &draft::CLOCK,
+        Abi::Fmi3 => &ATTRIBUTES,
     }
 }
 

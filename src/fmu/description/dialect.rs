@@ -14,34 +14,34 @@
 //! Signs of the draft alone: the draft. Signs of the released text alone, or none at all: released. Signs of both: an
 //! error, unless the caller says which it is; then what belongs to the other one is ignored with a warning.
 
-use super::model::{DescriptionError, Dialect};
+use super::model::{Abi, DescriptionError};
 use super::xml::{Attribute, Element, bit};
 
 /// Signs of one dialect that an error names at most.
 const NAMED: usize = 3;
 
 /// Attributes that only one dialect has, on these elements, or on all where none is named.
-const ATTRIBUTES: [(&str, &[&str], Dialect); 17] = {
-    use Dialect::{Draft, Released};
+const ATTRIBUTES: [(&str, &[&str], Abi); 17] = {
+    use Abi::{Draft, Fmi3};
     const CLOCK: &[&str] = &["Clock", "ClockType"];
     [
         ("clockType", CLOCK, Draft),
         ("triggeredBy", CLOCK, Draft),
         ("periodic", CLOCK, Draft),
         ("strict", CLOCK, Draft),
-        ("intervalVariability", CLOCK, Released),
-        ("intervalDecimal", CLOCK, Released),
-        ("shiftDecimal", CLOCK, Released),
-        ("supportsFraction", CLOCK, Released),
-        ("canBeDeactivated", CLOCK, Released),
+        ("intervalVariability", CLOCK, Fmi3),
+        ("intervalDecimal", CLOCK, Fmi3),
+        ("shiftDecimal", CLOCK, Fmi3),
+        ("supportsFraction", CLOCK, Fmi3),
+        ("canBeDeactivated", CLOCK, Fmi3),
         ("completedIntegratorStepNotNeeded", &["ModelExchange"], Draft),
-        ("needsCompletedIntegratorStep", &["ModelExchange"], Released),
-        ("providesEvaluateDiscreteStates", &["ModelExchange", "CoSimulation"], Released),
-        ("mightReturnEarlyFromDoStep", &["CoSimulation"], Released),
+        ("needsCompletedIntegratorStep", &["ModelExchange"], Fmi3),
+        ("providesEvaluateDiscreteStates", &["ModelExchange", "CoSimulation"], Fmi3),
+        ("mightReturnEarlyFromDoStep", &["CoSimulation"], Fmi3),
         ("clockReference", &[], Draft),
         ("clockElementIndex", &[], Draft),
-        ("clocks", &[], Released),
-        ("previous", &[], Released),
+        ("clocks", &[], Fmi3),
+        ("previous", &[], Fmi3),
     ]
 };
 
@@ -64,38 +64,30 @@ const fn bits() -> (u64, u64) {
 
 /// The dialect that alone has this attribute on this element.
 #[inline]
-pub(super) fn of_attribute(element: &str, attribute: &str) -> Option<Dialect> {
+pub(super) fn of_attribute(element: &str, attribute: &str) -> Option<Abi> {
     if BITS & bit(attribute) == 0 { None } else { look_up(element, attribute) }
 }
 
-fn look_up(element: &str, attribute: &str) -> Option<Dialect> {
+fn look_up(element: &str, attribute: &str) -> Option<Abi> {
     let (_, elements, dialect) = ATTRIBUTES.iter().find(|(name, ..)| *name == attribute)?;
     (elements.is_empty() || elements.contains(&element)).then_some(*dialect)
 }
 
 /// The dialect that alone has this element in `<ModelStructure>`.
-pub(super) fn of_structure(element: &str) -> Option<Dialect> {
+pub(super) fn of_structure(element: &str) -> Option<Abi> {
     match element {
-        "Derivative" => Some(Dialect::Draft),
-        "ContinuousStateDerivative" | "ClockedState" => Some(Dialect::Released),
+        "Derivative" => Some(Abi::Draft),
+        "ContinuousStateDerivative" | "ClockedState" => Some(Abi::Fmi3),
         _ => None,
     }
 }
 
-fn of_version(version: &str) -> Option<Dialect> {
+fn of_version(version: &str) -> Option<Abi> {
     match version.trim_ascii() {
         "3.0" => None,
-        text if text.starts_with("3.0-alpha") => Some(Dialect::Draft),
-        text if text.starts_with("3.") => Some(Dialect::Released),
+        text if text.starts_with("3.0-alpha") => Some(Abi::Draft),
+        text if text.starts_with("3.") => Some(Abi::Fmi3),
         _ => None,
-    }
-}
-
-/// How messages call a dialect.
-pub(super) fn name(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Released => "the released FMI 3.0",
-        Dialect::Draft => "the draft of FMI 3.0",
     }
 }
 
@@ -126,15 +118,15 @@ pub(super) struct Survey<'a> {
 impl<'a> Survey<'a> {
     fn add(
         &mut self,
-        dialect: Option<Dialect>,
+        dialect: Option<Abi>,
         name: &'a str,
         around: [&'static str; 2],
         place: impl FnOnce() -> (u32, u32),
     ) {
         let list = match dialect {
             None => return,
-            Some(Dialect::Draft) => &mut self.draft,
-            Some(Dialect::Released) => &mut self.released,
+            Some(Abi::Draft) => &mut self.draft,
+            Some(Abi::Fmi3) => &mut self.released,
         };
         if list.len() < NAMED && list.iter().all(|sign| (sign.name, sign.around) != (name, around)) {
             let (line, column) = place();
@@ -154,15 +146,15 @@ impl<'a> Survey<'a> {
             self.add(dialect, attribute.name(), ATTRIBUTE, || attribute.place());
             self.seen |= dialect.map_or(0, |_| bit(attribute.name()) & !SHARED);
             if is_clock(attribute) {
-                self.add(Some(Dialect::Draft), "clock", VARIABILITY, || attribute.place());
+                self.add(Some(Abi::Draft), "clock", VARIABILITY, || attribute.place());
             }
         }
     }
 
     /// The dialect, or an error that says what belongs to which.
-    pub(super) fn verdict(&self) -> Result<Dialect, DescriptionError> {
+    pub(super) fn verdict(&self) -> Result<Abi, DescriptionError> {
         let (Some(draft), Some(released)) = (self.draft.first(), self.released.first()) else {
-            return Ok(if self.draft.is_empty() { Dialect::Released } else { Dialect::Draft });
+            return Ok(if self.draft.is_empty() { Abi::Fmi3 } else { Abi::Draft });
         };
         let place = (draft.line, draft.column).max((released.line, released.column));
         let list = |signs: &[Sign]| {

@@ -39,7 +39,7 @@ pub fn parse(xml: &str) -> Result<ModelDescription, DescriptionError> {
 }
 
 /// The same, as the given dialect where one is given: what belongs to the other one is then ignored with a warning.
-pub fn parse_as(xml: &str, dialect: Option<Dialect>) -> Result<ModelDescription, DescriptionError> {
+pub fn parse_as(xml: &str, dialect: Option<Abi>) -> Result<ModelDescription, DescriptionError> {
     let places = Places::new(xml);
     let document = xml::document(&places)?;
     let source = xml::Source::new(places, &document);

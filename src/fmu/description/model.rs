@@ -14,21 +14,32 @@ pub use variable::*;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ValueReference(pub u32);
 
-/// The two dialects of FMI 3.0 (design section 1).
+/// The C interfaces of FMI: which functions an FMU exports, under which names, with which arguments. Between patch releases
+/// they do not change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Dialect {
+pub enum Abi {
     /// FMI 3.0, 3.0.1, 3.0.2.
     #[default]
-    Released,
-    /// The text between 3.0-alpha.5 and 3.0-alpha.6 (January 2021).
+    Fmi3,
+    /// The text between FMI 3.0-alpha.5 and 3.0-alpha.6 (January 2021).
     Draft,
+}
+
+impl Abi {
+    /// How messages call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Abi::Fmi3 => "the released FMI 3.0",
+            Abi::Draft => "the draft of FMI 3.0",
+        }
+    }
 }
 
 /// A whole `modelDescription.xml`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelDescription {
-    /// Which text of the standard it follows.
-    pub dialect: Dialect,
+    /// Which text of the standard it follows, and so does its library.
+    pub abi: Abi,
     /// `fmiVersion` as written.
     pub fmi_version: String,
     /// `modelName`.

@@ -2,7 +2,7 @@
 
 use super::index::Index;
 use super::model::{
-    Causality, DefaultExperiment, DescriptionError, Dialect, LogCategory, ModelDescription, ModelStructure,
+    Abi, Causality, DefaultExperiment, DescriptionError, LogCategory, ModelDescription, ModelStructure,
 };
 use super::model::{NamingConvention, Variable};
 use super::types::Types;
@@ -123,7 +123,7 @@ pub(super) fn read<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result
         }
     };
     Ok(ModelDescription {
-        dialect: root.dialect(),
+        abi: root.dialect(),
         fmi_version: version.to_owned(),
         model_name,
         instantiation_token,
@@ -195,9 +195,9 @@ fn read_variables<'a>(
     let (mut variables, elements) = variables::read(list, elements, types, units)?;
     let index = references::check(&mut variables, &elements, types)?;
     match list.dialect() {
-        Dialect::Draft => draft::check_types(&variables, &elements, scheduled_execution)?,
-        Dialect::Released if scheduled_execution => clocks::check_local(&variables, &elements, others)?,
-        Dialect::Released => {}
+        Abi::Draft => draft::check_types(&variables, &elements, scheduled_execution)?,
+        Abi::Fmi3 if scheduled_execution => clocks::check_local(&variables, &elements, others)?,
+        Abi::Fmi3 => {}
     }
     if !variables.iter().any(|variable| variable.causality == Causality::Independent) {
         list.warn("<ModelVariables>: no variable has the causality independent");

@@ -30,7 +30,7 @@ pub(super) fn read(
     for element in list.children() {
         let home = dialect::of_structure(element.name()).filter(|&home| home != element.dialect());
         if let Some(home) = home {
-            element.warn(format!("<{}> belongs to {} and is ignored", element.name(), dialect::name(home)));
+            element.warn(format!("<{}> belongs to {} and is ignored", element.name(), home.name()));
             continue;
         }
         let (number, target) = match element.name() {

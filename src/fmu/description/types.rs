@@ -3,7 +3,7 @@
 //! Names are unique; an enumeration has items with unique names and values.
 
 use super::clocks;
-use super::model::{DescriptionError, Dialect, EnumerationItem, TypeDefinition, Values, VariableType};
+use super::model::{Abi, DescriptionError, EnumerationItem, TypeDefinition, Values, VariableType};
 use super::rules::is_float;
 use super::units::Units;
 use super::values;
@@ -48,7 +48,7 @@ pub(super) fn type_name(variable_type: VariableType) -> &'static str {
 }
 
 /// The attributes that both a type definition and a variable of that type may have.
-pub(super) fn attribute_names(variable_type: VariableType, dialect: Dialect) -> &'static [&'static str] {
+pub(super) fn attribute_names(variable_type: VariableType, dialect: Abi) -> &'static [&'static str] {
     match variable_type {
         VariableType::Float32 | VariableType::Float64 => &FLOAT,
         VariableType::Boolean | VariableType::String => &[],

@@ -4,7 +4,7 @@
 //! hungry (see [`guard`]) is refused first; names in foreign namespaces are not mistaken for ours.
 
 use super::dialect;
-use super::model::{DescriptionError, Dialect};
+use super::model::{Abi, DescriptionError};
 use super::values::Scalar;
 use crate::fmu::guard;
 use crate::places::{self, Places};
@@ -59,7 +59,7 @@ pub(super) struct Source<'a> {
     places: Places<'a>,
     namespace: Option<&'a str>,
     warnings: RefCell<(Vec<String>, usize)>,
-    dialect: Cell<Dialect>,
+    dialect: Cell<Abi>,
 }
 
 impl<'a> Source<'a> {
@@ -69,12 +69,12 @@ impl<'a> Source<'a> {
             places,
             namespace: document.root_element().tag_name().namespace(),
             warnings: RefCell::default(),
-            dialect: Cell::new(Dialect::Released),
+            dialect: Cell::new(Abi::Fmi3),
         }
     }
 
     /// What the elements say their dialect is.
-    pub(super) fn set_dialect(&self, dialect: Dialect) {
+    pub(super) fn set_dialect(&self, dialect: Abi) {
         self.dialect.set(dialect);
     }
 
@@ -148,12 +148,12 @@ impl<'a> Element<'a> {
     }
 
     /// Of the whole description.
-    pub(super) fn dialect(self) -> Dialect {
+    pub(super) fn dialect(self) -> Abi {
         self.source.dialect.get()
     }
 
     pub(super) fn is_draft(self) -> bool {
-        self.dialect() == Dialect::Draft
+        self.dialect() == Abi::Draft
     }
 
     /// For messages: `<Float64> "speed"`.
@@ -283,7 +283,7 @@ impl<'a> Attribute<'a> {
     }
 
     /// The dialect that alone has it, if that is not the description's.
-    fn foreign(self) -> Option<Dialect> {
+    fn foreign(self) -> Option<Abi> {
         dialect::of_attribute(self.element.name(), self.name).filter(|&home| home != self.element.dialect())
     }
 
@@ -303,7 +303,7 @@ impl<'a> Attribute<'a> {
     /// Warns that nothing here expects it.
     pub(super) fn warn_unknown(self) {
         match self.foreign() {
-            Some(home) => self.warn(format!("belongs to {} and is ignored", dialect::name(home))),
+            Some(home) => self.warn(format!("belongs to {} and is ignored", home.name())),
             None => self.warn("is unknown and ignored"),
         }
     }

@@ -13,7 +13,7 @@
 //! | why the file was written | instant across all tracks | |
 
 use super::assemble::{Activated, Inside, Item, Section};
-use crate::fmu::description::Dialect;
+use crate::fmu::description::Abi;
 use crate::plan::{Mode, Plan, Release, TaskId};
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -204,7 +204,7 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
     fn activated(&mut self, activated: &Activated) {
         let Activated { task, start, end, release, .. } = *activated;
         let planned = &self.plan.tasks[task.0];
-        let draft = self.plan.fmus[planned.fmu.0].dialect == Dialect::Draft;
+        let draft = self.plan.fmus[planned.fmu.0].abi == Abi::Draft;
         let time = Seconds(activated.time);
         let name = std::mem::take(&mut self.names[task.0][0]);
         let retimed = if activated.retimed { r#","retimed":true"# } else { "" };

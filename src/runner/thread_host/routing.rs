@@ -5,7 +5,7 @@ use super::delays::Delays;
 use super::{Dispatch, Event, PartitionHost};
 use crate::exchange::{Deadline, TickStamp};
 use crate::ffi::{Failure, Interval, OutputClocks, Qualifier};
-use crate::fmu::description::{Dialect, ValueReference};
+use crate::fmu::description::{Abi, ValueReference};
 use crate::plan::{FmuId, OutputClock, TaskId, TriggerTime};
 use crate::record::board::TaskWord;
 use crate::record::findings::{Finding, Occurrence};
@@ -50,7 +50,7 @@ impl Clocks {
         let outputs: Vec<_> = elements.map(|clock| (clock[0].reference, clock.len())).collect();
         Clocks {
             outputs: OutputClocks::new(&outputs),
-            delays: (plan.dialect == Dialect::Draft).then(|| Delays::new(plan)),
+            delays: (plan.abi == Abi::Draft).then(|| Delays::new(plan)),
             intervals: vec![0.0; decimal.tasks.len()],
             counters: vec![0; fraction.tasks.len()],
             resolutions: vec![0; fraction.tasks.len()],
