@@ -322,19 +322,22 @@ fn unsafe_code_argues_why_it_is_sound() {
     complain("unsafe without a SAFETY comment (blocks, impls) or a Safety section (functions)", &findings);
 }
 
-/// Each FMU must be complete by itself, so the part that they share is there several times.
+/// What several FMUs are made of lies in `fmus/common`, and each has links to it, so that it is whole when packed.
 #[test]
-fn the_common_files_of_the_fmus_are_the_same() {
-    for name in
-        ["fmi3_base.c", "fmi3_base.h", "fmi3_model.c", "fmi3_model.h", "model.c", "model.h", "trace.c", "trace.h"]
-    {
-        let copies: Vec<_> =
-            folder("fmus").into_iter().filter(|file| file.file_name().is_some_and(|n| n == name)).collect();
-        assert!(copies.len() >= 2, "{name}: {copies:?}");
-        let first = fs::read(&copies[0]).unwrap();
-        for copy in &copies[1..] {
-            assert!(fs::read(copy).unwrap() == first, "{} and {} differ", copies[0].display(), copy.display());
-        }
+fn what_several_fmus_share_stands_once() {
+    let files = folder("fmus");
+    let own = files.iter().filter(|file| !file.is_symlink());
+    let mut seen: BTreeMap<Vec<u8>, &Path> = BTreeMap::new();
+    let twice: Vec<String> = own
+        .filter_map(|file| {
+            let first = seen.insert(fs::read(file).unwrap(), file)?;
+            Some(format!("{} and {}", first.display(), file.display()))
+        })
+        .collect();
+    complain("files that are the same", &twice);
+    for link in files.iter().filter(|file| file.is_symlink()) {
+        let target = fs::read_link(link).unwrap();
+        assert!(target.starts_with("../../common") && link.is_file(), "{} -> {}", link.display(), target.display());
     }
 }
 

@@ -359,13 +359,9 @@ fn the_dialect_is_known_by_what_only_one_has() {
         let derivatives = usize::from(!structure.is_empty());
         assert_eq!(found.structure.continuous_state_derivatives.len(), derivatives, "{text}");
     }
-    for (version, dialect) in [
-        ("3.0", Fmi3),
-        ("3.0.1", Fmi3),
-        ("3.0-alpha.5", Draft),
-        ("3.0-beta.2", Fmi3),
-        ("3.0-rc.1", Fmi3),
-    ] {
+    for (version, dialect) in
+        [("3.0", Fmi3), ("3.0.1", Fmi3), ("3.0-alpha.5", Draft), ("3.0-beta.2", Fmi3), ("3.0-rc.1", Fmi3)]
+    {
         let text = in_variables("<Int8 name='x' valueReference='1'/>").replace("'3.0'", &format!("'{version}'"));
         assert_eq!(loaded(&text).abi, dialect, "{version}");
     }

@@ -28,7 +28,7 @@ pub struct Source {
     tokens: Vec<Token>,
 }
 
-/// All files of a folder of the package, without what is built and what version control keeps.
+/// All files of a folder of the package, and links to files, without what is built and what version control keeps.
 pub fn folder(name: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (mut files, mut folders) = (Vec::new(), vec![root.join(name)]);
@@ -40,7 +40,7 @@ pub fn folder(name: &str) -> Vec<PathBuf> {
             match entry.file_type().unwrap() {
                 _ if skipped => {}
                 kind if kind.is_dir() => folders.push(entry.path()),
-                kind if kind.is_file() => files.push(entry.path()),
+                kind if kind.is_file() || kind.is_symlink() => files.push(entry.path()),
                 _ => {}
             }
         }
