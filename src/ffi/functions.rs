@@ -127,7 +127,8 @@ impl Functions {
     /// dialect's headers, callable for as long as the table is used.
     pub(super) unsafe fn load(abi: Abi, symbol: impl Fn(Function) -> *mut c_void) -> (Functions, Vec<Function>) {
         let (own, required) = match abi {
-            Abi::Fmi3 => {
+            // FMUs of FMI 1.0 and 2.0 have none of these functions, so that their libraries are refused.
+            Abi::Fmi1 | Abi::Fmi2 | Abi::Fmi3 => {
                 // SAFETY: this function's contract.
                 (Own::Released(unsafe { ReleasedFunctions::resolve(&symbol) }), ReleasedFunctions::REQUIRED)
             }

@@ -179,6 +179,7 @@ pub(super) const CORE: &[Function] = &[
 /// Functions that only libraries with that interface export.
 fn signs(abi: Abi) -> &'static [&'static str] {
     match abi {
+        Abi::Fmi1 | Abi::Fmi2 => &[],
         Abi::Fmi3 => &["fmi3DeserializeFMUState", "fmi3GetShiftDecimal", "fmi3GetContinuousStateDerivatives"],
         Abi::Draft => &["fmi3DeSerializeFMUState", "fmi3GetDerivatives"],
     }
@@ -186,7 +187,7 @@ fn signs(abi: Abi) -> &'static [&'static str] {
 
 fn other(abi: Abi) -> Abi {
     match abi {
-        Abi::Fmi3 => Abi::Draft,
+        Abi::Fmi1 | Abi::Fmi2 | Abi::Fmi3 => Abi::Draft,
         Abi::Draft => Abi::Fmi3,
     }
 }

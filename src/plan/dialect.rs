@@ -23,7 +23,7 @@ pub(super) fn check(unit: &Unit, findings: &mut Findings) {
 pub(super) fn resources(abi: Abi, path: &str) -> String {
     match abi {
         Abi::Fmi3 => path.to_owned(),
-        Abi::Draft => file_uri(path.trim_end_matches('/')),
+        Abi::Fmi1 | Abi::Fmi2 | Abi::Draft => file_uri(path.trim_end_matches('/')),
     }
 }
 
@@ -47,7 +47,7 @@ fn file_uri(path: &str) -> String {
 /// gives another interval than the description or the description gives none: "start interval values from XML apply unless
 /// the simulation algorithm gives others". One call is for all elements of a clock.
 pub(super) fn intervals(unit: &Unit, fmu: usize, drafts: &[Draft]) -> Vec<DraftIntervals> {
-    if unit.abi() == Abi::Fmi3 {
+    if unit.abi() != Abi::Draft {
         return Vec::new();
     }
     let mut all = Vec::new();

@@ -18,7 +18,7 @@ use std::io;
 /// For people. Written line by line: of a million variables the whole would take gigabytes.
 pub fn write_text(description: &ModelDescription, mut out: impl io::Write) -> io::Result<()> {
     let dialect = match description.abi {
-        Abi::Fmi3 => "",
+        Abi::Fmi1 | Abi::Fmi2 | Abi::Fmi3 => "",
         Abi::Draft => ", draft dialect",
     };
     let (name, version) = (Plain(&description.model_name), Plain(&description.fmi_version));
@@ -90,7 +90,7 @@ pub fn write_json(description: &ModelDescription, mut out: impl io::Write) -> io
         })
         .collect();
     let dialect = match description.abi {
-        Abi::Fmi3 => "released",
+        Abi::Fmi1 | Abi::Fmi2 | Abi::Fmi3 => "released",
         Abi::Draft => "draft",
     };
     let experiment = json!({

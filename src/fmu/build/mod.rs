@@ -36,7 +36,7 @@ use jail::Jail;
 use language::Language;
 
 /// The FMI headers that sources may include and that FMUs do not bring along, by name.
-type Headers = [(&'static str, &'static str); 3];
+type Headers = &'static [(&'static str, &'static str)];
 
 /// What the user chooses of the definitions that a build description leaves open: by name, the value (empty: as it is
 /// without one), or `None` to leave it out.
@@ -54,12 +54,14 @@ pub struct BuildChoices {
 /// Ours for the FMUs of a dialect: both sets have the same names.
 pub const fn headers(abi: Abi) -> Headers {
     match abi {
-        Abi::Fmi3 => [
+        // What is built has a build description, which came with FMI 3.0.
+        Abi::Fmi1 | Abi::Fmi2 => &[],
+        Abi::Fmi3 => &[
             ("fmi3PlatformTypes.h", include_str!("../headers/fmi3PlatformTypes.h")),
             ("fmi3FunctionTypes.h", include_str!("../headers/fmi3FunctionTypes.h")),
             ("fmi3Functions.h", include_str!("../headers/fmi3Functions.h")),
         ],
-        Abi::Draft => [
+        Abi::Draft => &[
             ("fmi3PlatformTypes.h", include_str!("../headers/draft/fmi3PlatformTypes.h")),
             ("fmi3FunctionTypes.h", include_str!("../headers/draft/fmi3FunctionTypes.h")),
             ("fmi3Functions.h", include_str!("../headers/draft/fmi3Functions.h")),

@@ -30,6 +30,7 @@ pub(super) fn attributes(dialect: Abi) -> &'static [&'static str] {
     match dialect {
         Abi::Draft => &draft::CLOCK,
         Abi::Fmi3 => &ATTRIBUTES,
+        Abi::Fmi1 | Abi::Fmi2 => &[],
     }
 }
 

@@ -124,7 +124,7 @@ impl<'a> Survey<'a> {
         place: impl FnOnce() -> (u32, u32),
     ) {
         let list = match dialect {
-            None => return,
+            None | Some(Abi::Fmi1 | Abi::Fmi2) => return,
             Some(Abi::Draft) => &mut self.draft,
             Some(Abi::Fmi3) => &mut self.released,
         };

@@ -18,6 +18,10 @@ pub struct ValueReference(pub u32);
 /// they do not change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Abi {
+    /// FMI 1.0: two interfaces, each of which prefixes its functions with the model identifier.
+    Fmi1,
+    /// FMI 2.0 with its patch releases.
+    Fmi2,
     /// FMI 3.0, 3.0.1, 3.0.2.
     #[default]
     Fmi3,
@@ -29,6 +33,8 @@ impl Abi {
     /// How messages call it.
     pub fn name(self) -> &'static str {
         match self {
+            Abi::Fmi1 => "FMI 1.0",
+            Abi::Fmi2 => "FMI 2.0",
             Abi::Fmi3 => "the released FMI 3.0",
             Abi::Draft => "the draft of FMI 3.0",
         }

@@ -197,7 +197,7 @@ fn read_variables<'a>(
     match list.dialect() {
         Abi::Draft => draft::check_types(&variables, &elements, scheduled_execution)?,
         Abi::Fmi3 if scheduled_execution => clocks::check_local(&variables, &elements, others)?,
-        Abi::Fmi3 => {}
+        Abi::Fmi1 | Abi::Fmi2 | Abi::Fmi3 => {}
     }
     if !variables.iter().any(|variable| variable.causality == Causality::Independent) {
         list.warn("<ModelVariables>: no variable has the causality independent");
