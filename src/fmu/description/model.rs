@@ -41,6 +41,28 @@ impl Abi {
     }
 }
 
+/// The interface types of FMI: what an importer does with an instance. FMI 1.0 and 2.0 have the first two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Interface {
+    /// The importer integrates the equations that the FMU evaluates.
+    ModelExchange,
+    /// The FMU computes from one communication point to the next.
+    CoSimulation,
+    /// The importer activates model partitions.
+    ScheduledExecution,
+}
+
+impl Interface {
+    /// The standard's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Interface::ModelExchange => "Model Exchange",
+            Interface::CoSimulation => "Co-Simulation",
+            Interface::ScheduledExecution => "Scheduled Execution",
+        }
+    }
+}
+
 /// A whole `modelDescription.xml`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelDescription {
