@@ -12,8 +12,9 @@ use super::schedulability::HostFigures;
 use super::start_values::{self, Starts};
 use super::triggers::{self, Output};
 use super::{
-    ControlPlan, FmuId, FmuPlan, HostPlan, OutputClock, Plan, Release, TaskId, TaskPlan, Timing, TracePlan, causes,
-    clocked_clocks, control, cores, datagrams, delays, dialect, initial, names, record, stimuli, waiting,
+    ControlPlan, FmuId, FmuPlan, HostPlan, InterfacePlan, OutputClock, PartitionPlan, Plan, Release,
+    ScheduledExecutionPlan, TaskId, TaskPlan, Timing, TracePlan, Work, causes, clocked_clocks, control, cores,
+    datagrams, delays, dialect, initial, names, record, stimuli, waiting,
 };
 use crate::fmu::description::{IntervalVariability, ModelDescription};
 use crate::priority::FifoPriority;
@@ -179,8 +180,12 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
             control: control::plan(&units[fmu], fmu, &owners, |draft| sorted.id_of[draft], &links, &stimuli, &columns),
             initial_reads: initial.reads[fmu].clone(),
             initial_writes: initial.writes[fmu].clone(),
-            draft_intervals: dialect::intervals(&units[fmu], fmu, &drafts),
-            on_ticks: batches::on_ticks(&units, fmu, &outputs[fmu], &wanted[fmu], &links, &columns),
+            interface: InterfacePlan::ScheduledExecution(ScheduledExecutionPlan {
+                countdowns: countdowns(fmu, &tasks),
+                draft_intervals: dialect::intervals(&units[fmu], fmu, &drafts),
+                on_ticks: batches::on_ticks(&units, fmu, &outputs[fmu], &wanted[fmu], &links, &columns),
+                get_intervals: units[fmu].rig.get_intervals.as_ref().map(|at| at.value).unwrap_or_default(),
+            }),
             ..fmu_plan(&units[fmu], fmu, cpus[fmu], &outputs[fmu], &sorted, &tasks)
         })
         .collect();
@@ -466,16 +471,18 @@ fn tasks(
             let (set, get) = std::mem::take(&mut batches[d]);
             tasks.push(TaskPlan {
                 fmu: FmuId(draft.fmu),
-                clock: draft.name(&units[draft.fmu]),
-                reference: variable.value_reference,
-                element: draft.element,
-                kind: variable.clock.as_ref().map_or(IntervalVariability::Triggered, |c| c.interval_variability),
+                name: draft.name(&units[draft.fmu]),
+                work: Work::Partition(PartitionPlan {
+                    clock: variable.value_reference,
+                    element: draft.element,
+                    kind: variable.clock.as_ref().map_or(IntervalVariability::Triggered, |c| c.interval_variability),
+                    write_interval: draft.write_interval,
+                    write_shift: draft.write_shift,
+                    supports_fraction: variable.clock.as_ref().is_some_and(|c| c.supports_fraction),
+                }),
                 release: draft.release.clone(),
                 caused_by: Vec::new(),
-                write_interval: draft.write_interval,
-                write_shift: draft.write_shift,
-                supports_fraction: variable.clock.as_ref().is_some_and(|c| c.supports_fraction),
-                fmi_priority: draft.priority,
+                urgency: Some(draft.priority),
                 level,
                 fifo: placed.fifo,
                 cpu: class.cpu,
@@ -491,11 +498,17 @@ fn tasks(
     tasks
 }
 
-/// Everything but the values and intervals that are set and read before the run.
+/// The tasks of an instance whose clocks count down.
+fn countdowns(fmu: usize, tasks: &[TaskPlan]) -> Vec<TaskId> {
+    let counts_down = |task: &TaskPlan| task.fmu == FmuId(fmu) && task.release == Release::Countdown;
+    (0..tasks.len()).map(TaskId).filter(|id| counts_down(&tasks[id.0])).collect()
+}
+
+/// Everything but the values that are set and read before the run, and what depends on the interface type.
 fn fmu_plan(unit: &Unit, fmu: usize, cpu: usize, outputs: &[Output], sorted: &Sorted, tasks: &[TaskPlan]) -> FmuPlan {
     let abi = unit.abi();
     let own = |&id: &TaskId| tasks[id.0].fmu == FmuId(fmu);
-    let ids = || (0..tasks.len()).map(TaskId).filter(own);
+    let own = (0..tasks.len()).map(TaskId).filter(own);
     let output = |output: &Output| {
         let v = &unit.variables()[output.variable];
         OutputClock {
@@ -525,12 +538,9 @@ fn fmu_plan(unit: &Unit, fmu: usize, cpu: usize, outputs: &[Output], sorted: &So
         control: ControlPlan::default(),
         initial_reads: Vec::new(),
         initial_writes: Vec::new(),
-        draft_intervals: Vec::new(),
-        get_intervals: unit.rig.get_intervals.as_ref().map(|at| at.value).unwrap_or_default(),
         output_clocks: outputs.iter().map(output).collect(),
-        on_ticks: Vec::new(),
-        countdowns: ids().filter(|id| tasks[id.0].release == Release::Countdown).collect(),
-        levels: ids().map(|id| tasks[id.0].level + 1).max().unwrap_or(0),
+        levels: own.map(|id| tasks[id.0].level + 1).max().unwrap_or(0),
+        interface: InterfacePlan::ScheduledExecution(ScheduledExecutionPlan::default()),
         can_get_and_set_state: interface.is_some_and(|interface| interface.can_get_and_set_fmu_state),
         can_serialize_state: interface.is_some_and(|interface| interface.can_serialize_fmu_state),
     }

@@ -93,7 +93,7 @@ mod tests {
         let text = format!("[fmu.ecu]\npath = \"ecu\"\n{UDP}");
         let host = HostFacts { allowed_cpus: vec![0, 1], isolated_cpus: vec![], ..HostFacts::default() };
         let plan = try_build(&text, &[description(&late)], &host).unwrap();
-        let isr = plan.tasks.iter().find(|task| task.clock == "isr").unwrap();
+        let isr = plan.tasks.iter().find(|task| task.name == "isr").unwrap();
         assert_eq!((plan.receiver.unwrap().fifo, isr.fifo.get()), (isr.fifo, 87));
     }
 

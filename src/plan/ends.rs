@@ -24,7 +24,7 @@ pub(super) fn of(connections: usize, tasks: &[TaskPlan], fmus: &[FmuPlan]) -> Ve
     for (id, task) in tasks.iter().enumerate() {
         note(&task.set, |connection| add(&mut ends[connection].consumers, TaskId(id)));
         // What is read in callbacks may be so in every partition of the FMU.
-        let on_ticks = fmus[task.fmu.0].on_ticks.iter().map(|on_tick| &on_tick.batch);
+        let on_ticks = fmus[task.fmu.0].on_ticks().iter().map(|on_tick| &on_tick.batch);
         note(task.get.iter().chain(on_ticks), |connection| add(&mut ends[connection].producers, TaskId(id)));
     }
     ends

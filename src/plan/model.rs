@@ -142,22 +142,55 @@ pub struct FmuPlan {
     pub initial_reads: Vec<Batch>,
     /// Inputs without clocks to set in Initialization Mode, when their source has an initial value.
     pub initial_writes: Vec<Batch>,
-    /// Draft: intervals to set in Instantiated.
-    pub draft_intervals: Vec<DraftIntervals>,
     /// All output clocks; of array clocks all elements, one after the other in row-major order.
     pub output_clocks: Vec<OutputClock>,
-    /// Draft: what is read in the callback in which output clocks have ticked.
-    pub on_ticks: Vec<OnTick>,
-    /// Draft: whether the intervals of output clocks that have ticked are asked for.
-    pub get_intervals: GetIntervals,
-    /// Tasks of this instance whose clocks count down: their intervals are fetched at every clock update.
-    pub countdowns: Vec<TaskId>,
     /// Number of different priorities among its tasks.
     pub levels: usize,
+    /// The interface type that it runs with, and what only that has.
+    pub interface: InterfacePlan,
     /// `canGetAndSetFMUState`.
     pub can_get_and_set_state: bool,
     /// `canSerializeFMUState`.
     pub can_serialize_state: bool,
+}
+
+/// The interface type that an instance runs with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum InterfacePlan {
+    /// `<ScheduledExecution>`.
+    ScheduledExecution(ScheduledExecutionPlan),
+}
+
+/// What only an instance with Scheduled Execution has.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ScheduledExecutionPlan {
+    /// Tasks of this instance whose clocks count down: their intervals are fetched at every clock update.
+    pub countdowns: Vec<TaskId>,
+    /// Draft: intervals to set in Instantiated.
+    pub draft_intervals: Vec<DraftIntervals>,
+    /// Draft: what is read in the callback in which output clocks have ticked.
+    pub on_ticks: Vec<OnTick>,
+    /// Draft: whether the intervals of output clocks that have ticked are asked for.
+    pub get_intervals: GetIntervals,
+}
+
+impl FmuPlan {
+    /// What it has for Scheduled Execution; `None`: it runs with another interface type.
+    pub fn scheduled_execution(&self) -> Option<&ScheduledExecutionPlan> {
+        match &self.interface {
+            InterfacePlan::ScheduledExecution(plan) => Some(plan),
+        }
+    }
+
+    /// Its tasks whose clocks count down; see [`ScheduledExecutionPlan::countdowns`].
+    pub fn countdowns(&self) -> &[TaskId] {
+        self.scheduled_execution().map_or(&[], |plan| &plan.countdowns)
+    }
+
+    /// What is read when output clocks tick; see [`ScheduledExecutionPlan::on_ticks`].
+    pub fn on_ticks(&self) -> &[OnTick] {
+        self.scheduled_execution().map_or(&[], |plan| &plan.on_ticks)
+    }
 }
 
 /// A parameter that says how long dimensions of arrays are, and that may change at run time.
@@ -352,31 +385,21 @@ pub struct ReceiverPlan {
     pub fifo: FifoPriority,
 }
 
-/// A task: the model partition of one input clock, or of one element of an array clock.
+/// A task: what the schedule releases. Nothing but [`TaskPlan::work`] depends on what kind of task it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskPlan {
-    /// Whose.
+    /// The instance that it belongs to.
     pub fmu: FmuId,
-    /// Name of the clock, with `[i]` for an element of an array clock.
-    pub clock: String,
-    /// The clock's value reference.
-    pub reference: ValueReference,
-    /// `clockElementIndex`: 0 for a scalar, else the element's number from 1 in row-major order (draft).
-    pub element: usize,
-    /// The clock's kind in the XML.
-    pub kind: IntervalVariability,
-    /// What activates it.
+    /// Unique name within the instance: of a partition its clock's, with `[i]` for an element of an array clock.
+    pub name: String,
+    /// What it does when it is released.
+    pub work: Work,
+    /// What releases it.
     pub release: Release,
     /// Of a triggered or countdown clock: the tasks that may tick or arm it; else empty.
     pub caused_by: Vec<TaskId>,
-    /// The interval is written in Initialization Mode (fixed and tunable clocks).
-    pub write_interval: bool,
-    /// So is the shift, which is the rig's.
-    pub write_shift: bool,
-    /// `fmi3GetIntervalFraction` and its kind may be used.
-    pub supports_fraction: bool,
-    /// As in the XML.
-    pub fmi_priority: FmiPriority,
+    /// `priority` of the clock that it belongs to; `None`: it belongs to none.
+    pub urgency: Option<FmiPriority>,
     /// Priority level within the instance: 0 is the most urgent, equal levels never preempt each other.
     pub level: usize,
     /// Priority of the thread. Several levels of an instance may [share](super::shared) one.
@@ -395,6 +418,49 @@ pub struct TaskPlan {
     pub set: Vec<Batch>,
     /// Read after it: one entry per variable type.
     pub get: Vec<Batch>,
+}
+
+/// What a task does when it is released, with what only tasks of that kind have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Work {
+    /// Activates a model partition (Scheduled Execution).
+    Partition(PartitionPlan),
+}
+
+/// The model partition of one input clock, or of one element of an array clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartitionPlan {
+    /// The clock's value reference.
+    pub clock: ValueReference,
+    /// `clockElementIndex`: 0 for a scalar, else the element's number from 1 in row-major order (draft).
+    pub element: usize,
+    /// The clock's kind in the XML.
+    pub kind: IntervalVariability,
+    /// The interval is written in Initialization Mode (fixed and tunable clocks).
+    pub write_interval: bool,
+    /// The shift, which is the rig's, is written in Initialization Mode.
+    pub write_shift: bool,
+    /// `fmi3GetIntervalFraction` and its kind may be used.
+    pub supports_fraction: bool,
+}
+
+impl TaskPlan {
+    /// The model partition that it activates; `None`: it is another kind of task.
+    pub fn partition(&self) -> Option<&PartitionPlan> {
+        match &self.work {
+            Work::Partition(partition) => Some(partition),
+        }
+    }
+
+    /// The clock that it belongs to; `None`: it belongs to none.
+    pub fn clock(&self) -> Option<ValueReference> {
+        Some(self.partition()?.clock)
+    }
+
+    /// Whether it belongs to a clock of this kind.
+    pub fn has_clock(&self, kind: IntervalVariability) -> bool {
+        self.partition().is_some_and(|partition| partition.kind == kind)
+    }
 }
 
 /// Variables of one type that travel in one FMI call.

@@ -133,7 +133,7 @@ fn updates_within(plan: &Plan, arming: TaskId, armed: TaskId) -> Option<TaskId> 
     let of_fmu = |id: &TaskId| plan.tasks[id.0].fmu == own.fmu;
     let more_urgent = |id: &TaskId| plan.tasks[id.0].level < own.level;
     let fmu = &plan.fmus[own.fmu.0];
-    let countdowns = fmu.countdowns.iter().filter(|other| **other != armed);
+    let countdowns = fmu.countdowns().iter().filter(|other| **other != armed);
     let said = fmu.output_clocks.iter().map(|clock| &clock.ticked_by);
     let mut by = said.chain(countdowns.map(|other| &plan.tasks[other.0].caused_by));
     by.find_map(|tasks| match tasks.is_empty() {
@@ -163,7 +163,7 @@ fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
         task.recorded().for_each(|signal| by[signal.0].push(TaskId(id)));
     }
     for fmu in &plan.fmus {
-        for on_tick in &fmu.on_ticks {
+        for on_tick in fmu.on_ticks() {
             let columns = on_tick.batch.items.iter().flat_map(|item| item.signals.iter().copied());
             let tickers: BTreeSet<TaskId> =
                 on_tick.clocks.iter().flat_map(|clock| fmu.output_clocks[*clock].ticked_by.iter().copied()).collect();

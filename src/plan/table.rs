@@ -90,10 +90,10 @@ fn tasks(plan: &Plan) -> String {
     rows.extend(plan.tasks.iter().map(|task| {
         vec![
             plan.fmus[task.fmu.0].name.clone(),
-            task.clock.clone(),
-            kind_in(plan.fmus[task.fmu.0].abi, task.kind).to_owned(),
+            task.name.clone(),
+            task.partition().map_or_else(String::new, |own| kind_in(plan.fmus[task.fmu.0].abi, own.kind).to_owned()),
             release(plan, &task.release),
-            task.fmi_priority.0.to_string(),
+            task.urgency.map_or_else(String::new, |urgency| urgency.0.to_string()),
             task.level.to_string(),
             task.fifo.get().to_string(),
             task.cpu.to_string(),
@@ -205,7 +205,7 @@ fn units(connection: &super::ConnectionPlan) -> String {
 fn triggers(plan: &Plan) -> String {
     let name = |id: &super::TaskId| {
         let task = &plan.tasks[id.0];
-        format!("{}.{}", plan.fmus[task.fmu.0].name, task.clock)
+        format!("{}.{}", plan.fmus[task.fmu.0].name, task.name)
     };
     let mut rows = Vec::new();
     for fmu in &plan.fmus {
@@ -245,7 +245,7 @@ fn stimuli(plan: &Plan) -> String {
         }
         for tick in &stimulus.ticks {
             let task = &plan.tasks[tick.task.0];
-            let to = format!("{}.{}", plan.fmus[task.fmu.0].name, task.clock);
+            let to = format!("{}.{}", plan.fmus[task.fmu.0].name, task.name);
             columns.push((tick.cell, cells(&[&stimulus.file, &tick.column, "→", &to, "ticks"])));
         }
         columns.sort();

@@ -20,7 +20,7 @@ pub fn words(plan: &Plan) -> Vec<String> {
 /// `plant.step`.
 pub fn name(plan: &Plan, task: TaskId) -> String {
     let task = &plan.tasks[task.0];
-    format!("{}.{}", plan.fmus[task.fmu.0].name, task.clock)
+    format!("{}.{}", plan.fmus[task.fmu.0].name, task.name)
 }
 
 fn names(plan: &Plan, tasks: &[TaskId]) -> String {

@@ -109,7 +109,7 @@ impl Messages {
                 let fmu = &plan.fmus[task.fmu.0].name;
                 let columns: BTreeSet<SignalId> = plan.recorded(task).collect();
                 let partial = plan.presence_words(task) > 0;
-                Source { partial, ..Source::new(format!("/{fmu}/{}", task.clock), fmu, columns, false) }
+                Source { partial, ..Source::new(format!("/{fmu}/{}", task.name), fmu, columns, false) }
             })
             .collect();
         sources.extend(plan.fmus.iter().map(|fmu| {

@@ -141,7 +141,7 @@ impl TaskPlan {
 impl FmuPlan {
     /// The columns of what is read in callbacks.
     pub fn recorded_on_ticks(&self) -> impl Iterator<Item = SignalId> {
-        columns(self.on_ticks.iter().map(|on_tick| &on_tick.batch))
+        columns(self.on_ticks().iter().map(|on_tick| &on_tick.batch))
     }
 }
 

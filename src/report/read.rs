@@ -323,10 +323,15 @@ impl ClockFile {
         Ok(ClockResult {
             fmu: self.fmu.clone(),
             clock: self.clock.clone(),
-            kind: known("kind", &[Constant, Fixed, Tunable, Changing, Countdown, Triggered], kind_name, &self.kind)?,
+            kind: Some(known(
+                "kind",
+                &[Constant, Fixed, Tunable, Changing, Countdown, Triggered],
+                kind_name,
+                &self.kind,
+            )?),
             interval_s: self.interval_s,
             activated_by: self.activated_by.clone(),
-            fmi_priority: FmiPriority(self.fmi_priority),
+            fmi_priority: Some(FmiPriority(self.fmi_priority)),
             fifo_priority: self.fifo_priority.map(fifo).transpose()?,
             cpu: self.cpu,
             thread: self.thread.clone(),

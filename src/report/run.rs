@@ -223,14 +223,14 @@ pub struct ClockResult {
     pub fmu: String,
     /// Name of the clock.
     pub clock: String,
-    /// Its kind.
-    pub kind: IntervalVariability,
+    /// Its kind; `None`: a task without a clock.
+    pub kind: Option<IntervalVariability>,
     /// Interval of a periodic clock, s.
     pub interval_s: Option<f64>,
     /// What activates it, for people: `every 10 ms`, `plant.crank_tooth`.
     pub activated_by: String,
-    /// As in the XML.
-    pub fmi_priority: FmiPriority,
+    /// `priority` in the XML; `None`: a task without a clock.
+    pub fmi_priority: Option<FmiPriority>,
     /// The thread's; `None` when it did not run under SCHED_FIFO.
     pub fifo_priority: Option<FifoPriority>,
     /// Its core.

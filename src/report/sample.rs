@@ -124,14 +124,14 @@ fn clock(
     ClockResult {
         fmu: fmu.into(),
         clock: clock.into(),
-        kind,
+        kind: Some(kind),
         interval_s,
         activated_by: match (interval_s, kind) {
             (Some(seconds), _) => format!("every {} ms", seconds * 1000.0),
             (None, Triggered) => "plant.crank_tooth".into(),
             (None, _) => "its own countdown".into(),
         },
-        fmi_priority: FmiPriority(fmi),
+        fmi_priority: Some(FmiPriority(fmi)),
         fifo_priority: FifoPriority::new(fifo),
         cpu: 2,
         thread: format!("{fmu}.{clock}").chars().take(15).collect(),

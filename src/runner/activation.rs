@@ -152,7 +152,8 @@ impl Activation {
         let delays = get.iter().flat_map(|(_, outputs)| &outputs.single).any(Output::is_delayed);
         let stimuli = Stimulated::of(world, task, &set.iter().map(|(values, _)| values).collect::<Vec<_>>());
         let (inbox, resizable) = (Inbox::new(world, task), Resizable::new(&world.plan, plan));
-        let changing = (plan.release == Release::Changing).then_some(plan.supports_fraction);
+        let changing =
+            plan.partition().filter(|_| plan.release == Release::Changing).map(|partition| partition.supports_fraction);
         let alone = set.iter().all(|(_, inputs): &(_, Inputs)| inputs.single.is_empty())
             && get.iter().all(|(_, outputs): &(_, Outputs)| outputs.single.is_empty() && outputs.ticked.is_empty());
         let unit = Some(world.plan.fmus[plan.fmu.0].time_unit).filter(|unit| !unit.is_second());

@@ -46,7 +46,7 @@ impl Cables {
             }
         }
         // What callbacks read comes when it comes, and what changes its size is not always there as a whole.
-        let on_ticks = plan.fmus.iter().flat_map(|fmu| &fmu.on_ticks).map(|on_tick| &on_tick.batch);
+        let on_ticks = plan.fmus.iter().flat_map(|fmu| fmu.on_ticks()).map(|on_tick| &on_tick.batch);
         let resizable = plan.tasks.iter().flat_map(|task| &task.get).filter(|batch| batch.resizable.is_some());
         for item in on_ticks.chain(resizable).flat_map(|batch| &batch.items) {
             item.connections.iter().for_each(|connection| producers[connection.0].clear());

@@ -13,7 +13,7 @@ use super::thread_host::PartitionHost;
 use super::world::World;
 use crate::ffi::{Failure, Function, Initialization, Instance, Interval, Qualifier};
 use crate::fmu::description::IntervalVariability;
-use crate::plan::{FmuId, Release, TaskId, TaskPlan};
+use crate::plan::{FmuId, PartitionPlan, Release, TaskId, TaskPlan};
 use crate::record::board::TaskWord;
 use crate::record::unusable::Unusable;
 use crate::schedule::Learned;
@@ -40,7 +40,8 @@ pub fn initialise(
     learned: &mut [Learned],
 ) -> Result<(), Failure> {
     for (index, task) in world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == fmu) {
-        match clock(world, task, instance) {
+        let Some(partition) = task.partition() else { continue };
+        match clock(world, task, partition, instance) {
             Ok(known) => learned[index] = known,
             Err(Refused::Call(failure)) => return Err(failure),
             Err(Refused::Reading(function, reading)) => {
@@ -57,11 +58,17 @@ pub fn initialise(
     Ok(())
 }
 
-fn clock(world: &World, task: &TaskPlan, instance: &Instance<Initialization>) -> Result<Learned, Refused> {
-    let (clock, unit) = (task.reference, world.plan.fmus[task.fmu.0].time_unit);
-    let get_interval = || -> Result<(Interval, i32), Failure> { instance.get_interval(clock, task.supports_fraction) };
-    let unusable = |reading| Refused::Reading(Function::get_interval(task.supports_fraction), reading);
-    match (&task.release, task.kind) {
+fn clock(
+    world: &World,
+    task: &TaskPlan,
+    partition: &PartitionPlan,
+    instance: &Instance<Initialization>,
+) -> Result<Learned, Refused> {
+    let PartitionPlan { clock, kind, write_interval, write_shift, supports_fraction, .. } = *partition;
+    let unit = world.plan.fmus[task.fmu.0].time_unit;
+    let get_interval = || -> Result<(Interval, i32), Failure> { instance.get_interval(clock, supports_fraction) };
+    let unusable = |reading| Refused::Reading(Function::get_interval(supports_fraction), reading);
+    match (&task.release, kind) {
         (Release::Changing, _) => {
             let (interval, qualifier) = get_interval()?;
             let first = known(qualifier).and_then(|()| duration(interval, unit)).map_err(unusable)?;
@@ -78,12 +85,11 @@ fn clock(world: &World, task: &TaskPlan, instance: &Instance<Initialization>) ->
             }
         }
         (Release::Periodic { shift, interval }, _) => {
-            if task.write_interval {
-                let _warning_is_counted =
-                    instance.set_interval(clock, told(*interval, unit, task.supports_fraction))?;
+            if write_interval {
+                let _warning_is_counted = instance.set_interval(clock, told(*interval, unit, supports_fraction))?;
             }
-            if task.write_shift {
-                let _warning_is_counted = instance.set_shift(clock, told(*shift, unit, task.supports_fraction))?;
+            if write_shift {
+                let _warning_is_counted = instance.set_shift(clock, told(*shift, unit, supports_fraction))?;
             }
             Ok(Learned::Nothing)
         }
@@ -91,8 +97,8 @@ fn clock(world: &World, task: &TaskPlan, instance: &Instance<Initialization>) ->
             let (interval, qualifier) = get_interval()?;
             let known = known(qualifier).and_then(|()| period(interval, unit, world.shortest_period()));
             let interval = known.map_err(unusable)?;
-            let function = Function::get_shift(task.supports_fraction);
-            let shift = instance.get_shift(clock, task.supports_fraction)?;
+            let function = Function::get_shift(supports_fraction);
+            let shift = instance.get_shift(clock, supports_fraction)?;
             let shift = duration(shift, unit).map_err(|reading| Refused::Reading(function, reading))?;
             Ok(Learned::Grid { shift, interval })
         }

@@ -196,8 +196,10 @@ impl Underway {
             let result = clocks::initialise(world, FmuId(index), &instance, hosts[index], &mut learned);
             checked(hosts[index], result, |()| instance.fail())?;
             let own = || world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
-            let clocks: Vec<_> =
-                own().map(|(_, task)| ClockElement { clock: task.reference, element: task.element }).collect();
+            let clocks: Vec<_> = own()
+                .filter_map(|(_, task)| task.partition())
+                .map(|partition| ClockElement { clock: partition.clock, element: partition.element })
+                .collect();
             let instance = checked(hosts[index], instance.exit_initialization_mode(), Instance::fail)?;
             let instance = match resumed {
                 Some(snapshot) => {
@@ -266,7 +268,7 @@ fn set_up(
     for start in plan.start_values.iter().filter(|start| !start.clocked) {
         let _warning_is_counted = instance.set_values(start.reference, start.variable_type, &start.values)?;
     }
-    for clock in &plan.draft_intervals {
+    for clock in plan.scheduled_execution().into_iter().flat_map(|plan| &plan.draft_intervals) {
         let intervals: Vec<Interval> =
             clock.intervals.iter().map(|interval| told(*interval, plan.time_unit, clock.fraction)).collect();
         let _warning_is_counted = instance.set_draft_intervals(clock.reference, &intervals)?;

@@ -10,13 +10,14 @@ pub fn functions(plan: &Plan, fmu: FmuId) -> Vec<Function> {
     let start = own.start_values.iter().map(|value| value.variable_type);
     let written = own.initial_writes.iter().chain(tasks().flat_map(|task| &task.set)).map(|batch| batch.variable_type);
     let read = own.initial_reads.iter().chain(tasks().flat_map(|task| &task.get)).map(|batch| batch.variable_type);
-    let read = read.chain(own.on_ticks.iter().map(|on_tick| on_tick.batch.variable_type));
-    let set_intervals = own.draft_intervals.iter().map(|clock| match clock.fraction {
+    let read = read.chain(own.on_ticks().iter().map(|on_tick| on_tick.batch.variable_type));
+    let own_intervals = own.scheduled_execution().map_or(&[][..], |plan| &plan.draft_intervals);
+    let set_intervals = own_intervals.iter().map(|clock| match clock.fraction {
         true => Function::SetIntervalFraction,
         false => Function::SetIntervalDecimal,
     });
     let asked = own.output_clocks.iter().any(|clock| clock.aperiodic);
-    let get_intervals = match own.get_intervals {
+    let get_intervals = match own.scheduled_execution().map_or(GetIntervals::Never, |plan| plan.get_intervals) {
         GetIntervals::Decimal if asked => Some(Function::GetIntervalDecimal),
         GetIntervals::Fraction if asked => Some(Function::GetIntervalFraction),
         _ => None,

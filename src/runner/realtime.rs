@@ -401,7 +401,7 @@ fn failed(host: &PartitionHost, activation: &Activation, failure: &Failure) {
 /// It has executed for longer than its period.
 #[cold]
 fn outlasts(own: &Own, due: &Due, execution: i64) {
-    let (task, reference) = (Some(own.task), Some(own.plan.reference));
+    let (task, reference) = (Some(own.task), own.plan.clock());
     let seen = Occurrence { task, reference, time: Some(due.time), value: execution as u64 };
     own.world.board.fmu(own.plan.fmu).findings().note(Finding::OutlastsPeriod, seen);
 }

@@ -272,7 +272,9 @@ impl PartitionHost {
             // Before the run, the clock that was asked for something.
             let asked = || {
                 let mut tasks = self.world.plan.tasks.iter();
-                tasks.position(|task| task.fmu == self.fmu && Some(task.reference) == failure.clock).map(TaskId)
+                tasks
+                    .position(|task| task.fmu == self.fmu && failure.clock.is_some() && task.clock() == failure.clock)
+                    .map(TaskId)
             };
             let task = self.task().or_else(asked);
             self.world.board.fmu(self.fmu).fail(status, function, task, self.time(), None);

@@ -58,7 +58,7 @@ impl Lane<'_> {
         let plan = &world.plan.tasks[task.0];
         let (host, site) = (hosts[plan.fmu.0], &world.sites[task.0]);
         let rare = Rare {
-            tunable: plan.kind == IntervalVariability::Tunable,
+            tunable: plan.has_clock(IntervalVariability::Tunable),
             changing: plan.release == plan::Release::Changing,
             recorded: activation.is_recorded(),
             delays: activation.delays(),

@@ -140,7 +140,7 @@ pub struct TaskState {
     /// Which of the priorities that several levels of its instance share is its own; `None`: it shares none.
     pub shared: Option<usize>,
     /// Its kind of clock: only a countdown clock is armed, only a tunable one gets another interval.
-    pub kind: IntervalVariability,
+    pub kind: Option<IntervalVariability>,
 }
 
 impl TaskState {
@@ -195,12 +195,12 @@ impl TaskState {
 
     #[inline]
     fn has_deadline(&self) -> bool {
-        self.kind == IntervalVariability::Countdown && self.armed.version() != self.armed_seen.load(SeqCst)
+        self.kind == Some(IntervalVariability::Countdown) && self.armed.version() != self.armed_seen.load(SeqCst)
     }
 
     #[inline]
     fn has_change(&self) -> bool {
-        self.kind == IntervalVariability::Tunable && self.retuned.version() != self.retuned_seen.load(SeqCst)
+        self.kind == Some(IntervalVariability::Tunable) && self.retuned.version() != self.retuned_seen.load(SeqCst)
     }
 }
 
@@ -263,7 +263,7 @@ impl World {
                     place,
                     ahead: ahead(index),
                     shared: shared_by(task.fmu).iter().position(|tasks| tasks.contains(&TaskId(index))),
-                    kind: task.kind,
+                    kind: task.partition().map(|partition| partition.kind),
                 })
             })
             .collect();

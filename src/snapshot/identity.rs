@@ -25,7 +25,7 @@ impl Identity {
     /// The identity of a plan.
     pub fn of(plan: &Plan) -> Identity {
         let clock = |task: &crate::plan::TaskPlan| {
-            (format!("{}.{}", plan.fmus[task.fmu.0].name, task.clock), released(plan, &task.release))
+            (format!("{}.{}", plan.fmus[task.fmu.0].name, task.name), released(plan, &task.release))
         };
         let connection = |connection: &crate::plan::ConnectionPlan| {
             let from = (connection.from_type != connection.variable_type).then_some(connection.from_type);

@@ -82,7 +82,7 @@ struct Names<'a> {
 impl Names<'_> {
     fn name(&self, task: TaskId) -> String {
         let planned = &self.plan.tasks[task.0];
-        format!("{}.{}", self.plan.fmus[planned.fmu.0].name, planned.clock)
+        format!("{}.{}", self.plan.fmus[planned.fmu.0].name, planned.name)
     }
 
     /// The clock of a thread.

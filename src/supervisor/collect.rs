@@ -376,7 +376,7 @@ fn overdue(plan: &Plan, board: Board, place: Place) -> Death {
 /// Where the runner has been for some time: `fmu a has been in fmi3Terminate`.
 pub fn has_been(plan: &Plan, board: Board, place: Place) -> String {
     let of_task = |task: TaskId| {
-        let clock = plain(&plan.tasks[task.0].clock);
+        let clock = plain(&plan.tasks[task.0].name);
         let name = function(board.task(task).get(TaskWord::Function)).map_or("its code", Function::name);
         let (fmu, time) = (&plan.fmus[plan.tasks[task.0].fmu.0].name, board.task(task).time().seconds());
         format!("fmu `{fmu}` has been in {name} for clock {clock} at {time} s")
@@ -479,7 +479,7 @@ fn failures(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult, problem: 
     let function = function(get(FmuWord::FailureFunction)).map_or("a call", Function::name);
     let time = Instant::from_words([FmuWord::FailureTime, FmuWord::FailureTime1, FmuWord::FailureTime2].map(get));
     let place = match board.named_task(get(FmuWord::FailureTask)) {
-        Some(task) => format!(" for clock {} at {} s", plain(&plan.tasks[task.0].clock), time.seconds()),
+        Some(task) => format!(" for clock {} at {} s", plain(&plan.tasks[task.0].name), time.seconds()),
         // Beside partitions nothing is called during a run but this; Terminate comes after it.
         None if time > plan.start && function != Function::Terminate.name() => {
             format!(" in Reconfiguration Mode at {} s", time.seconds())
@@ -559,11 +559,11 @@ fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling, facts:
     };
     ClockResult {
         fmu: fmu.name.clone(),
-        clock: planned.clock.clone(),
-        kind: planned.kind,
+        clock: planned.name.clone(),
+        kind: planned.partition().map(|partition| partition.kind),
         interval_s: interval.map(Fraction::seconds),
         activated_by: activated_by(plan, &planned.release, interval),
-        fmi_priority: planned.fmi_priority,
+        fmi_priority: planned.urgency,
         fifo_priority: (scheduling == Scheduling::Fifo).then_some(planned.fifo),
         cpu: planned.cpu,
         thread: planned.thread.clone(),

@@ -116,7 +116,7 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
 fn place(prepared: &Prepared, first: Occurrence, count: u64) -> String {
     let mut place = String::new();
     if let Some(task) = first.task.and_then(|task| prepared.plan.tasks.get(task.0)) {
-        place += &format!(" in clock {}", plain(&task.clock));
+        place += &format!(" in clock {}", plain(&task.name));
     }
     if let Some(time) = first.time {
         place += &format!(" at {} s", time.seconds());

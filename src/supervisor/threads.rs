@@ -135,7 +135,7 @@ impl Threads {
         };
         let message = format!(
             "fmu `{}`: its code has changed how thread {} of clock {} is scheduled: {what}{more}",
-            plan.fmus[fmu.0].name, planned.thread, planned.clock
+            plan.fmus[fmu.0].name, planned.thread, planned.name
         );
         Some(FindingResult { kind: "thread_changed".into(), count, message })
     }

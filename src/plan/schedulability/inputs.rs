@@ -102,7 +102,7 @@ struct Seen<'a> {
 impl<'a> Seen<'a> {
     fn of(plan: &Plan, task: &TaskPlan, measured: Option<&'a Measured>) -> Option<Seen<'a>> {
         let name = &plan.fmus[task.fmu.0].name;
-        let own = |clock: &&MeasuredClock| clock.fmu == *name && clock.clock == task.clock && clock.activations > 0;
+        let own = |clock: &&MeasuredClock| clock.fmu == *name && clock.clock == task.name && clock.activations > 0;
         let measured = measured?;
         measured.clocks.iter().find(own).map(|clock| Seen { clock, this_run: measured.this_run })
     }

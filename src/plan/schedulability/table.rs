@@ -13,7 +13,7 @@ use std::fmt::Write;
 /// `fmu.clock`, for messages.
 pub fn name(plan: &Plan, task: TaskId) -> String {
     let task = &plan.tasks[task.0];
-    plain(&format!("{}.{}", plan.fmus[task.fmu.0].name, task.clock))
+    plain(&format!("{}.{}", plan.fmus[task.fmu.0].name, task.name))
 }
 
 /// All clocks of each core, and what is missing. `run`: where measured figures come from, as the user named it.
@@ -115,7 +115,7 @@ fn miss(plan: &Plan, task: TaskId, clock: &Clock, worst: &Worst) -> String {
         text,
         "\n  the way out: make one of these shorter, an interval longer, run FMU {fmu} or another one on another core (cpu), or \
          allow more with deadline_us in [fmu.{fmu}.clock.{}]",
-        plain(&planned.clock)
+        plain(&planned.name)
     );
     text
 }

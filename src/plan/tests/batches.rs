@@ -9,7 +9,7 @@ fn names(batches: &[Batch]) -> Vec<&str> {
 }
 
 fn task<'a>(plan: &'a Plan, clock: &str) -> &'a TaskPlan {
-    plan.tasks.iter().find(|task| task.clock == clock).unwrap()
+    plan.tasks.iter().find(|task| task.name == clock).unwrap()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Clocks of the draft dialect: unions, and array clocks with a task for each element.
 
-use super::{description, host, inputs};
+use super::{description, host, inputs, partition};
 use crate::fmu::description::{ModelDescription, ValueReference, parse};
 use crate::plan::{DraftIntervals, Plan, Release, build};
 use crate::rig;
@@ -37,7 +37,7 @@ fn try_build(variables: &str, more: &str) -> Result<Plan, String> {
 
 /// The names of what each output clock triggers, and of the tasks that may tick it.
 fn triggers(plan: &Plan) -> Vec<(String, Vec<String>, Vec<String>)> {
-    let names = |ids: &[crate::plan::TaskId]| ids.iter().map(|id| plan.tasks[id.0].clock.clone()).collect();
+    let names = |ids: &[crate::plan::TaskId]| ids.iter().map(|id| plan.tasks[id.0].name.clone()).collect();
     let clocks = plan.fmus.iter().flat_map(|fmu| &fmu.output_clocks);
     clocks.map(|clock| (clock.name.clone(), names(&clock.targets), names(&clock.ticked_by))).collect()
 }
@@ -45,7 +45,8 @@ fn triggers(plan: &Plan) -> Vec<(String, Vec<String>, Vec<String>)> {
 #[test]
 fn every_element_is_a_task_with_its_number_and_a_thread_of_its_own_name() {
     let plan = try_build(ARRAYS, "").unwrap();
-    let tasks: Vec<_> = plan.tasks.iter().map(|t| (t.clock.as_str(), t.reference.0, t.element)).collect();
+    let tasks: Vec<_> =
+        plan.tasks.iter().map(|t| (t.name.as_str(), partition(t).clock.0, partition(t).element)).collect();
     let expected = [
         ("bank[1]", 1, 1),
         ("bank[2]", 1, 2),
@@ -76,7 +77,7 @@ fn arrays_trigger_element_by_element_a_scalar_all_and_every_element_a_scalar() {
         ("out".to_owned(), of(&["all[1]", "all[2]"]), of(&["bank[1]", "bank[2]", "bank[3]"])),
     ];
     assert_eq!(triggers(&plan), expected);
-    let free = plan.tasks.iter().find(|task| task.clock == "free[1]").unwrap();
+    let free = plan.tasks.iter().find(|task| task.name == "free[1]").unwrap();
     assert_eq!(free.release, Release::Never);
     assert!(plan.notes.iter().any(|note| note.contains("d.free[1] is an aperiodic clock")), "{:?}", plan.notes);
 }
@@ -120,8 +121,8 @@ fn what_the_rig_says_of_an_element_goes_before_what_it_says_of_the_clock() {
     assert_eq!(intervals, expected);
     assert!(plan.tasks[..3].iter().all(|task| task.limits.max_overruns == Some(3)));
     let told = DraftIntervals { reference: ValueReference(1), fraction: true, intervals };
-    assert_eq!(plan.fmus[0].draft_intervals, [told]);
-    assert!(plan.tasks.iter().all(|task| !task.write_interval), "not again in Initialization Mode");
+    assert_eq!(plan.fmus[0].scheduled_execution().unwrap().draft_intervals, [told]);
+    assert!(plan.tasks.iter().all(|task| !partition(task).write_interval), "not again in Initialization Mode");
 }
 
 #[test]
@@ -169,7 +170,7 @@ fn a_clock_without_an_interval_gets_one_from_the_rig_as_a_decimal() {
         fraction: false,
         intervals: vec![Fraction::parse("0.5").unwrap()],
     };
-    assert_eq!(plan.fmus[0].draft_intervals, [told]);
+    assert_eq!(plan.fmus[0].scheduled_execution().unwrap().draft_intervals, [told]);
 }
 
 #[test]

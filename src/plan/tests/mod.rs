@@ -88,3 +88,8 @@ pub fn problems(more: &str) -> String {
     let text = format!("[fmu.ecu]\npath = \"ecu\"\n[fmu.plant]\npath = \"plant\"\n{more}");
     try_build(&text, &[description(ECU), description(PLANT)], &host()).unwrap_err()
 }
+
+/// The model partition of a task that has one.
+fn partition(task: &super::TaskPlan) -> &super::PartitionPlan {
+    task.partition().unwrap()
+}

@@ -114,7 +114,7 @@ fn a_chain_has_the_clocks_with_a_time_of_their_own_at_its_root() {
     let tasks = |more: &str| ecu_and_plant(more).tasks;
     assert_eq!(roots(&tasks("")), (0..4).map(|id| vec![TaskId(id)]).collect::<Vec<_>>());
     let tasks = tasks("[[trigger]]\nclock = \"ecu.isr\"\nfrom = \"ecu.tick\"\n");
-    assert_eq!((tasks[0].clock.as_str(), tasks[3].clock.as_str()), ("isr", "slow"));
+    assert_eq!((tasks[0].name.as_str(), tasks[3].name.as_str()), ("isr", "slow"));
     assert_eq!(tasks[0].caused_by, [TaskId(3)]);
     assert_eq!(roots(&tasks)[0], [TaskId(3)], "what slow ticks");
 }

@@ -23,7 +23,7 @@ fn arrays_have_one_column_per_element() {
     let plan = ecu_and_plant("[record]\nsignals = [\"plant.field\"]\n");
     let expected = ["[1,1]", "[1,2]", "[1,3]", "[2,1]", "[2,2]", "[2,3]"].map(|i| format!("plant.field{i}"));
     assert_eq!(columns(&plan), expected);
-    let item = &plan.tasks.iter().find(|task| task.clock == "step").unwrap().get[0].items[0];
+    let item = &plan.tasks.iter().find(|task| task.name == "step").unwrap().get[0].items[0];
     assert_eq!((item.elements, item.signals.len()), (6, 6));
 }
 

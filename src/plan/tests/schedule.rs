@@ -8,7 +8,7 @@ use crate::time::{Fraction, Instant};
 
 /// `fmu.clock` of all tasks in order.
 fn names(plan: &Plan) -> Vec<String> {
-    plan.tasks.iter().map(|task| format!("{}.{}", plan.fmus[task.fmu.0].name, task.clock)).collect()
+    plan.tasks.iter().map(|task| format!("{}.{}", plan.fmus[task.fmu.0].name, task.name)).collect()
 }
 
 #[test]
@@ -93,11 +93,12 @@ fn countdown_tasks_are_listed_and_fixed_intervals_are_written() {
 <Clock name="f" valueReference="2" causality="input" intervalVariability="fixed" intervalDecimal="0.2" shiftDecimal="0.05" priority="4" supportsFraction="true" resolution="1000"/>"#;
     let text = "[fmu.x]\npath = \"x\"\n[fmu.x.clock.f]\ninterval = \"1/10\"\nmax_latency_us = 1.5\nmax_overruns = 0\n";
     let plan = try_build(text, &[description(fmu)], &host()).unwrap();
-    assert_eq!(plan.fmus[0].countdowns, [TaskId(0)]);
+    assert_eq!(plan.fmus[0].countdowns(), [TaskId(0)]);
     let f = &plan.tasks[1];
     let interval = Fraction::new(1, 10).unwrap();
     assert_eq!(f.release, Release::Periodic { shift: Fraction::new(1, 20).unwrap(), interval });
-    assert!(f.write_interval && f.supports_fraction && !plan.tasks[0].write_interval);
+    let [countdown, fixed] = [0, 1].map(|task| partition(&plan.tasks[task]));
+    assert!(fixed.write_interval && fixed.supports_fraction && !countdown.write_interval);
     assert_eq!((f.limits.max_latency.unwrap().0, f.limits.max_overruns), (1500, Some(0)));
 }
 
@@ -112,7 +113,7 @@ fn fixed_and_tunable_clocks_without_interval_decimal_are_asked_and_take_nothing_
         );
         let text = format!("[fmu.x]\npath = \"x\"\n[fmu.x.clock.c]\n{rig}");
         let task = try_build(&text, &[description(&xml)], &host()).map(|plan| plan.tasks[0].clone());
-        task.map(|task| (task.release, task.write_interval, task.write_shift))
+        task.map(|task| (task.release.clone(), partition(&task).write_interval, partition(&task).write_shift))
     };
     let [tenth, fifth, half] = ["1/10", "1/5", "1/2"].map(|text| Fraction::parse(text).unwrap());
     assert_eq!(clock("", ""), Ok((Release::Asked, false, false)));
@@ -137,7 +138,10 @@ fn a_changing_clock_is_asked_and_never_told() {
         "<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"changing\" priority=\"1\"/>";
     let plan = try_build("[fmu.x]\npath = \"x\"\n[rig]\noverrun = \"queue\"", &[description(xml)], &host()).unwrap();
     let task = &plan.tasks[0];
-    assert_eq!((&task.release, task.write_interval, task.overrun), (&Release::Changing, false, Overrun::Queue));
+    assert_eq!(
+        (&task.release, partition(task).write_interval, task.overrun),
+        (&Release::Changing, false, Overrun::Queue)
+    );
 }
 
 #[test]

@@ -66,8 +66,8 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
     /// Begins a file: names and order of the tracks.
     pub fn new(plan: &'p Plan, out: W) -> io::Result<Self> {
         let name = |task: &crate::plan::TaskPlan| {
-            let full = format!("{}.{}", plan.fmus[task.fmu.0].name, task.clock);
-            [quoted(&task.clock), quoted(&full)]
+            let full = format!("{}.{}", plan.fmus[task.fmu.0].name, task.name);
+            [quoted(&task.name), quoted(&full)]
         };
         let ticks = |fmu: &crate::plan::FmuPlan| {
             fmu.output_clocks.iter().map(|clock| quoted(&format!("tick {}", clock.name))).collect()
@@ -178,7 +178,7 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
                 self.begin_arrow(*task, *at, *flow);
             }
             Item::Armed { task, target, time, at, flow } => {
-                let name = quoted(&format!("arm {}", self.plan.tasks[target.0].clock));
+                let name = quoted(&format!("arm {}", self.plan.tasks[target.0].name));
                 self.instant(*task, &name, *at, format_args!(r#""time_s":{}"#, Seconds(*time)));
                 self.begin_arrow(*task, *at, *flow);
             }

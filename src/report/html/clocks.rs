@@ -44,7 +44,7 @@ fn activations(clocks: &[&ClockResult]) -> String {
              <td class=\"n first\">{}</td><td class=\"n first\">{}</td>{}{}{}{}</tr>\n",
             breakable(&clock.clock),
             breakable(&clock.activated_by),
-            clock.fmi_priority.0,
+            clock.fmi_priority.map_or("–".to_owned(), |priority| priority.0.to_string()),
             clock.cpu,
             count(clock.activations),
             number(clock.overruns, "alarm"),
@@ -152,7 +152,7 @@ pub fn details(run: &Run, clocks: &[&ClockResult]) -> String {
 }
 
 fn detail(clock: &ClockResult, mode: Mode, many: bool, drawn: bool) -> String {
-    let mut facts = vec![format!("{} clock", kind_name(clock.kind))];
+    let mut facts = clock.kind.map(|kind| format!("{} clock", kind_name(kind))).into_iter().collect::<Vec<_>>();
     match clock.interval_s {
         Some(interval) => facts.push(format!("activated every {}", interval_text(interval))),
         None if clock.activated_by.is_empty() => {}

@@ -64,7 +64,7 @@ impl Own {
             cooperative,
             cpu: world.pinned.then_some(plan.cpu),
             spin: world.plan.host.spin.0,
-            tunable: plan.kind == IntervalVariability::Tunable,
+            tunable: plan.has_clock(IntervalVariability::Tunable),
             from_outside: matches!(plan.release, Release::Datagram { .. }),
         }
     }

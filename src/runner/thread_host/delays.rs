@@ -27,7 +27,7 @@ impl Delays {
     pub(super) fn new(plan: &FmuPlan) -> Delays {
         let n = plan.output_clocks.len();
         Delays {
-            get: plan.get_intervals,
+            get: plan.scheduled_execution().map_or(GetIntervals::Never, |plan| plan.get_intervals),
             references: Vec::with_capacity(n),
             asked: Vec::with_capacity(n),
             amounts: vec![0.0; n],

@@ -31,7 +31,7 @@ impl OnTicks {
             let (clocks, recorded) = (on_tick.clocks.clone(), recorded.collect());
             OnTick { clocks, values, outputs, recorded, fresh: false }
         };
-        OnTicks { all: plan.fmus[fmu.0].on_ticks.iter().map(buffers).collect() }
+        OnTicks { all: plan.fmus[fmu.0].on_ticks().iter().map(buffers).collect() }
     }
 
     /// Another activation begins.

@@ -40,9 +40,10 @@ impl Clocks {
     pub(super) fn new(world: &World, fmu: FmuId) -> Clocks {
         let plan = &world.plan.fmus[fmu.0];
         let countdowns = |fraction: bool| {
-            let wanted = plan.countdowns.iter().filter(|task| world.plan.tasks[task.0].supports_fraction == fraction);
-            let tasks: Vec<TaskId> = wanted.copied().collect();
-            let references: Vec<u32> = tasks.iter().map(|task| world.plan.tasks[task.0].reference.0).collect();
+            let partitions = plan.countdowns().iter().filter_map(|&id| Some((id, world.plan.tasks[id.0].partition()?)));
+            let wanted = partitions.filter(|(_, partition)| partition.supports_fraction == fraction);
+            let (tasks, references): (Vec<TaskId>, Vec<u32>) =
+                wanted.map(|(id, partition)| (id, partition.clock.0)).unzip();
             Countdowns { qualifiers: vec![0; tasks.len()], tasks, references }
         };
         let (decimal, fraction) = (countdowns(false), countdowns(true));
@@ -136,7 +137,7 @@ impl PartitionHost {
     fn dispatch_tick(&self, output: usize, target: TaskId, stamp: TickStamp) {
         let TickStamp { time, root, .. } = stamp;
         if self.closes_a_cycle(target, time) {
-            self.note(Finding::CutCycle, Some(self.world.plan.tasks[target.0].reference), 0);
+            self.note(Finding::CutCycle, self.world.plan.tasks[target.0].clock(), 0);
         } else {
             let by = self.task().map_or(0, |own| own.0 as u64 + 1);
             self.world.tasks[target.0].ticked_by.store(by, Relaxed);
@@ -264,7 +265,7 @@ impl PartitionHost {
     /// A countdown interval was `read`: a changed one counts from the activation time of the caller.
     fn deadline(&self, target: TaskId, qualifier: i32, read: Interval, now: Nanos) {
         let illegal = |finding, value| {
-            let reference = Some(self.world.plan.tasks[target.0].reference);
+            let reference = self.world.plan.tasks[target.0].clock();
             self.note(finding, reference, value);
         };
         match Qualifier::from_raw(qualifier) {

@@ -18,11 +18,15 @@ impl PartitionHost {
         let unit = self.world.plan.fmus[self.fmu.0].time_unit;
         self.locked(|| {
             for (index, task) in self.world.plan.tasks.iter().enumerate() {
-                let asked = task.release == Release::Asked;
-                if task.fmu != self.fmu || task.kind != IntervalVariability::Tunable || !asked {
+                let Some(partition) =
+                    task.partition().filter(|partition| partition.kind == IntervalVariability::Tunable)
+                else {
+                    continue;
+                };
+                if task.fmu != self.fmu || task.release != Release::Asked {
                     continue;
                 }
-                let (read, qualifier) = setting.get_interval(task.reference, task.supports_fraction)?;
+                let (read, qualifier) = setting.get_interval(partition.clock, partition.supports_fraction)?;
                 let reading = match Qualifier::from_raw(qualifier) {
                     Some(Qualifier::Changed) => period(read, unit, self.world.shortest_period()).map(Some),
                     Some(Qualifier::Unchanged) => Ok(None),
@@ -32,7 +36,7 @@ impl PartitionHost {
                     Ok(Some(interval)) => self.dispatch_change(TaskId(index), interval, from),
                     Ok(None) => (),
                     Err(reading) => {
-                        let function = Function::get_interval(task.supports_fraction);
+                        let function = Function::get_interval(partition.supports_fraction);
                         return Err(self.fail_reading(function, TaskId(index), from, reading));
                     }
                 }

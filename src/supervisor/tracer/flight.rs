@@ -125,7 +125,7 @@ impl<'a> Flight<'a> {
 
     fn name(&self, task: TaskId) -> String {
         let planned = &self.plan.tasks[task.0];
-        format!("{}.{}", self.plan.fmus[planned.fmu.0].name, planned.clock)
+        format!("{}.{}", self.plan.fmus[planned.fmu.0].name, planned.name)
     }
 
     /// What the rig does not want, and when it was seen.
