@@ -78,6 +78,13 @@ pub struct Plan {
     pub notes: Vec<String>,
 }
 
+impl Plan {
+    /// The name of a task among all of the rig, `fmu.name`.
+    pub fn full_name(&self, task: &TaskPlan) -> String {
+        format!("{}.{}", self.fmus[task.fmu.0].name, task.name)
+    }
+}
+
 /// How the runner's process is set up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostPlan {

@@ -203,10 +203,7 @@ fn units(connection: &super::ConnectionPlan) -> String {
 }
 
 fn triggers(plan: &Plan) -> String {
-    let name = |id: &super::TaskId| {
-        let task = &plan.tasks[id.0];
-        format!("{}.{}", plan.fmus[task.fmu.0].name, task.name)
-    };
+    let name = |id: &super::TaskId| plan.full_name(&plan.tasks[id.0]);
     let mut rows = Vec::new();
     for fmu in &plan.fmus {
         for clock in &fmu.output_clocks {
@@ -244,8 +241,7 @@ fn stimuli(plan: &Plan) -> String {
             columns.push((value.cell, cells(&[&stimulus.file, &value.column, "→", &value.to, &what])));
         }
         for tick in &stimulus.ticks {
-            let task = &plan.tasks[tick.task.0];
-            let to = format!("{}.{}", plan.fmus[task.fmu.0].name, task.name);
+            let to = plan.full_name(&plan.tasks[tick.task.0]);
             columns.push((tick.cell, cells(&[&stimulus.file, &tick.column, "→", &to, "ticks"])));
         }
         columns.sort();

@@ -19,8 +19,7 @@ pub fn words(plan: &Plan) -> Vec<String> {
 
 /// `plant.step`.
 pub fn name(plan: &Plan, task: TaskId) -> String {
-    let task = &plan.tasks[task.0];
-    format!("{}.{}", plan.fmus[task.fmu.0].name, task.name)
+    plan.full_name(&plan.tasks[task.0])
 }
 
 fn names(plan: &Plan, tasks: &[TaskId]) -> String {

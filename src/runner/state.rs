@@ -70,7 +70,7 @@ pub fn timelines(world: &World, learned: &[Learned], resumed: Option<&Snapshot>)
                 return Ok(timeline);
             };
             let left = snapshot.timelines.get(index).cloned().ok_or("is not in the state");
-            let name = || format!("clock {}.{}", plan.fmus[task.fmu.0].name, task.name);
+            let name = || format!("clock {}", plan.full_name(task));
             left.and_then(|left| left.resume(&task.release, plan.stop)).map_err(|why| format!("{} {why}", name()))
         })
         .collect();

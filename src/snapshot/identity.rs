@@ -24,9 +24,7 @@ pub struct Identity {
 impl Identity {
     /// The identity of a plan.
     pub fn of(plan: &Plan) -> Identity {
-        let clock = |task: &crate::plan::TaskPlan| {
-            (format!("{}.{}", plan.fmus[task.fmu.0].name, task.name), released(plan, &task.release))
-        };
+        let clock = |task: &crate::plan::TaskPlan| (plan.full_name(task), released(plan, &task.release));
         let connection = |connection: &crate::plan::ConnectionPlan| {
             let from = (connection.from_type != connection.variable_type).then_some(connection.from_type);
             let units = connection.units.as_ref().map(|(from, to)| format!(", {from} to {to}")).unwrap_or_default();

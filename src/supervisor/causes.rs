@@ -81,8 +81,7 @@ struct Names<'a> {
 
 impl Names<'_> {
     fn name(&self, task: TaskId) -> String {
-        let planned = &self.plan.tasks[task.0];
-        format!("{}.{}", self.plan.fmus[planned.fmu.0].name, planned.name)
+        self.plan.full_name(&self.plan.tasks[task.0])
     }
 
     /// The clock of a thread.

@@ -90,7 +90,7 @@ impl<'a> Progress<'a> {
             .map(|(task, plan)| {
                 let cells = board.task(TaskId(task));
                 LiveRow {
-                    name: format!("{}.{}", self.plan.fmus[plan.fmu.0].name, plan.name),
+                    name: self.plan.full_name(plan),
                     activations: cells.get(TaskWord::Activations),
                     overruns: cells.get(TaskWord::Overruns),
                     wakeup: cells.histogram(Metric::Wakeup).read(),

@@ -228,7 +228,7 @@ impl<'a> Recorder<'a> {
             }
             if broken {
                 let task = &self.plan.tasks[task.0];
-                self.damage.insert(format!("samples of clock {}.{}", self.plan.fmus[task.fmu.0].name, task.name));
+                self.damage.insert(format!("samples of clock {}", self.plan.full_name(task)));
             }
         }
         // After `complete` was read: a value is acknowledged before the activation that it was set for is complete.

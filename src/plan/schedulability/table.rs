@@ -12,8 +12,7 @@ use std::fmt::Write;
 
 /// `fmu.clock`, for messages.
 pub fn name(plan: &Plan, task: TaskId) -> String {
-    let task = &plan.tasks[task.0];
-    plain(&format!("{}.{}", plan.fmus[task.fmu.0].name, task.name))
+    plain(&plan.full_name(&plan.tasks[task.0]))
 }
 
 /// All clocks of each core, and what is missing. `run`: where measured figures come from, as the user named it.

@@ -265,7 +265,7 @@ impl Look<'_, '_> {
     fn task(&mut self, task: TaskId) {
         let cells = self.board.task(task);
         let planned = &self.plan.tasks[task.0];
-        let name = format!("clock {}.{}: ", self.plan.fmus[planned.fmu.0].name, planned.name);
+        let name = format!("clock {}: ", self.plan.full_name(planned));
         self.each(&name, cells.words, TASK_WORDS.iter().map(|(word, range)| (format!("{word:?}"), *range)));
         for (metric, what) in METRICS {
             self.histogram(&name, what, cells.histogram(metric));

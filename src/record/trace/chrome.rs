@@ -66,7 +66,7 @@ impl<'p, W: Write> ChromeWriter<'p, W> {
     /// Begins a file: names and order of the tracks.
     pub fn new(plan: &'p Plan, out: W) -> io::Result<Self> {
         let name = |task: &crate::plan::TaskPlan| {
-            let full = format!("{}.{}", plan.fmus[task.fmu.0].name, task.name);
+            let full = plan.full_name(task);
             [quoted(&task.name), quoted(&full)]
         };
         let ticks = |fmu: &crate::plan::FmuPlan| {

@@ -22,7 +22,7 @@ pub fn results(plan: &Plan, board: Board) -> Vec<StimulusResult> {
         let starved = feed.starved();
         let clock = |task: crate::plan::TaskId| {
             let task = plan.tasks.get(task.0)?;
-            Some(format!("{}.{}", plan.fmus[task.fmu.0].name, task.name))
+            Some(plan.full_name(task))
         };
         StimulusResult {
             file: own.file.clone(),

@@ -124,8 +124,7 @@ impl<'a> Flight<'a> {
     }
 
     fn name(&self, task: TaskId) -> String {
-        let planned = &self.plan.tasks[task.0];
-        format!("{}.{}", self.plan.fmus[planned.fmu.0].name, planned.name)
+        self.plan.full_name(&self.plan.tasks[task.0])
     }
 
     /// What the rig does not want, and when it was seen.
