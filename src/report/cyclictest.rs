@@ -210,7 +210,7 @@ mod tests {
         let mut run = sample(1);
         run.clocks[0].wakeup_latency = Histogram::default();
         (run.started, run.host.kernel) = ("yesterday".into(), String::new());
-        run.problems = vec![Problem { severity: Severity::Limit, message: "late".into() }];
+        run.problems = vec![Problem::told(Severity::Limit, "late", &[], &[])];
         let json: Value = serde_json::from_str(&cyclictest(&run).unwrap()).unwrap();
         assert_eq!(json["thread"]["0"]["histogram"], serde_json::json!({}));
         assert_eq!((&json["start_time"], &json["return_code"]), (&"".into(), &3.into()));

@@ -59,6 +59,11 @@ pub fn plural(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
+/// The same in full digits, for messages, which others may search: `1 tick`, `7000 ticks`.
+pub fn some(number: u64, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
 /// A list of cores: `2-5, 7`.
 pub fn cores(cpus: &[usize]) -> String {
     let mut ranges: Vec<(usize, usize)> = Vec::new();

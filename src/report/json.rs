@@ -4,8 +4,8 @@ use super::causes::{Causes, PartsJson};
 use super::stimuli::StimulusJson;
 use super::trace::TraceJson;
 use super::{
-    ClockResult, ConnectionResult, End, FindingResult, FmuResult, Host, LockResult, OverTime, PromiseResult, Run,
-    Schedulability, Scheduling, Severity, passed, status,
+    ClockResult, ConnectionResult, End, FindingResult, FmuResult, Host, LockResult, OverTime, Problem, PromiseResult,
+    Run, Schedulability, Scheduling, Severity, passed, status,
 };
 use crate::plan::Mode;
 use crate::plan::words::kind_name;
@@ -27,7 +27,7 @@ struct Report<'a> {
     rig: &'a str,
     mode: &'static str,
     verdict: &'static str,
-    problems: Vec<&'a str>,
+    problems: Vec<String>,
     problem_severities: Vec<&'static str>,
     hints: Vec<String>,
     notes: &'a [String],
@@ -168,7 +168,7 @@ impl<'a> Report<'a> {
             rig: &run.rig,
             mode: mode(run.mode),
             verdict: if passed(run) { "pass" } else { "fail" },
-            problems: run.problems.iter().map(|problem| problem.message.as_str()).collect(),
+            problems: run.problems.iter().map(Problem::message).collect(),
             problem_severities: run.problems.iter().map(|problem| severity(problem.severity)).collect(),
             hints: super::hints(run),
             notes: &run.notes,
@@ -343,7 +343,7 @@ impl Hist {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{DatagramResult, Problem, sample};
+    use super::super::{DatagramResult, sample};
     use super::*;
     use serde_json::Value;
 
@@ -447,7 +447,7 @@ mod tests {
         for (severity, verdict) in [(Severity::Warning, "pass"), (Severity::Limit, "fail"), (Severity::Failure, "fail")]
         {
             let mut run = sample(1);
-            run.problems = vec![Problem { severity, message: "it was late".into() }];
+            run.problems = vec![Problem::told(severity, "it was late", &[], &[])];
             assert_eq!(parsed(&run)["verdict"], verdict);
             assert_eq!(parsed(&run)["problems"][0], "it was late");
         }

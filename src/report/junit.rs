@@ -5,8 +5,8 @@
 //! no attribute and no element is missing). Text from FMUs is escaped; what XML cannot have becomes U+FFFD.
 
 use super::markup::escape;
-use super::{ClockResult, FmuResult, FmuStatus, Problem, Run, Severity, passed, status};
-use crate::plain::{plain, plain_lines};
+use super::{ClockResult, FmuResult, FmuStatus, Problem, Run, Severity, Subject, Topic, passed, status};
+use crate::plain::plain_lines;
 use std::fmt::Write;
 
 /// A check and what became of it. Its names are the same in each run, so that a CI server knows it again.
@@ -35,7 +35,7 @@ pub fn junit(run: &Run) -> String {
     if !passed(run) && !failed && whole.failures.is_empty() {
         whole.failures.push(("failure", "the run ended by a failure".into()));
     }
-    let warnings: Vec<&str> = run.problems.iter().filter(|p| !fails(p)).map(|p| p.message.as_str()).collect();
+    let warnings: Vec<String> = run.problems.iter().filter(|p| !fails(p)).map(Problem::message).collect();
     suites.push((run.rig.clone(), vec![whole], warnings.join("\n")));
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
     for (id, (name, cases, log)) in suites.iter().enumerate() {
@@ -50,7 +50,7 @@ fn fails(problem: &Problem) -> bool {
 
 fn failure(problem: &Problem) -> Option<(&'static str, String)> {
     let kind = if problem.severity == Severity::Limit { "limit" } else { "failure" };
-    fails(problem).then(|| (kind, problem.message.clone()))
+    fails(problem).then(|| (kind, problem.message()))
 }
 
 /// Takes the problems that `is` says yes to.
@@ -62,27 +62,20 @@ fn take(left: &mut Vec<&Problem>, is: impl Fn(&Problem) -> bool) -> Vec<(&'stati
 
 /// Overruns, the limit on start latency where there is one, and everything else that is said of the clock.
 fn of_clock(run: &Run, clock: &ClockResult, left: &mut Vec<&Problem>) -> Vec<Case> {
-    let named = |clock: &ClockResult| plain(&format!("clock {}.{}: ", clock.fmu, clock.clock));
-    let own = named(clock);
-    // Of two clocks whose names begin alike, the longer one is meant.
-    let others: Vec<String> = run.clocks.iter().map(named).collect();
-    let meant = |message: &str| {
-        let longer = others.iter().any(|other| other.len() > own.len() && message.starts_with(other.as_str()));
-        message.starts_with(&own) && !longer
-    };
-    let about = |words: &'static [&'static str]| {
-        let meant = &meant;
-        move |p: &Problem| meant(&p.message) && words.iter().any(|word| p.message.contains(word))
+    let own = Subject::Clock { fmu: clock.fmu.clone(), clock: clock.clock.clone() };
+    let about = |topic: Topic| {
+        let own = &own;
+        move |problem: &Problem| problem.subject == *own && problem.kind.topic() == topic
     };
     let (class, name) = (format!("{}.{}", run.rig, clock.fmu), &clock.clock);
     let case = |name: String, failures| Case { class: class.clone(), name, failures };
-    let overruns = take(left, about(&["(max_overruns)", "overrun = \"stop\""]));
-    let mut cases = vec![case(format!("{name}: overruns"), overruns)];
-    let late = take(left, about(&["(max_latency_us)"]));
+    let mut cases = vec![case(format!("{name}: overruns"), take(left, about(Topic::OverrunLimit)))];
+    let late = take(left, about(Topic::LatencyLimit));
     if clock.max_latency.is_some() || !late.is_empty() {
         cases.push(case(format!("{name}: start latency within max_latency"), late));
     }
-    let others = take(left, |problem| meant(&problem.message));
+    // Where FMU code was when it did not return says nothing of its clock.
+    let others = take(left, |problem| problem.subject == own && problem.kind.topic() != Topic::FmuCode);
     if !others.is_empty() {
         cases.push(case(format!("{name}: other limits"), others));
     }
@@ -91,10 +84,9 @@ fn of_clock(run: &Run, clock: &ClockResult, left: &mut Vec<&Problem>) -> Vec<Cas
 
 /// How it ended, and what it did against the standard.
 fn of_fmu(run: &Run, fmu: &FmuResult, left: &mut Vec<&Problem>) -> Vec<Case> {
-    let is_finding = |p: &Problem| fmu.findings.iter().any(|finding| finding.message == p.message);
-    let findings = take(left, is_finding);
-    let own = format!("fmu `{}`", fmu.name);
-    let of_status = take(left, |problem| problem.message.starts_with(&own));
+    let own = Subject::Fmu(fmu.name.clone());
+    let findings = take(left, |problem| problem.subject == own && problem.kind.topic() == Topic::Offence);
+    let of_status = take(left, |problem| problem.subject == own);
     let bad = !matches!(fmu.status, FmuStatus::Terminated | FmuStatus::Aborted);
     let word = status(fmu.status);
     let case = |name: &str, failures| Case { class: format!("{}.{}", run.rig, fmu.name), name: name.into(), failures };
@@ -205,8 +197,8 @@ mod tests {
         }
     }
 
-    fn problem(severity: Severity, message: &str) -> Problem {
-        Problem { severity, message: message.into() }
+    fn problem(run: &Run, severity: Severity, message: &str) -> Problem {
+        Problem::told(severity, message, &run.fmus, &run.clocks)
     }
 
     #[test]
@@ -227,16 +219,25 @@ mod tests {
         run.fmus[0].findings =
             vec![FindingResult { kind: "lock_unbalanced".into(), count: 2, message: finding.into() }];
         run.problems = vec![
-            problem(Severity::Failure, "fmu `plant`: fmi3GetFloat64 returned fmi3Error; its last words:\n    no fuel"),
-            problem(Severity::Failure, "the disk is full"),
             problem(
+                &run,
+                Severity::Failure,
+                "fmu `plant`: fmi3GetFloat64 returned fmi3Error; its last words:\n    no fuel",
+            ),
+            problem(&run, Severity::Failure, "the disk is full"),
+            problem(
+                &run,
                 Severity::Limit,
                 "clock ecu.task_1ms: start latency reached 200 µs, the limit is 100 µs (max_latency_us)",
             ),
-            problem(Severity::Limit, "clock ecu.task_1ms: b: 3 overruns, the limit is 0 (max_overruns)"),
-            problem(Severity::Failure, "clock ecu.task_1ms: ran for longer than 3 µs (max_execution_us), at most 4 µs"),
-            problem(Severity::Finding, finding),
-            problem(Severity::Warning, "clock ecu.task_1ms: 3 overruns (...)"),
+            problem(&run, Severity::Limit, "clock ecu.task_1ms: b: 3 overruns, the limit is 0 (max_overruns)"),
+            problem(
+                &run,
+                Severity::Failure,
+                "clock ecu.task_1ms: ran for longer than 3 µs (max_execution_us), at most 4 µs",
+            ),
+            problem(&run, Severity::Finding, finding),
+            problem(&run, Severity::Warning, "clock ecu.task_1ms: 3 overruns (...)"),
         ];
         let all = failures(&junit(&run));
         let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
@@ -252,7 +253,7 @@ mod tests {
         );
         assert!(all[3].1.ends_with("its last words:\nno fuel") && all[4].1 == "the disk is full");
         // With --strict a finding is a failure.
-        run.problems = vec![problem(Severity::Failure, finding)];
+        run.problems = vec![problem(&run, Severity::Failure, finding)];
         assert_eq!(failures(&junit(&run)), [("findings".to_owned(), finding.to_owned())]);
     }
 
@@ -272,7 +273,7 @@ mod tests {
         run.rig = evil.into();
         run.fmus.iter_mut().for_each(|fmu| (fmu.name, fmu.log) = (evil.into(), vec![evil.into()]));
         run.clocks.iter_mut().for_each(|clock| (clock.fmu, clock.clock) = (evil.into(), evil.into()));
-        run.problems = vec![problem(Severity::Failure, &format!("{evil}\n{evil}"))];
+        run.problems = vec![problem(&run, Severity::Failure, &format!("{evil}\n{evil}"))];
         let all = failures(&junit(&run));
         assert_eq!(all.len(), 1);
         assert!(all[0].1.starts_with("]]></failure>\"&\\u{1}\u{fffd}\\u{1b}[2J<b>\n]]>"), "{all:?}");

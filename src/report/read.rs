@@ -233,12 +233,14 @@ impl ReportFile {
     /// The log is damaged or of another run ([`ReadError::in_log`]), or the report has words that this version does not know.
     pub fn rebuild(&self, log: &str) -> Result<Run, ReadError> {
         let mut log = Log { lines: IntervalLogIterator::new(log.as_bytes()) };
-        let clocks = self.clocks.iter().map(|clock| clock.rebuild(&mut log)).collect::<Result<_, _>>()?;
-        let fmus = self.fmus.iter().map(|fmu| fmu.rebuild(&mut log)).collect::<Result<_, _>>()?;
+        let clocks: Vec<ClockResult> =
+            self.clocks.iter().map(|clock| clock.rebuild(&mut log)).collect::<Result<_, _>>()?;
+        let fmus: Vec<FmuResult> = self.fmus.iter().map(|fmu| fmu.rebuild(&mut log)).collect::<Result<_, _>>()?;
         let problems = self.problems.iter().zip(&self.problem_severities).map(|(message, word)| {
             let all = [Severity::Failure, Severity::Limit, Severity::Finding, Severity::Warning];
-            Ok(Problem { severity: known("severity", &all, json::severity, word)?, message: message.clone() })
+            Ok(Problem::told(known("severity", &all, json::severity, word)?, message.as_str(), &fmus, &clocks))
         });
+        let problems = problems.collect::<Result<_, ReadError>>()?;
         Ok(Run {
             rig: self.rig.clone(),
             version: self.version.clone(),
@@ -249,7 +251,7 @@ impl ReportFile {
             end_time: self.end_time,
             wall_seconds: self.wall_seconds,
             end: known("end", &[End::StopTime, End::Overrun, End::Signal, End::Failure], json::end, &self.end)?,
-            problems: problems.collect::<Result<_, ReadError>>()?,
+            problems,
             notes: self.notes.clone(),
             host: self.host.rebuild()?,
             fmus,

@@ -1,7 +1,7 @@
 //! A finished run as data. Everything that the report shows is in here.
 
 use super::causes::{Causes, PartsResult};
-use super::{Schedulability, TraceResult};
+use super::{Problem, Schedulability, TraceResult};
 use crate::fmu::description::IntervalVariability;
 use crate::plan::{Interpolation, Mode};
 use crate::priority::{FifoPriority, FmiPriority};
@@ -87,28 +87,6 @@ pub enum End {
     Overrun,
     /// By a failure.
     Failure,
-}
-
-/// Something that went wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// What it means for the exit code.
-    pub severity: Severity,
-    /// One sentence naming culprit, place and way out.
-    pub message: String,
-}
-
-/// What a problem means for the exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// The run failed: exit code 1.
-    Failure,
-    /// A limit was exceeded: exit code 3.
-    Limit,
-    /// An FMU did something that the standard forbids; the verdict stays "pass" unless the user wants otherwise.
-    Finding,
-    /// Worth knowing; the verdict stays "pass".
-    Warning,
 }
 
 /// Facts about the machine.

@@ -107,7 +107,7 @@ pub fn summary(run: &Run, report: &str, screen: Screen) -> String {
             Severity::Warning => (YELLOW, "warning"),
         };
         // Words of an FMU cannot look like a line of ours: what goes on is indented.
-        let message = plain_lines(&problem.message).collect::<Vec<_>>().join("\n    ");
+        let message = plain_lines(&problem.message()).collect::<Vec<_>>().join("\n    ");
         lines.push(format!("{}: {message}", style.on(word, screen)));
     }
     lines.extend(run.notes.iter().map(|note| format!("{}: {}", DIM.on("note", screen), plain(note))));
@@ -315,14 +315,13 @@ mod tests {
         assert!(summary(&run, "out/report.html", WIDE).ends_with(
             "engine passed: 10 s simulated in 10.002 s, SCHED_FIFO, PREEMPT_RT kernel\nreport: out/report.html\n"
         ));
-        run.problems = vec![Problem { severity: Severity::Limit, message: "ecu.task_1ms started late".into() }];
+        run.problems = vec![Problem::told(Severity::Limit, "ecu.task_1ms started late", &[], &[])];
         let text = summary(&run, "out/report.html", WIDE);
         assert!(
             text.contains("limit exceeded: ecu.task_1ms started late\n") && text.contains("engine failed"),
             "{text}"
         );
-        run.problems =
-            vec![Problem { severity: Severity::Failure, message: "its last words:\n    no\x1b fuel".into() }];
+        run.problems = vec![Problem::told(Severity::Failure, "its last words:\n    no\x1b fuel", &[], &[])];
         let text = summary(&run, "out/report.html", WIDE);
         assert!(text.contains("failure: its last words:\n    no\\u{1b} fuel\n"), "{text}");
     }

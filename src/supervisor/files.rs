@@ -7,7 +7,7 @@
 use super::Error;
 use crate::files;
 use crate::plan::{Mode, Plan};
-use crate::report::{self, Problem, Run, Severity};
+use crate::report::{self, Kind, Problem, Run, Subject};
 use rustix::fs::{Access, AtFlags, CWD, FallocateFlags, FlockOperation};
 use rustix::io::Errno;
 use std::fs::{self, File};
@@ -155,8 +155,8 @@ impl Output {
             [one] => format!("cannot write {one}"),
             [first, ..] => format!("cannot write {} of {count} files (the first is {first})", failures.len()),
         };
-        let message = format!("the report is incomplete: {}: {what}", self.path.display());
-        run.problems.push(Problem { severity: Severity::Failure, message });
+        let words = format!("the report is incomplete: {}: {what}", self.path.display());
+        run.problems.push(Problem::failure(Subject::Run, Kind::ReportIncomplete { words }));
         // What that says is on the terminal, too.
         let _ = self.write_json(run);
     }

@@ -1,15 +1,15 @@
 //! What was not as it should be, in words: offences of FMUs against the standard, and irregularities of the run.
 
-use super::Prepared;
 use super::collect::Facts;
+use super::{Prepared, tasks};
+use crate::ffi::Function;
 use crate::plain::plain;
-use crate::plan::schedulability::table;
 use crate::plan::{DatagramSource, FmuId, OnWarning, Plan, Release, TaskId};
 use crate::record::board::{Board, FmuWord, Global, TaskWord};
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::unusable::Unusable;
-use crate::report::format::duration;
-use crate::report::{ClockResult, FindingResult, FmuResult, Severity};
+use crate::report::format::some;
+use crate::report::{ClockResult, FindingResult, FmuResult, Kind, Problem, Severity, Subject};
 use crate::time::Instant;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -128,11 +128,6 @@ fn place(prepared: &Prepared, first: Occurrence, count: u64) -> String {
     }
 }
 
-/// `1 tick`, `2 ticks`.
-fn some(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}
-
 /// What is not as it should be although the run succeeded, and is not against the standard.
 pub fn irregularities(
     prepared: &Prepared,
@@ -140,68 +135,42 @@ pub fn irregularities(
     fmus: &[FmuResult],
     clocks: &[ClockResult],
     facts: &Facts,
-    problem: &mut dyn FnMut(Severity, String),
+    problems: &mut Vec<Problem>,
 ) {
     let plan = &prepared.plan;
-    let mut count = |number: u64, message: &dyn Fn(u64) -> String| {
+    let mut counted = |number: u64, subject: &Subject, kind: Kind| {
         if number > 0 {
-            problem(Severity::Warning, message(number));
+            problems.push(Problem::warning(subject.clone(), kind));
         }
     };
     for (index, clock) in clocks.iter().enumerate() {
-        let name = format!("clock {}", table::name(plan, TaskId(index)));
-        let cells = board.task(TaskId(index));
-        let cause = match queues(&plan.tasks[index].release) {
-            false => "the activation before had not ended when the next was due",
-            true => "16 ticks waited already",
-        };
-        count(clock.overruns, &|n| format!("{name}: {} ({cause})", some(n, "overrun")));
-        count(clock.retimed, &|n| {
-            format!("{name}: {} came too late for their own time and got a later one", some(n, "tick"))
-        });
-        if let (Some(own), Release::Datagram { source }) = (&clock.datagrams, &plan.tasks[index].release) {
+        let (own, release) = (&tasks::subject(plan, TaskId(index)), &plan.tasks[index].release);
+        counted(clock.overruns, own, Kind::Overruns { count: clock.overruns, queues: queues(release) });
+        counted(clock.retimed, own, Kind::Retimed(clock.retimed));
+        if let (Some(datagrams), Release::Datagram { source }) = (&clock.datagrams, release) {
             let DatagramSource { name: address, max_rate, .. } = &plan.datagrams[*source];
-            count(own.rate_limited, &|n| {
-                format!(
-                    "{name}: {} at {address} dropped: more than {max_rate} per second (max_rate)",
-                    some(n, "datagram")
-                )
-            });
-            count(own.dropped, &|n| {
-                format!(
-                    "{name}: {} at {address} dropped by the kernel: they came faster than they were taken in",
-                    some(n, "datagram")
-                )
-            });
+            let (address, max_rate) = (address.clone(), *max_rate);
+            let (limited, dropped) = (datagrams.rate_limited, datagrams.dropped);
+            counted(limited, own, Kind::RateLimited { count: limited, address: address.clone(), max_rate });
+            counted(dropped, own, Kind::KernelDropped { count: dropped, address });
         }
-        count(cells.get(TaskWord::WrongCore), &|n| {
-            format!("{name}: {} on another core than {}", some(n, "activation"), clock.cpu)
-        });
+        let elsewhere = board.task(TaskId(index)).get(TaskWord::WrongCore);
+        counted(elsewhere, own, Kind::OtherCore { count: elsewhere, planned: clock.cpu });
     }
-    for (index, fmu) in fmus.iter().enumerate() {
-        let name = format!("fmu `{}`", fmu.name);
-        let word = |word: FmuWord| board.fmu(FmuId(index)).word(word).load(SeqCst);
+    for (index, fmu) in fmus.iter().enumerate().filter(|(index, _)| plan.fmus[*index].on_warning != OnWarning::Ignore) {
         let own = plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
-        let warnings: u64 = own.map(|(task, _)| board.task(TaskId(task)).get(TaskWord::Warnings)).sum();
-        let told = plan.fmus[index].on_warning != OnWarning::Ignore;
-        count(if told { warnings + word(FmuWord::Warnings) } else { 0 }, &|n| {
-            format!("{name}: {} returned fmi3Warning (see run.log)", some(n, "call"))
-        });
+        let of_tasks: u64 = own.map(|(task, _)| board.task(TaskId(task)).get(TaskWord::Warnings)).sum();
+        let warnings = of_tasks + board.fmu(FmuId(index)).word(FmuWord::Warnings).load(SeqCst);
+        counted(warnings, &Subject::Fmu(fmu.name.clone()), Kind::Warnings(warnings));
     }
-    count(board.global(Global::ForeignCalls).load(SeqCst), &|n| {
-        format!(
-            "{} had no effect: log messages or clock updates without the instance environment, or locks on threads that FMU \
-             code has made",
-            some(n, "call")
-        )
-    });
-    count(board.global(Global::Panicked).load(SeqCst), &|_| {
-        "a callback of vecud panicked; please report this".to_owned()
-    });
-    count(board.log().dropped(), &|n| format!("{} came too fast to be kept", some(n, "log message")));
+    let [foreign, panicked] = [Global::ForeignCalls, Global::Panicked].map(|word| board.global(word).load(SeqCst));
+    let unlogged = board.log().dropped();
     let dropped: u64 = (0..plan.tasks.len()).map(|task| board.task(TaskId(task)).get(TaskWord::SamplesDropped)).sum();
-    count(dropped, &|n| format!("{} could not be recorded: the recording has gaps", some(n, "sample")));
-    count(facts.late_samples, &|n| format!("{} came after the row was written; please report this", some(n, "sample")));
+    counted(foreign, &Subject::Run, Kind::ForeignCalls(foreign));
+    counted(panicked, &Subject::Run, Kind::Panicked);
+    counted(unlogged, &Subject::Run, Kind::LogDropped(unlogged));
+    counted(dropped, &Subject::Run, Kind::SamplesDropped(dropped));
+    counted(facts.late_samples, &Subject::Run, Kind::SamplesLate(facts.late_samples));
 }
 
 /// Whether the clock's ticks wait in a queue, so that only a full one is an overrun (design S9, S12).
@@ -210,8 +179,9 @@ fn queues(release: &Release) -> bool {
 }
 
 /// What a clock cannot have, and why.
-pub fn unusable(reading: Unusable, function: &str) -> String {
-    let what = if function.contains("Shift") { "the shift" } else { "the interval" };
+pub fn unusable(reading: Unusable, function: Option<Function>) -> String {
+    let is_shift = matches!(function, Some(Function::GetShiftDecimal | Function::GetShiftFraction));
+    let what = if is_shift { "the shift" } else { "the interval" };
     let zero = "is not above 0, so the clock would tick twice at one time";
     match reading {
         Unusable::Qualifier(0) => {
@@ -240,18 +210,14 @@ pub fn unusable(reading: Unusable, function: &str) -> String {
 }
 
 /// The overrun that has ended the run, because the rig says so.
-pub fn stopped_by_overrun(plan: &Plan, board: Board) -> Option<String> {
+pub fn stopped_by_overrun(plan: &Plan, board: Board) -> Option<Problem> {
     let global = |word: Global| board.global(word).load(SeqCst);
-    let id = board.named_task(global(Global::OverrunTask))?;
+    let task = board.named_task(global(Global::OverrunTask))?;
     let time = [Global::OverrunTime, Global::OverrunTime1, Global::OverrunTime2].map(global);
-    let what = match queues(&plan.tasks[id.0].release) {
-        false => "found the activation before it still running",
-        true => "found 16 ticks waiting",
+    let kind = Kind::StoppedByOverrun {
+        due_s: Instant::from_words(time).seconds(),
+        late: global(Global::OverrunLate),
+        queues: queues(&plan.tasks[task.0].release),
     };
-    Some(format!(
-        "clock {}: what was due at {} s {what} and was {} late, which ends the run (rig: overrun = \"stop\")",
-        table::name(plan, id),
-        Instant::from_words(time).seconds(),
-        duration(global(Global::OverrunLate))
-    ))
+    Some(Problem { severity: Severity::Limit, subject: tasks::subject(plan, task), kind })
 }

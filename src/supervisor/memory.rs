@@ -2,6 +2,7 @@
 
 use crate::plan::Plan;
 use crate::record::board::{Board, Global};
+use crate::report::Kind;
 use crate::sys::memory::data_limit;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -34,19 +35,13 @@ impl Memory {
     }
 
     /// What to say of a run that has failed; `None`: memory was not short.
-    pub fn shortage(&self, board: Board) -> Option<String> {
+    pub fn shortage(&self, board: Board) -> Option<Kind> {
         let limit = self.limit?;
         let refused = board.global(Global::OutOfMemory).load(SeqCst) != 0;
         // An allocation that fails is some way below the limit.
         let reached = self.most >= limit / 100 * 95;
-        (refused || reached).then(|| {
-            format!(
-                "memory was short: the runner had {} MiB at most, may have {} MiB (RLIMIT_DATA; rig: memory_limit in [host]), and {}",
-                self.most >> 20,
-                limit >> 20,
-                if refused { "an allocation was refused before the crash" } else { "was close to that" }
-            )
-        })
+        let kind = Kind::MemoryShort { most_mib: self.most >> 20, limit_mib: limit >> 20, refused };
+        (refused || reached).then_some(kind)
     }
 }
 

@@ -4,12 +4,12 @@ use crate::plan::promise::Promise;
 use crate::plan::{ConnectionId, FmuId, Mode, OnError, Plan, TaskId, Timing, timing};
 use crate::record::board::promise::Break;
 use crate::record::board::{Board, FmuWord, TaskWord};
-use crate::report::{ConnectionResult, PromiseResult, Severity};
+use crate::report::{ConnectionResult, Kind, Problem, PromiseResult, Subject};
 use crate::time::Instant;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// What came of all connections; what is not as it should be goes to `problem`.
-pub fn connections(plan: &Plan, board: Board, problem: &mut dyn FnMut(Severity, String)) -> Vec<ConnectionResult> {
+/// What came of all connections; what is not as it should be goes to `problems`.
+pub fn connections(plan: &Plan, board: Board, problems: &mut Vec<Problem>) -> Vec<ConnectionResult> {
     let mut all = Vec::new();
     for (index, (connection, delay)) in plan.connections.iter().zip(timing::words(plan)).enumerate() {
         let id = ConnectionId(index);
@@ -18,30 +18,15 @@ pub fn connections(plan: &Plan, board: Board, problem: &mut dyn FnMut(Severity, 
             let cells = board.reading(id, place);
             let ((late, visible, producer), (lost, time)) = (cells.all_missed(), cells.all_lost());
             let consumer = timing::name(plan, *consumer);
+            let subject = || Subject::Connection(connection.arrow());
             if late > 0 {
-                let what = if late == 1 { "1 value was" } else { &format!("{late} values were") };
-                let producer = producer_name(plan, id, producer);
-                problem(
-                    Severity::Warning,
-                    format!(
-                        "connection {}: {what} not there yet when {consumer} was to see it; first one of {producer} that was \
-                         to be visible at {} s",
-                        connection.arrow(),
-                        visible.seconds()
-                    ),
-                );
+                let (producer, visible_s) = (producer_name(plan, id, producer), visible.seconds());
+                let kind = Kind::Missed { count: late, consumer: consumer.clone(), producer, visible_s };
+                problems.push(Problem::warning(subject(), kind));
             }
             if lost > 0 {
-                problem(
-                    Severity::Warning,
-                    format!(
-                        "connection {}: {consumer} came {} too late for the value of its time, which was overwritten; first at \
-                         {} s",
-                        connection.arrow(),
-                        if lost == 1 { "once".to_owned() } else { format!("{lost} times") },
-                        time.seconds()
-                    ),
-                );
+                let kind = Kind::Overwritten { count: lost, consumer, first_s: time.seconds() };
+                problems.push(Problem::warning(subject(), kind));
             }
             missed += late;
             overwritten += lost;
@@ -87,30 +72,30 @@ fn failed(plan: &Plan, board: Board, fmu: FmuId, promise: &Promise) -> Option<(I
 }
 
 /// Whether the columns that the promise covers have the bytes that virtual time would record.
-pub fn promise(
-    plan: &Plan,
-    board: Board,
-    late_samples: u64,
-    problem: &mut dyn FnMut(Severity, String),
-) -> PromiseResult {
+pub fn promise(plan: &Plan, board: Board, late_samples: u64, problems: &mut Vec<Problem>) -> PromiseResult {
     let promise = Promise::of(plan);
-    let mut breaks: Vec<(Instant, String)> = Vec::new();
+    // From when on, why, and whether an overrun is why.
+    let mut breaks: Vec<(Instant, String, bool)> = Vec::new();
     let mut dropped = late_samples;
     for task in (0..plan.tasks.len()).map(TaskId).filter(|task| promise.covers(*task)) {
         let name = timing::name(plan, task);
         dropped += board.task(task).get(TaskWord::SamplesDropped);
         // In virtual time a queue that is full is so in every run.
         match board.first_break(task).filter(|_| plan.mode == Mode::RealTime) {
-            Some((Break::Overrun, time)) => breaks.push((time, format!("an overrun of clock {name}"))),
-            Some((Break::Retimed, time)) => breaks.push((time, format!("a tick of clock {name} that came too late"))),
+            Some((Break::Overrun, time)) => breaks.push((time, format!("an overrun of clock {name}"), true)),
+            Some((Break::Retimed, time)) => {
+                breaks.push((time, format!("a tick of clock {name} that came too late"), false))
+            }
             None => (),
         }
     }
-    breaks.extend((0..plan.fmus.len()).filter_map(|fmu| failed(plan, board, FmuId(fmu), &promise)));
+    let failures = (0..plan.fmus.len()).filter_map(|fmu| failed(plan, board, FmuId(fmu), &promise));
+    breaks.extend(failures.map(|(time, what)| (time, what, false)));
     for (index, stimulus) in plan.stimuli.iter().enumerate() {
         if let Some(starved) = board.stimulus(index).starved().filter(|starved| promise.covers(starved.task)) {
             let name = timing::name(plan, starved.task);
-            breaks.push((starved.time, format!("clock {name}, for which {} was not read yet", stimulus.file)));
+            let what = format!("clock {name}, for which {} was not read yet", stimulus.file);
+            breaks.push((starved.time, what, false));
         }
     }
     for (index, connection) in plan.connections.iter().enumerate() {
@@ -125,29 +110,24 @@ pub fn promise(
                     "clock {producer}, whose value for {} was not there yet for clock {consumer}",
                     connection.to
                 );
-                breaks.push((visible, what));
+                breaks.push((visible, what, false));
             }
             if lost > 0 {
-                breaks.push((time, format!("clock {consumer}, too late for the value of {}", connection.from)));
+                let what = format!("clock {consumer}, too late for the value of {}", connection.from);
+                breaks.push((time, what, false));
             }
         }
     }
-    let first = breaks.into_iter().min_by_key(|(time, _)| *time);
+    let first = breaks.into_iter().min_by_key(|(time, ..)| *time);
     let covered = promise.covered();
-    let (until, broken_by) = match first {
-        Some((time, what)) => (Some(time.seconds()), Some(what)),
-        None if dropped > 0 => (None, Some("samples that could not be recorded".to_owned())),
-        None => (None, None),
+    let (until, broken_by, by_overrun) = match first {
+        Some((time, what, by_overrun)) => (Some(time.seconds()), Some(what), by_overrun),
+        None if dropped > 0 => (None, Some("samples that could not be recorded".to_owned()), false),
+        None => (None, None, false),
     };
-    if let Some(what) = broken_by.as_ref().filter(|_| covered > 0) {
-        let from = until.map_or_else(String::new, |time| format!(" from {time} s on"));
-        let columns = if covered == 1 { "1 column".to_owned() } else { format!("{covered} columns") };
-        problem(
-            Severity::Warning,
-            format!(
-                "{columns} may differ from virtual time{from}, and otherwise would not (vecud check): the cause is {what}"
-            ),
-        );
+    if let Some(cause) = broken_by.clone().filter(|_| covered > 0) {
+        let kind = Kind::MayDiffer { columns: covered, from_s: until, cause, by_overrun };
+        problems.push(Problem::warning(Subject::Run, kind));
     }
     PromiseResult { holds: broken_by.is_none(), covered, columns: plan.signals.len(), until_s: until, broken_by }
 }

@@ -18,6 +18,8 @@ use std::sync::atomic::Ordering::SeqCst;
 
 /// Log lines that are kept per FMU for the report.
 const KEPT: usize = 20;
+/// The end of a line of which only the beginning is there.
+const CUT: &str = " … (cut)";
 
 /// Drains one run.
 pub struct Recorder<'a> {
@@ -42,7 +44,7 @@ pub struct Recorder<'a> {
     pace: Pace,
     /// The last lines of each FMU.
     pub last_lines: Vec<VecDeque<String>>,
-    /// Lines of the host.
+    /// Lines of the host: status and message.
     pub host_lines: Vec<(u8, String)>,
     /// Lines of this process that nobody was told yet.
     own_lines: Vec<(u8, String)>,
@@ -159,7 +161,10 @@ impl<'a> Recorder<'a> {
                     lines.pop_front();
                 }
             }
-            None => self.host_lines.push((line.status, text.clone())),
+            None => {
+                let cut = if line.cut { CUT } else { "" };
+                self.host_lines.push((line.status, format!("{}{cut}", line.message)));
+            }
         }
         (line.status > 0).then_some((line.status, text))
     }
@@ -167,7 +172,7 @@ impl<'a> Recorder<'a> {
     /// Why there was no run: the runner's reason, and below it what the FMUs have logged and printed.
     pub fn refusal(&self, printed: &str) -> Vec<String> {
         let errors = self.host_lines.iter().filter(|(status, _)| *status >= 3);
-        let mut reason: String = errors.map(|(_, text)| text.trim_start_matches("vecud: error: ")).collect();
+        let mut reason: String = errors.map(|(_, text)| text.as_str()).collect();
         let logged = self.last_lines.iter().flatten().map(String::as_str);
         let words: Vec<&str> = logged.chain(printed.lines()).collect();
         if reason.is_empty() {
@@ -276,7 +281,7 @@ impl<'a> Recorder<'a> {
     fn text(&self, line: &Line) -> String {
         const STATUS: [&str; 5] = ["", "warning: ", "discard: ", "error: ", "fatal: "];
         let status = STATUS.get(usize::from(line.status)).copied().unwrap_or("");
-        let cut = if line.cut { " … (cut)" } else { "" };
+        let cut = if line.cut { CUT } else { "" };
         let Some(fmu) = line.fmu.filter(|fmu| *fmu < self.plan.fmus.len()) else {
             return format!("vecud: {status}{}{cut}", line.message);
         };

@@ -6,7 +6,7 @@ use super::recorder::Recorder;
 use super::teller::Teller;
 use crate::files;
 use crate::plan::Plan;
-use crate::report::{Problem, Run, Severity};
+use crate::report::{Kind, Problem, Run, Subject};
 use crate::snapshot::{Identity, MARK, Snapshot};
 use std::fs::{self, File};
 use std::io::{Read, Seek};
@@ -92,9 +92,9 @@ fn begins_as_state(file: &Path) -> std::io::Result<bool> {
 /// Writes down what the runner has left in `memory`, with the last values of the recorded columns. Tells when it is done;
 /// what goes wrong becomes a problem of the run.
 pub fn write(file: &Path, memory: &mut File, recorder: &Recorder, run: &mut Run, teller: &Teller) {
-    let mut problem = |message: String| {
-        let message = format!("the state is not saved to {}: {message}", file.display());
-        run.problems.push(Problem { severity: Severity::Failure, message });
+    let mut problem = |reason: String| {
+        let kind = Kind::StateNotSaved { file: file.display().to_string(), reason };
+        run.problems.push(Problem::failure(Subject::Run, kind));
     };
     let mut bytes = Vec::new();
     if let Err(error) = memory.rewind().and_then(|()| memory.read_to_end(&mut bytes)) {

@@ -2,6 +2,7 @@
 
 use super::calls::{Calls, Place, Verdict};
 use super::collect::{self, Facts};
+use super::death;
 use super::earlier::Earlier;
 use super::files::{Output, alone};
 use super::machine;
@@ -20,7 +21,7 @@ use crate::files;
 use crate::plain::Plain;
 use crate::plan::{Mode, Plan};
 use crate::record::board::{Board, Global, Known, Layout, OutsideCall, Phase};
-use crate::report::{Problem, Run, Severity};
+use crate::report::{Kind, Problem, Run, Severity, Subject};
 use crate::runner::{FIRST_SOCKET_FD, JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
 use crate::snapshot::Snapshot;
 use crate::sys::crash::ask_where_it_is;
@@ -290,22 +291,6 @@ fn clear(output: &Output, folder: &Path, log: &Path, tell: impl FnOnce(&str)) ->
     earlier.remove()
 }
 
-/// What is said of damage, if there is any.
-fn overwritten(damage: &[String]) -> Option<String> {
-    const NAMED: usize = 8;
-    let named = damage.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-    let more = match damage.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    (!damage.is_empty()).then(|| {
-        format!(
-            "shared memory was overwritten, by FMU code (a stray pointer, an index out of bounds): {named}{more} cannot be what \
-             was measured and is missing; what else was overwritten cannot be told, so rely on no figure of this run"
-        )
-    })
-}
-
 struct Supervision<'a> {
     options: &'a Options,
     prepared: &'a Prepared,
@@ -489,14 +474,10 @@ impl<'a> Supervision<'a> {
             memory: self.memory,
         };
         let mut run = collect::collect(self.prepared, board, &self.recorder, &facts);
-        let problem =
-            |run: &mut Run, message: String| run.problems.push(Problem { severity: Severity::Failure, message });
-        if let Some(message) = overwritten(&damage) {
-            problem(&mut run, message);
-        }
-        if let Some(obstacle) = &self.obstacle {
-            problem(&mut run, format!("there is no further run: {obstacle}"));
-        }
+        let failed = |kind| Problem::failure(Subject::Run, kind);
+        run.problems.extend((!damage.is_empty()).then(|| failed(Kind::MemoryOverwritten(damage))));
+        let obstacle = self.obstacle.clone();
+        run.problems.extend(obstacle.map(|reason| failed(Kind::NoFurtherRun { reason: reason.to_string() })));
         // Whatever comes of the rest, this is there.
         let first = self.output.write_json(&run);
         let next = Tracer::new(&self.prepared.plan, self.board, self.prepared.begin());
@@ -504,11 +485,11 @@ impl<'a> Supervision<'a> {
         match alone(|| tracer.finish(gone)) {
             Ok((trace, warnings, lost)) => {
                 run.trace = trace;
-                lost.into_iter().for_each(|message| problem(&mut run, message));
-                let warnings = warnings.into_iter().map(|message| Problem { severity: Severity::Warning, message });
-                run.problems.extend(warnings);
+                run.problems.extend(lost.into_iter().map(|words| failed(Kind::FileIncomplete { words })));
+                let warning = |words| Problem::warning(Subject::Run, Kind::TraceShortened { words });
+                run.problems.extend(warnings.into_iter().map(warning));
             }
-            Err(defect) => problem(&mut run, format!("the trace is incomplete: {defect}")),
+            Err(reason) => run.problems.push(failed(Kind::TraceIncomplete { reason })),
         }
         run.clocks.iter_mut().zip(self.over_time.finish(self.board)).for_each(|(clock, own)| {
             // Of a histogram that was written over nothing is shown.
@@ -682,7 +663,7 @@ impl<'a> Supervision<'a> {
                     Some(limit) => format!("; the run ends after {} s (rig: call_timeout)", limit.seconds()),
                     None => String::new(),
                 };
-                let what = collect::has_been(plan, self.board, place);
+                let what = death::has_been(plan, self.board, place);
                 self.teller.say(&format!("warning: {what} for {seconds} s{end}"));
             }
             Some(Verdict::Over(place)) => self.kill(Killed::Overdue(place)),

@@ -31,7 +31,7 @@ fn a_set_that_the_fmu_refuses_ends_the_instance_and_what_waits_is_told() {
         assert_eq!(failed(&ticket), format!("fmu `x`: fmi3SetInt32 returned {status} at 0.005 s"));
         assert!(matches!(later.wait(SOON), Err(ControlError::RunEnded | ControlError::InstanceFailed(_))));
         assert!(control.set("x", "gain", Values::Float64(vec![1.0])).is_err());
-        let problem = &left.run.run.problems[0].message;
+        let problem = &left.run.run.problems[0].message();
         let all = ["fmi3SetInt32", status, "0.005", "fast"].iter().all(|word| problem.contains(word));
         assert!(all && left.run.exit_code() == 1, "{problem}");
         // The activation that it was meant for did not take place.
@@ -65,7 +65,7 @@ fn a_refused_reconfiguration_ends_the_instance() {
         });
         let words = failed(&told.recv().unwrap());
         assert_eq!(words, format!("fmu `x`: fmi3EnterConfigurationMode returned {status} at 0.008 s"));
-        let problem = &left.run.run.problems[0].message;
+        let problem = &left.run.run.problems[0].message();
         let all = ["fmi3EnterConfigurationMode", status, "0.008"].iter().all(|word| problem.contains(word));
         assert!(all && left.run.exit_code() == 1, "{problem}");
         assert_eq!(left.last("time"), "0.007");
@@ -83,7 +83,7 @@ fn an_fmu_that_hangs_or_crashes_while_it_is_reconfigured_is_named() {
                 control.set("x", "trap_enter", trap(kind)).unwrap();
                 control.reconfigure("x", &[("n", Values::UInt64(vec![1]))], at(0.05)).unwrap();
             });
-            let problem = &left.run.run.problems[0].message;
+            let problem = &left.run.run.problems[0].message();
             assert!(words.iter().all(|word| problem.contains(word)) && left.run.exit_code() == 1, "{problem}");
         }
     });

@@ -3,7 +3,7 @@
 use super::{anchor, breakable, escape_with_code};
 use crate::plain::plain_lines;
 use crate::report::format::plural;
-use crate::report::{Problem, Run, Severity};
+use crate::report::{Problem, Run, Severity, Topic};
 
 /// So many are seen at once; the others are folded up.
 const SHOWN: usize = 12;
@@ -47,7 +47,7 @@ fn item(run: &Run, problem: &Problem, advice: Option<&str>) -> String {
         Severity::Finding => ("warning", "finding"),
         Severity::Warning => ("warning", "warning"),
     };
-    let message = plain_lines(&problem.message).map(|line| escape_with_code(&line)).collect::<Vec<_>>().join("<br>");
+    let message = plain_lines(&problem.message()).map(|line| escape_with_code(&line)).collect::<Vec<_>>().join("<br>");
     let advice = advice.map(|what| format!("<small>{what}</small>")).unwrap_or_default();
     format!(
         "<li class=\"{class}\"><b>{word}</b><div><span>{message}</span>{advice}{}</div></li>\n",
@@ -57,15 +57,10 @@ fn item(run: &Run, problem: &Problem, advice: Option<&str>) -> String {
 
 /// A link to whom it is about.
 fn place(run: &Run, problem: &Problem) -> String {
-    let is_about = |name: &str| {
-        let own = [format!("fmu `{name}`"), format!("clock {name}.")];
-        own.iter().any(|own| problem.message.starts_with(own.as_str()))
-    };
-    // Of names that begin alike, the longer one is meant.
-    let fmus = run.fmus.iter().enumerate().filter(|(_, fmu)| is_about(&fmu.name));
-    match fmus.max_by_key(|(_, fmu)| fmu.name.len()) {
-        Some((index, fmu)) => {
-            format!("<a class=\"where\" href=\"#{}\">to the figures of {}</a>", anchor(index), breakable(&fmu.name))
+    let name = problem.subject.fmu().unwrap_or_default();
+    match run.fmus.iter().position(|fmu| fmu.name == name) {
+        Some(index) => {
+            format!("<a class=\"where\" href=\"#{}\">to the figures of {}</a>", anchor(index), breakable(name))
         }
         None => String::new(),
     }
@@ -73,30 +68,25 @@ fn place(run: &Run, problem: &Problem) -> String {
 
 /// What to do about it, where its message does not say so. HTML.
 fn advice(problem: &Problem) -> Option<&'static str> {
-    let has = |word: &str| problem.message.contains(word);
-    if has("(max_latency_us)") {
-        return Some(
+    match problem.kind.topic() {
+        Topic::LatencyLimit => Some(
             "Compare the clock’s wake-up with its start latency. A late wake-up is the machine’s: see Machine. A late start \
              after a punctual wake-up has waited for more urgent partitions or for the preemption lock.",
-        );
-    }
-    if has("(max_execution_us)") {
-        return Some("The FMU’s code took that long by itself: make the partition shorter, or raise the limit.");
-    }
-    if has("overrun") {
-        return Some(
+        ),
+        Topic::ExecutionLimit => {
+            Some("The FMU’s code took that long by itself: make the partition shorter, or raise the limit.")
+        }
+        Topic::OverrunLimit | Topic::Overruns => Some(
             "Its response is longer than its interval. Look at “Where the time went” of its FMU: a long execution needs \
              another interval or a faster core; a response much longer than the execution has waited for others on the \
              same core, or for the machine.",
-        );
-    }
-    if has("crashed") || has("the FMU's code hangs") || has("(rig: call_timeout)") || has("called exit(") {
-        return Some("The FMU’s code did it, not the host: run.log has what it printed, trace.json what ran last.");
-    }
-    match problem.severity {
-        Severity::Finding => {
+        ),
+        Topic::FmuCode => {
+            Some("The FMU’s code did it, not the host: run.log has what it printed, trace.json what ran last.")
+        }
+        Topic::Offence | Topic::Other if problem.severity == Severity::Finding => {
             Some("The standard forbids it: tell whoever makes the FMU. With --strict it fails the run.")
         }
-        _ => None,
+        Topic::Offence | Topic::Other => None,
     }
 }

@@ -3,7 +3,7 @@ use crate::plan::{Interpolation, Mode, TaskId, TraceMode};
 use crate::record::histogram::Histogram;
 use crate::record::trace::{Activated, Inside, Item, Preempted, Section};
 use crate::report::{
-    ClockResult, FmuResult, Picture, Problem, Scheduling, Severity, StimulusResult, TraceFile, sample,
+    ClockResult, FmuResult, Kind, Picture, Problem, Scheduling, Severity, StimulusResult, Subject, TraceFile, sample,
 };
 
 /// No reference leaves the page, and no number is not one.
@@ -110,7 +110,7 @@ fn names_and_messages_are_text() {
     let evil = "<script>alert('x')</script>\"&";
     let mut run = sample(1);
     run.rig = evil.into();
-    run.problems = vec![Problem { severity: Severity::Failure, message: evil.into() }];
+    run.problems = vec![Problem::told(Severity::Failure, evil, &[], &[])];
     run.notes = vec![evil.into()];
     run.version = evil.into();
     run.started = evil.into();
@@ -159,7 +159,7 @@ fn stimuli_have_a_table_where_there_are_some() {
 #[test]
 fn messages_keep_their_lines() {
     let mut run = sample(1);
-    run.problems = vec![Problem { severity: Severity::Failure, message: "its last words:\n    no <fuel>".into() }];
+    run.problems = vec![Problem::told(Severity::Failure, "its last words:\n    no <fuel>", &[], &[])];
     let page = html(&run);
     is_sound(&page);
     assert!(page.contains("its last words:<br>no &lt;fuel&gt;</span>"));
@@ -218,10 +218,8 @@ fn large() -> crate::report::Run {
         ..clocks[i % clocks.len()].clone()
     };
     run.clocks = (0..1000).map(clock).collect();
-    let late = |clock: &ClockResult| Problem {
-        severity: Severity::Warning,
-        message: format!("clock {}.{}: 3 overruns", clock.fmu, clock.clock),
-    };
+    let subject = |clock: &ClockResult| Subject::Clock { fmu: clock.fmu.clone(), clock: clock.clock.clone() };
+    let late = |clock: &ClockResult| Problem::warning(subject(clock), Kind::Overruns { count: 3, queues: false });
     run.problems = run.clocks.iter().map(late).collect();
     run.notes = run.clocks.iter().map(|clock| format!("{}.{} never ticks", clock.fmu, clock.clock)).collect();
     run
@@ -262,10 +260,10 @@ fn beyond_eight_clocks_the_shorter_ones_are_not_drawn_and_counted() {
 #[test]
 fn problems_come_first_with_what_to_do_and_where_to_look() {
     let mut run = sample(1);
-    let problem = |message: &str| Problem { severity: Severity::Limit, message: message.into() };
+    let step = Subject::Clock { fmu: "plant".into(), clock: "step".into() };
     run.problems = vec![
-        problem("clock plant.step: start latency reached 2 µs, the limit is 1 µs (max_latency_us)"),
-        problem("fmu `ecu`: 1 call of unlockPreemption without a lock"),
+        Problem { severity: Severity::Limit, subject: step, kind: Kind::LatencyLimit { reached: 2_000, limit: 1_000 } },
+        Problem::warning(Subject::Fmu("ecu".into()), Kind::Warnings(1)),
     ];
     let page = html(&run);
     is_sound(&page);
@@ -338,7 +336,7 @@ fn compared(a: &str, b: &str, runs: [Option<&crate::report::Run>; 2], ratio: Opt
 #[test]
 fn a_comparison_is_a_sound_page_whatever_differs() {
     let (mut run, other) = (sample(1), sample(2));
-    run.problems = vec![Problem { severity: Severity::Failure, message: "<b>late</b>".into() }];
+    run.problems = vec![Problem::told(Severity::Failure, "<b>late</b>", &[], &[])];
     let mut virtual_time = sample(3);
     (virtual_time.mode, virtual_time.clocks[0].clock) = (crate::plan::Mode::Virtual, "<other>".into());
     let recordings = [
@@ -451,7 +449,7 @@ fn no_two_figures_of_an_fmu_have_the_same_name() {
 #[test]
 fn what_the_program_quotes_is_code() {
     let mut run = sample(1);
-    run.problems = vec![Problem { severity: Severity::Warning, message: "fmu `e<u`: ask `vecud doctor`".into() }];
+    run.problems = vec![Problem::told(Severity::Warning, "fmu `e<u`: ask `vecud doctor`", &run.fmus, &run.clocks)];
     let page = html(&run);
     is_sound(&page);
     assert!(page.contains("fmu <code>e&lt;u</code>: ask <code>vecud doctor</code>"), "{page}");

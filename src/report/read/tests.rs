@@ -6,8 +6,8 @@ use crate::report::{ConnectionResult, hlog, html, sample};
 fn odd() -> Run {
     let mut run = sample(5);
     run.problems = vec![
-        Problem { severity: Severity::Limit, message: "late\n    by far".into() },
-        Problem { severity: Severity::Warning, message: "ä \"quoted\"".into() },
+        Problem::told(Severity::Limit, "late\n    by far", &[], &[]),
+        Problem::told(Severity::Warning, "ä \"quoted\"", &[], &[]),
     ];
     run.notes = vec!["a note".into()];
     (run.end, run.mode, run.host.scheduling) = (End::Signal, Mode::RealTime, Scheduling::Cooperative);

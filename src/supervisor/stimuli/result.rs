@@ -2,15 +2,15 @@
 
 use crate::plan::Plan;
 use crate::record::board::Board;
-use crate::report::{Severity, StimulusResult};
-use crate::rig::Problem;
+use crate::report::{Broken, Kind, Problem, Severity, StimulusResult, Subject};
+use crate::rig;
 use crate::stimulus::State;
 
 /// What is wrong with a file, as far as the reading has come.
 #[derive(Clone, Debug)]
 pub struct Fault {
     /// Why it cannot be read any further, or has ended early.
-    pub problem: Option<Problem>,
+    pub problem: Option<rig::Problem>,
     /// What somebody has done to it meanwhile.
     pub change: Option<String>,
 }
@@ -38,32 +38,24 @@ pub fn results(plan: &Plan, board: Board) -> Vec<StimulusResult> {
 }
 
 /// What went wrong with them.
-pub fn problems(results: &[StimulusResult], board: Board, faults: &[Fault], problem: &mut dyn FnMut(Severity, String)) {
+pub fn problems(results: &[StimulusResult], board: Board, faults: &[Fault], problems: &mut Vec<Problem>) {
     for (stimulus, (own, fault)) in results.iter().zip(faults).enumerate() {
-        let Fault { problem: broken, change } = fault;
-        if let Some(error) = broken {
+        let subject = Subject::Stimulus(own.file.clone());
+        if let Some(error) = &fault.problem {
             let feed = board.stimulus(stimulus);
-            match feed.state() {
-                State::Ended => problem(Severity::Warning, error.to_string()),
-                _ if feed.has_broken() => {
-                    problem(Severity::Failure, format!("{error}; the run ended where it would have needed that row"))
-                }
-                _ => problem(Severity::Warning, format!("{error}; the run was over before it needed that row")),
-            }
+            let (severity, effect) = match feed.state() {
+                State::Ended => (Severity::Warning, Broken::Ended),
+                _ if feed.has_broken() => (Severity::Failure, Broken::EndedTheRun),
+                _ => (Severity::Warning, Broken::NotNeeded),
+            };
+            let kind = Kind::StimulusBroken { words: error.to_string(), effect };
+            problems.push(Problem { severity, subject: subject.clone(), kind });
         }
-        if let Some(change) = change {
-            problem(Severity::Warning, change.clone());
+        if let Some(words) = fault.change.clone() {
+            problems.push(Problem::warning(subject.clone(), Kind::StimulusChanged { words }));
         }
-        if let Some((clock, time)) = &own.first_starved {
-            let (count, s) = (own.starved, if own.starved == 1 { "" } else { "s" });
-            problem(
-                Severity::Warning,
-                format!(
-                    "stimulus {}: {count} activation{s} came before the file was read that far and got older values, first \
-                     clock {clock} at {time} s: this run need not repeat; a faster disk or a shorter file helps",
-                    own.file
-                ),
-            );
+        if let Some((clock, first_s)) = own.first_starved.clone() {
+            problems.push(Problem::warning(subject, Kind::Starved { count: own.starved, clock, first_s }));
         }
     }
 }

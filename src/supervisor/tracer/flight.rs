@@ -12,7 +12,7 @@ use crate::record::board::{Board, TaskWord};
 use crate::record::trace::chrome::ChromeWriter;
 use crate::record::trace::{Activated, Item};
 use crate::record::written::Written;
-use crate::report::{Picture, TraceFile};
+use crate::report::{Kind, Measured, Picture, TraceFile, exceeded};
 use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -130,20 +130,19 @@ impl<'a> Flight<'a> {
     /// What the rig does not want, and when it was seen.
     fn exceeds(&self, item: &Item) -> Option<(i64, String)> {
         let seconds = |ns: &i64| *ns as f64 / 1e9;
-        let micros = |ns: i64| ns as f64 / 1e3;
         match item {
             Item::Skipped { task, time, at, .. } => {
                 Some((*at, format!("overrun of {} at {} s", self.name(*task), seconds(time))))
             }
             Item::Activated(Activated { task, time, release, start, end, execution, .. }) => {
-                let limits = &self.plan.tasks[task.0].limits;
-                let (late, name) = (start - release, self.name(*task));
-                if limits.max_latency.is_some_and(|limit| late > limit.0) {
-                    let why = format!("start latency of {name} {} µs at {} s", micros(late), seconds(time));
-                    return Some((*start, why));
-                }
-                let longer = limits.max_execution.is_some_and(|limit| *execution > limit.0);
-                longer.then(|| (*end, format!("execution of {name} {} µs at {} s", micros(*execution), seconds(time))))
+                let (late, execution) = ((start - release).max(0) as u64, (*execution).max(0) as u64);
+                let measured = Measured { start_latency: late, execution, ..Measured::default() };
+                let (at, what, nanos) = match exceeded(&self.plan.tasks[task.0].limits, &measured).next()? {
+                    Kind::LatencyLimit { reached, .. } => (*start, "start latency", reached),
+                    _ => (*end, "execution", execution),
+                };
+                let name = self.name(*task);
+                Some((at, format!("{what} of {name} {} µs at {} s", nanos as f64 / 1e3, seconds(time))))
             }
             Item::Ticked { .. } | Item::Armed { .. } => None,
         }

@@ -1,0 +1,276 @@
+//! Why the runner's process is gone, or was ended: whose code was running, and where.
+
+use super::calls::Place;
+use super::collect::Facts;
+use super::tasks;
+use super::watch::Killed;
+use crate::ffi::Function;
+use crate::plain::plain;
+use crate::plan::schedulability::table;
+use crate::plan::{FmuId, Plan, TaskId};
+use crate::record::board::{Board, Global, OutsideCall, Phase, TaskWord};
+use crate::report::{FmuStatus, Kind, Problem, Subject};
+use crate::sys::crash::FAULTS;
+use crate::sys::process::signal_name;
+use crate::time::Nanos;
+use std::os::unix::process::ExitStatusExt;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// The runner's process did not leave of its own accord.
+pub struct Death {
+    /// The instance whose code has done it; `None`: none, or nobody knows.
+    pub culprit: Option<FmuId>,
+    /// What has become of the culprit.
+    pub status: FmuStatus,
+    /// What to say of it.
+    pub problem: Problem,
+}
+
+/// `words` begin with the subject.
+fn died(by_fmu_code: bool, subject: Subject, words: String) -> Problem {
+    Problem::failure(subject, Kind::Died { by_fmu_code, words })
+}
+
+fn subject(plan: &Plan, fmu: FmuId) -> Subject {
+    Subject::Fmu(plan.fmus[fmu.0].name.clone())
+}
+
+/// How the runner has ended, unless of its own accord.
+pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
+    let global = |word: Global| board.global(word).load(SeqCst);
+    if let Some(task) = board.named_task(global(Global::HungTask)) {
+        let message = format!(
+            "{} and did not return within {} s after the end of the run (rig: shutdown_timeout); the FMU's code hangs",
+            at_work(plan, board, task),
+            plan.shutdown_timeout.seconds()
+        );
+        let subject = match function(board.task(task).get(TaskWord::Function)) {
+            Some(_) => tasks::subject(plan, task),
+            None => Subject::Run,
+        };
+        let problem = died(true, subject, message);
+        return Some(Death { culprit: Some(plan.tasks[task.0].fmu), status: FmuStatus::Hung, problem });
+    }
+    if let Some(fmu) = board.named_fmu(global(Global::HungFmu)) {
+        let function = outside_place(plan, board, board.outside_call().function);
+        let message = format!(
+            "fmu `{}` was {function}, which somebody had asked for, and did not return within {} s after the end of the \
+             run (rig: shutdown_timeout); the FMU's code hangs",
+            plan.fmus[fmu.0].name,
+            plan.shutdown_timeout.seconds()
+        );
+        let problem = died(true, subject(plan, fmu), message);
+        return Some(Death { culprit: Some(fmu), status: FmuStatus::Hung, problem });
+    }
+    if let Some(Killed::Overdue(place)) = facts.killed {
+        return Some(overdue(plan, board, place));
+    }
+    let signal = signal_name(facts.status);
+    let left_early = global(Global::ExitCalled) == 1 || (signal.is_none() && board.phase() < Phase::Done);
+    if signal.is_none() && !left_early {
+        return None;
+    }
+    if facts.killed.is_none() && facts.status.signal() == Some(nix::sys::signal::Signal::SIGKILL as i32) {
+        let message =
+            "the process of the FMUs was ended from outside by SIGKILL: by somebody, or by the kernel for want of \
+                       memory (dmesg tells)"
+                .to_owned();
+        return Some(Death { culprit: None, status: FmuStatus::Aborted, problem: died(false, Subject::Run, message) });
+    }
+    // Whoever's code was running, and whoever has made the thread, has nothing to do with it.
+    if let (None, Some(signal), Some(sender)) = (facts.killed, &signal, global(Global::CrashSender).checked_sub(1)) {
+        let by =
+            if sender == 0 { "a process of another PID namespace".to_owned() } else { format!("process {sender}") };
+        let message = format!("the process of the FMUs was ended from outside by {signal} ({by})");
+        return Some(Death { culprit: None, status: FmuStatus::Aborted, problem: died(false, Subject::Run, message) });
+    }
+    let how = match &signal {
+        Some(_) if facts.killed == Some(Killed::AskedTwice) => {
+            "was ended by force (a second signal asked for it)".to_owned()
+        }
+        Some(_) if facts.killed == Some(Killed::Late) => format!(
+            "was ended by force, since it did not return within {} s after the end of the run (rig: shutdown_timeout)",
+            plan.shutdown_timeout.seconds()
+        ),
+        Some(signal) => format!("crashed ({signal})"),
+        None => format!("called exit({})", facts.status.code().unwrap_or(0)),
+    };
+    let status = match facts.killed {
+        Some(Killed::Late) => FmuStatus::Hung,
+        _ => FmuStatus::Crashed,
+    };
+    // We have not: what ended it was the code itself.
+    let by_itself = signal.is_none() || facts.killed.is_none();
+    // While partitions run, only a reconfiguration is in FMU code in the name of no task.
+    let outside = board.outside_call();
+    let in_a_call = outside.function != 0
+        || (0..plan.tasks.len()).any(|task| board.task(TaskId(task)).get(TaskWord::Function) != 0);
+    // `_exit` leaves no word of its thread, nor does a fault where FMU code has taken our handlers away. Where none of our
+    // threads was in FMU code, it was another one.
+    let unseen = !in_a_call
+        && match facts.status.signal() {
+            Some(signal) => FAULTS.contains(&signal) && global(Global::CrashSignal) == 0,
+            None => global(Global::ExitCalled) == 0,
+        };
+    if facts.killed.is_none() && (global(Global::CrashForeign) == 1 || unseen) {
+        return Some(in_a_thread_of_theirs(plan, board, status, &how));
+    }
+    let reconfigures = board.phase() == Phase::Running && outside.function != 0;
+    let task = board.named_task(global(Global::CrashTask)).or_else(|| match reconfigures || outside.function != 0 {
+        true => None,
+        false => running(plan, board),
+    });
+    Some(match task {
+        Some(task) => {
+            let (name, at_work) = (&plan.fmus[plan.tasks[task.0].fmu.0].name, at_work(plan, board, task));
+            let (fmu, words) = (plan.tasks[task.0].fmu, format!("fmu `{name}` {how}: {at_work}"));
+            Death { culprit: Some(fmu), status, problem: died(by_itself, subject(plan, fmu), words) }
+        }
+        None => match outside.fmu {
+            Some(fmu) if board.phase() != Phase::Running || reconfigures => {
+                let words =
+                    format!("fmu `{}` {how}: {}", plan.fmus[fmu.0].name, outside_place(plan, board, outside.function));
+                Death { culprit: Some(fmu), status, problem: died(by_itself, subject(plan, fmu), words) }
+            }
+            None if outside.function == OutsideCall::UNLOADING => {
+                let culprit = one(&whose_code(plan, board));
+                let who = culprit.map_or("the process of the FMUs".to_owned(), |fmu| named(plan, &[fmu]));
+                let place = outside_place(plan, board, outside.function);
+                let words = format!("the run was over, and {who} {how}: {place}");
+                Death { culprit, status, problem: died(by_itself, Subject::Run, words) }
+            }
+            _ => {
+                let words = format!("the runner {how} outside of FMU code; please report this");
+                Death { culprit: None, status, problem: died(false, Subject::Run, words) }
+            }
+        },
+    })
+}
+
+/// A crash on a thread that vecud has not made: whoever's activation was under way meanwhile has nothing to do with it.
+fn in_a_thread_of_theirs(plan: &Plan, board: Board, status: FmuStatus, how: &str) -> Death {
+    let fmus = whose_code(plan, board);
+    let culprit = one(&fmus);
+    let names = named(plan, &fmus);
+    let message = match culprit {
+        Some(_) => format!("{names} {how}, in a thread that its code has made"),
+        None => {
+            format!("FMU code {how}, in a thread that it has made itself: it is not known which of {names} has made it")
+        }
+    };
+    let about = culprit.map_or(Subject::Run, |fmu| subject(plan, fmu));
+    Death { culprit, status, problem: died(true, about, message) }
+}
+
+/// Whose code was running at the end, as far as the process could tell: FMUs that share a library cannot be told apart, and
+/// where it is not known at all it is one of all.
+fn whose_code(plan: &Plan, board: Board) -> Vec<FmuId> {
+    let first = board.named_fmu(board.global(Global::CrashCode).load(SeqCst));
+    let is_its = |fmu: &FmuId| first.is_none_or(|first| plan.fmus[fmu.0].library == plan.fmus[first.0].library);
+    (0..plan.fmus.len()).map(FmuId).filter(is_its).collect()
+}
+
+fn one(fmus: &[FmuId]) -> Option<FmuId> {
+    if let [one] = fmus { Some(*one) } else { None }
+}
+
+/// ``fmu `a` ``, or `` `a`, `b` ``.
+fn named(plan: &Plan, fmus: &[FmuId]) -> String {
+    let names: Vec<String> = fmus.iter().map(|fmu| format!("`{}`", plan.fmus[fmu.0].name)).collect();
+    if fmus.len() == 1 { format!("fmu {}", names[0]) } else { names.join(", ") }
+}
+
+/// A call did not return within the rig's `call_timeout`.
+fn overdue(plan: &Plan, board: Board, place: Place) -> Death {
+    let limit = plan.call_timeout.map_or(0.0, Nanos::seconds);
+    let culprit = match place {
+        Place::Outside { fmu, .. } => fmu.or_else(|| one(&whose_code(plan, board))),
+        Place::Activation(task) => Some(plan.tasks[task.0].fmu),
+        Place::Stopped => board
+            .outside_call()
+            .fmu
+            .filter(|_| board.outside_call().function != 0)
+            .or_else(|| running(plan, board).map(|task| plan.tasks[task.0].fmu)),
+    };
+    let what = has_been(plan, board, place);
+    let message = format!("{what} for {limit} s, and the run was ended (rig: call_timeout)");
+    let about = culprit.filter(|_| place != Place::Stopped).map_or(Subject::Run, |fmu| subject(plan, fmu));
+    Death { culprit, status: FmuStatus::Hung, problem: died(true, about, message) }
+}
+
+/// Where the runner has been for some time: `fmu a has been in fmi3Terminate`.
+pub fn has_been(plan: &Plan, board: Board, place: Place) -> String {
+    let of_task = |task: TaskId| {
+        let clock = plain(&plan.tasks[task.0].name);
+        let name = function(board.task(task).get(TaskWord::Function)).map_or("its code", Function::name);
+        let (fmu, time) = (&plan.fmus[plan.tasks[task.0].fmu.0].name, board.task(task).time().seconds());
+        format!("fmu `{fmu}` has been in {name} for clock {clock} at {time} s")
+    };
+    match place {
+        Place::Outside { fmu, function } => match fmu.or_else(|| one(&whose_code(plan, board))) {
+            Some(fmu) => format!("fmu `{}` has been {}", plan.fmus[fmu.0].name, outside_place(plan, board, function)),
+            None => format!("the process of the FMUs has been {}", outside_place(plan, board, function)),
+        },
+        Place::Activation(task) => of_task(task),
+        Place::Stopped => {
+            let outside = board.outside_call();
+            let inside = match (outside.fmu.filter(|_| outside.function != 0), running(plan, board)) {
+                (Some(fmu), _) => {
+                    let place = outside_place(plan, board, outside.function);
+                    format!(" (fmu `{}` was {place})", plan.fmus[fmu.0].name)
+                }
+                (None, Some(task)) => format!(" ({})", at_work(plan, board, task)),
+                (None, None) => String::new(),
+            };
+            format!(
+                "the process of the FMUs has been stopped by a signal (SIGSTOP or the like; SIGCONT resumes it){inside}"
+            )
+        }
+    }
+}
+
+/// `in fmi3Terminate`.
+fn outside_place(plan: &Plan, board: Board, word: u64) -> String {
+    match word {
+        OutsideCall::LOADING => "in the constructors of its library, or in fmi3GetVersion".to_owned(),
+        OutsideCall::UNLOADING => {
+            let fmus = whose_code(plan, board);
+            match one(&fmus) {
+                Some(_) => "in the destructors of its library".to_owned(),
+                None => format!("in the destructors of a library (of {})", named(plan, &fmus)),
+            }
+        }
+        _ => format!("in {}", function(word).map_or("between two calls", Function::name)),
+    }
+}
+
+/// The task whose FMU code was running, or was running last.
+fn running(plan: &Plan, board: Board) -> Option<TaskId> {
+    let tasks = || (0..plan.tasks.len()).map(TaskId);
+    tasks().find(|task| board.task(*task).get(TaskWord::Function) != 0).or_else(|| {
+        tasks()
+            .filter(|task| board.phase() == Phase::Running && board.task(*task).get(TaskWord::StartedAt) > 0)
+            .max_by_key(|task| board.task(*task).get(TaskWord::StartedAt))
+    })
+}
+
+/// The function of a word of the board, which is 1 + its number; `None`: no function.
+pub fn function(word: u64) -> Option<Function> {
+    word.checked_sub(1).and_then(|number| Function::from_u32(number as u32))
+}
+
+/// `clock task_10ms was in fmi3ActivateModelPartition at 0.25 s`.
+fn at_work(plan: &Plan, board: Board, task: TaskId) -> String {
+    let cells = board.task(task);
+    let time = cells.time().seconds();
+    match function(cells.get(TaskWord::Function)) {
+        Some(function) => {
+            format!("clock {} was in {function} at {time} s", table::name(plan, task))
+        }
+        None => format!(
+            "no FMU code was running; last was clock {} in {} at {time} s",
+            table::name(plan, task),
+            Function::ActivateModelPartition
+        ),
+    }
+}

@@ -1,0 +1,93 @@
+//! Shared memory → how each instance ended: its status, the call that failed, and what its preemption lock has counted.
+
+use super::death::{Death, function};
+use super::findings::unusable;
+use crate::ffi::{Function, Status};
+use crate::fmu::description::Abi;
+use crate::plain::plain;
+use crate::plan::{FmuId, Plan, TaskId};
+use crate::record::board::{Board, FmuWord, Metric, Phase, TaskWord};
+use crate::report::{FailureKey, FmuResult, FmuStatus, Kind, LockResult, Problem, Subject};
+use crate::time::Instant;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// How an instance ended.
+pub fn status(board: Board, fmu: FmuId, died: Option<&Death>) -> FmuStatus {
+    let words = board.fmu(fmu);
+    let get = |word: FmuWord| words.word(word).load(SeqCst);
+    if let Some(died) = died {
+        // The run was over for whoever has ended: what happens after it is of one of them.
+        let had_ended = board.phase() == Phase::Done && get(FmuWord::End) == 1;
+        match died.culprit == Some(fmu) {
+            true => return died.status,
+            false if had_ended => (),
+            false => return FmuStatus::Aborted,
+        }
+    }
+    match (get(FmuWord::FailureStatus), get(FmuWord::End)) {
+        (4, _) => FmuStatus::Fatal,
+        (1..=3, _) => FmuStatus::Error,
+        (_, 1) => FmuStatus::Terminated,
+        _ => FmuStatus::Aborted,
+    }
+}
+
+/// The call of an instance that failed, if one did.
+pub fn failure(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult) -> Option<Problem> {
+    let words = board.fmu(fmu);
+    let get = |word: FmuWord| words.word(word).load(SeqCst);
+    let status = Status::from_raw(get(FmuWord::FailureStatus) as i32).filter(|status| *status != Status::Ok)?;
+    let function = function(get(FmuWord::FailureFunction));
+    let time = Instant::from_words([FmuWord::FailureTime, FmuWord::FailureTime1, FmuWord::FailureTime2].map(get));
+    let place = match board.named_task(get(FmuWord::FailureTask)) {
+        Some(task) => format!(" for clock {} at {} s", plain(&plan.tasks[task.0].name), time.seconds()),
+        // Beside partitions nothing is called during a run but this; Terminate comes after it.
+        None if time > plan.start && function != Some(Function::Terminate) => {
+            format!(" in Reconfiguration Mode at {} s", time.seconds())
+        }
+        None => String::new(),
+    };
+    let what = match words.failed_reading() {
+        Some(reading) => format!("gave {}", unusable(reading, function)),
+        None => format!("returned {status}"),
+    };
+    let asks = matches!(function, Some(Function::GetIntervalDecimal | Function::GetIntervalFraction));
+    let kind = Kind::CallFailed {
+        function: function.map_or("a call", Function::name).to_owned(),
+        outcome: what + &place,
+        keys: [
+            (asks && plan.fmus[fmu.0].abi == Abi::Draft).then_some(FailureKey::GetIntervals),
+            (status == Status::Warning).then_some(FailureKey::OnWarning),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        last_words: result.log[result.log.len().saturating_sub(5)..].to_vec(),
+    };
+    Some(Problem::failure(Subject::Fmu(result.name.clone()), kind))
+}
+
+/// What the preemption lock of an instance has counted.
+pub fn lock(plan: &Plan, board: Board, fmu: FmuId) -> LockResult {
+    let words = board.fmu(fmu);
+    let get = |word: FmuWord| words.word(word).load(SeqCst);
+    let mut lock = LockResult {
+        acquisitions: 0,
+        nested: get(FmuWord::LockNested),
+        leaked: get(FmuWord::LockLeaked),
+        unbalanced: get(FmuWord::LockUnbalanced),
+        hold: words.hold().read(),
+        wait: words.wait().read(),
+    };
+    for (task, _) in plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == fmu) {
+        let cells = board.task(TaskId(task));
+        lock.nested += cells.get(TaskWord::LockNested);
+        lock.leaked += cells.get(TaskWord::LockLeaked);
+        lock.unbalanced += cells.get(TaskWord::LockUnbalanced);
+        lock.hold.add(&cells.histogram(Metric::LockHold).read());
+        lock.wait.add(&cells.histogram(Metric::LockWait).read());
+    }
+    // Each outermost acquisition ends in a hold time.
+    lock.acquisitions = lock.hold.count();
+    lock
+}

@@ -1,0 +1,96 @@
+//! Shared memory → what was measured of each task.
+
+use super::collect::Facts;
+use super::{causes, schedulability};
+use crate::plan::{Mode, Plan, Release, TaskId};
+use crate::record::board::{Board, Metric, TaskWord};
+use crate::record::histogram::Histogram;
+use crate::report::{ClockResult, DatagramResult, Measured, Scheduling, Subject};
+use crate::time::{Fraction, Nanos};
+
+/// Whom problems of a task are about.
+pub fn subject(plan: &Plan, task: TaskId) -> Subject {
+    let planned = &plan.tasks[task.0];
+    Subject::Clock { fmu: plan.fmus[planned.fmu.0].name.clone(), clock: planned.name.clone() }
+}
+
+/// What a task has measured, as far as limits are about it.
+pub fn measured(board: Board, task: TaskId, result: &ClockResult) -> Measured {
+    Measured {
+        start_latency: result.start_latency.max(),
+        execution: result.execution.max(),
+        overruns: result.overruns,
+        demoted: board.task(task).get(TaskWord::Demoted) == 1,
+    }
+}
+
+/// What came of one task.
+pub fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling, facts: &Facts) -> ClockResult {
+    let (planned, cells) = (&plan.tasks[task.0], board.task(task));
+    let fmu = &plan.fmus[planned.fmu.0];
+    let asked = [TaskWord::AskedCounter, TaskWord::AskedResolution].map(|word| cells.get(word));
+    let interval = match &planned.release {
+        Release::Periodic { interval, .. } => Some(*interval),
+        _ => Fraction::new(asked[0], asked[1]).ok(),
+    };
+    let measured = |metric| match plan.mode {
+        Mode::RealTime => cells.histogram(metric).read(),
+        Mode::Virtual => Histogram::default(),
+    };
+    ClockResult {
+        fmu: fmu.name.clone(),
+        clock: planned.name.clone(),
+        kind: planned.partition().map(|partition| partition.kind),
+        interval_s: interval.map(Fraction::seconds),
+        activated_by: activated_by(plan, &planned.release, interval),
+        fmi_priority: planned.urgency,
+        fifo_priority: (scheduling == Scheduling::Fifo).then_some(planned.fifo),
+        cpu: planned.cpu,
+        thread: planned.thread.clone(),
+        activations: cells.get(TaskWord::Activations),
+        overruns: cells.get(TaskWord::Overruns),
+        skipped: cells.get(TaskWord::Skipped),
+        coalesced: cells.get(TaskWord::Coalesced),
+        retimed: cells.get(TaskWord::Retimed) + cells.get(TaskWord::LateEvents),
+        discarded: cells.get(TaskWord::Discarded),
+        datagrams: facts.dropped.iter().find(|(own, _)| *own == task).map(|&(_, dropped)| DatagramResult {
+            received: cells.get(TaskWord::Received) + dropped,
+            rate_limited: cells.get(TaskWord::RateLimited),
+            dropped,
+            // Its release is the arrival.
+            arrival_latency: measured(Metric::Start),
+        }),
+        max_latency: planned.limits.max_latency.map(|limit| limit.0 as u64),
+        schedulability: schedulability::seen(plan, cells),
+        wakeup_latency: measured(Metric::Wakeup),
+        start_latency: measured(Metric::Start),
+        start_jitter: measured(Metric::Jitter),
+        execution: measured(Metric::Execution),
+        response: measured(Metric::Response),
+        over_time: None,
+        parts: causes::parts(board, task),
+        causes: causes::causes(plan, board, task),
+    }
+}
+
+/// `interval`: of a periodic clock, when it is known.
+fn activated_by(plan: &Plan, release: &Release, interval: Option<Fraction>) -> String {
+    match release {
+        Release::Periodic { .. } | Release::Asked => match interval.map(Fraction::seconds) {
+            None => "an interval of the FMU's".to_owned(),
+            Some(seconds) if seconds >= 1.0 => format!("every {seconds} s"),
+            Some(seconds) if seconds >= 1e-3 => format!("every {} ms", Nanos::from_seconds(seconds).0 as f64 / 1e6),
+            Some(seconds) => format!("every {} µs", Nanos::from_seconds(seconds).0 as f64 / 1e3),
+        },
+        Release::Triggered { fmu, output_clock } => {
+            let fmu = &plan.fmus[fmu.0];
+            format!("{}.{}", fmu.name, fmu.output_clocks[*output_clock].name)
+        }
+        Release::At(times) => format!("{} times from the rig", times.len()),
+        Release::Changing => "its last interval".to_owned(),
+        Release::Datagram { source } => plan.datagrams[*source].name.clone(),
+        Release::Stimulus { stimulus, .. } => plan.stimuli[*stimulus].file.clone(),
+        Release::Countdown => "countdown".to_owned(),
+        Release::Never => "nothing".to_owned(),
+    }
+}
