@@ -48,7 +48,7 @@ fn reference(description: &ModelDescription, name: &str) -> ValueReference {
 
 /// Of Y with respect to these variables.
 fn jacobian(description: &ModelDescription, knowns: &[(&str, usize)]) -> Jacobian {
-    let provides = Provides::from(description.scheduled_execution.as_ref().unwrap());
+    let provides = Provides::from(description.scheduled_execution().unwrap());
     let knowns: Vec<_> = knowns.iter().map(|&(name, n)| (reference(description, name), n)).collect();
     Jacobian::new(provides, &[(reference(description, "Y"), 6)], &knowns)
 }
@@ -137,7 +137,7 @@ fn places(dependencies: &[ElementDependency]) -> Vec<(usize, usize)> {
 #[test]
 fn dependencies_of_elements_are_those_of_the_state_that_the_instance_is_in() {
     let (instance, description) = initializing();
-    let provides = Provides::from(description.scheduled_execution.as_ref().unwrap());
+    let provides = Provides::from(description.scheduled_execution().unwrap());
     let (u, k, y) = (reference(&description, "U"), reference(&description, "K"), reference(&description, "Y"));
     let of = |all: &[ElementDependency], element| {
         all.iter().filter(|d| d.element == element).map(|d| (d.on, d.on_element, d.kind)).collect::<Vec<_>>()

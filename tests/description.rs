@@ -78,12 +78,12 @@ fn a_virtual_ecu_with_three_tasks() {
     assert_eq!(found.instantiation_token, "{7f0c}");
     assert_eq!(found.generation_date_and_time.as_deref(), Some("2024-02-29T12:00:00Z"));
     assert_eq!(found.naming, NamingConvention::Structured);
-    assert!(found.model_exchange.is_none());
+    assert!(found.model_exchange().is_none());
 
-    let se = found.scheduled_execution.as_ref().unwrap();
+    let se = found.scheduled_execution().unwrap();
     assert_eq!(se.model_identifier, "body_1");
     assert!(se.can_serialize_fmu_state && se.can_get_and_set_fmu_state, "one implies the other");
-    let cs = found.co_simulation.as_ref().unwrap();
+    let cs = found.co_simulation().unwrap();
     assert!(cs.can_handle_variable_communication_step_size && cs.has_event_mode && !cs.common.needs_execution_tool);
     assert_eq!((cs.max_output_derivative_order, cs.recommended_intermediate_input_smoothness), (2, -1));
     assert_eq!(cs.fixed_internal_step_size, Some(0.001));
@@ -97,12 +97,16 @@ fn a_virtual_ecu_with_three_tasks() {
     assert_eq!(found.default_experiment.tolerance, Some(1e-4));
 
     let depends = |list: &[u32]| {
-        Some(list.iter().map(|&on| Dependency { on: ValueReference(on), kind: DependencyKind::Dependent }).collect())
+        Some(
+            list.iter()
+                .map(|&on| Dependency { on: ValueReference(on).into(), kind: DependencyKind::Dependent })
+                .collect(),
+        )
     };
     let outputs: Vec<_> = found.structure.outputs.iter().map(|output| output.dependencies.clone()).collect();
     assert_eq!(outputs, [depends(&[1001, 1002, 1003]), depends(&[1001]), depends(&[]), None]);
     let unknown = found.structure.initial_unknowns[0].dependencies.as_ref().unwrap()[0];
-    assert_eq!((unknown.on, unknown.kind), (ValueReference(2006), DependencyKind::Constant));
+    assert_eq!((unknown.on, unknown.kind), (ValueReference(2006).into(), DependencyKind::Constant));
 }
 
 #[test]
@@ -171,7 +175,7 @@ fn a_clock_s_own_interval_is_not_beaten_by_its_type_s_fraction() {
     let found = parse(xml).unwrap();
     let clock = found.variable("c").unwrap().clock.as_ref().unwrap();
     assert_eq!(clock.interval, Some(Fraction::new(3, 1).unwrap()));
-    assert!(found.model_exchange.unwrap().needs_completed_integrator_step);
+    assert!(found.model_exchange().unwrap().needs_completed_integrator_step);
 }
 
 #[test]
@@ -289,8 +293,8 @@ fn states_previous_values_and_event_indicators() {
     assert!(variable("x").can_handle_multiple_set_per_time_instant);
     let kinds: Vec<_> = found.structure.continuous_state_derivatives[0].dependencies.iter().flatten().collect();
     assert_eq!((kinds[0].kind, kinds[1].kind), (DependencyKind::Fixed, DependencyKind::Discrete));
-    assert_eq!(found.structure.clocked_states[0].value_reference, ValueReference(4));
-    assert_eq!(found.structure.event_indicators[0].value_reference, ValueReference(2));
+    assert_eq!(found.structure.clocked_states[0].variable.reference, ValueReference(4));
+    assert_eq!(found.structure.event_indicators[0].variable.reference, ValueReference(2));
 }
 
 /// The four cases of the standard (2.4.8): absent dependencies are on everything, empty ones on nothing, and each has its
@@ -307,7 +311,7 @@ fn dependencies_may_be_absent_empty_or_listed_with_their_kinds() {
     let with = |structure: &str| with_variables(variables, structure).structure;
     let of = |unknown: &vecud::fmu::description::Unknown| {
         let listed = unknown.dependencies.as_ref();
-        listed.map(|all| all.iter().map(|dependency| (dependency.on.0, dependency.kind)).collect::<Vec<_>>())
+        listed.map(|all| all.iter().map(|dependency| (dependency.on.reference.0, dependency.kind)).collect::<Vec<_>>())
     };
     // der(x) = 3·p²·u1 + 2·u2 + f(x); y = g(x): linear in u1 with a factor that is fixed, in u2 with a constant one. Its
     // steady state makes x an initial unknown of everything.

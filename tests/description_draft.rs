@@ -91,7 +91,7 @@ fn the_founding_example_loads_as_printed_with_warnings_only() {
     let found = loaded(THREE_INPUT_CLOCKS);
     assert_eq!(found.abi, Abi::Draft);
     assert_eq!(found.instantiation_token, "");
-    let interface = found.scheduled_execution.as_ref().unwrap();
+    let interface = found.scheduled_execution().unwrap();
     assert!(interface.can_be_instantiated_only_once_per_process && interface.model_identifier == "ThreeInputClocks");
     let of = |name: &str| {
         let clock = clock(&found, name);
@@ -150,7 +150,7 @@ fn a_description_by_the_drafts_book_loads_without_a_warning() {
     // An interval of a type that is not used is not wanted either.
     let ignored = "is ignored: the clock is not periodic";
     assert!(found.warnings.iter().all(|warning| warning.contains(ignored)), "{:#?}", found.warnings);
-    assert!(!found.model_exchange.as_ref().unwrap().needs_completed_integrator_step);
+    assert!(!found.model_exchange().unwrap().needs_completed_integrator_step);
     let c = clock(&found, "c");
     assert_eq!(c.interval_variability, IntervalVariability::Fixed);
     assert_eq!((c.interval, c.shift), (Fraction::new(3, 7).ok(), Fraction::new(1, 7).unwrap()));
@@ -162,7 +162,7 @@ fn a_description_by_the_drafts_book_loads_without_a_warning() {
     assert_eq!(found.variable("b").unwrap().start, Some(Values::Binary(vec![vec![0, 255], vec![26]])));
     let x = found.variable("x").unwrap();
     assert_eq!((x.clocks.as_slice(), x.clock_element), (&[ValueReference(2)][..], 2));
-    assert_eq!(found.structure.continuous_state_derivatives[0].value_reference, ValueReference(7));
+    assert_eq!(found.structure.continuous_state_derivatives[0].variable.reference, ValueReference(7));
     assert_eq!(found.structure.event_indicators.len(), 1);
 }
 

@@ -16,7 +16,7 @@ use super::{
     ScheduledExecutionPlan, TaskId, TaskPlan, Timing, TracePlan, Work, causes, clocked_clocks, control, cores,
     datagrams, delays, dialect, initial, names, record, stimuli, waiting,
 };
-use crate::fmu::description::{IntervalVariability, ModelDescription};
+use crate::fmu::description::{Interface, InterfaceOffer, IntervalVariability, ModelDescription};
 use crate::priority::FifoPriority;
 use crate::rig::{Mode, Problem, Rig};
 use crate::time::{Instant, Nanos};
@@ -278,7 +278,7 @@ fn check_interfaces(units: &[Unit], findings: &mut Findings) {
         if let Some(more @ 1..) = description.warnings.len().checked_sub(WARNINGS) {
             findings.note(format!("{}: {more} more of this kind; vecud inspect shows them", unit.name()));
         }
-        let Some(interface) = &description.scheduled_execution else {
+        let Some(interface) = description.scheduled_execution() else {
             let others = other_interfaces(description);
             let offer = if others.is_empty() { "no interface at all".to_owned() } else { others.join(" and ") };
             findings.rig(
@@ -322,11 +322,8 @@ fn check_interfaces(units: &[Unit], findings: &mut Findings) {
 
 /// What an FMU offers besides Scheduled Execution.
 fn other_interfaces(description: &ModelDescription) -> Vec<&'static str> {
-    let all = [
-        ("Co-Simulation", description.co_simulation.is_some()),
-        ("Model Exchange", description.model_exchange.is_some()),
-    ];
-    all.into_iter().filter(|(_, offered)| *offered).map(|(name, _)| name).collect()
+    let all = description.interfaces.iter().map(InterfaceOffer::interface);
+    all.filter(|&other| other != Interface::ScheduledExecution).map(Interface::name).collect()
 }
 
 /// FMUs in rig order, most urgent class first.
@@ -519,7 +516,7 @@ fn fmu_plan(unit: &Unit, fmu: usize, cpu: usize, outputs: &[Output], sorted: &So
             targets: sorted.ids(&output.targets),
         }
     };
-    let interface = unit.input.description.scheduled_execution.as_ref();
+    let interface = unit.input.description.scheduled_execution();
     FmuPlan {
         name: unit.name().to_owned(),
         // For people only; a plan travels as UTF-8.

@@ -87,7 +87,7 @@ pub(super) fn drafts(rig: &Rig, units: &[Unit], findings: &mut Findings) -> Vec<
         for clock in &unit.rig.clocks {
             check_name(unit, clock, findings);
         }
-        if unit.input.description.scheduled_execution.is_none() {
+        if unit.input.description.scheduled_execution().is_none() {
             continue;
         }
         let before = drafts.len();

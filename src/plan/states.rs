@@ -8,7 +8,7 @@ use crate::rig::Rig;
 pub fn check_states(rig: &Rig, fmus: &[FmuInput], option: &str) -> Result<(), PlanError> {
     let mut findings = Findings::new(rig);
     for (rig, input) in rig.fmus.iter().zip(fmus) {
-        let offers = input.description.scheduled_execution.as_ref().is_some_and(|i| i.can_serialize_fmu_state);
+        let offers = input.description.scheduled_execution().is_some_and(|i| i.can_serialize_fmu_state);
         if !offers {
             let name = Unit::new(rig, input).name();
             let message = format!(

@@ -172,7 +172,7 @@ fn open(fmu: &RigFmu, cache: &Cache) -> Result<Opened, Error> {
         }
     })?;
     // Without Scheduled Execution the plan says what is offered instead; there is nothing to load.
-    let library = match &description.scheduled_execution {
+    let library = match description.scheduled_execution() {
         Some(interface) => {
             let (name, dialect) = (&interface.model_identifier, description.abi);
             let definitions = fmu.define.iter().map(|(name, value)| (name.value.clone(), value.clone())).collect();

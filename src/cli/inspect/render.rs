@@ -5,8 +5,8 @@
 use super::{graph, tree};
 use crate::columns::{self, indented};
 use crate::fmu::description::{
-    Abi, Clock, ClockType, Dimension, Initial, InterfaceType, IntervalVariability, ModelDescription, NamingConvention,
-    Time, ValueReference, Values, Variability, Variable,
+    Abi, Clock, ClockType, Dimension, Initial, InterfaceOffer, InterfaceType, IntervalVariability, ModelDescription,
+    NamingConvention, Time, ValueReference, Values, Variability, Variable,
 };
 use crate::plain::{Plain, plain};
 use crate::plan::table::interval_text;
@@ -79,14 +79,15 @@ fn time_unit(time: &Time) -> Option<String> {
 /// For programs. Written variable by variable: of a million of them the whole would take gigabytes.
 pub fn write_json(description: &ModelDescription, mut out: impl io::Write) -> io::Result<()> {
     let experiment = &description.default_experiment;
-    let interfaces: serde_json::Map<String, Value> = offered(description)
-        .into_iter()
-        .map(|(name, interface, more)| {
-            let flags = flags(interface).into_iter().chain(more);
+    let interfaces: serde_json::Map<String, Value> = description
+        .interfaces
+        .iter()
+        .map(|interface| {
+            let flags = flags(interface.common()).into_iter().chain(own_flags(interface));
             let mut object: serde_json::Map<String, Value> =
                 flags.map(|(name, value)| (name.to_owned(), Value::Bool(value))).collect();
-            object.insert("modelIdentifier".to_owned(), interface.model_identifier.clone().into());
-            (name.replace([' ', '-'], ""), Value::Object(object))
+            object.insert("modelIdentifier".to_owned(), interface.common().model_identifier.clone().into());
+            (interface.interface().name().replace([' ', '-'], ""), Value::Object(object))
         })
         .collect();
     let dialect = match description.abi {
@@ -160,40 +161,33 @@ fn flags(interface: &InterfaceType) -> Flags {
     ]
 }
 
-/// The interfaces of an FMU with the flags that only they have.
-fn offered(description: &ModelDescription) -> Vec<(&'static str, &InterfaceType, Flags)> {
-    let mut all = Vec::new();
-    if let Some(interface) = &description.scheduled_execution {
-        all.push(("Scheduled Execution", interface, Vec::new()));
-    }
-    if let Some(cs) = &description.co_simulation {
-        let more = vec![
+/// The flags that only an interface type has.
+fn own_flags(interface: &InterfaceOffer) -> Flags {
+    match interface {
+        InterfaceOffer::ScheduledExecution(_) => Vec::new(),
+        InterfaceOffer::CoSimulation(cs) => vec![
             ("providesIntermediateUpdate", cs.provides_intermediate_update),
             ("mightReturnEarlyFromDoStep", cs.might_return_early_from_do_step),
             ("canReturnEarlyAfterIntermediateUpdate", cs.can_return_early_after_intermediate_update),
             ("canHandleVariableCommunicationStepSize", cs.can_handle_variable_communication_step_size),
             ("hasEventMode", cs.has_event_mode),
             ("providesEvaluateDiscreteStates", cs.provides_evaluate_discrete_states),
-        ];
-        all.push(("Co-Simulation", &cs.common, more));
-    }
-    if let Some(me) = &description.model_exchange {
-        let more = vec![
+        ],
+        InterfaceOffer::ModelExchange(me) => vec![
             ("needsCompletedIntegratorStep", me.needs_completed_integrator_step),
             ("providesEvaluateDiscreteStates", me.provides_evaluate_discrete_states),
-        ];
-        all.push(("Model Exchange", &me.common, more));
+        ],
     }
-    all
 }
 
 fn interfaces(description: &ModelDescription) -> Vec<Vec<String>> {
-    let row = |(name, interface, more): (&str, &InterfaceType, Flags)| {
-        let set = flags(interface).into_iter().chain(more).filter(|(_, set)| *set);
+    let row = |interface: &InterfaceOffer| {
+        let common = interface.common();
+        let set = flags(common).into_iter().chain(own_flags(interface)).filter(|(_, set)| *set);
         let set: Vec<&str> = set.map(|(name, _)| name).collect();
-        vec![name.to_owned(), interface.model_identifier.clone(), set.join(", ")]
+        vec![interface.interface().name().to_owned(), common.model_identifier.clone(), set.join(", ")]
     };
-    offered(description).into_iter().map(row).collect()
+    description.interfaces.iter().map(row).collect()
 }
 
 fn header(names: &[&str]) -> Vec<String> {

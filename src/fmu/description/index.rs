@@ -1,9 +1,9 @@
 //! Look-ups by name and by value reference, without copies of the names: a table of places by keyed hashes of the names,
 //! and a sorted list of references.
 
-use super::model::{ValueReference, Variable};
+use super::model::{Key, ValueReference, Variable, VariableType};
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
+use hashbrown::hash_table;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 
@@ -19,8 +19,40 @@ struct Tables {
     names: HashTable<Place>,
     /// The first name or alias that an earlier one equals: earlier and later place.
     twins: Option<(Place, Place)>,
-    /// By reference, then position.
-    references: Vec<(ValueReference, u32)>,
+    /// By reference, then base type, then position.
+    references: Vec<Entry>,
+}
+
+/// The types that share value references: their variables are got and set by the same functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum BaseType {
+    Real,
+    /// Enumerations too.
+    Integer,
+    Boolean,
+    String,
+    /// Only FMI 3.0 has them, where no two variables have the same reference.
+    Other,
+}
+
+impl BaseType {
+    fn of(variable_type: VariableType) -> BaseType {
+        match variable_type {
+            VariableType::Float64 => BaseType::Real,
+            VariableType::Int32 | VariableType::Enumeration => BaseType::Integer,
+            VariableType::Boolean => BaseType::Boolean,
+            VariableType::String => BaseType::String,
+            _ => BaseType::Other,
+        }
+    }
+}
+
+/// Where the variable with a reference stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    reference: ValueReference,
+    base: BaseType,
+    position: u32,
 }
 
 /// Whose name it is.
@@ -71,23 +103,46 @@ impl Index {
         tables.names.find(hash, |place| place.name(variables) == Some(name)).map(|place| place.variable())
     }
 
-    pub(super) fn by_reference(&self, variables: &[Variable], reference: ValueReference) -> Option<usize> {
+    pub(super) fn by_reference(&self, variables: &[Variable], key: impl Into<Key>) -> Option<usize> {
+        let Key { variable_type, reference } = key.into();
         let references = &self.tables(variables).references;
         // Most descriptions count their references, so that each stands where its number says.
-        let counted = reference.0.wrapping_sub(references.first()?.0.0) as usize;
-        let is_first = |at: usize| at == 0 || references[at - 1].0 < reference;
-        let found = match references.get(counted) {
-            Some((other, _)) if *other == reference && is_first(counted) => counted,
-            _ => references.partition_point(|(other, _)| *other < reference),
+        let counted = reference.0.wrapping_sub(references.first()?.reference.0) as usize;
+        let is_first = |at: usize| at == 0 || references[at - 1].reference < reference;
+        let mut found = match references.get(counted) {
+            Some(other) if other.reference == reference && is_first(counted) => counted,
+            _ => references.partition_point(|other| other.reference < reference),
         };
-        references.get(found).filter(|(other, _)| *other == reference).map(|(_, position)| *position as usize)
+        let is_it = |entry: &&Entry| entry.reference == reference;
+        let first = references.get(found).filter(is_it)?;
+        let next = references.get(found + 1).filter(is_it);
+        match (variable_type.map(BaseType::of), next) {
+            (None, None) => {}
+            (None, Some(_)) => {
+                let end = references.partition_point(|other| other.reference <= reference);
+                if references[end - 1].base != first.base {
+                    return None;
+                }
+            }
+            // Unique: whatever type it has, the reference says all.
+            (Some(_), None) => {}
+            (Some(base), Some(_)) => {
+                found = references.partition_point(|other| (other.reference, other.base) < (reference, base));
+            }
+        }
+        let of_base = |entry: &&Entry| variable_type.is_none_or(|other| BaseType::of(other) == entry.base);
+        references.get(found).filter(is_it).filter(of_base).map(|entry| entry.position as usize)
     }
 
     /// The first variable with a value reference that an earlier one has: earlier and later position.
     pub(super) fn duplicate_reference(&self, variables: &[Variable]) -> Option<(usize, usize)> {
         let references = &self.tables(variables).references;
-        let twins = references.windows(2).filter(|pair| pair[0].0 == pair[1].0);
-        twins.map(|pair| (pair[0].1 as usize, pair[1].1 as usize)).min_by_key(|(_, later)| *later)
+        let twins = references.windows(2).filter(|pair| pair[0].reference == pair[1].reference);
+        let positions = |pair: &[Entry]| {
+            let (a, b) = (pair[0].position as usize, pair[1].position as usize);
+            (a.min(b), a.max(b))
+        };
+        twins.map(positions).min_by_key(|(_, later)| *later)
     }
 
     /// The first name or alias that an earlier one equals: earlier and later place.
@@ -103,14 +158,15 @@ impl Index {
             let mut references = Vec::with_capacity(variables.len());
             let mut twins = None;
             for (position, variable) in (0..).zip(variables) {
-                references.push((variable.value_reference, position));
+                let base = BaseType::of(variable.variable_type);
+                references.push(Entry { reference: variable.value_reference, base, position });
                 let aliases = variable.aliases.iter().map(|alias| &alias.name);
                 for (number, name) in (0..).zip(std::iter::once(&variable.name).chain(aliases)) {
                     let place = Place { position, number };
                     let is_same = |other: &Place| other.name(variables) == Some(name);
                     match names.entry(hasher.hash_one(name.as_str()), is_same, hash_at) {
-                        Entry::Occupied(earlier) => _ = twins.get_or_insert((*earlier.get(), place)),
-                        Entry::Vacant(free) => _ = free.insert(place),
+                        hash_table::Entry::Occupied(earlier) => _ = twins.get_or_insert((*earlier.get(), place)),
+                        hash_table::Entry::Vacant(free) => _ = free.insert(place),
                     }
                 }
             }

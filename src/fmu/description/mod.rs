@@ -9,26 +9,16 @@
 
 #![forbid(unsafe_code)]
 
-mod clocks;
-mod dialect;
-mod draft;
 mod index;
-mod interface;
 mod model;
-mod references;
-mod root;
+mod read;
 mod rules;
-mod structure;
-mod types;
 mod units;
 mod values;
-mod variables;
 mod xml;
 
 pub use index::Index;
 pub use model::*;
-
-use crate::places::Places;
 
 /// Reads a `modelDescription.xml` of FMI 3.0, of the released dialect (3.0, 3.0.1, 3.0.2) or of the draft, whichever its
 /// own words say.
@@ -40,15 +30,5 @@ pub fn parse(xml: &str) -> Result<ModelDescription, DescriptionError> {
 
 /// The same, as the given dialect where one is given: what belongs to the other one is then ignored with a warning.
 pub fn parse_as(xml: &str, dialect: Option<Abi>) -> Result<ModelDescription, DescriptionError> {
-    let places = Places::new(xml);
-    let document = xml::document(&places)?;
-    let source = xml::Source::new(places, &document);
-    let survey = dialect::survey(source.root());
-    source.set_dialect(match dialect {
-        Some(dialect) => dialect,
-        None => survey.verdict()?,
-    });
-    let mut description = root::read(source.root(), survey.variables)?;
-    description.warnings = source.into_warnings();
-    Ok(description)
+    read::read(xml, dialect)
 }

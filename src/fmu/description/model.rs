@@ -14,6 +14,28 @@ pub use variable::*;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ValueReference(pub u32);
 
+/// What finds a variable: FMI 1.0 and 2.0 give the same value reference to one variable of each base type, so that the
+/// type belongs to it; in FMI 3.0 references are unique over all types, and the type may be left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// A type of the variable's base type, by whose functions it is got and set.
+    pub variable_type: Option<VariableType>,
+    /// Its number.
+    pub reference: ValueReference,
+}
+
+impl From<ValueReference> for Key {
+    fn from(reference: ValueReference) -> Key {
+        Key { variable_type: None, reference }
+    }
+}
+
+impl From<(VariableType, ValueReference)> for Key {
+    fn from((variable_type, reference): (VariableType, ValueReference)) -> Key {
+        Key { variable_type: Some(variable_type), reference }
+    }
+}
+
 /// The C interfaces of FMI: which functions an FMU exports, under which names, with which arguments. Between patch releases
 /// they do not change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,12 +112,8 @@ pub struct ModelDescription {
     pub generation_date_and_time: Option<String>,
     /// `variableNamingConvention`.
     pub naming: NamingConvention,
-    /// `<ModelExchange>`.
-    pub model_exchange: Option<ModelExchange>,
-    /// `<CoSimulation>`.
-    pub co_simulation: Option<CoSimulation>,
-    /// `<ScheduledExecution>`.
-    pub scheduled_execution: Option<InterfaceType>,
+    /// The interface types that it offers, at most one of each kind, never none.
+    pub interfaces: Vec<InterfaceOffer>,
     /// `<UnitDefinitions>`.
     pub units: Vec<Unit>,
     /// `<TypeDefinitions>`.
@@ -125,6 +143,37 @@ pub enum NamingConvention {
     Flat,
     /// Hierarchical names with dots and indices.
     Structured,
+}
+
+/// An interface type that an FMU offers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InterfaceOffer {
+    /// `<ModelExchange>`.
+    ModelExchange(ModelExchange),
+    /// `<CoSimulation>`.
+    CoSimulation(CoSimulation),
+    /// `<ScheduledExecution>`.
+    ScheduledExecution(InterfaceType),
+}
+
+impl InterfaceOffer {
+    /// Which interface type it is.
+    pub fn interface(&self) -> Interface {
+        match self {
+            InterfaceOffer::ModelExchange(_) => Interface::ModelExchange,
+            InterfaceOffer::CoSimulation(_) => Interface::CoSimulation,
+            InterfaceOffer::ScheduledExecution(_) => Interface::ScheduledExecution,
+        }
+    }
+
+    /// What every interface type says of itself.
+    pub fn common(&self) -> &InterfaceType {
+        match self {
+            InterfaceOffer::ModelExchange(own) => &own.common,
+            InterfaceOffer::CoSimulation(own) => &own.common,
+            InterfaceOffer::ScheduledExecution(common) => common,
+        }
+    }
 }
 
 /// What every interface type says of itself.
@@ -329,7 +378,7 @@ pub struct ModelStructure {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unknown {
     /// Which variable.
-    pub value_reference: ValueReference,
+    pub variable: Key,
     /// What it depends on: `None` is "everything", an empty list "nothing".
     pub dependencies: Option<Vec<Dependency>>,
 }
@@ -338,7 +387,7 @@ pub struct Unknown {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dependency {
     /// On which variable.
-    pub on: ValueReference,
+    pub on: Key,
     /// In what way.
     pub kind: DependencyKind,
 }
@@ -374,14 +423,39 @@ impl std::fmt::Display for DescriptionError {
 impl std::error::Error for DescriptionError {}
 
 impl ModelDescription {
+    /// Model Exchange, if it is offered.
+    pub fn model_exchange(&self) -> Option<&ModelExchange> {
+        self.interfaces.iter().find_map(|interface| match interface {
+            InterfaceOffer::ModelExchange(own) => Some(own),
+            _ => None,
+        })
+    }
+
+    /// Co-Simulation, if it is offered.
+    pub fn co_simulation(&self) -> Option<&CoSimulation> {
+        self.interfaces.iter().find_map(|interface| match interface {
+            InterfaceOffer::CoSimulation(own) => Some(own),
+            _ => None,
+        })
+    }
+
+    /// Scheduled Execution, if it is offered.
+    pub fn scheduled_execution(&self) -> Option<&InterfaceType> {
+        self.interfaces.iter().find_map(|interface| match interface {
+            InterfaceOffer::ScheduledExecution(common) => Some(common),
+            _ => None,
+        })
+    }
+
     /// The variable with this name or alias.
     pub fn variable(&self, name: &str) -> Option<&Variable> {
         self.variables.get(self.index.by_name(&self.variables, name)?)
     }
 
-    /// The variable with this value reference.
-    pub fn by_reference(&self, reference: ValueReference) -> Option<&Variable> {
-        self.variables.get(self.index.by_reference(&self.variables, reference)?)
+    /// The variable that the C interface knows by a value reference: by the reference alone where no other base type has
+    /// it too, as in FMI 3.0 none can. Of aliases the first.
+    pub fn by_reference(&self, key: impl Into<Key>) -> Option<&Variable> {
+        self.variables.get(self.index.by_reference(&self.variables, key)?)
     }
 
     /// Number of elements of a variable while its structural parameters have their start values; 1 for a scalar.

@@ -103,11 +103,6 @@ pub(super) fn list(attribute: Attribute<'_>, variable_type: VariableType) -> Res
         VariableType::Int64 | VariableType::Enumeration => Values::Int64(attribute.list()?),
         VariableType::UInt64 => Values::UInt64(attribute.list()?),
         VariableType::Boolean => Values::Boolean(attribute.list()?),
-        VariableType::Clock if attribute.is_draft() => Values::Clock(attribute.list()?),
-        VariableType::Binary if attribute.is_draft() => {
-            let words = attribute.value.split_ascii_whitespace();
-            Values::Binary(words.map(|word| bytes(attribute, word)).collect::<Result<_, _>>()?)
-        }
         VariableType::String | VariableType::Binary | VariableType::Clock => return Ok(None),
     };
     if values.is_empty() { Err(attribute.error("has no value")) } else { Ok(Some(values)) }
@@ -132,7 +127,8 @@ pub(super) fn binary(start: Element<'_>) -> Result<Vec<u8>, DescriptionError> {
     }
 }
 
-fn bytes(attribute: Attribute<'_>, hexadecimal: &str) -> Result<Vec<u8>, DescriptionError> {
+/// A binary in hexadecimal.
+pub(super) fn bytes(attribute: Attribute<'_>, hexadecimal: &str) -> Result<Vec<u8>, DescriptionError> {
     let digits = hexadecimal.as_bytes();
     if !digits.len().is_multiple_of(2) {
         return Err(attribute.error("has an odd number of hexadecimal digits"));

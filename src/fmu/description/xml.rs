@@ -3,13 +3,12 @@
 //! Guarantees: no DTD is ever read, so no entity can expand or name a file; a text that would make the parser slow or
 //! hungry (see [`guard`]) is refused first; names in foreign namespaces are not mistaken for ours.
 
-use super::dialect;
 use super::model::{Abi, DescriptionError};
 use super::values::Scalar;
 use crate::fmu::guard;
 use crate::places::{self, Places};
 use roxmltree::{Document, Error, Node, ParsingOptions};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 /// More nodes than this are refused: elements, and the white space between them.
 const NODES_LIMIT: u32 = 8_000_000;
@@ -53,13 +52,33 @@ fn error_at(places: &Places, at: usize, message: impl Into<String>) -> Descripti
     DescriptionError { line, column, message: message.into() }
 }
 
+/// What a text of the standard says of names: attributes that only another text has are not found in it.
+pub(super) struct Vocabulary {
+    /// The text.
+    pub(super) abi: Abi,
+    /// The [`bit`]s of the names of all attributes that only some texts have.
+    pub(super) particular: u64,
+    /// The only text that has an attribute with this name (second) on an element with that name (first).
+    pub(super) home: fn(&str, &str) -> Option<Abi>,
+}
+
+impl Vocabulary {
+    /// The text that alone has an attribute, if it is another one.
+    #[inline]
+    fn foreign(&self, element: &str, attribute: &str) -> Option<Abi> {
+        if self.particular & bit(attribute) == 0 {
+            return None;
+        }
+        (self.home)(element, attribute).filter(|&home| home != self.abi)
+    }
+}
+
 /// The document with what every element needs to know of it; collects warnings.
 pub(super) struct Source<'a> {
     document: &'a Document<'a>,
     places: Places<'a>,
     namespace: Option<&'a str>,
     warnings: RefCell<(Vec<String>, usize)>,
-    dialect: Cell<Abi>,
 }
 
 impl<'a> Source<'a> {
@@ -69,17 +88,12 @@ impl<'a> Source<'a> {
             places,
             namespace: document.root_element().tag_name().namespace(),
             warnings: RefCell::default(),
-            dialect: Cell::new(Abi::Fmi3),
         }
     }
 
-    /// What the elements say their dialect is.
-    pub(super) fn set_dialect(&self, dialect: Abi) {
-        self.dialect.set(dialect);
-    }
-
-    pub(super) fn root(&self) -> Element<'_> {
-        Element::new(self.document.root_element(), self)
+    /// The root element, in the words of a text.
+    pub(super) fn root(&self, vocabulary: &'static Vocabulary) -> Element<'_> {
+        Element::new(self.document.root_element(), self, vocabulary)
     }
 
     fn warn(&self, at: usize, message: String) {
@@ -106,6 +120,7 @@ impl<'a> Source<'a> {
 pub(super) struct Element<'a> {
     node: Node<'a, 'a>,
     source: &'a Source<'a>,
+    vocabulary: &'static Vocabulary,
     /// The [`bit`] of every attribute: most of those that are asked for are not written.
     written: u64,
 }
@@ -138,22 +153,23 @@ pub(super) struct Attribute<'a> {
 }
 
 impl<'a> Element<'a> {
-    fn new(node: Node<'a, 'a>, source: &'a Source<'a>) -> Element<'a> {
+    fn new(node: Node<'a, 'a>, source: &'a Source<'a>, vocabulary: &'static Vocabulary) -> Element<'a> {
         let written = node.attributes().fold(0, |bits, attribute| bits | bit(attribute.name()));
-        Element { node, source, written }
+        Element { node, source, vocabulary, written }
     }
 
     pub(super) fn name(self) -> &'a str {
         self.node.tag_name().name()
     }
 
-    /// Of the whole description.
-    pub(super) fn dialect(self) -> Abi {
-        self.source.dialect.get()
+    /// What the text of the whole description says of names.
+    pub(super) fn vocabulary(self) -> &'static Vocabulary {
+        self.vocabulary
     }
 
-    pub(super) fn is_draft(self) -> bool {
-        self.dialect() == Abi::Draft
+    /// The same element in the words of another text.
+    pub(super) fn in_words_of(self, vocabulary: &'static Vocabulary) -> Element<'a> {
+        Element { vocabulary, ..self }
     }
 
     /// For messages: `<Float64> "speed"`.
@@ -189,7 +205,7 @@ impl<'a> Element<'a> {
     /// Child elements in document order.
     pub(super) fn children(self) -> impl Iterator<Item = Element<'a>> {
         let ours = move |node: &Node| node.is_element() && node.tag_name().namespace() == self.source.namespace;
-        self.node.children().filter(ours).map(move |node| Element::new(node, self.source))
+        self.node.children().filter(ours).map(move |node| Element::new(node, self.source, self.vocabulary))
     }
 
     /// The attributes without a namespace.
@@ -209,7 +225,7 @@ impl<'a> Element<'a> {
         self.written & bits != 0
     }
 
-    /// An attribute, if it is written and not of the other dialect alone.
+    /// An attribute, if it is written and not of another text alone.
     #[inline]
     pub(super) fn attribute(self, name: &str) -> Option<Attribute<'a>> {
         if self.may_have(bit(name)) { self.find(name) } else { None }
@@ -273,18 +289,19 @@ impl<'a> Attribute<'a> {
         self.name
     }
 
-    pub(super) fn is_draft(self) -> bool {
-        self.element.is_draft()
+    /// The element that has it.
+    pub(super) fn element(self) -> Element<'a> {
+        self.element
     }
 
-    /// Whether it is in one of the lists, and not of the other dialect alone.
+    /// Whether it is in one of the lists, and not of another text alone.
     pub(super) fn is_one_of(self, lists: &[&[&str]]) -> bool {
         lists.iter().any(|list| list.contains(&self.name)) && self.foreign().is_none()
     }
 
-    /// The dialect that alone has it, if that is not the description's.
+    /// The text that alone has it, if that is not the description's.
     fn foreign(self) -> Option<Abi> {
-        dialect::of_attribute(self.element.name(), self.name).filter(|&home| home != self.element.dialect())
+        self.element.vocabulary().foreign(self.element.name(), self.name)
     }
 
     /// Where it begins.

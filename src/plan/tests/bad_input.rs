@@ -1,6 +1,7 @@
 //! Rigs and FMUs that do not fit: each message names the place and, where there is one, the way out.
 
 use super::*;
+use crate::fmu::description::{InterfaceOffer, InterfaceType};
 use crate::plan::FifoReach;
 
 /// Exactly one problem, which reads like this.
@@ -230,8 +231,7 @@ fn no_real_time_interval_is_shorter_than_a_microsecond() {
 #[test]
 fn an_fmu_without_scheduled_execution_says_what_it_offers() {
     let mut other = description("");
-    other.scheduled_execution = None;
-    other.co_simulation = Some(Default::default());
+    other.interfaces = vec![InterfaceOffer::CoSimulation(Default::default())];
     let error = try_build("[fmu.x]\npath = \"x.fmu\"", &[other], &host()).unwrap_err();
     assert_eq!(
         error,
@@ -243,7 +243,8 @@ fn an_fmu_without_scheduled_execution_says_what_it_offers() {
 #[test]
 fn flags_that_exclude_this_host_are_respected() {
     let mut single = description("");
-    single.scheduled_execution.as_mut().unwrap().can_be_instantiated_only_once_per_process = true;
+    let once = InterfaceType { can_be_instantiated_only_once_per_process: true, ..Default::default() };
+    single.interfaces = vec![InterfaceOffer::ScheduledExecution(once)];
     let rig = "[fmu.a]\npath = \"x\"\n[fmu.b]\npath = \"x\"";
     let error = try_build(rig, &[single.clone(), single.clone()], &host()).unwrap_err();
     assert_eq!(
@@ -257,7 +258,8 @@ fn flags_that_exclude_this_host_are_respected() {
 #[test]
 fn an_fmu_that_needs_a_tool_is_planned_with_a_note() {
     let mut single = description("");
-    single.scheduled_execution.as_mut().unwrap().needs_execution_tool = true;
+    let needs = InterfaceType { needs_execution_tool: true, ..Default::default() };
+    single.interfaces = vec![InterfaceOffer::ScheduledExecution(needs)];
     for (tool, words) in [(Some("ToolBox 7"), "the tool that made it, ToolBox 7"), (None, "which it does not name")] {
         single.generation_tool = tool.map(str::to_owned);
         let plan = try_build("[fmu.a]\npath = \"x\"", std::slice::from_ref(&single), &host()).unwrap();
@@ -272,9 +274,9 @@ fn scheduled_execution_is_preferred_and_that_is_said() {
     let notes =
         |d: &ModelDescription| try_build("[fmu.a]\npath = \"x\"", std::slice::from_ref(d), &host()).unwrap().notes;
     assert!(!notes(&both).iter().any(|note| note.contains("as well")));
-    both.co_simulation = Some(Default::default());
+    both.interfaces.push(InterfaceOffer::CoSimulation(Default::default()));
     assert!(notes(&both).contains(&"a offers Co-Simulation as well: it runs with Scheduled Execution".to_owned()));
-    both.model_exchange = Some(Default::default());
+    both.interfaces.push(InterfaceOffer::ModelExchange(Default::default()));
     let note = "a offers Co-Simulation and Model Exchange as well: it runs with Scheduled Execution";
     assert!(notes(&both).contains(&note.to_owned()));
 }

@@ -3,11 +3,11 @@
 //! Names are unique; an enumeration has items with unique names and values.
 
 use super::clocks;
-use super::model::{Abi, DescriptionError, EnumerationItem, TypeDefinition, Values, VariableType};
-use super::rules::is_float;
-use super::units::Units;
-use super::values;
-use super::xml::{Element, bits};
+use crate::fmu::description::model::{Abi, DescriptionError, EnumerationItem, TypeDefinition, Values, VariableType};
+use crate::fmu::description::rules::is_float;
+use crate::fmu::description::units::Units;
+use crate::fmu::description::values;
+use crate::fmu::description::xml::{Element, bits};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -226,7 +226,7 @@ fn definition(
     variable_type: VariableType,
     units: &Units,
 ) -> Result<TypeDefinition, DescriptionError> {
-    let own = attribute_names(variable_type, element.dialect());
+    let own = attribute_names(variable_type, element.vocabulary().abi);
     element.warn_of_unknown_attributes(&[&["name", "description"], own]);
     let shared = Shared::read(element, variable_type)?;
     shared.check(element, units);

@@ -9,13 +9,20 @@
 //! - `clockReference` to what is no clock, `clockElementIndex` beyond the end of its array;
 //! - clocks of both types in one FMU; `synchronousTime` in Scheduled Execution.
 
-use super::clocks::{Timing, Written};
-use super::model::{Causality, Clock, ClockType, DescriptionError, Dimension, IntervalVariability};
-use super::model::{Initial, ValueReference, Variability, Variable, VariableType};
-use super::rules;
-use super::xml::{Attribute, Element};
+use super::fmi3::clocks::{Timing, Written};
+use crate::fmu::description::model::{
+    Abi, Causality, Clock, ClockType, DescriptionError, Dimension, IntervalVariability,
+};
+use crate::fmu::description::model::{Initial, ValueReference, Values, Variability, Variable, VariableType};
+use crate::fmu::description::xml::{Attribute, Element};
+use crate::fmu::description::{rules, values};
 use crate::priority::FmiPriority;
 use crate::time::Fraction;
+
+/// Whether the description is one of the draft.
+pub(super) fn is_draft(element: Element<'_>) -> bool {
+    element.vocabulary().abi == Abi::Draft
+}
 
 /// Of a `<Clock>` or `<ClockType>`.
 pub(super) const CLOCK: [&str; 8] =
@@ -132,6 +139,19 @@ fn interval(
         ))),
         None => Ok(None),
     }
+}
+
+/// `start`, which the draft has on clocks and binaries too.
+pub(super) fn start(attribute: Attribute<'_>, variable_type: VariableType) -> Result<Option<Values>, DescriptionError> {
+    let values = match variable_type {
+        VariableType::Clock => Values::Clock(attribute.list()?),
+        VariableType::Binary => {
+            let words = attribute.value.split_ascii_whitespace();
+            Values::Binary(words.map(|word| values::bytes(attribute, word)).collect::<Result<_, _>>()?)
+        }
+        _ => return values::list(attribute, variable_type),
+    };
+    if values.is_empty() { Err(attribute.error("has no value")) } else { Ok(Some(values)) }
 }
 
 /// `variability`, which has the further word `clock`, here the same as `discrete`.

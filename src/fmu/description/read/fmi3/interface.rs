@@ -1,9 +1,9 @@
 //! `<ModelExchange>`, `<CoSimulation>`, `<ScheduledExecution>`: identifiers and capability flags (FMI 3.0, 2.4.2, 3.4,
 //! 4.4, 5.4). A model identifier has only letters, digits and underscores, so it is safe in a path.
 
-use super::draft;
-use super::model::{CoSimulation, DescriptionError, InterfaceType, ModelExchange};
-use super::xml::Element;
+use crate::fmu::description::model::{CoSimulation, DescriptionError, InterfaceType, ModelExchange};
+use crate::fmu::description::read::draft;
+use crate::fmu::description::xml::Element;
 
 const COMMON: [&str; 8] = [
     "modelIdentifier",
@@ -51,7 +51,7 @@ pub(super) fn model_exchange(element: Element<'_>) -> Result<ModelExchange, Desc
     Ok(ModelExchange {
         common: common(element, &MORE)?,
         // The draft asks the other way round.
-        needs_completed_integrator_step: match element.is_draft() {
+        needs_completed_integrator_step: match draft::is_draft(element) {
             true => !element.flag("completedIntegratorStepNotNeeded")?,
             false => element.flag("needsCompletedIntegratorStep")?,
         },
@@ -88,5 +88,5 @@ pub(super) fn co_simulation(element: Element<'_>) -> Result<CoSimulation, Descri
 }
 
 pub(super) fn scheduled_execution(element: Element<'_>) -> Result<InterfaceType, DescriptionError> {
-    common(element, if element.is_draft() { &draft::SCHEDULED_EXECUTION } else { &[] })
+    common(element, if draft::is_draft(element) { &draft::SCHEDULED_EXECUTION } else { &[] })
 }

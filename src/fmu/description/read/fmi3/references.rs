@@ -1,14 +1,14 @@
 //! What variables say of each other: names, value references, clocks, dimensions, derivatives, previous values
 //! (FMI 3.0, 2.4.7). One pass, no look-up scans.
 
-use super::draft;
-use super::index::Index;
-use super::model::{
+use super::types::Types;
+use crate::fmu::description::index::Index;
+use crate::fmu::description::model::{
     Causality, DescriptionError, Dimension, ValueReference, Values, Variability, Variable, VariableType,
 };
-use super::rules::is_float;
-use super::types::Types;
-use super::xml::{Attribute, Element};
+use crate::fmu::description::read::draft;
+use crate::fmu::description::rules::is_float;
+use crate::fmu::description::xml::{Attribute, Element};
 use std::collections::HashSet;
 
 /// The variables, their elements and the index over them.
@@ -116,7 +116,7 @@ impl<'a> All<'a> {
     }
 
     fn check_clocks(&self, variable: &Variable, element: Element<'_>) -> Result<(), DescriptionError> {
-        let name = if element.is_draft() { "clockReference" } else { "clocks" };
+        let name = if draft::is_draft(element) { "clockReference" } else { "clocks" };
         for &reference in &variable.clocks {
             let clock = self.target(element, name, reference)?;
             if clock.variable_type != VariableType::Clock {

@@ -14,8 +14,8 @@
 //! Signs of the draft alone: the draft. Signs of the released text alone, or none at all: released. Signs of both: an
 //! error, unless the caller says which it is; then what belongs to the other one is ignored with a warning.
 
-use super::model::{Abi, DescriptionError};
-use super::xml::{Attribute, Element, bit};
+use crate::fmu::description::model::{Abi, DescriptionError};
+use crate::fmu::description::xml::{Attribute, Element, Vocabulary, bit};
 
 /// Signs of one dialect that an error names at most.
 const NAMED: usize = 3;
@@ -62,13 +62,19 @@ const fn bits() -> (u64, u64) {
     (bits, shared)
 }
 
+/// The words of the released text.
+pub(in super::super) static RELEASED: Vocabulary = Vocabulary { abi: Abi::Fmi3, particular: BITS, home };
+
+/// The words of the draft.
+pub(super) static DRAFT: Vocabulary = Vocabulary { abi: Abi::Draft, particular: BITS, home };
+
 /// The dialect that alone has this attribute on this element.
 #[inline]
-pub(super) fn of_attribute(element: &str, attribute: &str) -> Option<Abi> {
-    if BITS & bit(attribute) == 0 { None } else { look_up(element, attribute) }
+fn of_attribute(element: &str, attribute: &str) -> Option<Abi> {
+    if BITS & bit(attribute) == 0 { None } else { home(element, attribute) }
 }
 
-fn look_up(element: &str, attribute: &str) -> Option<Abi> {
+fn home(element: &str, attribute: &str) -> Option<Abi> {
     let (_, elements, dialect) = ATTRIBUTES.iter().find(|(name, ..)| *name == attribute)?;
     (elements.is_empty() || elements.contains(&element)).then_some(*dialect)
 }
@@ -124,9 +130,9 @@ impl<'a> Survey<'a> {
         place: impl FnOnce() -> (u32, u32),
     ) {
         let list = match dialect {
-            None | Some(Abi::Fmi1 | Abi::Fmi2) => return,
+            None => return,
             Some(Abi::Draft) => &mut self.draft,
-            Some(Abi::Fmi3) => &mut self.released,
+            Some(_) => &mut self.released,
         };
         if list.len() < NAMED && list.iter().all(|sign| (sign.name, sign.around) != (name, around)) {
             let (line, column) = place();

@@ -2,16 +2,18 @@
 //! [`super::references`].
 //!
 //! Guarantees: the type's attributes are read and range-checked, defaults filled in (variability and `initial` by the
-//! tables in [`super::rules`]), the declared type's attributes inherited; combinations that the tables do not allow are
+//! tables in [`crate::fmu::description::rules`]), the declared type's attributes inherited; combinations that the tables do not allow are
 //! errors.
 
-use super::model::{Alias, Causality, Clock, DescriptionError, Dimension, Initial, ValueReference};
-use super::model::{Values, Variability, Variable, VariableType};
+use super::clocks;
 use super::types::{self, Shared, Types};
-use super::units::Units;
-use super::values;
-use super::xml::Element;
-use super::{clocks, draft, rules};
+use crate::fmu::description::model::{Alias, Causality, Clock, DescriptionError, Dimension, Initial, ValueReference};
+use crate::fmu::description::model::{Values, Variability, Variable, VariableType};
+use crate::fmu::description::read::draft;
+use crate::fmu::description::rules;
+use crate::fmu::description::units::Units;
+use crate::fmu::description::values;
+use crate::fmu::description::xml::Element;
 
 const COMMON: [&str; 7] = [
     "name",
@@ -58,13 +60,13 @@ fn check_attributes(element: Element<'_>, variable_type: VariableType) {
     let float = if rules::is_float(variable_type) { &FLOAT } else { none };
     let has_list = !matches!(variable_type, VariableType::Clock | VariableType::String | VariableType::Binary);
     let start: &[&str] = if has_list { &["start", "clocks"] } else { &["clocks"] };
-    let own = types::attribute_names(variable_type, element.dialect());
-    let draft = match element.is_draft() {
+    let own = types::attribute_names(variable_type, element.vocabulary().abi);
+    let draft = match draft::is_draft(element) {
         true => &draft::VARIABLE[..],
         false => none,
     };
     let has_draft_list = matches!(variable_type, VariableType::Clock | VariableType::Binary);
-    let draft_start: &[&str] = if has_draft_list && element.is_draft() { &["start"] } else { none };
+    let draft_start: &[&str] = if has_draft_list && draft::is_draft(element) { &["start"] } else { none };
     element.warn_of_unknown_attributes(&[&COMMON[..], start, own, valued, float, draft, draft_start]);
 }
 
@@ -118,10 +120,10 @@ fn read_one<'a>(
     if !can_handle_multiple_set_per_time_instant && causality != Causality::Input {
         misplaced("canHandleMultipleSetPerTimeInstant", "inputs");
     }
-    if intermediate_update && variability != Variability::Continuous && !element.is_draft() {
+    if intermediate_update && variability != Variability::Continuous && !draft::is_draft(element) {
         misplaced("intermediateUpdate", "continuous variables");
     }
-    let (clocks, clock_element) = match element.is_draft() {
+    let (clocks, clock_element) = match draft::is_draft(element) {
         true => draft::association(element)?,
         false => (clock_list(element, variability)?, 0),
     };
@@ -186,7 +188,7 @@ fn classification(
     };
     let is_clock = variable_type == VariableType::Clock;
     let variability = match element.attribute("variability") {
-        Some(attribute) if element.is_draft() => draft::variability(attribute, is_clock)?,
+        Some(attribute) if draft::is_draft(element) => draft::variability(attribute, is_clock)?,
         Some(attribute) => attribute.choice(&rules::VARIABILITIES)?,
         None => rules::default_variability(causality, variable_type),
     };
@@ -215,7 +217,7 @@ fn classification(
         return Err(refuse("only Float64 and Float32 are continuous"));
     }
     if is_clock {
-        if element.is_draft() {
+        if draft::is_draft(element) {
             draft::check_clock(element, causality)?;
         }
         return Ok((causality, variability, None));
@@ -276,11 +278,14 @@ fn children(
 ) -> Result<Children, DescriptionError> {
     let mut result = Children::default();
     if let Some(attribute) = element.attribute("start") {
-        result.start = values::list(attribute, variable_type)?;
+        result.start = match draft::is_draft(element) {
+            true => draft::start(attribute, variable_type)?,
+            false => values::list(attribute, variable_type)?,
+        };
     }
     for child in element.children() {
         match (child.name(), variable_type) {
-            ("Dimension", VariableType::Clock) if !element.is_draft() => {
+            ("Dimension", VariableType::Clock) if !draft::is_draft(element) => {
                 return Err(child.error("a clock is not an array"));
             }
             ("Dimension", _) => result.dimensions.push(dimension(child, element)?),

@@ -4,11 +4,14 @@
 //! list stays apart from an empty one. What only other tools would mind is a warning.
 
 use super::dialect;
-use super::index::Index;
-use super::model::{Causality, Dependency, DependencyKind, DescriptionError, ModelStructure, Unknown, ValueReference};
-use super::model::{Variability, Variable};
-use super::rules::is_float;
-use super::xml::Element;
+use crate::fmu::description::index::Index;
+use crate::fmu::description::model::{
+    Causality, Dependency, DependencyKind, DescriptionError, ModelStructure, Unknown, ValueReference,
+};
+use crate::fmu::description::model::{Variability, Variable};
+use crate::fmu::description::read::draft;
+use crate::fmu::description::rules::is_float;
+use crate::fmu::description::xml::Element;
 
 const KINDS: [(&str, DependencyKind); 5] = [
     ("dependent", DependencyKind::Dependent),
@@ -28,7 +31,7 @@ pub(super) fn read(
     let mut listed = vec![[false; 5]; variables.len()];
     let mut order = Order::default();
     for element in list.children() {
-        let home = dialect::of_structure(element.name()).filter(|&home| home != element.dialect());
+        let home = dialect::of_structure(element.name()).filter(|&home| home != element.vocabulary().abi);
         if let Some(home) = home {
             element.warn(format!("<{}> belongs to {} and is ignored", element.name(), home.name()));
             continue;
@@ -73,7 +76,7 @@ impl<'a> Order<'a> {
     /// Warns of the first element that stands behind one of a later list.
     fn check(&mut self, element: Element<'a>, number: usize) {
         match self.last {
-            Some((last, name)) if last > number && !self.is_wrong && !element.is_draft() => {
+            Some((last, name)) if last > number && !self.is_wrong && !draft::is_draft(element) => {
                 element.warn(format!(
                     "<{}> stands behind <{name}>; the order is Output, ContinuousStateDerivative, ClockedState, \
                      InitialUnknown, EventIndicator",
@@ -91,7 +94,7 @@ impl<'a> Order<'a> {
 fn unknown(element: Element<'_>, variables: &[Variable], index: &Index) -> Result<(Unknown, usize), DescriptionError> {
     element.warn_of_unknown_attributes(&[&["valueReference", "dependencies", "dependenciesKind"]]);
     let attribute = element.required("valueReference")?;
-    let value_reference = attribute.scalar()?;
+    let value_reference: ValueReference = attribute.scalar()?;
     let position = index.by_reference(variables, value_reference).ok_or_else(|| attribute.error("is no variable's"))?;
     let kinds = element.attribute("dependenciesKind");
     let dependencies = match element.attribute("dependencies") {
@@ -123,10 +126,16 @@ fn unknown(element: Element<'_>, variables: &[Variable], index: &Index) -> Resul
                 }
             };
             let kind = |nth: usize| kinds.as_ref().map_or(DependencyKind::Dependent, |kinds| kinds[nth]);
-            Some(references.into_iter().enumerate().map(|(nth, on)| Dependency { on, kind: kind(nth) }).collect())
+            Some(
+                references
+                    .into_iter()
+                    .enumerate()
+                    .map(|(nth, on)| Dependency { on: on.into(), kind: kind(nth) })
+                    .collect(),
+            )
         }
     };
-    Ok((Unknown { value_reference, dependencies }, position))
+    Ok((Unknown { variable: value_reference.into(), dependencies }, position))
 }
 
 fn check(element: Element<'_>, unknown: &Unknown, variable: &Variable) -> Result<(), DescriptionError> {

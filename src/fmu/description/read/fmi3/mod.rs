@@ -1,15 +1,25 @@
 //! The root element, its sections and its short lists (FMI 3.0, 2.4.1, 2.4.5, 2.4.6).
 
-use super::index::Index;
-use super::model::{
-    Abi, Causality, DefaultExperiment, DescriptionError, LogCategory, ModelDescription, ModelStructure,
+use crate::fmu::description::index::Index;
+use crate::fmu::description::model::{
+    Abi, Causality, DefaultExperiment, DescriptionError, InterfaceOffer, LogCategory, ModelDescription, ModelStructure,
 };
-use super::model::{NamingConvention, Variable};
-use super::types::Types;
-use super::units::Units;
-use super::xml::{Attribute, Element};
-use super::{clocks, draft, interface, references, structure, units, variables};
+use crate::fmu::description::model::{NamingConvention, Variable};
+use crate::fmu::description::units::Units;
+use crate::fmu::description::xml::{Attribute, Element};
+use types::Types;
+pub(super) mod clocks;
+mod dialect;
+mod interface;
+mod references;
+mod structure;
+mod types;
+mod variables;
+
+use super::draft;
+use crate::fmu::description::units;
 use crate::time::TimeUnit;
+pub(super) use dialect::RELEASED;
 use std::collections::HashSet;
 
 const ATTRIBUTES: [&str; 11] = [
@@ -73,8 +83,20 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// Everything but the warnings, which the source keeps. `variables`: the elements of `<ModelVariables>`.
-pub(super) fn read<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result<ModelDescription, DescriptionError> {
+/// Everything but the warnings, which the source keeps: as the given dialect, or as the one that its own words say.
+pub(super) fn read(root: Element<'_>, dialect: Option<Abi>) -> Result<ModelDescription, DescriptionError> {
+    let survey = dialect::survey(root);
+    let dialect = match dialect {
+        Some(dialect) => dialect,
+        None => survey.verdict()?,
+    };
+    let vocabulary = if dialect == Abi::Draft { &dialect::DRAFT } else { &dialect::RELEASED };
+    let variables = survey.variables.into_iter().map(|element| element.in_words_of(vocabulary)).collect();
+    read_as(root.in_words_of(vocabulary), variables)
+}
+
+/// `variables`: the elements of `<ModelVariables>`.
+fn read_as<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result<ModelDescription, DescriptionError> {
     if root.name() != "fmiModelDescription" {
         return Err(root.error(format!("the root element is <{}>, not <fmiModelDescription>", root.name())));
     }
@@ -90,7 +112,7 @@ pub(super) fn read<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result
     let instantiation_token = match (root.attribute("instantiationToken"), root.attribute("guid")) {
         (None, Some(guid)) => return Err(guid.error("is of FMI 2.0; FMI 3.0 needs the attribute `instantiationToken`")),
         // The draft's own example has none.
-        (None, None) if root.is_draft() => {
+        (None, None) if draft::is_draft(root) => {
             root.warn("has no attribute `instantiationToken`: the FMU gets an empty one");
             String::new()
         }
@@ -100,10 +122,17 @@ pub(super) fn read<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result
     let model_exchange = sections.map("ModelExchange", interface::model_exchange)?;
     let co_simulation = sections.map("CoSimulation", interface::co_simulation)?;
     let scheduled_execution = sections.map("ScheduledExecution", interface::scheduled_execution)?;
-    if model_exchange.is_none() && co_simulation.is_none() && scheduled_execution.is_none() {
+    let others = model_exchange.is_some() || co_simulation.is_some();
+    let scheduled = scheduled_execution.is_some();
+    let interfaces: Vec<InterfaceOffer> = scheduled_execution
+        .map(InterfaceOffer::ScheduledExecution)
+        .into_iter()
+        .chain(co_simulation.map(InterfaceOffer::CoSimulation))
+        .chain(model_exchange.map(InterfaceOffer::ModelExchange))
+        .collect();
+    if interfaces.is_empty() {
         return Err(root.error("has none of <ModelExchange>, <CoSimulation>, <ScheduledExecution>"));
     }
-    let others = model_exchange.is_some() || co_simulation.is_some();
     let units = sections.map("UnitDefinitions", Units::read)?.unwrap_or_default();
     let types = sections.map("TypeDefinitions", |list| Types::read(list, &units))?.unwrap_or_default();
     let log_categories = sections.map("LogCategories", log_categories)?.unwrap_or_default();
@@ -111,8 +140,7 @@ pub(super) fn read<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result
     let Some(list) = sections.get("ModelVariables") else {
         return Err(root.error("has no <ModelVariables>"));
     };
-    let (mut variables, index) =
-        read_variables(list, variables, &types, &units, scheduled_execution.is_some(), others)?;
+    let (mut variables, index) = read_variables(list, variables, &types, &units, scheduled, others)?;
     let time = units::time(&units.list, &variables, list)?;
     in_seconds(time.unit(), &mut variables, &mut default_experiment, list)?;
     let structure = match sections.get("ModelStructure") {
@@ -123,7 +151,7 @@ pub(super) fn read<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result
         }
     };
     Ok(ModelDescription {
-        abi: root.dialect(),
+        abi: root.vocabulary().abi,
         fmi_version: version.to_owned(),
         model_name,
         instantiation_token,
@@ -135,9 +163,7 @@ pub(super) fn read<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result
         generation_tool: root.text("generationTool"),
         generation_date_and_time: root.text("generationDateAndTime"),
         naming,
-        model_exchange,
-        co_simulation,
-        scheduled_execution,
+        interfaces,
         units: units.list,
         types: types.list,
         log_categories,
@@ -161,7 +187,7 @@ fn version(attribute: Attribute<'_>) -> Result<&str, DescriptionError> {
     let are_numbers = numbers.iter().all(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
     match numbers[..] {
         ["3", minor] | ["3", minor, _] if are_numbers && suffix != Some("") => {
-            match (suffix, attribute.is_draft()) {
+            match (suffix, draft::is_draft(attribute.element())) {
                 (None, _) if minor != "0" => attribute.warn(
                     "is later than the FMI 3.0 that vecud knows: what it adds is ignored, as minor versions allow \
                      (FMI 3.0.2, 2.6)",
@@ -194,7 +220,7 @@ fn read_variables<'a>(
 ) -> Result<(Vec<Variable>, Index), DescriptionError> {
     let (mut variables, elements) = variables::read(list, elements, types, units)?;
     let index = references::check(&mut variables, &elements, types)?;
-    match list.dialect() {
+    match list.vocabulary().abi {
         Abi::Draft => draft::check_types(&variables, &elements, scheduled_execution)?,
         Abi::Fmi3 if scheduled_execution => clocks::check_local(&variables, &elements, others)?,
         Abi::Fmi1 | Abi::Fmi2 | Abi::Fmi3 => {}

@@ -4,12 +4,12 @@
 //! `intervalCounter/resolution` wins over `intervalDecimal`. What a variable writes wins over its declared type as a
 //! whole: an `intervalDecimal` of the variable is not beaten by an `intervalCounter` of the type.
 //!
-//! Clocks of the draft are read here too, and given their meaning in [`super::draft`].
+//! Clocks of the draft are read here too, and given their meaning in [`crate::fmu::description::read::draft`].
 
-use super::draft::{self, DraftClock};
-use super::model::{Abi, Causality, Clock, DescriptionError, IntervalVariability, Variable};
-use super::values::is_decimal;
-use super::xml::{Attribute, Element};
+use crate::fmu::description::model::{Abi, Causality, Clock, DescriptionError, IntervalVariability, Variable};
+use crate::fmu::description::read::draft::{self, DraftClock};
+use crate::fmu::description::values::is_decimal;
+use crate::fmu::description::xml::{Attribute, Element};
 use crate::priority::FmiPriority;
 use crate::time::{Fraction, NotAFraction};
 
@@ -26,7 +26,7 @@ const ATTRIBUTES: [&str; 9] = [
 ];
 
 /// Of a `<Clock>` or `<ClockType>`.
-pub(super) fn attributes(dialect: Abi) -> &'static [&'static str] {
+pub(in super::super) fn attributes(dialect: Abi) -> &'static [&'static str] {
     match dialect {
         Abi::Draft => &draft::CLOCK,
         Abi::Fmi3 => &ATTRIBUTES,
@@ -45,22 +45,22 @@ const INTERVALS: [(&str, IntervalVariability); 6] = [
 
 /// The attributes as written, each checked by itself.
 #[derive(Clone, Copy)]
-pub(super) struct Written<'a> {
-    pub(super) element: Element<'a>,
+pub(in super::super) struct Written<'a> {
+    pub(in super::super) element: Element<'a>,
     variability: Option<IntervalVariability>,
-    pub(super) priority: Option<u32>,
+    pub(in super::super) priority: Option<u32>,
     can_be_deactivated: Option<bool>,
     supports_fraction: Option<bool>,
-    pub(super) resolution: Option<u64>,
-    pub(super) interval: Timing<'a>,
-    pub(super) shift: Timing<'a>,
+    pub(in super::super) resolution: Option<u64>,
+    pub(in super::super) interval: Timing<'a>,
+    pub(in super::super) shift: Timing<'a>,
     /// Empty in the released dialect, as is what only that has in the draft.
-    pub(super) draft: DraftClock<'a>,
+    pub(in super::super) draft: DraftClock<'a>,
 }
 
 /// An interval or a shift in its two spellings.
 #[derive(Clone, Copy)]
-pub(super) struct Timing<'a> {
+pub(in super::super) struct Timing<'a> {
     decimal: Option<(Attribute<'a>, Fraction)>,
     counter: Option<(Attribute<'a>, u64)>,
 }
@@ -75,12 +75,15 @@ impl<'a> Timing<'a> {
         if self.decimal.is_some() || self.counter.is_some() { self } else { other }
     }
 
-    pub(super) fn attributes(self) -> impl Iterator<Item = Attribute<'a>> {
+    pub(in super::super) fn attributes(self) -> impl Iterator<Item = Attribute<'a>> {
         self.decimal.map(|(a, _)| a).into_iter().chain(self.counter.map(|(a, _)| a))
     }
 
     /// The one that counts, with its attribute.
-    pub(super) fn value(self, resolution: Option<u64>) -> Result<Option<(Attribute<'a>, Fraction)>, DescriptionError> {
+    pub(in super::super) fn value(
+        self,
+        resolution: Option<u64>,
+    ) -> Result<Option<(Attribute<'a>, Fraction)>, DescriptionError> {
         let Some((attribute, counter)) = self.counter else { return Ok(self.decimal) };
         let Some(resolution) = resolution else {
             // A shift of zero needs no unit.
@@ -131,7 +134,7 @@ fn fraction(attribute: Attribute<'_>) -> Result<Fraction, DescriptionError> {
 }
 
 impl<'a> Written<'a> {
-    pub(super) fn read(element: Element<'a>) -> Result<Written<'a>, DescriptionError> {
+    pub(in super::super) fn read(element: Element<'a>) -> Result<Written<'a>, DescriptionError> {
         let resolution = element.attribute("resolution");
         let written = Written {
             element,
@@ -151,7 +154,7 @@ impl<'a> Written<'a> {
     }
 
     /// With the declared type's attributes where the variable has none.
-    pub(super) fn or(self, declared: Option<&Written<'a>>) -> Written<'a> {
+    pub(in super::super) fn or(self, declared: Option<&Written<'a>>) -> Written<'a> {
         let Some(declared) = declared else { return self };
         Written {
             element: self.element,
@@ -167,9 +170,9 @@ impl<'a> Written<'a> {
     }
 
     /// The clock of a variable (`causality` given) or of a type, which may leave the interval to its variables.
-    pub(super) fn clock(self, causality: Option<Causality>) -> Result<Clock, DescriptionError> {
+    pub(in super::super) fn clock(self, causality: Option<Causality>) -> Result<Clock, DescriptionError> {
         let element = self.element;
-        if element.is_draft() {
+        if draft::is_draft(element) {
             return draft::clock(self, causality);
         }
         let Some(interval_variability) = self.variability else {
@@ -228,7 +231,7 @@ impl<'a> Written<'a> {
 }
 
 /// A local clock: refused in an FMU for Scheduled Execution alone (FMI 3.0, 2.2.8.3, "triggered local Clock").
-pub(super) fn check_local(
+pub(in super::super) fn check_local(
     variables: &[Variable],
     elements: &[Element<'_>],
     other_interfaces: bool,
