@@ -3,8 +3,8 @@
 //!
 //! The parts of a response, which add up to it: [`Moment::wakeup`], `gate`, `executing`, `preempted`, `blocked`, `set_get`.
 
-use super::json::Hist;
-use super::read::{Figures, ReadError};
+use super::file::Figures;
+use super::read::ReadError;
 use crate::record::histogram::Histogram;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
@@ -30,26 +30,8 @@ impl PartsResult {
     }
 }
 
-#[derive(Serialize)]
-pub(super) struct PartsJson {
-    preempted: Hist,
-    blocked: Hist,
-    set_get: Hist,
-    host: Hist,
-}
-
-impl PartsJson {
-    /// `None`: nothing was measured.
-    pub fn of(parts: &PartsResult) -> Option<PartsJson> {
-        if parts.named().iter().all(|(_, histogram)| histogram.count() == 0) {
-            return None;
-        }
-        let [preempted, blocked, set_get, host] = parts.named().map(|(_, histogram)| Hist::of(histogram));
-        Some(PartsJson { preempted, blocked, set_get, host })
-    }
-}
-
-#[derive(Debug, Default, Deserialize)]
+/// In `report.json`.
+#[derive(Debug, Default, Deserialize, Serialize)]
 pub(super) struct PartsFile {
     preempted: Figures,
     blocked: Figures,
@@ -58,6 +40,16 @@ pub(super) struct PartsFile {
 }
 
 impl PartsFile {
+    pub fn of(parts: &PartsResult) -> PartsFile {
+        let [preempted, blocked, set_get, host] = parts.named().map(|(_, histogram)| Figures::of(histogram));
+        PartsFile { preempted, blocked, set_get, host }
+    }
+
+    /// Nothing was measured.
+    pub fn is_empty(&self) -> bool {
+        self.figures().iter().all(|figures| figures.count == 0)
+    }
+
     pub fn figures(&self) -> [&Figures; 4] {
         [&self.preempted, &self.blocked, &self.set_get, &self.host]
     }
@@ -82,8 +74,8 @@ fn a_line_each<T: Serialize, S: Serializer>(list: &[T], serializer: S) -> Result
     lines.map_err(serde::ser::Error::custom)?.serialize(serializer)
 }
 
-/// What says nothing is left out of such a line.
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+/// What says nothing is left out.
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 

@@ -4,15 +4,13 @@
 //! themselves, from which figures are drawn, are in the log; both must be of the same run. A run that was written and read
 //! back gives the same page, byte for byte.
 //!
-//! Fields that are not known are passed over; one that is missing is an error that says which version wrote the file.
+//! A field that is missing is an error that says which version wrote the file.
 
-use super::causes::{Causes, PartsFile};
+use super::file::{self, ClockFile, Figures, FmuFile, HostFile, ReportFile};
 use super::hlog::tag;
-use super::stimuli::StimulusJson;
-use super::trace::TraceRead;
 use super::{
-    ClockResult, ConnectionResult, DatagramResult, End, FindingResult, FmuResult, FmuStatus, Host, LockResult,
-    OverTime, Problem, PromiseResult, Run, Schedulability, Scheduling, Severity, json, status,
+    ClockResult, DatagramResult, End, FmuResult, FmuStatus, Host, LockResult, Problem, Run, Scheduling, Severity,
+    status,
 };
 use crate::fmu::description::IntervalVariability as Kind;
 use crate::plan::Mode;
@@ -23,141 +21,8 @@ use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram as Hdr;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
-use serde::Deserialize;
 use std::fmt;
 use std::io::Read;
-
-/// A `report.json` that was read. The fields are those of the file.
-#[derive(Debug, Deserialize)]
-pub struct ReportFile {
-    pub(super) rig: String,
-    pub(super) mode: String,
-    pub(super) verdict: String,
-    pub(super) problems: Vec<String>,
-    problem_severities: Vec<String>,
-    notes: Vec<String>,
-    version: String,
-    pub(super) started: String,
-    start_monotonic_ns: i64,
-    pub(super) start_time: f64,
-    pub(super) end_time: f64,
-    wall_seconds: f64,
-    end: String,
-    #[serde(default)]
-    connections: Vec<ConnectionResult>,
-    promise: PromiseResult,
-    #[serde(default)]
-    stimuli: Vec<StimulusJson>,
-    #[serde(default)]
-    trace: TraceRead,
-    #[serde(default)]
-    repetition: Option<u32>,
-    samples_dropped: u64,
-    log_dropped: u64,
-    pub(super) host: HostFile,
-    fmus: Vec<FmuFile>,
-    pub(super) clocks: Vec<ClockFile>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct HostFile {
-    pub kernel: String,
-    pub preempt_rt: bool,
-    pub scheduling: String,
-    fifo_band_asked: [u8; 2],
-    fifo_band_used: Option<[u8; 2]>,
-    memory_locked: bool,
-    memory_locked_bytes: u64,
-    memory_wanted_bytes: u64,
-    dma_latency_held: bool,
-    clock: String,
-    spin_us: f64,
-    pub cpu_model: String,
-    cpus_online: usize,
-    isolated_cpus: Vec<usize>,
-    facts: Vec<Fact>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Fact {
-    name: String,
-    value: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct FmuFile {
-    name: String,
-    path: String,
-    status: String,
-    lock: LockFile,
-    findings: Vec<FindingFile>,
-    log: Vec<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct FindingFile {
-    kind: String,
-    count: u64,
-    message: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct LockFile {
-    acquisitions: u64,
-    nested: u64,
-    leaked: u64,
-    unbalanced: u64,
-    hold: Figures,
-    wait: Figures,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct ClockFile {
-    pub fmu: String,
-    pub clock: String,
-    kind: String,
-    pub interval_s: Option<f64>,
-    activated_by: String,
-    fmi_priority: u32,
-    fifo_priority: Option<u8>,
-    cpu: usize,
-    thread: String,
-    pub activations: u64,
-    pub overruns: u64,
-    pub skipped: u64,
-    pub coalesced: u64,
-    pub retimed: u64,
-    pub discarded: u64,
-    received: Option<u64>,
-    rate_limited: Option<u64>,
-    kernel_dropped: Option<u64>,
-    max_latency: Option<u64>,
-    #[serde(flatten)]
-    pub schedulability: Schedulability,
-    pub wakeup_latency: Figures,
-    pub start_latency: Figures,
-    pub start_jitter: Figures,
-    pub execution: Figures,
-    pub response: Figures,
-    pub arrival_latency: Option<Figures>,
-    over_time: Option<OverTime>,
-    #[serde(default)]
-    parts: PartsFile,
-    #[serde(default)]
-    causes: Causes,
-}
-
-/// What `report.json` says of a histogram, ns.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-pub(super) struct Figures {
-    pub count: u64,
-    min: u64,
-    mean: f64,
-    pub p50: u64,
-    pub p99: u64,
-    pub p99_9: u64,
-    pub max: u64,
-}
 
 /// Why a file cannot be read.
 #[derive(Debug, PartialEq, Eq)]
@@ -238,19 +103,19 @@ impl ReportFile {
         let fmus: Vec<FmuResult> = self.fmus.iter().map(|fmu| fmu.rebuild(&mut log)).collect::<Result<_, _>>()?;
         let problems = self.problems.iter().zip(&self.problem_severities).map(|(message, word)| {
             let all = [Severity::Failure, Severity::Limit, Severity::Finding, Severity::Warning];
-            Ok(Problem::told(known("severity", &all, json::severity, word)?, message.as_str(), &fmus, &clocks))
+            Ok(Problem::told(known("severity", &all, file::severity, word)?, message.as_str(), &fmus, &clocks))
         });
         let problems = problems.collect::<Result<_, ReadError>>()?;
         Ok(Run {
             rig: self.rig.clone(),
             version: self.version.clone(),
-            mode: known("mode", &[Mode::RealTime, Mode::Virtual], json::mode, &self.mode)?,
+            mode: known("mode", &[Mode::RealTime, Mode::Virtual], file::mode, &self.mode)?,
             started: self.started.clone(),
             start_monotonic_ns: self.start_monotonic_ns,
             start_time: self.start_time,
             end_time: self.end_time,
             wall_seconds: self.wall_seconds,
-            end: known("end", &[End::StopTime, End::Overrun, End::Signal, End::Failure], json::end, &self.end)?,
+            end: known("end", &[End::StopTime, End::Overrun, End::Signal, End::Failure], file::end, &self.end)?,
             problems,
             notes: self.notes.clone(),
             host: self.host.rebuild()?,
@@ -258,8 +123,8 @@ impl ReportFile {
             clocks,
             connections: self.connections.clone(),
             promise: self.promise.clone(),
-            stimuli: self.stimuli.iter().map(StimulusJson::rebuild).collect(),
-            trace: self.trace.rebuild(),
+            stimuli: self.stimuli.clone(),
+            trace: self.trace.clone(),
             repetition: self.repetition,
             samples_dropped: self.samples_dropped,
             log_dropped: self.log_dropped,
@@ -274,7 +139,7 @@ impl HostFile {
         Ok(Host {
             kernel: self.kernel.clone(),
             preempt_rt: self.preempt_rt,
-            scheduling: known("scheduling", &all, json::scheduling, &self.scheduling)?,
+            scheduling: known("scheduling", &all, file::scheduling, &self.scheduling)?,
             fifo_band_asked: band(self.fifo_band_asked)?,
             fifo_band_used: self.fifo_band_used.map(band).transpose()?,
             memory_locked: self.memory_locked,
@@ -294,11 +159,6 @@ impl HostFile {
 impl FmuFile {
     fn rebuild(&self, log: &mut Log) -> Result<FmuResult, ReadError> {
         use FmuStatus::*;
-        let finding = |finding: &FindingFile| FindingResult {
-            kind: finding.kind.clone().into(),
-            count: finding.count,
-            message: finding.message.clone(),
-        };
         Ok(FmuResult {
             name: self.name.clone(),
             path: self.path.clone(),
@@ -311,7 +171,7 @@ impl FmuFile {
                 hold: log.take(&format!("{}.lock.hold", self.name), &self.lock.hold)?,
                 wait: log.take(&format!("{}.lock.wait", self.name), &self.lock.wait)?,
             },
-            findings: self.findings.iter().map(finding).collect(),
+            findings: self.findings.clone(),
             log: self.log.clone(),
         })
     }
@@ -320,20 +180,17 @@ impl FmuFile {
 impl ClockFile {
     fn rebuild(&self, log: &mut Log) -> Result<ClockResult, ReadError> {
         use Kind::*;
+        let all = [Constant, Fixed, Tunable, Changing, Countdown, Triggered];
+        let kind = |word: &str| known("kind", &all, kind_name, word);
         let mut take =
             |metric: &str, figures: &Figures| log.take(&format!("{}.{}.{metric}", self.fmu, self.clock), figures);
         Ok(ClockResult {
             fmu: self.fmu.clone(),
             clock: self.clock.clone(),
-            kind: Some(known(
-                "kind",
-                &[Constant, Fixed, Tunable, Changing, Countdown, Triggered],
-                kind_name,
-                &self.kind,
-            )?),
+            kind: self.kind.as_deref().map(kind).transpose()?,
             interval_s: self.interval_s,
             activated_by: self.activated_by.clone(),
-            fmi_priority: Some(FmiPriority(self.fmi_priority)),
+            fmi_priority: self.fmi_priority.map(FmiPriority),
             fifo_priority: self.fifo_priority.map(fifo).transpose()?,
             cpu: self.cpu,
             thread: self.thread.clone(),

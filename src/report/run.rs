@@ -1,13 +1,15 @@
 //! A finished run as data. Everything that the report shows is in here.
 
 use super::causes::{Causes, PartsResult};
+use super::stimuli::{InterpolationWord, first_starved};
 use super::{Problem, Schedulability, TraceResult};
 use crate::fmu::description::IntervalVariability;
 use crate::plan::{Interpolation, Mode};
 use crate::priority::{FifoPriority, FmiPriority};
 pub use crate::record::board::Scheduling;
 use crate::record::histogram::Histogram;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::to_raw_value;
 use std::borrow::Cow;
 
 /// A finished run.
@@ -57,12 +59,13 @@ pub struct Run {
     pub trace: TraceResult,
 }
 
-/// What is known of a stimulus at the end.
-#[derive(Clone, Debug, PartialEq)]
+/// What is known of a stimulus at the end; in `report.json` as it is here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StimulusResult {
     /// Its file.
     pub file: String,
     /// What inputs got between two rows.
+    #[serde(with = "InterpolationWord")]
     pub interpolation: Interpolation,
     /// Columns that were used.
     pub columns: usize,
@@ -73,6 +76,7 @@ pub struct StimulusResult {
     /// Activations that came before their row was read, and got an older one.
     pub starved: u64,
     /// The first of them: clock and activation time, s.
+    #[serde(default, with = "first_starved")]
     pub first_starved: Option<(String, f64)>,
 }
 
@@ -166,8 +170,8 @@ pub struct FmuResult {
     pub log: Vec<String>,
 }
 
-/// Something that an instance did against the standard.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Something that an instance did against the standard; in `report.json` as it is here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingResult {
     /// Which offence, in one word for programs.
     pub kind: Cow<'static, str>,
@@ -251,15 +255,23 @@ pub struct ClockResult {
     pub over_time: Option<OverTime>,
 }
 
-/// The longest values of a clock in each interval of the run, ns, to a bucket's width; `None`: it had none there.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+/// The longest values of a clock in each interval of the run, ns, to a bucket's width; `None`: it had none there. In `report.json`
+/// as it is here.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OverTime {
     /// Length of an interval, s; the first one begins when the run does, the last one may be shorter.
     pub interval_s: f64,
     /// Release → first FMI call.
+    #[serde(serialize_with = "on_one_line")]
     pub start_latency: Vec<Option<u64>>,
     /// Release → last get done.
+    #[serde(serialize_with = "on_one_line")]
     pub response: Vec<Option<u64>>,
+}
+
+/// Hundreds of numbers.
+fn on_one_line<S: Serializer>(points: &[Option<u64>], serializer: S) -> Result<S::Ok, S::Error> {
+    to_raw_value(points).map_err(serde::ser::Error::custom)?.serialize(serializer)
 }
 
 /// What is known of a connection at the end; in `report.json` as it is here.

@@ -79,12 +79,12 @@ impl ReportFile {
 
     /// Whether the wall clock drove time.
     pub fn is_of_real_time(&self) -> bool {
-        self.mode == super::json::mode(Mode::RealTime)
+        self.mode == super::file::mode(Mode::RealTime)
     }
 
     /// What an earlier run has measured, to compute bounds of later ones.
     pub fn measured(&self) -> Measured {
-        let clock = |clock: &super::read::ClockFile| MeasuredClock {
+        let clock = |clock: &super::file::ClockFile| MeasuredClock {
             fmu: clock.fmu.clone(),
             clock: clock.clock.clone(),
             activations: clock.activations,

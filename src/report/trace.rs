@@ -4,29 +4,33 @@ use crate::plan::TraceMode;
 use crate::record::trace::Item;
 use serde::{Deserialize, Serialize};
 
-/// The trace of a run.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// The trace of a run; in `report.json` as it is here, without the pictures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TraceResult {
     /// How much was traced; `None`: not known.
+    #[serde(default, with = "mode_word")]
     pub mode: Option<TraceMode>,
     /// Events that came faster than they could be kept.
     pub dropped: u64,
     /// The files, in the order in which they were written.
     pub files: Vec<TraceFile>,
     /// Stretches of it to be drawn.
+    #[serde(skip)]
     pub pictures: Vec<Picture>,
 }
 
-/// A file in the output folder.
-#[derive(Clone, Debug, PartialEq)]
+/// A file in the output folder; in `report.json` as it is here, with its times in seconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TraceFile {
     /// Its name.
     pub name: String,
     /// Why it was written.
     pub why: Vec<String>,
-    /// What it shows, ns from the start of the run.
+    /// From when on it shows the run, ns from its start.
+    #[serde(rename = "from_s", with = "in_seconds")]
     pub from: i64,
-    /// (continued)
+    /// Until when it shows the run, ns from its start.
+    #[serde(rename = "to_s", with = "in_seconds")]
     pub to: i64,
     /// Activations that are in it.
     pub activations: u64,
@@ -64,80 +68,39 @@ pub struct Picture {
     pub items: Vec<Item>,
 }
 
-fn word(mode: TraceMode) -> &'static str {
-    match mode {
-        TraceMode::Off => "off",
-        TraceMode::All => "all",
-        TraceMode::Flight => "flight",
+/// Times of the trace as `report.json` has them.
+mod in_seconds {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(nanos: &i64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(*nanos as f64 / 1e9)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+        Ok((f64::deserialize(deserializer)? * 1e9).round() as i64)
     }
 }
 
-/// In `report.json`.
-#[derive(Serialize)]
-pub(super) struct TraceJson<'a> {
-    mode: Option<&'static str>,
-    dropped: u64,
-    files: Vec<FileJson<'a>>,
-}
+/// Modes in the words of `report.json`; one that is not known is none.
+mod mode_word {
+    use crate::plan::TraceMode;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-#[derive(Serialize)]
-struct FileJson<'a> {
-    name: &'a str,
-    why: &'a [String],
-    from_s: f64,
-    to_s: f64,
-    activations: u64,
-}
-
-impl<'a> TraceJson<'a> {
-    pub(super) fn of(trace: &'a TraceResult) -> Self {
-        let seconds = |ns: i64| ns as f64 / 1e9;
-        let file = |file: &'a TraceFile| FileJson {
-            name: &file.name,
-            why: &file.why,
-            from_s: seconds(file.from),
-            to_s: seconds(file.to),
-            activations: file.activations,
-        };
-        let mode = trace.mode.map(word);
-        TraceJson { mode, dropped: trace.dropped, files: trace.files.iter().map(file).collect() }
-    }
-}
-
-/// What `report.json` tells of it; pictures are not in there. Reports from before there were traces have none.
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct TraceRead {
-    mode: Option<String>,
-    dropped: u64,
-    files: Vec<FileRead>,
-}
-
-#[derive(Debug, Deserialize)]
-struct FileRead {
-    name: String,
-    why: Vec<String>,
-    from_s: f64,
-    to_s: f64,
-    activations: u64,
-}
-
-impl TraceRead {
-    /// The result, without pictures.
-    pub(super) fn rebuild(&self) -> TraceResult {
-        let nanos = |seconds: f64| (seconds * 1e9).round() as i64;
-        let file = |file: &FileRead| TraceFile {
-            name: file.name.clone(),
-            why: file.why.clone(),
-            from: nanos(file.from_s),
-            to: nanos(file.to_s),
-            activations: file.activations,
-        };
-        let modes = [TraceMode::Off, TraceMode::All, TraceMode::Flight];
-        TraceResult {
-            mode: self.mode.as_deref().and_then(|mode| modes.into_iter().find(|known| word(*known) == mode)),
-            dropped: self.dropped,
-            files: self.files.iter().map(file).collect(),
-            pictures: Vec::new(),
+    fn word(mode: TraceMode) -> &'static str {
+        match mode {
+            TraceMode::Off => "off",
+            TraceMode::All => "all",
+            TraceMode::Flight => "flight",
         }
+    }
+
+    pub fn serialize<S: Serializer>(mode: &Option<TraceMode>, serializer: S) -> Result<S::Ok, S::Error> {
+        mode.map(word).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<TraceMode>, D::Error> {
+        let found = Option::<String>::deserialize(deserializer)?;
+        let modes = [TraceMode::Off, TraceMode::All, TraceMode::Flight];
+        Ok(modes.into_iter().find(|mode| Some(word(*mode)) == found.as_deref()))
     }
 }

@@ -5,8 +5,7 @@
 //! nor the maximum, which a single disturbance decides. p99 counts from [`ENOUGH`] values on.
 
 use crate::plan::Mode;
-use crate::report::json;
-use crate::report::read::{ClockFile, Figures, ReportFile};
+use crate::report::file::{self, ClockFile, Figures, ReportFile};
 
 /// With fewer values, p99 is the maximum.
 const ENOUGH: u64 = 100;
@@ -65,7 +64,7 @@ pub struct ClocksComparison {
 
 /// Compares the clocks.
 pub fn clocks(a: &ReportFile, b: &ReportFile) -> ClocksComparison {
-    let virtual_time = |run: &ReportFile| run.mode == json::mode(Mode::Virtual);
+    let virtual_time = |run: &ReportFile| run.mode == file::mode(Mode::Virtual);
     let no_latencies = virtual_time(a) || virtual_time(b);
     let same = |clock: &ClockFile, other: &ClockFile| clock.fmu == other.fmu && clock.clock == other.clock;
     let partner = |clock: &ClockFile, run: &'_ ReportFile| run.clocks.iter().position(|other| same(clock, other));

@@ -27,8 +27,8 @@ pub(super) use terminal::some;
 pub use value::{NamedTolerance, Tolerance, Tolerances};
 pub use walk::{Course, Side, Span};
 
+use super::file::ReportFile;
 use super::format::{count, duration, plural};
-use super::read::ReportFile;
 
 /// Two runs, compared.
 #[derive(Debug)]
@@ -144,7 +144,17 @@ fn first_beyond(signal: &SignalResult, point: &Point) -> String {
         1 => "there only".to_owned(),
         n => format!("the first of {} times", count(n)),
     };
-    format!("{name}: {} against {} at {time} s, {more} ({tolerance})", shown(&point.a), shown(&point.b))
+    let [a, b] = [&point.a, &point.b].map(|cell| beginning(shown(cell)));
+    format!("{name}: {a} against {b} at {time} s, {more} ({tolerance})")
+}
+
+/// A value for a line of text: strings and binaries may have a million characters.
+fn beginning(cell: &str) -> String {
+    const MOST: usize = 40;
+    match cell.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}… ({} characters)", &cell[..end], count(cell.chars().count() as u64)),
+        None => cell.to_owned(),
+    }
 }
 
 /// No deviation is admitted.

@@ -5,8 +5,8 @@ use super::{breakable, escape, name, page};
 use crate::report::compare::{
     ClocksComparison, Comparison, FIGURES, Metric, SignalsComparison, ratio_text, round, some,
 };
+use crate::report::file::ReportFile;
 use crate::report::format::{count, micros, plural, seconds};
-use crate::report::read::ReportFile;
 
 /// What is too much is listed up to here; the tables have everything.
 const EXCESSES: usize = 6;

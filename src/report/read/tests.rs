@@ -1,7 +1,9 @@
 //! A report is read back as it was written.
 
 use super::*;
-use crate::report::{ConnectionResult, hlog, html, sample};
+use crate::plan::{Interpolation, TraceMode};
+use crate::report::{ConnectionResult, FindingResult, StimulusResult, TraceFile, hlog, html, json, sample};
+use proptest::prelude::*;
 
 fn odd() -> Run {
     let mut run = sample(5);
@@ -25,17 +27,85 @@ fn odd() -> Run {
 #[test]
 fn what_was_written_reads_back_as_the_same_run() {
     for run in [sample(1), odd()] {
-        let read = ReportFile::parse(&json::json(&run)).unwrap().rebuild(&hlog(&run)).unwrap();
-        assert_eq!(json::json(&read), json::json(&run));
+        let read = ReportFile::parse(&json(&run)).unwrap().rebuild(&hlog(&run)).unwrap();
+        assert_eq!(json(&read), json(&run));
         assert_eq!(hlog(&read), hlog(&run));
         assert!(html(&read) == html(&run), "the pages differ");
+    }
+}
+
+/// A run that has, or has not, each of the things that a run need not have.
+fn any_run() -> impl Strategy<Value = Run> {
+    let texts = proptest::collection::vec("\\PC{0,12}", 0..4);
+    let trace = (proptest::option::of(0..3_usize), proptest::collection::vec((0..1_i64 << 50, any::<u32>()), 0..3));
+    let numbers = (any::<f64>().prop_filter("JSON has no others", |x| x.is_finite()), any::<i64>(), any::<u64>());
+    let parts = (any::<[bool; 8]>(), 0..4_usize, 0..7_usize);
+    (0..4_u64, texts, numbers, trace, parts).prop_map(
+        |(seed, texts, (time, start, count), (mode, files), (has, one, clock))| {
+            let mut run = sample(seed);
+            let severities = [Severity::Failure, Severity::Limit, Severity::Finding, Severity::Warning];
+            let told = |(i, text): (usize, &String)| Problem::told(severities[(i + one) % 4], text.as_str(), &[], &[]);
+            run.problems = texts.iter().enumerate().map(told).collect();
+            run.notes = texts.clone();
+            (run.start_monotonic_ns, run.end_time, run.samples_dropped) = (start, time, count);
+            run.end = [End::StopTime, End::Signal, End::Overrun, End::Failure][one];
+            run.repetition = has[0].then_some(3);
+            run.host.facts = texts.iter().map(|text| (text.clone(), text.clone())).collect();
+            run.host.fifo_band_used = run.host.fifo_band_used.filter(|_| has[1]);
+            run.fmus[0].status = [FmuStatus::Error, FmuStatus::Fatal, FmuStatus::Crashed, FmuStatus::Hung][one];
+            let finding = |text: &String| FindingResult { kind: text.clone().into(), count, message: text.clone() };
+            run.fmus[1].findings = texts.iter().map(finding).collect();
+            let own = &mut run.clocks[clock];
+            own.interval_s = has[2].then_some(time);
+            (own.kind, own.fmi_priority) = (own.kind.filter(|_| has[3]), own.fmi_priority.filter(|_| has[3]));
+            own.over_time = own.over_time.take().filter(|_| has[4]);
+            if has[5] {
+                (own.parts, own.causes, own.schedulability) = Default::default();
+            }
+            let arrival_latency = own.wakeup_latency.clone();
+            own.datagrams =
+                has[6].then_some(DatagramResult { received: count, rate_limited: 1, dropped: 2, arrival_latency });
+            let interpolation = if has[7] { Interpolation::Hold } else { Interpolation::Linear };
+            let stimulus = |text: &String| StimulusResult {
+                file: text.clone(),
+                interpolation,
+                columns: one,
+                columns_left_out: clock,
+                rows: count,
+                starved: count,
+                first_starved: has[7].then(|| (text.clone(), time)),
+            };
+            run.stimuli = texts.iter().map(stimulus).collect();
+            run.trace.mode = mode.map(|mode| [TraceMode::Off, TraceMode::All, TraceMode::Flight][mode]);
+            let file = |(from, activations): &(i64, u32)| TraceFile {
+                why: texts.clone(),
+                from: *from,
+                to: from + 7,
+                activations: u64::from(*activations),
+                ..TraceFile::new("trace.json")
+            };
+            run.trace.files = files.iter().map(file).collect();
+            run
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// Whatever a run has or has not: what was written is read, and written again in the same bytes.
+    #[test]
+    fn what_is_written_again_has_the_same_bytes(run in any_run()) {
+        let text = json(&run);
+        let read = ReportFile::parse(&text).unwrap().rebuild(&hlog(&run)).unwrap();
+        prop_assert!(json(&read) == text);
     }
 }
 
 #[test]
 fn the_log_of_another_run_is_refused() {
     let run = sample(1);
-    let report = ReportFile::parse(&json::json(&run)).unwrap();
+    let report = ReportFile::parse(&json(&run)).unwrap();
     assert!(report.has_histograms());
     let words = |log: &str| report.rebuild(log).unwrap_err().message;
     assert!(words("").starts_with("ends before the histogram ecu.crank_isr.wakeup_latency of report.json; "));
@@ -51,7 +121,7 @@ fn the_log_of_another_run_is_refused() {
 
 #[test]
 fn a_file_that_is_no_report_says_what_it_is() {
-    let text = json::json(&sample(1));
+    let text = json(&sample(1));
     let words = |text: &str| ReportFile::parse(text).unwrap_err();
     let cut = words(&text[..300]);
     assert!(cut.place.is_some() && cut.message.contains("this file is damaged or no report.json"), "{cut:?}");
@@ -84,7 +154,7 @@ fn no_text_of_a_foreign_report_becomes_markup() {
         missed: 0,
         overwritten: 0,
     });
-    let (log, text) = (hlog(&run), json::json(&run));
+    let (log, text) = (hlog(&run), json(&run));
     let report: serde_json::Value = serde_json::from_str(&text).unwrap();
     let mut places = Vec::new();
     texts(&report, String::new(), &mut places);

@@ -1,194 +1,300 @@
-//! `report.json`: the fields of design section 4 that others rely on, and some more.
+//! `report.json`: the fields of design section 4 that others rely on, and some more, as they are in the file. Written from a
+//! [`Run`] and read into one by `read.rs`; what is in there as it is in a [`Run`] is not listed again.
+//!
+//! Fields that are not known are passed over, and one that is missing is an error, but for those that came later.
 
-use super::causes::{Causes, PartsJson};
-use super::stimuli::StimulusJson;
-use super::trace::TraceJson;
+use super::causes::{Causes, PartsFile, is_default};
 use super::{
     ClockResult, ConnectionResult, End, FindingResult, FmuResult, Host, LockResult, OverTime, Problem, PromiseResult,
-    Run, Schedulability, Scheduling, Severity, passed, status,
+    Run, Schedulability, Scheduling, Severity, StimulusResult, TraceResult, passed, status,
 };
 use crate::plan::Mode;
 use crate::plan::words::kind_name;
 use crate::priority::FifoPriority;
 use crate::record::histogram::Histogram;
-use serde::Serialize;
-use serde_json::value::RawValue;
+use serde::{Deserialize, Serialize};
 
 /// The run as `report.json`: pretty-printed, always in the same order. Times are nanoseconds unless their name says
 /// otherwise.
 pub fn json(run: &Run) -> String {
-    let mut text = serde_json::to_string_pretty(&Report::of(run)).expect("strings, numbers and lists");
+    let mut text = serde_json::to_string_pretty(&ReportFile::of(run)).expect("strings, numbers and lists");
     text.push('\n');
     text
 }
 
-#[derive(Serialize)]
-struct Report<'a> {
-    rig: &'a str,
-    mode: &'static str,
-    verdict: &'static str,
-    problems: Vec<String>,
-    problem_severities: Vec<&'static str>,
+/// A `report.json`. The fields are those of the file.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct ReportFile {
+    pub(super) rig: String,
+    pub(super) mode: String,
+    pub(super) verdict: String,
+    pub(super) problems: Vec<String>,
+    pub(super) problem_severities: Vec<String>,
+    /// They follow from the rest.
+    #[serde(skip_deserializing)]
     hints: Vec<String>,
-    notes: &'a [String],
-    version: &'a str,
-    started: &'a str,
-    start_monotonic_ns: i64,
-    start_time: f64,
-    end_time: f64,
-    wall_seconds: f64,
-    end: &'static str,
+    pub(super) notes: Vec<String>,
+    pub(super) version: String,
+    pub(super) started: String,
+    pub(super) start_monotonic_ns: i64,
+    pub(super) start_time: f64,
+    pub(super) end_time: f64,
+    pub(super) wall_seconds: f64,
+    pub(super) end: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    repetition: Option<u32>,
-    samples_dropped: u64,
-    log_dropped: u64,
-    trace: TraceJson<'a>,
-    host: HostJson<'a>,
-    fmus: Vec<FmuJson<'a>>,
-    clocks: Vec<ClockJson<'a>>,
-    stimuli: Vec<StimulusJson>,
-    connections: &'a [ConnectionResult],
-    promise: &'a PromiseResult,
+    pub(super) repetition: Option<u32>,
+    pub(super) samples_dropped: u64,
+    pub(super) log_dropped: u64,
+    #[serde(default)]
+    pub(super) trace: TraceResult,
+    pub(super) host: HostFile,
+    pub(super) fmus: Vec<FmuFile>,
+    pub(super) clocks: Vec<ClockFile>,
+    #[serde(default)]
+    pub(super) stimuli: Vec<StimulusResult>,
+    #[serde(default)]
+    pub(super) connections: Vec<ConnectionResult>,
+    pub(super) promise: PromiseResult,
 }
 
-#[derive(Serialize)]
-struct HostJson<'a> {
-    kernel: &'a str,
-    preempt_rt: bool,
-    scheduling: &'static str,
-    fifo_band_asked: [u8; 2],
-    fifo_band_used: Option<[u8; 2]>,
-    memory_locked: bool,
-    memory_locked_bytes: u64,
-    memory_wanted_bytes: u64,
-    dma_latency_held: bool,
-    clock: &'a str,
-    spin_us: f64,
-    cpu_model: &'a str,
-    cpus_online: usize,
-    isolated_cpus: &'a [usize],
-    facts: Vec<Fact<'a>>,
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct HostFile {
+    pub kernel: String,
+    pub preempt_rt: bool,
+    pub scheduling: String,
+    pub fifo_band_asked: [u8; 2],
+    pub fifo_band_used: Option<[u8; 2]>,
+    pub memory_locked: bool,
+    pub memory_locked_bytes: u64,
+    pub memory_wanted_bytes: u64,
+    pub dma_latency_held: bool,
+    pub clock: String,
+    pub spin_us: f64,
+    pub cpu_model: String,
+    pub cpus_online: usize,
+    pub isolated_cpus: Vec<usize>,
+    pub facts: Vec<Fact>,
 }
 
-#[derive(Serialize)]
-struct Fact<'a> {
-    name: &'a str,
-    value: &'a str,
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Fact {
+    pub name: String,
+    pub value: String,
 }
 
-#[derive(Serialize)]
-struct FmuJson<'a> {
-    name: &'a str,
-    path: &'a str,
-    status: &'static str,
-    lock: LockJson,
-    findings: Vec<FindingJson<'a>>,
-    log: &'a [String],
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct FmuFile {
+    pub name: String,
+    pub path: String,
+    pub status: String,
+    pub lock: LockFile,
+    pub findings: Vec<FindingResult>,
+    pub log: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct FindingJson<'a> {
-    kind: &'a str,
-    count: u64,
-    message: &'a str,
-}
-
-#[derive(Serialize)]
-struct LockJson {
-    acquisitions: u64,
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct LockFile {
+    pub acquisitions: u64,
+    /// It follows from the others.
+    #[serde(skip_deserializing)]
     violations: u64,
-    nested: u64,
-    leaked: u64,
-    unbalanced: u64,
-    hold: Hist,
-    wait: Hist,
+    pub nested: u64,
+    pub leaked: u64,
+    pub unbalanced: u64,
+    pub hold: Figures,
+    pub wait: Figures,
 }
 
-#[derive(Serialize)]
-struct ClockJson<'a> {
-    fmu: &'a str,
-    clock: &'a str,
-    kind: Option<&'static str>,
-    interval_s: Option<f64>,
-    activated_by: &'a str,
-    fmi_priority: Option<u32>,
-    fifo_priority: Option<u8>,
-    cpu: usize,
-    thread: &'a str,
-    activations: u64,
-    overruns: u64,
-    skipped: u64,
-    coalesced: u64,
-    retimed: u64,
-    discarded: u64,
-    received: Option<u64>,
-    rate_limited: Option<u64>,
-    kernel_dropped: Option<u64>,
-    max_latency: Option<u64>,
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct ClockFile {
+    pub fmu: String,
+    pub clock: String,
+    #[serde(deserialize_with = "Option::deserialize")] // one that is missing is an error
+    pub kind: Option<String>,
+    pub interval_s: Option<f64>,
+    pub activated_by: String,
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub fmi_priority: Option<u32>,
+    pub fifo_priority: Option<u8>,
+    pub cpu: usize,
+    pub thread: String,
+    pub activations: u64,
+    pub overruns: u64,
+    pub skipped: u64,
+    pub coalesced: u64,
+    pub retimed: u64,
+    pub discarded: u64,
+    pub received: Option<u64>,
+    pub rate_limited: Option<u64>,
+    pub kernel_dropped: Option<u64>,
+    pub max_latency: Option<u64>,
     #[serde(flatten)]
-    schedulability: Schedulability,
-    wakeup_latency: Hist,
-    start_latency: Hist,
-    start_jitter: Hist,
-    execution: Hist,
-    response: Hist,
-    arrival_latency: Option<Hist>,
+    pub schedulability: Schedulability,
+    pub wakeup_latency: Figures,
+    pub start_latency: Figures,
+    pub start_jitter: Figures,
+    pub execution: Figures,
+    pub response: Figures,
+    pub arrival_latency: Option<Figures>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    over_time: Option<OverTimeJson>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parts: Option<PartsJson>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    causes: Option<&'a Causes>,
+    pub over_time: Option<OverTime>,
+    #[serde(default, skip_serializing_if = "PartsFile::is_empty")]
+    pub parts: PartsFile,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub causes: Causes,
 }
 
-/// Hundreds of numbers: each list on a line of its own.
-#[derive(Serialize)]
-struct OverTimeJson {
-    interval_s: f64,
-    start_latency: Box<RawValue>,
-    response: Box<RawValue>,
-}
-
-#[derive(Serialize)]
-pub(super) struct Hist {
-    count: u64,
-    min: u64,
-    mean: f64,
-    p50: u64,
+/// What `report.json` says of a histogram, ns.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+pub(super) struct Figures {
+    pub count: u64,
+    pub min: u64,
+    pub mean: f64,
+    pub p50: u64,
+    #[serde(default)]
     p90: u64,
-    p99: u64,
-    p99_9: u64,
+    pub p99: u64,
+    pub p99_9: u64,
+    #[serde(default)]
     p99_99: u64,
-    max: u64,
+    pub max: u64,
 }
 
-impl<'a> Report<'a> {
-    fn of(run: &'a Run) -> Self {
-        Report {
-            rig: &run.rig,
-            mode: mode(run.mode),
-            verdict: if passed(run) { "pass" } else { "fail" },
+impl ReportFile {
+    fn of(run: &Run) -> Self {
+        ReportFile {
+            rig: run.rig.clone(),
+            mode: mode(run.mode).into(),
+            verdict: if passed(run) { "pass" } else { "fail" }.into(),
             problems: run.problems.iter().map(Problem::message).collect(),
-            problem_severities: run.problems.iter().map(|problem| severity(problem.severity)).collect(),
+            problem_severities: run.problems.iter().map(|problem| severity(problem.severity).into()).collect(),
             hints: super::hints(run),
-            notes: &run.notes,
-            version: &run.version,
-            started: &run.started,
+            notes: run.notes.clone(),
+            version: run.version.clone(),
+            started: run.started.clone(),
             start_monotonic_ns: run.start_monotonic_ns,
             start_time: run.start_time,
             end_time: run.end_time,
             wall_seconds: run.wall_seconds,
-            end: end(run.end),
+            end: end(run.end).into(),
             repetition: run.repetition,
             samples_dropped: run.samples_dropped,
             log_dropped: run.log_dropped,
-            trace: TraceJson::of(&run.trace),
-            host: HostJson::of(&run.host),
-            fmus: run.fmus.iter().map(FmuJson::of).collect(),
-            clocks: run.clocks.iter().map(ClockJson::of).collect(),
-            stimuli: run.stimuli.iter().map(StimulusJson::of).collect(),
-            connections: &run.connections,
-            promise: &run.promise,
+            trace: run.trace.clone(),
+            host: HostFile::of(&run.host),
+            fmus: run.fmus.iter().map(FmuFile::of).collect(),
+            clocks: run.clocks.iter().map(ClockFile::of).collect(),
+            stimuli: run.stimuli.clone(),
+            connections: run.connections.clone(),
+            promise: run.promise.clone(),
+        }
+    }
+}
+
+impl HostFile {
+    fn of(host: &Host) -> Self {
+        let fact = |(name, value): &(String, String)| Fact { name: name.clone(), value: value.clone() };
+        HostFile {
+            kernel: host.kernel.clone(),
+            preempt_rt: host.preempt_rt,
+            scheduling: scheduling(host.scheduling).into(),
+            fifo_band_asked: numbers(host.fifo_band_asked),
+            fifo_band_used: host.fifo_band_used.map(numbers),
+            memory_locked: host.memory_locked,
+            memory_locked_bytes: host.memory_locked_bytes,
+            memory_wanted_bytes: host.memory_wanted_bytes,
+            dma_latency_held: host.dma_latency_held,
+            clock: host.clock.clone(),
+            spin_us: host.spin_us,
+            cpu_model: host.cpu_model.clone(),
+            cpus_online: host.cpus_online,
+            isolated_cpus: host.isolated_cpus.clone(),
+            facts: host.facts.iter().map(fact).collect(),
+        }
+    }
+}
+
+fn numbers((low, high): (FifoPriority, FifoPriority)) -> [u8; 2] {
+    [low.get(), high.get()]
+}
+
+impl FmuFile {
+    fn of(fmu: &FmuResult) -> Self {
+        FmuFile {
+            name: fmu.name.clone(),
+            path: fmu.path.clone(),
+            status: status(fmu.status).into(),
+            lock: LockFile::of(&fmu.lock),
+            findings: fmu.findings.clone(),
+            log: fmu.log.clone(),
+        }
+    }
+}
+
+impl LockFile {
+    fn of(lock: &LockResult) -> Self {
+        LockFile {
+            acquisitions: lock.acquisitions,
+            // Nesting is allowed: counted, but no violation.
+            violations: lock.leaked + lock.unbalanced,
+            nested: lock.nested,
+            leaked: lock.leaked,
+            unbalanced: lock.unbalanced,
+            hold: Figures::of(&lock.hold),
+            wait: Figures::of(&lock.wait),
+        }
+    }
+}
+
+impl ClockFile {
+    fn of(clock: &ClockResult) -> Self {
+        let datagrams = clock.datagrams.as_ref();
+        ClockFile {
+            fmu: clock.fmu.clone(),
+            clock: clock.clock.clone(),
+            kind: clock.kind.map(|kind| kind_name(kind).into()),
+            interval_s: clock.interval_s,
+            activated_by: clock.activated_by.clone(),
+            fmi_priority: clock.fmi_priority.map(|priority| priority.0),
+            fifo_priority: clock.fifo_priority.map(|priority| priority.get()),
+            cpu: clock.cpu,
+            thread: clock.thread.clone(),
+            activations: clock.activations,
+            overruns: clock.overruns,
+            skipped: clock.skipped,
+            coalesced: clock.coalesced,
+            retimed: clock.retimed,
+            discarded: clock.discarded,
+            received: datagrams.map(|own| own.received),
+            rate_limited: datagrams.map(|own| own.rate_limited),
+            kernel_dropped: datagrams.map(|own| own.dropped),
+            max_latency: clock.max_latency,
+            schedulability: clock.schedulability,
+            wakeup_latency: Figures::of(&clock.wakeup_latency),
+            start_latency: Figures::of(&clock.start_latency),
+            start_jitter: Figures::of(&clock.start_jitter),
+            execution: Figures::of(&clock.execution),
+            response: Figures::of(&clock.response),
+            arrival_latency: datagrams.map(|own| Figures::of(&own.arrival_latency)),
+            over_time: clock.over_time.clone(),
+            parts: PartsFile::of(&clock.parts),
+            causes: clock.causes.clone(),
+        }
+    }
+}
+
+impl Figures {
+    pub fn of(histogram: &Histogram) -> Self {
+        Figures {
+            count: histogram.count(),
+            min: histogram.min(),
+            mean: histogram.mean(),
+            p50: histogram.quantile(0.5),
+            p90: histogram.quantile(0.9),
+            p99: histogram.quantile(0.99),
+            p99_9: histogram.quantile(0.999),
+            p99_99: histogram.quantile(0.9999),
+            max: histogram.max(),
         }
     }
 }
@@ -227,117 +333,6 @@ pub(super) fn severity(severity: Severity) -> &'static str {
         Severity::Limit => "limit",
         Severity::Finding => "finding",
         Severity::Warning => "warning",
-    }
-}
-
-impl<'a> HostJson<'a> {
-    fn of(host: &'a Host) -> Self {
-        HostJson {
-            kernel: &host.kernel,
-            preempt_rt: host.preempt_rt,
-            scheduling: scheduling(host.scheduling),
-            fifo_band_asked: numbers(host.fifo_band_asked),
-            fifo_band_used: host.fifo_band_used.map(numbers),
-            memory_locked: host.memory_locked,
-            memory_locked_bytes: host.memory_locked_bytes,
-            memory_wanted_bytes: host.memory_wanted_bytes,
-            dma_latency_held: host.dma_latency_held,
-            clock: &host.clock,
-            spin_us: host.spin_us,
-            cpu_model: &host.cpu_model,
-            cpus_online: host.cpus_online,
-            isolated_cpus: &host.isolated_cpus,
-            facts: host.facts.iter().map(|(name, value)| Fact { name, value }).collect(),
-        }
-    }
-}
-
-fn numbers((low, high): (FifoPriority, FifoPriority)) -> [u8; 2] {
-    [low.get(), high.get()]
-}
-
-impl<'a> FmuJson<'a> {
-    fn of(fmu: &'a FmuResult) -> Self {
-        let (name, path) = (&fmu.name, &fmu.path);
-        let finding = |f: &'a FindingResult| FindingJson { kind: &f.kind, count: f.count, message: &f.message };
-        let findings = fmu.findings.iter().map(finding).collect();
-        FmuJson { name, path, status: status(fmu.status), lock: LockJson::of(&fmu.lock), findings, log: &fmu.log }
-    }
-}
-
-impl LockJson {
-    fn of(lock: &LockResult) -> Self {
-        LockJson {
-            acquisitions: lock.acquisitions,
-            // Nesting is allowed: counted, but no violation.
-            violations: lock.leaked + lock.unbalanced,
-            nested: lock.nested,
-            leaked: lock.leaked,
-            unbalanced: lock.unbalanced,
-            hold: Hist::of(&lock.hold),
-            wait: Hist::of(&lock.wait),
-        }
-    }
-}
-
-impl<'a> ClockJson<'a> {
-    fn of(clock: &'a ClockResult) -> Self {
-        let datagrams = clock.datagrams.as_ref();
-        ClockJson {
-            fmu: &clock.fmu,
-            clock: &clock.clock,
-            kind: clock.kind.map(kind_name),
-            interval_s: clock.interval_s,
-            activated_by: &clock.activated_by,
-            fmi_priority: clock.fmi_priority.map(|priority| priority.0),
-            fifo_priority: clock.fifo_priority.map(|priority| priority.get()),
-            cpu: clock.cpu,
-            thread: &clock.thread,
-            activations: clock.activations,
-            overruns: clock.overruns,
-            skipped: clock.skipped,
-            coalesced: clock.coalesced,
-            retimed: clock.retimed,
-            discarded: clock.discarded,
-            received: datagrams.map(|own| own.received),
-            rate_limited: datagrams.map(|own| own.rate_limited),
-            kernel_dropped: datagrams.map(|own| own.dropped),
-            max_latency: clock.max_latency,
-            schedulability: clock.schedulability,
-            wakeup_latency: Hist::of(&clock.wakeup_latency),
-            start_latency: Hist::of(&clock.start_latency),
-            start_jitter: Hist::of(&clock.start_jitter),
-            execution: Hist::of(&clock.execution),
-            response: Hist::of(&clock.response),
-            arrival_latency: datagrams.map(|own| Hist::of(&own.arrival_latency)),
-            over_time: clock.over_time.as_ref().map(OverTimeJson::of),
-            parts: PartsJson::of(&clock.parts),
-            causes: Some(&clock.causes).filter(|causes| **causes != Causes::default()),
-        }
-    }
-}
-
-impl OverTimeJson {
-    fn of(own: &OverTime) -> Self {
-        let line = |points: &[Option<u64>]| serde_json::value::to_raw_value(points).expect("numbers");
-        let OverTime { interval_s, start_latency, response } = own;
-        OverTimeJson { interval_s: *interval_s, start_latency: line(start_latency), response: line(response) }
-    }
-}
-
-impl Hist {
-    pub fn of(histogram: &Histogram) -> Self {
-        Hist {
-            count: histogram.count(),
-            min: histogram.min(),
-            mean: histogram.mean(),
-            p50: histogram.quantile(0.5),
-            p90: histogram.quantile(0.9),
-            p99: histogram.quantile(0.99),
-            p99_9: histogram.quantile(0.999),
-            p99_99: histogram.quantile(0.9999),
-            max: histogram.max(),
-        }
     }
 }
 
