@@ -5,7 +5,7 @@
 //! two decimals. What is more: `name`, the clock. What differs: the histogram has all values (cyclictest's ends at what `-h`
 //! says) to a bucket's width, and `node` is -1, which is cyclictest's word for "not known".
 
-use super::{ClockResult, End, Run, Severity};
+use super::{ClockResult, Run, exit_code};
 use crate::plan::Mode;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -25,7 +25,7 @@ pub fn cyclictest(run: &Run) -> Option<String> {
         rt_test_version: format!("vecud {}", run.version),
         start_time: date(start),
         end_time: date(start.map(|start| start.saturating_add(run.wall_seconds.max(0.0) as u64))),
-        return_code: code(run),
+        return_code: exit_code(run),
         sysinfo: System {
             sysname: "Linux",
             nodename: "",
@@ -102,16 +102,6 @@ impl Thread {
     }
 }
 
-/// The exit code that problems ask for.
-fn code(run: &Run) -> u8 {
-    let has = |severity| run.problems.iter().any(|problem| problem.severity == severity);
-    match (has(Severity::Failure) || run.end == End::Failure, has(Severity::Limit)) {
-        (true, _) => 1,
-        (false, true) => 3,
-        (false, false) => 0,
-    }
-}
-
 /// Seconds since 1970 of `2026-03-01T09:30:00Z`; `None`: it is no such text.
 fn unix_seconds(text: &str) -> Option<u64> {
     let fields: Vec<u64> =
@@ -152,7 +142,7 @@ fn rfc2822(seconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Problem, sample};
+    use super::super::{Problem, Severity, sample};
     use super::*;
     use crate::record::histogram::Histogram;
     use serde_json::Value;

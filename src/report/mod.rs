@@ -73,7 +73,17 @@ use crate::record::histogram::Histogram;
 
 /// Whether the run did what it should: it neither failed nor exceeded a limit of the rig.
 pub fn passed(run: &Run) -> bool {
-    run.end != End::Failure && run.problems.iter().all(|problem| problem.severity >= Severity::Finding)
+    exit_code(run) == 0
+}
+
+/// The exit code of a run: 0 it did what it should, 1 it failed, 3 a limit was exceeded.
+pub fn exit_code(run: &Run) -> u8 {
+    let has = |severity| run.problems.iter().any(|problem| problem.severity == severity);
+    match (has(Severity::Failure) || run.end == End::Failure, has(Severity::Limit)) {
+        (true, _) => 1,
+        (false, true) => 3,
+        (false, false) => 0,
+    }
 }
 
 /// What is measured of each clock, in the words of `report.json`.

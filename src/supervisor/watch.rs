@@ -21,7 +21,7 @@ use crate::files;
 use crate::plain::Plain;
 use crate::plan::{Mode, Plan};
 use crate::record::board::{Board, Global, Known, Layout, OutsideCall, Phase};
-use crate::report::{Kind, Problem, Run, Severity, Subject};
+use crate::report::{self, Kind, Problem, Run, Subject};
 use crate::runner::{FIRST_SOCKET_FD, JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
 use crate::snapshot::Snapshot;
 use crate::sys::crash::ask_where_it_is;
@@ -97,12 +97,7 @@ pub struct Finished {
 impl Finished {
     /// 0 done, 1 failed, 3 a limit was exceeded.
     pub fn exit_code(&self) -> u8 {
-        let has = |severity| self.run.problems.iter().any(|problem| problem.severity == severity);
-        match (has(Severity::Failure), has(Severity::Limit)) {
-            (true, _) => 1,
-            (false, true) => 3,
-            (false, false) => 0,
-        }
+        report::exit_code(&self.run)
     }
 }
 
