@@ -181,6 +181,25 @@ const PURE: &[&str] = &[
 /// Where unsafe code may be. (The exchange primitive has come to need none.)
 const UNSAFE: &[&str] = &["ffi", "sys"];
 
+/// Who may ask which C interface an FMU has, and for what. Whoever only calls functions need not.
+const ASK_ABI: &[(&str, &str)] = &[
+    ("ffi::abi", "the tables of the interfaces"),
+    ("fmu::description", "each version has XML of its own"),
+    ("fmu::build", "sources include the headers of their version"),
+    ("fmu::archive", "an archive opened without a description is taken for one of FMI 3.0"),
+    ("rig::tables", "a rig may name the dialect"),
+    ("plan::dialect", "what a plan does otherwise for the draft"),
+    ("plan::words", "the draft names kinds of clocks otherwise"),
+    ("plan::clocks", "who says and who is told the interval of a clock"),
+    ("plan::clocked_clocks", "in the draft clocks may depend on others"),
+    ("plan::batches", "the draft reads variables of output clocks when these tick"),
+    ("runner::thread_host::routing", "in the draft an output clock says how long after its tick others follow"),
+    ("record::trace::chrome", "kinds of clocks in words"),
+    ("supervisor::collect", "whose remedy a finding names"),
+    ("supervisor::error", "which key of the rig overrides a description"),
+    ("cli::inspect::render", "shows it"),
+];
+
 fn below(path: &str, module: &str) -> bool {
     path == module || path.strip_prefix(module).is_some_and(|rest| rest.starts_with("::"))
 }
@@ -311,6 +330,27 @@ fn unsafe_code_is_forbidden_outside_of_ffi_and_sys() {
         }
     }
     complain("unsafe code outside of ffi and sys", &findings);
+}
+
+/// A further version of FMI is a further file in `ffi/abi`, and a further arm in few other places.
+#[test]
+fn only_those_named_here_ask_which_c_interface_an_fmu_has() {
+    let mut findings = Vec::new();
+    let mut asking = BTreeMap::from_iter(ASK_ABI.iter().map(|(module, _)| (*module, false)));
+    for source in program() {
+        let source = source.outside_tests();
+        let tables = ["Fmi1", "Fmi2", "Fmi3", "Draft"].map(|variant| source.sequence(&["Own", "::", variant])).concat();
+        for line in source.sequence(&["Abi", "::"]).into_iter().chain(tables) {
+            match ASK_ABI.iter().find(|(module, _)| below(&source.module, module)) {
+                Some((module, _)) => {
+                    asking.insert(module, true);
+                }
+                None => findings.push(format!("{}:{line}", source.path)),
+            }
+        }
+    }
+    findings.extend(asking.iter().filter(|(_, asks)| !**asks).map(|(module, _)| format!("{module} does not ask")));
+    complain("a question for the C interface outside of the places for it", &findings);
 }
 
 #[test]

@@ -8,7 +8,9 @@ use vecud::ffi::{
     InstanceHost, Jacobian, Library, Partition, Provides, Status,
 };
 use vecud::fmu::archive::{Cache, Unpacked};
-use vecud::fmu::description::{self, Abi, DependencyKind, ModelDescription, ValueReference, Values, VariableType};
+use vecud::fmu::description::{
+    self, Abi, DependencyKind, Interface, ModelDescription, ValueReference, Values, VariableType,
+};
 
 struct Host;
 impl InstanceHost for Host {
@@ -27,7 +29,7 @@ fn initializing() -> (Instance<Initialization>, ModelDescription) {
     let unpacked = Unpacked::open(&folder, &cache).unwrap();
     let description = description::parse(&unpacked.model_description().unwrap()).unwrap();
     let library = unpacked.library("matrix_gain", &cache).unwrap();
-    let library = Arc::new(Library::load(&library, Abi::Fmi3).unwrap());
+    let library = Arc::new(Library::load(&library, Abi::Fmi3, Interface::ScheduledExecution).unwrap());
     let token = &description.instantiation_token;
     let instance = library.instantiate_scheduled_execution("m", token, None, true, Arc::new(Host)).unwrap();
     let k = Values::Float64(vec![A, B, C, D, E, F]);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vecud::ffi::{Batch, ForeignCall, Function, InstanceHost, Library, Partition, Status, ThreadHost, set_thread_host};
 use vecud::fmu::archive::{Cache, Unpacked};
-use vecud::fmu::description::{Abi, ValueReference, VariableType};
+use vecud::fmu::description::{Abi, Interface, ValueReference, VariableType};
 
 fn run(idle_speed: f64) -> Outcome {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -99,7 +99,10 @@ fn impossible_teeth_do_not_spoil_the_speed_for_ever() {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     let cache = Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"));
     let unpacked = Unpacked::open(&manifest.join("fmus/engine_ecu"), &cache).unwrap();
-    let library = Arc::new(Library::load(&unpacked.library("engine_ecu", &cache).unwrap(), Abi::Fmi3).unwrap());
+    let library = Arc::new(
+        Library::load(&unpacked.library("engine_ecu", &cache).unwrap(), Abi::Fmi3, Interface::ScheduledExecution)
+            .unwrap(),
+    );
     let ear = Arc::new(Ear(Mutex::new(Vec::new())));
     set_thread_host(Some(&Quiet));
     let instance =

@@ -7,7 +7,7 @@ use std::ptr;
 use std::sync::{Arc, OnceLock};
 use vecud::ffi::types::*;
 use vecud::ffi::{
-    Batch, ClockUpdate, ForeignCall, Function, Functions, InstanceHost, Library, OutputClocks, Own, ReleasedFunctions,
+    Batch, ClockUpdate, Fmi3Functions, ForeignCall, Function, Functions, InstanceHost, Library, OutputClocks, Own,
     Status, ThreadHost, set_thread_host,
 };
 use vecud::fmu::description::{ValueReference, VariableType};
@@ -100,18 +100,18 @@ impl ThreadHost for Thread {
 
 #[test]
 fn an_activation_allocates_nothing() {
-    let own = ReleasedFunctions {
+    let own = Fmi3Functions {
         instantiate_scheduled_execution: instantiate,
         activate_model_partition: activate,
         get_clock: clocks,
-        ..ReleasedFunctions::refusing()
+        ..Fmi3Functions::refusing()
     };
     let functions = Functions {
         enter_initialization_mode: enter,
         exit_initialization_mode: plain,
         set_float64: set,
         get_boolean: get,
-        ..Functions::refusing(Own::Released(own))
+        ..Functions::refusing(Own::Fmi3(own))
     };
     let library = Arc::new(Library::from_functions(functions));
     let instance = library.instantiate_scheduled_execution("i", "t", None, false, Arc::new(Host)).unwrap();

@@ -7,8 +7,11 @@ mod foreign;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use foreign::{Folder, Run, skipped};
+use vecud::ffi::{CoSimulation, ForeignCall, InstanceHost, InterfaceType, Library, ModelExchange, Status};
+use vecud::fmu::description::{Abi, ValueReference, Values, VariableType};
 use zip::ZipArchive;
 
 struct ReferenceFmu {
@@ -206,5 +209,91 @@ fn fmus_without_scheduled_execution_are_refused() {
             assert_eq!(output.stdout, b"", "{path}");
         }
         assert!(!folder.path("vecud-out").exists(), "{path}");
+    }
+}
+
+/// How many FMUs of that version there are: each is loaded, made, initialised and ended, and what has a start value takes it.
+fn lives_of(abi: Abi, version: &str, found: &[ReferenceFmu]) -> usize {
+    struct Host;
+    impl InstanceHost for Host {
+        fn log(&self, status: Status, _: Option<&[u8]>, message: &[u8]) {
+            assert!(status <= Status::Warning, "{}", String::from_utf8_lossy(message));
+        }
+        fn foreign_call(&self, what: ForeignCall) {
+            panic!("{what:?}");
+        }
+    }
+
+    fn live<I: InterfaceType>(library: &Path, abi: Abi, root: roxmltree::Node) {
+        let library = Arc::new(Library::load(library, abi, I::INTERFACE).unwrap_or_else(|error| panic!("{error}")));
+        let token = root.attribute("guid").or(root.attribute("instantiationToken")).unwrap();
+        let instance = library.instantiate::<I>("instance", token, None, false, Arc::new(Host)).unwrap();
+        let mut starts = Vec::new();
+        for variable in root.children().find(|node| node.has_tag_name("ModelVariables")).unwrap().children() {
+            // Before FMI 3.0 the type is an element of its own; since then there are arrays.
+            let child = variable.children().find(|child| child.is_element());
+            let kind = if variable.has_tag_name("ScalarVariable") { child.unwrap() } else { variable };
+            let Some(start) = kind.attribute("start") else { continue };
+            if child.is_some_and(|child| child.has_tag_name("Dimension")) {
+                continue;
+            }
+            let (variable_type, values) = match kind.tag_name().name() {
+                "Float32" => (VariableType::Float32, Values::Float32(vec![start.parse().unwrap()])),
+                "Real" | "Float64" => (VariableType::Float64, Values::Float64(vec![start.parse().unwrap()])),
+                "Integer" | "Int32" => (VariableType::Int32, Values::Int32(vec![start.parse().unwrap()])),
+                "Enumeration" => (VariableType::Enumeration, Values::Int64(vec![start.parse().unwrap()])),
+                "Boolean" => (VariableType::Boolean, Values::Boolean(vec![["true", "1"].contains(&start)])),
+                "String" => (VariableType::String, Values::String(vec![start.to_owned()])),
+                _ => continue,
+            };
+            let is_constant = variable.attribute("variability") == Some("constant")
+                || variable.attribute("causality") == Some("structuralParameter");
+            let reference = ValueReference(variable.attribute("valueReference").unwrap().parse().unwrap());
+            if !is_constant {
+                instance.set_values(reference, variable_type, &values).unwrap();
+            }
+            starts.push((reference, variable_type, values));
+        }
+        assert!(!starts.is_empty());
+        let instance = instance.enter_initialization_mode(0.0, Some(1.0), None).unwrap();
+        for (reference, variable_type, values) in starts {
+            assert_eq!(instance.get_values(reference, variable_type, 1), Ok(values), "{reference:?}");
+        }
+        instance.exit_initialization_mode().unwrap().end().unwrap();
+    }
+
+    let of_version = found.iter().filter(|fmu| fmu.attribute("fmiVersion") == version);
+    let mut lived = 0;
+    // One of them reads a file of its archive as soon as it is initialised, and one has Scheduled Execution alone.
+    for fmu in of_version.filter(|fmu| !["Clocks", "Resource"].contains(&&*fmu.attribute("modelName"))) {
+        let dir = tempfile::TempDir::new().unwrap();
+        ZipArchive::new(File::open(&fmu.path).unwrap()).unwrap().extract(dir.path()).unwrap();
+        let document = roxmltree::Document::parse(&fmu.xml).unwrap();
+        let root = document.root_element();
+        let model = root.descendants().find_map(|node| node.attribute("modelIdentifier")).unwrap();
+        let platform = if abi == Abi::Fmi3 { "x86_64-linux" } else { "linux64" };
+        let library = dir.path().join("binaries").join(platform).join(model).with_extension("so");
+        // In FMI 1.0 an FMU has one interface type, and that of Co-Simulation an element of its own.
+        let is_slave = fmu.has("CoSimulation") || fmu.has("Implementation");
+        if is_slave {
+            live::<CoSimulation>(&library, abi, root);
+        }
+        if fmu.has("ModelExchange") || (abi == Abi::Fmi1 && !is_slave) {
+            live::<ModelExchange>(&library, abi, root);
+        }
+        lived += 1;
+    }
+    lived
+}
+
+#[test]
+fn those_of_each_version_are_initialised_and_take_their_start_values() {
+    let test = "those_of_each_version_are_initialised_and_take_their_start_values";
+    let Some(found) = reference_fmus(test) else { return };
+    for (abi, version) in [(Abi::Fmi3, "3.0"), (Abi::Fmi2, "2.0"), (Abi::Fmi1, "1.0")] {
+        match lives_of(abi, version, &found) {
+            0 => skipped(&format!("{test}: VECUD_REFERENCE_FMUS has no FMU of FMI {version}")),
+            lived => println!("{lived} FMUs of FMI {version}"),
+        }
     }
 }

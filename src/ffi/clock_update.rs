@@ -5,7 +5,6 @@
 use super::batch::{Batch, normalise};
 use super::callbacks::reads_clocks;
 use super::function::Function;
-use super::functions::Own;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome};
 use super::thread::inside;
@@ -62,13 +61,8 @@ impl ClockUpdate {
         active.fill(0);
         raw.fill(0);
         let outcome = self.shared.call(Function::GetClock, Cause::default(), |f, i| {
-            let (references, n) = (references.as_ptr(), references.len());
-            match &f.own {
-                // SAFETY: as many references as said and at least a byte for each; any value of a byte is fine.
-                Own::Released(own) => unsafe { (own.get_clock)(i, references, n, active.as_mut_ptr()) },
-                // SAFETY: as many references as said, and room for as many integers as said.
-                Own::Draft(own) => unsafe { (own.get_clock)(i, references, n, raw.as_mut_ptr(), raw.len()) },
-            }
+            // SAFETY: the instance is in a callback (`check`), and for each clock there is a value of each at least.
+            unsafe { f.get_clocks(i, references, active, raw) }
         });
         for (active, raw) in active.iter_mut().zip(raw) {
             *active |= u8::from(*raw != 0);
@@ -120,7 +114,7 @@ impl ClockUpdate {
         assert_eq!((references.len(), references.len()), (intervals.len(), qualifiers.len()));
         self.check(Function::GetIntervalDecimal)?;
         qualifiers.fill(0);
-        self.shared.call_released(Function::GetIntervalDecimal, Cause::default(), |f, i| {
+        self.shared.call_fmi3(Function::GetIntervalDecimal, Cause::default(), |f, i| {
             let (intervals, qualifiers) = (intervals.as_mut_ptr(), qualifiers.as_mut_ptr());
             // SAFETY: as many references as said and room for one of each value for each.
             unsafe { (f.get_interval_decimal)(i, references.as_ptr(), references.len(), intervals, qualifiers) }
@@ -143,7 +137,7 @@ impl ClockUpdate {
         assert_eq!((n, n, n), (counters.len(), resolutions.len(), qualifiers.len()));
         self.check(Function::GetIntervalFraction)?;
         qualifiers.fill(0);
-        self.shared.call_released(Function::GetIntervalFraction, Cause::default(), |f, i| {
+        self.shared.call_fmi3(Function::GetIntervalFraction, Cause::default(), |f, i| {
             let (counters, resolutions) = (counters.as_mut_ptr(), resolutions.as_mut_ptr());
             let (references, qualifiers) = (references.as_ptr(), qualifiers.as_mut_ptr());
             // SAFETY: as many references as said and room for one of each value for each.

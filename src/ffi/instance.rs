@@ -1,4 +1,4 @@
-//! An instance from birth to Clock Activation Mode. Its state is its type, so a call out of order does not compile:
+//! An instance from birth to the end of its initialisation; of Scheduled Execution, up to its partitions. Its state is its type, so a call out of order does not compile:
 //!
 //! ```text
 //! Instantiated ──► Initialization ──► ClockActivation ──► (InstanceControl, Vec<Partition>)
@@ -7,6 +7,7 @@
 //! Configuration
 //! ```
 //!
+//! In Co-Simulation and Model Exchange ([`InterfaceType`]) the end of initialisation leads to states of their own.
 //! [`InstanceControl::join`] leads back from the right-hand end; a state that was set, and `fmi3Reset`, from anywhere to
 //! where they belong ([`super::FmuState`]).
 //!
@@ -14,17 +15,18 @@
 //! nothing at all after Fatal. So does dropping it. Warnings of transitions are told by the log and
 //! [`super::ThreadHost::warned`].
 
+use super::abi::{Birth, Functions};
 use super::environment::{Environment, Health, InstanceHost};
 use super::function::Function;
-use super::functions::{Functions, Own};
+use super::interface::{InterfaceType, ScheduledExecution};
 use super::interval::Interval;
 use super::library::Library;
 use super::partition::{ClockElement, InstanceControl, Partition};
+use super::preemption;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome, Status};
 use super::thread::visit;
-use super::types::{RawBool, RawInstance, RawStatus, RawString};
-use super::{callbacks, preemption};
+use super::types::{RawInstance, RawStatus, RawString};
 use crate::fmu::description::{ValueReference, Values, VariableType};
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -48,10 +50,10 @@ pub enum Initialization {}
 #[derive(Debug)]
 pub enum ClockActivation {}
 
-/// An instance of an FMU, in the state `S`. `Send`, not `Sync`: one thread at a time.
-pub struct Instance<S> {
+/// An instance of an FMU, in the state `S`, made as `I`. `Send`, not `Sync`: one thread at a time.
+pub struct Instance<S, I = ScheduledExecution> {
     pub(super) shared: Whole,
-    state: PhantomData<(S, Cell<()>)>,
+    state: PhantomData<(S, I, Cell<()>)>,
 }
 
 /// What ends an instance when it is dropped without partitions left, whoever else can still read its clocks then.
@@ -76,10 +78,7 @@ impl Drop for Whole {
 }
 
 impl Library {
-    /// `fmi3InstantiateScheduledExecution`. When the FMU returns NULL, `host` has its log messages.
-    ///
-    /// `resources` is what the dialect wants: released, a path that ends with a separator; draft, a URI. `None` when the FMU
-    /// has no resources. A name or token with a NUL in it is refused.
+    /// `fmi3InstantiateScheduledExecution`: [`Library::instantiate`].
     pub fn instantiate_scheduled_execution(
         self: &Arc<Library>,
         name: &str,
@@ -88,7 +87,22 @@ impl Library {
         logging_on: bool,
         host: Arc<dyn InstanceHost>,
     ) -> Result<Instance<Instantiated>, Failure> {
-        let function = Function::InstantiateScheduledExecution;
+        self.instantiate(name, token, resources, logging_on, host)
+    }
+
+    /// Makes an instance of an interface type. When the FMU returns NULL, `host` has its log messages.
+    ///
+    /// `resources` is what the C interface wants: FMI 3.0, a path that ends with a separator; before, a URI. `None` when the
+    /// FMU has no resources. A name or token with a NUL in it is refused.
+    pub fn instantiate<I: InterfaceType>(
+        self: &Arc<Library>,
+        name: &str,
+        token: &str,
+        resources: Option<&str>,
+        logging_on: bool,
+        host: Arc<dyn InstanceHost>,
+    ) -> Result<Instance<Instantiated, I>, Failure> {
+        let function = Function::instantiate(I::INTERFACE);
         let failure = |status, refused| Failure { function, status, clock: None, time: None, refused };
         if self.is_fatal() {
             return Err(failure(Status::Fatal, true));
@@ -99,52 +113,28 @@ impl Library {
         let environment = Arc::new(Environment::new(host));
         self.keep(environment.clone());
         let (lock, unlock) = preemption::callbacks_of(&environment);
-        let raw_environment = Arc::as_ptr(&environment).cast_mut().cast();
-        let (name, token) = (name.as_ptr(), token.as_ptr());
-        let resources = resources.as_ref().map_or(ptr::null(), |resources| resources.as_ptr());
-        let (hidden, logging_on) = (RawBool::from(false), RawBool::from(logging_on));
+        let birth = Birth {
+            interface: I::INTERFACE,
+            name: name.as_ptr(),
+            token: token.as_ptr(),
+            resources: resources.as_ref().map_or(ptr::null(), |resources| resources.as_ptr()),
+            logging_on: logging_on.into(),
+            environment: Arc::as_ptr(&environment).cast_mut().cast(),
+            lock,
+            unlock,
+        };
         // SAFETY: the strings are NUL-terminated and live until the call returns; the environment lives until the library
-        // is unloaded (`keep`), and the callbacks for ever; no instance of this FMU was fatal. Of intermediate variables
-        // there are none.
-        let raw = visit(&*environment, function, || unsafe {
-            match &self.functions().own {
-                Own::Released(own) => (own.instantiate_scheduled_execution)(
-                    name,
-                    token,
-                    resources,
-                    hidden,
-                    logging_on,
-                    raw_environment,
-                    Some(callbacks::log_message),
-                    Some(callbacks::clock_update),
-                    Some(lock),
-                    Some(unlock),
-                ),
-                Own::Draft(own) => (own.instantiate_scheduled_execution)(
-                    name,
-                    token,
-                    resources,
-                    hidden,
-                    logging_on,
-                    ptr::null(),
-                    0,
-                    raw_environment,
-                    Some(callbacks::draft_log_message),
-                    Some(callbacks::draft_intermediate_update),
-                    Some(lock),
-                    Some(unlock),
-                ),
-            }
-        });
+        // is unloaded (`keep`), and the callbacks for ever; no instance of this FMU was fatal.
+        let raw = visit(&*environment, function, || unsafe { self.functions().instantiate(&birth) });
         if raw.is_null() {
             return Err(failure(Status::Error, false));
         }
-        Ok(Instance::new(Whole(Arc::new(Shared::new(raw, environment, self.clone())))))
+        Ok(Instance::new(Whole(Arc::new(Shared::new(raw, environment, self.clone(), I::INTERFACE)))))
     }
 }
 
-impl<S> Instance<S> {
-    pub(super) fn new(shared: Whole) -> Instance<S> {
+impl<S, I> Instance<S, I> {
+    pub(super) fn new(shared: Whole) -> Instance<S, I> {
         Instance { shared, state: PhantomData }
     }
 
@@ -175,15 +165,15 @@ impl<S> Instance<S> {
         self,
         function: Function,
         c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
-    ) -> Result<Instance<T>, Failure> {
+    ) -> Result<Instance<T, I>, Failure> {
         self.shared.call(function, Cause::default(), c)?;
         Ok(Instance::new(self.shared))
     }
 }
 
-impl Instance<Instantiated> {
+impl<I> Instance<Instantiated, I> {
     /// `fmi3EnterConfigurationMode`, to set structural parameters. Only for FMUs that have any.
-    pub fn enter_configuration_mode(self) -> Result<Instance<Configuration>, Failure> {
+    pub fn enter_configuration_mode(self) -> Result<Instance<Configuration, I>, Failure> {
         // SAFETY: the instance is alive and in state Instantiated.
         self.enter(Function::EnterConfigurationMode, |f, i| unsafe { (f.enter_configuration_mode)(i) })
     }
@@ -201,7 +191,7 @@ impl Instance<Instantiated> {
         start: f64,
         stop: Option<f64>,
         tolerance: Option<f64>,
-    ) -> Result<Instance<Initialization>, Failure> {
+    ) -> Result<Instance<Initialization, I>, Failure> {
         let (has_tolerance, has_stop) = (tolerance.is_some().into(), stop.is_some().into());
         let (tolerance, stop) = (tolerance.unwrap_or(0.0), stop.unwrap_or(0.0));
         self.enter(Function::EnterInitializationMode, |f, i| {
@@ -211,24 +201,26 @@ impl Instance<Instantiated> {
     }
 }
 
-impl Instance<Configuration> {
+impl<I> Instance<Configuration, I> {
     /// `fmi3ExitConfigurationMode`.
-    pub fn exit_configuration_mode(self) -> Result<Instance<Instantiated>, Failure> {
+    pub fn exit_configuration_mode(self) -> Result<Instance<Instantiated, I>, Failure> {
         // SAFETY: the instance is alive and in Configuration Mode.
         self.enter(Function::ExitConfigurationMode, |f, i| unsafe { (f.exit_configuration_mode)(i) })
     }
 }
 
-impl Instance<Initialization> {
+impl<I: InterfaceType> Instance<Initialization, I> {
     /// `fmi3ExitInitializationMode`.
-    pub fn exit_initialization_mode(self) -> Result<Instance<ClockActivation>, Failure> {
-        let ready: Instance<ClockActivation> =
+    pub fn exit_initialization_mode(self) -> Result<Instance<I::Initialized, I>, Failure> {
+        let ready: Instance<I::Initialized, I> =
             // SAFETY: the instance is alive and in Initialization Mode.
             self.enter(Function::ExitInitializationMode, |f, i| unsafe { (f.exit_initialization_mode)(i) })?;
         ready.shared.environment.set_clock_activation(true);
         Ok(ready)
     }
+}
 
+impl Instance<Initialization> {
     /// `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal` of one clock, and what [`super::Qualifier::from_raw`] makes
     /// something of.
     pub fn get_interval(&self, clock: ValueReference, fraction: bool) -> Result<(Interval, i32), Failure> {
@@ -302,7 +294,7 @@ mod private {
     impl Sealed for super::ClockActivation {}
 }
 
-impl<S: Settable> Instance<S> {
+impl<S: Settable, I> Instance<S, I> {
     /// Sets one variable: all its elements, in row-major order. Enumerations are `Int64`.
     ///
     /// Refused when the values are not of that type, for clocks, and for strings with a NUL in them.
@@ -316,7 +308,7 @@ impl<S: Settable> Instance<S> {
     }
 }
 
-impl<S: Readable> Instance<S> {
+impl<S: Readable, I> Instance<S, I> {
     /// Reads one variable with that many elements. Strings that are not UTF-8 are made so; NULL is empty.
     ///
     /// A warning is told by [`super::ThreadHost::warned`] and the log only. Refused for clocks.

@@ -48,7 +48,7 @@ impl Shared {
         cause: Cause,
     ) -> Result<(Interval, i32), Failure> {
         let (mut decimal, mut counter, mut resolution, mut qualifier) = (0.0, 0, 0, 0);
-        self.call_released(Function::get_interval(fraction), cause, |f, i| {
+        self.call_fmi3(Function::get_interval(fraction), cause, |f, i| {
             // SAFETY: one reference, and room for one of each value.
             unsafe {
                 if fraction {
@@ -70,12 +70,12 @@ impl Shared {
         cause: Cause,
     ) -> Result<Outcome, Failure> {
         match interval {
-            Interval::Decimal(seconds) => self.call_released(Function::SetIntervalDecimal, cause, |f, i| {
+            Interval::Decimal(seconds) => self.call_fmi3(Function::SetIntervalDecimal, cause, |f, i| {
                 // SAFETY: one reference, one value.
                 unsafe { (f.set_interval_decimal)(i, &reference.0, 1, &seconds) }
             }),
             Interval::Fraction { counter, resolution } => {
-                self.call_released(Function::SetIntervalFraction, cause, |f, i| {
+                self.call_fmi3(Function::SetIntervalFraction, cause, |f, i| {
                     // SAFETY: one reference, one of each value.
                     unsafe { (f.set_interval_fraction)(i, &reference.0, 1, &counter, &resolution) }
                 })
@@ -90,7 +90,7 @@ impl Shared {
         cause: Cause,
     ) -> Result<Interval, Failure> {
         let (mut decimal, mut counter, mut resolution) = (0.0, 0, 0);
-        self.call_released(Function::get_shift(fraction), cause, |f, i| {
+        self.call_fmi3(Function::get_shift(fraction), cause, |f, i| {
             // SAFETY: one reference, and room for one of each value.
             unsafe {
                 if fraction {
@@ -110,12 +110,12 @@ impl Shared {
         cause: Cause,
     ) -> Result<Outcome, Failure> {
         match shift {
-            Interval::Decimal(seconds) => self.call_released(Function::SetShiftDecimal, cause, |f, i| {
+            Interval::Decimal(seconds) => self.call_fmi3(Function::SetShiftDecimal, cause, |f, i| {
                 // SAFETY: one reference, one value.
                 unsafe { (f.set_shift_decimal)(i, &reference.0, 1, &seconds) }
             }),
             Interval::Fraction { counter, resolution } => {
-                self.call_released(Function::SetShiftFraction, cause, |f, i| {
+                self.call_fmi3(Function::SetShiftFraction, cause, |f, i| {
                     // SAFETY: one reference, one of each value.
                     unsafe { (f.set_shift_fraction)(i, &reference.0, 1, &counter, &resolution) }
                 })

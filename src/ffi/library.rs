@@ -5,14 +5,15 @@
 //!
 //! Loading an FMU means trusting it: its code runs inside this process, already while it is loaded.
 
+use super::abi::{CInterface, Functions};
 use super::environment::Environment;
 use super::function::Function;
-use super::functions::Functions;
-use crate::fmu::description::Abi;
+use super::types::RawString;
+use crate::fmu::description::{Abi, Interface};
 use crate::sys::float_control;
 use crate::sys::prefetch::prefetch;
 use libloading::os::unix;
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,10 +34,10 @@ pub struct Library {
 }
 
 impl Library {
-    /// Loads the shared library of an FMU with Scheduled Execution that speaks `abi`: all symbols bound now, none visible
-    /// to others. What the library exports and says of its version must not belong to the other one, whose functions have
-    /// other arguments under the same names.
-    pub fn load(path: &Path, abi: Abi) -> Result<Library, LoadError> {
+    /// Loads the shared library of an FMU that speaks `abi`, to make instances of that interface type: all symbols bound now,
+    /// none visible to others. What the library exports and says of its version must not belong to another C interface,
+    /// whose functions may have other arguments under the same names.
+    pub fn load(path: &Path, abi: Abi, interface: Interface) -> Result<Library, LoadError> {
         let failed = |reason: LoadErrorKind| LoadError { path: path.to_path_buf(), kind: reason };
         // A name without a slash would be searched for in the system's directories.
         let absolute = std::path::absolute(path).map_err(|e| failed(LoadErrorKind::Open(e.to_string())))?;
@@ -46,34 +47,55 @@ impl Library {
         // An initialiser of a library built with -ffast-math changes the floating-point control word of this thread.
         float_control::default_fp_control();
         let handle = opened.map_err(|e| failed(why_not_opened(&absolute, words_of(&e))))?;
-        let symbol = |name: &str| {
-            // SAFETY: only the address is taken; nothing is read through the pointer type named here.
-            let found = unsafe { handle.get::<*mut std::ffi::c_void>(name) };
-            found.map_or(std::ptr::null_mut(), |symbol| symbol.as_raw_ptr())
+        // SAFETY: only the address is taken; nothing is read through the pointer type named here.
+        let address = |name: &str| match unsafe { handle.get::<*mut c_void>(name) } {
+            Ok(symbol) => symbol.as_raw_ptr(),
+            Err(_) => std::ptr::null_mut(),
         };
-        let exported = |names: &[&'static str]| names.iter().copied().find(|name| !symbol(name).is_null());
-        if let (None, Some(sign)) = (exported(signs(abi)), exported(signs(other(abi)))) {
-            return Err(failed(LoadErrorKind::Abi { expected: abi, sign: sign.to_owned() }));
+        // In all versions the library is called as the model identifier.
+        let model = absolute.file_stem().unwrap_or_default().to_string_lossy();
+        let exports = |c: &CInterface, name: &str| !address(&c.symbol(name, &model)).is_null();
+        let sign = |c: &CInterface| c.signs.iter().copied().find(|name| exports(c, name));
+        let spoken = CInterface::of(abi);
+        if sign(spoken).is_none()
+            && let Some((other, sign)) = spoken.others().find_map(|other| Some((other, sign(other)?)))
+        {
+            return Err(failed(LoadErrorKind::Abi { expected: abi, speaks: other.abi, sign: sign.to_owned() }));
+        }
+        let instantiate = Function::instantiate(interface);
+        let mut missing: Vec<Function> =
+            spoken.functions(interface).filter(|function| *function != instantiate).collect();
+        missing.push(instantiate);
+        missing.retain(|function| !spoken.name(*function, Some(interface)).is_some_and(|name| exports(spoken, name)));
+        let unbearable = |function: &Function| *function == instantiate || spoken.is_indispensable(*function);
+        if missing.iter().any(unbearable) {
+            missing.retain(unbearable);
+            return Err(failed(LoadErrorKind::MissingSymbols { abi, interface, missing }));
         }
         // SAFETY: the addresses come from the symbols of these names in an FMU binary, whose signatures the standard
         // fixes; it speaks what was asked for, or nothing shows that it does not; `handle` moves into the same
         // value as the table, so they stay mapped.
-        let (functions, missing) = unsafe { Functions::load(abi, |function| symbol(function.name_in(abi))) };
-        // The draft does not say that all functions must be there, as FMI 3.0 does.
-        let unbearable = |function: &Function| abi == Abi::Fmi3 || CORE.contains(function);
-        if missing.iter().any(unbearable) {
-            let missing = missing.into_iter().filter(unbearable).collect();
-            return Err(failed(LoadErrorKind::MissingSymbols { abi, missing }));
-        }
+        let functions = unsafe { spoken.load(&model, address) };
         let library = Library::assemble(functions, missing, Some(handle));
-        match spoken_by(&library.version) {
-            of if of.contains(&abi) => Ok(library),
-            [] => Err(failed(LoadErrorKind::Version(library.version.clone()))),
-            _ => {
-                let sign = format!("version {}", library.version);
-                Err(failed(LoadErrorKind::Abi { expected: abi, sign }))
-            }
+        let version = &library.version;
+        if !(spoken.has_version)(version) {
+            let same_name =
+                |other: &&CInterface| other.name(Function::GetVersion, None) == spoken.name(Function::GetVersion, None);
+            return Err(failed(match spoken.others().filter(same_name).find(|other| (other.has_version)(version)) {
+                Some(other) => {
+                    let sign = format!("version {version}");
+                    LoadErrorKind::Abi { expected: abi, speaks: other.abi, sign }
+                }
+                None => LoadErrorKind::Version { abi, version: version.clone() },
+            }));
         }
+        if let Some((wanted, platform)) = library.functions.types_platform(interface)
+            && let said = said_by(platform)
+            && said != wanted
+        {
+            return Err(failed(LoadErrorKind::TypesPlatform { abi, interface, wanted, said }));
+        }
+        Ok(library)
     }
 
     /// An FMU whose functions were put together by hand. Its version is not checked.
@@ -83,12 +105,7 @@ impl Library {
 
     fn assemble(functions: Functions, missing: Vec<Function>, handle: Option<unix::Library>) -> Library {
         float_control::default_fp_control();
-        // SAFETY: `fmi3GetVersion` has no arguments, may always be called, and returns NULL (wrongly) or a string that
-        // lives as long as the library, which is still loaded here; it is copied at once.
-        let version = unsafe {
-            let raw = (functions.get_version)();
-            if raw.is_null() { String::new() } else { CStr::from_ptr(raw).to_string_lossy().into_owned() }
-        };
+        let version = said_by(functions.get_version);
         Library { functions, missing, version, fatal: AtomicBool::new(false), environments: Mutex::default(), handle }
     }
 
@@ -102,7 +119,7 @@ impl Library {
         self.functions.get_version as usize
     }
 
-    /// Which of the functions that Scheduled Execution has this library of the draft lacks. They refuse.
+    /// Which functions of its interface type this library lacks although it can do without some of them. They refuse.
     pub fn missing(&self) -> &[Function] {
         &self.missing
     }
@@ -115,11 +132,8 @@ impl Library {
     /// Asks for the memory that the calls of activations look at.
     #[inline]
     pub(super) fn prefetch(&self) {
-        let Functions { set_float64, get_float64, own, .. } = &self.functions;
         prefetch(&self.fatal);
-        prefetch(set_float64);
-        prefetch(get_float64);
-        prefetch(own);
+        self.functions.prefetch();
     }
 
     pub(super) fn set_fatal(&self) {
@@ -152,43 +166,13 @@ impl fmt::Debug for Library {
     }
 }
 
-/// What `fmi3GetVersion` may say in which dialect: 3.0, its patch releases, and later minor versions, which only add what may
-/// be ignored (FMI 3.0.2, 2.6); the alphas before it, or what they were to become.
-fn spoken_by(version: &str) -> &'static [Abi] {
-    match version {
-        "3.0" => &[Abi::Fmi3, Abi::Draft],
-        alpha if alpha.starts_with("3.0-alpha") => &[Abi::Draft],
-        other if other.starts_with("3.") => &[Abi::Fmi3],
-        _ => &[],
-    }
-}
-
-/// What no FMU of the draft can do without, whatever its variables are.
-pub(super) const CORE: &[Function] = &[
-    Function::GetVersion,
-    Function::SetDebugLogging,
-    Function::InstantiateScheduledExecution,
-    Function::FreeInstance,
-    Function::EnterInitializationMode,
-    Function::ExitInitializationMode,
-    Function::Terminate,
-    Function::GetClock,
-    Function::ActivateModelPartition,
-];
-
-/// Functions that only libraries with that interface export.
-fn signs(abi: Abi) -> &'static [&'static str] {
-    match abi {
-        Abi::Fmi1 | Abi::Fmi2 => &[],
-        Abi::Fmi3 => &["fmi3DeserializeFMUState", "fmi3GetShiftDecimal", "fmi3GetContinuousStateDerivatives"],
-        Abi::Draft => &["fmi3DeSerializeFMUState", "fmi3GetDerivatives"],
-    }
-}
-
-fn other(abi: Abi) -> Abi {
-    match abi {
-        Abi::Fmi1 | Abi::Fmi2 | Abi::Fmi3 => Abi::Draft,
-        Abi::Draft => Abi::Fmi3,
+/// The text that a function without arguments returns; empty for NULL.
+fn said_by(function: unsafe extern "C" fn() -> RawString) -> String {
+    // SAFETY: the functions of this type, of the version and of the platform's types, may always be called; they return NULL
+    // (wrongly) or a string that lives as long as the library, which is still loaded; it is copied at once.
+    unsafe {
+        let raw = function();
+        if raw.is_null() { String::new() } else { CStr::from_ptr(raw).to_string_lossy().into_owned() }
     }
 }
 
@@ -226,22 +210,42 @@ pub enum LoadErrorKind {
     Open(String),
     /// Something that it depends on is not there; dlopen's words.
     Dependency(String),
-    /// It does not export all that Scheduled Execution needs.
+    /// It does not export all that an interface type needs.
     MissingSymbols {
         /// As which it was loaded.
         abi: Abi,
+        /// The interface type.
+        interface: Interface,
         /// What is not there.
         missing: Vec<Function>,
     },
-    /// It speaks the other dialect.
+    /// It speaks another C interface.
     Abi {
         /// As which it was loaded.
         expected: Abi,
+        /// What it speaks.
+        speaks: Abi,
         /// What shows that: a function that it exports, or its version.
         sign: String,
     },
     /// It speaks another version of FMI.
-    Version(String),
+    Version {
+        /// As which it was loaded.
+        abi: Abi,
+        /// What it says.
+        version: String,
+    },
+    /// It was compiled for a platform whose types are other ones.
+    TypesPlatform {
+        /// As which it was loaded.
+        abi: Abi,
+        /// The interface type.
+        interface: Interface,
+        /// What can be called here.
+        wanted: &'static str,
+        /// What it says.
+        said: String,
+    },
 }
 
 impl fmt::Display for LoadError {
@@ -254,24 +258,34 @@ impl fmt::Display for LoadError {
                 "{path}: cannot be loaded, since it needs something that is not installed here: {words}\n  \
                  The FMU's documentation/ folder (externalDependencies) may say what to install."
             ),
-            LoadErrorKind::MissingSymbols { abi, missing } => {
-                let names: Vec<&str> = missing.iter().map(|f| f.name_in(*abi)).collect();
+            LoadErrorKind::MissingSymbols { abi, interface, missing } => {
+                let spoken = CInterface::of(*abi);
+                let name = |f: &Function| spoken.name(*f, Some(*interface)).unwrap_or(f.name());
+                let names: Vec<&str> = missing.iter().map(name).collect();
                 let (count, s) = (names.len(), if names.len() == 1 { "" } else { "s" });
-                let version = if *abi == Abi::Draft { "draft of FMI 3.0" } else { "FMI 3.0" };
-                let names = names.join(", ");
-                write!(f, "{path}: {count} function{s} missing that Scheduled Execution ({version}) needs: {names}")
+                let (interface, version, names) = (interface.name(), spoken.short, names.join(", "));
+                write!(f, "{path}: {count} function{s} missing that {interface} ({version}) needs: {names}")
             }
-            LoadErrorKind::Abi { expected, sign } => write!(
+            LoadErrorKind::Abi { expected, speaks, sign } => write!(
                 f,
                 "{path}: the model description is that of {}, but the library speaks {}: it has {sign}",
                 expected.name(),
-                other(*expected).name()
+                speaks.name()
             ),
-            LoadErrorKind::Version(version) if version.is_empty() => {
-                write!(f, "{path}: fmi3GetVersion returns no version")
+            LoadErrorKind::Version { abi, version } => {
+                let function = Function::GetVersion.name_in(*abi);
+                match version.is_empty() {
+                    true => write!(f, "{path}: {function} returns no version"),
+                    false => {
+                        let wanted = CInterface::of(*abi).versions;
+                        write!(f, "{path}: {function} says \"{version}\"; only {wanted} can run")
+                    }
+                }
             }
-            LoadErrorKind::Version(version) => {
-                write!(f, "{path}: fmi3GetVersion says \"{version}\"; only FMI 3 can run")
+            LoadErrorKind::TypesPlatform { abi, interface, wanted, said } => {
+                let function =
+                    CInterface::of(*abi).name(Function::GetTypesPlatform, Some(*interface)).unwrap_or_default();
+                write!(f, "{path}: {function} says \"{said}\"; only FMUs of the platform \"{wanted}\" can be called")
             }
         }
     }

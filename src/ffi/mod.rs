@@ -1,9 +1,10 @@
-//! FMI 3.0 from Rust, in both dialects: function tables, instances, and the callbacks that C calls.
+//! FMI from Rust, in each of its C interfaces (`abi`): function tables, instances, and the callbacks that C calls. Functions
+//! are named as in FMI 3.0.
 //!
 //! Knows nothing of rigs, plans or threads. What it guarantees:
 //!
 //! - A call out of order does not compile, or is refused without C being called ([`Instance`], [`Partition`]).
-//! - After Discard or Error nothing is called but `fmi3FreeInstance`, or what makes the instance sound again
+//! - After Error, and in Scheduled Execution after Discard, nothing is called but `fmi3FreeInstance`, or what makes the instance sound again
 //!   (`fmi3Reset`, `fmi3SetFMUState`); after Fatal nothing is called on any instance of that
 //!   FMU, and its code stays mapped. Dropping handles keeps to that.
 //! - Nothing unwinds into C. Callbacks survive NULL, and being called from where they may not be.
@@ -18,6 +19,8 @@
 //!              InstanceControl                                   one Partition per input clock
 //!     terminate, or join (all partitions back)                   begin ─ set ─ activate ─ get
 //! ```
+//!
+//! Co-Simulation and Model Exchange are initialised in the same way and have states of their own then ([`InterfaceType`]).
 //!
 //! C calls back through `callbacks`, to the [`InstanceHost`] of the instance or the [`ThreadHost`] of the thread.
 //!
@@ -130,6 +133,7 @@
 //! }
 //! ```
 
+mod abi;
 mod batch;
 mod batch_bytes;
 mod callbacks;
@@ -137,8 +141,8 @@ mod clock_update;
 mod derivatives;
 mod environment;
 mod function;
-mod functions;
 mod instance;
+mod interface;
 mod interval;
 mod jacobian;
 mod library;
@@ -156,14 +160,18 @@ mod thread;
 pub mod types;
 mod values;
 
+pub use abi::{
+    DraftFunctions, Fmi1EventInfo, Fmi1Functions, Fmi1ModelCallbacks, Fmi1SlaveCallbacks, Fmi2Callbacks, Fmi2Functions,
+    Fmi3Functions, Functions, Own,
+};
 pub use batch::Batch;
 pub use callbacks::{foreign_calls, host_panicked};
 pub use clock_update::{ClockUpdate, OutputClocks};
 pub use derivatives::{DerivativeError, Differentiable, ElementDependency, Jacobian, Provides};
 pub use environment::{ForeignCall, Health, InstanceHost};
 pub use function::Function;
-pub use functions::{DraftFunctions, Functions, Own, ReleasedFunctions};
 pub use instance::{ClockActivation, Configuration, Initialization, Instance, Instantiated, Mode, Readable, Settable};
+pub use interface::{CoSimulation, EventMode, InterfaceType, ModelExchange, ScheduledExecution, StepMode};
 pub use interval::{Interval, Qualifier};
 pub use jacobian::column_colours;
 pub use library::{Library, LoadError, LoadErrorKind};

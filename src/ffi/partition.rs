@@ -7,7 +7,6 @@ use super::batch::Batch;
 use super::clock_update::ClockUpdate;
 use super::environment::Health;
 use super::function::Function;
-use super::functions::Own;
 use super::instance::{ClockActivation, Instance, Whole};
 use super::interval::Interval;
 use super::parcel::Parcel;
@@ -128,12 +127,7 @@ impl<'a> Setting<'a> {
         let outcome = partition.shared.call(Function::ActivateModelPartition, cause, |f, i| {
             // SAFETY: the instance is alive and in Clock Activation Mode. This partition is not active already: `self`
             // holds the only reference to it.
-            unsafe {
-                match &f.own {
-                    Own::Released(own) => (own.activate_model_partition)(i, partition.clock.0, time),
-                    Own::Draft(own) => (own.activate_model_partition)(i, partition.clock.0, partition.element, time),
-                }
-            }
+            unsafe { f.activate(i, partition.clock.0, partition.element, time) }
         })?;
         Ok(Getting { partition, time, outcome })
     }

@@ -1,14 +1,14 @@
 //! One instance behind all its handles: the pointer, the rules of when it may be called, its end.
 
+use super::abi::{DraftFunctions, Fmi3Functions, Functions};
 use super::environment::{Environment, Health};
 use super::function::Function;
-use super::functions::{DraftFunctions, Functions, Own, ReleasedFunctions};
 use super::library::Library;
 use super::state::{StateSupport, States};
 use super::status::{Failure, Outcome, Status};
 use super::thread::{thread_host, visit};
-use super::types::{RawInstance, RawStatus};
-use crate::fmu::description::ValueReference;
+use super::types::{NOT_CALLED, RawInstance, RawStatus};
+use crate::fmu::description::{Interface, ValueReference};
 use crate::sys::prefetch::prefetch;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -44,6 +44,8 @@ pub(super) struct Shared {
     handle: Handle,
     pub(super) environment: Arc<Environment>,
     pub(super) library: Arc<Library>,
+    /// As what it was made.
+    interface: Interface,
     /// Partitions handed out and not dropped.
     pub(super) partitions: AtomicUsize,
     /// Copies of its state that were not freed.
@@ -53,11 +55,17 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(raw: RawInstance, environment: Arc<Environment>, library: Arc<Library>) -> Shared {
+    pub(super) fn new(
+        raw: RawInstance,
+        environment: Arc<Environment>,
+        library: Arc<Library>,
+        interface: Interface,
+    ) -> Shared {
         Shared {
             handle: Handle(raw),
             environment,
             library,
+            interface,
             partitions: AtomicUsize::new(0),
             states: Mutex::default(),
             support: OnceLock::new(),
@@ -138,9 +146,14 @@ impl Shared {
         clock: Option<ValueReference>,
         time: Option<f64>,
     ) -> Result<Outcome, Failure> {
+        if raw == NOT_CALLED && self.library.functions().adapts() {
+            return Err(Failure { function, status: Status::Discard, clock, time, refused: true });
+        }
         let status = Status::from_raw(raw).unwrap_or(Status::Error);
         if status > Status::Warning {
-            self.fail(status);
+            if status.ends(self.interface) {
+                self.fail(status);
+            }
             return Err(Failure { function, status, clock, time, refused: false });
         }
         if let Some(host) = thread_host() {
@@ -149,21 +162,21 @@ impl Shared {
         Ok(Outcome::Warning)
     }
 
-    /// [`Shared::call`] of a function that only the released dialect has, or has like this; in the draft it is refused.
+    /// [`Shared::call`] of a function that only FMI 3.0 has, or has like this; elsewhere it is refused.
     #[inline]
-    pub(super) fn call_released(
+    pub(super) fn call_fmi3(
         &self,
         function: Function,
         cause: Cause,
-        c: impl FnOnce(&ReleasedFunctions, RawInstance) -> RawStatus,
+        c: impl FnOnce(&Fmi3Functions, RawInstance) -> RawStatus,
     ) -> Result<Outcome, Failure> {
-        match &self.library.functions().own {
-            Own::Released(own) => self.call(function, cause, |_, instance| c(own, instance)),
-            Own::Draft(_) => Err(self.refusal(function, cause)),
+        match self.library.functions().fmi3() {
+            Some(own) => self.call(function, cause, |_, instance| c(own, instance)),
+            None => Err(self.refusal(function, cause)),
         }
     }
 
-    /// [`Shared::call`] of a function that only the draft has, or has like this; in the released dialect it is refused.
+    /// [`Shared::call`] of a function that only the draft has, or has like this; elsewhere it is refused.
     #[inline]
     pub(super) fn call_draft(
         &self,
@@ -171,9 +184,9 @@ impl Shared {
         cause: Cause,
         c: impl FnOnce(&DraftFunctions, RawInstance) -> RawStatus,
     ) -> Result<Outcome, Failure> {
-        match &self.library.functions().own {
-            Own::Draft(own) => self.call(function, cause, |_, instance| c(own, instance)),
-            Own::Released(_) => Err(self.refusal(function, cause)),
+        match self.library.functions().draft() {
+            Some(own) => self.call(function, cause, |_, instance| c(own, instance)),
+            None => Err(self.refusal(function, cause)),
         }
     }
 

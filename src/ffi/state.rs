@@ -216,7 +216,7 @@ impl Instance<ClockActivation> {
     }
 }
 
-impl<S> Instance<S> {
+impl<S, I> Instance<S, I> {
     /// Ends the instance: `fmi3Terminate` if it is healthy and initialised, `fmi3FreeInstance` unless it is fatal.
     pub fn end(self) -> Result<Outcome, Failure> {
         self.shared.finish()

@@ -1,7 +1,7 @@
 //! What an FMI call came to: the status it returned, and the failure that ends an instance.
 
 use super::function::Function;
-use crate::fmu::description::ValueReference;
+use crate::fmu::description::{Interface, ValueReference};
 use std::ffi::c_int;
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub enum Status {
     Ok = 0,
     /// Something is not quite right, the results are defined.
     Warning = 1,
-    /// The call was refused; in Scheduled Execution as final as an error.
+    /// The call was refused; in Scheduled Execution that is as final as an error.
     Discard = 2,
     /// The instance cannot go on.
     Error = 3,
@@ -32,6 +32,13 @@ impl Status {
             4 => Status::Fatal,
             _ => return None,
         })
+    }
+
+    /// Whether an instance of that interface type is called no more after a call that has returned this. A Discard refuses
+    /// what was asked for and leaves the instance as it is (FMI 2.0.5, 2.1.3); in Scheduled Execution, where nobody can ask
+    /// for something else in time, it is as final as an error.
+    pub(super) fn ends(self, interface: Interface) -> bool {
+        self > Status::Discard || (self == Status::Discard && interface == Interface::ScheduledExecution)
     }
 
     /// The standard's name, such as `fmi3Discard`.
@@ -77,6 +84,10 @@ pub struct Failure {
     pub refused: bool,
 }
 
+/// What returns an instance, and no status.
+const INSTANTIATE: [Function; 3] =
+    [Function::InstantiateModelExchange, Function::InstantiateCoSimulation, Function::InstantiateScheduledExecution];
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.function)?;
@@ -90,7 +101,7 @@ impl fmt::Display for Failure {
             (true, Status::Discard) => write!(f, " was not called: these values cannot be handed to it"),
             (true, Status::Fatal) => write!(f, " was not called: an instance of this FMU returned fmi3Fatal before"),
             (true, _) => write!(f, " was not called: the instance has failed before, or is in no state for it"),
-            (false, _) if self.function == Function::InstantiateScheduledExecution => write!(f, " returned NULL"),
+            (false, _) if INSTANTIATE.contains(&self.function) => write!(f, " returned NULL"),
             (false, status) => write!(f, " returned {status}"),
         }
     }

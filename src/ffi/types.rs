@@ -1,4 +1,5 @@
-//! The C types of both dialects, as they cross the boundary.
+//! The C types of FMI 3.0 and the draft, as they cross the boundary. Those that FMI 2.0 and 1.0 have otherwise are in
+//! [`super::abi`].
 //!
 //! `fmi3Boolean` and `fmi3Clock` are C's `bool`. A Rust `bool` that holds neither 0 nor 1 is undefined behaviour, and an
 //! FMU writes what it likes, so both are bytes here: 0 or 1 when we write, `!= 0` when we read. `fmi3Status` and
@@ -26,6 +27,8 @@ pub type RawString = *const c_char;
 pub type RawBinary = *const u8;
 /// `fmi3Status`, unchecked.
 pub type RawStatus = c_int;
+/// What an adapter answers, and no FMU behind it can: the FMU was not called, since its C interface has no way to say that.
+pub(super) const NOT_CALLED: RawStatus = RawStatus::MIN;
 /// `fmi3IntervalQualifier`, unchecked.
 pub type RawQualifier = c_int;
 
@@ -51,20 +54,3 @@ pub type DraftLogMessage = unsafe extern "C" fn(RawEnvironment, RawString, RawSt
 // SAFETY (of calling it): the environment is what the instance was given; both pointers are null or can be written to.
 pub type DraftIntermediateUpdate =
     unsafe extern "C" fn(RawEnvironment, f64, RawBool, RawBool, RawBool, RawBool, RawBool, *mut RawBool, *mut f64);
-
-/// What [`super::Functions::refusing`] answers with, by return type.
-pub(super) trait Refusal {
-    const REFUSED: Self;
-}
-impl Refusal for RawStatus {
-    const REFUSED: RawStatus = 3; // fmi3Error
-}
-impl Refusal for RawInstance {
-    const REFUSED: RawInstance = std::ptr::null_mut();
-}
-impl Refusal for RawString {
-    const REFUSED: RawString = c"3.0".as_ptr();
-}
-impl Refusal for () {
-    const REFUSED: () = ();
-}

@@ -12,7 +12,7 @@ use crate::ffi::{
     Batch, ClockElement, Failure, ForeignCall, Function, Initialization, Instance, InstanceControl, InstanceHost,
     Instantiated, Interval, Library, LoadErrorKind, Outcome, Partition, Status, Terminated, set_thread_host,
 };
-use crate::fmu::description::Abi;
+use crate::fmu::description::Interface;
 use crate::plan::{self, FmuId, TaskId};
 use crate::record::board::{Board, Global, OutsideCall};
 use crate::record::findings::{Finding, Occurrence};
@@ -80,17 +80,17 @@ pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refus
             None => {
                 let under_way = world.board.global(Global::OutsideCall);
                 under_way.store(OutsideCall::tag(FmuId(index)) | OutsideCall::LOADING, SeqCst);
-                let loaded = Library::load(&fmu.library, fmu.abi);
+                let loaded = Library::load(&fmu.library, fmu.abi, Interface::ScheduledExecution);
                 under_way.store(0, SeqCst);
                 let library = loaded.map_err(|error| {
                     let way_out = match &error.kind {
-                        LoadErrorKind::Abi { expected, .. } => {
-                            let other = if *expected == Abi::Draft { "released" } else { "draft" };
-                            format!(
-                                "; dialect = \"{other}\" in [fmu.{}] of the rig overrides the description",
+                        LoadErrorKind::Abi { speaks, .. } => match speaks.dialect() {
+                            Some(dialect) => format!(
+                                "; dialect = \"{dialect}\" in [fmu.{}] of the rig overrides the description",
                                 fmu.name
-                            )
-                        }
+                            ),
+                            None => String::new(),
+                        },
                         // Root may read everything, but not without its capabilities.
                         _ if error.to_string().contains("Permission denied") => {
                             "; FMU code has no privileges, root's neither: let everybody read the library, its folders and \

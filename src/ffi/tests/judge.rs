@@ -346,7 +346,7 @@ fn first(references: *const u32, n: usize) -> u32 {
 
 /// The stub's table.
 pub fn functions() -> Functions {
-    let own = ReleasedFunctions {
+    let own = Fmi3Functions {
         instantiate_scheduled_execution: instantiate,
         activate_model_partition: judged!(activate: ActivateModelPartition(clock: u32, time: f64) clock, time),
         get_clock: judged!(get_clock: GetClock(_r: *const u32, _n: usize, _v: *mut u8) 0, 0.0),
@@ -360,7 +360,7 @@ pub fn functions() -> Functions {
         set_shift_decimal: judged!(
             set_shift: SetShiftDecimal(r: *const u32, n: usize, _v: *const f64) first(r, n), 0.0
         ),
-        ..ReleasedFunctions::refusing()
+        ..Fmi3Functions::refusing()
     };
     Functions {
         free_instance: free,
@@ -380,7 +380,7 @@ pub fn functions() -> Functions {
         free_fmu_state: free_state,
         set_float64: judged!(set: SetFloat64(r: *const u32, n: usize, _v: *const f64, _c: usize) first(r, n) / 100, 0.0),
         get_float64: judged!(get: GetFloat64(r: *const u32, n: usize, _v: *mut f64, _c: usize) first(r, n) / 100, 0.0),
-        ..Functions::refusing(Own::Released(own))
+        ..Functions::refusing(Own::Fmi3(own))
     }
 }
 

@@ -1,14 +1,15 @@
 //! Shared libraries that are FMUs, and some that are not: tiny C files, compiled here.
 
+use crate::ffi::abi::DRAFT_CORE;
 use crate::ffi::{Function, Library, LoadError, LoadErrorKind};
-use crate::fmu::description::Abi;
+use crate::fmu::description::{Abi, Interface};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Compiles C text to a shared library.
-fn compile(dir: &Path, name: &str, text: &str, extra: &[&str]) -> PathBuf {
-    let (source, library) = (dir.join(format!("{name}.c")), dir.join(format!("lib{name}.so")));
+/// Compiles C text to a shared library of that name.
+pub fn compile(dir: &Path, name: &str, text: &str, extra: &[&str]) -> PathBuf {
+    let (source, library) = (dir.join(format!("{name}.c")), dir.join(format!("{name}.so")));
     std::fs::write(&source, text).unwrap();
     let mut cc = Command::new(std::env::var_os("CC").unwrap_or("cc".into()));
     cc.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).args(extra);
@@ -29,8 +30,12 @@ fn exporting_in<'a>(abi: Abi, functions: impl Iterator<Item = &'a Function>, ver
     functions.map(define).collect()
 }
 
+fn load_as(path: &Path, abi: Abi) -> Result<Library, LoadError> {
+    Library::load(path, abi, Interface::ScheduledExecution)
+}
+
 fn load(path: &Path) -> Result<String, LoadError> {
-    Library::load(path, Abi::Fmi3).map(|library| library.version())
+    load_as(path, Abi::Fmi3).map(|library| library.version())
 }
 
 #[test]
@@ -47,7 +52,10 @@ fn other_versions_are_refused() {
     let dir = TempDir::new().unwrap();
     for (number, version) in ["2.0", "4.0", "30", ""].into_iter().enumerate() {
         let path = compile(dir.path(), &format!("v{number}"), &exporting(Function::ALL.iter(), version), &[]);
-        assert_eq!(load(&path).unwrap_err().kind, LoadErrorKind::Version(version.to_owned()));
+        assert_eq!(
+            load(&path).unwrap_err().kind,
+            LoadErrorKind::Version { abi: Abi::Fmi3, version: version.to_owned() }
+        );
     }
 }
 
@@ -80,31 +88,37 @@ fn a_library_of_the_other_dialect_is_refused_by_a_name_that_gives_it_away() {
         compile(dir.path(), name, &exporting_in(dialect, functions, version), &[])
     };
     let (released, draft) = (compiled("released", Fmi3, "3.0"), compiled("draft", Draft, "3.0"));
-    assert!(Library::load(&released, Fmi3).is_ok());
-    assert!(Library::load(&draft, Draft).is_ok_and(|library| library.missing().is_empty()));
+    assert!(load_as(&released, Fmi3).is_ok());
+    assert!(load_as(&draft, Draft).is_ok_and(|library| library.missing().is_empty()));
     for (path, expected, sign) in
         [(&released, Draft, "fmi3DeserializeFMUState"), (&draft, Fmi3, "fmi3DeSerializeFMUState")]
     {
-        let error = Library::load(path, expected).unwrap_err();
-        assert_eq!(error.kind, LoadErrorKind::Abi { expected, sign: sign.to_owned() });
+        let error = load_as(path, expected).unwrap_err();
+        let speaks = if expected == Draft { Fmi3 } else { Draft };
+        assert_eq!(error.kind, LoadErrorKind::Abi { expected, speaks, sign: sign.to_owned() });
         assert!(error.to_string().contains(sign), "{error}");
     }
     // Where names do not tell, the version does.
-    let core = || Function::ALL.iter().filter(|f| super::super::library::CORE.contains(f));
+    let core = || Function::ALL.iter().filter(|f| DRAFT_CORE.contains(f));
     for (version, refused) in [("3.0-alpha.5", None), ("3.0", None), ("3.0.1", Some(Draft)), ("2.0", None)] {
         let path = compile(dir.path(), &format!("core{version}"), &exporting_in(Draft, core(), version), &[]);
-        match (Library::load(&path, Draft), version, refused) {
+        match (load_as(&path, Draft), version, refused) {
             (Ok(library), "3.0" | "3.0-alpha.5", _) => assert!(library.missing().contains(&Function::GetUInt8)),
-            (Err(error), "2.0", _) => assert_eq!(error.kind, LoadErrorKind::Version("2.0".to_owned())),
+            (Err(error), "2.0", _) => {
+                assert_eq!(error.kind, LoadErrorKind::Version { abi: Draft, version: version.to_owned() });
+            }
             (Err(error), _, Some(expected)) => {
-                assert_eq!(error.kind, LoadErrorKind::Abi { expected, sign: format!("version {version}") });
+                assert_eq!(
+                    error.kind,
+                    LoadErrorKind::Abi { expected, speaks: Fmi3, sign: format!("version {version}") }
+                );
             }
             (result, ..) => panic!("{version}: {result:?}"),
         }
     }
     let alpha = compiled("alpha", Fmi3, "3.0-alpha.5");
-    let kind = Library::load(&alpha, Fmi3).unwrap_err().kind;
-    assert_eq!(kind, LoadErrorKind::Abi { expected: Fmi3, sign: "version 3.0-alpha.5".to_owned() });
+    let kind = load_as(&alpha, Fmi3).unwrap_err().kind;
+    assert_eq!(kind, LoadErrorKind::Abi { expected: Fmi3, speaks: Draft, sign: "version 3.0-alpha.5".to_owned() });
 }
 
 #[test]
@@ -112,16 +126,19 @@ fn what_no_fmu_of_the_draft_can_do_without_is_listed_when_it_is_missing() {
     let dir = TempDir::new().unwrap();
     let functions = Function::ALL.iter().filter(|f| of_draft(f) && **f != Function::GetClock);
     let path = compile(dir.path(), "lacking", &exporting_in(Abi::Draft, functions, "3.0"), &[]);
-    let error = Library::load(&path, Abi::Draft).unwrap_err();
+    let error = load_as(&path, Abi::Draft).unwrap_err();
     let missing = vec![Function::GetClock];
-    assert_eq!(error.kind, LoadErrorKind::MissingSymbols { abi: Abi::Draft, missing });
+    assert_eq!(
+        error.kind,
+        LoadErrorKind::MissingSymbols { abi: Abi::Draft, interface: Interface::ScheduledExecution, missing }
+    );
     assert!(error.to_string().ends_with("(draft of FMI 3.0) needs: fmi3GetClock"), "{error}");
 }
 
 #[test]
 fn a_missing_dependency_is_told_in_dlopens_words_with_a_hint() {
     let dir = TempDir::new().unwrap();
-    let needed = compile(dir.path(), "needed", "int needed(void) { return 1; }", &[]);
+    let needed = compile(dir.path(), "libneeded", "int needed(void) { return 1; }", &[]);
     let (place, text) = (format!("-L{}", dir.path().display()), "int needed(void); int use(void) { return needed(); }");
     let path = compile(dir.path(), "needing", text, &[&place, "-lneeded"]);
     std::fs::remove_file(needed).unwrap();

@@ -1,6 +1,7 @@
-//! Tests with stub FMUs: function tables written in Rust, so no shared library is needed (except in `loading`).
+//! Tests with stub FMUs: function tables written in Rust, so no shared library is needed (except in `loading` and `before_fmi3`).
 
 mod batches;
+mod before_fmi3;
 mod bytes;
 mod callbacks;
 mod derivatives;

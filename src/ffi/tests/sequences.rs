@@ -308,12 +308,12 @@ fn random_sequences_come_to_every_state_and_failure() {
 }
 
 /// What the judge says of an importer that makes these calls of one instance, past all types.
-fn judged(calls: impl Fn(&Functions, &ReleasedFunctions, RawInstance)) -> Vec<String> {
+fn judged(calls: impl Fn(&Functions, &Fmi3Functions, RawInstance)) -> Vec<String> {
     judge::begin(1, 0);
     let library = Arc::new(Library::from_functions(judge::functions()));
     let made = library.instantiate_scheduled_execution("stub", "{token}", None, false, Arc::new(Ear)).unwrap();
     let functions = library.functions();
-    let Own::Released(own) = &functions.own else { unreachable!("the stub is of the released dialect") };
+    let own = functions.fmi3().expect("the stub is of FMI 3.0");
     calls(functions, own, std::ptr::without_provenance_mut(1));
     std::mem::forget(made);
     judge::verdict().broken
@@ -336,11 +336,11 @@ fn the_judge_sees_calls_that_the_standard_forbids() {
         // SAFETY: one reference, room for one value.
         unsafe { (f.get_float64)(i, &(100 * clock), 1, &mut 0.0, 1) }
     };
-    let activate = |own: &ReleasedFunctions, i, clock, time| {
+    let activate = |own: &Fmi3Functions, i, clock, time| {
         // SAFETY: the stub follows no pointer.
         unsafe { (own.activate_model_partition)(i, clock, time) }
     };
-    type Calls<'a> = &'a dyn Fn(&Functions, &ReleasedFunctions, RawInstance);
+    type Calls<'a> = &'a dyn Fn(&Functions, &Fmi3Functions, RawInstance);
     let wrong: [(&str, Calls); 12] = [
         ("fmi3FreeInstance, instance 0, Instantiated: with states that were not freed", &|f, _, i| {
             // SAFETY: there is room for one pointer.

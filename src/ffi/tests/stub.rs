@@ -262,12 +262,12 @@ pub fn functions() -> Functions {
                     // SAFETY: as above.
                     unsafe { note_set(r, n, v, c) }
                 }),
-                own: Own::Released(ReleasedFunctions {
+                own: Own::Fmi3(Fmi3Functions {
                     instantiate_scheduled_execution: instantiate,
                     activate_model_partition: stub_function!(activate: ActivateModelPartition(_c: u32, _t: f64) {}),
                     get_clock,
                     get_interval_decimal: get_interval,
-                    ..ReleasedFunctions::refusing()
+                    ..Fmi3Functions::refusing()
                 }),
                 free_instance: free,
                 terminate: stub_function!(terminate: Terminate() {}),
@@ -321,7 +321,7 @@ pub fn functions() -> Functions {
                         LAST_CATEGORIES.set((!c.is_null()).then(|| (0..n).map(text).collect()));
                     }
                 ),
-                ..Functions::refusing(Own::Released(ReleasedFunctions::refusing()))
+                ..Functions::refusing(Own::Fmi3(Fmi3Functions::refusing()))
             }
         };
     }

@@ -52,6 +52,15 @@ pub enum Abi {
 }
 
 impl Abi {
+    /// The dialect of FMI 3.0 that it is, as a rig names it.
+    pub fn dialect(self) -> Option<&'static str> {
+        match self {
+            Abi::Fmi3 => Some("released"),
+            Abi::Draft => Some("draft"),
+            Abi::Fmi1 | Abi::Fmi2 => None,
+        }
+    }
+
     /// How messages call it.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,0 +1,224 @@
+//! What the adapters of FMI 2.0 and 1.0 share: the instance that Rust holds, and values of other C types.
+//!
+//! Both have no arrays, so that there are as many values as value references, and four types: Real is `Float64`, Integer is
+//! `Int32` and, as enumerations are, `Int64`; Boolean; String. Nothing is allocated: where C's type is another one, values are
+//! converted on the stack, [`PIECE`] of them for each call of the FMU.
+
+use super::{Birth, Functions};
+use crate::ffi::types::*;
+use crate::fmu::description::Interface;
+use std::ffi::{CStr, c_void};
+use std::mem::MaybeUninit;
+
+/// So many values are converted at once.
+pub(super) const PIECE: usize = 256;
+
+/// What stands behind the instance that Rust holds of an FMU with the functions `F`. `K` lives as long as the FMU's
+/// instance, which may hold on to it.
+pub(super) struct Component<F, K = ()> {
+    pub(super) functions: F,
+    /// `fmi2Component` or `fmiComponent`.
+    pub(super) raw: RawInstance,
+    pub(super) interface: Interface,
+    pub(super) environment: RawEnvironment,
+    pub(super) _kept: K,
+}
+
+impl<F: Copy, K> Component<F, K> {
+    /// What Rust takes for the instance; NULL when the FMU has made none.
+    pub(super) fn hand_out(functions: F, raw: RawInstance, birth: &Birth, kept: K) -> RawInstance {
+        if raw.is_null() {
+            return raw;
+        }
+        let Birth { interface, environment, .. } = *birth;
+        Box::into_raw(Box::new(Component { functions, raw, interface, environment, _kept: kept })).cast()
+    }
+
+    /// # Safety
+    /// `instance` is what [`Component::hand_out`] gave for a component of this type, and not taken back yet.
+    pub(super) unsafe fn behind<'a>(instance: RawInstance) -> &'a Self {
+        // SAFETY: this function's contract; only shared references to it exist until it is taken back.
+        unsafe { &*instance.cast() }
+    }
+
+    /// # Safety
+    /// As [`Component::behind`], and nobody uses the instance any more.
+    pub(super) unsafe fn take_back(instance: RawInstance) -> Box<Self> {
+        // SAFETY: this function's contract, and it came out of a box.
+        unsafe { Box::from_raw(instance.cast()) }
+    }
+}
+
+/// A status as the FMU returned it, which must not be taken for an adapter's own [`NOT_CALLED`]. (`fmi2Pending` is one that
+/// nobody here has allowed.)
+pub(super) fn status(raw: RawStatus) -> RawStatus {
+    if (0..=4).contains(&raw) { raw } else { 3 }
+}
+
+/// Sets values that C holds as another type, unless one of them does not fit: then nothing is called.
+///
+/// # Safety
+/// There are `n` references and `n_values` values. `set` is handed as many references as it is told, and values for all of
+/// them, both until it returns.
+pub(super) unsafe fn set_converted<T: Copy, R: Copy + Default>(
+    references: *const RawReference,
+    n: usize,
+    values: *const T,
+    n_values: usize,
+    convert: impl Fn(T) -> Option<R>,
+    mut set: impl FnMut(*const RawReference, usize, *const R) -> RawStatus,
+) -> RawStatus {
+    if n != n_values {
+        return NOT_CALLED;
+    }
+    // SAFETY: this function's contract.
+    let (references, values) =
+        unsafe { (std::slice::from_raw_parts(references, n), std::slice::from_raw_parts(values, n)) };
+    if values.iter().any(|value| convert(*value).is_none()) {
+        return NOT_CALLED;
+    }
+    let mut worst = 0;
+    for (references, values) in references.chunks(PIECE).zip(values.chunks(PIECE)) {
+        let mut converted = [R::default(); PIECE];
+        for (place, value) in converted.iter_mut().zip(values) {
+            *place = convert(*value).unwrap_or_default();
+        }
+        worst = worst.max(status(set(references.as_ptr(), references.len(), converted.as_ptr())));
+        if worst > 1 {
+            break;
+        }
+    }
+    worst
+}
+
+/// Gets values that C holds as another type.
+///
+/// # Safety
+/// There are `n` references, and room for `n_values` values. `get` is handed as many references as it is told, and room for
+/// the values of all of them, both until it returns.
+pub(super) unsafe fn get_converted<T, R: Copy + Default>(
+    references: *const RawReference,
+    n: usize,
+    values: *mut T,
+    n_values: usize,
+    convert: impl Fn(R) -> T,
+    mut get: impl FnMut(*const RawReference, usize, *mut R) -> RawStatus,
+) -> RawStatus {
+    if n != n_values {
+        return NOT_CALLED;
+    }
+    // SAFETY: this function's contract.
+    let (references, values) =
+        unsafe { (std::slice::from_raw_parts(references, n), std::slice::from_raw_parts_mut(values, n)) };
+    let mut worst = 0;
+    for (references, values) in references.chunks(PIECE).zip(values.chunks_mut(PIECE)) {
+        let mut converted = [R::default(); PIECE];
+        worst = worst.max(status(get(references.as_ptr(), references.len(), converted.as_mut_ptr())));
+        if worst > 1 {
+            break;
+        }
+        for (place, value) in values.iter_mut().zip(converted) {
+            *place = convert(value);
+        }
+    }
+    worst
+}
+
+/// An adapter: a function of the table [`Functions`] for the component that stands behind its first argument.
+macro_rules! adapter {
+    ($name:ident($component:ident: $Component:ty $(, $arg:ident: $type:ty)*) $body:block) => {
+        /// # Safety
+        /// As the field of [`Functions`] with this name demands; the instance is one that this C interface has handed out.
+        unsafe extern "C" fn $name(instance: RawInstance $(, $arg: $type)*) -> RawStatus {
+            // SAFETY: this function's contract.
+            let $component = unsafe { <$Component>::behind(instance) };
+            $body
+        }
+    };
+}
+pub(super) use adapter;
+
+/// Adapters for the types of values that FMI 2.0 and 1.0 hold alike.
+macro_rules! value_adapters {
+    ($Component:ty) => {
+        value_adapters!(plain $Component, get_float64, get_real, *mut f64);
+        value_adapters!(plain $Component, set_float64, set_real, *const f64);
+        value_adapters!(plain $Component, get_int32, get_integer, *mut i32);
+        value_adapters!(plain $Component, set_int32, set_integer, *const i32);
+        value_adapters!(plain $Component, get_string, get_string, *mut RawString);
+        value_adapters!(plain $Component, set_string, set_string, *const RawString);
+        adapter!(get_int64(c: $Component, r: *const RawReference, n: usize, v: *mut i64, n_values: usize) {
+            // SAFETY: this function's contract; the FMU writes as many values as there are references.
+            unsafe { get_converted(r, n, v, n_values, i64::from, |r, n, v: *mut c_int| (c.functions.get_integer)(c.raw, r, n, v)) }
+        });
+        adapter!(set_int64(c: $Component, r: *const RawReference, n: usize, v: *const i64, n_values: usize) {
+            let convert = |value| c_int::try_from(value).ok();
+            // SAFETY: as above; it reads as many.
+            unsafe { set_converted(r, n, v, n_values, convert, |r, n, v| (c.functions.set_integer)(c.raw, r, n, v)) }
+        });
+    };
+    (plain $Component:ty, $name:ident, $field:ident, $Values:ty) => {
+        adapter!($name(c: $Component, references: *const RawReference, n: usize, values: $Values, n_values: usize) {
+            if n != n_values {
+                return NOT_CALLED;
+            }
+            // SAFETY: this function's contract; there are as many values as references.
+            status(unsafe { (c.functions.$field)(c.raw, references, n, values) })
+        });
+    };
+}
+pub(super) use value_adapters;
+
+/// The message of a logger that C calls like `printf`. What follows the format, Rust cannot read in general; so a format is
+/// told as it stands, but for `"%s"`, whose one argument travels where a sixth named one would.
+///
+/// # Safety
+/// The format is null or a C string; if it is `"%s"`, `first` is null or one too.
+pub(super) unsafe fn printed(format: RawString, first: MaybeUninit<RawString>) -> RawString {
+    // SAFETY: not null, so by contract a C string.
+    if !format.is_null() && unsafe { CStr::from_ptr(format) } == c"%s" {
+        // SAFETY: the FMU has handed an argument over, as its format says.
+        return unsafe { first.assume_init() };
+    }
+    format
+}
+
+/// A logger as C calls it: environment or component, instance name, status, category, message, and what `printf` takes.
+// SAFETY (of calling it): the environment is what the instance was given, the texts are null or C strings, and there are as
+// many more arguments of their types as the message has conversions.
+pub type Logger = unsafe extern "C" fn(*mut c_void, RawString, RawStatus, RawString, RawString, ...);
+/// A logger as Rust can define it: of the further arguments it takes the first.
+// SAFETY (of calling it): as above.
+pub(super) type DefinedLogger =
+    unsafe extern "C" fn(*mut c_void, RawString, RawStatus, RawString, RawString, MaybeUninit<RawString>);
+
+/// The one as the other.
+pub(super) fn variadic(logger: DefinedLogger) -> Logger {
+    // SAFETY: C hands the further arguments of a variadic function over where those of another one would be: on x86-64
+    // (System V) and AArch64 (AAPCS64) the sixth argument, if it is a pointer, in a register. Where there is none, or it is
+    // no pointer, the register holds something else, which is looked at only when the format promises one ([`printed`]).
+    unsafe { std::mem::transmute::<DefinedLogger, Logger>(logger) }
+}
+
+/// `fmi2CallbackAllocateMemory`, `fmiCallbackAllocateMemory`: zeros.
+///
+/// # Safety
+/// None: it may be called with anything.
+pub(super) unsafe extern "C" fn allocate(count: usize, size: usize) -> *mut c_void {
+    // SAFETY: looks at no pointer, and checks the product.
+    unsafe { libc::calloc(count, size) }
+}
+
+/// `fmi2CallbackFreeMemory`, `fmiCallbackFreeMemory`.
+///
+/// # Safety
+/// The pointer is null or came from [`allocate`] and was not freed.
+pub(super) unsafe extern "C" fn free(memory: *mut c_void) {
+    // SAFETY: this function's contract.
+    unsafe { libc::free(memory) }
+}
+
+/// Everything that an adapter does not express is not called.
+pub(super) fn nothing(own: super::Own) -> Functions {
+    Functions::answering::<super::table::Absent>(own)
+}

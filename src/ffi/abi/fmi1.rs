@@ -1,0 +1,296 @@
+//! FMI 1.0: Model Exchange and Co-Simulation are two standards that share the functions of values. All symbols begin with the
+//! model identifier, and neither has an Initialization Mode: what enters it initialises, since from there on values can be
+//! set and read, and what leaves it calls nothing.
+
+use super::adapter::*;
+use super::table::{Group, table};
+use super::{Birth, CInterface, Functions, Own};
+use crate::ffi::Function;
+use crate::ffi::callbacks;
+use crate::ffi::thread::{inside, visit};
+use crate::ffi::types::*;
+use crate::fmu::description::{Abi, Interface};
+use std::ffi::{c_int, c_void};
+use std::mem::MaybeUninit;
+
+pub(super) const FMI1: CInterface = CInterface {
+    abi: Abi::Fmi1,
+    short: "FMI 1.0",
+    lists: &[Fmi1Functions::LIST],
+    other_names: &[(Function::GetInt64, "fmiGetInteger"), (Function::SetInt64, "fmiSetInteger")],
+    // What a slave of Co-Simulation has beyond that depends on its capability flags.
+    indispensable: Some(&[
+        Function::GetTypesPlatform,
+        Function::GetVersion,
+        Function::InstantiateCoSimulation,
+        Function::InstantiateModelExchange,
+        Function::FreeInstance,
+        Function::EnterInitializationMode,
+        Function::Terminate,
+        Function::DoStep,
+        Function::SetTime,
+        Function::UpdateDiscreteStates,
+        Function::CompletedIntegratorStep,
+    ]),
+    signs: &["fmiGetVersion", "fmiInstantiateSlave", "fmiInstantiateModel"],
+    has_version: |version| version == "1.0",
+    versions: "1.0",
+    prefixed: true,
+    resolve: |symbol| {
+        // SAFETY: what is asked of `CInterface::resolve`.
+        unsafe { Fmi1Functions::resolve(symbol) }.into()
+    },
+};
+
+/// `fmiCallbackFunctions` of Model Exchange.
+#[derive(Clone, Copy)]
+#[repr(C)]
+#[allow(missing_docs)] // the standard's names
+pub struct Fmi1ModelCallbacks {
+    pub logger: Logger,
+    // SAFETY (of calling them): as in C.
+    pub allocate_memory: unsafe extern "C" fn(usize, usize) -> *mut c_void,
+    pub free_memory: unsafe extern "C" fn(*mut c_void),
+}
+
+/// `fmiCallbackFunctions` of Co-Simulation.
+#[derive(Clone, Copy)]
+#[repr(C)]
+#[allow(missing_docs)] // the standard's names
+pub struct Fmi1SlaveCallbacks {
+    pub common: Fmi1ModelCallbacks,
+    // SAFETY (of calling it): as in C.
+    pub step_finished: Option<unsafe extern "C" fn(RawInstance, RawStatus)>,
+}
+
+/// `fmiEventInfo`.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+#[allow(missing_docs)] // the standard's names
+pub struct Fmi1EventInfo {
+    pub iteration_converged: RawBool,
+    pub state_value_references_changed: RawBool,
+    pub state_values_changed: RawBool,
+    pub terminate_simulation: RawBool,
+    pub upcoming_time_event: RawBool,
+    pub next_event_time: f64,
+}
+
+table! {
+    /// The functions of an FMU of FMI 1.0. Made [`Functions`], they stand behind adapters.
+    Fmi1Functions
+    [ModelExchange CoSimulation] {
+        GetVersion, get_version, "fmiGetVersion", () -> RawString;
+        SetDebugLogging, set_debug_logging, "fmiSetDebugLogging", (
+            component: RawInstance, logging_on: RawBool
+        ) -> RawStatus;
+        GetFloat64, get_real, "fmiGetReal", (
+            component: RawInstance, references: *const RawReference, n: usize, values: *mut f64
+        ) -> RawStatus;
+        GetInt32, get_integer, "fmiGetInteger", (
+            component: RawInstance, references: *const RawReference, n: usize, values: *mut c_int
+        ) -> RawStatus;
+        GetBoolean, get_boolean, "fmiGetBoolean", (
+            component: RawInstance, references: *const RawReference, n: usize, values: *mut RawBool
+        ) -> RawStatus;
+        GetString, get_string, "fmiGetString", (
+            component: RawInstance, references: *const RawReference, n: usize, values: *mut RawString
+        ) -> RawStatus;
+        SetFloat64, set_real, "fmiSetReal", (
+            component: RawInstance, references: *const RawReference, n: usize, values: *const f64
+        ) -> RawStatus;
+        SetInt32, set_integer, "fmiSetInteger", (
+            component: RawInstance, references: *const RawReference, n: usize, values: *const c_int
+        ) -> RawStatus;
+        SetBoolean, set_boolean, "fmiSetBoolean", (
+            component: RawInstance, references: *const RawReference, n: usize, values: *const RawBool
+        ) -> RawStatus;
+        SetString, set_string, "fmiSetString", (
+            component: RawInstance, references: *const RawReference, n: usize, values: *const RawString
+        ) -> RawStatus;
+    }
+    [CoSimulation] {
+        GetTypesPlatform, get_types_platform, "fmiGetTypesPlatform", () -> RawString;
+        InstantiateCoSimulation, instantiate_slave, "fmiInstantiateSlave", (
+            instance_name: RawString, guid: RawString, fmu_location: RawString, mime_type: RawString, timeout: f64,
+            visible: RawBool, interactive: RawBool, functions: Fmi1SlaveCallbacks, logging_on: RawBool
+        ) -> RawInstance;
+        FreeInstance, free_slave_instance, "fmiFreeSlaveInstance", (component: RawInstance) -> ();
+        EnterInitializationMode, initialize_slave, "fmiInitializeSlave", (
+            component: RawInstance, start: f64, stop_time_defined: RawBool, stop: f64
+        ) -> RawStatus;
+        Terminate, terminate_slave, "fmiTerminateSlave", (component: RawInstance) -> RawStatus;
+        Reset, reset_slave, "fmiResetSlave", (component: RawInstance) -> RawStatus;
+        DoStep, do_step, "fmiDoStep", (
+            component: RawInstance, current_communication_point: f64, communication_step_size: f64, new_step: RawBool
+        ) -> RawStatus;
+    }
+    [ModelExchange] {
+        GetTypesPlatform, get_model_types_platform, "fmiGetModelTypesPlatform", () -> RawString;
+        InstantiateModelExchange, instantiate_model, "fmiInstantiateModel", (
+            instance_name: RawString, guid: RawString, functions: Fmi1ModelCallbacks, logging_on: RawBool
+        ) -> RawInstance;
+        FreeInstance, free_model_instance, "fmiFreeModelInstance", (component: RawInstance) -> ();
+        EnterInitializationMode, initialize, "fmiInitialize", (
+            component: RawInstance, tolerance_controlled: RawBool, relative_tolerance: f64,
+            event_info: *mut Fmi1EventInfo
+        ) -> RawStatus;
+        Terminate, terminate, "fmiTerminate", (component: RawInstance) -> RawStatus;
+        SetTime, set_time, "fmiSetTime", (component: RawInstance, time: f64) -> RawStatus;
+        SetContinuousStates, set_continuous_states, "fmiSetContinuousStates", (
+            component: RawInstance, continuous_states: *const f64, n_continuous_states: usize
+        ) -> RawStatus;
+        CompletedIntegratorStep, completed_integrator_step, "fmiCompletedIntegratorStep", (
+            component: RawInstance, call_event_update: *mut RawBool
+        ) -> RawStatus;
+        GetContinuousStateDerivatives, get_derivatives, "fmiGetDerivatives", (
+            component: RawInstance, derivatives: *mut f64, n_continuous_states: usize
+        ) -> RawStatus;
+        GetEventIndicators, get_event_indicators, "fmiGetEventIndicators", (
+            component: RawInstance, event_indicators: *mut f64, n_event_indicators: usize
+        ) -> RawStatus;
+        UpdateDiscreteStates, event_update, "fmiEventUpdate", (
+            component: RawInstance, intermediate_results: RawBool, event_info: *mut Fmi1EventInfo
+        ) -> RawStatus;
+        GetContinuousStates, get_continuous_states, "fmiGetContinuousStates", (
+            component: RawInstance, continuous_states: *mut f64, n_continuous_states: usize
+        ) -> RawStatus;
+        GetNominalsOfContinuousStates, get_nominal_continuous_states, "fmiGetNominalContinuousStates", (
+            component: RawInstance, nominals: *mut f64, n_continuous_states: usize
+        ) -> RawStatus;
+    }
+}
+
+type Component = super::adapter::Component<Fmi1Functions>;
+
+impl Fmi1Functions {
+    /// # Safety
+    /// As [`Functions::instantiate`].
+    pub(super) unsafe fn instantiate(&self, birth: &Birth) -> RawInstance {
+        let Birth { name, token, resources, logging_on, .. } = *birth;
+        let common = Fmi1ModelCallbacks { logger: variadic(log_message), allocate_memory: allocate, free_memory: free };
+        // SAFETY: this function's contract.
+        let raw = unsafe {
+            match birth.interface {
+                Interface::ModelExchange => (self.instantiate_model)(name, token, common, logging_on),
+                Interface::CoSimulation => {
+                    let mime_type = c"application/x-fmu-sharedlibrary".as_ptr();
+                    let functions = Fmi1SlaveCallbacks { common, step_finished: None };
+                    (self.instantiate_slave)(name, token, resources, mime_type, 0.0, 0, 0, functions, logging_on)
+                }
+                Interface::ScheduledExecution => return std::ptr::null_mut(),
+            }
+        };
+        Component::hand_out(*self, raw, birth, ())
+    }
+}
+
+impl Fmi1Functions {
+    pub(super) fn types_platform(&self, interface: Interface) -> super::TextFunction {
+        match interface {
+            Interface::CoSimulation => self.get_types_platform,
+            _ => self.get_model_types_platform,
+        }
+    }
+}
+
+impl From<Fmi1Functions> for Functions {
+    fn from(own: Fmi1Functions) -> Functions {
+        Functions {
+            get_version: own.get_version,
+            set_debug_logging,
+            free_instance,
+            enter_initialization_mode,
+            exit_initialization_mode,
+            terminate,
+            reset,
+            get_float64,
+            set_float64,
+            get_int32,
+            set_int32,
+            get_int64,
+            set_int64,
+            get_boolean,
+            set_boolean,
+            get_string,
+            set_string,
+            ..nothing(Own::Fmi1(own))
+        }
+    }
+}
+
+value_adapters!(Component);
+value_adapters!(plain Component, get_boolean, get_boolean, *mut RawBool);
+value_adapters!(plain Component, set_boolean, set_boolean, *const RawBool);
+
+// There are no categories.
+adapter!(set_debug_logging(c: Component, on: RawBool, _n: usize, _categories: *const RawString) {
+    // SAFETY: this function's contract.
+    status(unsafe { (c.functions.set_debug_logging)(c.raw, on) })
+});
+adapter!(enter_initialization_mode(
+    c: Component, has_tolerance: RawBool, tolerance: f64, start: f64, has_stop: RawBool, stop: f64
+) {
+    let functions = &c.functions;
+    if c.interface == Interface::CoSimulation {
+        // SAFETY: this function's contract: the instance is alive and in state Instantiated.
+        return status(unsafe { (functions.initialize_slave)(c.raw, start, has_stop, stop) });
+    }
+    // SAFETY: as above.
+    let timed = visit(c.environment.cast(), Function::SetTime, || unsafe { (functions.set_time)(c.raw, start) });
+    if status(timed) > 1 {
+        return status(timed);
+    }
+    // SAFETY: as above. Of the events that it tells there is nobody yet to know.
+    let initialized =
+        unsafe { (functions.initialize)(c.raw, has_tolerance, tolerance, &mut Fmi1EventInfo::default()) };
+    status(timed).max(status(initialized))
+});
+adapter!(exit_initialization_mode(_c: Component) { 0 });
+adapter!(terminate(c: Component) {
+    // SAFETY: this function's contract.
+    status(unsafe {
+        match c.interface {
+            Interface::CoSimulation => (c.functions.terminate_slave)(c.raw),
+            _ => (c.functions.terminate)(c.raw),
+        }
+    })
+});
+adapter!(reset(c: Component) {
+    match c.interface {
+        // SAFETY: this function's contract.
+        Interface::CoSimulation => status(unsafe { (c.functions.reset_slave)(c.raw) }),
+        _ => NOT_CALLED,
+    }
+});
+
+/// # Safety
+/// As `Functions::free_instance` demands; the instance is one of FMI 1.0.
+unsafe extern "C" fn free_instance(instance: RawInstance) {
+    // SAFETY: this function's contract: nobody uses the instance any more.
+    unsafe {
+        let component = Component::take_back(instance);
+        match component.interface {
+            Interface::CoSimulation => (component.functions.free_slave_instance)(component.raw),
+            _ => (component.functions.free_model_instance)(component.raw),
+        }
+    }
+}
+
+/// `fmiCallbackLogger`, as far as Rust can define it. It is not told the importer's environment, so the thread must know whose
+/// call it is inside of.
+///
+/// # Safety
+/// By FMU code only: as [`Logger`].
+unsafe extern "C" fn log_message(
+    _component: RawInstance,
+    _instance_name: RawString,
+    status: RawStatus,
+    category: RawString,
+    format: RawString,
+    first: MaybeUninit<RawString>,
+) {
+    let environment = inside().environment.cast_mut().cast();
+    // SAFETY: the same contract; the environment is null, or that of the call that this thread is inside of, which keeps it.
+    unsafe { callbacks::log_message(environment, status, category, printed(format, first)) }
+}
