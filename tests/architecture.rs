@@ -195,7 +195,7 @@ const ASK_ABI: &[(&str, &str)] = &[
     ("plan::batches", "the draft reads variables of output clocks when these tick"),
     ("runner::thread_host::routing", "in the draft an output clock says how long after its tick others follow"),
     ("record::trace::chrome", "kinds of clocks in words"),
-    ("supervisor::collect", "whose remedy a finding names"),
+    ("supervisor::fmus", "what mends a failed call"),
     ("supervisor::error", "which key of the rig overrides a description"),
     ("cli::inspect::render", "shows it"),
 ];
