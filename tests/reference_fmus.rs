@@ -254,7 +254,8 @@ fn lives_of(abi: Abi, version: &str, found: &[ReferenceFmu]) -> usize {
             }
             starts.push((reference, variable_type, values));
         }
-        assert!(!starts.is_empty());
+        // One has arrays alone.
+        assert!(!starts.is_empty() || root.attribute("modelName") == Some("StateSpace"));
         let instance = instance.enter_initialization_mode(0.0, Some(1.0), None).unwrap();
         for (reference, variable_type, values) in starts {
             assert_eq!(instance.get_values(reference, variable_type, 1), Ok(values), "{reference:?}");
