@@ -232,3 +232,10 @@ proptest! {
         }
     }
 }
+
+/// Strings and binaries may have a million characters; what is cut off is counted, and never within a character.
+#[test]
+fn a_long_value_is_told_by_its_beginning() {
+    assert_eq!(beginning(&"ä".repeat(40)), "ä".repeat(40));
+    assert_eq!(beginning(&"ä".repeat(1041)), "ä".repeat(40) + "… (1,041 characters)");
+}
