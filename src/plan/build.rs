@@ -281,11 +281,16 @@ fn check_interfaces(units: &[Unit], findings: &mut Findings) {
         let Some(interface) = description.scheduled_execution() else {
             let others = other_interfaces(description);
             let offer = if others.is_empty() { "no interface at all".to_owned() } else { others.join(" and ") };
+            // Scheduled Execution came with FMI 3.0.
+            let (version, export) = match description.abi.has_scheduled_execution() {
+                true => (String::new(), "export it"),
+                false => (format!(" of {}", description.abi.name()), "export it as FMI 3.0"),
+            };
             findings.rig(
                 place,
                 format!(
-                    "{subject} has no Scheduled Execution interface (it offers {offer}), and vecud runs no other one yet: \
-                     export it for Scheduled Execution"
+                    "{subject} has no Scheduled Execution interface (it offers {offer}{version}), and vecud runs no other one \
+                     yet: {export} for Scheduled Execution"
                 ),
             );
             continue;

@@ -32,6 +32,8 @@ pub enum Error {
         fmu: String,
         /// What the rig says.
         wanted: Abi,
+        /// What its own words say.
+        own: Abi,
         /// What is wrong with it then.
         error: Box<Error>,
     },
@@ -92,10 +94,15 @@ impl fmt::Display for Error {
                 let path = path.join("modelDescription.xml");
                 write!(f, "{}:{line}:{column}: {}", path.display(), Plain(message))
             }
-            Error::Abi { fmu, wanted, error } => {
-                let (key, words, own) = match *wanted == Abi::Draft {
-                    true => ("draft", "the draft", "released FMI 3.0"),
-                    false => ("released", "released FMI 3.0", "the draft"),
+            Error::Abi { fmu, wanted, own, error } => {
+                let (key, words) = match *wanted == Abi::Draft {
+                    true => ("draft", "the draft"),
+                    false => ("released", "released FMI 3.0"),
+                };
+                let own = match own {
+                    Abi::Fmi1 | Abi::Fmi2 => own.name(),
+                    Abi::Fmi3 => "released FMI 3.0",
+                    Abi::Draft => "the draft",
                 };
                 write!(
                     f,

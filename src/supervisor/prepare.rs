@@ -167,7 +167,9 @@ fn open(fmu: &RigFmu, cache: &Cache) -> Result<Opened, Error> {
         let error = Error::Description(unpacked.origin.clone(), error);
         // The key is the culprit where the FMU can be read without it.
         match (wanted, description::parse(&text)) {
-            (Some(wanted), Ok(_)) => Error::Abi { fmu: fmu.name.value.clone(), wanted, error: Box::new(error) },
+            (Some(wanted), Ok(found)) => {
+                Error::Abi { fmu: fmu.name.value.clone(), wanted, own: found.abi, error: Box::new(error) }
+            }
             _ => error,
         }
     })?;

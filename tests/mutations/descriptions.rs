@@ -82,9 +82,16 @@ pub fn lay(text: &str, fmu: &Path) {
     fs::write(fmu.join("modelDescription.xml"), text).unwrap();
 }
 
+/// Descriptions of FMI 1.0 and 2.0, with nearly all that they may have.
+const EARLIER: [(&str, &str); 2] = [
+    ("fmi1", include_str!("../earlier_descriptions/fmi1.xml")),
+    ("fmi2", include_str!("../earlier_descriptions/fmi2.xml")),
+];
+
 #[test]
 fn descriptions_are_planned_or_refused() {
-    let all = all();
+    let mut all = all();
+    all.extend(EARLIER.map(|(name, text)| (name.to_owned(), text.to_owned())));
     campaign(&Kind {
         test: "descriptions_are_planned_or_refused",
         usually: 600,

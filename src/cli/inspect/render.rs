@@ -5,8 +5,8 @@
 use super::{graph, tree};
 use crate::columns::{self, indented};
 use crate::fmu::description::{
-    Abi, Clock, ClockType, Dimension, Initial, InterfaceOffer, InterfaceType, IntervalVariability, ModelDescription,
-    NamingConvention, Time, ValueReference, Values, Variability, Variable,
+    Abi, Clock, ClockType, Dimension, Initial, InterfaceOffer, IntervalVariability, Key, ModelDescription,
+    NamingConvention, Time, Unknown, ValueReference, Values, Variability, Variable, VariableType,
 };
 use crate::plain::{Plain, plain};
 use crate::plan::table::interval_text;
@@ -50,7 +50,16 @@ fn facts(description: &ModelDescription) -> Vec<Vec<String>> {
     ];
     let mut rows: Vec<Vec<String>> = Vec::new();
     rows.extend(facts.into_iter().filter_map(|(name, fact)| Some(vec![name.to_owned(), fact.clone()?])));
-    rows.push(vec!["token".to_owned(), description.instantiation_token.clone()]);
+    let token = if is_earlier(description) { "guid" } else { "token" };
+    rows.push(vec![token.to_owned(), description.instantiation_token.clone()]);
+    let counts = [
+        ("states", description.number_of_continuous_states),
+        ("event indicators", description.number_of_event_indicators),
+    ];
+    rows.extend(counts.into_iter().filter_map(|(name, count)| Some(vec![name.to_owned(), count?.to_string()])));
+    if !description.vendor_annotations.is_empty() {
+        rows.push(vec!["data for".to_owned(), description.vendor_annotations.join(", ")]);
+    }
     let experiment = &description.default_experiment;
     let seconds = |name: &str, value: Option<f64>| value.map(|value| format!("{name} {value} s"));
     let times = [
@@ -64,6 +73,11 @@ fn facts(description: &ModelDescription) -> Vec<Vec<String>> {
     }
     rows.extend(time_unit(&description.time).map(|text| vec!["time in".to_owned(), text]));
     rows
+}
+
+/// Whether it is of FMI 1.0 or 2.0, which have words of their own.
+fn is_earlier(description: &ModelDescription) -> bool {
+    matches!(description.abi, Abi::Fmi1 | Abi::Fmi2)
 }
 
 /// The unit in which the FMU counts time, if that is not the second.
@@ -82,17 +96,12 @@ pub fn write_json(description: &ModelDescription, mut out: impl io::Write) -> io
     let interfaces: serde_json::Map<String, Value> = description
         .interfaces
         .iter()
-        .map(|interface| {
-            let flags = flags(interface.common()).into_iter().chain(own_flags(interface));
-            let mut object: serde_json::Map<String, Value> =
-                flags.map(|(name, value)| (name.to_owned(), Value::Bool(value))).collect();
-            object.insert("modelIdentifier".to_owned(), interface.common().model_identifier.clone().into());
-            (interface.interface().name().replace([' ', '-'], ""), Value::Object(object))
-        })
+        .map(|interface| (interface.interface().name().replace([' ', '-'], ""), interface_json(description, interface)))
         .collect();
     let dialect = match description.abi {
-        Abi::Fmi1 | Abi::Fmi2 | Abi::Fmi3 => "released",
-        Abi::Draft => "draft",
+        Abi::Fmi1 | Abi::Fmi2 => None,
+        Abi::Fmi3 => Some("released"),
+        Abi::Draft => Some("draft"),
     };
     let experiment = json!({
         "startTime": experiment.start_time,
@@ -108,7 +117,7 @@ pub fn write_json(description: &ModelDescription, mut out: impl io::Write) -> io
     all.serialize_entry("copyright", &description.copyright)?;
     all.serialize_entry("defaultExperiment", &experiment)?;
     all.serialize_entry("description", &description.description)?;
-    all.serialize_entry("dialect", dialect)?;
+    all.serialize_entry("dialect", &dialect)?;
     all.serialize_entry("fmiVersion", &description.fmi_version)?;
     all.serialize_entry("generationDateAndTime", &description.generation_date_and_time)?;
     all.serialize_entry("generationTool", &description.generation_tool)?;
@@ -117,9 +126,17 @@ pub fn write_json(description: &ModelDescription, mut out: impl io::Write) -> io
     all.serialize_entry("license", &description.license)?;
     all.serialize_entry("logCategories", &Each(|| description.log_categories.iter().map(|category| &category.name)))?;
     all.serialize_entry("modelName", &description.model_name)?;
+    if is_earlier(description) {
+        all.serialize_entry("modelStructure", &structure_json(description))?;
+        all.serialize_entry("numberOfContinuousStates", &description.number_of_continuous_states)?;
+        all.serialize_entry("numberOfEventIndicators", &description.number_of_event_indicators)?;
+    }
     let seconds = description.time.unit.ok().map(|unit| unit.seconds().seconds());
     all.serialize_entry("timeUnit", &json!({ "name": description.time.name, "seconds": seconds }))?;
     all.serialize_entry("variables", &Each(|| description.variables.iter().map(|v| variable_json(description, v))))?;
+    if is_earlier(description) {
+        all.serialize_entry("vendorAnnotations", &description.vendor_annotations)?;
+    }
     all.serialize_entry("version", &description.version)?;
     all.serialize_entry("warnings", &description.warnings)?;
     all.end()?;
@@ -149,23 +166,55 @@ fn section(out: &mut impl io::Write, title: &str, lines: impl Iterator<Item = St
 /// Flags by the names of their attributes.
 type Flags = Vec<(&'static str, bool)>;
 
-fn flags(interface: &InterfaceType) -> Flags {
-    vec![
-        ("needsExecutionTool", interface.needs_execution_tool),
-        ("canBeInstantiatedOnlyOncePerProcess", interface.can_be_instantiated_only_once_per_process),
-        ("canGetAndSetFMUState", interface.can_get_and_set_fmu_state),
-        ("canSerializeFMUState", interface.can_serialize_fmu_state),
-        ("providesDirectionalDerivatives", interface.provides_directional_derivatives),
-        ("providesAdjointDerivatives", interface.provides_adjoint_derivatives),
-        ("providesPerElementDependencies", interface.provides_per_element_dependencies),
-    ]
+/// The flags of an interface type, as the description's version has them.
+fn flags(description: &ModelDescription, interface: &InterfaceOffer) -> Flags {
+    let common = interface.common();
+    let mut all = vec![
+        ("needsExecutionTool", common.needs_execution_tool),
+        ("canBeInstantiatedOnlyOncePerProcess", common.can_be_instantiated_only_once_per_process),
+    ];
+    match description.abi {
+        Abi::Fmi1 => {
+            all.push(("canNotUseMemoryManagementFunctions", common.can_not_use_memory_management_functions));
+        }
+        Abi::Fmi2 => all.extend([
+            ("canNotUseMemoryManagementFunctions", common.can_not_use_memory_management_functions),
+            ("canGetAndSetFMUstate", common.can_get_and_set_fmu_state),
+            ("canSerializeFMUstate", common.can_serialize_fmu_state),
+            ("providesDirectionalDerivative", common.provides_directional_derivatives),
+        ]),
+        Abi::Fmi3 | Abi::Draft => all.extend([
+            ("canGetAndSetFMUState", common.can_get_and_set_fmu_state),
+            ("canSerializeFMUState", common.can_serialize_fmu_state),
+            ("providesDirectionalDerivatives", common.provides_directional_derivatives),
+            ("providesAdjointDerivatives", common.provides_adjoint_derivatives),
+            ("providesPerElementDependencies", common.provides_per_element_dependencies),
+        ]),
+    }
+    all.extend(own_flags(description, interface));
+    all
 }
 
 /// The flags that only an interface type has.
-fn own_flags(interface: &InterfaceOffer) -> Flags {
-    match interface {
-        InterfaceOffer::ScheduledExecution(_) => Vec::new(),
-        InterfaceOffer::CoSimulation(cs) => vec![
+fn own_flags(description: &ModelDescription, interface: &InterfaceOffer) -> Flags {
+    match (interface, description.abi) {
+        (InterfaceOffer::ScheduledExecution(_), _) => Vec::new(),
+        (InterfaceOffer::CoSimulation(cs), Abi::Fmi1 | Abi::Fmi2) => {
+            let mut own = vec![
+                ("canHandleVariableCommunicationStepSize", cs.can_handle_variable_communication_step_size),
+                ("canInterpolateInputs", cs.can_interpolate_inputs),
+                ("canRunAsynchronuously", cs.can_run_asynchronously),
+            ];
+            if description.abi == Abi::Fmi1 {
+                own.extend([
+                    ("canHandleEvents", cs.can_handle_events),
+                    ("canRejectSteps", cs.can_reject_steps),
+                    ("canSignalEvents", cs.can_signal_events),
+                ]);
+            }
+            own
+        }
+        (InterfaceOffer::CoSimulation(cs), _) => vec![
             ("providesIntermediateUpdate", cs.provides_intermediate_update),
             ("mightReturnEarlyFromDoStep", cs.might_return_early_from_do_step),
             ("canReturnEarlyAfterIntermediateUpdate", cs.can_return_early_after_intermediate_update),
@@ -173,19 +222,67 @@ fn own_flags(interface: &InterfaceOffer) -> Flags {
             ("hasEventMode", cs.has_event_mode),
             ("providesEvaluateDiscreteStates", cs.provides_evaluate_discrete_states),
         ],
-        InterfaceOffer::ModelExchange(me) => vec![
+        (InterfaceOffer::ModelExchange(me), Abi::Fmi1 | Abi::Fmi2) => {
+            vec![("needsCompletedIntegratorStep", me.needs_completed_integrator_step)]
+        }
+        (InterfaceOffer::ModelExchange(me), _) => vec![
             ("needsCompletedIntegratorStep", me.needs_completed_integrator_step),
             ("providesEvaluateDiscreteStates", me.provides_evaluate_discrete_states),
         ],
     }
 }
 
+/// What an interface type says beside its flags, where FMI 1.0 and 2.0 have it.
+fn interface_json(description: &ModelDescription, interface: &InterfaceOffer) -> Value {
+    let flags = flags(description, interface).into_iter();
+    let mut object: serde_json::Map<String, Value> =
+        flags.map(|(name, value)| (name.to_owned(), Value::Bool(value))).collect();
+    object.insert("modelIdentifier".to_owned(), interface.common().model_identifier.clone().into());
+    if !is_earlier(description) {
+        return Value::Object(object);
+    }
+    if description.abi == Abi::Fmi2 {
+        object.insert("sourceFiles".to_owned(), json!(interface.common().source_files));
+    }
+    if let InterfaceOffer::CoSimulation(cs) = interface {
+        object.insert("maxOutputDerivativeOrder".to_owned(), cs.max_output_derivative_order.into());
+        if let Some(tool) = &cs.tool {
+            let model = json!({
+                "entryPoint": tool.entry_point,
+                "manualStart": tool.manual_start,
+                "type": tool.mime_type,
+                "files": tool.files,
+            });
+            object.insert("model".to_owned(), model);
+        }
+    }
+    Value::Object(object)
+}
+
+/// `<ModelStructure>` with the names of variables, `dependencies` null where they are all.
+fn structure_json(description: &ModelDescription) -> Value {
+    let name = |key: Key| description.by_reference(key).map(|variable| variable.name.as_str());
+    let list = |unknowns: &[Unknown]| -> Value {
+        let unknown = |unknown: &Unknown| {
+            let dependencies = unknown.dependencies.as_ref();
+            let dependencies = dependencies.map(|all| all.iter().map(|own| name(own.on)).collect::<Vec<_>>());
+            json!({ "name": name(unknown.variable), "dependencies": dependencies })
+        };
+        unknowns.iter().map(unknown).collect()
+    };
+    let structure = &description.structure;
+    json!({
+        "outputs": list(&structure.outputs),
+        "derivatives": list(&structure.continuous_state_derivatives),
+        "initialUnknowns": list(&structure.initial_unknowns),
+    })
+}
+
 fn interfaces(description: &ModelDescription) -> Vec<Vec<String>> {
     let row = |interface: &InterfaceOffer| {
-        let common = interface.common();
-        let set = flags(common).into_iter().chain(own_flags(interface)).filter(|(_, set)| *set);
+        let set = flags(description, interface).into_iter().filter(|(_, set)| *set);
         let set: Vec<&str> = set.map(|(name, _)| name).collect();
-        vec![interface.interface().name().to_owned(), common.model_identifier.clone(), set.join(", ")]
+        vec![interface.interface().name().to_owned(), interface.common().model_identifier.clone(), set.join(", ")]
     };
     description.interfaces.iter().map(row).collect()
 }
@@ -233,11 +330,15 @@ fn variables(description: &ModelDescription, out: &mut impl io::Write) -> io::Re
 
 fn variable_row(description: &ModelDescription, v: &Variable, name: String) -> Vec<String> {
     let aliases: Vec<&str> = v.aliases.iter().map(|alias| alias.name.as_str()).collect();
-    let aliases = if aliases.is_empty() { String::new() } else { format!(" (also {})", aliases.join(", ")) };
+    let aliases = match alias_of(description, v) {
+        Some((other, negated)) => format!(" ({}alias of {other})", if negated { "negated " } else { "" }),
+        None if aliases.is_empty() => String::new(),
+        None => format!(" (also {})", aliases.join(", ")),
+    };
     vec![
         name,
         v.value_reference.0.to_string(),
-        format!("{}{}", type_name(v.variable_type), shape(description, v)),
+        format!("{}{}", type_in(description, v.variable_type), shape(description, v)),
         causality_name(v.causality).to_owned(),
         variability_name(v.variability).to_owned(),
         v.initial.map(initial_name).unwrap_or_default().to_owned(),
@@ -246,6 +347,22 @@ fn variable_row(description: &ModelDescription, v: &Variable, name: String) -> V
         v.unit.as_deref().unwrap_or_default().to_owned(),
         format!("{}{aliases}", v.description.clone().unwrap_or_default()).trim().to_owned(),
     ]
+}
+
+/// The name of a type in the description's version.
+fn type_in(description: &ModelDescription, variable_type: VariableType) -> &'static str {
+    match (is_earlier(description), variable_type) {
+        (true, VariableType::Float64) => "Real",
+        (true, VariableType::Int32) => "Integer",
+        (_, other) => type_name(other),
+    }
+}
+
+/// The name of the variable that this is an alias of, and whether its values have the opposite sign.
+fn alias_of<'a>(description: &'a ModelDescription, v: &Variable) -> Option<(&'a str, bool)> {
+    let alias = v.alias_of?;
+    let other = description.variables.get(alias.position as usize)?;
+    Some((&other.name, alias.negated))
 }
 
 /// Structured names as a tree, others as they stand.
@@ -353,7 +470,7 @@ fn variable_json(description: &ModelDescription, v: &Variable) -> Value {
     let mut object = json!({
         "name": v.name,
         "valueReference": v.value_reference.0,
-        "type": type_name(v.variable_type),
+        "type": type_in(description, v.variable_type),
         "causality": causality_name(v.causality),
         "variability": variability_name(v.variability),
         "initial": v.initial.map(initial_name),
@@ -378,6 +495,19 @@ fn variable_json(description: &ModelDescription, v: &Variable) -> Value {
             "shift": seconds(clock.shift),
             "supportsFraction": clock.supports_fraction,
         });
+    }
+    if is_earlier(description) {
+        let alias = alias_of(description, v);
+        object["aliasOf"] = json!(alias.map(|(name, negated)| json!({ "name": name, "negated": negated })));
+        object["derivative"] = json!(v.derivative.and_then(|state| {
+            let state = description.by_reference((VariableType::Float64, state))?;
+            Some(state.name.as_str())
+        }));
+        object["declaredType"] = json!(v.declared_type.as_deref());
+        object["displayUnit"] = json!(v.display_unit.as_deref());
+        object["min"] = json!(v.min.as_ref().map(|min| values_json(min, 1)));
+        object["max"] = json!(v.max.as_ref().map(|max| values_json(max, 1)));
+        object["nominal"] = json!(v.nominal);
     }
     // What only the draft has.
     if description.abi == Abi::Draft {

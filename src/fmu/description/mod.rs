@@ -1,7 +1,7 @@
 //! `modelDescription.xml` as data: [`parse`] turns the text into a [`ModelDescription`].
 //!
-//! Both dialects of FMI 3.0 end in the same data; the module `dialect` documents how they are told apart, `draft` what
-//! the draft has of its own.
+//! All versions end in the same data: FMI 1.0, 2.0, 3.0 and the draft of FMI 3.0, each read by its own reader in `read`,
+//! whose documentation says what of its words is what here.
 //!
 //! Pure: no files, no threads, no clock. What is returned is complete and checked against the rules of the standard
 //! (FMI 3.0, 2.4); what is wrong carries line and column. Rules that real FMUs break without harm are
@@ -20,15 +20,15 @@ mod xml;
 pub use index::Index;
 pub use model::*;
 
-/// Reads a `modelDescription.xml` of FMI 3.0, of the released dialect (3.0, 3.0.1, 3.0.2) or of the draft, whichever its
-/// own words say.
+/// Reads a `modelDescription.xml` of FMI 1.0, 2.0 or 3.0, the latter of the released dialect (3.0, 3.0.1, 3.0.2) or of the
+/// draft, whichever its own words say.
 ///
 /// Never panics, whatever the text; its time grows linearly with the text's length.
 pub fn parse(xml: &str) -> Result<ModelDescription, DescriptionError> {
     parse_as(xml, None)
 }
 
-/// The same, as the given dialect where one is given: what belongs to the other one is then ignored with a warning.
+/// The same, of FMI 3.0 as the given dialect where one is given: what belongs to the other one is then ignored with a warning.
 pub fn parse_as(xml: &str, dialect: Option<Abi>) -> Result<ModelDescription, DescriptionError> {
     read::read(xml, dialect)
 }

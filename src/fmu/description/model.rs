@@ -61,6 +61,11 @@ impl Abi {
         }
     }
 
+    /// Whether FMUs of it may be for Scheduled Execution, which came with FMI 3.0.
+    pub fn has_scheduled_execution(self) -> bool {
+        matches!(self, Abi::Fmi3 | Abi::Draft)
+    }
+
     /// How messages call it.
     pub fn name(self) -> &'static str {
         match self {
@@ -137,6 +142,12 @@ pub struct ModelDescription {
     pub variables: Vec<Variable>,
     /// `<ModelStructure>`.
     pub structure: ModelStructure,
+    /// FMI 1.0: `numberOfContinuousStates`.
+    pub number_of_continuous_states: Option<u32>,
+    /// FMI 1.0 and 2.0: `numberOfEventIndicators`.
+    pub number_of_event_indicators: Option<u32>,
+    /// FMI 1.0 and 2.0: the tools for which `<VendorAnnotations>` has data.
+    pub vendor_annotations: Vec<String>,
     /// What was tolerated although the standard does not allow or define it, with line and column.
     pub warnings: Vec<String>,
     /// For [`ModelDescription::variable`] and [`ModelDescription::by_reference`]; `Index::default()` where a description
@@ -204,6 +215,10 @@ pub struct InterfaceType {
     pub provides_adjoint_derivatives: bool,
     /// `fmi3GetVariableDependencies` works.
     pub provides_per_element_dependencies: bool,
+    /// FMI 1.0 and 2.0: the FMU does not use the memory functions that it is given.
+    pub can_not_use_memory_management_functions: bool,
+    /// FMI 2.0: `<SourceFiles>`, below `sources/`.
+    pub source_files: Vec<String>,
 }
 
 /// `<ModelExchange>`.
@@ -240,6 +255,31 @@ pub struct CoSimulation {
     pub has_event_mode: bool,
     /// `fmi3EvaluateDiscreteStates` works.
     pub provides_evaluate_discrete_states: bool,
+    /// FMI 1.0 and 2.0: derivatives of inputs may be set.
+    pub can_interpolate_inputs: bool,
+    /// FMI 1.0 and 2.0: `canRunAsynchronuously`, a step may go on after the call has returned.
+    pub can_run_asynchronously: bool,
+    /// FMI 1.0: events inside of steps are handled.
+    pub can_handle_events: bool,
+    /// FMI 1.0: a step may be done once more.
+    pub can_reject_steps: bool,
+    /// FMI 1.0: a step may end early for an event.
+    pub can_signal_events: bool,
+    /// FMI 1.0: `<Model>` of `<CoSimulation_Tool>`, what the tool is to open; `None`: the FMU stands alone.
+    pub tool: Option<Implementation>,
+}
+
+/// What a tool simulates for an FMU of FMI 1.0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Implementation {
+    /// URI of the model.
+    pub entry_point: String,
+    /// The user starts the tool.
+    pub manual_start: bool,
+    /// MIME type of the model.
+    pub mime_type: String,
+    /// URIs of further files.
+    pub files: Vec<String>,
 }
 
 /// A unit: `base = factor · value + offset`, with the exponents of the SI units.

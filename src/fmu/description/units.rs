@@ -33,6 +33,39 @@ impl Units {
         Ok(units)
     }
 
+    /// Those of FMI 1.0: a `<BaseUnit>` is a name, and its `<DisplayUnitDefinition>`s have a `gain` instead of a factor.
+    pub(super) fn read_fmi1(definitions: Element<'_>) -> Result<Units, DescriptionError> {
+        let mut units = Units::default();
+        for element in definitions.children() {
+            if element.name() != "BaseUnit" {
+                element.warn_unknown(definitions);
+                continue;
+            }
+            element.warn_of_unknown_attributes(&[&["unit"]]);
+            let name = element.required("unit")?;
+            let mut unit = Unit { name: name.value.to_owned(), base: None, display_units: Vec::new() };
+            let mut displays = HashSet::new();
+            for child in element.children() {
+                if child.name() != "DisplayUnitDefinition" {
+                    child.warn_unknown(element);
+                    continue;
+                }
+                child.warn_of_unknown_attributes(&[&["displayUnit", "gain", "offset"]]);
+                let display = child.required("displayUnit")?;
+                let (factor, offset) = factor_and_offset(child, "gain")?;
+                if !displays.insert(display.value.to_owned()) {
+                    return Err(display.error("is given twice for this unit"));
+                }
+                unit.display_units.push(DisplayUnit { name: display.value.to_owned(), factor, offset, inverse: false });
+            }
+            if units.by_name.insert(unit.name.clone(), displays).is_some() {
+                return Err(name.error("is a unit that exists already"));
+            }
+            units.list.push(unit);
+        }
+        Ok(units)
+    }
+
     /// Warns if a unit or display unit that an element uses is not defined: nothing is computed with it.
     pub(super) fn check(&self, element: Element<'_>, unit: Option<&str>, display_unit: Option<&str>) {
         let displays = unit.and_then(|unit| self.by_name.get(unit));
@@ -107,14 +140,14 @@ fn base_unit(element: Element<'_>) -> Result<BaseUnit, DescriptionError> {
     for (exponent, name) in exponents.iter_mut().zip(SI) {
         *exponent = element.scalar(name)?.unwrap_or(0);
     }
-    let (factor, offset) = factor_and_offset(element)?;
+    let (factor, offset) = factor_and_offset(element, "factor")?;
     Ok(BaseUnit { exponents, factor, offset })
 }
 
 fn display_unit(element: Element<'_>) -> Result<DisplayUnit, DescriptionError> {
     element.warn_of_unknown_attributes(&[&["name", "factor", "offset", "inverse"]]);
     let name = element.unique_name()?.to_owned();
-    let (factor, offset) = factor_and_offset(element)?;
+    let (factor, offset) = factor_and_offset(element, "factor")?;
     let inverse = element.flag("inverse")?;
     if inverse && offset != 0.0 {
         element.warn(format!("{}: an inverse display unit has no offset", element.label()));
@@ -122,11 +155,13 @@ fn display_unit(element: Element<'_>) -> Result<DisplayUnit, DescriptionError> {
     Ok(DisplayUnit { name, factor, offset, inverse })
 }
 
-fn factor_and_offset(element: Element<'_>) -> Result<(f64, f64), DescriptionError> {
-    let factor: f64 = element.scalar("factor")?.unwrap_or(1.0);
+fn factor_and_offset(element: Element<'_>, factor_name: &str) -> Result<(f64, f64), DescriptionError> {
+    let factor: f64 = element.scalar(factor_name)?.unwrap_or(1.0);
     let offset: f64 = element.scalar("offset")?.unwrap_or(0.0);
     if factor == 0.0 || !factor.is_finite() || !offset.is_finite() {
-        return Err(element.error(format!("{}: factor must be finite and not 0, offset finite", element.label())));
+        return Err(
+            element.error(format!("{}: {factor_name} must be finite and not 0, offset finite", element.label()))
+        );
     }
     Ok((factor, offset))
 }

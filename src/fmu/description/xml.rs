@@ -180,6 +180,11 @@ impl<'a> Element<'a> {
         }
     }
 
+    /// The text in it, up to its first child.
+    pub(super) fn content(self) -> &'a str {
+        self.node.text().unwrap_or("")
+    }
+
     /// Where it begins.
     fn start(self) -> usize {
         places::tag(self.source.places.text(), self.name())

@@ -219,8 +219,10 @@ pub struct Variable {
     pub declared_type: Option<Arc<str>>,
     /// `start`.
     pub start: Option<Values>,
-    /// Other names for the same variable.
+    /// FMI 3.0: other names for the same variable.
     pub aliases: Vec<Alias>,
+    /// FMI 1.0 and 2.0: of which variable this is another name.
+    pub alias_of: Option<AliasOf>,
     /// `quantity`.
     pub quantity: Option<Arc<str>>,
     /// `unit`, from the variable or its declared type.
@@ -251,6 +253,15 @@ pub struct Variable {
     pub line: u32,
     /// Column in that line.
     pub column: u32,
+}
+
+/// The variable with whose value reference another one is got and set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AliasOf {
+    /// Where it stands in the list of variables.
+    pub position: u32,
+    /// FMI 1.0: the values have opposite signs.
+    pub negated: bool,
 }
 
 /// Another name of a variable.

@@ -1,10 +1,16 @@
 //! One reader for each text of the standard; the root element says which.
 
+mod dependencies;
 mod draft;
+mod fmi1;
+mod fmi2;
 mod fmi3;
+mod scalars;
+mod sections;
+mod shared;
 
 use super::model::{Abi, DescriptionError, ModelDescription};
-use super::xml;
+use super::xml::{self, Attribute};
 use crate::places::Places;
 
 /// Reads a description, of FMI 3.0 as the given dialect where one is given.
@@ -12,7 +18,42 @@ pub(super) fn read(text: &str, dialect: Option<Abi>) -> Result<ModelDescription,
     let places = Places::new(text);
     let document = xml::document(&places)?;
     let source = xml::Source::new(places, &document);
-    let mut description = fmi3::read(source.root(&fmi3::RELEASED), dialect)?;
+    let root = source.root(&fmi3::RELEASED);
+    let version = root.attribute("fmiVersion").filter(|_| root.name() == ROOT);
+    let mut description = match version.and_then(|version| earlier(version.value)) {
+        Some((abi, version)) => {
+            if let (Some(dialect), Some(attribute)) = (dialect, root.attribute("fmiVersion")) {
+                return Err(no_dialect(attribute, dialect));
+            }
+            match abi {
+                Abi::Fmi1 => fmi1::read(root.in_words_of(&fmi1::VOCABULARY), version)?,
+                _ => fmi2::read(root.in_words_of(&fmi2::VOCABULARY), version)?,
+            }
+        }
+        None => fmi3::read(root, dialect)?,
+    };
     description.warnings = source.into_warnings();
     Ok(description)
+}
+
+/// The root element of all texts.
+const ROOT: &str = "fmiModelDescription";
+
+/// The text before FMI 3.0 of which an `fmiVersion` is: 1.0 or 2.0, or a patch release of it.
+fn earlier(version: &str) -> Option<(Abi, &str)> {
+    let version = version.trim_ascii();
+    let numbers: Vec<&str> = version.split('.').collect();
+    let is_number = |patch: &str| !patch.is_empty() && patch.bytes().all(|byte| byte.is_ascii_digit());
+    match numbers[..] {
+        ["1", "0"] => Some((Abi::Fmi1, version)),
+        ["2", "0"] => Some((Abi::Fmi2, version)),
+        ["1", "0", patch] if is_number(patch) => Some((Abi::Fmi1, version)),
+        ["2", "0", patch] if is_number(patch) => Some((Abi::Fmi2, version)),
+        _ => None,
+    }
+}
+
+/// A dialect of FMI 3.0 was asked for, and the description is of another version.
+fn no_dialect(version: Attribute<'_>, dialect: Abi) -> DescriptionError {
+    version.error(format!("is not FMI 3.0, so that it cannot be read as {}", dialect.name()))
 }

@@ -2,7 +2,7 @@
 //! 4.4, 5.4). A model identifier has only letters, digits and underscores, so it is safe in a path.
 
 use crate::fmu::description::model::{CoSimulation, DescriptionError, InterfaceType, ModelExchange};
-use crate::fmu::description::read::draft;
+use crate::fmu::description::read::{draft, sections};
 use crate::fmu::description::xml::Element;
 
 const COMMON: [&str; 8] = [
@@ -21,13 +21,8 @@ fn common(element: Element<'_>, more: &[&str]) -> Result<InterfaceType, Descript
     for child in element.children().filter(|child| child.name() != "Annotations") {
         child.warn_unknown(element);
     }
-    let identifier = element.required("modelIdentifier")?;
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    if identifier.value.is_empty() || !identifier.value.chars().all(is_word) {
-        return Err(identifier.error("may have only letters, digits and underscores, at least one"));
-    }
     let mut common = InterfaceType {
-        model_identifier: identifier.value.to_owned(),
+        model_identifier: sections::model_identifier(element)?,
         needs_execution_tool: element.flag("needsExecutionTool")?,
         can_be_instantiated_only_once_per_process: element.flag("canBeInstantiatedOnlyOncePerProcess")?,
         can_get_and_set_fmu_state: element.flag("canGetAndSetFMUState")?,
@@ -35,6 +30,7 @@ fn common(element: Element<'_>, more: &[&str]) -> Result<InterfaceType, Descript
         provides_directional_derivatives: element.flag("providesDirectionalDerivatives")?,
         provides_adjoint_derivatives: element.flag("providesAdjointDerivatives")?,
         provides_per_element_dependencies: element.flag("providesPerElementDependencies")?,
+        ..InterfaceType::default()
     };
     if common.can_serialize_fmu_state && !common.can_get_and_set_fmu_state {
         if let Some(flag) = element.attribute("canGetAndSetFMUState") {
@@ -84,6 +80,7 @@ pub(super) fn co_simulation(element: Element<'_>) -> Result<CoSimulation, Descri
             .unwrap_or(0),
         has_event_mode: element.flag("hasEventMode")?,
         provides_evaluate_discrete_states: element.flag("providesEvaluateDiscreteStates")?,
+        ..CoSimulation::default()
     })
 }
 

@@ -1,10 +1,10 @@
 //! The root element, its sections and its short lists (FMI 3.0, 2.4.1, 2.4.5, 2.4.6).
 
 use crate::fmu::description::index::Index;
+use crate::fmu::description::model::Variable;
 use crate::fmu::description::model::{
-    Abi, Causality, DefaultExperiment, DescriptionError, InterfaceOffer, LogCategory, ModelDescription, ModelStructure,
+    Abi, Causality, DefaultExperiment, DescriptionError, InterfaceOffer, ModelDescription, ModelStructure,
 };
-use crate::fmu::description::model::{NamingConvention, Variable};
 use crate::fmu::description::units::Units;
 use crate::fmu::description::xml::{Attribute, Element};
 use types::Types;
@@ -17,24 +17,15 @@ mod types;
 mod variables;
 
 use super::draft;
+use super::sections::{self, Sections};
 use crate::fmu::description::units;
 use crate::time::TimeUnit;
 pub(super) use dialect::RELEASED;
-use std::collections::HashSet;
 
-const ATTRIBUTES: [&str; 11] = [
-    "fmiVersion",
-    "modelName",
-    "instantiationToken",
-    "description",
-    "author",
-    "version",
-    "copyright",
-    "license",
-    "generationTool",
-    "generationDateAndTime",
-    "variableNamingConvention",
-];
+const ATTRIBUTES: [&str; 5] = ["instantiationToken", "version", "copyright", "license", "generationTool"];
+
+/// Vendors' data, and what a later minor version may add.
+const IGNORED: [&str; 3] = ["Annotations", "VendorAnnotations", "Terminals"];
 
 const SECTIONS: [&str; 9] = [
     "ModelExchange",
@@ -47,41 +38,6 @@ const SECTIONS: [&str; 9] = [
     "ModelVariables",
     "ModelStructure",
 ];
-
-/// The first element of each name.
-struct Sections<'a>(Vec<Element<'a>>);
-
-impl<'a> Sections<'a> {
-    fn read(root: Element<'a>) -> Result<Sections<'a>, DescriptionError> {
-        let mut sections: Vec<Element<'a>> = Vec::new();
-        for element in root.children() {
-            match element.name() {
-                name if SECTIONS.contains(&name) => {
-                    if let Some(first) = sections.iter().find(|other| other.name() == name) {
-                        return Err(element.error(format!("<{name}> is given twice (first in line {})", first.line())));
-                    }
-                    sections.push(element);
-                }
-                // Vendors' data, and what a later minor version may add.
-                "Annotations" | "VendorAnnotations" | "Terminals" => {}
-                _ => element.warn_unknown(root),
-            }
-        }
-        Ok(Sections(sections))
-    }
-
-    fn get(&self, name: &str) -> Option<Element<'a>> {
-        self.0.iter().find(|element| element.name() == name).copied()
-    }
-
-    fn map<T>(
-        &self,
-        name: &str,
-        read: impl FnOnce(Element<'a>) -> Result<T, DescriptionError>,
-    ) -> Result<Option<T>, DescriptionError> {
-        self.get(name).map(read).transpose()
-    }
-}
 
 /// Everything but the warnings, which the source keeps: as the given dialect, or as the one that its own words say.
 pub(super) fn read(root: Element<'_>, dialect: Option<Abi>) -> Result<ModelDescription, DescriptionError> {
@@ -97,18 +53,12 @@ pub(super) fn read(root: Element<'_>, dialect: Option<Abi>) -> Result<ModelDescr
 
 /// `variables`: the elements of `<ModelVariables>`.
 fn read_as<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result<ModelDescription, DescriptionError> {
-    if root.name() != "fmiModelDescription" {
+    if root.name() != super::ROOT {
         return Err(root.error(format!("the root element is <{}>, not <fmiModelDescription>", root.name())));
     }
     let version = version(root.required("fmiVersion")?)?;
-    root.warn_of_unknown_attributes(&[&ATTRIBUTES]);
-    let naming = match root.attribute("variableNamingConvention") {
-        None => NamingConvention::default(),
-        Some(attribute) => {
-            attribute.choice(&[("flat", NamingConvention::Flat), ("structured", NamingConvention::Structured)])?
-        }
-    };
-    let model_name = root.required("modelName")?.value.to_owned();
+    let description =
+        sections::root(root, version, root.vocabulary().abi, &ATTRIBUTES, root.attribute("variableNamingConvention"))?;
     let instantiation_token = match (root.attribute("instantiationToken"), root.attribute("guid")) {
         (None, Some(guid)) => return Err(guid.error("is of FMI 2.0; FMI 3.0 needs the attribute `instantiationToken`")),
         // The draft's own example has none.
@@ -118,7 +68,7 @@ fn read_as<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result<ModelDe
         }
         _ => root.required("instantiationToken")?.value.to_owned(),
     };
-    let sections = Sections::read(root)?;
+    let sections = Sections::read(root, &SECTIONS, &IGNORED)?;
     let model_exchange = sections.map("ModelExchange", interface::model_exchange)?;
     let co_simulation = sections.map("CoSimulation", interface::co_simulation)?;
     let scheduled_execution = sections.map("ScheduledExecution", interface::scheduled_execution)?;
@@ -135,8 +85,8 @@ fn read_as<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result<ModelDe
     }
     let units = sections.map("UnitDefinitions", Units::read)?.unwrap_or_default();
     let types = sections.map("TypeDefinitions", |list| Types::read(list, &units))?.unwrap_or_default();
-    let log_categories = sections.map("LogCategories", log_categories)?.unwrap_or_default();
-    let mut default_experiment = sections.map("DefaultExperiment", default_experiment)?.unwrap_or_default();
+    let log_categories = sections.map("LogCategories", sections::log_categories)?.unwrap_or_default();
+    let mut default_experiment = sections.map("DefaultExperiment", sections::default_experiment)?.unwrap_or_default();
     let Some(list) = sections.get("ModelVariables") else {
         return Err(root.error("has no <ModelVariables>"));
     };
@@ -151,18 +101,9 @@ fn read_as<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result<ModelDe
         }
     };
     Ok(ModelDescription {
-        abi: root.vocabulary().abi,
-        fmi_version: version.to_owned(),
-        model_name,
         instantiation_token,
-        description: root.text("description"),
-        author: root.text("author"),
-        version: root.text("version"),
         copyright: root.text("copyright"),
         license: root.text("license"),
-        generation_tool: root.text("generationTool"),
-        generation_date_and_time: root.text("generationDateAndTime"),
-        naming,
         interfaces,
         units: units.list,
         types: types.list,
@@ -171,8 +112,8 @@ fn read_as<'a>(root: Element<'a>, variables: Vec<Element<'a>>) -> Result<ModelDe
         time,
         variables,
         structure,
-        warnings: Vec::new(),
         index,
+        ..description
     })
 }
 
@@ -203,10 +144,7 @@ fn version(attribute: Attribute<'_>) -> Result<&str, DescriptionError> {
             }
             Ok(version)
         }
-        ["1" | "2", _] | ["1" | "2", _, _] if are_numbers => {
-            Err(attribute.error("is not supported by this build of vecud (FMI 3 only)"))
-        }
-        _ => Err(attribute.error("is no version of FMI that this build of vecud supports (FMI 3 only)")),
+        _ => Err(attribute.error("is no version of FMI that this build of vecud supports (1.0, 2.0 and 3)")),
     }
 }
 
@@ -252,47 +190,6 @@ fn in_seconds(
         clock.interval = clock.interval.map(convert).transpose()?;
         clock.shift = convert(clock.shift)?;
     }
-    for time in [&mut experiment.start_time, &mut experiment.stop_time, &mut experiment.step_size] {
-        *time = time.and_then(|time| unit.instant(time)).map(|time| time.seconds());
-    }
+    sections::in_seconds(unit, experiment);
     Ok(())
-}
-
-fn log_categories(list: Element<'_>) -> Result<Vec<LogCategory>, DescriptionError> {
-    let mut names = HashSet::new();
-    let mut categories = Vec::new();
-    for element in list.children() {
-        match element.name() {
-            "Category" => {
-                element.warn_of_unknown_attributes(&[&["name", "description"]]);
-                let name = element.unique_name()?;
-                if names.insert(name) {
-                    let description = element.text("description");
-                    categories.push(LogCategory { name: name.to_owned(), description });
-                } else {
-                    element.warn(format!("{}: given twice", element.label()));
-                }
-            }
-            "Annotations" => {}
-            _ => element.warn_unknown(list),
-        }
-    }
-    Ok(categories)
-}
-
-fn default_experiment(element: Element<'_>) -> Result<DefaultExperiment, DescriptionError> {
-    element.warn_of_unknown_attributes(&[&["startTime", "stopTime", "tolerance", "stepSize"]]);
-    let finite = |name: &str| match element.scalar::<f64>(name)? {
-        Some(value) if !value.is_finite() => {
-            element.warn(format!("{}: {name} is not finite and ignored", element.label()));
-            Ok(None)
-        }
-        value => Ok(value),
-    };
-    Ok(DefaultExperiment {
-        start_time: finite("startTime")?,
-        stop_time: finite("stopTime")?,
-        tolerance: finite("tolerance")?,
-        step_size: finite("stepSize")?,
-    })
 }

@@ -9,17 +9,9 @@ use crate::fmu::description::model::{
     Causality, Dependency, DependencyKind, DescriptionError, ModelStructure, Unknown, ValueReference,
 };
 use crate::fmu::description::model::{Variability, Variable};
-use crate::fmu::description::read::draft;
+use crate::fmu::description::read::{dependencies, draft};
 use crate::fmu::description::rules::is_float;
 use crate::fmu::description::xml::Element;
-
-const KINDS: [(&str, DependencyKind); 5] = [
-    ("dependent", DependencyKind::Dependent),
-    ("constant", DependencyKind::Constant),
-    ("fixed", DependencyKind::Fixed),
-    ("tunable", DependencyKind::Tunable),
-    ("discrete", DependencyKind::Discrete),
-];
 
 pub(super) fn read(
     list: Element<'_>,
@@ -96,12 +88,11 @@ fn unknown(element: Element<'_>, variables: &[Variable], index: &Index) -> Resul
     let attribute = element.required("valueReference")?;
     let value_reference: ValueReference = attribute.scalar()?;
     let position = index.by_reference(variables, value_reference).ok_or_else(|| attribute.error("is no variable's"))?;
-    let kinds = element.attribute("dependenciesKind");
     let dependencies = match element.attribute("dependencies") {
-        None => match kinds {
-            Some(kinds) => return Err(kinds.error("needs the attribute `dependencies`")),
-            None => None,
-        },
+        None => {
+            dependencies::kinds(element, None)?;
+            None
+        }
         Some(attribute) => {
             let references: Vec<ValueReference> = attribute.list()?;
             if let Some(wrong) =
@@ -109,30 +100,9 @@ fn unknown(element: Element<'_>, variables: &[Variable], index: &Index) -> Resul
             {
                 return Err(attribute.error(format!("names {}, which no variable has", wrong.0)));
             }
-            let kinds = match kinds {
-                None => None,
-                Some(kinds) => {
-                    let words = kinds.value.split_ascii_whitespace();
-                    let kind = |word: &str| KINDS.iter().find(|(name, _)| *name == word).map(|(_, kind)| *kind);
-                    let list: Option<Vec<DependencyKind>> = words.map(kind).collect();
-                    let list = list.ok_or_else(|| {
-                        kinds.error("has an item that is none of dependent, constant, fixed, tunable, discrete")
-                    })?;
-                    if list.len() != references.len() {
-                        let (a, b) = (list.len(), references.len());
-                        return Err(kinds.error(format!("has {a} items, but `dependencies` has {b}")));
-                    }
-                    Some(list)
-                }
-            };
-            let kind = |nth: usize| kinds.as_ref().map_or(DependencyKind::Dependent, |kinds| kinds[nth]);
-            Some(
-                references
-                    .into_iter()
-                    .enumerate()
-                    .map(|(nth, on)| Dependency { on: on.into(), kind: kind(nth) })
-                    .collect(),
-            )
+            let kinds = dependencies::kinds(element, Some(references.len()))?;
+            let pairs = references.into_iter().zip(kinds);
+            Some(pairs.map(|(on, kind)| Dependency { on: on.into(), kind }).collect())
         }
     };
     Ok((Unknown { variable: value_reference.into(), dependencies }, position))

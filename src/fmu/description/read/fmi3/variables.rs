@@ -6,10 +6,11 @@
 //! errors.
 
 use super::clocks;
-use super::types::{self, Shared, Types};
+use super::types::{self, Types};
 use crate::fmu::description::model::{Alias, Causality, Clock, DescriptionError, Dimension, Initial, ValueReference};
 use crate::fmu::description::model::{Values, Variability, Variable, VariableType};
 use crate::fmu::description::read::draft;
+use crate::fmu::description::read::shared::Shared;
 use crate::fmu::description::rules;
 use crate::fmu::description::units::Units;
 use crate::fmu::description::values;
@@ -158,6 +159,7 @@ fn read_one<'a>(
         declared_type: declared.map(|declared| declared.name.clone()),
         start,
         aliases,
+        alias_of: None,
         quantity: shared.quantity,
         unit: shared.unit,
         display_unit: shared.display_unit,

@@ -1,0 +1,151 @@
+//! What the root elements of all texts have in common: attributes, sections and short lists (FMI 3.0, 2.4.1, 2.4.5,
+//! 2.4.6).
+
+use crate::fmu::description::model::{
+    Abi, DefaultExperiment, DescriptionError, LogCategory, ModelDescription, NamingConvention,
+};
+use crate::fmu::description::xml::{Attribute, Element};
+use crate::time::TimeUnit;
+use std::collections::HashSet;
+
+/// Root attributes that every text has.
+const ATTRIBUTES: [&str; 6] =
+    ["fmiVersion", "modelName", "description", "author", "generationDateAndTime", "variableNamingConvention"];
+
+/// A description with the root attributes that every text has; `more` are those of this text alone, `naming` is
+/// `variableNamingConvention`.
+pub(super) fn root(
+    root: Element<'_>,
+    version: &str,
+    abi: Abi,
+    more: &[&str],
+    naming: Option<Attribute<'_>>,
+) -> Result<ModelDescription, DescriptionError> {
+    root.warn_of_unknown_attributes(&[&ATTRIBUTES, more]);
+    let naming = match naming {
+        None => NamingConvention::default(),
+        Some(attribute) => {
+            attribute.choice(&[("flat", NamingConvention::Flat), ("structured", NamingConvention::Structured)])?
+        }
+    };
+    Ok(ModelDescription {
+        abi,
+        fmi_version: version.to_owned(),
+        model_name: root.required("modelName")?.value.to_owned(),
+        description: root.text("description"),
+        author: root.text("author"),
+        version: root.text("version"),
+        generation_tool: root.text("generationTool"),
+        generation_date_and_time: root.text("generationDateAndTime"),
+        naming,
+        ..ModelDescription::default()
+    })
+}
+
+/// The first element of each name.
+pub(super) struct Sections<'a>(Vec<Element<'a>>);
+
+impl<'a> Sections<'a> {
+    /// `known`: names of sections, each of which is given once at most; `ignored`: what else may stand there.
+    pub(super) fn read(root: Element<'a>, known: &[&str], ignored: &[&str]) -> Result<Sections<'a>, DescriptionError> {
+        let mut sections: Vec<Element<'a>> = Vec::new();
+        for element in root.children() {
+            match element.name() {
+                name if known.contains(&name) => {
+                    if let Some(first) = sections.iter().find(|other| other.name() == name) {
+                        return Err(element.error(format!("<{name}> is given twice (first in line {})", first.line())));
+                    }
+                    sections.push(element);
+                }
+                name if ignored.contains(&name) => {}
+                _ => element.warn_unknown(root),
+            }
+        }
+        Ok(Sections(sections))
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<Element<'a>> {
+        self.0.iter().find(|element| element.name() == name).copied()
+    }
+
+    pub(super) fn map<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(Element<'a>) -> Result<T, DescriptionError>,
+    ) -> Result<Option<T>, DescriptionError> {
+        self.get(name).map(read).transpose()
+    }
+}
+
+/// `modelIdentifier`, which has only letters, digits and underscores, so that it is safe in a path.
+pub(super) fn model_identifier(element: Element<'_>) -> Result<String, DescriptionError> {
+    let identifier = element.required("modelIdentifier")?;
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if identifier.value.is_empty() || !identifier.value.chars().all(is_word) {
+        return Err(identifier.error("may have only letters, digits and underscores, at least one"));
+    }
+    Ok(identifier.value.to_owned())
+}
+
+/// The names of the tools for which `<VendorAnnotations>` has data.
+pub(super) fn tools(list: Element<'_>) -> Result<Vec<String>, DescriptionError> {
+    let mut tools = Vec::new();
+    for element in list.children() {
+        match element.name() {
+            "Tool" => tools.push(element.required("name")?.value.to_owned()),
+            _ => element.warn_unknown(list),
+        }
+    }
+    Ok(tools)
+}
+
+/// `<LogCategories>`.
+pub(super) fn log_categories(list: Element<'_>) -> Result<Vec<LogCategory>, DescriptionError> {
+    let mut names = HashSet::new();
+    let mut categories = Vec::new();
+    for element in list.children() {
+        match element.name() {
+            "Category" => {
+                element.warn_of_unknown_attributes(&[&["name", "description"]]);
+                let name = element.unique_name()?;
+                if names.insert(name) {
+                    let description = element.text("description");
+                    categories.push(LogCategory { name: name.to_owned(), description });
+                } else {
+                    element.warn(format!("{}: given twice", element.label()));
+                }
+            }
+            "Annotations" => {}
+            _ => element.warn_unknown(list),
+        }
+    }
+    Ok(categories)
+}
+
+/// `<DefaultExperiment>`, in the FMU's unit of time.
+pub(super) fn default_experiment(element: Element<'_>) -> Result<DefaultExperiment, DescriptionError> {
+    element.warn_of_unknown_attributes(&[&["startTime", "stopTime", "tolerance", "stepSize"]]);
+    let finite = |name: &str| match element.scalar::<f64>(name)? {
+        Some(value) if !value.is_finite() => {
+            element.warn(format!("{}: {name} is not finite and ignored", element.label()));
+            Ok(None)
+        }
+        value => Ok(value),
+    };
+    Ok(DefaultExperiment {
+        start_time: finite("startTime")?,
+        stop_time: finite("stopTime")?,
+        tolerance: finite("tolerance")?,
+        step_size: finite("stepSize")?,
+    })
+}
+
+/// Converts a default experiment that is written in the FMU's unit of time.
+pub(super) fn in_seconds(unit: TimeUnit, experiment: &mut DefaultExperiment) {
+    if unit.is_second() {
+        return;
+    }
+    for time in [&mut experiment.start_time, &mut experiment.stop_time, &mut experiment.step_size] {
+        *time = time.and_then(|time| unit.instant(time)).map(|time| time.seconds());
+    }
+}
