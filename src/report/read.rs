@@ -17,6 +17,8 @@ use crate::plan::Mode;
 use crate::plan::words::kind_name;
 use crate::priority::{FifoPriority, FmiPriority};
 use crate::record::histogram::Histogram;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram as Hdr;
 use hdrhistogram::serialization::Deserializer;
@@ -293,22 +295,9 @@ fn fifo(value: u8) -> Result<FifoPriority, ReadError> {
     FifoPriority::new(value).ok_or_else(|| ReadError { place: None, message: message(), in_log: false })
 }
 
-/// Bytes of base64, which no crate of ours decodes; `None`: it is none.
+/// Bytes of base64; `None`: it is none.
 pub(super) fn base64(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| match byte {
-        b'A'..=b'Z' => Some(byte - b'A'),
-        b'a'..=b'z' => Some(byte - b'a' + 26),
-        b'0'..=b'9' => Some(byte - b'0' + 52),
-        b'+' => Some(62),
-        b'/' => Some(63),
-        _ => None,
-    };
-    let digits = text.trim_end_matches('=').bytes().map(digit).collect::<Option<Vec<u8>>>()?;
-    let bytes = digits.chunks(4).flat_map(|chunk| {
-        let word = chunk.iter().enumerate().fold(0, |word, (i, digit)| word | u32::from(*digit) << (18 - 6 * i));
-        (0..chunk.len() - 1).map(move |i| (word >> (16 - 8 * i)) as u8)
-    });
-    Some(bytes.collect())
+    STANDARD.decode(text).ok()
 }
 
 #[cfg(test)]
