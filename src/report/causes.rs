@@ -3,68 +3,33 @@
 //!
 //! The parts of a response, which add up to it: [`Moment::wakeup`], `gate`, `executing`, `preempted`, `blocked`, `set_get`.
 
-use super::file::Figures;
-use super::read::ReadError;
-use crate::record::histogram::Histogram;
+use super::Distribution;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
 /// Parts of the response, each of every activation that has ended.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct PartsResult {
     /// Other partitions of the rig ran on that core, between the first FMI call and the last get.
-    pub preempted: Histogram,
+    pub preempted: Distribution,
     /// Waiting for the preemption lock, all of an activation together.
-    pub blocked: Histogram,
+    pub blocked: Distribution,
     /// In `fmi3Set…` and `fmi3Get…`, and in handing values on.
-    pub set_get: Histogram,
+    pub set_get: Distribution,
     /// No part of the response: what vecud itself took, from the thread's first instruction to its next sleep, setting and
     /// getting included; FMU code, waits and other partitions not.
-    pub host: Histogram,
+    pub host: Distribution,
 }
 
 impl PartsResult {
-    /// With their names in `report.json`.
-    pub(super) fn named(&self) -> [(&'static str, &Histogram); 4] {
-        [("preempted", &self.preempted), ("blocked", &self.blocked), ("set_get", &self.set_get), ("host", &self.host)]
-    }
-}
-
-/// In `report.json`.
-#[derive(Debug, Default, Deserialize, Serialize)]
-pub(super) struct PartsFile {
-    preempted: Figures,
-    blocked: Figures,
-    set_get: Figures,
-    host: Figures,
-}
-
-impl PartsFile {
-    pub fn of(parts: &PartsResult) -> PartsFile {
-        let [preempted, blocked, set_get, host] = parts.named().map(|(_, histogram)| Figures::of(histogram));
-        PartsFile { preempted, blocked, set_get, host }
-    }
-
-    /// Nothing was measured.
-    pub fn is_empty(&self) -> bool {
-        self.figures().iter().all(|figures| figures.count == 0)
-    }
-
-    pub fn figures(&self) -> [&Figures; 4] {
+    /// In the order of the log.
+    pub(super) fn all(&self) -> [&Distribution; 4] {
         [&self.preempted, &self.blocked, &self.set_get, &self.host]
     }
 
-    /// With the histograms that `take` gives for a name and its figures. In the order of the log.
-    pub fn rebuild(
-        &self,
-        mut take: impl FnMut(&str, &Figures) -> Result<Histogram, ReadError>,
-    ) -> Result<PartsResult, ReadError> {
-        Ok(PartsResult {
-            preempted: take("preempted", &self.preempted)?,
-            blocked: take("blocked", &self.blocked)?,
-            set_get: take("set_get", &self.set_get)?,
-            host: take("host", &self.host)?,
-        })
+    /// Nothing was measured.
+    pub(super) fn is_empty(&self) -> bool {
+        self.all().iter().all(|part| part.figures.count == 0)
     }
 }
 

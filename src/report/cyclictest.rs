@@ -144,13 +144,13 @@ fn rfc2822(seconds: u64) -> String {
 mod tests {
     use super::super::{Problem, Severity, sample};
     use super::*;
-    use crate::record::histogram::Histogram;
+    use crate::report::Distribution;
     use serde_json::Value;
 
     #[test]
     fn the_keys_are_those_of_cyclictest_in_its_order() {
         let mut run = sample(1);
-        run.clocks[0].wakeup_latency = Histogram::of([999, 1_000, 1_999, 52_000_999]);
+        run.clocks[0].wakeup_latency = Distribution::of([999, 1_000, 1_999, 52_000_999]);
         let text = cyclictest(&run).unwrap();
         let json: Value = serde_json::from_str(&text).unwrap();
         let keys = [
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn a_clock_that_never_ran_has_an_empty_histogram() {
         let mut run = sample(1);
-        run.clocks[0].wakeup_latency = Histogram::default();
+        run.clocks[0].wakeup_latency = Distribution::default();
         (run.started, run.host.kernel) = ("yesterday".into(), String::new());
         run.problems = vec![Problem::told(Severity::Limit, "late", &[], &[])];
         let json: Value = serde_json::from_str(&cyclictest(&run).unwrap()).unwrap();

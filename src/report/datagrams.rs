@@ -27,8 +27,7 @@ pub(super) fn fates(clock: &ClockResult) -> Option<String> {
             text += &format!(", {} {fate}", count(number));
         }
     }
-    let latency = &own.arrival_latency;
-    if latency.count() > 0 {
+    if let Some(latency) = clock.arrival_latency.as_ref().filter(|latency| latency.count() > 0) {
         let (median, longest) = (duration(latency.quantile(0.5)), duration(latency.max()));
         text += &format!("; arrival latency p50 {median}, max {longest}");
     }
@@ -37,9 +36,8 @@ pub(super) fn fates(clock: &ClockResult) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{DatagramResult, sample};
+    use super::super::{DatagramCounts, Distribution, sample};
     use super::*;
-    use crate::record::histogram::Histogram;
 
     #[test]
     fn every_datagram_has_a_fate() {
@@ -47,13 +45,13 @@ mod tests {
         assert_eq!(lines(&run).count(), 0);
         let clock = &mut run.clocks[0];
         (clock.activated_by, clock.activations) = ("udp 127.0.0.1:5005".into(), 1);
-        clock.datagrams = Some(DatagramResult { received: 1, ..DatagramResult::default() });
+        clock.datagrams = Some(DatagramCounts { received: 1, ..DatagramCounts::default() });
         let text: Vec<String> = lines(&run).collect();
         assert_eq!(text, ["udp 127.0.0.1:5005 → ecu.crank_isr: 1 datagram, 1 activation"]);
         let clock = &mut run.clocks[0];
         (clock.overruns, clock.discarded) = (3, 4);
-        let arrival_latency = Histogram::of([30_000]);
-        clock.datagrams = Some(DatagramResult { received: 5008, rate_limited: 2000, dropped: 3000, arrival_latency });
+        clock.arrival_latency = Some(Distribution::of([30_000]));
+        clock.datagrams = Some(DatagramCounts { received: 5008, rate_limited: 2000, dropped: 3000 });
         let text = fates(&run.clocks[0]).unwrap();
         assert_eq!(
             text,

@@ -1,344 +1,85 @@
-//! `report.json`: the fields of design section 4 that others rely on, and some more, as they are in the file. Written from a
-//! [`Run`] and read into one by `read.rs`; what is in there as it is in a [`Run`] is not listed again.
+//! `report.json`: a [`Run`] as text, and back. Its fields are those of a [`Run`], those of design section 4 that others rely on
+//! among them, and what follows from them: verdict, hints, violations of the lock.
 //!
 //! Fields that are not known are passed over, and one that is missing is an error, but for those that came later.
 
-use super::causes::{Causes, PartsFile, is_default};
-use super::{
-    ClockResult, ConnectionResult, End, FindingResult, FmuResult, Host, LockResult, OverTime, Problem, PromiseResult,
-    Run, Schedulability, Scheduling, Severity, StimulusResult, TraceResult, passed, status,
-};
-use crate::plan::Mode;
-use crate::plan::words::kind_name;
-use crate::priority::FifoPriority;
-use crate::record::histogram::Histogram;
-use serde::{Deserialize, Serialize};
+use super::words::{self, Word};
+use super::{LockResult, Problem, Run, hints, passed};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The run as `report.json`: pretty-printed, always in the same order. Times are nanoseconds unless their name says
 /// otherwise.
 pub fn json(run: &Run) -> String {
-    let mut text = serde_json::to_string_pretty(&ReportFile::of(run)).expect("strings, numbers and lists");
+    let mut text = serde_json::to_string_pretty(run).expect("strings, numbers and lists");
     text.push('\n');
     text
 }
 
-/// A `report.json`. The fields are those of the file.
-#[derive(Debug, Deserialize, Serialize)]
-pub struct ReportFile {
-    pub(super) rig: String,
-    pub(super) mode: String,
-    pub(super) verdict: String,
-    pub(super) problems: Vec<String>,
-    pub(super) problem_severities: Vec<String>,
-    /// They follow from the rest.
-    #[serde(skip_deserializing)]
-    hints: Vec<String>,
-    pub(super) notes: Vec<String>,
-    pub(super) version: String,
-    pub(super) started: String,
-    pub(super) start_monotonic_ns: i64,
-    pub(super) start_time: f64,
-    pub(super) end_time: f64,
-    pub(super) wall_seconds: f64,
-    pub(super) end: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) repetition: Option<u32>,
-    pub(super) samples_dropped: u64,
-    pub(super) log_dropped: u64,
-    #[serde(default)]
-    pub(super) trace: TraceResult,
-    pub(super) host: HostFile,
-    pub(super) fmus: Vec<FmuFile>,
-    pub(super) clocks: Vec<ClockFile>,
-    #[serde(default)]
-    pub(super) stimuli: Vec<StimulusResult>,
-    #[serde(default)]
-    pub(super) connections: Vec<ConnectionResult>,
-    pub(super) promise: PromiseResult,
-}
-
-#[derive(Debug, Deserialize, Serialize)]
-pub(super) struct HostFile {
-    pub kernel: String,
-    pub preempt_rt: bool,
-    pub scheduling: String,
-    pub fifo_band_asked: [u8; 2],
-    pub fifo_band_used: Option<[u8; 2]>,
-    pub memory_locked: bool,
-    pub memory_locked_bytes: u64,
-    pub memory_wanted_bytes: u64,
-    pub dma_latency_held: bool,
-    pub clock: String,
-    pub spin_us: f64,
-    pub cpu_model: String,
-    pub cpus_online: usize,
-    pub isolated_cpus: Vec<usize>,
-    pub facts: Vec<Fact>,
-}
-
-#[derive(Debug, Deserialize, Serialize)]
-pub(super) struct Fact {
-    pub name: String,
-    pub value: String,
-}
-
-#[derive(Debug, Deserialize, Serialize)]
-pub(super) struct FmuFile {
-    pub name: String,
-    pub path: String,
-    pub status: String,
-    pub lock: LockFile,
-    pub findings: Vec<FindingResult>,
-    pub log: Vec<String>,
-}
-
-#[derive(Debug, Deserialize, Serialize)]
-pub(super) struct LockFile {
-    pub acquisitions: u64,
-    /// It follows from the others.
-    #[serde(skip_deserializing)]
-    violations: u64,
-    pub nested: u64,
-    pub leaked: u64,
-    pub unbalanced: u64,
-    pub hold: Figures,
-    pub wait: Figures,
-}
-
-#[derive(Debug, Deserialize, Serialize)]
-pub(super) struct ClockFile {
-    pub fmu: String,
-    pub clock: String,
-    #[serde(deserialize_with = "Option::deserialize")] // one that is missing is an error
-    pub kind: Option<String>,
-    pub interval_s: Option<f64>,
-    pub activated_by: String,
-    #[serde(deserialize_with = "Option::deserialize")]
-    pub fmi_priority: Option<u32>,
-    pub fifo_priority: Option<u8>,
-    pub cpu: usize,
-    pub thread: String,
-    pub activations: u64,
-    pub overruns: u64,
-    pub skipped: u64,
-    pub coalesced: u64,
-    pub retimed: u64,
-    pub discarded: u64,
-    pub received: Option<u64>,
-    pub rate_limited: Option<u64>,
-    pub kernel_dropped: Option<u64>,
-    pub max_latency: Option<u64>,
-    #[serde(flatten)]
-    pub schedulability: Schedulability,
-    pub wakeup_latency: Figures,
-    pub start_latency: Figures,
-    pub start_jitter: Figures,
-    pub execution: Figures,
-    pub response: Figures,
-    pub arrival_latency: Option<Figures>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub over_time: Option<OverTime>,
-    #[serde(default, skip_serializing_if = "PartsFile::is_empty")]
-    pub parts: PartsFile,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub causes: Causes,
-}
-
-/// What `report.json` says of a histogram, ns.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
-pub(super) struct Figures {
-    pub count: u64,
-    pub min: u64,
-    pub mean: f64,
-    pub p50: u64,
-    #[serde(default)]
-    p90: u64,
-    pub p99: u64,
-    pub p99_9: u64,
-    #[serde(default)]
-    p99_99: u64,
-    pub max: u64,
-}
-
-impl ReportFile {
-    fn of(run: &Run) -> Self {
-        ReportFile {
-            rig: run.rig.clone(),
-            mode: mode(run.mode).into(),
-            verdict: if passed(run) { "pass" } else { "fail" }.into(),
-            problems: run.problems.iter().map(Problem::message).collect(),
-            problem_severities: run.problems.iter().map(|problem| severity(problem.severity).into()).collect(),
-            hints: super::hints(run),
-            notes: run.notes.clone(),
-            version: run.version.clone(),
-            started: run.started.clone(),
-            start_monotonic_ns: run.start_monotonic_ns,
-            start_time: run.start_time,
-            end_time: run.end_time,
-            wall_seconds: run.wall_seconds,
-            end: end(run.end).into(),
-            repetition: run.repetition,
-            samples_dropped: run.samples_dropped,
-            log_dropped: run.log_dropped,
-            trace: run.trace.clone(),
-            host: HostFile::of(&run.host),
-            fmus: run.fmus.iter().map(FmuFile::of).collect(),
-            clocks: run.clocks.iter().map(ClockFile::of).collect(),
-            stimuli: run.stimuli.clone(),
-            connections: run.connections.clone(),
-            promise: run.promise.clone(),
+impl Serialize for Run {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let severities: Vec<_> = self.problems.iter().map(|problem| problem.severity.word()).collect();
+        let mut file = serializer.serialize_struct("Run", 24)?;
+        file.serialize_field("rig", &self.rig)?;
+        file.serialize_field("mode", self.mode.word())?;
+        file.serialize_field("verdict", if passed(self) { "pass" } else { "fail" })?;
+        file.serialize_field("problems", &self.problems.iter().map(Problem::message).collect::<Vec<_>>())?;
+        file.serialize_field("problem_severities", &severities)?;
+        file.serialize_field("hints", &hints(self))?;
+        file.serialize_field("notes", &self.notes)?;
+        file.serialize_field("version", &self.version)?;
+        file.serialize_field("started", &self.started)?;
+        file.serialize_field("start_monotonic_ns", &self.start_monotonic_ns)?;
+        file.serialize_field("start_time", &self.start_time)?;
+        file.serialize_field("end_time", &self.end_time)?;
+        file.serialize_field("wall_seconds", &self.wall_seconds)?;
+        file.serialize_field("end", self.end.word())?;
+        if let Some(repetition) = self.repetition {
+            file.serialize_field("repetition", &repetition)?;
         }
+        file.serialize_field("samples_dropped", &self.samples_dropped)?;
+        file.serialize_field("log_dropped", &self.log_dropped)?;
+        file.serialize_field("trace", &self.trace)?;
+        file.serialize_field("host", &self.host)?;
+        file.serialize_field("fmus", &self.fmus)?;
+        file.serialize_field("clocks", &self.clocks)?;
+        file.serialize_field("stimuli", &self.stimuli)?;
+        file.serialize_field("connections", &self.connections)?;
+        file.serialize_field("promise", &self.promise)?;
+        file.end()
     }
 }
 
-impl HostFile {
-    fn of(host: &Host) -> Self {
-        let fact = |(name, value): &(String, String)| Fact { name: name.clone(), value: value.clone() };
-        HostFile {
-            kernel: host.kernel.clone(),
-            preempt_rt: host.preempt_rt,
-            scheduling: scheduling(host.scheduling).into(),
-            fifo_band_asked: numbers(host.fifo_band_asked),
-            fifo_band_used: host.fifo_band_used.map(numbers),
-            memory_locked: host.memory_locked,
-            memory_locked_bytes: host.memory_locked_bytes,
-            memory_wanted_bytes: host.memory_wanted_bytes,
-            dma_latency_held: host.dma_latency_held,
-            clock: host.clock.clone(),
-            spin_us: host.spin_us,
-            cpu_model: host.cpu_model.clone(),
-            cpus_online: host.cpus_online,
-            isolated_cpus: host.isolated_cpus.clone(),
-            facts: host.facts.iter().map(fact).collect(),
-        }
+/// Problems as `report.json` has them: their words and, in the same order, what they mean.
+pub(super) fn told<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Problem>, D::Error> {
+    #[derive(Deserialize)]
+    struct Told {
+        problems: Vec<String>,
+        problem_severities: Vec<String>,
     }
+    let told = Told::deserialize(deserializer)?;
+    let problem = |(message, severity): (String, String)| Ok(Problem::told(words::of(&severity)?, message, &[], &[]));
+    told.problems.into_iter().zip(told.problem_severities).map(problem).collect()
 }
 
-fn numbers((low, high): (FifoPriority, FifoPriority)) -> [u8; 2] {
-    [low.get(), high.get()]
-}
-
-impl FmuFile {
-    fn of(fmu: &FmuResult) -> Self {
-        FmuFile {
-            name: fmu.name.clone(),
-            path: fmu.path.clone(),
-            status: status(fmu.status).into(),
-            lock: LockFile::of(&fmu.lock),
-            findings: fmu.findings.clone(),
-            log: fmu.log.clone(),
-        }
-    }
-}
-
-impl LockFile {
-    fn of(lock: &LockResult) -> Self {
-        LockFile {
-            acquisitions: lock.acquisitions,
-            // Nesting is allowed: counted, but no violation.
-            violations: lock.leaked + lock.unbalanced,
-            nested: lock.nested,
-            leaked: lock.leaked,
-            unbalanced: lock.unbalanced,
-            hold: Figures::of(&lock.hold),
-            wait: Figures::of(&lock.wait),
-        }
-    }
-}
-
-impl ClockFile {
-    fn of(clock: &ClockResult) -> Self {
-        let datagrams = clock.datagrams.as_ref();
-        ClockFile {
-            fmu: clock.fmu.clone(),
-            clock: clock.clock.clone(),
-            kind: clock.kind.map(|kind| kind_name(kind).into()),
-            interval_s: clock.interval_s,
-            activated_by: clock.activated_by.clone(),
-            fmi_priority: clock.fmi_priority.map(|priority| priority.0),
-            fifo_priority: clock.fifo_priority.map(|priority| priority.get()),
-            cpu: clock.cpu,
-            thread: clock.thread.clone(),
-            activations: clock.activations,
-            overruns: clock.overruns,
-            skipped: clock.skipped,
-            coalesced: clock.coalesced,
-            retimed: clock.retimed,
-            discarded: clock.discarded,
-            received: datagrams.map(|own| own.received),
-            rate_limited: datagrams.map(|own| own.rate_limited),
-            kernel_dropped: datagrams.map(|own| own.dropped),
-            max_latency: clock.max_latency,
-            schedulability: clock.schedulability,
-            wakeup_latency: Figures::of(&clock.wakeup_latency),
-            start_latency: Figures::of(&clock.start_latency),
-            start_jitter: Figures::of(&clock.start_jitter),
-            execution: Figures::of(&clock.execution),
-            response: Figures::of(&clock.response),
-            arrival_latency: datagrams.map(|own| Figures::of(&own.arrival_latency)),
-            over_time: clock.over_time.clone(),
-            parts: PartsFile::of(&clock.parts),
-            causes: clock.causes.clone(),
-        }
-    }
-}
-
-impl Figures {
-    pub fn of(histogram: &Histogram) -> Self {
-        Figures {
-            count: histogram.count(),
-            min: histogram.min(),
-            mean: histogram.mean(),
-            p50: histogram.quantile(0.5),
-            p90: histogram.quantile(0.9),
-            p99: histogram.quantile(0.99),
-            p99_9: histogram.quantile(0.999),
-            p99_99: histogram.quantile(0.9999),
-            max: histogram.max(),
-        }
-    }
-}
-
-/// A mode in the words of `report.json`.
-pub(super) fn mode(mode: Mode) -> &'static str {
-    match mode {
-        Mode::RealTime => "realtime",
-        Mode::Virtual => "virtual",
-    }
-}
-
-/// How a run ended, in the same words.
-pub(super) fn end(end: End) -> &'static str {
-    match end {
-        End::StopTime => "stop_time",
-        End::Overrun => "overrun",
-        End::Signal => "signal",
-        End::Failure => "failure",
-    }
-}
-
-/// How threads were scheduled.
-pub(super) fn scheduling(scheduling: Scheduling) -> &'static str {
-    match scheduling {
-        Scheduling::Fifo => "fifo",
-        Scheduling::Cooperative => "cooperative",
-        Scheduling::Virtual => "virtual",
-    }
-}
-
-/// What a problem means.
-pub(super) fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Failure => "failure",
-        Severity::Limit => "limit",
-        Severity::Finding => "finding",
-        Severity::Warning => "warning",
+impl Serialize for LockResult {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut lock = serializer.serialize_struct("LockResult", 7)?;
+        lock.serialize_field("acquisitions", &self.acquisitions)?;
+        // Nesting is allowed: counted, but no violation.
+        lock.serialize_field("violations", &(self.leaked + self.unbalanced))?;
+        lock.serialize_field("nested", &self.nested)?;
+        lock.serialize_field("leaked", &self.leaked)?;
+        lock.serialize_field("unbalanced", &self.unbalanced)?;
+        lock.serialize_field("hold", &self.hold)?;
+        lock.serialize_field("wait", &self.wait)?;
+        lock.end()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{DatagramResult, sample};
+    use super::super::{DatagramCounts, Distribution, PromiseResult, Severity, sample};
     use super::*;
     use serde_json::Value;
 
@@ -393,8 +134,8 @@ mod tests {
     #[test]
     fn what_only_datagrams_have_is_null_for_other_clocks() {
         let mut run = sample(1);
-        run.clocks[0].datagrams =
-            Some(DatagramResult { received: 9, rate_limited: 3, dropped: 2, ..Default::default() });
+        run.clocks[0].datagrams = Some(DatagramCounts { received: 9, rate_limited: 3, dropped: 2 });
+        run.clocks[0].arrival_latency = Some(Distribution::default());
         let clocks = &parsed(&run)["clocks"];
         assert_eq!((&clocks[0]["received"], &clocks[0]["rate_limited"]), (&9.into(), &3.into()));
         assert_eq!(clocks[0]["kernel_dropped"], 2);
@@ -407,7 +148,7 @@ mod tests {
     #[test]
     fn figures_are_those_of_the_histogram() {
         let mut run = sample(1);
-        run.clocks[0].response = Histogram::of(1..=10_000);
+        run.clocks[0].response = Distribution::of(1..=10_000);
         let hist = &parsed(&run)["clocks"][0]["response"];
         assert_eq!((hist["count"].as_u64(), hist["min"].as_u64()), (Some(10_000), Some(1)));
         assert_eq!((hist["mean"].as_f64(), hist["max"].as_u64()), (Some(5000.5), Some(10_000)));
@@ -459,7 +200,7 @@ mod tests {
     #[test]
     fn a_clock_that_never_ran_has_zeros() {
         let mut run = sample(1);
-        run.clocks[0].execution = Histogram::default();
+        run.clocks[0].execution = Distribution::default();
         is_hist(&parsed(&run)["clocks"][0]["execution"]);
         assert_eq!(parsed(&run)["clocks"][0]["execution"]["max"], 0);
     }

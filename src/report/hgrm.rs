@@ -83,7 +83,7 @@ fn micros(nanos: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{DatagramResult, sample};
+    use super::super::{Distribution, sample};
     use super::*;
 
     /// Value, percentile and total of each line.
@@ -119,13 +119,12 @@ mod tests {
     #[test]
     fn every_clock_and_metric_with_values_has_its_file() {
         let mut run = sample(1);
-        run.clocks[0].start_jitter = Histogram::default();
+        run.clocks[0].start_jitter = Distribution::default();
         let files = hgrms(&run);
         assert!(files.iter().all(|(name, _)| is_hgrm(name)));
         assert_eq!(files.len(), 9 * run.clocks.len() - 1);
         assert!(files.iter().any(|(name, _)| name == "ecu.task_10ms.wakeup_latency.hgrm"));
-        let arrival_latency = Histogram::of([7]);
-        run.clocks[0].datagrams = Some(DatagramResult { arrival_latency, ..DatagramResult::default() });
+        run.clocks[0].arrival_latency = Some(Distribution::of([7]));
         let files = hgrms(&run);
         assert!(files.iter().any(|(name, _)| name == "ecu.crank_isr.arrival_latency.hgrm" && is_hgrm(name)));
     }

@@ -5,8 +5,7 @@
 //! `<fmu>.lock.wait` for the preemption lock. What a tag must not contain is written as in a URL (`%20` for a space), so
 //! that different names stay different. [`super::ReportFile::rebuild`] reads it back.
 
-use super::{Run, metrics};
-use crate::record::histogram::Histogram;
+use super::{Distribution, Run, metrics};
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use std::time::Duration;
@@ -28,7 +27,7 @@ pub fn hlog(run: &Run) -> String {
 }
 
 /// Tag and histogram of each line.
-fn lines(run: &Run) -> impl Iterator<Item = (String, &Histogram)> {
+fn lines(run: &Run) -> impl Iterator<Item = (String, &Distribution)> {
     let clocks = run.clocks.iter().flat_map(|clock| {
         let named = move |(metric, histogram)| (tag(&format!("{}.{}.{metric}", clock.fmu, clock.clock)), histogram);
         metrics(clock).into_iter().map(named)
@@ -102,7 +101,7 @@ mod tests {
     #[test]
     fn the_log_reads_back() {
         let mut run = sample(1);
-        run.clocks[1].response = Histogram::default();
+        run.clocks[1].response = Distribution::default();
         let log = hlog(&run);
         let clocks = run.clocks.iter().flat_map(|clock| {
             metrics(clock).into_iter().map(|(metric, h)| (format!("{}.{}.{metric}", clock.fmu, clock.clock), h))

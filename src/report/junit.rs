@@ -5,7 +5,8 @@
 //! no attribute and no element is missing). Text from FMUs is escaped; what XML cannot have becomes U+FFFD.
 
 use super::markup::escape;
-use super::{ClockResult, FmuResult, FmuStatus, Problem, Run, Severity, Subject, Topic, passed, status};
+use super::words::Word;
+use super::{ClockResult, FmuResult, FmuStatus, Problem, Run, Severity, Subject, Topic, passed};
 use crate::plain::plain_lines;
 use std::fmt::Write;
 
@@ -88,7 +89,7 @@ fn of_fmu(run: &Run, fmu: &FmuResult, left: &mut Vec<&Problem>) -> Vec<Case> {
     let findings = take(left, |problem| problem.subject == own && problem.kind.topic() == Topic::Offence);
     let of_status = take(left, |problem| problem.subject == own);
     let bad = !matches!(fmu.status, FmuStatus::Terminated | FmuStatus::Aborted);
-    let word = status(fmu.status);
+    let word = fmu.status.word();
     let case = |name: &str, failures| Case { class: format!("{}.{}", run.rig, fmu.name), name: name.into(), failures };
     let mut cases = vec![case("status", of_status), case("findings", findings)];
     if bad && cases[0].failures.is_empty() {

@@ -31,6 +31,7 @@ mod causes;
 pub mod compare;
 mod cyclictest;
 mod datagrams;
+mod distribution;
 mod file;
 pub(crate) mod format;
 mod hgrm;
@@ -50,10 +51,12 @@ mod stimuli;
 mod table;
 mod told;
 mod trace;
+mod words;
 
 pub use causes::{Causes, Counts, Moment, OtherClock, Overran, PartsResult, ThreadCounts};
 pub use cyclictest::cyclictest;
-pub use file::{ReportFile, json};
+pub use distribution::{Distribution, Figures};
+pub use file::json;
 pub use hgrm::{hgrm, hgrms, is_hgrm};
 pub use hints::hints;
 pub use hlog::hlog;
@@ -62,14 +65,12 @@ pub use junit::junit;
 pub use limits::{Measured, exceeded, judge};
 pub use overruns::cause as overrun_cause;
 pub use problem::{Broken, FailureKey, Kind, Problem, Severity, Subject, Topic};
-pub use read::ReadError;
+pub use read::{ReadError, ReportFile};
 pub use run::*;
 pub use sample::sample;
 pub use schedulability::{PredictedFrom, Schedulability, measured};
 pub use table::{LiveHeader, LiveRow, Screen, live, summary};
 pub use trace::{Picture, TraceFile, TraceResult};
-
-use crate::record::histogram::Histogram;
 
 /// Whether the run did what it should: it neither failed nor exceeded a limit of the rig.
 pub fn passed(run: &Run) -> bool {
@@ -101,22 +102,8 @@ const METRICS: [&str; 10] = [
 ];
 
 /// The values of a clock's [`METRICS`]; only clocks that datagrams activate have the last one.
-fn metrics(clock: &ClockResult) -> Vec<(&'static str, &Histogram)> {
+fn metrics(clock: &ClockResult) -> Vec<(&'static str, &Distribution)> {
     let ClockResult { wakeup_latency, start_latency, start_jitter, execution, response, .. } = clock;
-    let arrival_latency = clock.datagrams.as_ref().map(|own| &own.arrival_latency);
-    let histograms = [wakeup_latency, start_latency, start_jitter, execution, response];
-    let parts = clock.parts.named().map(|(_, histogram)| histogram);
-    METRICS.into_iter().zip(histograms.into_iter().chain(parts).chain(arrival_latency)).collect()
-}
-
-/// A status in the words of `report.json`.
-fn status(status: FmuStatus) -> &'static str {
-    match status {
-        FmuStatus::Terminated => "terminated",
-        FmuStatus::Error => "error",
-        FmuStatus::Fatal => "fatal",
-        FmuStatus::Aborted => "aborted",
-        FmuStatus::Crashed => "crashed",
-        FmuStatus::Hung => "hung",
-    }
+    let own = [wakeup_latency, start_latency, start_jitter, execution, response];
+    METRICS.into_iter().zip(own.into_iter().chain(clock.parts.all()).chain(&clock.arrival_latency)).collect()
 }

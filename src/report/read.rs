@@ -6,16 +6,8 @@
 //!
 //! A field that is missing is an error that says which version wrote the file.
 
-use super::file::{self, ClockFile, Figures, FmuFile, HostFile, ReportFile};
 use super::hlog::tag;
-use super::{
-    ClockResult, DatagramResult, End, FmuResult, FmuStatus, Host, LockResult, Problem, Run, Scheduling, Severity,
-    status,
-};
-use crate::fmu::description::IntervalVariability as Kind;
-use crate::plan::Mode;
-use crate::plan::words::kind_name;
-use crate::priority::{FifoPriority, FmiPriority};
+use super::{ClockResult, Distribution, METRICS, Problem, Run, metrics};
 use crate::record::histogram::Histogram;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -45,13 +37,19 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
+/// A `report.json` that was read: the run, of which histograms have their figures only.
+#[derive(Clone, Debug)]
+pub struct ReportFile {
+    pub(super) run: Run,
+}
+
 impl ReportFile {
     /// Reads `report.json`.
     ///
     /// # Errors
     /// It is no JSON, no report of vecud, or one of a version with other fields.
     pub fn parse(text: &str) -> Result<ReportFile, ReadError> {
-        serde_json::from_str(text).map_err(|error| {
+        let read = serde_json::from_str::<Run>(text).map_err(|error| {
             let place = (error.line() > 0).then(|| (error.line(), error.column()));
             let message = error.to_string();
             let what = message.split(" at line ").next().unwrap_or(&message);
@@ -67,162 +65,56 @@ impl ReportFile {
                 Some(Some(_)) => format!("{what}: this report was changed or damaged; run the rig again"),
             };
             ReadError { place, message, in_log: false }
-        })
-    }
-
-    /// The verdict: "pass" or "fail".
-    pub fn verdict(&self) -> &str {
-        &self.verdict
+        });
+        let mut run = read?;
+        // Whom a problem is about is in its words, beside the names of instances and clocks.
+        let Run { problems, fmus, clocks, .. } = &mut run;
+        for problem in problems {
+            *problem = Problem::told(problem.severity, problem.message(), fmus, clocks);
+        }
+        Ok(ReportFile { run })
     }
 
     /// Simulation time at which the run ended, s.
     pub fn end_time(&self) -> f64 {
-        self.end_time
+        self.run.end_time
     }
 
     /// Whether there are histograms, so that [`ReportFile::rebuild`] needs the log.
     pub fn has_histograms(&self) -> bool {
-        self.histograms().any(|figures| figures.count > 0)
-    }
-
-    fn histograms(&self) -> impl Iterator<Item = &Figures> {
-        let clocks = self.clocks.iter().flat_map(|clock| {
-            let all = [&clock.wakeup_latency, &clock.start_latency, &clock.start_jitter];
-            let all = all.into_iter().chain([&clock.execution, &clock.response]).chain(clock.parts.figures());
-            all.chain(&clock.arrival_latency)
-        });
-        clocks.chain(self.fmus.iter().flat_map(|fmu| [&fmu.lock.hold, &fmu.lock.wait]))
+        let clocks = self.run.clocks.iter().flat_map(metrics).map(|(_, values)| values);
+        let locks = self.run.fmus.iter().flat_map(|fmu| [&fmu.lock.hold, &fmu.lock.wait]);
+        clocks.chain(locks).any(|values| values.figures.count > 0)
     }
 
     /// The run, with the histograms of this `histograms.hlog`.
     ///
     /// # Errors
-    /// The log is damaged or of another run ([`ReadError::in_log`]), or the report has words that this version does not know.
+    /// The log is damaged or of another run ([`ReadError::in_log`]).
     pub fn rebuild(&self, log: &str) -> Result<Run, ReadError> {
         let mut log = Log { lines: IntervalLogIterator::new(log.as_bytes()) };
-        let clocks: Vec<ClockResult> =
-            self.clocks.iter().map(|clock| clock.rebuild(&mut log)).collect::<Result<_, _>>()?;
-        let fmus: Vec<FmuResult> = self.fmus.iter().map(|fmu| fmu.rebuild(&mut log)).collect::<Result<_, _>>()?;
-        let problems = self.problems.iter().zip(&self.problem_severities).map(|(message, word)| {
-            let all = [Severity::Failure, Severity::Limit, Severity::Finding, Severity::Warning];
-            Ok(Problem::told(known("severity", &all, file::severity, word)?, message.as_str(), &fmus, &clocks))
-        });
-        let problems = problems.collect::<Result<_, ReadError>>()?;
-        Ok(Run {
-            rig: self.rig.clone(),
-            version: self.version.clone(),
-            mode: known("mode", &[Mode::RealTime, Mode::Virtual], file::mode, &self.mode)?,
-            started: self.started.clone(),
-            start_monotonic_ns: self.start_monotonic_ns,
-            start_time: self.start_time,
-            end_time: self.end_time,
-            wall_seconds: self.wall_seconds,
-            end: known("end", &[End::StopTime, End::Overrun, End::Signal, End::Failure], file::end, &self.end)?,
-            problems,
-            notes: self.notes.clone(),
-            host: self.host.rebuild()?,
-            fmus,
-            clocks,
-            connections: self.connections.clone(),
-            promise: self.promise.clone(),
-            stimuli: self.stimuli.clone(),
-            trace: self.trace.clone(),
-            repetition: self.repetition,
-            samples_dropped: self.samples_dropped,
-            log_dropped: self.log_dropped,
-        })
+        let mut run = self.run.clone();
+        for clock in &mut run.clocks {
+            let (fmu, name) = (clock.fmu.clone(), clock.clock.clone());
+            for (metric, values) in METRICS.into_iter().zip(clock.distributions()) {
+                log.fill(&format!("{fmu}.{name}.{metric}"), values)?;
+            }
+        }
+        for fmu in &mut run.fmus {
+            log.fill(&format!("{}.lock.hold", fmu.name), &mut fmu.lock.hold)?;
+            log.fill(&format!("{}.lock.wait", fmu.name), &mut fmu.lock.wait)?;
+        }
+        Ok(run)
     }
 }
 
-impl HostFile {
-    fn rebuild(&self) -> Result<Host, ReadError> {
-        let all = [Scheduling::Fifo, Scheduling::Cooperative, Scheduling::Virtual];
-        let band = |[low, high]: [u8; 2]| Ok::<_, ReadError>((fifo(low)?, fifo(high)?));
-        Ok(Host {
-            kernel: self.kernel.clone(),
-            preempt_rt: self.preempt_rt,
-            scheduling: known("scheduling", &all, file::scheduling, &self.scheduling)?,
-            fifo_band_asked: band(self.fifo_band_asked)?,
-            fifo_band_used: self.fifo_band_used.map(band).transpose()?,
-            memory_locked: self.memory_locked,
-            memory_locked_bytes: self.memory_locked_bytes,
-            memory_wanted_bytes: self.memory_wanted_bytes,
-            dma_latency_held: self.dma_latency_held,
-            clock: self.clock.clone(),
-            spin_us: self.spin_us,
-            cpu_model: self.cpu_model.clone(),
-            cpus_online: self.cpus_online,
-            isolated_cpus: self.isolated_cpus.clone(),
-            facts: self.facts.iter().map(|fact| (fact.name.clone(), fact.value.clone())).collect(),
-        })
-    }
-}
-
-impl FmuFile {
-    fn rebuild(&self, log: &mut Log) -> Result<FmuResult, ReadError> {
-        use FmuStatus::*;
-        Ok(FmuResult {
-            name: self.name.clone(),
-            path: self.path.clone(),
-            status: known("status", &[Terminated, Error, Fatal, Aborted, Crashed, Hung], status, &self.status)?,
-            lock: LockResult {
-                acquisitions: self.lock.acquisitions,
-                nested: self.lock.nested,
-                leaked: self.lock.leaked,
-                unbalanced: self.lock.unbalanced,
-                hold: log.take(&format!("{}.lock.hold", self.name), &self.lock.hold)?,
-                wait: log.take(&format!("{}.lock.wait", self.name), &self.lock.wait)?,
-            },
-            findings: self.findings.clone(),
-            log: self.log.clone(),
-        })
-    }
-}
-
-impl ClockFile {
-    fn rebuild(&self, log: &mut Log) -> Result<ClockResult, ReadError> {
-        use Kind::*;
-        let all = [Constant, Fixed, Tunable, Changing, Countdown, Triggered];
-        let kind = |word: &str| known("kind", &all, kind_name, word);
-        let mut take =
-            |metric: &str, figures: &Figures| log.take(&format!("{}.{}.{metric}", self.fmu, self.clock), figures);
-        Ok(ClockResult {
-            fmu: self.fmu.clone(),
-            clock: self.clock.clone(),
-            kind: self.kind.as_deref().map(kind).transpose()?,
-            interval_s: self.interval_s,
-            activated_by: self.activated_by.clone(),
-            fmi_priority: self.fmi_priority.map(FmiPriority),
-            fifo_priority: self.fifo_priority.map(fifo).transpose()?,
-            cpu: self.cpu,
-            thread: self.thread.clone(),
-            activations: self.activations,
-            overruns: self.overruns,
-            skipped: self.skipped,
-            coalesced: self.coalesced,
-            retimed: self.retimed,
-            discarded: self.discarded,
-            max_latency: self.max_latency,
-            schedulability: self.schedulability,
-            // In the order of the log.
-            wakeup_latency: take("wakeup_latency", &self.wakeup_latency)?,
-            start_latency: take("start_latency", &self.start_latency)?,
-            start_jitter: take("start_jitter", &self.start_jitter)?,
-            execution: take("execution", &self.execution)?,
-            response: take("response", &self.response)?,
-            parts: self.parts.rebuild(&mut take)?,
-            causes: self.causes.clone(),
-            datagrams: match (self.received, &self.arrival_latency) {
-                (Some(received), Some(figures)) => Some(DatagramResult {
-                    received,
-                    rate_limited: self.rate_limited.unwrap_or(0),
-                    dropped: self.kernel_dropped.unwrap_or(0),
-                    arrival_latency: take("arrival_latency", figures)?,
-                }),
-                _ => None,
-            },
-            over_time: self.over_time.clone(),
-        })
+impl ClockResult {
+    /// In the order of [`METRICS`], which is that of the log.
+    fn distributions(&mut self) -> impl Iterator<Item = &mut Distribution> {
+        let ClockResult { wakeup_latency, start_latency, start_jitter, execution, response, parts, .. } = self;
+        let own = [wakeup_latency, start_latency, start_jitter, execution, response];
+        let parts = [&mut parts.preempted, &mut parts.blocked, &mut parts.set_get, &mut parts.host];
+        own.into_iter().chain(parts).chain(&mut self.arrival_latency)
     }
 }
 
@@ -232,10 +124,11 @@ struct Log<'a> {
 }
 
 impl Log<'_> {
-    /// The histogram that the report has these figures of.
-    fn take(&mut self, name: &str, figures: &Figures) -> Result<Histogram, ReadError> {
+    /// Puts the values in that the report has these figures of.
+    fn fill(&mut self, name: &str, distribution: &mut Distribution) -> Result<(), ReadError> {
+        let figures = distribution.figures;
         if figures.count == 0 {
-            return Ok(Histogram::default());
+            return Ok(());
         }
         let wrong = |what: &str| {
             let message = format!(
@@ -258,7 +151,10 @@ impl Log<'_> {
         let read = base64(line.encoded_histogram()).and_then(|bytes| histogram(&bytes));
         let own = |read: Hdr<u64>| Histogram::from_parts(&read, figures.count, figures.min, figures.max, figures.mean);
         match read.and_then(own) {
-            Some(histogram) => Ok(histogram),
+            Some(values) => {
+                distribution.fill(values);
+                Ok(())
+            }
             None => wrong("has other values than"),
         }
     }
@@ -277,22 +173,6 @@ fn histogram(bytes: &[u8]) -> Option<Hdr<u64>> {
     // Its reader makes room for as many counts as are stated, before it looks for them.
     let stated = u32::from_be_bytes(head[4..8].try_into().ok()?);
     (stated as usize == counts.len()).then(|| Deserializer::new().deserialize(&mut &plain[..]).ok()).flatten()
-}
-
-/// The variant of a word.
-fn known<T: Copy>(what: &str, all: &[T], name: fn(T) -> &'static str, word: &str) -> Result<T, ReadError> {
-    all.iter().copied().find(|variant| name(*variant) == word).ok_or_else(|| ReadError {
-        place: None,
-        message: format!("the {what} \"{word}\" is not known to vecud {}; read it with the version that wrote it", {
-            env!("CARGO_PKG_VERSION")
-        }),
-        in_log: false,
-    })
-}
-
-fn fifo(value: u8) -> Result<FifoPriority, ReadError> {
-    let message = || format!("{value} is no FIFO priority, those are 1 to 99; run the rig again");
-    FifoPriority::new(value).ok_or_else(|| ReadError { place: None, message: message(), in_log: false })
 }
 
 /// Bytes of base64; `None`: it is none.

@@ -1,25 +1,27 @@
 //! A finished run as data. Everything that the report shows is in here.
 
-use super::causes::{Causes, PartsResult};
-use super::stimuli::{InterpolationWord, first_starved};
-use super::{Problem, Schedulability, TraceResult};
+use super::causes::{Causes, PartsResult, is_default};
+use super::file::told;
+use super::stimuli::first_starved;
+use super::words::{word, word_or_null};
+use super::{Distribution, Problem, Schedulability, TraceResult};
 use crate::fmu::description::IntervalVariability;
 use crate::plan::{Interpolation, Mode};
 use crate::priority::{FifoPriority, FmiPriority};
 pub use crate::record::board::Scheduling;
-use crate::record::histogram::Histogram;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::to_raw_value;
 use std::borrow::Cow;
 
 /// A finished run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct Run {
     /// Name of the rig.
     pub rig: String,
     /// Version of vecud.
     pub version: String,
     /// Who drove time.
+    #[serde(with = "word")]
     pub mode: Mode,
     /// When it started: RFC 3339, UTC.
     pub started: String,
@@ -32,8 +34,10 @@ pub struct Run {
     /// Wall-clock time of the run itself, s.
     pub wall_seconds: f64,
     /// How it ended.
+    #[serde(with = "word")]
     pub end: End,
     /// What went wrong, most important first; empty when all is well.
+    #[serde(flatten, deserialize_with = "told")]
     pub problems: Vec<Problem>,
     /// What the user should know although nothing went wrong.
     pub notes: Vec<String>,
@@ -44,10 +48,12 @@ pub struct Run {
     /// The clocks, in merged order.
     pub clocks: Vec<ClockResult>,
     /// The connections of variables, in rig order.
+    #[serde(default)]
     pub connections: Vec<ConnectionResult>,
     /// Whether it recorded what virtual time would have.
     pub promise: PromiseResult,
     /// The stimuli, in rig order.
+    #[serde(default)]
     pub stimuli: Vec<StimulusResult>,
     /// With `--repeat`: which of the runs it is, counted from 1.
     pub repetition: Option<u32>,
@@ -56,6 +62,7 @@ pub struct Run {
     /// Log messages that could not be kept.
     pub log_dropped: u64,
     /// Who ran when.
+    #[serde(default)]
     pub trace: TraceResult,
 }
 
@@ -65,7 +72,7 @@ pub struct StimulusResult {
     /// Its file.
     pub file: String,
     /// What inputs got between two rows.
-    #[serde(with = "InterpolationWord")]
+    #[serde(with = "word")]
     pub interpolation: Interpolation,
     /// Columns that were used.
     pub columns: usize,
@@ -94,13 +101,14 @@ pub enum End {
 }
 
 /// Facts about the machine.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Host {
     /// `uname -r -v`.
     pub kernel: String,
     /// The kernel is a PREEMPT_RT one.
     pub preempt_rt: bool,
     /// How threads were scheduled.
+    #[serde(with = "word")]
     pub scheduling: Scheduling,
     /// FIFO priorities that the rig asks for: lowest and highest.
     pub fifo_band_asked: (FifoPriority, FifoPriority),
@@ -124,8 +132,17 @@ pub struct Host {
     pub cpus_online: usize,
     /// Cores isolated from the scheduler.
     pub isolated_cpus: Vec<usize>,
-    /// Further facts as name and value, in display order.
-    pub facts: Vec<(String, String)>,
+    /// Further facts, in display order.
+    pub facts: Vec<Fact>,
+}
+
+/// A fact about the machine.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Fact {
+    /// What it is about.
+    pub name: String,
+    /// What is so.
+    pub value: String,
 }
 
 impl Host {
@@ -154,13 +171,14 @@ pub enum FmuStatus {
 }
 
 /// What is known of one instance at the end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct FmuResult {
     /// Name in the rig.
     pub name: String,
     /// What the user named.
     pub path: String,
     /// How it ended.
+    #[serde(with = "word")]
     pub status: FmuStatus,
     /// The preemption lock.
     pub lock: LockResult,
@@ -182,7 +200,7 @@ pub struct FindingResult {
 }
 
 /// The preemption lock of an instance.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub struct LockResult {
     /// Outermost acquisitions.
     pub acquisitions: u64,
@@ -193,25 +211,27 @@ pub struct LockResult {
     /// Unlocks without a lock.
     pub unbalanced: u64,
     /// From lock to unlock.
-    pub hold: Histogram,
+    pub hold: Distribution,
     /// From asking for it to having it, when somebody else had it.
-    pub wait: Histogram,
+    pub wait: Distribution,
 }
 
 /// What is known of one input clock at the end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct ClockResult {
     /// Name of the instance in the rig.
     pub fmu: String,
     /// Name of the clock.
     pub clock: String,
     /// Its kind; `None`: a task without a clock.
+    #[serde(with = "word_or_null")]
     pub kind: Option<IntervalVariability>,
     /// Interval of a periodic clock, s.
     pub interval_s: Option<f64>,
     /// What activates it, for people: `every 10 ms`, `plant.crank_tooth`.
     pub activated_by: String,
     /// `priority` in the XML; `None`: a task without a clock.
+    #[serde(deserialize_with = "Option::deserialize")] // one that is missing is an error
     pub fmi_priority: Option<FmiPriority>,
     /// The thread's; `None` when it did not run under SCHED_FIFO.
     pub fifo_priority: Option<FifoPriority>,
@@ -232,27 +252,34 @@ pub struct ClockResult {
     /// Ticks that waited, or had come by then, and were thrown away because the run was stopped.
     pub discarded: u64,
     /// Of a clock that datagrams activate, in real time.
-    pub datagrams: Option<DatagramResult>,
+    #[serde(flatten, with = "counts_or_nulls")]
+    pub datagrams: Option<DatagramCounts>,
     /// Limits of the rig, ns.
     pub max_latency: Option<u64>,
     /// Computed worst response, and what serves to compute it.
+    #[serde(flatten)]
     pub schedulability: Schedulability,
     /// Release → first instruction after the sleep.
-    pub wakeup_latency: Histogram,
+    pub wakeup_latency: Distribution,
     /// Release → first FMI call.
-    pub start_latency: Histogram,
+    pub start_latency: Distribution,
     /// Change of the start interval against the release interval.
-    pub start_jitter: Histogram,
+    pub start_jitter: Distribution,
     /// First FMI call → last get done, less preemption.
-    pub execution: Histogram,
+    pub execution: Distribution,
     /// Release → last get done.
-    pub response: Histogram,
+    pub response: Distribution,
+    /// Arrival of the datagram → first FMI call of its activation; of a clock that datagrams activate, in real time.
+    pub arrival_latency: Option<Distribution>,
+    /// The longest of both in the course of the run; in real time only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_time: Option<OverTime>,
     /// Parts of the response.
+    #[serde(default, skip_serializing_if = "PartsResult::is_empty")]
     pub parts: PartsResult,
     /// Single activations, and the thread.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub causes: Causes,
-    /// The longest of both in the course of the run; in real time only.
-    pub over_time: Option<OverTime>,
 }
 
 /// The longest values of a clock in each interval of the run, ns, to a bucket's width; `None`: it had none there. In `report.json`
@@ -308,14 +335,43 @@ pub struct PromiseResult {
 
 /// What is known of the datagrams that were to activate a clock. Each of them is in exactly one of: activations, overruns,
 /// discarded, rate-limited, dropped.
-#[derive(Clone, Debug, Default)]
-pub struct DatagramResult {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DatagramCounts {
     /// All that have come.
     pub received: u64,
     /// Beyond the rig's `max_rate`.
     pub rate_limited: u64,
     /// Thrown away by the kernel, since they came faster than they were taken in.
     pub dropped: u64,
-    /// Arrival of the datagram → first FMI call of its activation.
-    pub arrival_latency: Histogram,
+}
+
+/// The counts of datagrams as `report.json` has them: of a clock that has none, each is null.
+mod counts_or_nulls {
+    use super::{DatagramCounts, Deserialize, Serialize, Serializer};
+    use serde::Deserializer;
+
+    #[derive(Default, Deserialize, Serialize)]
+    struct Counts {
+        received: Option<u64>,
+        rate_limited: Option<u64>,
+        kernel_dropped: Option<u64>,
+    }
+
+    pub fn serialize<S: Serializer>(counts: &Option<DatagramCounts>, serializer: S) -> Result<S::Ok, S::Error> {
+        let some = |&DatagramCounts { received, rate_limited, dropped }: &DatagramCounts| Counts {
+            received: Some(received),
+            rate_limited: Some(rate_limited),
+            kernel_dropped: Some(dropped),
+        };
+        counts.as_ref().map(some).unwrap_or_default().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DatagramCounts>, D::Error> {
+        let Counts { received, rate_limited, kernel_dropped } = Counts::deserialize(deserializer)?;
+        Ok(received.map(|received| DatagramCounts {
+            received,
+            rate_limited: rate_limited.unwrap_or(0),
+            dropped: kernel_dropped.unwrap_or(0),
+        }))
+    }
 }

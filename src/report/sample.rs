@@ -1,13 +1,13 @@
 //! A made-up run, for examples and tests.
 
 use super::{
-    Causes, ClockResult, ConnectionResult, Counts, End, FmuResult, FmuStatus, Host, LockResult, Moment, OtherClock,
-    OverTime, PartsResult, PredictedFrom, PromiseResult, Run, Schedulability, Scheduling, ThreadCounts, TraceResult,
+    Causes, ClockResult, ConnectionResult, Counts, Distribution, End, Fact, FmuResult, FmuStatus, Host, LockResult,
+    Moment, OtherClock, OverTime, PartsResult, PredictedFrom, PromiseResult, Run, Schedulability, Scheduling,
+    ThreadCounts, TraceResult,
 };
 use crate::fmu::description::IntervalVariability::{self, Constant, Countdown, Triggered};
 use crate::plan::Mode;
 use crate::priority::{FifoPriority, FmiPriority};
-use crate::record::histogram::Histogram;
 
 /// A made-up but plausible run of the engine example: ten seconds of real time on a PREEMPT_RT machine, without
 /// problems. The same seed gives the same run.
@@ -71,13 +71,15 @@ fn host() -> Host {
         cpu_model: "Example CPU at 3.20 GHz".into(),
         cpus_online: 4,
         isolated_cpus: vec![2, 3],
-        facts: vec![("Clock source".into(), "tsc".into()), ("Frequency governor".into(), "performance".into())],
+        facts: [("Clock source", "tsc"), ("Frequency governor", "performance")]
+            .map(|(name, value)| Fact { name: name.into(), value: value.into() })
+            .into(),
     }
 }
 
 fn fmu(random: &mut Random, name: &str) -> FmuResult {
-    let hold = Histogram::of((0..9_000).map(|_| random.latency(700, 400)));
-    let wait = Histogram::of((0..40).map(|_| random.latency(3_000, 2_000)));
+    let hold = Distribution::of((0..9_000).map(|_| random.latency(700, 400)));
+    let wait = Distribution::of((0..40).map(|_| random.latency(3_000, 2_000)));
     FmuResult {
         name: name.into(),
         path: format!("../fmus/engine_{name}"),
@@ -119,7 +121,7 @@ fn clock(
     let over_time = OverTime { interval_s: 0.1, start_latency: longest(&values[1]), response: longest(&values[4]) };
     let causes = causes(&values[4], work / 16);
     let [wakeup_latency, start_latency, start_jitter, execution, response, preempted, blocked, set_get, host] =
-        values.map(Histogram::of);
+        values.map(Distribution::of);
     let parts = PartsResult { preempted, blocked, set_get, host };
     ClockResult {
         fmu: fmu.into(),
@@ -142,6 +144,7 @@ fn clock(
         retimed: 0,
         discarded: 0,
         datagrams: None,
+        arrival_latency: None,
         max_latency: (clock == "task_1ms").then_some(100_000),
         schedulability: Schedulability {
             longest_lock: work / 10,

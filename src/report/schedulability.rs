@@ -58,42 +58,35 @@ impl Schedulability {
 
 /// What a run that has just ended has measured, to compute its own bounds.
 pub fn measured(clocks: &[ClockResult]) -> Measured {
-    let clock = |clock: &ClockResult| MeasuredClock {
+    Measured { this_run: true, clocks: clocks.iter().map(measured_of).collect() }
+}
+
+fn measured_of(clock: &ClockResult) -> MeasuredClock {
+    MeasuredClock {
         fmu: clock.fmu.clone(),
         clock: clock.clock.clone(),
         activations: clock.activations,
-        execution: clock.execution.max(),
+        execution: clock.execution.figures.max,
         lock: clock.schedulability.longest_lock,
-        wakeup: clock.wakeup_latency.max(),
+        wakeup: clock.wakeup_latency.figures.max,
         interval_s: clock.interval_s,
         shortest_interval: clock.schedulability.shortest_interval,
-    };
-    Measured { this_run: true, clocks: clocks.iter().map(clock).collect() }
+    }
 }
 
 impl ReportFile {
     /// Name of the rig.
     pub fn rig(&self) -> &str {
-        &self.rig
+        &self.run.rig
     }
 
     /// Whether the wall clock drove time.
     pub fn is_of_real_time(&self) -> bool {
-        self.mode == super::file::mode(Mode::RealTime)
+        self.run.mode == Mode::RealTime
     }
 
     /// What an earlier run has measured, to compute bounds of later ones.
     pub fn measured(&self) -> Measured {
-        let clock = |clock: &super::file::ClockFile| MeasuredClock {
-            fmu: clock.fmu.clone(),
-            clock: clock.clock.clone(),
-            activations: clock.activations,
-            execution: clock.execution.max,
-            lock: clock.schedulability.longest_lock,
-            wakeup: clock.wakeup_latency.max,
-            interval_s: clock.interval_s,
-            shortest_interval: clock.schedulability.shortest_interval,
-        };
-        Measured { this_run: false, clocks: self.clocks.iter().map(clock).collect() }
+        Measured { this_run: false, clocks: self.run.clocks.iter().map(measured_of).collect() }
     }
 }

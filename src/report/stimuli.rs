@@ -1,15 +1,6 @@
 //! How `report.json` writes what a [`super::StimulusResult`] holds otherwise.
 
-use crate::plan::Interpolation;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-/// `hold` and `linear`.
-#[derive(Deserialize, Serialize)]
-#[serde(remote = "Interpolation", rename_all = "lowercase")]
-pub(super) enum InterpolationWord {
-    Hold,
-    Linear,
-}
 
 #[derive(Deserialize, Serialize)]
 struct Starved {

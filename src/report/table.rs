@@ -85,8 +85,12 @@ pub fn summary(run: &Run, report: &str, screen: Screen) -> String {
             name: format!("{}.{}", clock.fmu, clock.clock),
             activations: clock.activations,
             overruns: clock.overruns,
-            wakeup: if run.mode == Mode::Virtual { Histogram::default() } else { clock.wakeup_latency.clone() },
-            execution: clock.execution.clone(),
+            wakeup: if run.mode == Mode::Virtual {
+                Histogram::default()
+            } else {
+                Histogram::clone(&clock.wakeup_latency)
+            },
+            execution: Histogram::clone(&clock.execution),
         })
         .collect();
     let mut lines = Vec::new();
@@ -239,8 +243,8 @@ mod tests {
                 name: format!("{}.{}", clock.fmu, clock.clock),
                 activations: clock.activations,
                 overruns: clock.overruns,
-                wakeup: clock.wakeup_latency,
-                execution: clock.execution,
+                wakeup: Histogram::clone(&clock.wakeup_latency),
+                execution: Histogram::clone(&clock.execution),
             })
             .collect()
     }

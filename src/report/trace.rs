@@ -1,5 +1,6 @@
 //! What a report says of the trace.
 
+use super::words::word_or_null;
 use crate::plan::TraceMode;
 use crate::record::trace::Item;
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TraceResult {
     /// How much was traced; `None`: not known.
-    #[serde(default, with = "mode_word")]
+    #[serde(default, with = "word_or_null")]
     pub mode: Option<TraceMode>,
     /// Events that came faster than they could be kept.
     pub dropped: u64,
@@ -78,29 +79,5 @@ mod in_seconds {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
         Ok((f64::deserialize(deserializer)? * 1e9).round() as i64)
-    }
-}
-
-/// Modes in the words of `report.json`; one that is not known is none.
-mod mode_word {
-    use crate::plan::TraceMode;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    fn word(mode: TraceMode) -> &'static str {
-        match mode {
-            TraceMode::Off => "off",
-            TraceMode::All => "all",
-            TraceMode::Flight => "flight",
-        }
-    }
-
-    pub fn serialize<S: Serializer>(mode: &Option<TraceMode>, serializer: S) -> Result<S::Ok, S::Error> {
-        mode.map(word).serialize(serializer)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<TraceMode>, D::Error> {
-        let found = Option::<String>::deserialize(deserializer)?;
-        let modes = [TraceMode::Off, TraceMode::All, TraceMode::Flight];
-        Ok(modes.into_iter().find(|mode| Some(word(*mode)) == found.as_deref()))
     }
 }

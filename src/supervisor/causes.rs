@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::SeqCst;
 pub fn parts(board: Board, task: TaskId) -> PartsResult {
     let Some(cells) = board.causes(task) else { return PartsResult::default() };
     let [preempted, blocked, set_get, host] =
-        [Part::Preempted, Part::Blocked, Part::SetGet, Part::Host].map(|part| cells.histogram(part).read());
+        [Part::Preempted, Part::Blocked, Part::SetGet, Part::Host].map(|part| cells.histogram(part).read().into());
     PartsResult { preempted, blocked, set_get, host }
 }
 

@@ -71,23 +71,21 @@ pub fn failure(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult) -> Opt
 pub fn lock(plan: &Plan, board: Board, fmu: FmuId) -> LockResult {
     let words = board.fmu(fmu);
     let get = |word: FmuWord| words.word(word).load(SeqCst);
+    let (mut hold, mut wait) = (words.hold().read(), words.wait().read());
     let mut lock = LockResult {
-        acquisitions: 0,
         nested: get(FmuWord::LockNested),
         leaked: get(FmuWord::LockLeaked),
         unbalanced: get(FmuWord::LockUnbalanced),
-        hold: words.hold().read(),
-        wait: words.wait().read(),
+        ..LockResult::default()
     };
     for (task, _) in plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == fmu) {
         let cells = board.task(TaskId(task));
         lock.nested += cells.get(TaskWord::LockNested);
         lock.leaked += cells.get(TaskWord::LockLeaked);
         lock.unbalanced += cells.get(TaskWord::LockUnbalanced);
-        lock.hold.add(&cells.histogram(Metric::LockHold).read());
-        lock.wait.add(&cells.histogram(Metric::LockWait).read());
+        hold.add(&cells.histogram(Metric::LockHold).read());
+        wait.add(&cells.histogram(Metric::LockWait).read());
     }
     // Each outermost acquisition ends in a hold time.
-    lock.acquisitions = lock.hold.count();
-    lock
+    LockResult { acquisitions: hold.count(), hold: hold.into(), wait: wait.into(), ..lock }
 }

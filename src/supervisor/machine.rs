@@ -2,6 +2,7 @@
 
 use crate::doctor::Tree;
 use crate::doctor::facts::{Cores, Kernel, Processor, Settings};
+use crate::report::Fact;
 
 /// What does not depend on the run.
 #[derive(Clone, Debug)]
@@ -16,8 +17,8 @@ pub struct Machine {
     pub cpus_online: usize,
     /// Isolated cores.
     pub isolated_cpus: Vec<usize>,
-    /// Further facts as name and value.
-    pub facts: Vec<(String, String)>,
+    /// Further facts.
+    pub facts: Vec<Fact>,
 }
 
 /// Looks at the machine, with the eyes of `vecud doctor`.
@@ -26,7 +27,8 @@ pub fn look(cpus_in_use: &[usize]) -> Machine {
     let (kernel, processor) = (Kernel::read(&tree), Processor::read(&tree));
     let (cores, settings) = (Cores::read(&tree, cpus_in_use), Settings::read(&tree, cpus_in_use));
     let mut facts = Vec::new();
-    let mut fact = |name: &str, value: Option<String>| facts.extend(value.map(|value| (name.to_owned(), value)));
+    let mut fact =
+        |name: &str, value: Option<String>| facts.extend(value.map(|value| Fact { name: name.to_owned(), value }));
     if processor.virtual_machine.is_some() {
         fact("virtual machine", Some("yes: the longest latencies may be the hypervisor's".to_owned()));
     }

@@ -4,8 +4,7 @@ use super::collect::Facts;
 use super::{causes, schedulability};
 use crate::plan::{Mode, Plan, Release, TaskId};
 use crate::record::board::{Board, Metric, TaskWord};
-use crate::record::histogram::Histogram;
-use crate::report::{ClockResult, DatagramResult, Measured, Scheduling, Subject};
+use crate::report::{ClockResult, DatagramCounts, Distribution, Measured, Scheduling, Subject};
 use crate::time::{Fraction, Nanos};
 
 /// Whom problems of a task are about.
@@ -34,9 +33,10 @@ pub fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling, fa
         _ => Fraction::new(asked[0], asked[1]).ok(),
     };
     let measured = |metric| match plan.mode {
-        Mode::RealTime => cells.histogram(metric).read(),
-        Mode::Virtual => Histogram::default(),
+        Mode::RealTime => cells.histogram(metric).read().into(),
+        Mode::Virtual => Distribution::default(),
     };
+    let dropped = facts.dropped.iter().find(|(own, _)| *own == task);
     ClockResult {
         fmu: fmu.name.clone(),
         clock: planned.name.clone(),
@@ -53,12 +53,10 @@ pub fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling, fa
         coalesced: cells.get(TaskWord::Coalesced),
         retimed: cells.get(TaskWord::Retimed) + cells.get(TaskWord::LateEvents),
         discarded: cells.get(TaskWord::Discarded),
-        datagrams: facts.dropped.iter().find(|(own, _)| *own == task).map(|&(_, dropped)| DatagramResult {
+        datagrams: dropped.map(|&(_, dropped)| DatagramCounts {
             received: cells.get(TaskWord::Received) + dropped,
             rate_limited: cells.get(TaskWord::RateLimited),
             dropped,
-            // Its release is the arrival.
-            arrival_latency: measured(Metric::Start),
         }),
         max_latency: planned.limits.max_latency.map(|limit| limit.0 as u64),
         schedulability: schedulability::seen(plan, cells),
@@ -67,6 +65,8 @@ pub fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling, fa
         start_jitter: measured(Metric::Jitter),
         execution: measured(Metric::Execution),
         response: measured(Metric::Response),
+        // The release of such a clock is the arrival of a datagram.
+        arrival_latency: dropped.map(|_| measured(Metric::Start)),
         over_time: None,
         parts: causes::parts(board, task),
         causes: causes::causes(plan, board, task),

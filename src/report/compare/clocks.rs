@@ -5,7 +5,7 @@
 //! nor the maximum, which a single disturbance decides. p99 counts from [`ENOUGH`] values on.
 
 use crate::plan::Mode;
-use crate::report::file::{self, ClockFile, Figures, ReportFile};
+use crate::report::{ClockResult, Distribution, ReportFile, Run};
 
 /// With fewer values, p99 is the maximum.
 const ENOUGH: u64 = 100;
@@ -63,25 +63,24 @@ pub struct ClocksComparison {
 }
 
 /// Compares the clocks.
-pub fn clocks(a: &ReportFile, b: &ReportFile) -> ClocksComparison {
-    let virtual_time = |run: &ReportFile| run.mode == file::mode(Mode::Virtual);
+pub fn clocks(ReportFile { run: a }: &ReportFile, ReportFile { run: b }: &ReportFile) -> ClocksComparison {
+    let virtual_time = |run: &Run| run.mode == Mode::Virtual;
     let no_latencies = virtual_time(a) || virtual_time(b);
-    let same = |clock: &ClockFile, other: &ClockFile| clock.fmu == other.fmu && clock.clock == other.clock;
-    let partner = |clock: &ClockFile, run: &'_ ReportFile| run.clocks.iter().position(|other| same(clock, other));
-    let name = |clock: &ClockFile| format!("{}.{}", clock.fmu, clock.clock);
-    let only = |run: &ReportFile, other: &ReportFile| -> Vec<String> {
+    let same = |clock: &ClockResult, other: &ClockResult| clock.fmu == other.fmu && clock.clock == other.clock;
+    let partner = |clock: &ClockResult, run: &'_ Run| run.clocks.iter().position(|other| same(clock, other));
+    let name = |clock: &ClockResult| format!("{}.{}", clock.fmu, clock.clock);
+    let only = |run: &Run, other: &Run| -> Vec<String> {
         run.clocks.iter().filter(|clock| partner(clock, other).is_none()).map(name).collect()
     };
     let common = a.clocks.iter().filter_map(|clock| Some(pair(clock, &b.clocks[partner(clock, b)?], no_latencies)));
     ClocksComparison { common: common.collect(), only: [only(a, b), only(b, a)], no_latencies }
 }
 
-fn pair(a: &ClockFile, b: &ClockFile, no_latencies: bool) -> ClockComparison {
-    let metric = |name, judged, a: &Figures, b: &Figures| Metric {
-        name,
-        figures: [[a.p50, b.p50], [a.p99, b.p99], [a.p99_9, b.p99_9], [a.max, b.max]],
-        counts: [a.count, b.count],
-        judged,
+fn pair(a: &ClockResult, b: &ClockResult, no_latencies: bool) -> ClockComparison {
+    let metric = |name, judged, a: &Distribution, b: &Distribution| {
+        let (a, b) = (a.figures, b.figures);
+        let figures = [[a.p50, b.p50], [a.p99, b.p99], [a.p99_9, b.p99_9], [a.max, b.max]];
+        Metric { name, figures, counts: [a.count, b.count], judged }
     };
     let mut metrics = vec![metric("execution", false, &a.execution, &b.execution)];
     if !no_latencies {
@@ -128,7 +127,7 @@ impl ClocksComparison {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::histogram::Histogram;
+    use crate::report::Distribution;
     use crate::report::{Run, json, sample};
 
     fn of(a: &Run, b: &Run) -> ClocksComparison {
@@ -149,12 +148,12 @@ mod tests {
     #[test]
     fn latencies_beyond_the_limit_are_named_worst_first() {
         let (mut a, mut b) = (sample(1), sample(1));
-        b.clocks[3].start_latency = Histogram::of(vec![10_000; 1000]);
-        a.clocks[3].start_latency = Histogram::of((0..1000).map(|i| if i < 900 { 15_000 } else { 40_000 }));
+        b.clocks[3].start_latency = Distribution::of(vec![10_000; 1000]);
+        a.clocks[3].start_latency = Distribution::of((0..1000).map(|i| if i < 900 { 15_000 } else { 40_000 }));
         // Of 50 values p99 is the maximum; jitter and execution are not judged.
-        b.clocks[4].response = Histogram::of(vec![10_000; 50]);
-        a.clocks[4].response = Histogram::of((0..50).map(|i| if i < 49 { 10_000 } else { 90_000 }));
-        (a.clocks[5].execution, a.clocks[5].start_jitter) = (Histogram::of([1 << 40]), Histogram::of([1 << 40]));
+        b.clocks[4].response = Distribution::of(vec![10_000; 50]);
+        a.clocks[4].response = Distribution::of((0..50).map(|i| if i < 49 { 10_000 } else { 90_000 }));
+        (a.clocks[5].execution, a.clocks[5].start_jitter) = (Distribution::of([1 << 40]), Distribution::of([1 << 40]));
         let comparison = of(&a, &b);
         let beyond: Vec<_> = comparison
             .beyond(1.2)

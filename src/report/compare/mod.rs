@@ -27,7 +27,7 @@ pub(super) use terminal::some;
 pub use value::{NamedTolerance, Tolerance, Tolerances};
 pub use walk::{Course, Side, Span};
 
-use super::file::ReportFile;
+use super::ReportFile;
 use super::format::{count, duration, plural};
 
 /// Two runs, compared.

@@ -3,8 +3,9 @@
 use super::{ClocksComparison, Comparison, SignalsComparison, ratio_text, round, shown};
 use crate::columns;
 use crate::plain::plain;
-use crate::report::Screen;
+use crate::plan::Mode;
 use crate::report::format::{count, duration, plural, seconds};
+use crate::report::{ReportFile, Screen, passed};
 
 /// Signals and clocks that are listed; the page has all of them.
 const MOST: usize = 20;
@@ -24,13 +25,13 @@ pub fn comparison_summary(comparison: &Comparison, page: &str, screen: Screen) -
     for (side, word) in ["run", "reference"].into_iter().enumerate() {
         let what = match &comparison.reports[side] {
             None => "a recording without a report".to_owned(),
-            Some(report) => format!(
+            Some(ReportFile { run, .. }) => format!(
                 "{}, {} to {}, {}, {}",
-                if report.mode == "virtual" { "virtual time" } else { "real time" },
-                seconds(report.start_time),
-                seconds(report.end_time),
-                if report.verdict == "pass" { "passed" } else { "failed" },
-                plural(report.problems.len() as u64, "problem"),
+                if run.mode == Mode::Virtual { "virtual time" } else { "real time" },
+                seconds(run.start_time),
+                seconds(run.end_time),
+                if passed(run) { "passed" } else { "failed" },
+                plural(run.problems.len() as u64, "problem"),
             ),
         };
         lines.push(format!("{:10} {}: {what}", format!("{word}:"), plain(&comparison.names[side])));

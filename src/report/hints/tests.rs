@@ -1,7 +1,7 @@
 use super::super::causes::{Causes, Counts, OtherClock, ThreadCounts};
 use super::super::sample;
 use super::*;
-use crate::record::histogram::Histogram;
+use crate::report::Distribution;
 
 const TASK: usize = 4; // ecu.task_1ms in the sample; plant.step is before it and more urgent.
 
@@ -29,9 +29,9 @@ fn run(causes: Causes) -> Run {
     run.clocks.iter_mut().for_each(|clock| clock.causes = Causes::default());
     let clock = &mut run.clocks[TASK];
     assert_eq!((name(clock), clock.interval_s), ("ecu.task_1ms".to_owned(), Some(0.001)));
-    clock.wakeup_latency = Histogram::of(vec![3_000; 1000]);
-    clock.response = Histogram::of(vec![24_000; 1000]);
-    clock.execution = Histogram::of(vec![21_000; 1000]);
+    clock.wakeup_latency = Distribution::of(vec![3_000; 1000]);
+    clock.response = Distribution::of(vec![24_000; 1000]);
+    clock.execution = Distribution::of(vec![21_000; 1000]);
     clock.causes = causes;
     run
 }
@@ -157,7 +157,7 @@ fn who_is_under_way_as_often_by_chance_is_not_named() {
     let mut run = run(Causes { worst_wakeups: ten(vec![late; 4]), ..Causes::default() });
     let slow = &mut run.clocks[5];
     assert_eq!((name(slow), slow.activations), ("ecu.task_10ms".to_owned(), 1000));
-    slow.response = Histogram::of(vec![4_000_000; 1000]);
+    slow.response = Distribution::of(vec![4_000_000; 1000]);
     let hints = hints(&run);
     assert!(hints.len() == 1 && hints[0].contains("nothing of the rig was at work then"), "{hints:?}");
 }

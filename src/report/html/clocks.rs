@@ -10,7 +10,7 @@ use crate::plan::words::kind_name;
 use crate::record::histogram::Histogram;
 use crate::report::datagrams::fates;
 use crate::report::format::{count, micros, seconds, short_duration};
-use crate::report::{ClockResult, OverTime, Run};
+use crate::report::{ClockResult, Distribution, OverTime, Run};
 
 /// With more clocks than this, their details stay folded up on paper, and only so many have figures of their own: those
 /// that have started latest.
@@ -177,8 +177,8 @@ fn detail(clock: &ClockResult, mode: Mode, many: bool, drawn: bool) -> String {
         ],
         Mode::Virtual => vec![("Execution", &clock.execution)],
     };
-    if let Some(own) = &clock.datagrams {
-        rows.insert(0, ("Arrival latency", &own.arrival_latency));
+    if let Some(latency) = &clock.arrival_latency {
+        rows.insert(0, ("Arrival latency", latency));
     }
     let body = if rows.iter().all(|(_, histogram)| histogram.count() == 0) {
         let why = if clock.activations == 0 { "It was never activated." } else { "Nothing was measured." };
@@ -204,7 +204,7 @@ fn interval_text(interval: f64) -> String {
 }
 
 /// The table of one clock, or of one lock.
-pub fn numbers(rows: &[(&str, &Histogram)]) -> String {
+pub fn numbers(rows: &[(&str, &Distribution)]) -> String {
     let mut out = String::from("<div class=\"scroll\"><table>\n<thead><tr><th></th>");
     for title in ["count", "min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"] {
         out += &format!("<th class=\"n\">{title}</th>");

@@ -2,11 +2,13 @@
 
 use super::deviations::{deviations, tables};
 use super::{breakable, escape, name, page};
+use crate::plan::Mode;
 use crate::report::compare::{
     ClocksComparison, Comparison, FIGURES, Metric, SignalsComparison, ratio_text, round, some,
 };
-use crate::report::file::ReportFile;
 use crate::report::format::{count, micros, plural, seconds};
+use crate::report::words::Word;
+use crate::report::{Run, passed};
 
 /// What is too much is listed up to here; the tables have everything.
 const EXCESSES: usize = 6;
@@ -16,7 +18,7 @@ const NOTABLE: f64 = 1.1;
 /// The comparison as a page.
 pub fn comparison_html(comparison: &Comparison) -> String {
     let reports = comparison.reports.iter().flatten();
-    let title = reports.map(|report| report.rig.as_str()).next().unwrap_or("Recordings");
+    let title = reports.map(|report| report.run.rig.as_str()).next().unwrap_or("Recordings");
     let mut body = format!("<header>\n<p class=\"eyebrow\">Comparison</p>\n<h1>{}</h1>\n", escape(title));
     let [a, b] = &comparison.names;
     body += &format!("<p class=\"lead\">run <code>{}</code> against <code>{}</code></p>\n", escape(a), escape(b));
@@ -216,33 +218,37 @@ fn runs(comparison: &Comparison) -> String {
     if comparison.reports.iter().all(Option::is_none) {
         return String::new();
     }
-    let row = |title: &str, value: &dyn Fn(&ReportFile) -> String| {
-        let cells = comparison.reports.iter().map(|report| report.as_ref().map_or("–".to_owned(), value));
+    let row = |title: &str, value: &dyn Fn(&Run) -> String| {
+        let cells = comparison
+            .reports
+            .iter()
+            .map(|report| report.as_ref().map_or("–".to_owned(), |report| value(&report.run)));
         let cells: Vec<String> = cells.collect();
         let class = if cells[0] == cells[1] { "" } else { " class=\"differs\"" };
         let cells: String = cells.iter().map(|cell| format!("<td{class}>{cell}</td>")).collect();
         format!("<tr><th scope=\"row\">{title}</th>{cells}</tr>\n")
     };
-    let problems = |report: &ReportFile| match report.problems.as_slice() {
+    let problems = |run: &Run| match run.problems.as_slice() {
         [] => "none".to_owned(),
         problems => {
-            let items: String = problems.iter().map(|problem| format!("<li>{}</li>", escape(problem))).collect();
+            let items: String =
+                problems.iter().map(|problem| format!("<li>{}</li>", escape(&problem.message()))).collect();
             format!("<ul class=\"plain\">{items}</ul>")
         }
     };
     let rows = [
-        row("Rig", &|report| escape(&report.rig)),
-        row("Verdict", &|report| if report.verdict == "pass" { "passed" } else { "failed" }.to_owned()),
+        row("Rig", &|run| escape(&run.rig)),
+        row("Verdict", &|run| if passed(run) { "passed" } else { "failed" }.to_owned()),
         row("Problems", &problems),
-        row("Time", &|report| if report.mode == "virtual" { "virtual time" } else { "real time" }.to_owned()),
-        row("Simulated", &|report| format!("{} to {}", seconds(report.start_time), seconds(report.end_time))),
-        row("Started", &|report| escape(&report.started)),
-        row("Scheduling", &|report| escape(&report.host.scheduling)),
-        row("Kernel", &|report| {
-            let kind = if report.host.preempt_rt { "PREEMPT_RT" } else { "no PREEMPT_RT" };
-            format!("{} ({kind})", escape(&report.host.kernel))
+        row("Time", &|run| if run.mode == Mode::Virtual { "virtual time" } else { "real time" }.to_owned()),
+        row("Simulated", &|run| format!("{} to {}", seconds(run.start_time), seconds(run.end_time))),
+        row("Started", &|run| escape(&run.started)),
+        row("Scheduling", &|run| run.host.scheduling.word().to_owned()),
+        row("Kernel", &|run| {
+            let kind = if run.host.preempt_rt { "PREEMPT_RT" } else { "no PREEMPT_RT" };
+            format!("{} ({kind})", escape(&run.host.kernel))
         }),
-        row("Processor", &|report| escape(&report.host.cpu_model)),
+        row("Processor", &|run| escape(&run.host.cpu_model)),
     ];
     format!(
         "<section>\n<h2>The two runs</h2>\n<p>Latencies belong to a machine as much as to a program: compare those of the same \

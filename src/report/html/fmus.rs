@@ -11,7 +11,8 @@ use super::svg::Frame;
 use super::{anchor, breakable, escape, escape_with_code, parts, spread};
 use crate::plan::Mode;
 use crate::report::format::{count, plural};
-use crate::report::{ClockResult, FmuResult, FmuStatus, Run, status};
+use crate::report::words::Word;
+use crate::report::{ClockResult, FmuResult, FmuStatus, Run};
 
 /// Lines in the figures of all FMUs together: a page of a hundred FMUs has fewer in each.
 const LINES: usize = 300;
@@ -49,7 +50,7 @@ fn heading(fmu: &FmuResult) -> String {
     format!(
         "<h2><span class=\"eyebrow\">FMU</span> {}<em class=\"{class}\">{}</em></h2>\n<p><code>{}</code> · {sentence}</p>\n",
         breakable(&fmu.name),
-        status(fmu.status),
+        fmu.status.word(),
         escape(&fmu.path)
     )
 }

@@ -4,7 +4,7 @@ use super::escape;
 use crate::plan::Mode;
 use crate::priority::FifoPriority;
 use crate::report::format::cores;
-use crate::report::{Host, Run, Scheduling};
+use crate::report::{Fact, Host, Run, Scheduling};
 
 /// By which clock releases come, and how threads wait for them.
 fn clock_words(host: &Host) -> String {
@@ -77,7 +77,7 @@ pub fn machine(run: &Run) -> String {
     if !real_time {
         rows.retain(|(name, ..)| !matches!(*name, "FIFO priorities" | "Kept by"));
     }
-    rows.extend(host.facts.iter().map(|(name, value)| (name.as_str(), value.clone(), speaks(name, value))));
+    rows.extend(host.facts.iter().map(|Fact { name, value }| (name.as_str(), value.clone(), speaks(name, value))));
     let items: String = rows
         .iter()
         .map(|(name, value, good)| {

@@ -69,17 +69,16 @@ impl<'a> Selection<'a> {
 
 #[cfg(test)]
 mod tests {
-    use crate::record::histogram::Histogram;
     use crate::report::html::html;
     use crate::report::html::tests::all;
-    use crate::report::sample;
+    use crate::report::{Distribution, sample};
 
     #[test]
     fn clocks_that_have_never_run_are_not_missing_from_a_figure() {
         let mut run = sample(1);
         let ran = run.clocks.iter().find(|clock| clock.start_latency.count() > 0).unwrap().clone();
         let mut never = ran.clone();
-        all(&mut never, &Histogram::default());
+        all(&mut never, &Distribution::default());
         run.clocks = (0..20).map(|i| if i < 9 { ran.clone() } else { never.clone() }).collect();
         let page = html(&run);
         assert!(page.contains("Drawn: the 8 with the longest start latencies. Not drawn: 1 further clock, max "));

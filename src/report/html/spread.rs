@@ -4,9 +4,8 @@
 use super::escape;
 use super::figure::{Drawing, captioned, key};
 use super::svg::{Frame, Scale, log_duration_ticks, marker};
-use crate::record::histogram::Histogram;
-use crate::report::ClockResult;
 use crate::report::format::{duration, plural};
+use crate::report::{ClockResult, Distribution};
 use std::fmt::Write;
 
 const ROW: f64 = 44.0;
@@ -40,14 +39,13 @@ pub fn spread(clocks: &[&ClockResult], note: Option<String>) -> String {
 }
 
 fn draw(clocks: &[&ClockResult]) -> String {
-    let parts = |clock: &'_ ClockResult| -> [Histogram; 3] {
-        [clock.wakeup_latency.clone(), clock.execution.clone(), clock.response.clone()]
-    };
-    let all: Vec<[Histogram; 3]> = clocks.iter().map(|clock| parts(clock)).collect();
+    let parts =
+        |clock: &&ClockResult| [&clock.wakeup_latency, &clock.execution, &clock.response].map(|own| own.clone());
+    let all: Vec<[Distribution; 3]> = clocks.iter().map(parts).collect();
     let counted = || all.iter().flatten().filter(|own| own.count() > 0);
     // One value that took next to nothing does not stretch the axis.
     let least = counted().map(|own| own.quantile(0.02)).min().unwrap_or(1).max(100) as f64;
-    let most = counted().map(Histogram::max).max().unwrap_or(1000).max(1000) as f64;
+    let most = counted().map(|own| own.max()).max().unwrap_or(1000).max(1000) as f64;
     let (min, max) = (10f64.powf(least.log10().floor()), 10f64.powf((most * 1.02).log10().ceil()));
     let height = 12.0 + ROW * clocks.len() as f64 + 30.0;
     let frame = Frame { height, left: 132.0, right: 36.0, top: 12.0, bottom: 28.0, ..Frame::MEDIUM };

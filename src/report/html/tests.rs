@@ -1,10 +1,10 @@
 use super::*;
 use crate::plan::{Interpolation, Mode, TaskId, TraceMode};
-use crate::record::histogram::Histogram;
 use crate::record::trace::{Activated, Inside, Item, Preempted, Section};
 use crate::report::{
     ClockResult, FmuResult, Kind, Picture, Problem, Scheduling, Severity, StimulusResult, Subject, TraceFile, sample,
 };
+use crate::report::{Distribution, Fact};
 
 /// No reference leaves the page, and no number is not one.
 fn is_sound(page: &str) {
@@ -49,7 +49,7 @@ fn is_sound(page: &str) {
 }
 
 /// The same histogram for everything that a clock measures.
-pub(super) fn all(clock: &mut ClockResult, histogram: &Histogram) {
+pub(super) fn all(clock: &mut ClockResult, histogram: &Distribution) {
     for own in [
         &mut clock.wakeup_latency,
         &mut clock.start_latency,
@@ -71,15 +71,15 @@ fn a_page_needs_nothing_else() {
 
 #[test]
 fn odd_histograms_are_drawn_too() {
-    let huge = Histogram::of((0..1000).map(|i| i * 1_000_000_000_000));
+    let huge = Distribution::of((0..1000).map(|i| i * 1_000_000_000_000));
     let cases = [
-        Histogram::default(),
-        Histogram::of([0]),
-        Histogram::of([1]),
-        Histogram::of([7_777]),
-        Histogram::of(vec![12_000; 100_000]),
-        Histogram::of([i64::MAX as u64]),
-        Histogram::of((0..5000).map(|i| i % 7).chain([i64::MAX as u64])),
+        Distribution::default(),
+        Distribution::of([0]),
+        Distribution::of([1]),
+        Distribution::of([7_777]),
+        Distribution::of(vec![12_000; 100_000]),
+        Distribution::of([i64::MAX as u64]),
+        Distribution::of((0..5000).map(|i| i % 7).chain([i64::MAX as u64])),
         huge,
     ];
     for histogram in &cases {
@@ -116,7 +116,7 @@ fn names_and_messages_are_text() {
     run.started = evil.into();
     run.host.kernel = evil.into();
     run.host.cpu_model = evil.into();
-    run.host.facts = vec![(evil.into(), evil.into())];
+    run.host.facts = vec![Fact { name: evil.into(), value: evil.into() }];
     for fmu in &mut run.fmus {
         (fmu.name, fmu.path, fmu.log) = (evil.into(), evil.into(), vec![evil.into()]);
     }
@@ -200,7 +200,7 @@ fn virtual_time_has_no_latency_and_says_why() {
 fn a_clock_without_activations_says_so() {
     let mut run = sample(1);
     run.clocks[2].activations = 0;
-    all(&mut run.clocks[2], &Histogram::default());
+    all(&mut run.clocks[2], &Distribution::default());
     let page = html(&run);
     is_sound(&page);
     assert!(page.contains("It was never activated."));
@@ -406,9 +406,9 @@ fn picture(why: Option<&str>) -> Picture {
 fn the_parts_of_a_short_response_are_as_readable_as_those_of_a_long_one() {
     let mut run = sample(1);
     let clock = &mut run.clocks[0];
-    all(clock, &Histogram::of([2_000; 9]));
+    all(clock, &Distribution::of([2_000; 9]));
     for part in [&mut clock.parts.preempted, &mut clock.parts.blocked, &mut clock.parts.set_get] {
-        *part = Histogram::of([1_000; 9]);
+        *part = Distribution::of([1_000; 9]);
     }
     let worst = &mut clock.causes.worst_responses[0];
     (worst.wakeup, worst.gate, worst.preempted, worst.blocked, worst.set_get) = (0, 0, 0, 0, 0);
