@@ -143,6 +143,7 @@ fn fmi_2_what_harms_nobody_is_a_warning() {
         ("initial=\"exact\"", "initial=\"approx\" mood=\"good\"", "is unknown and ignored"),
         ("causality=\"input\"", "causality=\"input\" initial=\"approx\"", "does not go with causality input"),
         ("reinit=\"true\"", "reinit=\"\"", "is empty and ignored"),
+        ("needsExecutionTool=\"true\"", "needsExecutionTool=\"\"", "is empty and ignored"),
         ("\"dependent fixed\"", "\"fixed\"", "taken as dependent"),
         ("<Outputs><Unknown index=\"2\"", "<Outputs><Unknown index=\"3\"", "is not listed"),
         ("start=\"7\"", "start=\"8\"", "is no item of"),

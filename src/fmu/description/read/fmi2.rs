@@ -122,8 +122,8 @@ fn common(element: Element<'_>, more: &[&str]) -> Result<InterfaceType, Descript
             }
         }
     }
-    let serializes = element.flag("canSerializeFMUstate")?;
-    let mut has_states = element.flag("canGetAndSetFMUstate")?;
+    let serializes = scalars::flag(element, "canSerializeFMUstate")?;
+    let mut has_states = scalars::flag(element, "canGetAndSetFMUstate")?;
     if serializes && !has_states {
         if let Some(flag) = element.attribute("canGetAndSetFMUstate") {
             flag.warn("contradicts canSerializeFMUstate, which implies it: taken as true");
@@ -132,12 +132,12 @@ fn common(element: Element<'_>, more: &[&str]) -> Result<InterfaceType, Descript
     }
     Ok(InterfaceType {
         model_identifier: sections::model_identifier(element)?,
-        needs_execution_tool: element.flag("needsExecutionTool")?,
-        can_be_instantiated_only_once_per_process: element.flag("canBeInstantiatedOnlyOncePerProcess")?,
-        can_not_use_memory_management_functions: element.flag("canNotUseMemoryManagementFunctions")?,
+        needs_execution_tool: scalars::flag(element, "needsExecutionTool")?,
+        can_be_instantiated_only_once_per_process: scalars::flag(element, "canBeInstantiatedOnlyOncePerProcess")?,
+        can_not_use_memory_management_functions: scalars::flag(element, "canNotUseMemoryManagementFunctions")?,
         can_get_and_set_fmu_state: has_states,
         can_serialize_fmu_state: serializes,
-        provides_directional_derivatives: element.flag("providesDirectionalDerivative")?,
+        provides_directional_derivatives: scalars::flag(element, "providesDirectionalDerivative")?,
         source_files,
         ..InterfaceType::default()
     })
@@ -146,7 +146,7 @@ fn common(element: Element<'_>, more: &[&str]) -> Result<InterfaceType, Descript
 fn model_exchange(element: Element<'_>) -> Result<ModelExchange, DescriptionError> {
     Ok(ModelExchange {
         common: common(element, &["completedIntegratorStepNotNeeded"])?,
-        needs_completed_integrator_step: !element.flag("completedIntegratorStepNotNeeded")?,
+        needs_completed_integrator_step: !scalars::flag(element, "completedIntegratorStepNotNeeded")?,
         provides_evaluate_discrete_states: false,
     })
 }
@@ -160,10 +160,13 @@ fn co_simulation(element: Element<'_>) -> Result<CoSimulation, DescriptionError>
     ];
     Ok(CoSimulation {
         common: common(element, &MORE)?,
-        can_handle_variable_communication_step_size: element.flag("canHandleVariableCommunicationStepSize")?,
-        can_interpolate_inputs: element.flag("canInterpolateInputs")?,
-        max_output_derivative_order: element.scalar("maxOutputDerivativeOrder")?.unwrap_or(0),
-        can_run_asynchronously: element.flag("canRunAsynchronuously")?,
+        can_handle_variable_communication_step_size: scalars::flag(element, "canHandleVariableCommunicationStepSize")?,
+        can_interpolate_inputs: scalars::flag(element, "canInterpolateInputs")?,
+        max_output_derivative_order: scalars::written(element, "maxOutputDerivativeOrder")
+            .map(Attribute::scalar)
+            .transpose()?
+            .unwrap_or(0),
+        can_run_asynchronously: scalars::flag(element, "canRunAsynchronuously")?,
         ..CoSimulation::default()
     })
 }

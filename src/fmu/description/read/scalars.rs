@@ -250,6 +250,11 @@ pub(super) fn written<'a>(own: Element<'a>, name: &str) -> Option<Attribute<'a>>
     Some(attribute)
 }
 
+/// A flag; false where it is not written or empty.
+pub(super) fn flag(element: Element<'_>, name: &str) -> Result<bool, DescriptionError> {
+    Ok(written(element, name).map(Attribute::scalar).transpose()?.unwrap_or(false))
+}
+
 /// `start`, one value.
 fn start(own: Element<'_>, variable_type: VariableType) -> Result<Option<Values>, DescriptionError> {
     let attribute = match variable_type {
