@@ -45,7 +45,7 @@
 //!
 //! The rule: imports point only downward in this table's meaning. Pure modules have no unsafe code, threads, clock or
 //! files; `ffi` and `sys` know nothing of rigs and plans; only `runner` joins them; unsafe code is in `ffi` and `sys` and
-//! nowhere else. `tests/architecture.rs` has the exact table of who may import what, and enforces it.
+//! nowhere else. `tests/repository/architecture.rs` has the exact table of who may import what, and enforces it.
 #![warn(missing_docs)]
 #![warn(clippy::undocumented_unsafe_blocks)]
 

@@ -1,6 +1,6 @@
 //! The issue's list for Scheduled Execution: clocks that it does not have, triggers that lead nowhere or in circles, values
 //! that C cannot take or that have no room. Messages name FMU, clock or variable, and value. (What shows only while an FMU
-//! runs is in tests/findings.rs and tests/exchange/sizes.rs.)
+//! runs is in tests/failures/findings.rs and tests/exchange/sizes.rs.)
 
 use std::fs;
 use std::path::Path;
@@ -110,7 +110,7 @@ fn circles_of_triggers_that_nothing_starts() {
         "rig.toml:9:9: the triggers of ecu.low, plant.high form a circle that nothing outside of it starts, so none of them \
          would ever tick: give one of them another trigger",
     );
-    // Where something may start it, it is a note, and what closes it is cut while it runs (tests/findings.rs).
+    // Where something may start it, it is a note, and what closes it is cut while it runs (tests/failures/findings.rs).
     bench.edit("a/modelDescription.xml", "clocks=\"5\"", "clocks=\"1 5\"");
     let outcome = bench.run("check rig.toml");
     assert_eq!(outcome.code, Some(0), "{outcome:?}");

@@ -3,6 +3,8 @@
 
 mod activations;
 mod calls;
+mod findings;
+mod hangs;
 mod initialisation;
 #[path = "../program/mod.rs"]
 mod program;

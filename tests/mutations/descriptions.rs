@@ -84,8 +84,8 @@ pub fn lay(text: &str, fmu: &Path) {
 
 /// Descriptions of FMI 1.0 and 2.0, with nearly all that they may have.
 const EARLIER: [(&str, &str); 2] = [
-    ("fmi1", include_str!("../earlier_descriptions/fmi1.xml")),
-    ("fmi2", include_str!("../earlier_descriptions/fmi2.xml")),
+    ("fmi1", include_str!("../descriptions/earlier/fmi1.xml")),
+    ("fmi2", include_str!("../descriptions/earlier/fmi2.xml")),
 ];
 
 #[test]

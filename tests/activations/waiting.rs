@@ -1,10 +1,8 @@
 //! How threads wait for their releases: `[host] spin_us` and `clock`. Neither changes what runs when.
 
-mod program;
-
+use crate::program::clock::{FAST, HIGH, LOW};
+use crate::program::{Kind, Outcome, Rig, check_threads, real_time, runner_of, send, the_core};
 use nix::sys::signal::Signal;
-use program::clock::{FAST, HIGH, LOW};
-use program::{Kind, Outcome, Rig, check_threads, real_time, runner_of, send, the_core};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -117,7 +115,7 @@ fn polling_all_the_time_is_refused_and_much_of_it_noted() {
     let check = |spin: u32| {
         let rig = Rig::new("").tracer("a", "").more(&format!("[host]\nspin_us = {spin}\n"));
         let mut command = Command::new(env!("CARGO_BIN_EXE_vecud"));
-        command.arg("check").arg(rig.file()).env("VECUD_CACHE", program::cache()).output().unwrap()
+        command.arg("check").arg(rig.file()).env("VECUD_CACHE", crate::program::cache()).output().unwrap()
     };
     let refused = check(600);
     let message = String::from_utf8(refused.stderr).unwrap();

@@ -1,9 +1,7 @@
 //! What the report says of where the time of activations went, against what tracers were told to do.
 
-mod program;
-
+use crate::program::{Outcome, Rig, changed_tracer, real_time, send};
 use nix::sys::signal::Signal;
-use program::{Outcome, Rig, changed_tracer, real_time, send};
 use serde_json::Value;
 use std::time::Duration;
 

@@ -1,10 +1,8 @@
 //! Keys of a rig that say how a run goes on or ends: `trigger_time`, and the limits of clocks. (`on_error` is in
-//! tests/failures, `overrun` in tests/overruns.rs.)
+//! tests/failures, `overrun` in tests/activations/overruns.rs.)
 
-mod program;
-
-use program::clock::{FAST, LOW};
-use program::{Outcome, Rig, the_core};
+use crate::program::clock::{FAST, LOW};
+use crate::program::{Outcome, Rig, the_core};
 
 /// Every 4th activation of a.fast (1 ms) triggers b.low.
 fn triggered(rig: &str) -> Rig {

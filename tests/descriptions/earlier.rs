@@ -5,8 +5,8 @@ use vecud::fmu::description::{
     self, Abi, Causality, DependencyKind, Initial, ModelDescription, ValueReference, Values, Variability, VariableType,
 };
 
-const FMI1: &str = include_str!("earlier_descriptions/fmi1.xml");
-const FMI2: &str = include_str!("earlier_descriptions/fmi2.xml");
+const FMI1: &str = include_str!("earlier/fmi1.xml");
+const FMI2: &str = include_str!("earlier/fmi2.xml");
 
 fn parse(xml: &str) -> ModelDescription {
     description::parse(xml).unwrap_or_else(|error| panic!("{error}"))

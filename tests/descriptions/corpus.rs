@@ -1,9 +1,6 @@
 //! Model descriptions that nobody here wrote: set `VECUD_CORPUS` to a folder of XML files.
 
-#[allow(dead_code, reason = "only the word for what is skipped is needed here")]
-mod foreign;
-
-use foreign::skipped;
+use crate::foreign::skipped;
 use std::path::PathBuf;
 use vecud::fmu::description::{self, Abi, Dependency, InterfaceType, Key, ModelDescription, Unknown};
 use vecud::fmu::description::{Values, Variable, VariableType};
@@ -47,8 +44,8 @@ fn every_description_of_the_corpus_is_parsed_or_refused_with_a_place() {
     assert!(parsed > 0);
 }
 
-/// What FMPy reads in the same files, by `tests/description_facts.py`: hashes of each column.
-const FACTS: &str = include_str!("description_facts.tsv");
+/// What FMPy reads in the same files, by `tests/descriptions/facts.py`: hashes of each column.
+const FACTS: &str = include_str!("facts.tsv");
 
 /// Each field of FMI 1.0 and 2.0 is read as FMPy reads it, but for these exceptions, where FMPy's reading is not the
 /// standard's and the script has written down the standard's:

@@ -3,11 +3,9 @@
 //!
 //! A seed that fails is printed with the command that repeats it. `VECUD_SEED=17` runs one seed, `VECUD_SEED=100..400` many.
 
-mod program;
-
-use program::clock::{INPUTS, NAMES};
-use program::random::{DISCARD, ERROR, FATAL, Source};
-use program::{Drawn, End, Kind, Outcome, Seen, Trace, draw, send, skipped, the_core};
+use crate::program::clock::{INPUTS, NAMES};
+use crate::program::random::{DISCARD, ERROR, FATAL, Source};
+use crate::program::{Drawn, End, Kind, Outcome, Seen, Trace, draw, send, skipped, the_core};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -90,7 +88,7 @@ fn judge(drawn: &Drawn, run: &Outcome, is_virtual: bool) -> Verdict {
         seen += own;
         broken.extend(found);
         if !is_virtual {
-            broken.extend(program::check_threads(trace));
+            broken.extend(crate::program::check_threads(trace));
         }
         broken.extend(counts(drawn, run, trace, whole, is_virtual));
     }

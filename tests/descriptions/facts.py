@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes what FMPy reads in each model description of FMI 1.0 and 2.0 of a folder, for tests/description_corpus.rs.
+"""Writes what FMPy reads in each model description of FMI 1.0 and 2.0 of a folder, for tests/descriptions/corpus.rs.
 
-    python3 tests/description_facts.py FOLDER > tests/description_facts.tsv
+    python3 tests/descriptions/facts.py FOLDER > tests/descriptions/facts.tsv
 
 Needs FMPy (0.3). For each file a line with `file`, its name and the FNV-1a hash of its bytes, and behind it a line for each
 column: its name, the number of entries, and the FNV-1a hash of the entries, each followed by a line feed; `refused` where FMPy

@@ -3,9 +3,7 @@
 //! The table below is the whole dependency rule: what is not in a module's line, that module may not name. Entries are
 //! paths below `crate::`; an entry allows everything under it. A module may always name what is under its own path.
 
-mod source;
-
-use source::{Source, folder, sources};
+use crate::source::{Source, folder, sources};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

@@ -1,9 +1,7 @@
 //! Variables of an output clock of the draft dialect are read while that clock is active: in the callback, after
 //! fmi3GetClock and before anything that the clock triggers begins (requirements.md SE-55). The FMU notices every other time.
 
-mod program;
-
-use program::{Outcome, Rig, real_time};
+use crate::program::{Outcome, Rig, real_time};
 use std::path::Path;
 
 const BASE: u32 = 1;

@@ -1,9 +1,7 @@
 //! What other tools read of a run: `junit.xml`, `cyclictest.json`, and the course of latencies in `report.json`; and that
 //! `vecud report` makes the files anew, to the byte.
 
-mod program;
-
-use program::{Outcome, Rig, the_core};
+use crate::program::{Outcome, Rig, the_core};
 use roxmltree::{Document, Node};
 use serde_json::Value;
 use std::path::Path;

@@ -1,9 +1,7 @@
 //! What the operating system says of a run while it runs: as root, and as somebody without any privilege.
 
-mod program;
-
-use program::clock::{EQUAL_A, EQUAL_B, FAST, SLOW};
-use program::{Kind, Rig, check_threads, real_time, runner_of, skipped, the_core};
+use crate::program::clock::{EQUAL_A, EQUAL_B, FAST, SLOW};
+use crate::program::{Kind, Rig, check_threads, real_time, runner_of, skipped, the_core};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -70,7 +68,7 @@ fn resets_on_fork(process: i32, name: &str) -> bool {
 /// The rows of `vecud check`: FIFO priority, core and thread of each task.
 fn planned(rig: &Rig) -> Vec<(String, i32, String)> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vecud"));
-    let output = command.arg("check").arg(rig.file()).env("VECUD_CACHE", program::cache()).output().unwrap();
+    let output = command.arg("check").arg(rig.file()).env("VECUD_CACHE", crate::program::cache()).output().unwrap();
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
     let mut lines = text.lines().skip_while(|line| !line.contains("FIFO  core  thread"));
@@ -186,7 +184,7 @@ fn without_privileges_the_run_is_cooperative_loud_and_right() {
         // Nobody must be able to read the FMUs: a copy in the rig's folder.
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        let path = program::changed_tracer(folder.path(), "fmu.c", &[]);
+        let path = crate::program::changed_tracer(folder.path(), "fmu.c", &[]);
         let rig = Rig::new("stop_time = 0.6")
             .fmu("a", path.clone(), "equal_a_burn_us = 40, equal_b_burn_us = 60, fast_tick_high_every = 4", "")
             .fmu("b", path, "equal_a_tick_low_every = 3", "")

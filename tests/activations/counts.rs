@@ -1,9 +1,7 @@
 //! What the report counts, against what FMUs have noticed; and that virtual time repeats itself.
 
-mod program;
-
-use program::clock::{DELAYED, FAST, HIGH, LOW, OUT_HIGH, OUT_LOW, SLOW};
-use program::{Outcome, Rig, changed_tracer, real_time, the_core};
+use crate::program::clock::{DELAYED, FAST, HIGH, LOW, OUT_HIGH, OUT_LOW, SLOW};
+use crate::program::{Outcome, Rig, changed_tracer, real_time, the_core};
 
 const NEVER: [&str; 4] = ["overruns", "skipped", "retimed", "discarded"];
 

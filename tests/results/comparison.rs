@@ -1,8 +1,6 @@
 //! `vecud report`, whole program: a report rebuilt is the report, and two runs side by side.
 
-mod program;
-
-use program::{Rig, the_core};
+use crate::program::{Rig, the_core};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,9 +1,7 @@
 //! What happens to releases that find their clock busy (design S12), as the rig says: `skip`, `queue` or `stop`.
 
-mod program;
-
-use program::clock::{FAST, LOW};
-use program::{Outcome, Rig, the_core};
+use crate::program::clock::{FAST, LOW};
+use crate::program::{Outcome, Rig, the_core};
 use std::path::Path;
 
 /// `fast` (1 ms) sleeps for `sleep_us` in its 50th, 100th, ... activation.

@@ -1,8 +1,6 @@
 //! FMU code that does not return: somebody hears of it, the rig's `call_timeout` ends it, and the report is whole.
 
-mod program;
-
-use program::{Outcome, Rig, changed_tracer, real_time, runner_of, send, wait_until};
+use crate::program::{Outcome, Rig, changed_tracer, real_time, runner_of, send, wait_until};
 use std::path::PathBuf;
 use std::time::Duration;
 use tempfile::TempDir;

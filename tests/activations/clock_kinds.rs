@@ -2,9 +2,7 @@
 //! asked and told, and refuses needless calls: exact activation times in virtual time, counts in real time, and answers
 //! that no clock can have.
 
-mod program;
-
-use program::{Outcome, Rig, Trace, real_time};
+use crate::program::{Outcome, Rig, Trace, real_time};
 use proptest::prelude::*;
 use std::path::Path;
 use vecud::time::{Fraction, Instant};

@@ -1,6 +1,6 @@
 //! A description with 100,000 variables loads in well under a second; look-ups do not scan.
 
-#[path = "../bench/large.rs"]
+#[path = "../../bench/large.rs"]
 mod large;
 
 use std::time::Duration;

@@ -1,8 +1,6 @@
 //! What FMUs do against the standard is found, counted, named with its place, and with `--strict` fails the run.
 
-mod program;
-
-use program::{Outcome, Rig, changed_tracer, real_time, the_core};
+use crate::program::{Outcome, Rig, changed_tracer, real_time, the_core};
 
 /// A tracer that breaks a rule of this kind in its 5th activation of `fast`, at 0.004 s: however late the machine is, no
 /// release is left out.

@@ -2,9 +2,7 @@
 //! while a run goes on, the interval is read again, and the next tick comes the new interval after the last one
 //! ("Periodic Clock": t(i) = t(i-1) + T(i)), or at the change where that has passed.
 
-mod program;
-
-use program::{Trace, real_time};
+use crate::program::{Trace, real_time};
 use std::path::{Path, PathBuf};
 use vecud::fmu::description::Values;
 use vecud::plan::Mode;
@@ -32,7 +30,7 @@ fn run(mode: Mode, start: &str, changes: Vec<(f64, f64)>) -> (u8, String, Trace)
         out: Some(folder.path().join("out")),
         control: true,
         quiet: true,
-        cache: Some(program::cache()),
+        cache: Some(crate::program::cache()),
         runner: Some(PathBuf::from(env!("CARGO_BIN_EXE_vecud"))),
         ..Options::default()
     };
@@ -58,7 +56,7 @@ fn grid(from: &str, interval: &str, to: &str) -> Vec<f64> {
 }
 
 fn readings(trace: &Trace) -> Vec<f64> {
-    let of = |event: &&program::Event| event.what == "get_interval" && event.clock == TUNABLE_ASKED;
+    let of = |event: &&crate::program::Event| event.what == "get_interval" && event.clock == TUNABLE_ASKED;
     trace.events.iter().filter(of).map(|event| event.time).collect()
 }
 

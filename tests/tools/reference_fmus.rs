@@ -2,14 +2,12 @@
 //! part of this repository; `VECUD_REFERENCE_FMUS` names a folder that has them, as a release or a build of them lays
 //! them out.
 
-mod foreign;
-
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use foreign::{Folder, Run, skipped};
+use crate::foreign::{Folder, Run, skipped};
 use vecud::ffi::{CoSimulation, ForeignCall, InstanceHost, InterfaceType, Library, ModelExchange, Status};
 use vecud::fmu::description::{Abi, ValueReference, Values, VariableType};
 use zip::ZipArchive;

@@ -1,8 +1,6 @@
 //! The example: the loop of engine and control unit closes, and a control unit that has seen impossible teeth recovers.
 
-mod program;
-
-use program::{Outcome, Rig};
+use crate::program::{Outcome, Rig};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -1,10 +1,8 @@
 //! The rules of Scheduled Execution, proven from what FMUs notice when the whole program runs them: the order of every
 //! activation, lock, callback, set and get, in real and in virtual time.
 
-mod program;
-
-use program::clock::{HIGH, LOW, OUT_HIGH, OUT_LOW};
-use program::{Kind, Outcome, Rig, Seen, changed_tracer, check_threads, real_time};
+use crate::program::clock::{HIGH, LOW, OUT_HIGH, OUT_LOW};
+use crate::program::{Kind, Outcome, Rig, Seen, changed_tracer, check_threads, real_time};
 
 const STOP_MS: u64 = 1000;
 

@@ -1,9 +1,7 @@
 //! FMUs of the draft dialect of FMI 3.0 (requirements.md 1.15, 1.17, 1.20 to 1.22), through the whole program: the FMU
 //! `draft_clocks` ticks as its parameters say and notes every call.
 
-mod program;
-
-use program::{Event, Outcome, Rig, Trace, real_time, the_core};
+use crate::program::{Event, Outcome, Rig, Trace, real_time, the_core};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

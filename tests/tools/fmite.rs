@@ -1,14 +1,12 @@
 //! An FMU that another tool exports: the package beside this file (`fmite_fmu`) is written for fmite, which makes the C
 //! functions, the model description and the archive of it. vecud runs two instances in both modes.
 
-mod foreign;
-
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
-use foreign::{Folder, Run, skipped};
+use crate::foreign::{Folder, Run, skipped};
 
 /// Activations of each partition in the two seconds of the rig.
 const FAST: usize = 100;
@@ -16,7 +14,7 @@ const SLOW: usize = 20;
 
 fn cargo(arguments: &[&str]) -> io::Result<Output> {
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
-    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fmite_fmu");
+    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools/fmite_fmu");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fmite");
     Command::new(cargo).args(arguments).current_dir(package).env("CARGO_TARGET_DIR", target).output()
 }
@@ -26,7 +24,7 @@ fn sampler(test: &str) -> Option<PathBuf> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let skip = |why: &str| {
-        skipped(&format!("{test}: the dependencies of tests/fmite_fmu cannot be fetched: {why}"));
+        skipped(&format!("{test}: the dependencies of tests/tools/fmite_fmu cannot be fetched: {why}"));
         None
     };
     match cargo(&["fetch", "--locked"]) {

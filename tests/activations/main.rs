@@ -1,0 +1,14 @@
+//! Which partitions are activated, when and how often, in both modes: the whole program on rigs of small FMUs.
+
+mod clock_kinds;
+mod counts;
+mod derivatives;
+mod draft;
+mod draft_payload;
+mod engine;
+mod overruns;
+mod policies;
+#[path = "../program/mod.rs"]
+mod program;
+mod tunable_intervals;
+mod waiting;

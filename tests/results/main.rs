@@ -1,0 +1,7 @@
+//! What a run leaves behind for people and programs: comparisons, formats, names as they are shown.
+
+mod comparison;
+mod formats;
+mod names_shown;
+#[path = "../program/mod.rs"]
+mod program;

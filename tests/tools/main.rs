@@ -1,0 +1,7 @@
+//! FMUs of other tools: the Modelica Reference FMUs, and one that is built with another tool's crate.
+
+mod fmite;
+#[allow(dead_code, reason = "each test uses a part of it")]
+#[path = "../foreign/mod.rs"]
+mod foreign;
+mod reference_fmus;
