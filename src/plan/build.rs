@@ -1,20 +1,23 @@
 //! From a rig and its model descriptions to the plan.
 
-use super::band::{Order, Placement, place, width};
-use super::batches;
-use super::clocks::{self, Draft};
-use super::connections;
+use super::clocks::drafts::{self, Draft};
+use super::clocks::triggers::{self, Output};
+use super::clocks::{causes, clocked_clocks, datagrams, waiting};
+use super::connections::delays;
+use super::connections::links::Links;
+use super::connections::resolve::{self};
 use super::findings::{Findings, Unit};
-use super::links::Links;
-use super::owners::Owners;
-use super::priorities::{Class, Merged};
+use super::inputs::start_values::{self, Starts};
+use super::inputs::{control, initial, stimuli};
+use super::priorities::band::{Order, Placement, place, width};
+use super::priorities::merge::{Class, Merged};
 use super::schedulability::HostFigures;
-use super::start_values::{self, Starts};
-use super::triggers::{self, Output};
+use super::tasks::batches;
+use super::tasks::names;
+use super::tasks::owners::Owners;
 use super::{
     ControlPlan, FmuId, FmuPlan, HostPlan, InterfacePlan, OutputClock, PartitionPlan, Plan, Release,
-    ScheduledExecutionPlan, TaskId, TaskPlan, Timing, TracePlan, Work, causes, clocked_clocks, control, cores,
-    datagrams, delays, dialect, initial, names, record, stimuli, waiting,
+    ScheduledExecutionPlan, TaskId, TaskPlan, Timing, TracePlan, Work, cores, dialect, record,
 };
 use crate::fmu::description::{Interface, InterfaceOffer, IntervalVariability, ModelDescription};
 use crate::priority::FifoPriority;
@@ -112,15 +115,15 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
     }
     check_interfaces(&units, &mut findings);
     check_time_units(&units, rig.mode, &mut findings);
-    let times = clocks::timetable(rig, &units, &mut findings);
+    let times = drafts::timetable(rig, &units, &mut findings);
     let cpus = cores::assign(rig, &units, host, &mut findings);
-    let mut drafts = clocks::drafts(rig, &units, &mut findings);
+    let mut drafts = drafts::drafts(rig, &units, &mut findings);
     let stimuli = stimuli::resolve(rig, &units, &mut drafts, &mut findings);
     let mut outputs = triggers::outputs(&units, &drafts);
     triggers::connect(&rig.triggers, &units, &mut drafts, &mut outputs, &times, rig.mode, &mut findings);
     findings.notes.extend(clocked_clocks::notes(&units, &drafts, &outputs, &times));
     let starts: Vec<Starts> = units.iter().map(|unit| start_values::resolve(unit, &mut findings)).collect();
-    let links = connections::resolve(rig, &units, &starts, &mut findings);
+    let links = resolve::resolve(rig, &units, &starts, &mut findings);
     let columns = record::columns(rig, &units, &starts, &mut findings);
     stimuli.check_parts(rig, &units, &links, &starts, &mut findings);
     let mut wanted = batches::wanted(&units, &links, &columns);
@@ -189,7 +192,7 @@ pub fn build(rig: &Rig, fmus: &[FmuInput], host: &HostFacts) -> Result<Plan, Pla
             ..fmu_plan(&units[fmu], fmu, cpus[fmu], &outputs[fmu], &sorted, &tasks)
         })
         .collect();
-    let mut connections = connections::plans(rig, &units, &links);
+    let mut connections = resolve::plans(rig, &units, &links);
     let mut problems = delays::complete(&mut connections, &tasks, &fmus, rig);
     match waiting::share(&tasks, rig) {
         Ok(notes) => findings.notes.extend(notes),
@@ -515,7 +518,7 @@ fn fmu_plan(unit: &Unit, fmu: usize, cpu: usize, outputs: &[Output], sorted: &So
         let v = &unit.variables()[output.variable];
         OutputClock {
             reference: v.value_reference,
-            name: clocks::element_name(&v.name, output.element),
+            name: drafts::element_name(&v.name, output.element),
             aperiodic: v.clock.as_ref().is_some_and(|c| c.interval_variability == IntervalVariability::Triggered),
             ticked_by: sorted.ids(&output.ticked_by),
             targets: sorted.ids(&output.targets),

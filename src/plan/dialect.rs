@@ -1,7 +1,7 @@
 //! What the draft dialect wants otherwise (requirements.md 1.22): where resources are, and when intervals are set.
 
 use super::DraftIntervals;
-use super::clocks::Draft;
+use super::clocks::drafts::Draft;
 use super::findings::{Findings, Unit};
 use crate::fmu::description::{Abi, IntervalVariability};
 use std::fmt::Write;

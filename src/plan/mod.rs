@@ -7,55 +7,34 @@
 
 #![forbid(unsafe_code)]
 
-mod band;
-mod batches;
 mod build;
-mod causes;
-mod clocked_clocks;
 mod clocks;
 mod connections;
-pub mod control;
-pub mod conversion;
 mod cores;
-mod cycles;
-mod datagrams;
-mod delays;
 mod dialect;
-mod ends;
 mod findings;
-mod folds;
 pub(crate) mod glob;
-mod initial;
-mod links;
+mod inputs;
 pub mod model;
-mod names;
-mod order;
-mod owners;
 mod priorities;
 pub mod promise;
 mod record;
 pub mod schedulability;
-mod selection;
-pub mod shared;
-mod start_values;
 mod states;
-mod stimuli;
-mod stimulus;
 pub mod table;
-pub mod timing;
+mod tasks;
 mod trace;
-mod triggers;
-mod units;
-mod values;
-mod waiting;
 pub(crate) mod words;
 
 use build::Timetable;
 pub use build::{FifoReach, FmuInput, HostFacts, PlanError, build};
-pub use causes::roots;
+pub use clocks::causes::roots;
+pub use connections::{conversion, timing};
+pub use inputs::control;
+pub use inputs::stimulus::{FedClock, FedElement, FedValue, Interpolation, StimulusPlan};
 pub use model::*;
+pub use priorities::shared;
 pub use states::check_states;
-pub use stimulus::{FedClock, FedElement, FedValue, Interpolation, StimulusPlan};
 pub use trace::{TraceMode, TracePlan};
 
 #[cfg(test)]

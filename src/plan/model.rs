@@ -1,9 +1,9 @@
 //! What a plan consists of.
 
 use super::TracePlan;
-use super::conversion::Conversion;
+use super::connections::conversion::Conversion;
+use super::inputs::stimulus::{FedElement, StimulusPlan};
 use super::schedulability::{Figures, HostFigures};
-use super::stimulus::{FedElement, StimulusPlan};
 use crate::fmu::description::{Abi, IntervalVariability, ValueReference, Values, VariableType};
 use crate::priority::{FifoPriority, FmiPriority};
 use crate::time::{Fraction, Instant, Nanos, TimeUnit};
@@ -409,7 +409,7 @@ pub struct TaskPlan {
     pub urgency: Option<FmiPriority>,
     /// Priority level within the instance: 0 is the most urgent, equal levels never preempt each other.
     pub level: usize,
-    /// Priority of the thread. Several levels of an instance may [share](super::shared) one.
+    /// Priority of the thread. Several levels of an instance may [share](super::priorities::shared) one.
     pub fifo: FifoPriority,
     /// The instance's core.
     pub cpu: usize,

@@ -4,7 +4,7 @@
 //! Covered is what depends on nothing but delayed connections from covered clocks, times that are known, and the own state
 //! of a partition. What vecud cannot see is assumed, and said: that partitions of one FMU share no memory.
 
-use super::timing::name;
+use super::connections::timing::name;
 use super::{FmuId, Plan, Release, TaskId, TaskPlan, TriggerTime};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,7 +3,7 @@
 
 use super::findings::{Findings, Unit};
 use super::glob::matches;
-use super::start_values::Starts;
+use super::inputs::start_values::Starts;
 use super::{SignalId, SignalPlan};
 use crate::exchange::word;
 use crate::fmu::description::{Causality, Variable, VariableType};

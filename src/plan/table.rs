@@ -2,8 +2,9 @@
 //!
 //! Pure: the same plan gives the same text, in which names are as `Plain` writes them.
 
+use super::connections::timing;
 use super::words::{kind_in, shape_text, type_name};
-use super::{Formats, Interpolation, OnError, Overrun, Plan, Release, Rule, TaskPlan, Timing, promise, timing};
+use super::{Formats, Interpolation, OnError, Overrun, Plan, Release, Rule, TaskPlan, Timing, promise};
 use crate::columns::indented;
 use crate::plain::Plain;
 use crate::rig::Mode;

@@ -1,0 +1,347 @@
+//! Input clocks and what activates them: drafts of the tasks, before they are sorted.
+
+use crate::fmu::description::{Abi, Causality, Clock, IntervalVariability, Variable};
+use crate::plan::findings::{Findings, Unit};
+use crate::plan::schedulability::Figures;
+use crate::plan::words::kind_in;
+use crate::plan::{Release, Timetable};
+use crate::priority::FmiPriority;
+use crate::rig::{At, Limits, Mode, Overrun, Rig, RigClock};
+use crate::time::{Fraction, Instant, Nanos};
+use std::ops::RangeInclusive;
+
+/// A task that has no place in the merged order yet.
+pub struct Draft {
+    /// Index of its FMU.
+    pub fmu: usize,
+    /// Index of the clock among the FMU's variables.
+    pub variable: usize,
+    /// 0 for a scalar clock, else which of its elements, from 1.
+    pub element: usize,
+    pub priority: FmiPriority,
+    pub release: Release,
+    /// Its period, as far as the rig or the XML says.
+    pub period: Option<Fraction>,
+    pub write_interval: bool,
+    pub write_shift: bool,
+    pub overrun: Overrun,
+    pub limits: Limits,
+    pub figures: Figures,
+}
+
+impl Draft {
+    /// Name of the clock, with `[i]` for an element.
+    pub fn name(&self, unit: &Unit) -> String {
+        element_name(&unit.variables()[self.variable].name, self.element)
+    }
+
+    /// Whether a variable belongs to this clock, and to this element of it.
+    pub fn owns(&self, unit: &Unit, v: &Variable) -> bool {
+        v.clocks.contains(&unit.variables()[self.variable].value_reference)
+            && (v.clock_element == 0 || self.element == 0 || v.clock_element == self.element)
+    }
+}
+
+/// `clock`, or `clock[2]` for an element of an array clock.
+pub fn element_name(clock: &str, element: usize) -> String {
+    if element == 0 { clock.to_owned() } else { format!("{clock}[{element}]") }
+}
+
+/// The elements of a clock: 0 alone for a scalar, else their numbers.
+pub fn elements(unit: &Unit, clock: &Variable) -> RangeInclusive<usize> {
+    if clock.dimensions.is_empty() { 0..=0 } else { 1..=unit.elements(clock) }
+}
+
+/// The clock of that name, and which element when the name says so: `name[2]`.
+pub fn named(unit: &Unit, name: &str) -> Option<(usize, Option<usize>)> {
+    if let Some(index) = unit.find(name) {
+        return Some((index, None));
+    }
+    let (clock, element) = name.strip_suffix(']')?.rsplit_once('[')?;
+    let (index, element) = (unit.find(clock)?, element.parse().ok()?);
+    let v = &unit.variables()[index];
+    let is_element = v.clock.is_some() && !v.dimensions.is_empty() && elements(unit, v).contains(&element);
+    is_element.then_some((index, Some(element)))
+}
+
+/// After a name that no clock has: the elements that there are of an array, or what may have been meant.
+pub fn hint(unit: &Unit, name: &str, fits: fn(&Variable) -> bool) -> String {
+    let clock = name.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')).map(|(clock, _)| clock);
+    let found = clock.and_then(|clock| unit.find(clock)).map(|index| &unit.variables()[index]).filter(|v| fits(v));
+    let (Some(clock), Some(found)) = (clock, found) else { return unit.suggest(name, fits) };
+    match (found.dimensions.as_slice(), unit.elements(found)) {
+        ([], _) => format!(": {clock} is no array"),
+        (_, 0) => format!(": {clock} has no elements"),
+        (_, 1) => format!(": {clock} has one element, {clock}[1]"),
+        (_, last) => format!(": the elements of {clock} are {clock}[1] to {clock}[{last}]"),
+    }
+}
+
+/// Elements that an array clock may have: each is a thread.
+const ELEMENTS: usize = 256;
+
+/// Drafts for all input clocks of all FMUs, in rig order, then document order. Triggered clocks are `Never` here.
+pub fn drafts(rig: &Rig, units: &[Unit], findings: &mut Findings) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    for (fmu, unit) in units.iter().enumerate() {
+        for clock in &unit.rig.clocks {
+            check_name(unit, clock, findings);
+        }
+        if unit.input.description.scheduled_execution().is_none() {
+            continue;
+        }
+        let before = drafts.len();
+        for (variable, v) in unit.variables().iter().enumerate() {
+            if let (Some(clock), Causality::Input) = (&v.clock, v.causality) {
+                let elements = elements(unit, v);
+                if *elements.end() > ELEMENTS {
+                    let count = elements.end();
+                    let message = format!("the clock \"{}\" has {count} elements; {ELEMENTS} are possible", v.name);
+                    findings.xml(unit, v, message);
+                    continue;
+                }
+                drafts.extend(
+                    elements
+                        .filter_map(|element| draft(rig, Which { fmu, variable, element }, unit, v, clock, findings)),
+                );
+            }
+        }
+        if drafts.len() == before && !unit.variables().iter().any(is_input_clock) {
+            findings.note(format!("{} has no input clock, so nothing of it is ever activated", unit.name()));
+        }
+    }
+    drafts
+}
+
+/// Whether a variable is an input clock.
+pub fn is_input_clock(variable: &Variable) -> bool {
+    variable.clock.is_some() && variable.causality == Causality::Input
+}
+
+/// Whether a variable is an output clock.
+pub fn is_output_clock(variable: &Variable) -> bool {
+    variable.clock.is_some() && variable.causality == Causality::Output
+}
+
+fn check_name(unit: &Unit, clock: &RigClock, findings: &mut Findings) {
+    let name = &clock.name.value;
+    match named(unit, name).map(|(i, _)| &unit.variables()[i]) {
+        Some(variable) if is_input_clock(variable) => {}
+        Some(variable) => {
+            let what = if variable.clock.is_some() { "no input clock, so it has no task" } else { "no clock" };
+            findings.rig(clock.name.place, format!("{}.{name} is {what}", unit.name()));
+        }
+        None => {
+            let hint = hint(unit, name, is_input_clock);
+            findings.rig(clock.name.place, format!("{} has no input clock \"{name}\"{hint}", unit.name()));
+        }
+    }
+}
+
+/// Which clock, and which element of it.
+struct Which {
+    fmu: usize,
+    variable: usize,
+    element: usize,
+}
+
+fn draft(
+    rig: &Rig,
+    Which { fmu, variable, element }: Which,
+    unit: &Unit,
+    v: &Variable,
+    clock: &Clock,
+    findings: &mut Findings,
+) -> Option<Draft> {
+    // What is said of the element goes before what is said of the whole clock.
+    let about = |element: Option<usize>| {
+        unit.rig.clocks.iter().find(move |c| named(unit, &c.name.value) == Some((variable, element)))
+    };
+    let overrides: Vec<&RigClock> = [about(Some(element)), about(None)].into_iter().flatten().collect();
+    let shift = overrides.iter().find_map(|c| c.shift.as_ref());
+    let release = release(unit, v, clock, overrides.iter().find_map(|c| c.interval.as_ref()), shift, findings);
+    let interval = release.as_ref().and_then(known_interval);
+    if let (Some(least), Some(interval), true) = (
+        overrides.iter().find_map(|c| c.figures.min_interval.as_ref()),
+        interval,
+        clock.interval_variability != IntervalVariability::Tunable,
+    ) {
+        let message = format!(
+            "min_interval_us is for clocks without a period, and {}.{} has one of {} s: leave it out",
+            unit.name(),
+            v.name,
+            interval.seconds()
+        );
+        findings.rig(least.place, message);
+    }
+    if rig.mode == Mode::RealTime && interval.is_some_and(|interval| interval < SHORTEST) {
+        let message = format!(
+            "the interval of the clock \"{}\" is shorter than a microsecond, which no real time can keep: try --mode virtual",
+            v.name
+        );
+        findings.xml(unit, v, message);
+    }
+    let priority = priority(unit, v, clock, findings);
+    // The draft has its own time and way for that, and none for shifts.
+    let told = is_adjustable(clock.interval_variability) && unit.abi() == Abi::Fmi3;
+    let limit = |limits: fn(&Limits) -> Option<Nanos>| overrides.iter().find_map(|c| limits(&c.limits));
+    Some(Draft {
+        fmu,
+        variable,
+        element,
+        priority: priority?,
+        release: release?,
+        period: interval.or(clock.interval),
+        write_interval: told && interval.is_some(),
+        write_shift: told && shift.is_some(),
+        overrun: overrides.iter().find_map(|c| c.overrun).unwrap_or(rig.overrun),
+        limits: Limits {
+            max_latency: limit(|limits| limits.max_latency),
+            max_execution: limit(|limits| limits.max_execution),
+            max_overruns: overrides.iter().find_map(|c| c.limits.max_overruns),
+        },
+        figures: Figures::of(&overrides),
+    })
+}
+
+fn priority(unit: &Unit, v: &Variable, clock: &Clock, findings: &mut Findings) -> Option<FmiPriority> {
+    if clock.priority.is_some() {
+        return clock.priority;
+    }
+    if unit.rig.lenient {
+        findings.note(format!("{}.{} has no priority: it runs with the lowest", unit.name(), v.name));
+        return Some(FmiPriority(u32::MAX));
+    }
+    let message = format!(
+        "the input clock \"{}\" has no priority, which Scheduled Execution requires; \
+         with lenient = true in [fmu.{}] of a rig file it runs with the lowest",
+        v.name,
+        unit.name()
+    );
+    findings.xml(unit, v, message);
+    None
+}
+
+/// The importer may set the interval of such clocks.
+fn is_adjustable(kind: IntervalVariability) -> bool {
+    matches!(kind, IntervalVariability::Fixed | IntervalVariability::Tunable)
+}
+
+fn known_interval(release: &Release) -> Option<Fraction> {
+    match release {
+        Release::Periodic { interval, .. } => Some(*interval),
+        _ => None,
+    }
+}
+
+fn release(
+    unit: &Unit,
+    v: &Variable,
+    clock: &Clock,
+    interval: Option<&At<Fraction>>,
+    shift: Option<&At<Fraction>>,
+    findings: &mut Findings,
+) -> Option<Release> {
+    let kind = clock.interval_variability;
+    let abi = unit.abi();
+    let written = [("interval", interval), ("shift", shift)];
+    for (what, value) in written {
+        if let (Some(value), false) = (value, is_adjustable(kind)) {
+            let message = format!(
+                "the {what} of {}.{} cannot be set to {} s: it is a {} clock, not a {} one",
+                unit.name(),
+                v.name,
+                value.value.seconds(),
+                kind_in(abi, kind),
+                match abi {
+                    Abi::Draft => "periodic",
+                    _ => "fixed or tunable",
+                }
+            );
+            findings.rig(value.place, message);
+        }
+        // The table of 2.2.8.2 has Set for these clocks with `intervalDecimal`, and Get for those without.
+        let asked = is_adjustable(kind) && abi == Abi::Fmi3 && !clock.interval_decimal;
+        if let (Some(value), true) = (value, asked) {
+            let message = format!(
+                "the {what} of {}.{} cannot be set to {} s: its description has no intervalDecimal, so the FMU says what it is \
+                 (FMI 3.0.2, 2.2.8.2), mostly by a parameter of it",
+                unit.name(),
+                v.name,
+                value.value.seconds()
+            );
+            findings.rig(value.place, message);
+        }
+    }
+    let [interval, shift] = written.map(|(_, value)| value.map(|at| at.value));
+    match kind {
+        IntervalVariability::Triggered => Some(Release::Never),
+        IntervalVariability::Countdown => Some(Release::Countdown),
+        IntervalVariability::Changing => Some(Release::Changing),
+        // A description without it is refused.
+        IntervalVariability::Constant => {
+            clock.interval.map(|interval| Release::Periodic { shift: clock.shift, interval })
+        }
+        // By the letter of the standard: what counts is whether `intervalDecimal` is there. In the draft the importer decides.
+        IntervalVariability::Fixed | IntervalVariability::Tunable => {
+            if abi == Abi::Fmi3 && !clock.interval_decimal {
+                return Some(Release::Asked);
+            }
+            match interval.or(clock.interval) {
+                Some(interval) => Some(Release::Periodic { shift: shift.unwrap_or(clock.shift), interval }),
+                None => {
+                    let message = format!(
+                        "the {} clock \"{}\" has no interval; give it one as interval in [fmu.{}.clock.{}]",
+                        kind_in(abi, kind),
+                        v.name,
+                        unit.name(),
+                        v.name
+                    );
+                    findings.xml(unit, v, message);
+                    None
+                }
+            }
+        }
+    }
+}
+
+/// The shortest interval in real time, 1 µs. A thread that leaves out releases faster than they come must get ahead of them.
+const SHORTEST: Fraction = Fraction::MICROSECOND;
+
+/// Seconds before and after 0 between which a run may start: some hundred years, so that nanoseconds still fit.
+const LATEST_START: f64 = 4e9;
+
+/// Start and stop of a rig.
+pub fn timetable(rig: &Rig, units: &[Unit], findings: &mut Findings) -> Timetable {
+    let experiment = rig.experiment_of_fmu.then(|| units.first().map(|u| &u.input.description.default_experiment));
+    let experiment = experiment.flatten();
+    let given = |written: &Option<At<Instant>>, default: Option<f64>| {
+        let default = || default.and_then(Instant::from_f64).map(At::unplaced);
+        written.clone().or_else(default)
+    };
+    let start =
+        given(&rig.start_time, experiment.and_then(|e| e.start_time)).unwrap_or_else(|| At::unplaced(Instant::ZERO));
+    if start.value.seconds().abs() > LATEST_START {
+        let seconds = start.value.seconds();
+        findings.rig(start.place, format!("the start time, {seconds} s, is more than {LATEST_START} s away from 0"));
+    }
+    let start = start.value;
+    let stop = given(&rig.stop_time, experiment.and_then(|e| e.stop_time));
+    match &stop {
+        Some(stop) if stop.value <= start => {
+            let message = format!(
+                "the stop time, {} s, is not after the start time, {} s: nothing would run; set stop_time in [rig], or use \
+                 --stop-time",
+                stop.value.seconds(),
+                start.seconds()
+            );
+            findings.rig(stop.place, message);
+        }
+        None if rig.mode == Mode::Virtual => {
+            findings
+                .rig(Default::default(), "virtual time needs a stop time: set stop_time in [rig], or use --stop-time");
+        }
+        _ => {}
+    }
+    Timetable { start, stop: stop.map(|at| at.value) }
+}

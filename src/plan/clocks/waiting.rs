@@ -1,0 +1,58 @@
+//! How threads wait for their releases: by which clock (`clock`), and whether polling (`spin_us`) leaves the cores enough
+//! time for anything else.
+//!
+//! A thread that polls keeps everything less urgent from its core. Of clocks that nobody can tell when they tick, nothing is
+//! known here.
+
+use crate::plan::{HostClock, Plan, Release, TaskPlan};
+use crate::rig::{Mode, Problem, Rig};
+use crate::time::{Fraction, Nanos};
+use std::collections::BTreeMap;
+
+/// From this share of a core on it is worth a note.
+const MUCH: f64 = 0.25;
+
+impl Plan {
+    /// Releases are instants of `CLOCK_TAI`.
+    pub fn keeps_tai(&self) -> bool {
+        self.mode == Mode::RealTime && self.host.clock == HostClock::Tai
+    }
+}
+
+impl TaskPlan {
+    /// For so long it looks at the clock before each release, and keeps all less urgent ones from running.
+    pub fn polls(&self, plan: &Plan) -> Nanos {
+        match self.release {
+            // Nobody knows before when these come.
+            Release::Triggered { .. } | Release::Datagram { .. } | Release::Never => Nanos(0),
+            _ => plan.host.spin,
+        }
+    }
+}
+
+/// What is to be said of the share of the cores that polling takes; in real time only. `Err`: all of a core's time.
+pub fn share(tasks: &[TaskPlan], rig: &Rig) -> Result<Vec<String>, Problem> {
+    let spin = rig.host.spin.value;
+    let mut cores: BTreeMap<usize, f64> = BTreeMap::new();
+    for task in tasks {
+        if let Release::Periodic { interval, .. } = &task.release {
+            *cores.entry(task.cpu).or_default() += spin.seconds() / Fraction::seconds(*interval);
+        }
+    }
+    let micros = spin.0 as f64 / 1e3;
+    let full = cores.iter().find(|(_, share)| **share >= 1.0).filter(|_| rig.mode == Mode::RealTime);
+    if let Some((cpu, share)) = full {
+        let message = format!(
+            "spin_us = {micros} would take {:.0} % of core {cpu}: partitions that poll for their releases keep all less urgent \
+             ones from running; 20 to 50 are usual on a machine without PREEMPT_RT, 5 to 10 on one with",
+            share * 100.0
+        );
+        return Err(Problem::new(&rig.file, rig.host.spin.place, message));
+    }
+    let much = cores.into_iter().filter(|(_, share)| *share >= MUCH && rig.mode == Mode::RealTime);
+    Ok(much
+        .map(|(cpu, share)| {
+            format!("spin_us = {micros}: polling for releases takes {:.0} % of core {cpu}", share * 100.0)
+        })
+        .collect())
+}

@@ -1,0 +1,97 @@
+//! What a delayed connection needs: who produces and who consumes, and how many versions are kept (design S11).
+//!
+//! The bounds: a consumer may start [`LATE`] later than it is due, plus its period (17 of them where overruns queue, since
+//! 16 releases may wait). For that long the versions of each producer are kept, by the shortest time between two instants
+//! at which its values become visible: its interval; for a triggered or countdown clock the shortest interval of a clock
+//! that can be at the root of it; and [`UNKNOWN`] for what nobody knows before the run (changing and asked clocks,
+//! datagrams). What comes faster, or is read later, is counted as overwritten.
+
+use super::ends::Ends;
+use crate::fmu::description::VariableType;
+use crate::plan::{ConnectionPlan, DelayPlan, FmuPlan, Overrun, ProducerPlan, Release, TaskId, TaskPlan};
+use crate::rig::{Problem, Rig, Timing};
+use crate::time::Fraction;
+
+/// How late a consumer may start besides, s.
+const LATE: f64 = 0.1;
+
+/// Between two versions of a producer whose interval nobody knows, s.
+const UNKNOWN: f64 = 0.001;
+
+/// Bytes that all versions of a connection may take.
+const BYTES: usize = 64 << 20;
+
+/// Versions that one producer may have: what `exchange::versions` can number.
+const VERSIONS: usize = (1 << 16) - 1;
+
+/// Completes the delayed ones among `connections`.
+pub fn complete(connections: &mut [ConnectionPlan], tasks: &[TaskPlan], fmus: &[FmuPlan], rig: &Rig) -> Vec<Problem> {
+    let roots = crate::plan::clocks::causes::roots(tasks);
+    let ends = super::ends::of(connections.len(), tasks, fmus);
+    let mut problems = Vec::new();
+    for (index, (connection, ends)) in connections.iter_mut().zip(ends).enumerate() {
+        if connection.timing != Timing::Delayed {
+            continue;
+        }
+        let delay = plan(ends, tasks, &roots);
+        // Times and numbers, an element's words, and its length if it has one.
+        let element = if is_bytes(connection) { 8 + connection.capacity.next_multiple_of(8) } else { 8 };
+        let version = connection.elements.saturating_mul(element).saturating_add(64);
+        let versions: usize = delay.producers.iter().map(|producer| producer.versions + 1).sum();
+        if version.saturating_mul(versions) > BYTES || delay.producers.iter().any(|p| p.versions > VERSIONS) {
+            let message = format!(
+                "{} → {} is delayed and would have to keep {versions} versions of {version} bytes; {BYTES} bytes are possible: \
+                 use timing = \"immediate\", a slower producer, fewer elements or a smaller max_size",
+                connection.from, connection.to
+            );
+            let place = rig.connects.get(index).map(|connect| connect.to.place).unwrap_or_default();
+            problems.push(Problem::new(&rig.file, place, message));
+        }
+        connection.delay = Some(delay);
+    }
+    problems
+}
+
+fn is_bytes(connection: &ConnectionPlan) -> bool {
+    matches!(connection.variable_type, VariableType::String | VariableType::Binary)
+}
+
+fn plan(Ends { producers, consumers }: Ends, tasks: &[TaskPlan], roots: &[Vec<TaskId>]) -> DelayPlan {
+    let all_periodic = consumers.iter().all(|id| matches!(tasks[id.0].release, Release::Periodic { .. }));
+    let by_release = all_periodic && !consumers.is_empty();
+    let late = |id: &TaskId| {
+        let task = &tasks[id.0];
+        let period = task.release.shortest_known().map_or(0.0, Fraction::seconds);
+        LATE + period * if task.overrun == Overrun::Queue { 17.0 } else { 1.0 }
+    };
+    let kept = consumers.iter().map(late).fold(LATE, f64::max);
+    let selected: f64 = consumers.iter().map(|id| count(late(id), seconds(&tasks[id.0]))).sum();
+    let producer = |id: TaskId| {
+        let all = count(kept, visible_every(id, tasks, roots));
+        let versions = if by_release { all.min(selected) } else { all };
+        ProducerPlan { task: id, versions: versions.min(u32::MAX.into()) as usize }
+    };
+    DelayPlan { producers: producers.into_iter().map(producer).collect(), consumers, by_release }
+}
+
+/// What fits into a time, and one at either end.
+fn count(time: f64, every: f64) -> f64 {
+    (time / every).ceil() + 2.0
+}
+
+fn seconds(task: &TaskPlan) -> f64 {
+    task.release.shortest_known().map_or(UNKNOWN, Fraction::seconds)
+}
+
+/// The shortest time between two instants at which values of a task become visible.
+fn visible_every(id: TaskId, tasks: &[TaskPlan], roots: &[Vec<TaskId>]) -> f64 {
+    let of = |root: &TaskId| match &tasks[root.0].release {
+        Release::At(times) => {
+            let gaps = times.windows(2).map(|pair| pair[1].nanos().minus(pair[0].nanos()).seconds());
+            // Never more than there are.
+            gaps.fold(LATE, f64::min).max(1e-6)
+        }
+        release => release.shortest_known().map_or(UNKNOWN, Fraction::seconds),
+    };
+    roots[id.0].iter().map(of).fold(f64::INFINITY, f64::min).max(1e-9)
+}

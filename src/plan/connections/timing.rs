@@ -1,0 +1,122 @@
+//! What a connection's timing means for its consumers, in words: the delay of a delayed one, and whether what an immediate
+//! one carries depends on the schedule (design S11, S15).
+
+use super::ends::{self, Ends};
+use crate::plan::table::interval_text;
+use crate::plan::{ConnectionPlan, Mode, Plan, Release, TaskId, Timing};
+use crate::time::{Fraction, Instant};
+
+/// Everything about each connection, by its place, after the word that the rig has for it.
+pub fn words(plan: &Plan) -> Vec<String> {
+    let roots = crate::plan::roots(&plan.tasks);
+    let ends = ends::of(plan.connections.len(), &plan.tasks, &plan.fmus);
+    let of = |(planned, ends): (&ConnectionPlan, Ends)| match planned.timing {
+        Timing::Delayed => delayed(plan, &ends.producers, &roots),
+        Timing::Immediate => immediate(plan, &ends),
+    };
+    plan.connections.iter().zip(ends).map(of).collect()
+}
+
+/// `plant.step`.
+pub fn name(plan: &Plan, task: TaskId) -> String {
+    plan.full_name(&plan.tasks[task.0])
+}
+
+fn names(plan: &Plan, tasks: &[TaskId]) -> String {
+    tasks.iter().map(|task| name(plan, *task)).collect::<Vec<_>>().join(", ")
+}
+
+fn delayed(plan: &Plan, producers: &[TaskId], roots: &[Vec<TaskId>]) -> String {
+    let [producer] = producers else {
+        if producers.is_empty() {
+            return "no clock computes it".to_owned();
+        }
+        return format!("visible at the next release of the one of {} that has computed it", names(plan, producers));
+    };
+    let own = name(plan, *producer);
+    match &plan.tasks[producer.0].release {
+        Release::Periodic { interval, .. } => {
+            format!("visible at the next release of {own}, {} after", interval_text(*interval))
+        }
+        Release::Asked => format!("visible at the next release of {own}, by the interval that the FMU says"),
+        Release::Changing => format!("visible at the next release of {own}, by its last interval"),
+        Release::At(times) => {
+            let last =
+                times.last().map_or_else(String::new, |last| format!("; never, if computed at {} s", last.seconds()));
+            format!("visible at the next time in the list of {own}{last}")
+        }
+        Release::Never => format!("never visible: nothing activates {own}"),
+        Release::Datagram { .. } | Release::Stimulus { .. } => {
+            format!("visible a nanosecond after the activation of {own}")
+        }
+        Release::Triggered { .. } | Release::Countdown => {
+            let (known, unknown): (Vec<TaskId>, Vec<TaskId>) =
+                roots[producer.0].iter().partition(|root| plan.tasks[root.0].release.has_instants());
+            match (known.as_slice(), unknown.as_slice()) {
+                ([], _) => format!(
+                    "visible a nanosecond after the activation of {own}, since no clock with known times causes it"
+                ),
+                ([root], []) => {
+                    let after = plan.tasks[root.0].release.shortest_known();
+                    let after = after.map_or_else(String::new, |i| format!(", up to {} after", interval_text(i)));
+                    format!("visible at the next release of {}, which causes {own}{after}", name(plan, *root))
+                }
+                (known, _) => {
+                    format!("visible at the next release of the one of {} that has caused {own}", names(plan, known))
+                }
+            }
+        }
+    }
+}
+
+fn immediate(plan: &Plan, ends: &Ends) -> String {
+    if plan.mode == Mode::Virtual {
+        return "the same in every run in virtual time".to_owned();
+    }
+    let ([producer], [consumer]) = (ends.producers.as_slice(), ends.consumers.as_slice()) else {
+        return "depends on the schedule: several partitions compute or set it".to_owned();
+    };
+    let (from, to) = (&plan.tasks[producer.0], &plan.tasks[consumer.0]);
+    let (a, b) = (name(plan, *producer), name(plan, *consumer));
+    if from.cpu != to.cpu {
+        return format!("depends on the schedule: {a} runs on core {}, {b} on core {}", from.cpu, to.cpu);
+    }
+    let (Release::Periodic { shift, interval }, Release::Periodic { shift: other_shift, interval: other }) =
+        (&from.release, &to.release)
+    else {
+        let odd = if matches!(from.release, Release::Periodic { .. }) { b } else { a };
+        return format!("depends on the schedule: {odd} is not periodic");
+    };
+    let aligned = is_within((*shift, *interval), (*other_shift, *other));
+    if !aligned {
+        return format!(
+            "depends on the schedule: {b} is released in the midst of a period of {a}, which may run until then"
+        );
+    }
+    if consumer < producer {
+        return format!("without overruns the value of the period before: {b} is more urgent than {a}");
+    }
+    if interval == other && shift == other_shift {
+        return format!("without overruns the value of the same time: {b} is less urgent than {a}");
+    }
+    format!("depends on the schedule: {b} may start after the next release of {a}, and then sees that")
+}
+
+/// Whether all instants of the second grid are such of the first, from the first one of that on.
+fn is_within((shift, interval): (Fraction, Fraction), (other_shift, other): (Fraction, Fraction)) -> bool {
+    let multiple = |length: Fraction| {
+        // length / interval = (a / b) / (c / d)
+        let whole = u128::from(length.counter()) * u128::from(interval.resolution());
+        whole.is_multiple_of(u128::from(length.resolution()) * u128::from(interval.counter()))
+    };
+    let (first, second) = (Instant::ZERO.after(shift), Instant::ZERO.after(other_shift));
+    let apart = second.minus(first).or_else(|| first.minus(second));
+    multiple(other) && apart.is_some_and(multiple)
+}
+
+impl ConnectionPlan {
+    /// What goes where: `plant.speed → ecu.speed`.
+    pub fn arrow(&self) -> String {
+        format!("{} → {}", self.from, self.to)
+    }
+}

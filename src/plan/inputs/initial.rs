@@ -1,0 +1,83 @@
+//! Initialization Mode: whose outputs are read first, and which inputs get them (design S11).
+
+use super::start_values::Starts;
+use crate::fmu::description::{Causality, Variability, Variable};
+use crate::plan::Batch;
+use crate::plan::connections::links::Links;
+use crate::plan::connections::resolve::Link;
+use crate::plan::findings::{Findings, Unit};
+use crate::plan::priorities::order::constrained;
+use crate::plan::record::Columns;
+use crate::plan::tasks::batches::{self, Wanted};
+
+/// What happens in Initialization Mode.
+pub struct Initial {
+    /// FMUs, producers first.
+    pub order: Vec<usize>,
+    /// By FMU: inputs to set.
+    pub writes: Vec<Vec<Batch>>,
+    /// By FMU: outputs to read, after the inputs are set.
+    pub reads: Vec<Vec<Batch>>,
+}
+
+/// Works it out. Where FMUs feed each other in a circle, the input that closes it keeps its own start value.
+pub fn plan(
+    units: &[Unit],
+    wanted: &[Wanted],
+    links: &Links,
+    starts: &[Starts],
+    columns: &Columns,
+    findings: &mut Findings,
+) -> Initial {
+    let variable = |(fmu, index): (usize, usize)| &units[fmu].variables()[index];
+    let carries = |link: &&Link| readable(variable(link.source)) && variable(link.target).clocks.is_empty();
+    let initial: Vec<&Link> = links.iter().filter(carries).collect();
+    let edges: Vec<(usize, usize)> =
+        initial.iter().map(|link| (link.source.0, link.target.0)).filter(|(a, b)| a != b).collect();
+    let order = constrained(units.len(), &[], &edges);
+    let mut place = vec![0; units.len()];
+    order.iter().enumerate().for_each(|(at, &fmu)| place[fmu] = at);
+    let mut written = vec![Vec::new(); units.len()];
+    for link in initial {
+        let full = |(fmu, index): (usize, usize)| format!("{}.{}", units[fmu].name(), variable((fmu, index)).name);
+        if place[link.source.0] < place[link.target.0] {
+            written[link.target.0].push(link.target.1);
+        } else {
+            findings.note(format!(
+                "{} starts with its own start value: it gets {} only when that is first computed after initialisation, \
+                 because the FMUs feed each other in a circle",
+                full(link.target),
+                full(link.source)
+            ));
+        }
+    }
+    let (mut writes, mut reads) = (Vec::new(), Vec::new());
+    for (fmu, unit) in units.iter().enumerate() {
+        written[fmu].sort_unstable();
+        // An array may have several sources.
+        written[fmu].dedup();
+        let feeds = |i: usize| !links.fed_by((fmu, i)).is_empty();
+        let is_read = |&i: &usize| {
+            let v = &unit.variables()[i];
+            let given = v.variability == Variability::Constant
+                || matches!(v.causality, Causality::Parameter | Causality::StructuralParameter);
+            match v.causality {
+                // Recorded: its start value is not what it starts with. Most are recorded where they are set.
+                Causality::Input => {
+                    written[fmu].binary_search(&i).is_ok() && !wanted[fmu].is_recorded_when_set(unit, i)
+                }
+                // The start value of an array that the rig has resized is nobody's but the FMU's.
+                _ => readable(v) && (feeds(i) || !given || unit.is_resized(v)),
+            }
+        };
+        let read: Vec<usize> = wanted[fmu].read.iter().copied().filter(is_read).collect();
+        writes.push(batches::written(units, fmu, written[fmu].iter().copied(), &wanted[fmu], links, starts, columns));
+        reads.push(batches::read(units, fmu, read, &wanted[fmu], links, columns));
+    }
+    Initial { order, writes, reads }
+}
+
+/// Whether a variable has a value in Initialization Mode that belongs to no clock.
+fn readable(v: &Variable) -> bool {
+    v.clocks.is_empty() && v.initial.is_some()
+}

@@ -1,0 +1,10 @@
+//! What variables get that no other FMU computes: start values, files of stimuli, commands; and what Initialization Mode
+//! makes of them.
+
+pub mod control;
+pub mod initial;
+pub mod selection;
+pub mod start_values;
+pub mod stimuli;
+pub mod stimulus;
+pub mod values;

@@ -1,0 +1,343 @@
+//! Start values of the rig, checked against the variables that they are for.
+
+use super::selection::{Named, Selection, find};
+use super::values::replaced;
+use crate::fmu::description::{Causality, EnumerationItem, Initial, Values, Variability, Variable, VariableType};
+use crate::plan::StartValue;
+use crate::plan::findings::{ELEMENTS, Findings, Unit};
+use crate::plan::tasks::batches::start_of;
+use crate::plan::words::{causality_with_article, type_name};
+use crate::rig::{At, RigValue, float_text, suggestion};
+use std::collections::BTreeMap;
+
+/// Of one FMU: by index of the variable, so in document order.
+pub type Starts = BTreeMap<usize, StartValue>;
+
+/// Values of structural parameters, on which the sizes of others depend: to be known before everything else.
+pub fn structure(unit: &Unit, findings: &mut Findings) -> Starts {
+    of(unit, true, findings)
+}
+
+/// All other start values of one FMU that can be set.
+pub fn resolve(unit: &Unit, findings: &mut Findings) -> Starts {
+    of(unit, false, findings)
+}
+
+fn of(unit: &Unit, structural: bool, findings: &mut Findings) -> Starts {
+    let mut starts = Starts::new();
+    // What of each variable has been given already.
+    let mut given: BTreeMap<usize, Vec<Selection>> = BTreeMap::new();
+    for (name, value) in &unit.rig.start {
+        let (index, selection) = match find(unit, &name.value) {
+            Named::Elements(index, selection) => (index, selection),
+            // Told with the others.
+            _ if structural => continue,
+            Named::Unsuitable(message) => {
+                findings.rig(name.place, message);
+                continue;
+            }
+            Named::Nothing => {
+                let hint = match unit.suggest(&name.value, |v| settable(v).is_ok()) {
+                    none if none.is_empty() => unit.suggest(&name.value, |v| v.clock.is_none()),
+                    hint => hint,
+                };
+                findings.rig(name.place, format!("{} has no variable \"{}\"{hint}", unit.name(), name.value));
+                continue;
+            }
+        };
+        let v = &unit.variables()[index];
+        if (v.causality == Causality::StructuralParameter) != structural {
+            continue;
+        }
+        if let Err(reason) = settable(v) {
+            findings.rig(name.place, format!("{}.{} cannot be given a start value: {reason}", unit.name(), name.value));
+            continue;
+        }
+        let others = given.entry(index).or_default();
+        if others.iter().any(|other| other.overlaps(&selection)) {
+            let message = format!("the start value of {}.{} is given twice (\"{}\")", unit.name(), v.name, name.value);
+            findings.rig(name.place, message);
+            continue;
+        }
+        let Some(mut values) = convert(unit, v, &selection, name, value, findings) else { continue };
+        if selection.partial {
+            // The other elements: given by other keys, or as in the XML.
+            let Some(rest) = start_of(unit, index, &starts) else {
+                let message = format!(
+                    "{}.{} has no start value in its description for the elements that \"{}\" leaves out: give it one as a \
+                     whole",
+                    unit.name(),
+                    v.name,
+                    name.value
+                );
+                findings.rig(name.place, message);
+                continue;
+            };
+            values = replaced(rest, &selection.runs, &values);
+        }
+        others.push(selection);
+        let start = StartValue {
+            reference: v.value_reference,
+            name: v.name.clone(),
+            variable_type: v.variable_type,
+            values,
+            clocked: !v.clocks.is_empty(),
+        };
+        starts.insert(index, start);
+    }
+    starts
+}
+
+/// Whether a variable can be set before initialisation, else why not.
+fn settable(v: &Variable) -> Result<(), String> {
+    let initial = matches!(v.initial, Some(Initial::Exact | Initial::Approx));
+    match v.causality {
+        _ if v.clock.is_some() => Err("it is a clock".to_owned()),
+        _ if v.variability == Variability::Constant => Err("it is a constant".to_owned()),
+        Causality::StructuralParameter | Causality::Parameter | Causality::Input => Ok(()),
+        // Before Initialization Mode clocked variables are not set (2.2.7.2), and in it only those with `exact` (2.3.3).
+        _ if !v.clocks.is_empty() && v.initial == Some(Initial::Approx) => Err(
+            "it belongs to a clock, and initial = \"approx\" can be set only before Initialization Mode, where such \
+                 variables are not set"
+                .to_owned(),
+        ),
+        Causality::Output | Causality::Local if initial => Ok(()),
+        causality => Err(format!("it is {} whose initial value the FMU computes", causality_with_article(causality))),
+    }
+}
+
+/// The values of the selected elements, which `name` names.
+fn convert(
+    unit: &Unit,
+    v: &Variable,
+    selection: &Selection,
+    name: &At<String>,
+    value: &At<RigValue>,
+    findings: &mut Findings,
+) -> Option<Values> {
+    if unit.elements(v) > ELEMENTS {
+        let message =
+            format!("{}.{} has more than {ELEMENTS} elements: it cannot be given a start value", unit.name(), v.name);
+        findings.rig(value.place, message);
+        return None;
+    }
+    let elements = selection.elements();
+    let scalars: Vec<At<&RigValue>> = match &value.value {
+        RigValue::Array(list) if selection.shape.is_empty() => {
+            let message =
+                format!("{}.{} is a scalar, but its start value is a list of {}", unit.name(), name.value, list.len());
+            findings.rig(value.place, message);
+            return None;
+        }
+        RigValue::Array(list) if list.len() != elements => {
+            let message = format!(
+                "{}.{} has {elements} elements, but its start value has {}",
+                unit.name(),
+                name.value,
+                list.len()
+            );
+            findings.rig(value.place, message);
+            return None;
+        }
+        RigValue::Array(list) => list.iter().map(|at| At { value: &at.value, place: at.place }).collect(),
+        // One value fills the array.
+        single => (0..elements).map(|_| At { value: single, place: value.place }).collect(),
+    };
+    let declared = v.declared_type.as_ref();
+    let items = declared.and_then(|name| unit.input.description.types.iter().find(|t| t.name == *name));
+    let items = items.map(|t| t.items.as_slice()).unwrap_or_default();
+    let mut values = Vec::with_capacity(scalars.len());
+    for scalar in scalars {
+        match number(v, items, scalar.value).and_then(|number| in_limits(v, number)) {
+            Ok(number) => values.push(number),
+            Err(reason) => {
+                findings.rig(scalar.place, format!("the start value of {}.{} {reason}", unit.name(), v.name));
+                return None;
+            }
+        }
+    }
+    Some(collect(v.variable_type, values))
+}
+
+/// One element, of whichever type.
+enum Scalar {
+    Float(f64),
+    Integer(i128),
+    Boolean(bool),
+    String(String),
+    Binary(Vec<u8>),
+}
+
+fn number(v: &Variable, items: &[EnumerationItem], value: &RigValue) -> Result<Scalar, String> {
+    let kind = v.variable_type;
+    let not = |what: String| Err(format!("must be {}, not {what}", article(kind)));
+    match (kind, value) {
+        (VariableType::Float64, RigValue::Float(f)) => Ok(Scalar::Float(*f)),
+        (VariableType::Float32, RigValue::Float(f)) if f.is_finite() && f.abs() > f64::from(f32::MAX) => {
+            Err(format!("is {}, which a Float32 cannot hold", float_text(*f)))
+        }
+        (VariableType::Float32, RigValue::Float(f)) => Ok(Scalar::Float(*f)),
+        (VariableType::Float32 | VariableType::Float64, RigValue::Integer(i)) => Ok(Scalar::Float(*i as f64)),
+        (VariableType::Boolean, RigValue::Boolean(b)) => Ok(Scalar::Boolean(*b)),
+        (VariableType::String, RigValue::String(s)) if s.contains('\0') => {
+            Err(format!("is {s:?}, but no string in C can have the character 0 (NUL) in it"))
+        }
+        (VariableType::String, RigValue::String(s)) => Ok(Scalar::String(s.clone())),
+        (VariableType::Binary, RigValue::String(s)) => match (binary(s), v.max_size) {
+            (Some(bytes), Some(limit)) if bytes.len() as u64 > limit => {
+                Err(format!("has {} bytes, but its maxSize is {limit}", bytes.len()))
+            }
+            (Some(bytes), _) => Ok(Scalar::Binary(bytes)),
+            (None, _) => not(format!("\"{s}\"")),
+        },
+        (VariableType::Enumeration, RigValue::String(s)) => match items.iter().find(|item| item.name == *s) {
+            Some(item) => Ok(Scalar::Integer(i128::from(item.value))),
+            None => {
+                let hint = suggestion(s, items.iter().map(|item| item.name.as_str()));
+                Err(format!("is \"{s}\", which is no item of its enumeration{hint}"))
+            }
+        },
+        (VariableType::Enumeration, RigValue::Integer(i))
+            if !items.is_empty() && items.iter().all(|item| item.value != *i) =>
+        {
+            let known: Vec<String> = items.iter().map(|item| format!("{} ({})", item.name, item.value)).collect();
+            Err(format!("is {i}, which is no item of its enumeration; it has {}", known.join(", ")))
+        }
+        (_, RigValue::Integer(i)) => match range(kind) {
+            Some((low, high)) if (low..=high).contains(&i128::from(*i)) => Ok(Scalar::Integer(i128::from(*i))),
+            Some((low, high)) => Err(format!("is {i}, but {} holds {low} to {high}", type_name(kind))),
+            None => not(i.to_string()),
+        },
+        (_, RigValue::Float(f)) => match range(kind) {
+            // Beyond 2^53 a float no longer says which integer is meant.
+            Some((low, high)) if f.fract() == 0.0 && f.abs() < 9.1e15 => {
+                let whole = *f as i128;
+                if (low..=high).contains(&whole) {
+                    Ok(Scalar::Integer(whole))
+                } else {
+                    Err(format!("is {f}, but {} holds {low} to {high}", type_name(kind)))
+                }
+            }
+            _ => not(float_text(*f)),
+        },
+        (_, RigValue::Boolean(b)) => not(b.to_string()),
+        (_, RigValue::String(s)) => not(format!("the string \"{s}\"")),
+        (_, RigValue::Array(_)) => not("a list".to_owned()),
+    }
+}
+
+/// `0x0aff`: two digits a byte, in either case; `0x` is empty.
+fn binary(text: &str) -> Option<Vec<u8>> {
+    let (pairs, rest) = text.strip_prefix("0x")?.as_bytes().as_chunks::<2>();
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let byte = |[high, low]: &[u8; 2]| u8::try_from(digit(*high)? * 16 + digit(*low)?).ok();
+    if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
+}
+
+fn article(kind: VariableType) -> String {
+    match kind {
+        VariableType::Float32 | VariableType::Float64 => "a number".to_owned(),
+        VariableType::Boolean => "true or false".to_owned(),
+        VariableType::String => "a string".to_owned(),
+        VariableType::Binary => "a string of hexadecimal digits as \"0x0aff\"".to_owned(),
+        VariableType::Enumeration => "the name or the number of an item".to_owned(),
+        _ => "a whole number".to_owned(),
+    }
+}
+
+fn range(kind: VariableType) -> Option<(i128, i128)> {
+    Some(match kind {
+        VariableType::Int8 => (i8::MIN.into(), i8::MAX.into()),
+        VariableType::UInt8 => (0, u8::MAX.into()),
+        VariableType::Int16 => (i16::MIN.into(), i16::MAX.into()),
+        VariableType::UInt16 => (0, u16::MAX.into()),
+        VariableType::Int32 => (i32::MIN.into(), i32::MAX.into()),
+        VariableType::UInt32 => (0, u32::MAX.into()),
+        VariableType::Int64 | VariableType::Enumeration => (i64::MIN.into(), i64::MAX.into()),
+        VariableType::UInt64 => (0, u64::MAX.into()),
+        _ => return None,
+    })
+}
+
+/// Checks `min` and `max`.
+fn in_limits(v: &Variable, value: Scalar) -> Result<Scalar, String> {
+    let outside = |value: String, limit: &str, bound: String| Err(format!("is {value}, {limit} its {bound}"));
+    for (bound, name, below) in [(&v.min, "min", true), (&v.max, "max", false)] {
+        let Some(bound) = bound else { continue };
+        let side = if below { "below" } else { "above" };
+        match (&value, first(bound)) {
+            (Scalar::Float(x), Some(Scalar::Float(b))) if (below && *x < b) || (!below && *x > b) => {
+                return outside(float_text(*x), side, format!("{name} {}", float_text(b)));
+            }
+            (Scalar::Integer(x), Some(Scalar::Integer(b))) if (below && *x < b) || (!below && *x > b) => {
+                return outside(x.to_string(), side, format!("{name} {b}"));
+            }
+            _ => {}
+        }
+    }
+    Ok(value)
+}
+
+fn first(values: &Values) -> Option<Scalar> {
+    fn integer<T: Copy + Into<i128>>(values: &[T]) -> Option<Scalar> {
+        values.first().map(|&v| Scalar::Integer(v.into()))
+    }
+    match values {
+        Values::Float32(v) => v.first().map(|&v| Scalar::Float(v.into())),
+        Values::Float64(v) => v.first().map(|&v| Scalar::Float(v)),
+        Values::Int8(v) => integer(v),
+        Values::UInt8(v) => integer(v),
+        Values::Int16(v) => integer(v),
+        Values::UInt16(v) => integer(v),
+        Values::Int32(v) => integer(v),
+        Values::UInt32(v) => integer(v),
+        Values::Int64(v) => integer(v),
+        Values::UInt64(v) => integer(v),
+        Values::Boolean(_) | Values::Clock(_) | Values::String(_) | Values::Binary(_) => None,
+    }
+}
+
+/// Elements of the right kind and range, as values of the variable's type.
+fn collect(kind: VariableType, scalars: Vec<Scalar>) -> Values {
+    let integers = || {
+        scalars.iter().map(|scalar| match scalar {
+            Scalar::Integer(i) => *i,
+            _ => 0,
+        })
+    };
+    let floats = || {
+        scalars.iter().map(|scalar| match scalar {
+            Scalar::Float(f) => *f,
+            _ => 0.0,
+        })
+    };
+    match kind {
+        VariableType::Float32 => Values::Float32(floats().map(|f| f as f32).collect()),
+        VariableType::Float64 => Values::Float64(floats().collect()),
+        VariableType::Int8 => Values::Int8(integers().map(|i| i as i8).collect()),
+        VariableType::UInt8 => Values::UInt8(integers().map(|i| i as u8).collect()),
+        VariableType::Int16 => Values::Int16(integers().map(|i| i as i16).collect()),
+        VariableType::UInt16 => Values::UInt16(integers().map(|i| i as u16).collect()),
+        VariableType::Int32 => Values::Int32(integers().map(|i| i as i32).collect()),
+        VariableType::UInt32 => Values::UInt32(integers().map(|i| i as u32).collect()),
+        VariableType::Int64 | VariableType::Enumeration => Values::Int64(integers().map(|i| i as i64).collect()),
+        VariableType::UInt64 => Values::UInt64(integers().map(|i| i as u64).collect()),
+        VariableType::Boolean | VariableType::Clock => {
+            Values::Boolean(scalars.iter().map(|scalar| matches!(scalar, Scalar::Boolean(true))).collect())
+        }
+        VariableType::Binary => {
+            let bytes = |scalar| match scalar {
+                Scalar::Binary(bytes) => bytes,
+                _ => Vec::new(),
+            };
+            Values::Binary(scalars.into_iter().map(bytes).collect())
+        }
+        VariableType::String => {
+            let text = |scalar| match scalar {
+                Scalar::String(s) => s,
+                _ => String::new(),
+            };
+            Values::String(scalars.into_iter().map(text).collect())
+        }
+    }
+}

@@ -1,0 +1,419 @@
+//! Stimuli: each column that is used names an input that nothing else feeds, or a triggered clock that nothing else ticks.
+
+use super::control;
+use super::selection::{Named, Selection, find};
+use super::start_values::Starts;
+use crate::fmu::description::{Causality, IntervalVariability, VariableType};
+use crate::plan::clocks::drafts::{Draft, is_input_clock, named};
+use crate::plan::connections::links::Links;
+use crate::plan::findings::{Findings, Unit};
+use crate::plan::tasks::batches::{Wanted, has_start, start_of};
+use crate::plan::words::{causality_with_article, kind_in, type_name};
+use crate::plan::{FedClock, FedElement, FedValue, Release, StimulusPlan, TaskId, TaskPlan};
+use crate::rig::{At, Endpoint, Interpolation, Place, Problem, Rig, RigStimulus, StimulusHeader, suggestion};
+use std::collections::{BTreeSet, HashMap};
+
+/// Words that the rows which are read ahead may take: 8 MiB.
+const WORDS: usize = 1 << 20;
+/// Rows that are read ahead at least.
+const LEAST_ROWS: usize = 64;
+/// Rows that are read ahead where they are far apart.
+const SLOW_ROWS: usize = 1024;
+/// Columns of a file of which is told what is wrong with them.
+const TOLD: usize = 20;
+
+/// An element of an input and the column that feeds it.
+struct Input {
+    stimulus: usize,
+    value: usize,
+    /// (index of the FMU, index of the variable).
+    variable: (usize, usize),
+    element: usize,
+}
+
+/// All that stimuli feed.
+pub struct Stimuli {
+    plans: Vec<StimulusPlan>,
+    inputs: Vec<Input>,
+    /// By stimulus: the draft that each of its columns ticks.
+    ticked: Vec<Vec<usize>>,
+}
+
+/// Why a column feeds nothing.
+enum Unfit {
+    /// It may be left out of a recording.
+    Foreign(String),
+    /// It would feed something, but must not.
+    Wrong(String),
+}
+
+/// Where a column is used, and where its errors are.
+struct Use<'a> {
+    /// Cell of a row.
+    cell: usize,
+    column: &'a str,
+    target: Endpoint,
+    /// A problem of this column.
+    problem: Box<dyn Fn(String) -> Problem + 'a>,
+}
+
+/// What a column feeds.
+enum Target {
+    Input { variable: (usize, usize), element: usize },
+    Clock { draft: usize },
+}
+
+/// Resolves all stimuli, and makes the clocks that they tick theirs.
+pub fn resolve(rig: &Rig, units: &[Unit], drafts: &mut [Draft], findings: &mut Findings) -> Stimuli {
+    let mut all = Stimuli { plans: Vec::new(), inputs: Vec::new(), ticked: Vec::new() };
+    // What is fed already: by which column of which file.
+    let mut taken: HashMap<(usize, usize, usize), String> = HashMap::new();
+    for (stimulus, own) in rig.stimuli.iter().enumerate() {
+        let mut plan = StimulusPlan {
+            file: own.file.value.display().to_string(),
+            interpolation: own.interpolation,
+            cells: 1,
+            values: Vec::new(),
+            ticks: Vec::new(),
+            left_out: 0,
+            rows: SLOW_ROWS,
+        };
+        let mut ticked = Vec::new();
+        // Nobody has opened the file: there is no run either.
+        let Some(header) = &own.header else {
+            all.plans.push(plan);
+            all.ticked.push(ticked);
+            continue;
+        };
+        plan.cells = 1 + header.columns.len();
+        let mut wrong = 0;
+        let uses = uses(rig, own, header, findings);
+        let columns = uses.len();
+        for (seen, used) in uses.into_iter().enumerate() {
+            if wrong == TOLD {
+                let message = format!("and {} more columns of {} were not looked at", columns - seen, plan.file);
+                let hint = "columns = { \"fmu.input\" = \"column\" } uses only those that it names";
+                findings.rig(own.file.place, format!("{message}; {hint}"));
+                break;
+            }
+            let target = match target(rig, units, drafts, own, &used.target) {
+                Ok(target) => target,
+                Err(Unfit::Foreign(_)) if own.recording && own.columns.is_none() => continue,
+                Err(Unfit::Foreign(message) | Unfit::Wrong(message)) => {
+                    wrong += 1;
+                    findings.problems.push((used.problem)(message));
+                    continue;
+                }
+            };
+            let key = match target {
+                Target::Input { variable, element } => (variable.0, variable.1, element),
+                Target::Clock { draft } => (usize::MAX, draft, 0),
+            };
+            let here = format!("column \"{}\" of {}", used.column, plan.file);
+            if let Some(first) = taken.insert(key, here) {
+                wrong += 1;
+                findings.problems.push((used.problem)(format!("{} is fed by {first} already", used.target)));
+                continue;
+            }
+            match target {
+                Target::Input { variable, element } => {
+                    let v = &units[variable.0].variables()[variable.1];
+                    all.inputs.push(Input { stimulus, value: plan.values.len(), variable, element });
+                    plan.values.push(FedValue {
+                        cell: used.cell,
+                        column: used.column.to_owned(),
+                        to: used.target.to_string(),
+                        variable_type: v.variable_type,
+                        items: items(&units[variable.0], variable.1),
+                    });
+                }
+                Target::Clock { draft } => {
+                    drafts[draft].release = Release::Stimulus { stimulus, tick: plan.ticks.len() };
+                    ticked.push(draft);
+                    // Its task is known when tasks are sorted.
+                    plan.ticks.push(FedClock {
+                        cell: used.cell,
+                        column: used.column.to_owned(),
+                        task: TaskId(usize::MAX),
+                    });
+                }
+            }
+        }
+        finish(&mut plan, own, header, findings);
+        all.plans.push(plan);
+        all.ticked.push(ticked);
+    }
+    all
+}
+
+/// What is left out, and how far is read ahead.
+fn finish(plan: &mut StimulusPlan, own: &RigStimulus, header: &StimulusHeader, findings: &mut Findings) {
+    let used: BTreeSet<usize> =
+        plan.values.iter().map(|value| value.cell).chain(plan.ticks.iter().map(|tick| tick.cell)).collect();
+    plan.left_out = header.columns.len() - used.len();
+    let width = 1 + plan.values.len() + plan.ticks.len();
+    let most = (WORDS / width).max(LEAST_ROWS);
+    plan.rows = ((2.0 * header.rate) as usize).max(SLOW_ROWS).min(most);
+    if used.is_empty() {
+        if findings.problems.is_empty() {
+            let message =
+                format!("{} has no column that fits an input of this rig which nothing else feeds", plan.file);
+            findings
+                .rig(own.file.place, format!("{message}; columns = {{ \"fmu.input\" = \"column\" }} says what fits"));
+        }
+    } else if plan.left_out > 0 {
+        findings.note(format!(
+            "{} of the {} columns of {} feed nothing and are left out",
+            plan.left_out,
+            header.columns.len(),
+            plan.file
+        ));
+    }
+}
+
+/// The columns that are used, with what they feed.
+fn uses<'a>(rig: &'a Rig, own: &'a RigStimulus, header: &'a StimulusHeader, findings: &mut Findings) -> Vec<Use<'a>> {
+    let names = || header.columns.iter().map(|column| column.value.as_str());
+    let Some(columns) = &own.columns else {
+        let by_name = |(index, column): (usize, &'a At<String>)| {
+            let cell = index + 1;
+            let problem = move |message: String| {
+                Problem::new(&own.file.value, column.place, format!("column {}: {message}", cell + 1))
+            };
+            let target = match column.value.split_once('.') {
+                Some((fmu, variable)) => Endpoint { fmu: fmu.to_owned(), variable: variable.to_owned() },
+                None => Endpoint { fmu: String::new(), variable: column.value.clone() },
+            };
+            Use { cell, column: &column.value, target, problem: Box::new(problem) }
+        };
+        return header.columns.iter().enumerate().map(by_name).collect();
+    };
+    let mut uses = Vec::new();
+    for (fed, written) in columns {
+        let mut same = names().enumerate().filter(|(_, name)| *name == written.value).map(|(index, _)| index);
+        let Some(index) = same.next() else {
+            let hint = suggestion(&written.value, names());
+            let hint = if hint.is_empty() { some_of(names()) } else { hint };
+            let file = own.file.value.display();
+            findings.rig(written.place, format!("{file} has no column \"{}\"{hint}", written.value));
+            continue;
+        };
+        if let Some(other) = same.next() {
+            let (file, column, cells) = (own.file.value.display(), &written.value, (index + 2, other + 2));
+            let message =
+                format!("{file} has 2 columns \"{column}\" ({} and {}): nobody knows which", cells.0, cells.1);
+            findings.rig(written.place, format!("{message} one is meant"));
+            continue;
+        }
+        let place = fed.place;
+        let problem = move |message: String| Problem::new(&rig.file, place, message);
+        let target = fed.value.clone();
+        uses.push(Use { cell: index + 1, column: &written.value, target, problem: Box::new(problem) });
+    }
+    uses
+}
+
+/// A few names of columns.
+fn some_of<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let mut names: Vec<&str> = names.take(6).collect();
+    if names.len() == 6 {
+        names[5] = "…";
+    }
+    format!("; it has {}", names.join(", "))
+}
+
+/// What a column is for.
+fn target(rig: &Rig, units: &[Unit], drafts: &[Draft], own: &RigStimulus, to: &Endpoint) -> Result<Target, Unfit> {
+    use Unfit::{Foreign, Wrong};
+    let Some(fmu) = units.iter().position(|unit| unit.name() == to.fmu) else {
+        let every = units.iter().flat_map(|unit| {
+            let fits = unit.variables().iter().filter(|v| v.causality == Causality::Input);
+            fits.map(|v| format!("{}.{}", unit.name(), v.name))
+        });
+        let every: Vec<String> = every.collect();
+        let written = if to.fmu.is_empty() { to.variable.clone() } else { to.to_string() };
+        let hint = suggestion(&written, every.iter().map(String::as_str));
+        let hint = if hint.is_empty() { some_of(units.iter().map(Unit::name)) } else { hint };
+        return Err(Foreign(format!("\"{written}\" begins with no FMU of the rig{hint}")));
+    };
+    let unit = &units[fmu];
+    if let Some((index, element)) = named(unit, &to.variable).filter(|(i, _)| unit.variables()[*i].clock.is_some()) {
+        return clock(rig, unit, fmu, drafts, (index, element), to);
+    }
+    let (index, selection) = match find(unit, &to.variable) {
+        Named::Elements(index, selection) => (index, selection),
+        Named::Unsuitable(message) => return Err(Wrong(message)),
+        Named::Nothing => {
+            let hint = match unit.suggest(&to.variable, |v| v.causality == Causality::Input) {
+                none if none.is_empty() => "; vecud inspect lists them".to_owned(),
+                hint => hint,
+            };
+            return Err(Foreign(format!("{} has no variable \"{}\"{hint}", unit.name(), to.variable)));
+        }
+    };
+    let v = &unit.variables()[index];
+    if v.causality != Causality::Input {
+        let what = causality_with_article(v.causality);
+        return Err(Foreign(format!("{to} is {what}: a stimulus feeds inputs and triggered input clocks")));
+    }
+    if !crate::plan::tasks::batches::has_input_clock(unit, v) {
+        return Err(Foreign(format!(
+            "{to} belongs to an output clock: setting it is not supported yet by this version of vecud"
+        )));
+    }
+    if let Some(place) = connected(rig, unit, index, &selection) {
+        let place = format!("{}:{}", rig.file.display(), place.line);
+        return Err(Foreign(format!("{to} has a source already, a connection ({place}): an input has one")));
+    }
+    if matches!(v.variable_type, VariableType::String | VariableType::Binary) {
+        let kind = type_name(v.variable_type);
+        return Err(Foreign(format!("{to} is a {kind}: a stimulus feeds numbers, Booleans and enumerations")));
+    }
+    let element = match selection.runs.as_slice() {
+        [run] if run.len() == 1 => run.start,
+        _ => {
+            let message = format!("{to} has {} elements: a column feeds one, such as {to}[1]", selection.elements());
+            return Err(Wrong(message));
+        }
+    };
+    if control::is_resizable(unit, v) {
+        return Err(Wrong(format!("{to} can get another size while it runs: a stimulus feeds arrays of fixed size")));
+    }
+    let floats = matches!(v.variable_type, VariableType::Float32 | VariableType::Float64);
+    if own.interpolation == Interpolation::Linear && !floats {
+        let kind = type_name(v.variable_type);
+        return Err(Wrong(format!(
+            "{to} is {kind}: interpolation = \"linear\" is for Float32 and Float64; feed it by a [[stimulus]] of its own \
+             (columns), with \"hold\""
+        )));
+    }
+    Ok(Target::Input { variable: (fmu, index), element })
+}
+
+/// Where the connection is that feeds one of these elements.
+fn connected(rig: &Rig, unit: &Unit, index: usize, selection: &Selection) -> Option<Place> {
+    let mut own = rig.connects.iter().filter(|connect| connect.to.value.fmu == unit.name());
+    let overlaps = |connect: &&crate::rig::RigConnect| match find(unit, &connect.to.value.variable) {
+        Named::Elements(other, elements) => other == index && elements.overlaps(selection),
+        _ => false,
+    };
+    own.find(overlaps).map(|connect| connect.to.place)
+}
+
+fn clock(
+    rig: &Rig,
+    unit: &Unit,
+    fmu: usize,
+    drafts: &[Draft],
+    (index, element): (usize, Option<usize>),
+    to: &Endpoint,
+) -> Result<Target, Unfit> {
+    use Unfit::{Foreign, Wrong};
+    let v = &unit.variables()[index];
+    let Some(c) = v.clock.as_ref().filter(|_| is_input_clock(v)) else {
+        return Err(Foreign(format!("{to} is no input clock: nothing can trigger it")));
+    };
+    if let Some(by) = c.triggered_by {
+        let by = unit.find_reference(by).map_or("an output clock", |i| &unit.variables()[i].name);
+        return Err(Foreign(format!("{to} is triggered by {by} of the FMU itself (triggeredBy): no stimulus can")));
+    }
+    if c.interval_variability != IntervalVariability::Triggered {
+        let kind = kind_in(unit.abi(), c.interval_variability);
+        let wanted = kind_in(unit.abi(), IntervalVariability::Triggered);
+        return Err(Foreign(format!("{to} is a {kind} clock: a stimulus ticks only {wanted} clocks")));
+    }
+    let meant = |d: &usize| {
+        let draft = &drafts[*d];
+        (draft.fmu, draft.variable) == (fmu, index) && element.is_none_or(|e| draft.element == e)
+    };
+    let targets: Vec<usize> = (0..drafts.len()).filter(meant).collect();
+    let [draft] = targets.as_slice() else {
+        return Err(Wrong(format!("{to} is an array: a column ticks one element, such as {to}[1]")));
+    };
+    let same = |other: &Endpoint| {
+        other.fmu == to.fmu
+            && named(unit, &other.variable)
+                .is_some_and(|(i, e)| i == index && e.is_none_or(|e| e == drafts[*draft].element))
+    };
+    if let Some(trigger) = rig.triggers.iter().find(|trigger| same(&trigger.clock.value)) {
+        let place = format!("{}:{}", rig.file.display(), trigger.clock.place.line);
+        return Err(Foreign(format!("{to} has a trigger already, a [[trigger]] ({place}): a clock has one")));
+    }
+    Ok(Target::Clock { draft: *draft })
+}
+
+fn items(unit: &Unit, index: usize) -> Vec<(String, i64)> {
+    let declared = unit.variables()[index].declared_type.as_ref();
+    let items = declared.and_then(|name| unit.input.description.types.iter().find(|t| t.name == *name));
+    let items = items.map(|t| t.items.as_slice()).unwrap_or_default();
+    items.iter().map(|item| (item.name.clone(), item.value)).collect()
+}
+
+impl Stimuli {
+    /// Inputs that are fed are set.
+    pub fn want(&self, wanted: &mut [Wanted]) {
+        for input in &self.inputs {
+            wanted[input.variable.0].written.insert(input.variable.1);
+        }
+    }
+
+    /// Whether a stimulus feeds this input.
+    pub fn feeds(&self, fmu: usize, variable: usize) -> bool {
+        self.inputs.iter().any(|input| input.variable == (fmu, variable))
+    }
+
+    /// An array of which not all elements are fed needs values for the others.
+    pub fn check_parts(&self, rig: &Rig, units: &[Unit], links: &Links, starts: &[Starts], findings: &mut Findings) {
+        let variables: BTreeSet<(usize, usize)> = self.inputs.iter().map(|input| input.variable).collect();
+        for (fmu, index) in variables {
+            let (unit, v) = (&units[fmu], &units[fmu].variables()[index]);
+            if self.is_whole(unit, (fmu, index), links) || has_start(unit, index, &starts[fmu]) {
+                continue;
+            }
+            let input = self.inputs.iter().find(|input| input.variable == (fmu, index));
+            let place = input.map_or(Place::default(), |input| rig.stimuli[input.stimulus].file.place);
+            findings.rig(
+                place,
+                format!(
+                    "{}.{} has no start value for the elements that no column feeds: feed all of them",
+                    unit.name(),
+                    v.name
+                ),
+            );
+        }
+    }
+
+    /// Whether every element is fed by a stimulus.
+    fn is_whole(&self, unit: &Unit, variable: (usize, usize), links: &Links) -> bool {
+        let own = self.inputs.iter().filter(|input| input.variable == variable).count();
+        own == unit.elements(&unit.variables()[variable.1]) && links.feeding(variable).is_empty()
+    }
+
+    /// The plans, with the tasks that they tick; and what feeds them goes to the inputs of the tasks.
+    pub fn complete(
+        mut self,
+        units: &[Unit],
+        links: &Links,
+        starts: &[Starts],
+        task: impl Fn(usize) -> TaskId,
+        tasks: &mut [TaskPlan],
+    ) -> Vec<StimulusPlan> {
+        for (plan, ticked) in self.plans.iter_mut().zip(&self.ticked) {
+            plan.ticks.iter_mut().zip(ticked).for_each(|(tick, draft)| tick.task = task(*draft));
+        }
+        for planned in tasks {
+            let fmu = planned.fmu.0;
+            for item in planned.set.iter_mut().flat_map(|batch| &mut batch.items) {
+                let Some(index) = units[fmu].find_reference(item.reference) else { continue };
+                let own = self.inputs.iter().filter(|input| input.variable == (fmu, index));
+                item.stimuli = own
+                    .map(|input| FedElement { stimulus: input.stimulus, value: input.value, element: input.element })
+                    .collect();
+                if !item.stimuli.is_empty() && !self.is_whole(&units[fmu], (fmu, index), links) {
+                    item.start = start_of(&units[fmu], index, &starts[fmu]);
+                }
+            }
+        }
+        self.plans
+    }
+}
