@@ -37,6 +37,7 @@ fn files_that_the_documents_link_to_exist() {
         "systemd/README.md",
         "rt-config/README.md",
         "CHANGELOG.md",
+        "CONTRIBUTING.md",
     ] {
         let folder = Path::new(name).parent().unwrap();
         for link in read(name).split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
@@ -47,6 +48,47 @@ fn files_that_the_documents_link_to_exist() {
             }
         }
     }
+}
+
+/// The way through the code that a newcomer is told is there: files, folders and test programs.
+#[test]
+fn what_contributors_are_told_of_exists() {
+    let text = read("CONTRIBUTING.md");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let named =
+        text.split('`').skip(1).step_by(2).filter(|code| code.starts_with("src/") || code.starts_with("tests/"));
+    let named: Vec<&str> = named.filter(|code| !code.contains('{')).collect();
+    assert!(named.len() > 20, "{named:?}");
+    for path in named {
+        assert!(root.join(path).exists(), "there is no {path}");
+    }
+    for program in text.split("--test ").skip(1).filter_map(|rest| rest.split([' ', '`', '\n']).next()) {
+        let is_there = [format!("tests/{program}.rs"), format!("tests/{program}/main.rs")];
+        assert!(is_there.iter().any(|path| root.join(path).exists()), "there is no test program {program}");
+    }
+}
+
+/// The keys that the code takes are those that docs/rig.md explains.
+#[test]
+fn every_key_of_a_rig_is_explained() {
+    let page = read("docs/rig.md");
+    let mut keys = 0;
+    for file in ["parse", "tables", "triggers", "record", "stimuli", "trace", "figures"] {
+        let code = read(&format!("src/rig/{file}.rs"));
+        for list in code.split("\nconst ").chain(code.split("\npub(super) const ")).skip(1) {
+            let list = list.split(';').find(|part| part.contains("= [") || part.contains("= &[")).unwrap_or_default();
+            let Some((head, words)) = list.split_once('=') else { continue };
+            if !head.contains("&str") && !head.trim_end().ends_with(']') {
+                continue;
+            }
+            for key in words.split('"').skip(1).step_by(2) {
+                keys += 1;
+                let ways = [format!("`{key}`"), format!("{key} ="), format!("[{key}"), format!(".{key}]")];
+                assert!(ways.iter().any(|way| page.contains(way)), "docs/rig.md has no word on {key} ({file}.rs)");
+            }
+        }
+    }
+    assert!(keys > 50, "{keys} keys");
 }
 
 #[test]
