@@ -369,6 +369,15 @@ impl Batch {
         self.look();
     }
 
+    /// Makes the only item of a batch stand for another variable of the type, with so many elements, as [`Batch::resize`].
+    ///
+    /// # Panics
+    /// As [`Batch::resize`].
+    pub fn refer_to(&mut self, reference: ValueReference, elements: usize) {
+        self.resize(elements);
+        self.references[0] = reference.0;
+    }
+
     /// Whether an item takes part.
     pub fn is_enabled(&self, item: usize) -> bool {
         self.items[item].reference < self.enabled_items

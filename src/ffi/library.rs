@@ -248,6 +248,13 @@ pub enum LoadErrorKind {
     },
 }
 
+impl LoadErrorKind {
+    /// Whether the library, or something that it needs, may not be read. That is in dlopen's words and nowhere else.
+    pub fn is_denied(&self) -> bool {
+        matches!(self, LoadErrorKind::Open(words) | LoadErrorKind::Dependency(words) if words.contains("Permission denied"))
+    }
+}
+
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();

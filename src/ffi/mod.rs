@@ -146,7 +146,6 @@ mod interface;
 mod interval;
 mod jacobian;
 mod library;
-mod parcel;
 mod partition;
 mod preemption;
 mod reconfiguration;
@@ -175,7 +174,6 @@ pub use interface::{CoSimulation, EventMode, InterfaceType, ModelExchange, Sched
 pub use interval::{Interval, Qualifier};
 pub use jacobian::column_colours;
 pub use library::{Library, LoadError, LoadErrorKind};
-pub use parcel::Parcel;
 pub use partition::{ClockElement, Getting, InstanceControl, Partition, Setting, TerminateError};
 pub use reconfiguration::Reconfiguration;
 pub use shown::Shown;

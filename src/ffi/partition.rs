@@ -9,7 +9,6 @@ use super::environment::Health;
 use super::function::Function;
 use super::instance::{ClockActivation, Instance, Whole};
 use super::interval::Interval;
-use super::parcel::Parcel;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome, Status};
 use crate::fmu::description::ValueReference;
@@ -105,12 +104,6 @@ impl<'a> Setting<'a> {
     #[inline(always)] // as `visit`
     pub fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
         self.partition.shared.set_batch(batch).map_err(|failure| failure.of(self.cause()))
-    }
-
-    /// Sets one variable to what is in the parcel. Only variables of this partition's clock or of none.
-    pub fn set_parcel(&mut self, reference: ValueReference, parcel: &mut Parcel) -> Result<Outcome, Failure> {
-        let cause = self.cause();
-        self.partition.shared.set_parcel(reference, parcel, cause)
     }
 
     /// `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal` of one tunable clock, after tunable parameters were set, and

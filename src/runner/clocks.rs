@@ -8,6 +8,7 @@
 //! | fixed, tunable, without it | asked for | asked for |
 //! | changing, countdown | asked for | |
 
+use super::halt::Halt;
 use super::intervals::{duration, known, period, told};
 use super::thread_host::PartitionHost;
 use super::world::World;
@@ -38,12 +39,12 @@ pub fn initialise(
     instance: &Instance<Initialization>,
     host: &PartitionHost,
     learned: &mut [Learned],
-) -> Result<(), Failure> {
+) -> Result<(), Halt> {
     for (index, task) in world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == fmu) {
         let Some(partition) = task.partition() else { continue };
         match clock(world, task, partition, instance) {
             Ok(known) => learned[index] = known,
-            Err(Refused::Call(failure)) => return Err(failure),
+            Err(Refused::Call(failure)) => return Err(failure.into()),
             Err(Refused::Reading(function, reading)) => {
                 instance.fail();
                 return Err(host.fail_reading(function, TaskId(index), world.plan.start, reading));

@@ -1,26 +1,30 @@
 //! What somebody wants to have set before the next activation (requirements X22, CF-05; design S10).
 //!
-//! Each task has its own [`Inbox`]: the lanes that it may serve, and room for one variable. Tasks that share a lane
+//! Each task has its own [`Inbox`]: the lanes that it may serve, and room for one variable of each type. Tasks that share a lane
 //! exclude each other by the preemption lock of their instance. The variables of one command are set under one lock, so
 //! no partition runs between the first and the last of them.
 //!
 //! With nothing sent since the last look, a look is one load. Nothing here allocates.
 
+use super::halt::Halt;
 use super::thread_host::PartitionHost;
+use super::unit::Setting;
 use super::world::World;
 use crate::control::{Command, Outcome, Ring, Verdict};
-use crate::ffi::{Failure, Function, Parcel, Setting, Status};
-use crate::fmu::description::VariableType;
-use crate::plan::{ControlKind, ControlVariable, FmuId, OnWarning, TaskId, control};
+use crate::ffi::{Batch, Function, Status};
+use crate::fmu::description::{ValueReference, VariableType};
+use crate::plan::{ControlKind, ControlVariable, FmuId, TaskId, control};
 use crate::record::board::FmuWord;
 use crate::time::Instant;
+use std::collections::HashMap;
 use std::sync::atomic::Ordering::Acquire;
 
 /// The commands that one task may carry out.
 pub struct Inbox {
     fmu: FmuId,
     lanes: Vec<usize>,
-    parcel: Parcel,
+    /// With the bytes that each string or binary may have: room for one variable of a type, as large as the largest one.
+    rooms: Vec<(Option<usize>, Batch)>,
     /// Commands for the instance that were sent when this looked last.
     seen: u64,
     /// Commands were left then, since their time had not come.
@@ -42,18 +46,19 @@ impl Inbox {
         let plan = &world.plan.fmus[fmu.0];
         let lanes: Vec<usize> =
             (0..plan.control.lanes.len()).filter(|lane| plan.control.lanes[*lane].tasks.contains(&task)).collect();
-        let (mut most, mut texts, mut bytes) = (0, 0, 0);
+        let mut largest: HashMap<(VariableType, Option<usize>), (ValueReference, usize)> = HashMap::new();
         for variable in &plan.control.variables {
             if matches!(variable.kind, ControlKind::Value { lane, .. } if lanes.contains(&lane)) {
                 let elements = control::elements(&variable.lengths, |size| plan.sizes[size].start);
-                match variable.bytes {
-                    None => most = most.max(elements),
-                    // Their number, too: the empty value is one, and may be the only one that is possible.
-                    Some(each) => (texts, bytes) = (texts.max(elements), bytes.max(elements.saturating_mul(each))),
-                }
+                let most = largest.entry((variable.variable_type, variable.bytes)).or_insert((variable.reference, 0));
+                most.1 = most.1.max(elements);
             }
         }
-        Inbox { fmu, lanes, parcel: Parcel::new(most, texts, bytes), seen: 0, left: false }
+        let room = |((variable_type, bytes), (reference, elements)): (_, (_, usize))| match bytes {
+            None => (bytes, Batch::new(variable_type, vec![(reference, elements)])),
+            Some(each) => (bytes, Batch::awaiting_bytes(variable_type, &[(reference, elements, each)]).all_enabled()),
+        };
+        Inbox { fmu, lanes, rooms: largest.into_iter().map(room).collect(), seen: 0, left: false }
     }
 
     /// Whether nothing can ever come.
@@ -67,9 +72,9 @@ impl Inbox {
         &mut self,
         world: &World,
         host: &PartitionHost,
-        setting: &mut Setting,
+        setting: &mut impl Setting,
         time: Instant,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool, Halt> {
         if self.lanes.is_empty() {
             return Ok(false);
         }
@@ -85,10 +90,10 @@ impl Inbox {
         &mut self,
         world: &World,
         host: &PartitionHost,
-        setting: &mut Setting,
+        setting: &mut impl Setting,
         time: Instant,
         sent: u64,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool, Halt> {
         let mut any_tuned = false;
         // What is sent from now on waits for the next activation, or a busy sender could hold this one up for ever.
         loop {
@@ -103,7 +108,7 @@ impl Inbox {
     }
 
     /// Carries out the oldest command that is due. The caller has the lock.
-    fn step(&mut self, world: &World, setting: &mut Setting, time: Instant, sent: u64) -> Result<Step, Failure> {
+    fn step(&mut self, world: &World, setting: &mut impl Setting, time: Instant, sent: u64) -> Result<Step, Halt> {
         let mut first: Option<(Ring, Command)> = None;
         let mut left = false;
         for ring in self.lanes.iter().flat_map(|lane| world.board.lane(self.fmu, *lane)) {
@@ -123,9 +128,9 @@ impl Inbox {
         for item in command.items() {
             let variable = &world.plan.fmus[self.fmu.0].control.variables[item.variable];
             let result = self.set(world, setting, variable, item);
-            if let Err(failure) = result {
-                ring.finish(Outcome { verdict: failed(&failure), time });
-                return Err(failure);
+            if let Err(halt) = result {
+                ring.finish(Outcome { verdict: failed(&halt), time });
+                return Err(halt);
             }
             tuned |= matches!(variable.kind, ControlKind::Value { tunable: true, .. });
         }
@@ -147,30 +152,38 @@ impl Inbox {
     fn set(
         &mut self,
         world: &World,
-        setting: &mut Setting,
+        setting: &mut impl Setting,
         variable: &ControlVariable,
         item: crate::control::Item,
-    ) -> Result<(), Failure> {
-        self.parcel.start(variable.variable_type);
-        let taken = match variable.variable_type {
-            VariableType::String | VariableType::Binary => {
-                item.texts().all(|(length, bytes)| self.parcel.push_bytes(length, bytes))
-            }
-            _ => (0..item.elements).all(|element| self.parcel.push_word(item.word(element))),
-        };
+    ) -> Result<(), Halt> {
+        let kind = (variable.bytes, variable.variable_type);
+        let room = self.rooms.iter_mut().find(|(bytes, values)| (*bytes, values.variable_type()) == kind);
         // The sender has checked lengths and NULs; a command that does not fit is damaged, and the instance goes on.
-        if !taken {
-            return Ok(());
+        let Some((bytes, values)) = room.filter(|(_, values)| item.elements <= values.len()) else { return Ok(()) };
+        values.refer_to(variable.reference, item.elements);
+        match bytes {
+            None => (0..item.elements).for_each(|element| values.set_word(element, item.word(element))),
+            Some(each) => {
+                for (element, (length, bytes)) in item.texts().enumerate() {
+                    values.fill_bytes(element, |room| room.iter_mut().zip(bytes).map(|(to, byte)| *to = byte).count());
+                    let has_nul = || values.bytes(element).unwrap_or_default().contains(&0);
+                    if length > *each || (variable.variable_type == VariableType::String && has_nul()) {
+                        return Ok(());
+                    }
+                }
+            }
         }
-        let outcome = setting.set_parcel(variable.reference, &mut self.parcel)?;
-        super::activation::allowed(outcome, world.plan.fmus[self.fmu.0].on_warning == OnWarning::Error)
+        Halt::unless_allowed(setting.set(values)?, world.plan.fmus[self.fmu.0].on_warning)
     }
 }
 
-/// What the sender is told of a failure.
-pub fn failed(failure: &Failure) -> Verdict {
-    // A warning that the rig calls an error is told as the refusal of what would have followed.
-    let warned = failure.refused && failure.function == Function::ActivateModelPartition;
-    let status = if warned { Status::Warning } else { failure.status };
-    Verdict::Failed { status: status as u8, function: failure.function as u8 }
+/// What the sender is told of what has made the instance fail.
+pub fn failed(halt: &Halt) -> Verdict {
+    let (status, function) = match halt {
+        Halt::Call(failure) => (failure.status, failure.function),
+        // As if what would have followed had returned it.
+        Halt::Warning => (Status::Warning, Function::ActivateModelPartition),
+        Halt::Reading => (Status::Error, Function::ActivateModelPartition),
+    };
+    Verdict::Failed { status: status as u8, function: function as u8 }
 }

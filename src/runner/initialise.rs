@@ -3,14 +3,16 @@
 //! One thread, FMU after FMU. Values travel between instances in Initialization Mode in the plan's dependency order, so
 //! inputs whose sources have initial values start with those.
 
+use super::halt::Halt;
 use super::intervals::told;
 use super::thread_host::PartitionHost;
+use super::unit::Unit;
 use super::values;
 use super::world::World;
 use super::{clocks, needed, shutdown, state};
 use crate::ffi::{
-    Batch, ClockElement, Failure, ForeignCall, Function, Initialization, Instance, InstanceControl, InstanceHost,
-    Instantiated, Interval, Library, LoadErrorKind, Outcome, Partition, Status, Terminated, set_thread_host,
+    Batch, Failure, ForeignCall, Function, Initialization, Instance, InstanceControl, InstanceHost, Instantiated, Interval,
+    Library, LoadErrorKind, Outcome, Status, Terminated, set_thread_host,
 };
 use crate::fmu::description::Interface;
 use crate::plan::{self, FmuId, TaskId};
@@ -38,8 +40,8 @@ pub enum Refusal {
 pub struct Ready {
     /// Ends it.
     pub control: InstanceControl,
-    /// Its partitions, by task.
-    pub partitions: Vec<(TaskId, Partition)>,
+    /// Its tasks, each with its part of the instance.
+    pub units: Vec<(TaskId, Unit)>,
 }
 
 /// What an instance tells its importer from any thread: goes to the board, and nothing waits.
@@ -92,7 +94,7 @@ pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refus
                             None => String::new(),
                         },
                         // Root may read everything, but not without its capabilities.
-                        _ if error.to_string().contains("Permission denied") => {
+                        kind if kind.is_denied() => {
                             "; FMU code has no privileges, root's neither: let everybody read the library, its folders and \
                              what it needs (chmod -R a+rX)"
                                 .to_owned()
@@ -108,18 +110,16 @@ pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refus
             }
         };
         let needed = needed::functions(&world.plan, FmuId(index));
-        let missing: Vec<&str> = library
-            .missing()
-            .iter()
-            .filter(|function| needed.contains(function) || more.contains(function))
-            .map(|function| function.name_in(fmu.abi))
-            .collect();
+        let mut missing = library.missing().to_vec();
+        missing.retain(|function| needed.contains(function) || more.contains(function));
         if !missing.is_empty() {
-            let hint = match missing.iter().any(|name| name.starts_with("fmi3GetInterval")) {
+            let intervals = [Function::GetIntervalDecimal, Function::GetIntervalFraction];
+            let hint = match missing.iter().any(|function| intervals.contains(function)) {
                 true => "; with get_intervals = false output clocks are not asked for intervals",
                 false => "",
             };
-            let list = missing.join(", ");
+            let names: Vec<&str> = missing.iter().map(|function| function.name_in(fmu.abi)).collect();
+            let list = names.join(", ");
             let message = format!(
                 "fmu `{}` ({}): its library lacks functions that this rig needs: {list}{hint}",
                 fmu.name,
@@ -195,11 +195,6 @@ impl Underway {
             set_thread_host(Some(hosts[index]));
             let result = clocks::initialise(world, FmuId(index), &instance, hosts[index], &mut learned);
             checked(hosts[index], result, |()| instance.fail())?;
-            let own = || world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
-            let clocks: Vec<_> = own()
-                .filter_map(|(_, task)| task.partition())
-                .map(|partition| ClockElement { clock: partition.clock, element: partition.element })
-                .collect();
             let instance = checked(hosts[index], instance.exit_initialization_mode(), Instance::fail)?;
             let instance = match resumed {
                 Some(snapshot) => {
@@ -208,11 +203,10 @@ impl Underway {
                 }
                 None => instance,
             };
-            let (control, partitions) = instance.into_parts(&clocks);
+            let (control, units) = Unit::all_of(world, FmuId(index), instance);
             let _ = world.instances[index].updates.set(control.clock_update());
-            let partitions = own().map(|(task, _)| TaskId(task)).zip(partitions).collect();
             hosts[index].returned_from_fmu();
-            self.ready.push(Ready { control, partitions });
+            self.ready.push(Ready { control, units });
         }
         Ok(learned)
     }
@@ -220,7 +214,11 @@ impl Underway {
 
 /// What came of a call; `fail` makes the instance one that must not be called any more, when the call went well but for a
 /// warning that the rig calls an error.
-fn checked<T>(host: &PartitionHost, result: Result<T, Failure>, fail: impl FnOnce(&T)) -> Result<T, Refusal> {
+fn checked<T>(
+    host: &PartitionHost,
+    result: Result<T, impl Into<Halt>>,
+    fail: impl FnOnce(&T),
+) -> Result<T, Refusal> {
     host.returned_from_fmu();
     match result {
         Ok(value) if !host.has_failed() => Ok(value),
@@ -228,8 +226,8 @@ fn checked<T>(host: &PartitionHost, result: Result<T, Failure>, fail: impl FnOnc
             fail(&value);
             Err(Refusal::Failed)
         }
-        Err(failure) => {
-            host.fail(&failure);
+        Err(halt) => {
+            halt.into().note(host);
             Err(Refusal::Failed)
         }
     }

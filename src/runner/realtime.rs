@@ -17,12 +17,13 @@ use self::marks::Marks;
 use self::overruns::overruns;
 use self::own::Own;
 use super::activation::Activation;
+use super::halt::Halt;
 use super::measure::{Ended, Measure, Stopwatch};
 use super::stimuli::{Fed, TickFeed};
 use super::thread_host::{Dispatch, PartitionHost};
 use super::world::{Ending, World};
 use crate::exchange::TickStamp;
-use crate::ffi::{Failure, set_thread_host};
+use crate::ffi::set_thread_host;
 use crate::plan::TaskId;
 use crate::record::board::promise::Break;
 use crate::record::board::{Scheduling, TaskWord};
@@ -328,15 +329,15 @@ impl PartitionThread {
         // Still in the name of this activation, and before anybody else may enter. FMU code can leak a lock when it is read
         // too.
         host.returned_from_fmu();
-        if let Err(failure) = &result {
-            failed(host, &self.activation, failure);
+        if let Err(halt) = &result {
+            failed(host, &self.activation, halt);
         }
         host.end();
         let within = watch.within(world, end - start);
         let execution = within.execution;
         core.executed.fetch_add(execution, Relaxed);
         leave(own, host);
-        if !self.activation.activated() {
+        if !self.activation.computed() {
             return Some(discarded(own));
         }
         // Without real-time priorities any other process may have taken the core meanwhile.
@@ -357,7 +358,7 @@ impl PartitionThread {
             &Note::Spent { jitter, preempted, blocked, set_get, host: host_before },
         );
         cells.count(TaskWord::Activations, 1);
-        if result.is_ok() && !self.activation.sample(world, host, end as u64, due.time) {
+        if result.is_ok() && !self.activation.sample(world, host, end as u64, due) {
             cells.count(TaskWord::SamplesDropped, 1);
         }
         Some(end)
@@ -393,9 +394,9 @@ fn discarded(own: &Own) -> i64 {
 }
 
 #[cold]
-fn failed(host: &PartitionHost, activation: &Activation, failure: &Failure) {
+fn failed(host: &PartitionHost, activation: &Activation, halt: &Halt) {
     activation.fail();
-    host.fail(failure);
+    halt.note(host);
 }
 
 /// It has executed for longer than its period.

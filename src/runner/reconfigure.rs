@@ -3,15 +3,15 @@
 //! In real time on a thread of its own, which waits for partitions and allocates as it likes; in virtual time between two
 //! activations.
 
-use super::activation::allowed;
+use super::halt::Halt;
 use super::inbox::failed;
 use super::thread_host::{Dispatch, PartitionHost};
 use super::world::{Ending, World};
 use crate::control::{Command, Item, Outcome, Ring, Verdict};
 use crate::exchange::word;
-use crate::ffi::{Failure, Reconfiguration, set_thread_host};
+use crate::ffi::{Reconfiguration, set_thread_host};
 use crate::fmu::description::{ValueReference, Values, VariableType};
-use crate::plan::{ControlKind, ControlVariable, FmuId, OnWarning};
+use crate::plan::{ControlKind, ControlVariable, FmuId};
 use crate::sys::preemption::Partition as LockMember;
 use crate::sys::{affinity, thread};
 use crate::time::{Instant, Nanos};
@@ -71,17 +71,17 @@ impl Reconfigurable {
         });
         let result = self.calls.set(sets);
         host.returned_from_fmu();
-        let warnings_are_errors = plan.on_warning == OnWarning::Error;
-        let result = result.and_then(|outcome| allowed(outcome, warnings_are_errors));
+        let result = result.map_err(Halt::from).and_then(|outcome| Halt::unless_allowed(outcome, plan.on_warning));
         set_thread_host(served_before);
         let verdict = match &result {
             Ok(()) => {
                 self.resize(world, &items);
                 Verdict::Applied
             }
-            Err(failure) => {
-                self.fail(host, failure);
-                failed(failure)
+            Err(halt) => {
+                self.calls.fail();
+                halt.note(host);
+                failed(halt)
             }
         };
         ring.finish(Outcome { verdict, time });
@@ -95,11 +95,6 @@ impl Reconfigurable {
             }
         }
         instance.resized.fetch_add(1, SeqCst);
-    }
-
-    fn fail(&self, host: &PartitionHost, failure: &Failure) {
-        self.calls.fail();
-        host.fail(failure);
     }
 }
 

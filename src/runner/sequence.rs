@@ -12,9 +12,10 @@ use super::privileges::{self, Granted};
 use super::process::say_all;
 use super::reconfigure::Reconfigurable;
 use super::thread_host::{Dispatch, PartitionHost};
+use super::unit::Unit;
 use super::world::{Ending, World};
 use super::{shutdown, state, stimuli, threads, virtual_time};
-use crate::ffi::{ClockActivation, Function, Health, Instance, Library, Partition, Terminated, set_thread_host};
+use crate::ffi::{ClockActivation, Function, Health, Instance, Library, Terminated, set_thread_host};
 use crate::plan::{FmuId, OnError, TaskId};
 use crate::record::board::{Board, Global, Phase, Scheduling};
 use crate::schedule::Timeline;
@@ -172,18 +173,18 @@ impl Sequence<'_> {
         world.tell_grids(&timelines);
         let mut controls = Vec::new();
         let mut reconfigurable = Vec::new();
-        let mut partitions: Vec<(TaskId, Partition)> = Vec::new();
-        for (fmu, Ready { control, partitions: own }) in ready.into_iter().enumerate() {
+        let mut units: Vec<(TaskId, Unit)> = Vec::new();
+        for (fmu, Ready { control, units: own }) in ready.into_iter().enumerate() {
             if world.board.structure(FmuId(fmu)).is_some() {
                 reconfigurable.push(Reconfigurable { fmu: FmuId(fmu), calls: control.reconfiguration() });
             }
             controls.push(control);
-            partitions.extend(own);
+            units.extend(own);
         }
-        partitions.sort_by_key(|(task, _)| *task);
+        units.sort_by_key(|(task, _)| *task);
         let shared = SharedOutputs::of(&world.plan);
-        let activation = |(task, partition)| Activation::new(world, task, partition, &shared);
-        let activations: Vec<Activation> = partitions.into_iter().map(activation).collect();
+        let activation = |(task, unit)| Activation::new(world, task, unit, &shared);
+        let activations: Vec<Activation> = units.into_iter().map(activation).collect();
         set_thread_host(None);
         let (activations, timelines, ran) = match virtual_time {
             true => {

@@ -4,9 +4,10 @@
 use super::activation::Activation;
 use super::initialise::Ready;
 use super::thread_host::PartitionHost;
+use super::unit::{self, Unit};
 use super::world::World;
 use crate::ffi::{
-    ClockActivation, Failure, Health, Instance, InstanceControl, Outcome, Partition, Terminated, set_thread_host,
+    ClockActivation, Failure, Health, Instance, InstanceControl, Outcome, Terminated, set_thread_host,
 };
 use crate::record::board::FmuWord;
 use std::sync::atomic::Ordering::SeqCst;
@@ -18,13 +19,13 @@ pub fn join(
     controls: Vec<InstanceControl>,
     activations: Vec<Activation>,
 ) -> Vec<Option<Instance<ClockActivation>>> {
-    let mut partitions: Vec<Vec<Partition>> = controls.iter().map(|_| Vec::new()).collect();
+    let mut units: Vec<Vec<Unit>> = controls.iter().map(|_| Vec::new()).collect();
     // Not by their place in the list: a thread that could not be started is missing from it.
-    for (task, partition) in activations.into_iter().map(Activation::into_partition) {
-        partitions[world.plan.tasks[task.0].fmu.0].push(partition);
+    for (task, unit) in activations.into_iter().map(Activation::into_unit) {
+        units[world.plan.tasks[task.0].fmu.0].push(unit);
     }
-    let joined = controls.into_iter().zip(partitions).enumerate().map(|(index, (control, own))| {
-        let whole = control.join(own).ok();
+    let joined = controls.into_iter().zip(units).enumerate().map(|(index, (control, own))| {
+        let whole = unit::join(control, own);
         if whole.is_none() {
             world.board.fmu(crate::plan::FmuId(index)).word(FmuWord::End).store(3, SeqCst);
         }
@@ -82,9 +83,9 @@ pub fn give_up(world: &World, mut ready: Vec<Ready>, hosts: &[&'static Partition
     for (index, host) in hosts.iter().enumerate().rev() {
         set_thread_host(Some(*host));
         drop(index);
-        if let Some(Ready { control, partitions }) = ready.drain(index.min(ready.len())..).next() {
+        if let Some(Ready { control, units }) = ready.drain(index.min(ready.len())..).next() {
             // None of them is missing.
-            if let Ok(instance) = control.join(partitions.into_iter().map(|(_, partition)| partition).collect()) {
+            if let Some(instance) = unit::join(control, units.into_iter().map(|(_, unit)| unit).collect()) {
                 let health = instance.health();
                 note_end(world, host, health, instance.end());
             }

@@ -16,6 +16,7 @@ use self::blocked::Waits;
 use self::on_ticks::OnTicks;
 use self::routing::Clocks;
 use self::tracing::Section;
+use super::halt::Halt;
 use super::site::Site;
 use super::world::World;
 use crate::ffi::{Failure, Function, Shown, Status, ThreadHost};
@@ -282,13 +283,12 @@ impl PartitionHost {
         self.world.instance_failed(self.fmu);
     }
 
-    /// Notes that a call went well, but gave for the clock of `task` what no clock can have, at `time`. The failure that
-    /// comes back is to be handed on: it stands for this one.
-    pub fn fail_reading(&self, function: Function, task: TaskId, time: Instant, reading: Unusable) -> Failure {
-        let status = Status::Error;
-        self.world.board.fmu(self.fmu).fail(status as u64, function as u64, Some(task), time, Some(reading));
+    /// Notes that a call went well, but gave for the clock of `task` what no clock can have, at `time`.
+    pub fn fail_reading(&self, function: Function, task: TaskId, time: Instant, reading: Unusable) -> Halt {
+        let status = Status::Error as u64;
+        self.world.board.fmu(self.fmu).fail(status, function as u64, Some(task), time, Some(reading));
         self.world.instance_failed(self.fmu);
-        Failure { function, status, clock: None, time: None, refused: true }
+        Halt::Reading
     }
 
     /// Whether the instance has failed.

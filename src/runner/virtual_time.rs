@@ -165,13 +165,13 @@ pub fn run(
         let result = activation.run(world, host, due, moment.seconds, &mut ());
         // Still in the name of this activation.
         host.returned_from_fmu();
-        if let Err(failure) = &result {
+        if let Err(halt) = &result {
             activation.fail();
-            host.fail(failure);
+            halt.note(host);
         }
         host.end();
         crate::sys::crash::label_thread(0);
-        let activated = activation.activated();
+        let activated = activation.computed();
         match activated {
             true => site.cells.count(TaskWord::Activations, 1),
             false => site.cells.count(TaskWord::Discarded, 1),
@@ -202,7 +202,7 @@ pub fn run(
         order += 1;
         while rare.is_some_and(|rare| rare.recorded)
             && result.is_ok()
-            && !activation.sample(world, host, order, agenda.due().time)
+            && !activation.sample(world, host, order, agenda.due())
         {
             // Nothing is lost in virtual time: wait for the supervisor to read.
             std::thread::sleep(Duration::from_micros(100));

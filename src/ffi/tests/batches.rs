@@ -106,6 +106,22 @@ fn doubles_are_lent_as_they_lie_only_in_order() {
     assert!(integers.doubles().is_none() && integers.doubles_mut().is_none());
 }
 
+/// A batch of one item can stand for one variable after the other, each with a size of its own.
+#[test]
+fn what_refers_to_another_variable_is_handed_over_as_that() {
+    let (_control, mut partition, _) = running();
+    let mut batch = Batch::new(VariableType::Float64, vec![(ValueReference(1), 3)]);
+    for (reference, size) in [(7, 2), (1, 3), (4, 0), (7, 1)] {
+        batch.refer_to(ValueReference(reference), size);
+        (0..3).for_each(|element| batch.set_word(element, 5));
+        partition.begin().set(&batch).unwrap();
+        let set = last_set();
+        // No elements are set in no call.
+        let references = if size > 0 { vec![reference] } else { Vec::new() };
+        assert_eq!((set.references, set.words), (references, vec![5; size]));
+    }
+}
+
 /// C sees as many elements as there are now, of doubles as of any other type, whether it is set or got.
 #[test]
 fn what_is_resized_is_handed_over_with_its_size() {

@@ -1,10 +1,11 @@
 //! Tunable clocks whose intervals depend on tunable parameters (FMI 3.0, 2.2.8.3, "Tunable periodic Clock"; design S2).
 
 use super::{Dispatch, Event, PartitionHost};
-use crate::ffi::{Failure, Function, Qualifier, Setting};
+use crate::ffi::{Function, Qualifier, Setting};
 use crate::fmu::description::IntervalVariability;
 use crate::plan::{Release, TaskId};
 use crate::record::unusable::Unusable;
+use crate::runner::halt::Halt;
 use crate::runner::intervals::period;
 use crate::time::{Fraction, Instant};
 
@@ -13,7 +14,7 @@ impl PartitionHost {
     /// called between the last set and the activation. What has changed does so at `from`, the time of that activation.
     ///
     /// Allocates nothing. An interval that no clock can have is a failure of the FMU, which the board keeps.
-    pub fn reread_tunable_intervals(&self, setting: &mut Setting<'_>, from: Instant) -> Result<(), Failure> {
+    pub fn reread_tunable_intervals(&self, setting: &mut Setting<'_>, from: Instant) -> Result<(), Halt> {
         // Under the lock: readings, and what becomes of them, stay in the order of the changes.
         let unit = self.world.plan.fmus[self.fmu.0].time_unit;
         self.locked(|| {
