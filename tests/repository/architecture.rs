@@ -198,6 +198,30 @@ const ASK_ABI: &[(&str, &str)] = &[
     ("cli::inspect::render", "shows it"),
 ];
 
+/// Who may ask what kind of task it is, and for what. Whoever only releases and runs tasks need not.
+const ASK_WORK: &[(&str, &str)] = &[
+    ("plan::model", "what only tasks of that kind have"),
+    ("plan::build", "makes the tasks"),
+    ("plan::table", "shows the kind of a clock"),
+    ("runner::unit", "what a task calls"),
+    ("runner::clocks", "what is told and asked of clocks in Initialization Mode"),
+    ("runner::world", "only some kinds of clocks are armed, or get another interval"),
+    ("runner::thread_host", "the callbacks of Scheduled Execution"),
+    ("supervisor::tasks", "the kind of a clock is in the report"),
+];
+
+/// Who may ask with which interface type an FMU runs, and for what.
+const ASK_INTERFACE: &[(&str, &str)] = &[
+    ("plan::model", "what only an instance of that interface type has"),
+    ("plan::build", "makes the instances"),
+    ("plan::clocks", "clocks that cannot be are an error where partitions are scheduled"),
+    ("plan::states", "each interface type says by itself whether it can save its state"),
+    ("runner::needed", "which functions a library must have"),
+    ("runner::initialise", "what is set before Initialization Mode"),
+    ("runner::thread_host", "the callbacks of Scheduled Execution"),
+    ("supervisor::prepare", "each interface type has a library"),
+];
+
 fn below(path: &str, module: &str) -> bool {
     path == module || path.strip_prefix(module).is_some_and(|rest| rest.starts_with("::"))
 }
@@ -333,13 +357,36 @@ fn unsafe_code_is_forbidden_outside_of_ffi_and_sys() {
 /// A further version of FMI is a further file in `ffi/abi`, and a further arm in few other places.
 #[test]
 fn only_those_named_here_ask_which_c_interface_an_fmu_has() {
+    named_ask("C interface", ASK_ABI, |source| {
+        let own = ["Fmi1", "Fmi2", "Fmi3", "Draft"].map(|variant| source.sequence(&["Own", "::", variant])).concat();
+        [source.sequence(&["Abi", "::"]), own].concat()
+    });
+}
+
+/// A further kind of task is a further variant in `runner/unit`, and a further arm in few other places.
+#[test]
+fn only_those_named_here_ask_what_kind_of_task_it_is() {
+    named_ask("kind of task", ASK_WORK, |source| {
+        let unit = source.sequence(&["Unit", "::", "Partition"]);
+        [source.sequence(&["Work", "::"]), source.sequence(&[".", "partition", "(", ")"]), unit].concat()
+    });
+}
+
+#[test]
+fn only_those_named_here_ask_which_interface_type_an_fmu_runs_with() {
+    named_ask("interface type", ASK_INTERFACE, |source| {
+        [source.sequence(&["InterfacePlan", "::"]), source.sequence(&[".", "scheduled_execution", "("])].concat()
+    });
+}
+
+/// Complains of lines that ask outside of the places in the table, and of places that do not ask.
+fn named_ask(what: &str, table: &[(&str, &str)], asks: impl Fn(&Source) -> Vec<usize>) {
     let mut findings = Vec::new();
-    let mut asking = BTreeMap::from_iter(ASK_ABI.iter().map(|(module, _)| (*module, false)));
+    let mut asking = BTreeMap::from_iter(table.iter().map(|(module, _)| (*module, false)));
     for source in program() {
         let source = source.outside_tests();
-        let tables = ["Fmi1", "Fmi2", "Fmi3", "Draft"].map(|variant| source.sequence(&["Own", "::", variant])).concat();
-        for line in source.sequence(&["Abi", "::"]).into_iter().chain(tables) {
-            match ASK_ABI.iter().find(|(module, _)| below(&source.module, module)) {
+        for line in asks(&source) {
+            match table.iter().find(|(module, _)| below(&source.module, module)) {
                 Some((module, _)) => {
                     asking.insert(module, true);
                 }
@@ -348,7 +395,7 @@ fn only_those_named_here_ask_which_c_interface_an_fmu_has() {
         }
     }
     findings.extend(asking.iter().filter(|(_, asks)| !**asks).map(|(module, _)| format!("{module} does not ask")));
-    complain("a question for the C interface outside of the places for it", &findings);
+    complain(&format!("a question for the {what} outside of the places for it"), &findings);
 }
 
 #[test]
