@@ -11,8 +11,8 @@ use super::values;
 use super::world::World;
 use super::{clocks, needed, shutdown, state};
 use crate::ffi::{
-    Batch, Failure, ForeignCall, Function, Initialization, Instance, InstanceControl, InstanceHost, Instantiated, Interval,
-    Library, LoadErrorKind, Outcome, Status, Terminated, set_thread_host,
+    Batch, Failure, ForeignCall, Function, Initialization, Instance, InstanceControl, InstanceHost, Instantiated,
+    Interval, Library, LoadErrorKind, Outcome, Status, Terminated, set_thread_host,
 };
 use crate::fmu::description::Interface;
 use crate::plan::{self, FmuId, TaskId};
@@ -214,11 +214,7 @@ impl Underway {
 
 /// What came of a call; `fail` makes the instance one that must not be called any more, when the call went well but for a
 /// warning that the rig calls an error.
-fn checked<T>(
-    host: &PartitionHost,
-    result: Result<T, impl Into<Halt>>,
-    fail: impl FnOnce(&T),
-) -> Result<T, Refusal> {
+fn checked<T>(host: &PartitionHost, result: Result<T, impl Into<Halt>>, fail: impl FnOnce(&T)) -> Result<T, Refusal> {
     host.returned_from_fmu();
     match result {
         Ok(value) if !host.has_failed() => Ok(value),

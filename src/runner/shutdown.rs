@@ -6,9 +6,7 @@ use super::initialise::Ready;
 use super::thread_host::PartitionHost;
 use super::unit::{self, Unit};
 use super::world::World;
-use crate::ffi::{
-    ClockActivation, Failure, Health, Instance, InstanceControl, Outcome, Terminated, set_thread_host,
-};
+use crate::ffi::{ClockActivation, Failure, Health, Instance, InstanceControl, Outcome, Terminated, set_thread_host};
 use crate::record::board::FmuWord;
 use std::sync::atomic::Ordering::SeqCst;
 

@@ -64,10 +64,10 @@ impl Unit {
         let works: Vec<_> = tasks.map(|(task, plan)| (TaskId(task), &plan.work)).collect();
         let clocks: Vec<ClockElement> = works.iter().map(|(_, Work::Partition(partition))| partition.into()).collect();
         let (control, partitions) = instance.into_parts(&clocks);
-        let units = works.iter().zip(partitions).map(|((task, _), partition)| {
+        let unit = |((task, _), partition): (&(TaskId, &Work), _)| {
             (*task, Unit::Partition(PartitionUnit::new(world, *task, partition)))
-        });
-        (control, units.collect())
+        };
+        (control, works.iter().zip(partitions).map(unit).collect())
     }
 
     /// Whether [`Getting::ask`] asks for nothing.

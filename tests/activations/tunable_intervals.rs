@@ -44,7 +44,8 @@ fn run(mode: Mode, start: &str, changes: Vec<(f64, f64)>) -> (u8, String, Trace)
     })
     .unwrap();
     let finished = finished.remove(0);
-    let problems = format!("{:#?}", finished.run.problems);
+    let problems: Vec<String> = finished.run.problems.iter().map(|problem| problem.message()).collect();
+    let problems = problems.join("\n");
     (finished.exit_code(), problems, Trace::parse("k", &std::fs::read_to_string(trace).unwrap()))
 }
 
