@@ -22,8 +22,8 @@
 //!
 //! | module | what it does | pure |
 //! |---|---|---|
-//! | [`cli`] | one file per subcommand | |
-//! | [`supervisor`] | prepares the runner, watches it, shows progress, writes what is left of a run | |
+//! | [`cli`] | one file per subcommand; the terminal and Ctrl-C | |
+//! | [`supervisor`] | a session: prepares a runner, watches it, reports events, writes what is left of a run | |
 //! | [`runner`] | joins FMU code, the operating system and a plan: real time, virtual time, shutdown | |
 //! | [`doctor`] | looks at the machine and says what costs latency and what changes it | rules and output |
 //! | [`report`] | what was measured → JSON, HTML, histograms, the table on the terminal; two runs side by side | yes |

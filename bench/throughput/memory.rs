@@ -8,7 +8,9 @@ const SLACK: u64 = 512;
 
 /// Resident memory of a process and of its children, KiB.
 fn resident(process: u32) -> u64 {
-    let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten();
+    let children = threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("children")).ok());
+    let children: String = children.collect();
     let own = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let own = own.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
     let own: u64 = own.trim().trim_end_matches(" kB").parse().unwrap_or(0);

@@ -1,9 +1,10 @@
 //! `vecud check`: the plan of a rig, without running it, and whether its clocks meet their deadlines.
 
 use super::report::Folder;
+use super::results;
 use crate::plan::schedulability::{self, Measured};
 use crate::plan::{Mode, table};
-use crate::supervisor::{self, Error, Options, Prepared, results};
+use crate::supervisor::{self, Error, Options, Prepared};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -19,17 +20,18 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
-    let prepared = supervisor::plan(&Options { file: arguments.file, ..Options::default() })?;
+    let prepared = super::plan(Options { file: arguments.file, ..Options::default() })?;
     supervisor::check_sockets(&prepared)?;
     let plan = &prepared.plan;
     let measured = arguments.measured.as_deref();
     let run = measured.map(|folder| figures(folder, &prepared)).transpose()?;
-    let grants = prepared.grants.as_ref().map_or_else(String::new, |grants| grants.text(plan));
-    // In virtual time nothing takes time.
-    let analysis = (plan.mode == Mode::RealTime).then(|| schedulability::analyse(plan, run.as_ref()));
+    // In virtual time nothing takes time, and no privilege is needed.
+    let is_real = plan.mode == Mode::RealTime;
+    let granted = if is_real { prepared.host.text(plan) } else { String::new() };
+    let analysis = is_real.then(|| schedulability::analyse(plan, run.as_ref()));
     let folder = measured.map(|folder| folder.display().to_string());
     let schedule = analysis.as_ref().map(|analysis| schedulability::table::render(plan, analysis, folder.as_deref()));
-    results::print(&(table::render(plan) + &schedule.unwrap_or_default() + &grants), None)?;
+    results::print(&(table::render(plan) + &schedule.unwrap_or_default() + &granted), None)?;
     match analysis.and_then(|analysis| schedulability::table::refusal(plan, &analysis)) {
         Some(refusal) => Err(Error::Unschedulable(prepared.file, refusal)),
         None => Ok(ExitCode::SUCCESS),

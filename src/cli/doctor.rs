@@ -1,10 +1,13 @@
 //! `vecud doctor`: is this machine ready for real time? It looks, and changes nothing.
 
+use super::results;
 use crate::doctor::{Case, Facts, Level, Target, Tree, probe, rules, show, trials};
 use crate::plan::Mode;
 use crate::report::format::duration;
-use crate::supervisor::{self, Error, Options, results};
+use crate::rig::RigHost;
+use crate::supervisor::{Error, Host, Options};
 use crate::sys::process::terminal_size;
+use crate::sys::stop;
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -48,10 +51,12 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         true => None,
         false => {
             let shown = terminal_size(stderr().as_fd()).map(|(columns, _)| columns);
-            let result = probe::run(&target, trials.fifo, arguments.seconds, &tree, |progress| {
-                if let Some(columns) = shown {
-                    let _ = write!(stderr(), "\r{}\x1b[K", line(progress, arguments.seconds, columns));
-                }
+            let result = stop::by_signals().and_then(|stop| {
+                probe::run(&target, trials.fifo, arguments.seconds, &tree, &stop, |progress| {
+                    if let Some(columns) = shown {
+                        let _ = write!(stderr(), "\r{}\x1b[K", line(progress, arguments.seconds, columns));
+                    }
+                })
             });
             if shown.is_some() {
                 let _ = write!(stderr(), "\r\x1b[K");
@@ -79,11 +84,12 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
 /// The rig's cores and priorities; of a rig in virtual time, those that it would have in real time.
 fn target(rig: Option<&Path>) -> Result<Target, Error> {
     let Some(file) = rig else {
-        let (cpus, band) = supervisor::default_host()?;
-        return Ok(Target { rig: None, cpus, band });
+        let (low, high) = RigHost::default().fifo_priorities.value;
+        let cpus = Host::look(None)?.facts().default_cores();
+        return Ok(Target { rig: None, cpus, band: (low.get(), high.get()) });
     };
     let options = Options { file: file.to_owned(), mode: Some(Mode::RealTime), ..Options::default() };
-    let plan = supervisor::plan(&options)?.plan;
+    let plan = super::plan(options)?.plan;
     let mut cpus: Vec<usize> = plan.fmus.iter().map(|fmu| fmu.cpu).collect();
     cpus.sort_unstable();
     cpus.dedup();

@@ -4,9 +4,10 @@ mod graph;
 mod render;
 mod tree;
 
+use super::results;
 use crate::fmu::archive::{Cache, Unpacked};
 use crate::fmu::description;
-use crate::supervisor::{self, Error, results};
+use crate::supervisor::Error;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -21,10 +22,10 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
-    let cache = Cache::user().map_err(Error::NoCache)?.until(supervisor::asked_to_stop);
+    let cache = Cache::user().map_err(Error::NoCache)?;
     cache.note().into_iter().for_each(|note| super::say(&format!("note: {note}")));
-    let open = || Unpacked::open(&arguments.file, &cache).map_err(Error::Archive);
-    let unpacked = supervisor::interruptible(open)?;
+    let open = |stop| Unpacked::open(&arguments.file, &cache.until(stop)).map_err(Error::Archive);
+    let unpacked = super::interruptible(open)?;
     let text = unpacked.model_description().map_err(Error::Archive)?;
     let description = description::parse(&text).map_err(|error| Error::Description(unpacked.origin.clone(), error))?;
     for warning in &description.warnings {

@@ -6,10 +6,13 @@ mod check;
 mod doctor;
 mod inspect;
 mod report;
+mod results;
 mod run;
+mod terminal;
 
 use crate::plain;
-use crate::supervisor::{Error, results};
+use crate::supervisor::{self, Error, Options, Prepared};
+use crate::sys::stop::{self, Stop};
 use clap::{Parser, Subcommand};
 use std::io::{Write, stderr, stdout};
 use std::process::ExitCode;
@@ -92,6 +95,20 @@ fn ended(result: Result<ExitCode, Error>) -> ExitCode {
         say(&error.to_string());
         ExitCode::from(2)
     })
+}
+
+/// Does what leaves something behind if the process ends in the midst of it. Whoever asks for the end meanwhile (SIGINT and its
+/// kind) gets it in good order; after it these signals do what they did before.
+fn interruptible<T>(work: impl FnOnce(Stop) -> Result<T, Error>) -> Result<T, Error> {
+    let (stop, held) = stop::while_held().map_err(|error| Error::System(error.to_string()))?;
+    let done = work(stop.clone())?;
+    drop(held);
+    if stop.is_asked() { Err(Error::Interrupted) } else { Ok(done) }
+}
+
+/// The plan of a rig that is not run, or not yet.
+fn plan(options: Options) -> Result<Prepared, Error> {
+    interruptible(|stop| terminal::showing(|events| supervisor::plan(&Options { stop, ..options }, &events)))
 }
 
 /// A diagnostic on stderr. One that nobody reads (a closed pipe, a full disk) must not end a run.

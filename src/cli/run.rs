@@ -1,14 +1,17 @@
 //! `vecud run`: a rig, or one FMU by itself.
 
+use super::{results, terminal};
 use crate::plan::Mode;
 use crate::report::{self, Screen};
-use crate::supervisor::{self, Error, Options, results};
-use crate::sys::process::{self, terminal_size};
+use crate::supervisor::{self, Error, EventSink, Finished, Options, Session};
+use crate::sys::process::{outlive_file_size_limit, terminal_size};
+use crate::sys::{affinity, confine, offspring, stop};
 use crate::time::Instant;
 use std::io::{IsTerminal, stdout};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -54,6 +57,8 @@ fn seconds(text: &str) -> Result<Instant, String> {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
+    // Whenever a signal comes, it is not the end of this process but of its work.
+    let stop = stop::by_signals().map_err(|error| Error::System(error.to_string()))?;
     let options = Options {
         file: arguments.file,
         mode: arguments.mode.map(|mode| match mode {
@@ -62,23 +67,18 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         }),
         stop_time: arguments.stop_time,
         out: arguments.out,
-        control: false,
         strict: arguments.strict,
-        quiet: arguments.quiet,
-        cache: None,
-        runner: None,
-        own_process: true,
+        figures: (!arguments.quiet && terminal::is_terminal()).then_some(terminal::PERIOD),
         save_state: arguments.save_state,
         restore_state: arguments.restore_state,
         repeat: arguments.repeat,
+        stop,
+        ..Options::default()
     };
-    // Whenever it comes, it is not the end of this process but of its work.
-    process::count_stop_signals().map_err(|error| Error::System(error.to_string()))?;
-    let prepared = supervisor::plan(&options)?;
-    let finished = supervisor::run(&options, &prepared, &mut super::say)?;
+    let finished = terminal::showing(|events| session(&options, events))?;
     let columns = terminal_size(stdout().as_fd()).map_or(120, |(columns, _)| columns);
     let color = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let mut codes: Vec<u8> = finished.iter().map(supervisor::Finished::exit_code).collect();
+    let mut codes: Vec<u8> = finished.iter().map(Finished::exit_code).collect();
     for (index, one) in finished.iter().enumerate() {
         let screen = Screen { columns, lines: usize::MAX, color };
         let written =
@@ -97,6 +97,33 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         }
     }
     Ok(ExitCode::from(worst(codes)))
+}
+
+/// How often processes that FMU code has left to this one are taken off the table of processes when they have ended.
+const REAPED: Duration = Duration::from_millis(100);
+
+/// Prepares and runs a rig in this process, which is there for that alone: no other process of its user reads its memory, orphans
+/// of FMU code come to it, a limit on the size of files does not end it, and all of its threads leave the partitions' cores alone.
+fn session(options: &Options, events: EventSink) -> Result<Vec<Finished>, Error> {
+    let mut prepared = supervisor::plan(options, &events)?;
+    outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
+    let own = &mut prepared.options;
+    if let Err(error) = confine::close_memory() {
+        own.warnings.push(format!("FMU CODE CAN READ AND CHANGE THE MEMORY OF VECUD, its reports included: {error}"));
+    }
+    match offspring::adopt() {
+        Ok(()) => own.adopts = true,
+        Err(error) => own.warnings.push(format!("PROCESSES THAT FMU CODE STARTS MAY OUTLIVE THE RUN: {error}")),
+    }
+    let session = Session::start(prepared, events, |_| ())?;
+    if session.plan().mode == Mode::RealTime {
+        affinity::keep_process_off(&session.plan().cores());
+    }
+    let runner = session.runner();
+    let reap = || runner.into_iter().for_each(offspring::reap);
+    let finished = session.wait_with(REAPED, reap);
+    reap();
+    finished
 }
 
 /// The exit code of a run that failed.

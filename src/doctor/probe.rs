@@ -8,8 +8,9 @@
 use super::facts::Interrupts;
 use super::{Target, Tree};
 use crate::record::histogram::{Histogram, Recorder, WORDS};
+use crate::sys::stop::Stop;
 use crate::sys::wake::{WakeWord, Wakening, monotonic_now};
-use crate::sys::{SysError, affinity, memory, process, scheduling, thread};
+use crate::sys::{SysError, affinity, memory, scheduling, thread};
 use nix::sys::resource::{UsageWho, getrusage};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -60,16 +61,15 @@ pub struct Progress {
     pub worst: Vec<(usize, u64)>,
 }
 
-/// Measures for so long, or until somebody asks for the end (SIGINT and its kind are counted from here on). `tell` is
-/// called a few times per second.
+/// Measures for so long, or until somebody asks for the end. `tell` is called a few times per second.
 pub fn run(
     target: &Target,
     fifo: Option<u8>,
     length: Duration,
     tree: &Tree,
+    stop: &Stop,
     mut tell: impl FnMut(&Progress),
 ) -> Result<Probe, SysError> {
-    process::count_stop_signals()?;
     // This thread has other work. Where there is no other core it stays, with an ordinary priority.
     let _as_far_as_it_goes = affinity::keep_off(&target.cpus);
     let priority = fifo.map(|highest| highest.min(target.band.1));
@@ -87,7 +87,7 @@ pub fn run(
     while !cut_short && monotonic_now() < end {
         let left = Duration::from_nanos((end - monotonic_now()).max(0) as u64);
         std::thread::sleep(left.min(Duration::from_millis(100)));
-        cut_short = process::stop_signals() > 0;
+        cut_short = stop.is_asked();
         let worst = threads.iter().map(|(cpu, shared, _)| (*cpu, shared.1.load(Relaxed))).collect();
         tell(&Progress { elapsed: (monotonic_now() - begin).max(0) as f64 / 1e9, worst });
     }

@@ -83,6 +83,11 @@ impl Plan {
     pub fn full_name(&self, task: &TaskPlan) -> String {
         format!("{}.{}", self.fmus[task.fmu.0].name, task.name)
     }
+
+    /// The core of each task.
+    pub fn cores(&self) -> Vec<usize> {
+        self.tasks.iter().map(|task| task.cpu).collect()
+    }
 }
 
 /// How the runner's process is set up.

@@ -69,7 +69,7 @@ pub use read::{ReadError, ReportFile};
 pub use run::*;
 pub use sample::sample;
 pub use schedulability::{PredictedFrom, Schedulability, measured};
-pub use table::{LiveHeader, LiveRow, Screen, live, summary};
+pub use table::{Live, LiveRow, Screen, live, summary};
 pub use trace::{Picture, TraceFile, TraceResult};
 
 /// Whether the run did what it should: it neither failed nor exceeded a limit of the rig.

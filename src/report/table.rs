@@ -21,11 +21,11 @@ pub struct Screen {
     pub color: bool,
 }
 
-/// What stands above the table.
+/// What is known of a run that goes on.
 #[derive(Clone, Debug)]
-pub struct LiveHeader<'a> {
+pub struct Live {
     /// Name of the rig.
-    pub rig: &'a str,
+    pub rig: String,
     /// Simulation time since the start, s.
     pub elapsed: f64,
     /// Its length, s, when it has one.
@@ -34,6 +34,8 @@ pub struct LiveHeader<'a> {
     pub scheduling: Scheduling,
     /// The kernel is a PREEMPT_RT one.
     pub preempt_rt: bool,
+    /// Its clocks, in the order of the plan.
+    pub clocks: Vec<LiveRow>,
 }
 
 /// One clock.
@@ -53,13 +55,14 @@ pub struct LiveRow {
 
 /// The table of a run that goes on: each line ends in a line feed, the rows are shown in the order given and the last
 /// ones are left out when the screen is too low.
-pub fn live(header: &LiveHeader, rows: &[LiveRow], screen: Screen) -> String {
-    let time = match header.stop {
-        Some(stop) => format!("{:.1} s of {}", header.elapsed, seconds(stop)),
-        None => format!("{:.1} s", header.elapsed),
+pub fn live(live: &Live, screen: Screen) -> String {
+    let rows = live.clocks.as_slice();
+    let time = match live.stop {
+        Some(stop) => format!("{:.1} s of {}", live.elapsed, seconds(stop)),
+        None => format!("{:.1} s", live.elapsed),
     };
-    let (scheduling, style) = scheduling(header.scheduling, header.preempt_rt);
-    let rig = plain(header.rig);
+    let (scheduling, style) = scheduling(live.scheduling, live.preempt_rt);
+    let rig = plain(&live.rig);
     let wanted = rig.chars().count() + time.len() + scheduling.chars().count() + 6;
     let mut lines = vec![match wanted <= screen.columns {
         true => format!("{}   {time}   {}", BOLD.on(&rig, screen), style.on(scheduling, screen)),
@@ -249,13 +252,20 @@ mod tests {
             .collect()
     }
 
-    fn header() -> LiveHeader<'static> {
-        LiveHeader { rig: "engine", elapsed: 3.21, stop: Some(10.0), scheduling: Scheduling::Fifo, preempt_rt: true }
+    fn with(clocks: &[LiveRow]) -> Live {
+        Live {
+            rig: "engine".to_owned(),
+            elapsed: 3.21,
+            stop: Some(10.0),
+            scheduling: Scheduling::Fifo,
+            preempt_rt: true,
+            clocks: clocks.to_vec(),
+        }
     }
 
     #[test]
     fn everything_is_there_when_there_is_room() {
-        let text = live(&header(), &rows(), WIDE);
+        let text = live(&with(&rows()), WIDE);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "engine   3.2 s of 10 s   SCHED_FIFO, PREEMPT_RT kernel");
         assert!(lines[1].contains("wake-up latency") && lines[1].ends_with("execution"));
@@ -275,7 +285,7 @@ mod tests {
         for columns in 0..130 {
             for lines in [1, 2, 3, 4, 5, 24] {
                 for color in [false, true] {
-                    let mut text = live(&header(), &rows, Screen { columns, lines, color });
+                    let mut text = live(&with(&rows), Screen { columns, lines, color });
                     for code in ["0", "1", "2", "31", "32", "33"] {
                         text = text.replace(&format!("\x1b[{code}m"), "");
                     }
@@ -288,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_low_screen_says_what_it_leaves_out() {
-        let text = live(&header(), &rows(), Screen { columns: 100, lines: 8, color: false });
+        let text = live(&with(&rows()), Screen { columns: 100, lines: 8, color: false });
         assert!(text.ends_with("… 3 more clocks\n"), "{text}");
     }
 
@@ -296,8 +306,8 @@ mod tests {
     fn colours_only_when_asked_for() {
         let mut rows = rows();
         (rows[0].overruns, rows[0].name) = (2, "\x1b[2Jx".into());
-        assert!(!live(&header(), &rows, WIDE).contains('\x1b'));
-        let coloured = live(&header(), &rows, Screen { color: true, ..WIDE });
+        assert!(!live(&with(&rows), WIDE).contains('\x1b'));
+        let coloured = live(&with(&rows), Screen { color: true, ..WIDE });
         assert!(coloured.contains("\x1b[31m") && !coloured.contains("\x1b[2J"));
     }
 
@@ -310,7 +320,7 @@ mod tests {
             wakeup: Histogram::default(),
             execution: Histogram::default(),
         };
-        assert_eq!(live(&header(), &[row], WIDE).matches('–').count(), 5);
+        assert_eq!(live(&with(&[row]), WIDE).matches('–').count(), 5);
     }
 
     #[test]

@@ -64,13 +64,13 @@ impl Calls {
         Calls { limit: plan.call_timeout.map(|limit| limit.0), looked: None, call: None, lasted: 0 }
     }
 
-    /// Looks where the runner, process `pid`, is `now` (CLOCK_MONOTONIC, ns).
-    pub fn look(&mut self, plan: &Plan, board: Board, pid: u32, now: i64) -> Option<Verdict> {
+    /// Looks where the runner, process `pid`, in this phase, is `now` (CLOCK_MONOTONIC, ns).
+    pub fn look(&mut self, plan: &Plan, board: Board, phase: Phase, pid: u32, now: i64) -> Option<Verdict> {
         if self.looked.is_some_and(|looked| now - looked < LOOK) {
             return None;
         }
         let standing = standing(pid);
-        self.seen(under_way(plan, board, standing), standing.traced, now)
+        self.seen(under_way(plan, board, phase, standing), standing.traced, now)
     }
 
     fn seen(&mut self, call: Option<Call>, traced: bool, now: i64) -> Option<Verdict> {
@@ -94,12 +94,12 @@ impl Calls {
     }
 }
 
-fn under_way(plan: &Plan, board: Board, standing: Standing) -> Option<Call> {
+fn under_way(plan: &Plan, board: Board, phase: Phase, standing: Standing) -> Option<Call> {
     if standing.stopped {
         return Some(Call { place: Place::Stopped, mark: [0; 5] });
     }
     let OutsideCall { fmu, function, count } = board.outside_call();
-    if function != 0 && board.phase() != Phase::Between {
+    if function != 0 && phase != Phase::Between {
         return Some(Call { place: Place::Outside { fmu, function }, mark: [count, 0, 0, 0, 0] });
     }
     if plan.mode != Mode::Virtual {

@@ -5,14 +5,14 @@ use super::findings::{self, irregularities, stopped_by_overrun};
 use super::machine::Machine;
 use super::memory::Memory;
 use super::offspring::{self, Left};
-use super::progress::scheduling;
+use super::process::Killed;
 use super::recorder::Recorder;
+use super::shared::scheduling;
 use super::threads::Threads;
-use super::watch::Killed;
 use super::{Prepared, fmus, promise, schedulability, stimuli, tasks};
 use crate::plan::{FmuId, TaskId};
 use crate::priority::FifoPriority;
-use crate::record::board::{Board, Global, TaskWord};
+use crate::record::board::{Board, Global, Phase, TaskWord};
 use crate::report::{ClockResult, End, FmuResult, Host, Kind, Problem, Run, Severity, Subject, TraceResult, judge};
 use crate::time::{Instant, Nanos};
 use std::process::ExitStatus;
@@ -29,6 +29,8 @@ pub struct Facts {
     pub started: SystemTime,
     /// When the runner was seen to have ended, CLOCK_MONOTONIC in ns.
     pub gone: i64,
+    /// How far it was then.
+    pub phase: Phase,
     /// Whether offences against the standard fail the run.
     pub strict: bool,
     /// Samples that came after their row.
@@ -65,7 +67,7 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
         .map(|fmu| FmuResult {
             name: plan.fmus[fmu].name.clone(),
             path: plan.fmus[fmu].path.display().to_string(),
-            status: fmus::status(board, FmuId(fmu), died.as_ref()),
+            status: fmus::status(board, facts.phase, FmuId(fmu), died.as_ref()),
             lock: fmus::lock(plan, board, FmuId(fmu)),
             findings: findings::of_fmu(prepared, board, FmuId(fmu))
                 .into_iter()

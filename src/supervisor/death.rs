@@ -2,8 +2,8 @@
 
 use super::calls::Place;
 use super::collect::Facts;
+use super::process::Killed;
 use super::tasks;
-use super::watch::Killed;
 use crate::ffi::Function;
 use crate::plain::plain;
 use crate::plan::schedulability::table;
@@ -63,10 +63,10 @@ pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         return Some(Death { culprit: Some(fmu), status: FmuStatus::Hung, problem });
     }
     if let Some(Killed::Overdue(place)) = facts.killed {
-        return Some(overdue(plan, board, place));
+        return Some(overdue(plan, board, facts.phase, place));
     }
     let signal = signal_name(facts.status);
-    let left_early = global(Global::ExitCalled) == 1 || (signal.is_none() && board.phase() < Phase::Done);
+    let left_early = global(Global::ExitCalled) == 1 || (signal.is_none() && facts.phase < Phase::Done);
     if signal.is_none() && !left_early {
         return None;
     }
@@ -115,10 +115,10 @@ pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
     if facts.killed.is_none() && (global(Global::CrashForeign) == 1 || unseen) {
         return Some(in_a_thread_of_theirs(plan, board, status, &how));
     }
-    let reconfigures = board.phase() == Phase::Running && outside.function != 0;
+    let reconfigures = facts.phase == Phase::Running && outside.function != 0;
     let task = board.named_task(global(Global::CrashTask)).or_else(|| match reconfigures || outside.function != 0 {
         true => None,
-        false => running(plan, board),
+        false => running(plan, board, facts.phase),
     });
     Some(match task {
         Some(task) => {
@@ -127,7 +127,7 @@ pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
             Death { culprit: Some(fmu), status, problem: died(by_itself, subject(plan, fmu), words) }
         }
         None => match outside.fmu {
-            Some(fmu) if board.phase() != Phase::Running || reconfigures => {
+            Some(fmu) if facts.phase != Phase::Running || reconfigures => {
                 let words =
                     format!("fmu `{}` {how}: {}", plan.fmus[fmu.0].name, outside_place(plan, board, outside.function));
                 Death { culprit: Some(fmu), status, problem: died(by_itself, subject(plan, fmu), words) }
@@ -181,7 +181,7 @@ fn named(plan: &Plan, fmus: &[FmuId]) -> String {
 }
 
 /// A call did not return within the rig's `call_timeout`.
-fn overdue(plan: &Plan, board: Board, place: Place) -> Death {
+fn overdue(plan: &Plan, board: Board, phase: Phase, place: Place) -> Death {
     let limit = plan.call_timeout.map_or(0.0, Nanos::seconds);
     let culprit = match place {
         Place::Outside { fmu, .. } => fmu.or_else(|| one(&whose_code(plan, board))),
@@ -190,16 +190,16 @@ fn overdue(plan: &Plan, board: Board, place: Place) -> Death {
             .outside_call()
             .fmu
             .filter(|_| board.outside_call().function != 0)
-            .or_else(|| running(plan, board).map(|task| plan.tasks[task.0].fmu)),
+            .or_else(|| running(plan, board, phase).map(|task| plan.tasks[task.0].fmu)),
     };
-    let what = has_been(plan, board, place);
+    let what = has_been(plan, board, phase, place);
     let message = format!("{what} for {limit} s, and the run was ended (rig: call_timeout)");
     let about = culprit.filter(|_| place != Place::Stopped).map_or(Subject::Run, |fmu| subject(plan, fmu));
     Death { culprit, status: FmuStatus::Hung, problem: died(true, about, message) }
 }
 
-/// Where the runner has been for some time: `fmu a has been in fmi3Terminate`.
-pub fn has_been(plan: &Plan, board: Board, place: Place) -> String {
+/// Where the runner has been for some time in this phase: `fmu a has been in fmi3Terminate`.
+pub fn has_been(plan: &Plan, board: Board, phase: Phase, place: Place) -> String {
     let of_task = |task: TaskId| {
         let clock = plain(&plan.tasks[task.0].name);
         let name = function(board.task(task).get(TaskWord::Function)).map_or("its code", Function::name);
@@ -214,7 +214,7 @@ pub fn has_been(plan: &Plan, board: Board, place: Place) -> String {
         Place::Activation(task) => of_task(task),
         Place::Stopped => {
             let outside = board.outside_call();
-            let inside = match (outside.fmu.filter(|_| outside.function != 0), running(plan, board)) {
+            let inside = match (outside.fmu.filter(|_| outside.function != 0), running(plan, board, phase)) {
                 (Some(fmu), _) => {
                     let place = outside_place(plan, board, outside.function);
                     format!(" (fmu `{}` was {place})", plan.fmus[fmu.0].name)
@@ -245,11 +245,11 @@ fn outside_place(plan: &Plan, board: Board, word: u64) -> String {
 }
 
 /// The task whose FMU code was running, or was running last.
-fn running(plan: &Plan, board: Board) -> Option<TaskId> {
+fn running(plan: &Plan, board: Board, phase: Phase) -> Option<TaskId> {
     let tasks = || (0..plan.tasks.len()).map(TaskId);
     tasks().find(|task| board.task(*task).get(TaskWord::Function) != 0).or_else(|| {
         tasks()
-            .filter(|task| board.phase() == Phase::Running && board.task(*task).get(TaskWord::StartedAt) > 0)
+            .filter(|task| phase == Phase::Running && board.task(*task).get(TaskWord::StartedAt) > 0)
             .max_by_key(|task| board.task(*task).get(TaskWord::StartedAt))
     })
 }

@@ -10,11 +10,12 @@ use crate::plan::{Mode, Plan};
 use crate::report::{self, Kind, Problem, Run, Subject};
 use rustix::fs::{Access, AtFlags, CWD, FallocateFlags, FlockOperation};
 use rustix::io::Errno;
+use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Once;
 
 /// An output directory that exists.
 #[derive(Debug)]
@@ -169,17 +170,23 @@ impl Output {
 
 /// Does something of which nothing else may suffer: a panic is an error that says so, in its words.
 pub(super) fn alone<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    static SAID: Mutex<String> = Mutex::new(String::new());
-    let before = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|panic| {
-        *SAID.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string();
-    }));
+    thread_local! {
+        /// What a panic has said on this thread while it does such work; `None`: it does not.
+        static SAID: RefCell<Option<String>> = const { RefCell::new(None) };
+    }
+    /// Panics of all other work go on to whoever has heard of them before.
+    static HEARD: Once = Once::new();
+    HEARD.call_once(|| {
+        let others = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            let heard = SAID.with_borrow_mut(|said| said.as_mut().map(|said| *said = panic.to_string()));
+            heard.unwrap_or_else(|| others(panic));
+        }));
+    });
+    SAID.set(Some(String::new()));
     let result = std::panic::catch_unwind(AssertUnwindSafe(work));
-    std::panic::set_hook(before);
-    result.map_err(|_| {
-        let said = std::mem::take(&mut *SAID.lock().unwrap_or_else(PoisonError::into_inner));
-        format!("a defect of vecud's ({}); please report this", said.replace('\n', " "))
-    })
+    let said = SAID.take().unwrap_or_default();
+    result.map_err(|_| format!("a defect of vecud's ({}); please report this", said.replace('\n', " ")))
 }
 
 /// Keeps other runs out of a folder as long as what is returned is open.

@@ -11,13 +11,13 @@ use crate::report::{FailureKey, FmuResult, FmuStatus, Kind, LockResult, Problem,
 use crate::time::Instant;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// How an instance ended.
-pub fn status(board: Board, fmu: FmuId, died: Option<&Death>) -> FmuStatus {
+/// How an instance ended, in a run that came to this phase.
+pub fn status(board: Board, phase: Phase, fmu: FmuId, died: Option<&Death>) -> FmuStatus {
     let words = board.fmu(fmu);
     let get = |word: FmuWord| words.word(word).load(SeqCst);
     if let Some(died) = died {
         // The run was over for whoever has ended: what happens after it is of one of them.
-        let had_ended = board.phase() == Phase::Done && get(FmuWord::End) == 1;
+        let had_ended = phase == Phase::Done && get(FmuWord::End) == 1;
         match died.culprit == Some(fmu) {
             true => return died.status,
             false if had_ended => (),

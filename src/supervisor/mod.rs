@@ -1,4 +1,5 @@
-//! What the user started: prepares the runner, watches it, shows progress, and writes down what is left of the run.
+//! A rig that runs, as a [`Session`]: prepares the runner, watches it, reports events, and writes down what is left of the run.
+//! Nothing here knows a terminal or a signal, or changes what other sessions of the process have in common.
 //!
 //! FMU code never runs in this process, so whatever it does, the recordings and the report are written.
 
@@ -11,34 +12,36 @@ mod control;
 mod death;
 mod earlier;
 mod error;
+mod events;
 mod files;
 mod findings;
 mod fmus;
-mod grants;
+mod host;
 mod machine;
 mod memory;
 mod offspring;
 mod over_time;
 mod pace;
 mod prepare;
-mod progress;
+mod process;
 mod promise;
 mod recorder;
-pub mod results;
 mod saved;
 mod schedulability;
+mod session;
+mod shared;
 mod sockets;
 mod stimuli;
 mod tasks;
-mod teller;
 mod threads;
 mod tracer;
 mod watch;
 
 pub use control::{Applied, Control, ControlError, Ticket};
 pub use error::Error;
+pub use events::{Event, EventSink, State};
 pub use files::write_whole;
-pub use grants::Grants;
-pub use prepare::{Options, Prepared, asked_to_stop, default_host, interruptible, plan};
+pub use host::Host;
+pub use prepare::{Options, Prepared, plan};
+pub use session::{Finished, Session};
 pub use sockets::check_sockets;
-pub use watch::{Finished, Tell, run, run_with};

@@ -1,25 +1,24 @@
 //! Rig file → plan: opens what the rig names and hands each stage's result to the next.
 
-use super::grants::Grants;
-use super::progress::under_way;
 use super::stimuli::{self, Source};
-use super::{Error, saved};
+use super::{Error, Event, EventSink, Host, saved};
 use crate::files;
 use crate::fmu::archive::{ArchiveError, BuildChoices, BuildError, Cache, Unpacked};
 use crate::fmu::description::{self, ModelDescription};
 use crate::places::Places;
-use crate::plan::{self, FifoReach, FmuInput, HostFacts, Mode, Plan};
+use crate::plan::{self, FmuInput, Mode, Plan};
 use crate::rig::{self, At, DatagramAddress, Place, Rig, RigError, RigFmu, RigTrigger, TriggerSource};
 use crate::snapshot::Snapshot;
-use crate::sys::{affinity, process};
+use crate::sys::stop::Stop;
 use crate::time::Instant;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Longer rigs than this are refused: it is the wrong file.
 const LONGEST_RIG: u64 = 64 << 20;
 
-/// What the command line says.
+/// What is wanted of a session.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// A rig file, an `.fmu` file, or the folder of an FMU.
@@ -30,26 +29,33 @@ pub struct Options {
     pub stop_time: Option<Instant>,
     /// Output directory; default `vecud-out/<rig>`.
     pub out: Option<PathBuf>,
-    /// Values are set while the run goes on ([`super::run_with`]).
+    /// Values are set while the run goes on ([`super::Session::control`]).
     pub control: bool,
     /// What FMUs do against the standard fails the run.
     pub strict: bool,
-    /// No table on the terminal.
-    pub quiet: bool,
+    /// How often figures of the clocks are reported while they run; `None`: never.
+    pub figures: Option<Duration>,
     /// Where unpacked FMUs and built libraries are kept; default: the user's cache.
     pub cache: Option<PathBuf>,
-    /// The program to start as the runner; default: this one. It may prepare things, but becomes the runner itself (`exec`).
+    /// What the session may use of the machine; default: all that this process gets.
+    pub host: Option<Host>,
+    /// The program to start as the runner, by `PROGRAM runner`; default: the program of this process, which is for `vecud` and for
+    /// whoever hands that argument to [`runner::main`](crate::runner::main). It may prepare things, but becomes the runner itself
+    /// (`exec`).
     pub runner: Option<PathBuf>,
-    /// This process is there for the run alone: its memory is closed to other processes of its user
-    /// ([`confine::close_memory`](crate::sys::confine::close_memory)), and what FMU code leaves behind of processes comes to
-    /// it, to be ended ([`offspring`](crate::sys::offspring)). A program that runs rigs besides other things does neither.
-    pub own_process: bool,
+    /// Orphans come to this process ([`offspring::adopt`](crate::sys::offspring::adopt)), which runs this session alone: what
+    /// FMU code leaves behind of processes is ended.
+    pub adopts: bool,
+    /// What there is to be said of the process that runs the session, as warnings of the report.
+    pub warnings: Vec<String>,
     /// Where the state is saved at the end of the run.
     pub save_state: Option<PathBuf>,
     /// The state that the run goes on from.
     pub restore_state: Option<PathBuf>,
     /// Several runs, each with a folder of its own in the output directory.
     pub repeat: Option<u32>,
+    /// Asks for the end of the preparation and of the run.
+    pub stop: Stop,
 }
 
 /// A plan and what it was made from.
@@ -65,8 +71,10 @@ pub struct Prepared {
     pub(super) stimuli: Vec<Source>,
     /// Where the plan's sources of datagrams are, in the same order.
     pub sockets: Vec<At<DatagramAddress>>,
-    /// What the machine gives, in real time.
-    pub grants: Option<Grants>,
+    /// What the session may use of the machine.
+    pub host: Host,
+    /// What is wanted.
+    pub options: Options,
     /// Where the run goes on from.
     pub resumed: Option<Snapshot>,
 }
@@ -79,7 +87,7 @@ impl Prepared {
 }
 
 /// Reads the rig, opens its FMUs, and makes the plan.
-pub fn plan(options: &Options) -> Result<Prepared, Error> {
+pub fn plan(options: &Options, events: &EventSink) -> Result<Prepared, Error> {
     let mut rig = read_rig(&options.file)?;
     rig.controlled = options.control;
     if let Some(mode) = options.mode {
@@ -92,9 +100,8 @@ pub fn plan(options: &Options) -> Result<Prepared, Error> {
         Some(folder) => Cache::at(folder),
         None => Cache::user().map_err(Error::NoCache)?,
     };
-    let cache = cache.until(asked_to_stop);
-    let fmus =
-        interruptible(|| rig.fmus.iter().map(|fmu| open_named(&rig, fmu, &cache)).collect::<Result<Vec<_>, _>>())?;
+    let cache = cache.until(options.stop.clone());
+    let fmus = rig.fmus.iter().map(|fmu| open_named(&rig, fmu, &cache, events)).collect::<Result<Vec<_>, _>>()?;
     let stimuli = stimuli::open(&mut rig)?;
     let inputs: Vec<FmuInput> = fmus
         .iter()
@@ -105,13 +112,11 @@ pub fn plan(options: &Options) -> Result<Prepared, Error> {
             path: unpacked.origin.clone(),
         })
         .collect();
-    // Virtual time needs no privilege.
-    let grants = match rig.mode {
-        Mode::RealTime => Some(Grants::try_up_to(rig.host.fifo_priorities.value.1)),
-        Mode::Virtual => None,
+    let host = match &options.host {
+        Some(host) => host.clone(),
+        None => Host::look((rig.mode == Mode::RealTime).then_some(rig.host.fifo_priorities.value.1))?,
     };
-    let facts = host_facts(grants.as_ref().map_or(FifoReach::All, |grants| grants.fifo))?;
-    let mut plan = plan::build(&rig, &inputs, &facts).map_err(Error::Plan)?;
+    let mut plan = plan::build(&rig, &inputs, &host.facts()).map_err(Error::Plan)?;
     plan.notes.extend(cache.note().map(str::to_owned));
     for (option, wanted) in [("--save-state", &options.save_state), ("--restore-state", &options.restore_state)] {
         if wanted.is_some() {
@@ -120,7 +125,7 @@ pub fn plan(options: &Options) -> Result<Prepared, Error> {
     }
     drop(inputs);
     stimuli::check(&plan, &stimuli)?;
-    if asked_to_stop() {
+    if options.stop.is_asked() {
         return Err(Error::Interrupted);
     }
     let resumed = options.restore_state.as_deref().map(|file| saved::read(file, &mut plan)).transpose()?;
@@ -130,29 +135,17 @@ pub fn plan(options: &Options) -> Result<Prepared, Error> {
         _ => None,
     };
     let sockets = rig.triggers.into_iter().filter_map(socket).collect();
-    Ok(Prepared { plan, descriptions, file: rig.file, sockets, stimuli, grants, resumed })
-}
-
-/// Does what leaves something behind when this process is ended in the midst of it. Whoever asks for the end meanwhile
-/// (SIGINT and its kind) gets it in good order.
-pub fn interruptible<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    let held = process::hold_stop_signals().map_err(|error| Error::System(error.to_string()))?;
-    let done = work()?;
-    drop(held);
-    if asked_to_stop() { Err(Error::Interrupted) } else { Ok(done) }
-}
-
-/// Whether somebody has asked for the end of this process.
-pub fn asked_to_stop() -> bool {
-    process::stop_signals() > 0
+    Ok(Prepared { plan, descriptions, file: rig.file, sockets, stimuli, host, options: options.clone(), resumed })
 }
 
 type Opened = (Unpacked, ModelDescription, PathBuf);
 
-/// [`open`], said on the terminal; an error names the place in the rig.
-fn open_named(rig: &Rig, fmu: &RigFmu, cache: &Cache) -> Result<Opened, Error> {
-    let what = format!("opening FMU `{}`, building it if need be", fmu.name.value);
-    under_way(&what, || open(fmu, cache)).map_err(|error| match fmu.path.place.line {
+/// [`open`], which may take long; an error names the place in the rig.
+fn open_named(rig: &Rig, fmu: &RigFmu, cache: &Cache, events: &EventSink) -> Result<Opened, Error> {
+    events.tell(Event::Begun(format!("opening FMU `{}`, building it if need be", fmu.name.value)));
+    let opened = open(fmu, cache);
+    events.tell(Event::Over);
+    opened.map_err(|error| match fmu.path.place.line {
         0 => error,
         _ => Error::InRig(rig.file.clone(), culprit(fmu, &error), Box::new(error)),
     })
@@ -226,16 +219,4 @@ fn read_rig(file: &Path) -> Result<Rig, Error> {
             refuse(Place { line, column }, message)
         }
     }
-}
-
-/// Cores and `SCHED_FIFO` priorities of a rig that says nothing about them.
-pub fn default_host() -> Result<(Vec<usize>, (u8, u8)), Error> {
-    let (low, high) = rig::RigHost::default().fifo_priorities.value;
-    Ok((host_facts(FifoReach::All)?.default_cores(), (low.get(), high.get())))
-}
-
-fn host_facts(fifo: FifoReach) -> Result<HostFacts, Error> {
-    let allowed = affinity::allowed_cpus().map_err(|error| Error::System(error.to_string()))?;
-    let isolated = affinity::isolated_cpus();
-    Ok(HostFacts { allowed_cpus: allowed.into_iter().collect(), isolated_cpus: isolated.into_iter().collect(), fifo })
 }

@@ -26,7 +26,7 @@ pub struct Recorder<'a> {
     plan: &'a Plan,
     descriptions: &'a [ModelDescription],
     board: Board<'a>,
-    control: Option<Control>,
+    control: Control,
     log: Option<BufWriter<File>>,
     /// Its name, and how many bytes were written to it from here.
     log_name: PathBuf,
@@ -58,12 +58,7 @@ pub struct Recorder<'a> {
 
 impl<'a> Recorder<'a> {
     /// Keeps everything in memory until [`Recorder::open`].
-    pub fn new(
-        plan: &'a Plan,
-        descriptions: &'a [ModelDescription],
-        board: Board<'a>,
-        control: Option<Control>,
-    ) -> Self {
+    pub fn new(plan: &'a Plan, descriptions: &'a [ModelDescription], board: Board<'a>, control: Control) -> Self {
         Recorder {
             plan,
             descriptions,
@@ -109,8 +104,9 @@ impl<'a> Recorder<'a> {
         self.pace
     }
 
-    /// Takes what there is. `after_the_end`: the runner is gone. Returns new lines of status 1 (warning) or worse.
-    pub fn drain(&mut self, after_the_end: bool) -> Vec<(u8, String)> {
+    /// Takes what there is, of a run in this phase. `after_the_end`: the runner is gone. Returns new lines of status 1 (warning) or
+    /// worse.
+    pub fn drain(&mut self, phase: Phase, after_the_end: bool) -> Vec<(u8, String)> {
         let mut told = Vec::new();
         if self.board.log().mend() {
             self.damage.insert("log lines".to_owned());
@@ -127,7 +123,7 @@ impl<'a> Recorder<'a> {
         }
         told.append(&mut self.own_lines);
         // Read before the samples: whatever is complete by now has its samples in the rings.
-        self.look_how_far_it_is();
+        self.look_how_far_it_is(phase);
         self.take_samples(self.complete, after_the_end);
         for message in self.signals.iter_mut().flat_map(SignalWriter::take_problems) {
             told.push((3, format!("vecud: error: {message}")));
@@ -202,11 +198,10 @@ impl<'a> Recorder<'a> {
 
     /// Time does not go backwards. Before the run has come to its end it is not beyond that either: where no task has anything left
     /// to do, the runner says that nothing at all will come.
-    fn look_how_far_it_is(&mut self) {
+    fn look_how_far_it_is(&mut self, phase: Phase) {
         let complete = self.board.global(Global::Complete).load(SeqCst) as i64;
         let end = self.plan.stop.map_or(i64::MAX - 1, |stop| stop.nanos().minus(self.plan.start.nanos()).0);
-        let over = self.board.phase() >= Phase::Stopping;
-        let complete = if over { complete } else { complete.min(end) };
+        let complete = if phase >= Phase::Stopping { complete } else { complete.min(end) };
         match complete >= self.complete {
             true => self.complete = complete,
             false => drop(self.damage.insert("how far the recordings are complete".to_owned())),
@@ -237,7 +232,7 @@ impl<'a> Recorder<'a> {
             }
         }
         // After `complete` was read: a value is acknowledged before the activation that it was set for is complete.
-        let changes = self.control.as_ref().map(Control::take_changes).unwrap_or_default();
+        let changes = self.control.take_changes();
         let Some(writer) = &mut self.signals else { return };
         if !self.initial_known && (!samples.is_empty() || !changes.is_empty()) {
             self.initial_known = true;

@@ -1,9 +1,8 @@
 //! The file of a saved state: read and checked before anything runs, written as a whole or not at all.
 
-use super::Error;
 use super::files::{may_write, trusted, write_whole};
 use super::recorder::Recorder;
-use super::teller::Teller;
+use super::{Error, EventSink};
 use crate::files;
 use crate::plan::Plan;
 use crate::report::{Kind, Problem, Run, Subject};
@@ -91,7 +90,7 @@ fn begins_as_state(file: &Path) -> std::io::Result<bool> {
 
 /// Writes down what the runner has left in `memory`, with the last values of the recorded columns. Tells when it is done;
 /// what goes wrong becomes a problem of the run.
-pub fn write(file: &Path, memory: &mut File, recorder: &Recorder, run: &mut Run, teller: &Teller) {
+pub fn write(file: &Path, memory: &mut File, recorder: &Recorder, run: &mut Run, events: &EventSink) {
     let mut problem = |reason: String| {
         let kind = Kind::StateNotSaved { file: file.display().to_string(), reason };
         run.problems.push(Problem::failure(Subject::Run, kind));
@@ -107,7 +106,7 @@ pub fn write(file: &Path, memory: &mut File, recorder: &Recorder, run: &mut Run,
     snapshot.columns = recorder.last_values();
     let written = snapshot.to_bytes().and_then(|bytes| write_whole(file, &bytes).map_err(|error| error.to_string()));
     match written {
-        Ok(()) => teller.say(&format!("the state at {} s is saved to {}", snapshot.time.seconds(), file.display())),
+        Ok(()) => events.say(format!("the state at {} s is saved to {}", snapshot.time.seconds(), file.display())),
         Err(message) => problem(message),
     }
 }

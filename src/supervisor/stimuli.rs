@@ -9,7 +9,7 @@ mod source;
 pub use result::{Fault, problems, results};
 pub use source::Source;
 
-use super::watch::Shared;
+use super::shared::Shared;
 use super::{Error, Prepared};
 use crate::plan::{Mode, Plan, PlanError};
 use crate::rig::{Problem, Rig};
@@ -103,8 +103,8 @@ pub struct Feeder {
 
 impl Feeder {
     /// Begins all files, and reads as far ahead as there is room, or to their ends. The run has not begun.
-    pub fn new(shared: &Arc<Shared>, prepared: &Prepared) -> Feeder {
-        let plan = &prepared.plan;
+    pub fn new(shared: &Arc<Shared>) -> Feeder {
+        let (prepared, plan) = (&shared.prepared, shared.plan());
         let mut readings = Vec::new();
         let begin = prepared.begin().seconds();
         let stop = plan.stop.map_or(f64::INFINITY, |stop| stop.seconds());
@@ -132,7 +132,7 @@ impl Feeder {
         if lock(&self.readings).iter().all(|reading| reading.rows.is_none()) {
             return Ok(());
         }
-        let pause = Duration::from_millis(if self.shared.plan.mode == Mode::Virtual { 1 } else { 5 });
+        let pause = Duration::from_millis(if self.shared.plan().mode == Mode::Virtual { 1 } else { 5 });
         let (shared, leave, begin, stop) = (self.shared.clone(), self.leave.clone(), self.begin, self.stop);
         let readings = self.readings.clone();
         let body = move || {

@@ -83,9 +83,9 @@ impl Threads {
         Threads { runner, ..Threads::default() }
     }
 
-    /// Sleeps, but not while the runner waits for an answer.
-    pub fn pause(&self, board: Board, pause: Duration) {
-        if !matches!(board.phase(), Phase::Initialising | Phase::Stopping) {
+    /// Sleeps, but not while the runner waits for an answer, which it does in some phases.
+    pub fn pause(&self, phase: Phase, board: Board, pause: Duration) {
+        if !matches!(phase, Phase::Initialising | Phase::Stopping) {
             return std::thread::sleep(pause);
         }
         let mut left = pause;

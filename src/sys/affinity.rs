@@ -35,14 +35,26 @@ pub fn probe_pin(cpu: usize) -> Result<(), SysError> {
 
 /// Keeps the calling thread off these cores, as far as it may run on others.
 pub fn keep_off(cpus: &[usize]) -> Result<(), SysError> {
+    keep_thread_off(0, cpus)
+}
+
+/// The same for all threads that this process has by now, as far as they can be found and may be asked.
+pub fn keep_process_off(cpus: &[usize]) {
+    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten();
+    for tid in threads.filter_map(|thread| thread.ok()?.file_name().to_str()?.parse().ok()) {
+        let _one_that_has_ended = keep_thread_off(tid, cpus);
+    }
+}
+
+fn keep_thread_off(tid: u32, cpus: &[usize]) -> Result<(), SysError> {
     let error = |e: nix::Error| SysError::new(format!("keep a thread off cores {cpus:?}"), e as i32, "");
-    let others: Vec<usize> = allowed_cpus()?.into_iter().filter(|cpu| !cpus.contains(cpu)).collect();
+    let others: Vec<usize> = allowed_cpus_of(tid)?.into_iter().filter(|cpu| !cpus.contains(cpu)).collect();
     if others.is_empty() {
         return Ok(());
     }
     let mut set = CpuSet::new();
     others.into_iter().try_for_each(|cpu| set.set(cpu)).map_err(error)?;
-    sched_setaffinity(Pid::from_raw(0), &set).map_err(error)
+    sched_setaffinity(Pid::from_raw(tid as i32), &set).map_err(error)
 }
 
 /// The cores that the calling thread may run on.

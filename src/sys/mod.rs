@@ -11,7 +11,8 @@
 //! - [`wake`]: the one sleep of a partition thread; [`cycles`]: time stamps; [`float_control`]: MXCSR and friends.
 //! - [`prefetch`]: asking for memory ahead of its use.
 //! - [`shared_memory`]: the pages that runner and supervisor both map.
-//! - [`process`], [`datagram`]: what one process hands to the other, signals, terminals; sockets for external events.
+//! - [`process`], [`datagram`]: what one process hands to the other, terminals; sockets for external events.
+//! - [`stop`]: how somebody asks for the end, by a signal too.
 //! - [`confine`]: what is given away before code of others runs.
 //! - [`offspring`]: processes that code of others has started.
 //! - [`crash`]: the last words of a process whose foreign code crashes.
@@ -35,6 +36,7 @@ pub mod process;
 pub mod resident;
 pub mod scheduling;
 pub mod shared_memory;
+pub mod stop;
 pub mod thread;
 pub mod wake;
 

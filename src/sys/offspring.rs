@@ -66,7 +66,8 @@ pub fn is_kept_by_a_tracer(child: u32) -> bool {
     read(child).is_some_and(|process| process.ended)
 }
 
-/// Takes note of the end of adopted children, so that they leave the table of processes; leaves `own` alone.
+/// Takes note of the end of adopted children, so that they leave the table of processes; leaves `own` alone, for whom somebody else
+/// waits. For the process that has called [`adopt`] to do now and then.
 pub fn reap(own: u32) {
     let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
     while let Ok(WaitStatus::Exited(pid, _) | WaitStatus::Signaled(pid, ..)) = waitid(Id::All, look) {
@@ -97,7 +98,6 @@ impl Offspring {
         loop {
             let alive: Vec<Process> = self.alive().into_iter().filter(|process| !process.ended).collect();
             if alive.is_empty() || Instant::now() > until {
-                reap(self.first);
                 return alive.is_empty();
             }
             for process in alive {
@@ -107,7 +107,6 @@ impl Offspring {
                 let _may_be_gone = kill(Pid::from_raw(process.pid as i32), Signal::SIGKILL);
             }
             std::thread::sleep(Duration::from_millis(1));
-            reap(self.first);
         }
     }
 

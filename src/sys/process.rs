@@ -1,6 +1,6 @@
-//! The two processes: how one starts the other and what it hands on, and who listens to which signal.
+//! The two processes: how one starts the other and what it hands on.
 
-use super::{SysError, offspring};
+use super::{SysError, offspring, stop};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
@@ -10,7 +10,6 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::ExitStatus;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A file descriptor that the parent process has left open for us, by number; to be taken once.
@@ -105,10 +104,6 @@ pub fn memory_file(name: &str, content: &[u8]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// The signals by which somebody asks for the end. (SIGQUIT asks for a core as well; but it comes from a key next to the
-/// one of SIGINT, and sockets, the report and the recordings would be left as they are.)
-const STOP: [Signal; 4] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
-
 /// Starts a program that finds `files[k]` as its descriptor `3 + k`, and that leaves SIGINT, SIGTERM, SIGHUP and SIGQUIT to
 /// this process: a terminal and systemd send them to both. It wears the [`mark`](super::offspring::mark).
 pub fn spawn_with(
@@ -131,7 +126,8 @@ pub fn spawn_with(
                 return Err(io::Error::last_os_error());
             }
         }
-        for which in STOP {
+        // As a write beyond RLIMIT_FSIZE is to be: see `outlive_file_size_limit`.
+        for which in stop::SIGNALS.into_iter().chain([Signal::SIGXFSZ]) {
             // SAFETY: signal is async-signal-safe, and SIG_IGN is no code of ours. It outlasts the exec.
             unsafe { libc::signal(which as libc::c_int, libc::SIG_IGN) };
         }
@@ -201,98 +197,6 @@ pub fn outlive_file_size_limit() -> Result<(), SysError> {
     unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) }
         .map(drop)
         .map_err(|errno| SysError::new("ignore SIGXFSZ", errno as i32, ""))
-}
-
-static STOPS: AtomicU32 = AtomicU32::new(0);
-
-/// How long a process that was asked twice may take to come to its end, s.
-const LAST: u32 = 5;
-
-/// From here on SIGINT, SIGTERM, SIGHUP and SIGQUIT are counted instead of ending the process. With the second one it has
-/// five more seconds, whatever it is doing: then it ends with exit code 1.
-pub fn count_stop_signals() -> Result<(), SysError> {
-    handle_alarm()?;
-    STOP.into_iter().try_for_each(|which| count(which).map(drop))
-}
-
-/// Ends the process when the time is over that it has since it was asked twice.
-fn handle_alarm() -> Result<(), SysError> {
-    extern "C" fn end(_: libc::c_int) {
-        const WORDS: &[u8] =
-            b"vecud: ended by force, since it did not come to its end within 5 s after it was asked twice\n";
-        let mut stderr = libc::pollfd { fd: 2, events: libc::POLLOUT, revents: 0 };
-        // SAFETY: poll and write are async-signal-safe; both get memory of ours and its size. Nobody may be reading, so
-        // nothing is written where that would block; _exit runs no code of this process.
-        unsafe {
-            if libc::poll(&mut stderr, 1, 0) == 1 && stderr.revents & libc::POLLOUT != 0 {
-                libc::write(2, WORDS.as_ptr().cast(), WORDS.len());
-            }
-            libc::_exit(1);
-        }
-    }
-    // SAFETY: the handler calls nothing that is not async-signal-safe.
-    unsafe { signal(Signal::SIGALRM, SigHandler::Handler(end)) }
-        .map(drop)
-        .map_err(|errno| SysError::new("handle SIGALRM", errno as i32, ""))
-}
-
-/// Counts a signal from here on; what was done at it before.
-fn count(which: Signal) -> Result<SigHandler, SysError> {
-    extern "C" fn count(_: libc::c_int) {
-        if STOPS.fetch_add(1, Ordering::SeqCst) == 1 {
-            // SAFETY: alarm is async-signal-safe and takes a number.
-            unsafe { libc::alarm(LAST) };
-        }
-    }
-    // SAFETY: the handler only adds to an atomic and sets an alarm, which is async-signal-safe.
-    unsafe { signal(which, SigHandler::Handler(count)) }
-        .map_err(|errno| SysError::new(format!("handle {which}"), errno as i32, ""))
-}
-
-/// From here on they end the process again.
-pub fn end_at_stop_signals() {
-    for which in STOP {
-        // SAFETY: the default action runs no code of this process. It can be set for each of these, so nothing can fail.
-        let _ = unsafe { signal(which, SigHandler::SigDfl) };
-    }
-}
-
-/// While this is there SIGINT, SIGTERM, SIGHUP and SIGQUIT are counted, as after [`count_stop_signals`]; afterwards they do
-/// what they did before.
-#[must_use]
-#[derive(Debug)]
-pub struct StopSignalsHeld {
-    before: Vec<(Signal, SigHandler)>,
-}
-
-/// Has work that leaves something behind look at [`stop_signals`] and come to its end by itself. Signals that are ignored
-/// (`nohup`) stay ignored.
-pub fn hold_stop_signals() -> Result<StopSignalsHeld, SysError> {
-    let mut held = StopSignalsHeld { before: Vec::new() };
-    handle_alarm()?;
-    for which in STOP {
-        let before = count(which)?;
-        held.before.push((which, before));
-        if matches!(before, SigHandler::SigIgn) {
-            // SAFETY: SIG_IGN is no code of ours.
-            let _ = unsafe { signal(which, SigHandler::SigIgn) };
-        }
-    }
-    Ok(held)
-}
-
-impl Drop for StopSignalsHeld {
-    fn drop(&mut self) {
-        for (which, before) in &self.before {
-            // SAFETY: what was in place before may be so again.
-            let _ = unsafe { signal(*which, *before) };
-        }
-    }
-}
-
-/// How many of these have come.
-pub fn stop_signals() -> u32 {
-    STOPS.load(Ordering::SeqCst)
 }
 
 /// What the kernel says of a process.

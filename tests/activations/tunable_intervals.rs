@@ -6,7 +6,7 @@ use crate::program::{Trace, real_time};
 use std::path::{Path, PathBuf};
 use vecud::fmu::description::Values;
 use vecud::plan::Mode;
-use vecud::supervisor::{self, Options};
+use vecud::supervisor::{self, EventSink, Options, Session};
 use vecud::time::{Fraction, Instant};
 
 const BASE: u32 = 1;
@@ -29,13 +29,12 @@ fn run(mode: Mode, start: &str, changes: Vec<(f64, f64)>) -> (u8, String, Trace)
         mode: Some(mode),
         out: Some(folder.path().join("out")),
         control: true,
-        quiet: true,
         cache: Some(crate::program::cache()),
         runner: Some(PathBuf::from(env!("CARGO_BIN_EXE_vecud"))),
         ..Options::default()
     };
-    let prepared = supervisor::plan(&options).unwrap();
-    let mut finished = supervisor::run_with(&options, &prepared, &mut |line| eprintln!("{line}"), |control| {
+    let prepared = supervisor::plan(&options, &EventSink::default()).unwrap();
+    let session = Session::start(prepared, EventSink::default(), |control| {
         for (time, interval) in changes {
             let values = Values::Float64(vec![interval]);
             let at = Instant::from_f64(time);
@@ -43,7 +42,7 @@ fn run(mode: Mode, start: &str, changes: Vec<(f64, f64)>) -> (u8, String, Trace)
         }
     })
     .unwrap();
-    let finished = finished.remove(0);
+    let finished = session.wait().unwrap().remove(0);
     let problems: Vec<String> = finished.run.problems.iter().map(|problem| problem.message()).collect();
     let problems = problems.join("\n");
     (finished.exit_code(), problems, Trace::parse("k", &std::fs::read_to_string(trace).unwrap()))

@@ -4,14 +4,22 @@ use super::program;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::thread::JoinHandle;
 use std::time::Duration;
 use tempfile::TempDir;
 use vecud::plan::Mode;
-use vecud::supervisor::{self, Control, Finished, Options};
+use vecud::supervisor::{self, Control, Event, EventSink, Finished, Options, Session};
 use vecud::time::Instant;
 
 pub const SOON: Duration = Duration::from_secs(10);
+
+/// Prints what people are told.
+fn told() -> EventSink {
+    EventSink::new(|event| {
+        if let Event::Message(line) = event {
+            eprintln!("{line}");
+        }
+    })
+}
 
 /// A rig file in a folder of its own.
 pub struct Bench {
@@ -22,7 +30,7 @@ pub struct Bench {
 /// A run under way.
 pub struct Running {
     pub control: Control,
-    thread: JoinHandle<Result<Finished, supervisor::Error>>,
+    session: Session,
 }
 
 /// What a run left.
@@ -45,7 +53,6 @@ impl Bench {
             mode: Some(Mode::Virtual),
             out: Some(folder.path().join("out")),
             control: true,
-            quiet: true,
             cache: Some(program::cache()),
             runner: Some(PathBuf::from(env!("CARGO_BIN_EXE_vecud"))),
             ..Options::default()
@@ -108,25 +115,14 @@ impl Bench {
 
     /// Why there is no plan.
     pub fn refusal(&self) -> String {
-        supervisor::plan(&self.options).unwrap_err().to_string()
+        supervisor::plan(&self.options, &EventSink::default()).unwrap_err().to_string()
     }
 
     /// Starts it; `before` is told before the first activation.
     pub fn start(&self, before: impl FnOnce(&Control) + Send + 'static) -> Running {
-        let options = self.options.clone();
-        let (tell, told) = std::sync::mpsc::channel();
-        let thread = std::thread::spawn(move || {
-            let prepared = supervisor::plan(&options)?;
-            let mut runs = supervisor::run_with(&options, &prepared, &mut |line| eprintln!("{line}"), |control| {
-                before(&control);
-                tell.send(control).unwrap();
-            })?;
-            Ok(runs.remove(0))
-        });
-        match told.recv() {
-            Ok(control) => Running { control, thread },
-            Err(_) => panic!("no run: {}", thread.join().unwrap().unwrap_err()),
-        }
+        let prepared = supervisor::plan(&self.options, &told()).unwrap();
+        let session = Session::start(prepared, told(), before).unwrap();
+        Running { control: session.control().clone(), session }
     }
 
     /// Runs it to its end; `before` is told before the first activation.
@@ -145,7 +141,7 @@ impl Bench {
 
 impl Running {
     pub fn finish(self) -> Left {
-        let run = self.thread.join().unwrap().unwrap();
+        let run = self.session.wait().unwrap().remove(0);
         let text = std::fs::read_to_string(run.out.join("signals.csv")).unwrap();
         let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
         lines.next().unwrap();

@@ -1,4 +1,4 @@
-//! Values that are set while a run goes on, through the library (requirements X22, CF-01 to CF-06, rows 39 and 66), on
+//! What the library offers beyond the program: sessions, and values that are set while a run goes on (requirements X22, CF-01 to CF-06, rows 39 and 66), on
 //! `fmus/structural`, which answers Error to whatever an importer does in a wrong state.
 
 #[path = "../program/mod.rs"]
@@ -9,5 +9,6 @@ mod failures;
 mod no_allocation;
 mod refused;
 mod runs;
+mod sessions;
 mod set;
 mod structural;

@@ -11,7 +11,7 @@ mod program;
 mod stops;
 
 use nix::sys::signal::Signal;
-use program::{Kind, Outcome, Rig, changed_tracer, real_time, runner_of, send, the_core, wait_until};
+use program::{Kind, Outcome, Rig, changed_tracer, real_time, runner_now, runner_of, send, the_core, wait_until};
 use std::time::Duration;
 
 const ERROR: i32 = 1;

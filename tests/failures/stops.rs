@@ -177,15 +177,9 @@ fn a_supervisor_that_is_killed_as_soon_as_there_is_a_runner_leaves_none() {
         for round in 0..5 {
             let rig = in_activation(0, "");
             let mut child = rig.start(long(&rig));
-            let children = format!("/proc/{0}/task/{0}/children", child.id());
-            let is_runner = |process: &&str| {
-                let line = std::fs::read_to_string(format!("/proc/{process}/cmdline"));
-                line.is_ok_and(|line| line.starts_with("vecud-runner"))
-            };
             let runner = loop {
-                let there = std::fs::read_to_string(&children).unwrap();
-                if let Some(runner) = there.split_whitespace().find(is_runner) {
-                    break runner.parse().unwrap();
+                if let Some(runner) = runner_now(&child) {
+                    break runner;
                 }
             };
             send(child.id() as i32, Signal::SIGKILL);

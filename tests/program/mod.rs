@@ -255,15 +255,26 @@ pub fn wait_until(what: &str, mut come: impl FnMut() -> bool) {
     }
 }
 
-/// The runner's process: the only child of the supervisor's.
+/// The runner's process, when there is one.
 pub fn runner_of(supervisor: &Child) -> i32 {
     let mut found = None;
     wait_until("there is a runner", || {
-        let path = format!("/proc/{0}/task/{0}/children", supervisor.id());
-        found = std::fs::read_to_string(path).ok().and_then(|text| text.split_whitespace().next()?.parse().ok());
+        found = runner_now(supervisor);
         found.is_some()
     });
     found.unwrap()
+}
+
+/// The runner's process, if there is one by now: a child of the session's thread.
+pub fn runner_now(supervisor: &Child) -> Option<i32> {
+    let threads = std::fs::read_dir(format!("/proc/{}/task", supervisor.id())).ok()?;
+    let children = threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("children")).ok());
+    let children: String = children.collect();
+    let is_runner = |process: &&str| {
+        let line = std::fs::read_to_string(format!("/proc/{process}/cmdline"));
+        line.is_ok_and(|line| line.starts_with("vecud-runner"))
+    };
+    children.split_whitespace().find(is_runner)?.parse().ok()
 }
 
 /// Sends a signal.

@@ -20,15 +20,27 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("time", &[]),
     ("sys", &[]),
     ("fmu::platform", &[]),
-    ("fmu::cache", &["files"]),
+    ("fmu::cache", &["files", "sys::stop"]),
     ("fmu::guard", &[]),
     ("fmu::description", &["fmu::guard", "places", "plain", "priority", "time"]),
     // Each dialect has headers of its own.
     (
         "fmu::build",
-        &["files", "fmu::cache", "fmu::description::Abi", "fmu::guard", "fmu::platform", "places", "sys::process"],
+        &[
+            "files",
+            "fmu::cache",
+            "fmu::description::Abi",
+            "fmu::guard",
+            "fmu::platform",
+            "places",
+            "sys::process",
+            "sys::stop",
+        ],
     ),
-    ("fmu::archive", &["files", "fmu::build", "fmu::cache", "fmu::description::Abi", "fmu::platform", "places"]),
+    (
+        "fmu::archive",
+        &["files", "fmu::build", "fmu::cache", "fmu::description::Abi", "fmu::platform", "places", "sys::stop"],
+    ),
     ("ffi", &["fmu::description", "sys::float_control", "sys::prefetch"]),
     // A rig may say which dialect an FMU is of.
     ("rig", &["fmu::description::Abi", "places", "plain", "priority", "time"]),
@@ -64,8 +76,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "sys::affinity",
             "sys::latency",
             "sys::memory",
-            "sys::process",
             "sys::scheduling",
+            "sys::stop",
             "sys::thread",
             "sys::wake",
         ],
@@ -118,7 +130,6 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "sys::SysError",
             "sys::affinity",
             "sys::clock::Clock",
-            "sys::confine",
             "sys::crash::FAULTS",
             "sys::crash::ask_where_it_is",
             "sys::cycles::Ruler",
@@ -128,6 +139,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "sys::process",
             "sys::scheduling",
             "sys::shared_memory",
+            "sys::stop",
             "sys::wake",
             "time",
         ],
@@ -145,8 +157,14 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "report",
             "runner::main",
             "plain",
+            "rig::RigHost",
             "supervisor",
+            "sys::SysError",
+            "sys::affinity",
+            "sys::confine",
+            "sys::offspring",
             "sys::process",
+            "sys::stop",
             "time",
         ],
     ),
@@ -321,6 +339,34 @@ fn pure_modules_touch_nothing_but_their_arguments() {
         }
     }
     complain("pure modules that reach out", &findings);
+}
+
+/// Sessions live side by side in one process, so nothing of that is theirs. The runner has a process of its own.
+#[test]
+fn only_the_command_line_has_a_terminal_and_listens_to_signals() {
+    const PRINTS: &[&str] = &["println", "eprintln", "print", "eprint", "dbg"];
+    const OF_THE_PROCESS: &[&str] = &[
+        "adopt",
+        "by_signals",
+        "close_memory",
+        "end_at_signals",
+        "keep_process_off",
+        "outlive_file_size_limit",
+        "reap",
+        "sigaction",
+        "terminal_size",
+        "while_held",
+    ];
+    let mut findings = Vec::new();
+    for source in
+        program().iter().filter(|source| !["cli", "runner", "sys"].iter().any(|own| below(&source.module, own)))
+    {
+        let source = source.outside_tests();
+        let streams = ["stdin", "stdout", "stderr"].map(|stream| source.sequence(&[stream, "(", ")"])).concat();
+        let words = source.words(PRINTS).chain(source.words(OF_THE_PROCESS));
+        findings.extend(words.chain(streams).map(|line| format!("{}:{line}", source.path)));
+    }
+    complain("what belongs to a process, outside of the command line", &findings);
 }
 
 /// Where the system has no further thread to give, `spawn` of a scope and of `std::thread` panic; those of a `Builder` say so.

@@ -1,6 +1,6 @@
 //! A file is read while it is needed: its length is nobody's memory.
 
-use super::program::Rig;
+use super::program::{Rig, runner_of};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -80,11 +80,10 @@ fn stays_small(rig: &Rig, row: u32) {
     command.args(["--stop-time", &seconds.to_string(), "--quiet"]);
     let child = rig.start(command);
     rig.wait_until_it_runs();
-    let supervisor = child.id().to_string();
-    let runner = std::fs::read_to_string(format!("/proc/{supervisor}/task/{supervisor}/children")).unwrap();
+    let (supervisor, runner) = (child.id().to_string(), runner_of(&child).to_string());
     let watcher = std::thread::spawn(move || {
         let (mut early, mut late) = (None, [0; 2]);
-        while let (Some(one), Some(two)) = (most(&supervisor), most(runner.trim())) {
+        while let (Some(one), Some(two)) = (most(&supervisor), most(&runner)) {
             early.get_or_insert([one, two]);
             late = [one, two];
             std::thread::sleep(Duration::from_millis(20));

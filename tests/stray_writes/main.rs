@@ -106,7 +106,7 @@ fn what_cannot_be_true_is_found_and_gone() {
             .connect("a.out_f64", "b.in_f64");
         let options =
             vecud::supervisor::Options { file: rig.file(), cache: Some(program::cache()), ..Default::default() };
-        let plan = vecud::supervisor::plan(&options).unwrap().plan;
+        let plan = vecud::supervisor::plan(&options, &Default::default()).unwrap().plan;
         let layout = Layout::of(&plan);
         let known = Known { elapsed: 1_000_000_000, phase: Phase::Running, stop_requested: false };
         let examine = |fill: &dyn Fn(usize) -> u64| {

@@ -3,9 +3,10 @@
 mod against;
 mod side;
 
+use super::results;
 use crate::files;
 use crate::report::{self, Screen};
-use crate::supervisor::{self, Error, results};
+use crate::supervisor::{self, Error};
 use crate::sys::process::terminal_size;
 pub(super) use side::Folder;
 use std::io::{IsTerminal, Read, Write, stdout};

@@ -17,6 +17,7 @@ use super::directory::{self, damaged, read_error};
 use super::error::{ArchiveError, EntryProblem};
 use super::names::{self, Kind, Layout};
 use crate::fmu::cache::Cache;
+use crate::sys::stop::Stop;
 
 /// How much an archive may ask for.
 #[derive(Debug, Clone)]
@@ -198,9 +199,9 @@ fn write_entry<R: Read + Seek>(
     entry: &Planned,
     origin: &Path,
     target: &Path,
-    stop: fn() -> bool,
+    stop: &Stop,
 ) -> Result<(), ArchiveError> {
-    if stop() {
+    if stop.is_asked() {
         return Err(ArchiveError::Interrupted(origin.to_path_buf()));
     }
     let path = target.join(&entry.path);
@@ -233,7 +234,7 @@ fn write_entry<R: Read + Seek>(
         }
         out.write_all(&buffer[..got as usize]).map_err(failed)?;
         written += got;
-        if stop() {
+        if stop.is_asked() {
             return Err(ArchiveError::Interrupted(origin.to_path_buf()));
         }
     }

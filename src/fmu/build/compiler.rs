@@ -13,6 +13,7 @@ use super::error::{BuildError, Withheld};
 use super::jail::{self, BOUNDS, Jail};
 use super::language::Language;
 use crate::sys::process;
+use crate::sys::stop::Stop;
 use nix::sys::signal::Signal;
 
 /// What is shown of a compiler's words.
@@ -33,8 +34,8 @@ pub(super) struct Workplace<'a> {
     pub folder: &'a Path,
     /// What the compiler can reach; `None`: what this user can, and without bounds.
     pub jail: Option<Jail>,
-    /// Asked all the time; as soon as it says so the compiler is ended.
-    pub stop: fn() -> bool,
+    /// As soon as somebody asks, the compiler is ended.
+    pub stop: &'a Stop,
 }
 
 /// A compiler's command: program and leading arguments (`CC="ccache gcc"`).
@@ -120,7 +121,7 @@ impl Compiler {
             if let Some(status) = child.try_wait().map_err(|e| self.not_started(e))? {
                 return Ok(status);
             }
-            let stopped = (place.stop)();
+            let stopped = place.stop.is_asked();
             if stopped || place.jail.is_some() && begin.elapsed() > LONGEST {
                 process::end_together(&mut child);
                 return Err(match stopped {

@@ -30,6 +30,7 @@ use crate::files;
 use crate::fmu::cache::{Cache, Key};
 use crate::fmu::description::Abi;
 use crate::fmu::platform;
+use crate::sys::stop::Stop;
 use compiler::{Compiler, Workplace};
 use description::{Configuration, Library, SourceFileSet};
 use jail::Jail;
@@ -294,7 +295,7 @@ impl Plan<'_> {
     }
 
     /// Compiles and links into the folder `target`, which then holds the library, what it needs beside it, and a log.
-    fn make(&self, target: &Path, file: &str, stop: fn() -> bool) -> Result<(), BuildError> {
+    fn make(&self, target: &Path, file: &str, stop: &Stop) -> Result<(), BuildError> {
         let jail = if self.choices.trusted { None } else { Some(self.jail(target)?) };
         let work = tempfile::Builder::new().prefix("work-").tempdir_in(target).map_err(|e| file_error(target, e))?;
         for (name, text) in self.headers {

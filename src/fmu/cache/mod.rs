@@ -26,6 +26,7 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{Access, AtFlags, CWD, FlockOperation, RenameFlags};
 
 use crate::files;
+use crate::sys::stop::Stop;
 pub(crate) use key::Key;
 
 const TEMPORARY: &str = ".tmp-";
@@ -41,7 +42,7 @@ const LEFTOVER_AGE: Duration = Duration::from_secs(24 * 3600);
 pub struct Cache {
     folder: PathBuf,
     note: Option<String>,
-    stop: fn() -> bool,
+    stop: Stop,
 }
 
 /// The cache's own folder cannot be used.
@@ -63,7 +64,7 @@ impl Cache {
     /// A cache in `folder`, which is made when something is first put there. The caller answers for who may write there.
     pub fn at(folder: impl Into<PathBuf>) -> Cache {
         let folder = folder.into();
-        Cache { folder: std::path::absolute(&folder).unwrap_or(folder), note: None, stop: || false }
+        Cache { folder: std::path::absolute(&folder).unwrap_or(folder), note: None, stop: Stop::default() }
     }
 
     /// Why this is not the folder that it usually is, if so.
@@ -71,14 +72,14 @@ impl Cache {
         self.note.as_deref()
     }
 
-    /// The same cache, for which nothing more is unpacked or built as soon as this says so.
-    pub fn until(self, stop: fn() -> bool) -> Cache {
+    /// The same cache, for which nothing more is unpacked or built as soon as somebody asks for the end.
+    pub fn until(self, stop: Stop) -> Cache {
         Cache { stop, ..self }
     }
 
-    /// Whether what is being made for this cache is to be left.
-    pub(crate) fn stop(&self) -> fn() -> bool {
-        self.stop
+    /// Who asks for the end of what is being made for this cache.
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.stop
     }
 
     /// Where the cache is.

@@ -10,8 +10,7 @@ use crate::plan::control::place;
 use crate::plan::{ControlKind, FmuId, FmuPlan, Length, Plan};
 use crate::record::board::FmuWord;
 use crate::record::signals::Change;
-use crate::snapshot::Snapshot;
-use crate::supervisor::watch::Shared;
+use crate::supervisor::shared::Shared;
 use crate::time::Instant;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -59,8 +58,9 @@ struct Waiting {
 }
 
 impl Hub {
-    /// The supervisor's end of what is shared. `resumed`: where the run goes on from.
-    pub fn new(shared: Arc<Shared>, resumed: Option<&Snapshot>) -> Hub {
+    /// The supervisor's end of what is shared.
+    pub fn new(shared: Arc<Shared>) -> Hub {
+        let resumed = shared.prepared.resumed.as_ref();
         let fmu = |(id, plan): (usize, &FmuPlan)| {
             let mut sizes: Vec<u64> = plan.sizes.iter().map(|size| size.start).collect();
             let left = resumed.and_then(|snapshot| snapshot.sizes.get(id)).into_iter().flatten();
@@ -73,13 +73,13 @@ impl Hub {
                 structure: Sent::default(),
             }
         };
-        let fmus = shared.plan.fmus.iter().enumerate().map(fmu).collect();
+        let fmus = shared.plan().fmus.iter().enumerate().map(fmu).collect();
         Hub { state: Mutex::new(State { fmus, changes: Vec::new() }), closed: AtomicBool::new(false), shared }
     }
 
     /// The plan of the run.
     pub fn plan(&self) -> &Plan {
-        &self.shared.plan
+        self.shared.plan()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -4,17 +4,16 @@
 //! ```no_run
 //! use std::time::Duration;
 //! use vecud::fmu::description::Values;
-//! use vecud::supervisor::{self, Options};
+//! use vecud::supervisor::{self, EventSink, Options, Session};
 //!
 //! let options = Options { file: "rig.toml".into(), control: true, ..Options::default() };
-//! let prepared = supervisor::plan(&options)?;
-//! let finished = supervisor::run_with(&options, &prepared, &mut |line| eprintln!("{line}"), |control| {
-//!     std::thread::spawn(move || {
-//!         let ticket = control.set("ecu", "idle_speed", Values::Float64(vec![900.0]))?;
-//!         ticket.wait(Duration::from_secs(1)) // the activation time before which it was set
-//!     });
-//! })?;
-//! # Ok::<(), supervisor::Error>(())
+//! let prepared = supervisor::plan(&options, &EventSink::default())?;
+//! let session = Session::start(prepared, EventSink::default(), |_| ())?;
+//! let ticket = session.control().set("ecu", "idle_speed", Values::Float64(vec![900.0]))?;
+//! let applied = ticket.wait(Duration::from_secs(1))?; // the activation time before which it was set
+//! session.stop();
+//! let finished = session.wait()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! A wrong call would end the instance (VA-05), so everything is checked before anything is sent: names, causality and
@@ -27,10 +26,9 @@ mod hub;
 
 pub use error::ControlError;
 
-use super::watch::Shared;
+use super::shared::Shared;
 use crate::fmu::description::Values;
 use crate::record::signals::Change;
-use crate::snapshot::Snapshot;
 use crate::time::Instant;
 use hub::{Hub, Slot};
 use std::sync::Arc;
@@ -61,9 +59,8 @@ pub struct Applied {
 }
 
 impl Control {
-    /// `resumed`: where the run goes on from.
-    pub(super) fn new(shared: Arc<Shared>, resumed: Option<&Snapshot>) -> Control {
-        Control { hub: Arc::new(Hub::new(shared, resumed)) }
+    pub(super) fn new(shared: Arc<Shared>) -> Control {
+        Control { hub: Arc::new(Hub::new(shared)) }
     }
 
     /// Sets one variable before the next activation of a partition that may set it: any of the instance, or, for a

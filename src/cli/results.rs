@@ -1,6 +1,6 @@
 //! Results on stdout. What does not arrive there is an error: a script must not take a part for the whole.
 
-use super::Error;
+use crate::supervisor::Error;
 use crate::sys::SysError;
 use crate::sys::process::outlive_file_size_limit;
 use std::fs::File;

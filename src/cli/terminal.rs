@@ -1,0 +1,379 @@
+//! Standard error while a rig is prepared and runs: messages, and on a terminal a line on what takes long and a table that refreshes
+//! in place.
+//!
+//! A thread of its own writes it. A terminal that stands still (Ctrl-S, a connection that hangs) or a pipe that nobody reads
+//! holds up only that thread, not who collects what the partitions leave behind, so nothing of the recording is lost by it.
+//! Messages wait; beyond [`KEPT`] of them the newest are left out and counted. Of tables only the newest waits.
+
+use crate::report::{self, Live, Screen};
+use crate::supervisor::{Event, EventSink, State};
+use crate::sys::process::terminal_size;
+use crate::sys::stop;
+use std::io::{Write, stderr};
+use std::os::fd::AsFd;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Messages that wait for a reader at most.
+const KEPT: usize = 10_000;
+
+/// For so long who reads slowly is waited for before anything else.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How often it is said that work goes on which takes long.
+const SAID: Duration = Duration::from_secs(10);
+
+/// How often the table is drawn anew.
+pub const PERIOD: Duration = Duration::from_millis(200);
+
+/// Does something that reports events, and shows these on standard error; returns when all was shown. From a second after the
+/// work has ended signals like SIGINT end the process again, since there may be nobody who reads. Where there can be no further
+/// thread it is shown when the work has ended.
+pub fn showing<T>(work: impl FnOnce(EventSink) -> T) -> T {
+    let teller = Arc::new(Teller { is_terminal: is_terminal(), ..Teller::default() });
+    let theirs = teller.clone();
+    let sink = EventSink::new(move |event| theirs.hear(event));
+    telling(&teller, &mut super::say, &mut stderr(), || work(sink))
+}
+
+/// Whether somebody looks at standard error.
+pub fn is_terminal() -> bool {
+    terminal_size(stderr().as_fd()).is_some()
+}
+
+/// What is to be shown; writing it is another thread's.
+#[derive(Default)]
+struct Teller {
+    is_terminal: bool,
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    lines: Vec<Line>,
+    /// Messages that found no room after these.
+    left_out: usize,
+    /// The newest one, if it was not drawn yet; an empty one takes the last one off the screen.
+    table: Option<String>,
+    /// Nothing else will come.
+    over: bool,
+}
+
+/// What is shown in the order in which it comes.
+enum Line {
+    Message(String),
+    /// Work has begun that may take long.
+    Begun(String),
+    /// That work is over.
+    Over,
+}
+
+/// Work that goes on.
+struct Work {
+    what: String,
+    begun: Instant,
+    /// When there is to be a word on it.
+    due: Instant,
+}
+
+/// Runs `body`, which has something to tell: messages by `tell`, all else on `screen`.
+fn telling<T>(
+    teller: &Teller,
+    tell: &mut (dyn FnMut(&str) + Send),
+    screen: &mut (dyn Write + Send),
+    body: impl FnOnce() -> T,
+) -> T {
+    /// However `body` ends.
+    struct Over<'a>(&'a Teller);
+    impl Drop for Over<'_> {
+        fn drop(&mut self) {
+            self.0.change(|waiting| waiting.over = true);
+        }
+    }
+    let result = thread::scope(|scope| {
+        let name = "vecud.teller".to_owned();
+        let writer = thread::Builder::new().name(name).spawn_scoped(scope, || teller.tell_all(tell, screen));
+        let over = Over(teller);
+        let result = body();
+        drop(over);
+        let ended = Instant::now();
+        while writer.as_ref().is_ok_and(|writer| !writer.is_finished()) {
+            if ended.elapsed() > PATIENCE {
+                stop::end_at_signals();
+                break;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        result
+    });
+    // What is left of it: nothing, unless there was no thread.
+    teller.tell_all(tell, screen);
+    result
+}
+
+impl Teller {
+    /// Shows an event.
+    fn hear(&self, event: Event) {
+        match event {
+            Event::Begun(what) => self.change(|waiting| waiting.lines.push(Line::Begun(what))),
+            Event::Over => self.change(|waiting| waiting.lines.push(Line::Over)),
+            Event::Message(message) => self.say(&message),
+            Event::State(State::Over) => self.draw(String::new()),
+            Event::State(_) => (),
+            Event::Figures(live) => table(&live).into_iter().for_each(|table| self.draw(table)),
+        }
+    }
+
+    /// A message. The table makes way for it.
+    fn say(&self, message: &str) {
+        self.change(|waiting| match waiting.lines.len() < KEPT {
+            true => waiting.lines.push(Line::Message(message.to_owned())),
+            false => waiting.left_out += 1,
+        });
+    }
+
+    /// The table is this now; an empty one is none.
+    fn draw(&self, table: String) {
+        self.change(|waiting| waiting.table = Some(table));
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Waiting)) {
+        change(&mut self.lock());
+        self.changed.notify_one();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        // Nothing in here is ever half done.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until there is something, or for so long, and takes what there is; `None`: nothing else will come.
+    fn next(&self, longest: Duration) -> Option<Waiting> {
+        let nothing = |waiting: &Waiting| waiting.lines.is_empty() && waiting.table.is_none();
+        let waits = |waiting: &mut Waiting| nothing(waiting) && !waiting.over;
+        let waited = self.changed.wait_timeout_while(self.lock(), longest, waits);
+        let (mut waiting, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let over = waiting.over;
+        let taken = std::mem::replace(&mut *waiting, Waiting { over, ..Waiting::default() });
+        (!over || !nothing(&taken)).then_some(taken)
+    }
+
+    fn tell_all(&self, tell: &mut (dyn FnMut(&str) + Send), screen: &mut (dyn Write + Send)) {
+        let (mut rows, mut work) = (0, None::<Work>);
+        let clear = if self.is_terminal { "\r\x1b[K" } else { "" };
+        // A terminal that is gone shows nothing.
+        let mut put = |text: &str| drop(screen.write_all(text.as_bytes()));
+        let under_way = |what: &str| if self.is_terminal { format!("{what} ...") } else { String::new() };
+        let due = |work: &Option<Work>| work.as_ref().map_or(SAID, |work| work.due - Instant::now());
+        while let Some(Waiting { lines, left_out, table, .. }) = self.next(due(&work)) {
+            if rows > 0 && !lines.is_empty() {
+                put(&redraw(rows, ""));
+                rows = 0;
+            }
+            for line in lines {
+                match line {
+                    Line::Message(message) => tell(&message),
+                    Line::Begun(what) => {
+                        put(&under_way(&what));
+                        let begun = Instant::now();
+                        work = Some(Work { what, begun, due: begun + SAID });
+                    }
+                    Line::Over => {
+                        put(clear);
+                        work = None;
+                    }
+                }
+            }
+            if left_out > 0 {
+                tell(&format!(
+                    "{left_out} messages are not shown, since nobody has read those before them; run.log has what FMUs have \
+                     logged, the report what is wrong"
+                ));
+            }
+            if let Some(Work { what, begun, due }) = work.as_mut().filter(|work| work.due <= Instant::now()) {
+                put(&format!("{clear}{what}: for {} s\n{}", begun.elapsed().as_secs(), under_way(what)));
+                *due += SAID;
+            }
+            if let Some(table) = table.filter(|table| rows > 0 || !table.is_empty()) {
+                put(&redraw(rows, &table));
+                rows = table.lines().count();
+            }
+        }
+    }
+}
+
+/// The table, for the terminal as wide and as high as it is now.
+fn table(live: &Live) -> Option<String> {
+    let (columns, lines) = terminal_size(stderr().as_fd())?;
+    let color = std::env::var_os("NO_COLOR").is_none() && std::env::var("TERM").is_ok_and(|term| term != "dumb");
+    // One line less than there are: the cursor stands below the table.
+    Some(report::live(live, Screen { columns, lines: lines.saturating_sub(1), color }))
+}
+
+/// What replaces the `rows` lines above the cursor by `text`; the cursor stands below both.
+///
+/// Line by line: nothing flickers, and the screen is never erased from its top, which some terminals take for a wish to
+/// keep what was there in the history. A terminal that has become narrower may have wrapped the old lines; then some of
+/// them stay, since going up further could erase what others have written.
+pub fn redraw(rows: usize, text: &str) -> String {
+    let up = |rows: usize| if rows > 0 { format!("\x1b[{rows}A") } else { String::new() };
+    // `^C` may stand where the cursor is.
+    let mut out = format!("\r\x1b[K{}", up(rows));
+    for line in text.lines() {
+        out += &format!("{line}\x1b[K\r\n");
+    }
+    let left = rows.saturating_sub(text.lines().count());
+    out += &"\x1b[K\r\n".repeat(left);
+    out + &up(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crossbeam::channel::{Receiver, bounded};
+    use std::io;
+
+    /// Says so many messages while the first one waits to be written, and gives what was written in the end.
+    fn said(messages: usize, also: impl FnOnce(&Teller)) -> Vec<String> {
+        let (go_on, wait): (_, Receiver<()>) = bounded(0);
+        let mut written = Vec::new();
+        let mut tell = |line: &str| {
+            if written.is_empty() {
+                // An error: the other side has failed.
+                let _ = wait.recv();
+            }
+            written.push(line.to_owned());
+        };
+        let teller = Teller::default();
+        telling(&teller, &mut tell, &mut io::sink(), || {
+            teller.say("0");
+            taken(&teller);
+            // Nobody reads, and this goes on.
+            (1..messages).for_each(|number| teller.say(&number.to_string()));
+            also(&teller);
+            go_on.send(()).unwrap();
+        });
+        written
+    }
+
+    /// Waits until nothing waits.
+    fn taken(teller: &Teller) {
+        let waits = |waiting: &Waiting| !waiting.lines.is_empty() || waiting.table.is_some();
+        while waits(&teller.lock()) {
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn messages_arrive_in_their_order_however_long_somebody_takes_to_read_them() {
+        let expected: Vec<String> = (0..100).map(|number| number.to_string()).collect();
+        assert_eq!(said(100, |_| ()), expected);
+    }
+
+    #[test]
+    fn what_finds_no_room_is_counted() {
+        let written = said(KEPT + 4, |_| ());
+        assert_eq!(written.len(), KEPT + 2, "one under way, those that were kept, and the word on the others");
+        assert_eq!(written[KEPT], KEPT.to_string());
+        assert!(written[KEPT + 1].starts_with("3 messages are not shown"), "{}", written[KEPT + 1]);
+    }
+
+    #[test]
+    fn of_tables_the_newest_waits() {
+        said(2, |teller| {
+            (0..1000).for_each(|number| teller.draw(number.to_string()));
+            assert_eq!(teller.lock().table.as_deref(), Some("999"));
+        });
+    }
+
+    /// What comes to the screen, and the messages in between.
+    #[derive(Clone, Default)]
+    struct Shown(std::sync::Arc<Mutex<Vec<String>>>);
+
+    impl Write for Shown {
+        fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().push(String::from_utf8(text.to_vec()).unwrap());
+            Ok(text.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_table_makes_way_for_messages_and_is_gone_in_the_end() {
+        let shown = Shown::default();
+        let lines = shown.clone();
+        let teller = Teller::default();
+        telling(&teller, &mut |line| lines.0.lock().unwrap().push(line.to_owned()), &mut shown.clone(), || {
+            teller.draw("a\nb".to_owned());
+            taken(&teller);
+            teller.draw("c".to_owned());
+            taken(&teller);
+            teller.say("message");
+            taken(&teller);
+            teller.draw("d".to_owned());
+            taken(&teller);
+            teller.draw(String::new());
+        });
+        let expected =
+            [redraw(0, "a\nb"), redraw(2, "c"), redraw(1, ""), "message".to_owned(), redraw(0, "d"), redraw(1, "")];
+        assert_eq!(*shown.0.lock().unwrap(), expected);
+    }
+
+    /// A screen without an end.
+    #[derive(Default)]
+    struct Terminal {
+        lines: Vec<String>,
+        row: usize,
+        column: usize,
+    }
+
+    impl Terminal {
+        fn print(&mut self, output: &str) {
+            let mut rest = output.chars();
+            while let Some(c) = rest.next() {
+                self.lines.resize(self.lines.len().max(self.row + 1), String::new());
+                match c {
+                    '\r' => self.column = 0,
+                    '\n' => self.row += 1,
+                    '\x1b' => {
+                        let code: String = rest.by_ref().take_while(|c| !"AK".contains(*c)).collect();
+                        match code.strip_prefix('[').unwrap() {
+                            "" => self.lines[self.row].truncate(self.column),
+                            rows => self.row -= rows.parse::<usize>().unwrap(),
+                        }
+                    }
+                    _ => {
+                        let mut line: Vec<char> = self.lines[self.row].chars().collect();
+                        line.resize(line.len().max(self.column + 1), ' ');
+                        line[self.column] = c;
+                        self.lines[self.row] = line.into_iter().collect();
+                        self.column += 1;
+                    }
+                }
+            }
+        }
+
+        fn text(&self) -> String {
+            self.lines.join("\n").trim_end().to_owned()
+        }
+    }
+
+    #[test]
+    fn the_table_stays_where_it_is() {
+        let mut terminal = Terminal::default();
+        terminal.print("$ vecud\r\n");
+        terminal.print(&redraw(0, "one\nthree\nfive\n"));
+        terminal.print(&redraw(3, "1\n2\n3\n4\n"));
+        assert_eq!(terminal.text(), "$ vecud\n1\n2\n3\n4");
+        terminal.print("^C");
+        terminal.print(&redraw(4, "less\n"));
+        assert_eq!((terminal.text().as_str(), terminal.row), ("$ vecud\nless", 2));
+        terminal.print(&redraw(1, ""));
+        assert_eq!((terminal.text().as_str(), terminal.row), ("$ vecud", 1));
+    }
+}

@@ -1,0 +1,63 @@
+//! What is reported while a rig is prepared and runs, to whoever listens: a terminal, a service, a test.
+
+use crate::report::Live;
+use std::fmt;
+use std::sync::Arc;
+
+/// Something that has happened.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// Work that may take long has begun, such as a build of an FMU: what it is, for people.
+    Begun(String),
+    /// That work is over, one way or another.
+    Over,
+    /// A line for people: a note, a warning, or what an FMU has logged.
+    Message(String),
+    /// The session is in another state.
+    State(State),
+    /// The figures of the clocks, as often as [`Options::figures`](super::Options::figures) says.
+    Figures(Live),
+}
+
+/// How far a session is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum State {
+    /// Libraries are loaded and FMUs initialised.
+    Starting = 0,
+    /// Partitions are activated.
+    Running = 1,
+    /// No new activation begins; FMUs are terminated.
+    Stopping = 2,
+    /// The run is over and its report is being written; of several runs the next one may follow.
+    Over = 3,
+}
+
+/// Who hears of events. By default nobody does.
+#[derive(Clone, Default)]
+pub struct EventSink(Option<Arc<dyn Fn(Event) + Send + Sync>>);
+
+impl EventSink {
+    /// `hear` is called by the thread that collects what partitions leave behind: it must not wait for anybody.
+    pub fn new(hear: impl Fn(Event) + Send + Sync + 'static) -> EventSink {
+        EventSink(Some(Arc::new(hear)))
+    }
+
+    /// Reports an event.
+    pub fn tell(&self, event: Event) {
+        if let EventSink(Some(hear)) = self {
+            hear(event);
+        }
+    }
+
+    /// Reports a line for people.
+    pub fn say(&self, line: impl Into<String>) {
+        self.tell(Event::Message(line.into()));
+    }
+}
+
+impl fmt::Debug for EventSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "EventSink(somebody)" } else { "EventSink(nobody)" })
+    }
+}

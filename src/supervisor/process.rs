@@ -1,0 +1,110 @@
+//! The runner's process: started, waited for, ended with all that it leaves behind.
+
+use super::calls::Place;
+use super::offspring::Left;
+use super::{Error, Options};
+use crate::plan::Plan;
+use crate::record::board::{Board, Global, OutsideCall};
+use crate::sys::crash::ask_where_it_is;
+use crate::sys::offspring::{self, Offspring};
+use crate::sys::process;
+use crate::sys::wake::monotonic_now;
+use std::fs::File;
+use std::os::fd::BorrowedFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::{Duration, Instant};
+
+/// Why the runner's process was ended by force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Killed {
+    /// It took too long to come to its end.
+    Late,
+    /// The user has asked twice.
+    AskedTwice,
+    /// A call, at this place, did not return within the rig's `call_timeout`.
+    Overdue(Place),
+}
+
+/// The runner's process. Belongs to the thread that has started it: the kernel ends it with that thread, and FMU code can make
+/// that thread its tracer.
+pub struct RunnerProcess {
+    child: Child,
+    /// When it was started, CLOCK_MONOTONIC in ns.
+    pub began: i64,
+    /// What it leaves behind, if that comes to this process.
+    offspring: Option<Offspring>,
+    /// What it has left behind.
+    pub left: Vec<Left>,
+    /// All of that could be ended.
+    pub none_left: bool,
+    /// Why it was ended by force, if it was.
+    pub killed: Option<Killed>,
+}
+
+impl RunnerProcess {
+    /// Starts it with these files, from descriptor 3 on. What it prints is appended to `log`, which is made.
+    pub fn start(options: &Options, files: &[BorrowedFd], log: &Path) -> Result<RunnerProcess, Error> {
+        let mark = offspring::mark();
+        // Appended to by both processes, under one name after the other.
+        let file = File::options().append(true).create_new(true).open(log).map_err(Error::file(log))?;
+        let copy = file.try_clone().map_err(Error::file(log))?;
+        let program = options.runner.clone().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
+        let mut command = Command::new(&program);
+        // What FMU code prints must neither mix with results nor ever block it: it goes to a file.
+        command.arg0("vecud-runner").arg("runner").stdin(Stdio::null()).stdout(file).stderr(copy);
+        let child = process::spawn_with(command, files, mark)
+            .map_err(|error| Error::System(format!("cannot start the runner {}: {error}", program.display())))?;
+        let offspring = options.adopts.then(|| Offspring::of(child.id(), mark));
+        let (began, left) = (monotonic_now(), Vec::new());
+        Ok(RunnerProcess { child, began, offspring, left, none_left: true, killed: None })
+    }
+
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How it has ended, if it has.
+    pub fn try_wait(&mut self, plan: &Plan) -> Result<Option<ExitStatus>, Error> {
+        let status = process::try_wait(&mut self.child).map_err(|error| Error::System(error.to_string()))?;
+        if status.is_none() && offspring::is_kept_by_a_tracer(self.id()) {
+            // Only FMU code has made one of these its tracer, or this process.
+            process::let_threads_go(self.id());
+            self.end_offspring(plan);
+        }
+        Ok(status)
+    }
+
+    /// Ends it where there are no results of it.
+    pub fn end(&mut self, plan: &Plan) {
+        let _ = self.child.kill();
+        while matches!(self.try_wait(plan), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Ends what it has left behind.
+    pub fn end_offspring(&mut self, plan: &Plan) {
+        const PATIENCE: Duration = Duration::from_secs(2);
+        let Some(offspring) = self.offspring else { return };
+        self.none_left = offspring.end(PATIENCE, |process| self.left.push(Left::of(plan, process)));
+    }
+
+    /// Ends it the hard way. Of the destructors of several libraries only itself can tell in which one it is.
+    pub fn kill(&mut self, board: Board, reason: Killed) {
+        /// A process that runs answers within microseconds; one that does not is stopped, or has blocked the signal.
+        const PATIENCE: Duration = Duration::from_millis(100);
+        if self.killed.is_none() && board.outside_call().function == OutsideCall::UNLOADING {
+            ask_where_it_is(self.id());
+            let asked = Instant::now();
+            while board.global(Global::CrashCode).load(SeqCst) == 0 && asked.elapsed() < PATIENCE {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        self.killed.get_or_insert(reason);
+        let _ = self.child.kill();
+    }
+}

@@ -1,0 +1,136 @@
+//! One rig that runs, in a thread that owns it: any number of sessions live side by side in a process. A session has no terminal,
+//! installs no signal handler, and changes nothing of the thread that starts it.
+
+use super::shared::Shared;
+use super::watch::supervise;
+use super::{Control, Error, EventSink, Prepared, State};
+use crate::plan::Plan;
+use crate::report::{self, Live, Run};
+use crossbeam::channel::{Receiver, RecvTimeoutError, bounded};
+use std::panic::resume_unwind;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// A run that came to an end, good or bad, and its report.
+#[derive(Debug)]
+pub struct Finished {
+    /// Everything that is known of it.
+    pub run: Run,
+    /// Where the files are.
+    pub out: PathBuf,
+}
+
+impl Finished {
+    /// 0 done, 1 failed, 3 a limit was exceeded.
+    pub fn exit_code(&self) -> u8 {
+        report::exit_code(&self.run)
+    }
+}
+
+/// An error means that there was no run and nothing is left behind.
+type Outcome = Result<Vec<Finished>, Error>;
+
+/// What a session does from its beginning to its end; told whether it has a thread of its own.
+type Work = Box<dyn FnOnce(bool) -> Outcome + Send>;
+
+/// A rig that runs, once or as often as its options say. Dropping it does not end it.
+pub struct Session {
+    shared: Arc<Shared>,
+    control: Control,
+    runner: Option<u32>,
+    /// `None`: the system had no further thread to give.
+    thread: Option<JoinHandle<Outcome>>,
+    /// Empty when somebody does it.
+    work: Arc<Mutex<Option<Work>>>,
+    /// Disconnected when the session is over.
+    over: Receiver<u32>,
+}
+
+impl Session {
+    /// Starts a rig. `begin` gets what sets values while it runs: before anything is started, so what is sent then is set
+    /// before the first activation. The rig must be prepared for that ([`Options::control`](super::Options::control)), or
+    /// nothing can be set. Of several runs the one that comes to it sets a value.
+    ///
+    /// The runner is there when this returns, and ends with the session's thread, whatever becomes of that. Where the system
+    /// has no further thread to give, all of it happens in [`Session::wait`].
+    pub fn start(prepared: Prepared, events: EventSink, begin: impl FnOnce(&Control)) -> Result<Session, Error> {
+        let shared = Arc::new(Shared::create(prepared)?);
+        let control = Control::new(shared.clone());
+        begin(&control);
+        let (started, over) = bounded(1);
+        let work: Work = {
+            let (shared, control) = (shared.clone(), control.clone());
+            Box::new(move |has_thread| {
+                let tell = |runner| {
+                    let _nobody_waits = started.send(runner);
+                };
+                let result = supervise(&shared, &control, &events, has_thread, tell);
+                control.close();
+                result
+            })
+        };
+        let work = Arc::new(Mutex::new(Some(work)));
+        let theirs = work.clone();
+        let thread = thread::Builder::new().name("vecud.session".to_owned()).spawn(move || take(&theirs)(true)).ok();
+        let mut session = Session { shared, control, runner: None, thread, work, over };
+        if session.thread.is_some() {
+            session.runner = session.over.recv().ok();
+            if session.runner.is_none() {
+                return Err(session.wait().expect_err("nothing has run without a runner"));
+            }
+        }
+        Ok(session)
+    }
+
+    /// What sets values while it runs, for as many threads as want it.
+    pub fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// Asks for the end: once for one in good order, twice for one at once.
+    pub fn stop(&self) {
+        self.shared.prepared.options.stop.ask();
+    }
+
+    /// How far it is.
+    pub fn state(&self) -> State {
+        self.shared.state()
+    }
+
+    /// The figures of its clocks as they are now.
+    pub fn snapshot(&self) -> Live {
+        self.shared.live()
+    }
+
+    /// Its plan.
+    pub fn plan(&self) -> &Plan {
+        self.shared.plan()
+    }
+
+    /// The process that holds its FMUs.
+    pub fn runner(&self) -> Option<u32> {
+        self.runner
+    }
+
+    /// Waits for its end. An error means that there was no run and nothing is left behind.
+    pub fn wait(self) -> Outcome {
+        match self.thread {
+            Some(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            None => take(&self.work)(false),
+        }
+    }
+
+    /// Waits for its end, and calls `meanwhile` every so often.
+    pub fn wait_with(self, every: Duration, mut meanwhile: impl FnMut()) -> Outcome {
+        while self.thread.is_some() && self.over.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+            meanwhile();
+        }
+        self.wait()
+    }
+}
+
+fn take(work: &Mutex<Option<Work>>) -> Work {
+    work.lock().unwrap_or_else(PoisonError::into_inner).take().expect("it is done once")
+}

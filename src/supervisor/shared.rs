@@ -1,0 +1,121 @@
+//! What the threads of a session share with each other, and with the runner's process: the memory that both map.
+
+use super::{Error, Event, EventSink, Prepared, State};
+use crate::doctor::Tree;
+use crate::doctor::facts::Kernel;
+use crate::plan::{Plan, TaskId};
+use crate::record::board::{Board, Global, Layout, Metric, TaskWord};
+use crate::report::{Live, LiveRow, Scheduling};
+use crate::sys::shared_memory::SharedMemory;
+use crate::time::Nanos;
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicU8};
+
+/// A rig that is prepared, the memory shared with its runner, and what says how that is laid out.
+pub struct Shared {
+    /// The rig.
+    pub prepared: Prepared,
+    memory: SharedMemory,
+    layout: Layout,
+    /// The end was asked for, whatever the memory says.
+    stopped: AtomicBool,
+    state: AtomicU8,
+    preempt_rt: bool,
+}
+
+impl Shared {
+    /// Memory for this rig.
+    pub fn create(prepared: Prepared) -> Result<Shared, Error> {
+        let layout = Layout::of(&prepared.plan);
+        let memory = SharedMemory::create("vecud", layout.words() * 8).map_err(|e| Error::System(e.to_string()))?;
+        let preempt_rt = Kernel::read(&Tree::of_this_machine()).preempt_rt;
+        let (stopped, state) = (AtomicBool::new(false), AtomicU8::new(State::Starting as u8));
+        Ok(Shared { prepared, memory, layout, stopped, state, preempt_rt })
+    }
+
+    /// The plan of the session.
+    pub fn plan(&self) -> &Plan {
+        &self.prepared.plan
+    }
+
+    /// The shared memory, seen through its layout.
+    pub fn board(&self) -> Board<'_> {
+        Board::new(self.memory.words(), &self.layout)
+    }
+
+    /// The shared memory as a file.
+    pub fn file(&self) -> BorrowedFd<'_> {
+        self.memory.file()
+    }
+
+    /// Memory that is laid out in the same way, and that nobody else has; `None`: there is none.
+    pub fn another(&self) -> Option<SharedMemory> {
+        SharedMemory::create("vecud-copy", self.layout.words() * 8).ok()
+    }
+
+    /// What [`Shared::another`] has given, seen through the layout.
+    pub fn seen<'a>(&'a self, memory: &'a SharedMemory) -> Board<'a> {
+        Board::new(memory.words(), &self.layout)
+    }
+
+    /// Asks the runner for the end.
+    pub fn ask_to_stop(&self) {
+        self.stopped.store(true, SeqCst);
+        self.board().global(Global::StopRequest).store(1, SeqCst);
+    }
+
+    /// Whether the runner was asked for the end.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(SeqCst)
+    }
+
+    /// How far the session is.
+    pub fn state(&self) -> State {
+        match self.state.load(SeqCst) {
+            0 => State::Starting,
+            1 => State::Running,
+            2 => State::Stopping,
+            _ => State::Over,
+        }
+    }
+
+    /// The session is that far, which is reported where it is news.
+    pub fn set_state(&self, state: State, events: &EventSink) {
+        if self.state.swap(state as u8, SeqCst) != state as u8 {
+            events.tell(Event::State(state));
+        }
+    }
+
+    /// What is known of the run now.
+    pub fn live(&self) -> Live {
+        let (plan, board) = (self.plan(), self.board());
+        let row = |(task, planned)| {
+            let cells = board.task(TaskId(task));
+            LiveRow {
+                name: plan.full_name(planned),
+                activations: cells.get(TaskWord::Activations),
+                overruns: cells.get(TaskWord::Overruns),
+                wakeup: cells.histogram(Metric::Wakeup).read(),
+                execution: cells.histogram(Metric::Execution).read(),
+            }
+        };
+        Live {
+            rig: plan.rig.clone(),
+            elapsed: Nanos(board.global(Global::Reached).load(SeqCst) as i64).seconds(),
+            stop: plan.stop.map(|stop| stop.nanos().minus(plan.start.nanos()).seconds()),
+            scheduling: scheduling(board),
+            preempt_rt: self.preempt_rt,
+            clocks: plan.tasks.iter().enumerate().map(row).collect(),
+        }
+    }
+}
+
+/// How the runner schedules.
+pub fn scheduling(board: Board) -> Scheduling {
+    match board.global(Global::Scheduling).load(SeqCst) {
+        1 => Scheduling::Fifo,
+        3 => Scheduling::Virtual,
+        _ => Scheduling::Cooperative,
+    }
+}

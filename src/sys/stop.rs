@@ -1,0 +1,122 @@
+//! How somebody asks for the end: a value for whatever can come to an early end in good order, and the signals that ask by
+//! such a value in a process that wants them to.
+
+use super::SysError;
+use nix::sys::signal::{SigHandler, Signal, signal};
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, OnceLock};
+
+/// Asks for the end of some work, which looks at it now and then. Clones ask for the end of the same work.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicU32>);
+
+impl Stop {
+    /// Asks for the end: once for one in good order, twice for one at once. Returns how often that was done before.
+    pub fn ask(&self) -> u32 {
+        self.0.fetch_add(1, SeqCst)
+    }
+
+    /// How often somebody has asked.
+    pub fn times(&self) -> u32 {
+        self.0.load(SeqCst)
+    }
+
+    /// Whether somebody has asked.
+    pub fn is_asked(&self) -> bool {
+        self.times() > 0
+    }
+}
+
+/// The signals by which somebody asks for the end. (SIGQUIT asks for a core as well; but it comes from a key next to the
+/// one of SIGINT, and sockets, the report and the recordings would be left as they are.)
+pub(super) const SIGNALS: [Signal; 4] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
+
+/// By which these signals ask.
+static BY_SIGNALS: OnceLock<Stop> = OnceLock::new();
+
+/// How long a process that was asked twice may take to come to its end, s.
+const LAST: u32 = 5;
+
+/// From here on SIGINT, SIGTERM, SIGHUP and SIGQUIT ask by the value that is returned, the same one each time, instead of ending
+/// the process. With the second one it has five more seconds, whatever it is doing: then it ends with exit code 1.
+pub fn by_signals() -> Result<Stop, SysError> {
+    let stop = BY_SIGNALS.get_or_init(Stop::default);
+    handle_alarm()?;
+    SIGNALS.into_iter().try_for_each(|which| listen_to(which).map(drop))?;
+    Ok(stop.clone())
+}
+
+/// Ends the process when the time is over that it has since it was asked twice.
+fn handle_alarm() -> Result<(), SysError> {
+    extern "C" fn end(_: libc::c_int) {
+        const WORDS: &[u8] =
+            b"vecud: ended by force, since it did not come to its end within 5 s after it was asked twice\n";
+        let mut stderr = libc::pollfd { fd: 2, events: libc::POLLOUT, revents: 0 };
+        // SAFETY: poll and write are async-signal-safe; both get memory of ours and its size. Nobody may be reading, so
+        // nothing is written where that would block; _exit runs no code of this process.
+        unsafe {
+            if libc::poll(&mut stderr, 1, 0) == 1 && stderr.revents & libc::POLLOUT != 0 {
+                libc::write(2, WORDS.as_ptr().cast(), WORDS.len());
+            }
+            libc::_exit(1);
+        }
+    }
+    // SAFETY: the handler calls nothing that is not async-signal-safe.
+    unsafe { signal(Signal::SIGALRM, SigHandler::Handler(end)) }
+        .map(drop)
+        .map_err(|errno| SysError::new("handle SIGALRM", errno as i32, ""))
+}
+
+/// A signal asks from here on; returns what was done at it before.
+fn listen_to(which: Signal) -> Result<SigHandler, SysError> {
+    extern "C" fn ask(_: libc::c_int) {
+        if BY_SIGNALS.get().is_some_and(|stop| stop.ask() == 1) {
+            // SAFETY: alarm is async-signal-safe and takes a number.
+            unsafe { libc::alarm(LAST) };
+        }
+    }
+    // SAFETY: the handler looks at a value that is set once, adds to an atomic and sets an alarm, all of it async-signal-safe.
+    unsafe { signal(which, SigHandler::Handler(ask)) }
+        .map_err(|errno| SysError::new(format!("handle {which}"), errno as i32, ""))
+}
+
+/// From here on these signals end the process again.
+pub fn end_at_signals() {
+    for which in SIGNALS {
+        // SAFETY: the default action runs no code of this process. It can be set for each of these, so nothing can fail.
+        let _ = unsafe { signal(which, SigHandler::SigDfl) };
+    }
+}
+
+/// While this is there the signals ask, as after [`by_signals`]; afterwards they do what they did before.
+#[must_use]
+#[derive(Debug)]
+pub struct SignalsHeld {
+    before: Vec<(Signal, SigHandler)>,
+}
+
+/// For work that leaves something behind if the process ends in the midst of it: while what is returned is there, signals ask
+/// by the value beside it. Those that are ignored (`nohup`) stay ignored.
+pub fn while_held() -> Result<(Stop, SignalsHeld), SysError> {
+    let stop = BY_SIGNALS.get_or_init(Stop::default);
+    let mut held = SignalsHeld { before: Vec::new() };
+    handle_alarm()?;
+    for which in SIGNALS {
+        let before = listen_to(which)?;
+        held.before.push((which, before));
+        if matches!(before, SigHandler::SigIgn) {
+            // SAFETY: SIG_IGN is no code of ours.
+            let _ = unsafe { signal(which, SigHandler::SigIgn) };
+        }
+    }
+    Ok((stop.clone(), held))
+}
+
+impl Drop for SignalsHeld {
+    fn drop(&mut self) {
+        for (which, before) in &self.before {
+            // SAFETY: what was in place before may be so again.
+            let _ = unsafe { signal(*which, *before) };
+        }
+    }
+}
