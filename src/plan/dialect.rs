@@ -1,18 +1,19 @@
 //! What the draft dialect wants otherwise (requirements.md 1.22): where resources are, and when intervals are set.
 
 use super::DraftIntervals;
-use super::clocks::drafts::Draft;
-use super::findings::{Findings, Unit};
+use super::clocks::candidates::Candidate;
+use super::described::DescribedFmu;
+use super::findings::Findings;
 use crate::fmu::description::{Abi, IntervalVariability};
 use std::fmt::Write;
 
 /// Keys of the rig that concern the other dialect.
-pub(super) fn check(unit: &Unit, findings: &mut Findings) {
-    if let (Abi::Fmi3, Some(key)) = (unit.abi(), &unit.rig.get_intervals) {
+pub(super) fn check(described: &DescribedFmu, findings: &mut Findings) {
+    if let (Abi::Fmi3, Some(key)) = (described.abi(), &described.rig.get_intervals) {
         let message = format!(
             "get_intervals concerns FMUs of the draft dialect; {} is of released FMI 3.0, where only countdown and changing \
              clocks have such intervals",
-            unit.name()
+            described.name()
         );
         findings.rig(key.place, message);
     }
@@ -46,17 +47,17 @@ fn file_uri(path: &str) -> String {
 /// Intervals to set in Instantiated (requirements.md X9): of periodic clocks that are not strict, and only where the rig
 /// gives another interval than the description or the description gives none: "start interval values from XML apply unless
 /// the simulation algorithm gives others". One call is for all elements of a clock.
-pub(super) fn intervals(unit: &Unit, fmu: usize, drafts: &[Draft]) -> Vec<DraftIntervals> {
-    if unit.abi() != Abi::Draft {
+pub(super) fn intervals(described: &DescribedFmu, fmu: usize, candidates: &[Candidate]) -> Vec<DraftIntervals> {
+    if described.abi() != Abi::Draft {
         return Vec::new();
     }
     let mut all = Vec::new();
-    for (variable, v) in unit.variables().iter().enumerate() {
+    for (variable, v) in described.variables().iter().enumerate() {
         let Some(clock) = v.clock.as_ref().filter(|c| c.interval_variability == IntervalVariability::Fixed) else {
             continue;
         };
-        let own = drafts.iter().filter(|draft| (draft.fmu, draft.variable) == (fmu, variable));
-        let intervals: Vec<_> = own.filter_map(|draft| draft.period).collect();
+        let own = candidates.iter().filter(|candidate| (candidate.fmu, candidate.variable) == (fmu, variable));
+        let intervals: Vec<_> = own.filter_map(|candidate| candidate.period).collect();
         if intervals.iter().any(|&interval| Some(interval) != clock.interval) {
             let fraction = clock.resolution.is_some();
             all.push(DraftIntervals { reference: v.value_reference, fraction, intervals });

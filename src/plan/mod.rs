@@ -10,31 +10,35 @@
 mod build;
 mod clocks;
 mod connections;
-mod cores;
+mod described;
 mod dialect;
 mod findings;
 pub(crate) mod glob;
+mod host;
 mod inputs;
+mod instances;
+mod interfaces;
 pub mod model;
 mod priorities;
 pub mod promise;
 mod record;
+mod resolved;
 pub mod schedulability;
-mod states;
 pub mod table;
 mod tasks;
 mod trace;
 pub(crate) mod words;
 
 use build::Timetable;
-pub use build::{FifoReach, FmuInput, HostFacts, PlanError, build};
+pub use build::{FmuInput, PlanError, build};
 pub use clocks::causes::roots;
 pub use connections::{conversion, timing};
+pub use host::{FifoReach, HostFacts};
 pub use inputs::control;
 pub use inputs::stimulus::{FedClock, FedElement, FedValue, Interpolation, StimulusPlan};
+pub use interfaces::check_states;
 pub use model::*;
 pub use priorities::shared;
-pub use states::check_states;
 pub use trace::{TraceMode, TracePlan};
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! What is recorded: patterns become columns, in rig order, then document order. Each has the last of the rules that match
 //! its variable.
 
-use super::findings::{Findings, Unit};
+use super::described::{DescribedFmu, VariableId};
+use super::findings::Findings;
 use super::glob::matches;
 use super::inputs::start_values::Starts;
 use super::{SignalId, SignalPlan};
@@ -14,34 +15,41 @@ use std::collections::HashMap;
 /// Columns that a recording may have.
 pub(super) const COLUMNS: usize = 4096;
 
-/// The columns, and which of them belong to which variable (index of the FMU, index of the variable).
+/// The columns, and which of them belong to which variable.
 pub(super) struct Columns {
     pub signals: Vec<SignalPlan>,
-    pub of: HashMap<(usize, usize), Vec<SignalId>>,
+    pub of: HashMap<VariableId, Vec<SignalId>>,
+}
+
+impl Columns {
+    /// The columns of a variable; none, if it is not recorded.
+    pub(super) fn of_variable(&self, variable: VariableId) -> Vec<SignalId> {
+        self.of.get(&variable).cloned().unwrap_or_default()
+    }
 }
 
 /// Expands the rig's patterns.
-pub(super) fn columns(rig: &Rig, units: &[Unit], starts: &[Starts], findings: &mut Findings) -> Columns {
+pub(super) fn columns(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findings: &mut Findings) -> Columns {
     let mut columns = Columns { signals: Vec::new(), of: HashMap::new() };
     let patterns = rig.record.as_ref().map(|record| record.signals.as_slice()).unwrap_or_default();
     let rules = rig.record.as_ref().map(|record| record.rules.as_slice()).unwrap_or_default();
     let mut used = vec![Use::Nothing; patterns.len()];
     let mut rules_used: Vec<Vec<bool>> = rules.iter().map(|rule| vec![false; rule.signals.len()]).collect();
     let mut total = 0usize;
-    for (fmu, unit) in units.iter().enumerate() {
-        for (index, v) in unit.variables().iter().enumerate() {
-            let Some(name) = chosen_name(unit, v, patterns, &mut used) else { continue };
-            let elements = unit.elements(v);
+    for (fmu, described) in fmus.iter().enumerate() {
+        for (index, v) in described.variables().iter().enumerate() {
+            let Some(name) = chosen_name(described, v, patterns, &mut used) else { continue };
+            let elements = described.elements(v);
             total = total.saturating_add(elements);
             if columns.signals.len().saturating_add(elements) > COLUMNS {
                 continue;
             }
-            let given = starts[fmu].get(&index).or_else(|| unit.structure.get(&index)).map(|start| &start.values);
-            let values = given.or(unit.start_of(v));
+            let given = starts[fmu].get(&index).or_else(|| described.structure.get(&index)).map(|start| &start.values);
+            let values = given.or(described.start_of(v));
             let words = values.and_then(word::words).unwrap_or_default();
             let ids = (0..elements).map(|i| SignalId(columns.signals.len() + i)).collect();
-            let shape = unit.shape(v);
-            let names = names_for_rules(unit, v, rules);
+            let shape = described.shape(v);
+            let names = names_for_rules(described, v, rules);
             columns.signals.extend((0..elements).map(|element| {
                 let position = position(element, &shape);
                 SignalPlan {
@@ -55,9 +63,9 @@ pub(super) fn columns(rig: &Rig, units: &[Unit], starts: &[Starts], findings: &m
             columns.of.insert((fmu, index), ids);
         }
     }
-    let names = LazyCell::new(|| recordable_names(units));
+    let names = LazyCell::new(|| recordable_names(fmus));
     for (pattern, used) in patterns.iter().zip(used) {
-        report(pattern, used, units, &names, findings);
+        report(pattern, used, fmus, &names, findings);
     }
     for (rule, used) in rules.iter().zip(rules_used) {
         for pattern in rule.signals.iter().zip(used).filter_map(|(pattern, used)| (!used).then_some(pattern)) {
@@ -78,10 +86,9 @@ pub(super) fn columns(rig: &Rig, units: &[Unit], starts: &[Starts], findings: &m
     columns
 }
 
-/// Its own name and its aliases, where rules may name them.
-fn names_for_rules(unit: &Unit, v: &Variable, rules: &[RigRule]) -> Vec<String> {
-    let names = std::iter::once(&v.name).chain(v.aliases.iter().map(|alias| &alias.name));
-    let names = names.map(|name| format!("{}.{name}", unit.name()));
+/// The full names of a variable, its aliases too; none where no rule may name them.
+fn names_for_rules(described: &DescribedFmu, v: &Variable, rules: &[RigRule]) -> Vec<String> {
+    let names = v.names().map(|name| format!("{}.{name}", described.name()));
     if rules.is_empty() { Vec::new() } else { names.collect() }
 }
 
@@ -112,14 +119,14 @@ enum Use {
 }
 
 /// The name under which some pattern wants the variable: its own, else an alias.
-fn chosen_name(unit: &Unit, v: &Variable, patterns: &[At<String>], used: &mut [Use]) -> Option<String> {
+fn chosen_name(described: &DescribedFmu, v: &Variable, patterns: &[At<String>], used: &mut [Use]) -> Option<String> {
     let recordable = recordable(v);
     let mut chosen = None;
-    for name in std::iter::once(&v.name).chain(v.aliases.iter().map(|alias| &alias.name)) {
+    for name in v.names() {
         if patterns.is_empty() {
             break;
         }
-        let full = format!("{}.{name}", unit.name());
+        let full = format!("{}.{name}", described.name());
         for (pattern, used) in patterns.iter().zip(used.iter_mut()) {
             if matches(&pattern.value, &full) {
                 if recordable {
@@ -140,8 +147,8 @@ fn recordable(v: &Variable) -> bool {
 }
 
 /// `fmu.variable` of all that can be recorded.
-fn recordable_names(units: &[Unit]) -> Vec<String> {
-    let all = units.iter().flat_map(|unit| unit.variables().iter().map(move |v| (unit.name(), v)));
+fn recordable_names(fmus: &[DescribedFmu]) -> Vec<String> {
+    let all = fmus.iter().flat_map(|described| described.variables().iter().map(move |v| (described.name(), v)));
     all.filter(|(_, v)| recordable(v)).map(|(fmu, v)| format!("{fmu}.{}", v.name)).collect()
 }
 
@@ -149,7 +156,7 @@ fn recordable_names(units: &[Unit]) -> Vec<String> {
 fn report(
     pattern: &At<String>,
     used: Use,
-    units: &[Unit],
+    fmus: &[DescribedFmu],
     names: &LazyCell<Vec<String>, impl FnOnce() -> Vec<String>>,
     findings: &mut Findings,
 ) {
@@ -167,8 +174,8 @@ fn report(
             let hint = match suggestion(&pattern.value, names.iter().map(String::as_str)) {
                 _ if let Some((whole, _)) = whole => format!(": an array is recorded as a whole, as \"{whole}\""),
                 none if none.is_empty() => {
-                    let units: Vec<String> = units.iter().map(|unit| format!("\"{}.*\"", unit.name())).collect();
-                    format!("; patterns are matched with fmu.variable, as in {}", units.join(" or "))
+                    let all: Vec<String> = fmus.iter().map(|described| format!("\"{}.*\"", described.name())).collect();
+                    format!("; patterns are matched with fmu.variable, as in {}", all.join(" or "))
                 }
                 hint => hint,
             };

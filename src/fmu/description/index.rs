@@ -160,11 +160,10 @@ impl Index {
             for (position, variable) in (0..).zip(variables) {
                 let base = BaseType::of(variable.variable_type);
                 references.push(Entry { reference: variable.value_reference, base, position });
-                let aliases = variable.aliases.iter().map(|alias| &alias.name);
-                for (number, name) in (0..).zip(std::iter::once(&variable.name).chain(aliases)) {
+                for (number, name) in (0..).zip(variable.names()) {
                     let place = Place { position, number };
                     let is_same = |other: &Place| other.name(variables) == Some(name);
-                    match names.entry(hasher.hash_one(name.as_str()), is_same, hash_at) {
+                    match names.entry(hasher.hash_one(name), is_same, hash_at) {
                         hash_table::Entry::Occupied(earlier) => _ = twins.get_or_insert((*earlier.get(), place)),
                         hash_table::Entry::Vacant(free) => _ = free.insert(place),
                     }

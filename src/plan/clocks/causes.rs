@@ -2,23 +2,29 @@
 //!
 //! A triggered or countdown clock follows others: those that may tick its output clock, or arm it. What is not said by a
 //! description may be every partition of the FMU.
+//!
+//! A clock ticks once per instant, so a circle of triggers has no second round: what would close it is coalesced while it
+//! runs, and reported (design S3). A circle that nothing outside of it can start is an error of the rig.
 
-use super::drafts::Draft;
+use super::Clocks;
+use super::candidates::Candidate;
 use super::triggers::Output;
-use crate::plan::findings::Unit;
+use crate::plan::described::DescribedFmu;
+use crate::plan::findings::Findings;
 use crate::plan::{Release, TaskId, TaskPlan};
+use crate::rig::Place;
 use crate::time::Fraction;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-/// The drafts that bring this one about, in no order; empty for a clock of its own time.
-pub fn of(draft: usize, drafts: &[Draft], units: &[Unit], outputs: &[Vec<Output>]) -> Vec<usize> {
-    let of_fmu = |fmu: usize| (0..drafts.len()).filter(move |&other| drafts[other].fmu == fmu);
-    let (fmu, said): (usize, Vec<usize>) = match &drafts[draft].release {
+/// The candidates that bring this one about, in no order; empty for a clock of its own time.
+pub fn of(candidate: usize, fmus: &[DescribedFmu], Clocks { candidates, outputs }: &Clocks) -> Vec<usize> {
+    let of_fmu = |fmu: usize| (0..candidates.len()).filter(move |&other| candidates[other].fmu == fmu);
+    let (fmu, said): (usize, Vec<usize>) = match &candidates[candidate].release {
         Release::Triggered { fmu, output_clock } => (fmu.0, outputs[fmu.0][*output_clock].ticked_by.clone()),
         Release::Countdown => {
-            let fmu = drafts[draft].fmu;
-            let clock = &units[fmu].variables()[drafts[draft].variable];
-            (fmu, of_fmu(fmu).filter(|&other| drafts[other].owns(&units[fmu], clock)).collect())
+            let fmu = candidates[candidate].fmu;
+            let clock = &fmus[fmu].variables()[candidates[candidate].variable];
+            (fmu, of_fmu(fmu).filter(|&other| candidates[other].owns(&fmus[fmu], clock)).collect())
         }
         _ => return Vec::new(),
     };
@@ -66,5 +72,91 @@ impl Release {
     /// Whether it has instants that are known without its being activated: a grid, or a list.
     pub fn has_instants(&self) -> bool {
         matches!(self, Release::Periodic { .. } | Release::Asked | Release::At(_))
+    }
+}
+
+/// Refuses circles that nothing starts, and notes those that may close. `places`: where the rig triggers a clock, by FMU
+/// and variable.
+pub fn check_circles(
+    fmus: &[DescribedFmu],
+    Clocks { candidates, outputs }: &Clocks,
+    places: &HashMap<(usize, usize), Place>,
+    findings: &mut Findings,
+) {
+    let graph = Graph::new(candidates, outputs);
+    let live = graph.live(candidates);
+    let name = |candidate: usize| {
+        let described = &fmus[candidates[candidate].fmu];
+        format!("{}.{}", described.name(), candidates[candidate].name(described))
+    };
+    let mut reported = vec![false; candidates.len()];
+    for start in 0..candidates.len() {
+        let seen = graph.reachable(start);
+        if !seen[start] || reported[start] {
+            continue;
+        }
+        let circle: Vec<usize> = (start..candidates.len()).filter(|&d| seen[d] && graph.reachable(d)[start]).collect();
+        circle.iter().for_each(|&candidate| reported[candidate] = true);
+        if live[start] {
+            findings.note(format!(
+                "{} may end up triggering itself: at one instant a clock ticks once, further ticks are coalesced",
+                name(start)
+            ));
+        } else {
+            let names: Vec<String> = circle.iter().map(|&candidate| name(candidate)).collect();
+            let place = places.get(&(candidates[start].fmu, candidates[start].variable)).copied().unwrap_or_default();
+            let message = format!(
+                "the triggers of {} form a circle that nothing outside of it starts, so none of them would ever tick: give \
+                 one of them another trigger",
+                names.join(", ")
+            );
+            findings.rig(place, message);
+        }
+    }
+}
+
+/// Which candidate declares that it may tick which.
+struct Graph {
+    next: Vec<Vec<usize>>,
+    /// Of a triggered candidate: those that may tick its source; `None`: not said.
+    sources: Vec<Option<Vec<usize>>>,
+}
+
+impl Graph {
+    fn new(candidates: &[Candidate], outputs: &[Vec<Output>]) -> Graph {
+        let mut graph = Graph { next: vec![Vec::new(); candidates.len()], sources: vec![None; candidates.len()] };
+        for output in outputs.iter().flatten() {
+            for &target in &output.targets {
+                output.ticked_by.iter().for_each(|&source| graph.next[source].push(target));
+                graph.sources[target] = (!output.ticked_by.is_empty()).then(|| output.ticked_by.clone());
+            }
+        }
+        graph
+    }
+
+    /// What can be reached from `start` in one or more steps.
+    fn reachable(&self, start: usize) -> Vec<bool> {
+        let mut seen = vec![false; self.next.len()];
+        let mut open = self.next[start].clone();
+        while let Some(node) = open.pop() {
+            if !std::mem::replace(&mut seen[node], true) {
+                open.extend(&self.next[node]);
+            }
+        }
+        seen
+    }
+
+    /// What something may start that is no trigger, or that is unknown.
+    fn live(&self, candidates: &[Candidate]) -> Vec<bool> {
+        let triggered = |candidate: usize| matches!(candidates[candidate].release, Release::Triggered { .. });
+        let mut live: Vec<bool> = (0..candidates.len()).map(|d| !triggered(d) || self.sources[d].is_none()).collect();
+        loop {
+            let by_live = |d: &usize| self.sources[*d].iter().flatten().any(|&source| live[source]);
+            let more: Vec<usize> = (0..candidates.len()).filter(|d| !live[*d]).filter(by_live).collect();
+            if more.is_empty() {
+                return live;
+            }
+            more.into_iter().for_each(|candidate| live[candidate] = true);
+        }
     }
 }

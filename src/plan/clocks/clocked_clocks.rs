@@ -6,55 +6,56 @@
 //! grid of one of them. Countdown clocks are not looked at, since only the FMU itself arms them, nor are FMUs of the draft,
 //! which has no such rule.
 
-use super::drafts::Draft;
-use super::triggers::Output;
+use super::Clocks;
+use super::candidates::Candidate;
 use crate::fmu::description::{Abi, ValueReference};
-use crate::plan::findings::Unit;
+use crate::plan::described::DescribedFmu;
 use crate::plan::{Release, Timetable};
 use crate::time::{Fraction, Instant};
 use std::collections::HashSet;
 
 /// A note for each clock that may be activated when none of its clocks is active.
-pub fn notes(units: &[Unit], drafts: &[Draft], outputs: &[Vec<Output>], times: &Timetable) -> Vec<String> {
+pub fn notes(fmus: &[DescribedFmu], clocks: &Clocks, times: &Timetable) -> Vec<String> {
     let mut notes = Vec::new();
-    for draft in drafts {
-        let unit = &units[draft.fmu];
-        let own = &unit.variables()[draft.variable].clocks;
-        let released = unit.abi() == Abi::Fmi3;
-        if !released || own.is_empty() || ticks_only_with(own, draft, units, drafts, outputs, times.start) {
+    for candidate in &clocks.candidates {
+        let described = &fmus[candidate.fmu];
+        let own = &described.variables()[candidate.variable].clocks;
+        let released = described.abi() == Abi::Fmi3;
+        if !released || own.is_empty() || ticks_only_with(own, candidate, fmus, clocks, times.start) {
             continue;
         }
-        let names: Vec<&str> =
-            own.iter().filter_map(|&clock| Some(unit.variables()[unit.find_reference(clock)?].name.as_str())).collect();
+        let names: Vec<&str> = own
+            .iter()
+            .filter_map(|&clock| Some(described.variables()[described.find_reference(clock)?].name.as_str()))
+            .collect();
         notes.push(format!(
             "{}.{} belongs to {} (attribute clocks), without which it must not be activated (FMI 3.0.2, 2.2.8.3), and may be \
              activated all the same: let one of these trigger it, or an output clock that belongs to them, or keep it on their \
              grid",
-            unit.name(),
-            draft.name(unit),
+            described.name(),
+            candidate.name(described),
             names.join(", ")
         ));
     }
     notes
 }
 
-/// Whether a draft is released only at instants of a clock of `own`.
+/// Whether a candidate is released only at instants of a clock of `own`.
 fn ticks_only_with(
     own: &[ValueReference],
-    draft: &Draft,
-    units: &[Unit],
-    drafts: &[Draft],
-    outputs: &[Vec<Output>],
+    candidate: &Candidate,
+    fmus: &[DescribedFmu],
+    Clocks { candidates, outputs }: &Clocks,
     start: Instant,
 ) -> bool {
-    let mut grids = drafts.iter().filter(|other| {
-        other.fmu == draft.fmu && own.contains(&units[other.fmu].variables()[other.variable].value_reference)
+    let mut grids = candidates.iter().filter(|other| {
+        other.fmu == candidate.fmu && own.contains(&fmus[other.fmu].variables()[other.variable].value_reference)
     });
-    match &draft.release {
+    match &candidate.release {
         Release::Never | Release::Countdown => true,
         Release::Triggered { fmu, output_clock } => {
             let source = outputs[fmu.0][*output_clock].variable;
-            fmu.0 == draft.fmu && belongs_to(&units[draft.fmu], source, own)
+            fmu.0 == candidate.fmu && belongs_to(&fmus[candidate.fmu], source, own)
         }
         Release::Periodic { shift, interval } => {
             grids.any(|grid| has(grid, start, start.after(*shift), Some(*interval)))
@@ -65,24 +66,24 @@ fn ticks_only_with(
 }
 
 /// Whether a clock, given by its index, is one of `own`, or belongs to nothing but these, directly or through others.
-fn belongs_to(unit: &Unit, clock: usize, own: &[ValueReference]) -> bool {
+fn belongs_to(described: &DescribedFmu, clock: usize, own: &[ValueReference]) -> bool {
     let mut open = vec![clock];
     let mut seen = HashSet::new();
     while let Some(clock) = open.pop() {
-        let v = &unit.variables()[clock];
+        let v = &described.variables()[clock];
         if own.contains(&v.value_reference) || !seen.insert(clock) {
             continue;
         }
         if v.clocks.is_empty() {
             return false;
         }
-        open.extend(v.clocks.iter().filter_map(|&above| unit.find_reference(above)));
+        open.extend(v.clocks.iter().filter_map(|&above| described.find_reference(above)));
     }
     true
 }
 
 /// Whether a clock ticks at `first`, and each `interval` later.
-fn has(clock: &Draft, start: Instant, first: Instant, interval: Option<Fraction>) -> bool {
+fn has(clock: &Candidate, start: Instant, first: Instant, interval: Option<Fraction>) -> bool {
     match &clock.release {
         Release::Periodic { shift, interval: step } => {
             let behind = first.minus(start.after(*shift));

@@ -4,8 +4,10 @@
 //! A thread that polls keeps everything less urgent from its core. Of clocks that nobody can tell when they tick, nothing is
 //! known here.
 
+use crate::plan::Mode;
+use crate::plan::findings::Findings;
 use crate::plan::{HostClock, Plan, Release, TaskPlan};
-use crate::rig::{Mode, Problem, Rig};
+use crate::rig::Rig;
 use crate::time::{Fraction, Nanos};
 use std::collections::BTreeMap;
 
@@ -30,8 +32,11 @@ impl TaskPlan {
     }
 }
 
-/// What is to be said of the share of the cores that polling takes; in real time only. `Err`: all of a core's time.
-pub fn share(tasks: &[TaskPlan], rig: &Rig) -> Result<Vec<String>, Problem> {
+/// What is to be said of the share of the cores that polling takes; in real time only. All of a core's time is a problem.
+pub fn check(tasks: &[TaskPlan], rig: &Rig, findings: &mut Findings) {
+    if rig.mode != Mode::RealTime {
+        return;
+    }
     let spin = rig.host.spin.value;
     let mut cores: BTreeMap<usize, f64> = BTreeMap::new();
     for task in tasks {
@@ -40,19 +45,15 @@ pub fn share(tasks: &[TaskPlan], rig: &Rig) -> Result<Vec<String>, Problem> {
         }
     }
     let micros = spin.0 as f64 / 1e3;
-    let full = cores.iter().find(|(_, share)| **share >= 1.0).filter(|_| rig.mode == Mode::RealTime);
-    if let Some((cpu, share)) = full {
+    if let Some((cpu, share)) = cores.iter().find(|(_, share)| **share >= 1.0) {
         let message = format!(
             "spin_us = {micros} would take {:.0} % of core {cpu}: partitions that poll for their releases keep all less urgent \
              ones from running; 20 to 50 are usual on a machine without PREEMPT_RT, 5 to 10 on one with",
             share * 100.0
         );
-        return Err(Problem::new(&rig.file, rig.host.spin.place, message));
+        return findings.rig(rig.host.spin.place, message);
     }
-    let much = cores.into_iter().filter(|(_, share)| *share >= MUCH && rig.mode == Mode::RealTime);
-    Ok(much
-        .map(|(cpu, share)| {
-            format!("spin_us = {micros}: polling for releases takes {:.0} % of core {cpu}", share * 100.0)
-        })
-        .collect())
+    for (cpu, share) in cores.into_iter().filter(|(_, share)| *share >= MUCH) {
+        findings.note(format!("spin_us = {micros}: polling for releases takes {:.0} % of core {cpu}", share * 100.0));
+    }
 }

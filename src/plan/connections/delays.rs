@@ -1,4 +1,4 @@
-//! What a delayed connection needs: who produces and who consumes, and how many versions are kept (design S11).
+//! Who computes and who sets what a connection carries, and how many versions a delayed one keeps (design S11).
 //!
 //! The bounds: a consumer may start [`LATE`] later than it is due, plus its period (17 of them where overruns queue, since
 //! 16 releases may wait). For that long the versions of each producer are kept, by the shortest time between two instants
@@ -6,10 +6,11 @@
 //! that can be at the root of it; and [`UNKNOWN`] for what nobody knows before the run (changing and asked clocks,
 //! datagrams). What comes faster, or is read later, is counted as overwritten.
 
-use super::ends::Ends;
 use crate::fmu::description::VariableType;
-use crate::plan::{ConnectionPlan, DelayPlan, FmuPlan, Overrun, ProducerPlan, Release, TaskId, TaskPlan};
-use crate::rig::{Problem, Rig, Timing};
+use crate::plan::clocks::causes::roots;
+use crate::plan::findings::Findings;
+use crate::plan::{Batch, ConnectionPlan, DelayPlan, FmuPlan, Overrun, ProducerPlan, Release, TaskId, TaskPlan};
+use crate::rig::{Rig, Timing};
 use crate::time::Fraction;
 
 /// How late a consumer may start besides, s.
@@ -24,11 +25,44 @@ const BYTES: usize = 64 << 20;
 /// Versions that one producer may have: what `exchange::versions` can number.
 const VERSIONS: usize = (1 << 16) - 1;
 
-/// Completes the delayed ones among `connections`.
-pub fn complete(connections: &mut [ConnectionPlan], tasks: &[TaskPlan], fmus: &[FmuPlan], rig: &Rig) -> Vec<Problem> {
-    let roots = crate::plan::clocks::causes::roots(tasks);
-    let ends = super::ends::of(connections.len(), tasks, fmus);
-    let mut problems = Vec::new();
+/// The tasks at both ends of one connection, most urgent first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ends {
+    pub producers: Vec<TaskId>,
+    pub consumers: Vec<TaskId>,
+}
+
+/// The ends of all connections, of which there are this many, by their places.
+pub fn ends(connections: usize, tasks: &[TaskPlan], fmus: &[FmuPlan]) -> Vec<Ends> {
+    fn note<'a>(batches: impl IntoIterator<Item = &'a Batch>, mut note: impl FnMut(usize)) {
+        let items = batches.into_iter().flat_map(|batch| &batch.items);
+        items.flat_map(|item| &item.connections).for_each(|connection| note(connection.0));
+    }
+    fn add(tasks: &mut Vec<TaskId>, task: TaskId) {
+        if tasks.last() != Some(&task) {
+            tasks.push(task);
+        }
+    }
+    let mut ends = vec![Ends::default(); connections];
+    for (id, task) in tasks.iter().enumerate() {
+        note(&task.set, |connection| add(&mut ends[connection].consumers, TaskId(id)));
+        // What is read in callbacks may be so in every partition of the FMU.
+        let on_ticks = fmus[task.fmu.0].on_ticks().iter().map(|on_tick| &on_tick.batch);
+        note(task.get.iter().chain(on_ticks), |connection| add(&mut ends[connection].producers, TaskId(id)));
+    }
+    ends
+}
+
+/// The same connections, with what the delayed ones need.
+pub fn complete(
+    mut connections: Vec<ConnectionPlan>,
+    tasks: &[TaskPlan],
+    fmus: &[FmuPlan],
+    rig: &Rig,
+    findings: &mut Findings,
+) -> Vec<ConnectionPlan> {
+    let roots = roots(tasks);
+    let ends = ends(connections.len(), tasks, fmus);
     for (index, (connection, ends)) in connections.iter_mut().zip(ends).enumerate() {
         if connection.timing != Timing::Delayed {
             continue;
@@ -45,11 +79,11 @@ pub fn complete(connections: &mut [ConnectionPlan], tasks: &[TaskPlan], fmus: &[
                 connection.from, connection.to
             );
             let place = rig.connects.get(index).map(|connect| connect.to.place).unwrap_or_default();
-            problems.push(Problem::new(&rig.file, place, message));
+            findings.rig(place, message);
         }
         connection.delay = Some(delay);
     }
-    problems
+    connections
 }
 
 fn is_bytes(connection: &ConnectionPlan) -> bool {

@@ -1,23 +1,53 @@
-//! The connections of a rig whose ends are found, by either end: found without looking at all of them, since a rig may
-//! have ten thousand.
+//! Variable connections: both ends exist, fit each other, and no element of an input has two sources.
 
-use super::resolve::Link;
+use super::conversion::{Conversion, Units, compare, widening};
+use super::delays;
+use crate::fmu::description::{Causality, Variable, VariableType};
+use crate::plan::described::{DescribedFmu, ELEMENTS, VariableId};
+use crate::plan::findings::Findings;
+use crate::plan::inputs::elements::{Named, Selection, find};
+use crate::plan::inputs::start_values::Starts;
+use crate::plan::resolved::Resolved;
+use crate::plan::tasks::batches::{has_input_clock, has_start};
+use crate::plan::words::{causality_with_article, type_and_shape, type_name};
+use crate::plan::{ConnectionPlan, FmuPlan, TaskPlan, Timing};
+use crate::rig::{At, Endpoint, Place, Rig, RigConnect};
 use std::collections::HashMap;
 use std::ops::Deref;
 
-/// A variable: (index of the FMU, index of the variable).
-type End = (usize, usize);
+/// Bytes of a string when nobody says more.
+const STRING: usize = 256;
 
-/// All connections, in the rig's order.
+/// Bytes of a binary when nobody says more.
+const BINARY: usize = 4096;
+
+/// Bytes that all elements of a connection may have together.
+const BYTES: usize = 8 * ELEMENTS;
+
+/// A connection whose ends are found.
+pub struct Link {
+    pub source: VariableId,
+    pub target: VariableId,
+    /// The elements of the source that feed the target.
+    pub from: Selection,
+    /// The elements of the target that are fed.
+    pub to: Selection,
+    pub conversion: Conversion,
+    /// Bytes of an element.
+    pub capacity: usize,
+}
+
+/// All connections, in the rig's order, found by either end without looking at all of them: a rig may have ten thousand.
 pub struct Links {
     all: Vec<Link>,
-    of_source: HashMap<End, Vec<usize>>,
-    of_target: HashMap<End, Vec<usize>>,
+    of_source: HashMap<VariableId, Vec<usize>>,
+    of_target: HashMap<VariableId, Vec<usize>>,
 }
 
 impl Links {
     pub fn new(all: Vec<Link>) -> Links {
-        let (mut of_source, mut of_target): (HashMap<End, Vec<usize>>, HashMap<End, Vec<usize>>) = Default::default();
+        let (mut of_source, mut of_target): (HashMap<VariableId, Vec<usize>>, HashMap<VariableId, Vec<usize>>) =
+            Default::default();
         for (index, link) in all.iter().enumerate() {
             of_source.entry(link.source).or_default().push(index);
             of_target.entry(link.target).or_default().push(index);
@@ -25,13 +55,13 @@ impl Links {
         Links { all, of_source, of_target }
     }
 
-    /// Those that the variable feeds, by their places, in the rig's order.
-    pub fn fed_by(&self, source: End) -> &[usize] {
+    /// The connections that a variable feeds, by their places, in the rig's order.
+    pub fn fed_by(&self, source: VariableId) -> &[usize] {
         self.of_source.get(&source).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Those that feed the variable, by their places, in the rig's order.
-    pub fn feeding(&self, target: End) -> &[usize] {
+    /// The connections that feed a variable, by their places, in the rig's order.
+    pub fn feeding(&self, target: VariableId) -> &[usize] {
         self.of_target.get(&target).map(Vec::as_slice).unwrap_or_default()
     }
 }
@@ -42,4 +72,232 @@ impl Deref for Links {
     fn deref(&self) -> &[Link] {
         &self.all
     }
+}
+
+/// One end: the variable and which of its elements.
+type End = (VariableId, Selection);
+
+/// Elements of an input that have a source: where that is written, and which it is.
+type Taken = (Selection, Place, String);
+
+/// All connections of the rig, in its order.
+pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findings: &mut Findings) -> Links {
+    let mut links = Vec::new();
+    let mut taken: HashMap<VariableId, Vec<Taken>> = HashMap::new();
+    for connect in &rig.connects {
+        let source = end(&connect.from, fmus, Causality::Output, findings);
+        let target = end(&connect.to, fmus, Causality::Input, findings);
+        if let Some((target, to)) = &target {
+            let others = taken.entry(*target).or_default();
+            if let Some((_, first, from)) = others.iter().find(|(other, ..)| other.overlaps(to)) {
+                let message = format!(
+                    "{} already has the source {from} (line {}): an input has one",
+                    connect.to.value, first.line
+                );
+                findings.rig(connect.to.place, message);
+                continue;
+            }
+            others.push((to.clone(), connect.to.place, connect.from.value.to_string()));
+        }
+        let (Some(source), Some(target)) = (source, target) else { continue };
+        if target.1.partial && !has_start(&fmus[target.0.0], target.0.1, &starts[target.0.0]) {
+            let message = format!(
+                "{} has no start value for the elements that this connection does not feed: connect it as a whole",
+                connect.to.value
+            );
+            findings.rig(connect.to.place, message);
+            continue;
+        }
+        match fit(fmus, source, target, connect, findings) {
+            Ok(link) => links.push(link),
+            Err((place, message)) => findings.rig(place, message),
+        }
+    }
+    Links::new(links)
+}
+
+/// One end, if it is a variable of the wanted causality.
+fn end(endpoint: &At<Endpoint>, fmus: &[DescribedFmu], wanted: Causality, findings: &mut Findings) -> Option<End> {
+    let Endpoint { fmu, variable } = &endpoint.value;
+    let fmu = fmus.iter().position(|described| described.name() == fmu)?;
+    let described = &fmus[fmu];
+    let fits = |v: &Variable| v.causality == wanted && v.clock.is_none();
+    let (index, selection) = match find(described, variable) {
+        Named::Elements(index, selection) => (index, selection),
+        Named::Unsuitable(message) => {
+            findings.rig(endpoint.place, message);
+            return None;
+        }
+        Named::Nothing => {
+            // A name of the right kind is the better guess; any name is better than none.
+            let hint = match described.suggest(variable, fits) {
+                none if none.is_empty() => described.suggest(variable, |v| v.clock.is_none()),
+                hint => hint,
+            };
+            let hint = if hint.is_empty() { "; vecud inspect lists them".to_owned() } else { hint };
+            findings.rig(endpoint.place, format!("{} has no variable \"{variable}\"{hint}", described.name()));
+            return None;
+        }
+    };
+    let v = &described.variables()[index];
+    if v.clock.is_some() {
+        let message = format!("{} is a clock: clocks are connected by [[trigger]]", endpoint.value);
+        findings.rig(endpoint.place, message);
+    } else if v.causality != wanted {
+        let role = if wanted == Causality::Input { "to must name an input" } else { "from must name an output" };
+        let message = format!("{} is {}; {role}", endpoint.value, causality_with_article(v.causality));
+        findings.rig(endpoint.place, message);
+    } else {
+        return Some(((fmu, index), selection));
+    }
+    None
+}
+
+/// The connection, or where and why not.
+fn fit(
+    fmus: &[DescribedFmu],
+    (source, from): End,
+    (target, to): End,
+    connect: &RigConnect,
+    findings: &mut Findings,
+) -> Result<Link, (Place, String)> {
+    let (a_unit, b_unit) = (&fmus[source.0], &fmus[target.0]);
+    let (a, b) = (&a_unit.variables()[source.1], &b_unit.variables()[target.1]);
+    let (a_name, b_name) = (connect.from.value.to_string(), connect.to.value.to_string());
+    let bad = |message: String| Err((connect.to.place, message));
+    let Some(widening) = widening(a.variable_type, b.variable_type).filter(|_| from.shape == to.shape) else {
+        let (a_text, b_text) =
+            (type_and_shape(a.variable_type, &from.shape), type_and_shape(b.variable_type, &to.shape));
+        let hint = if from.shape == to.shape { lossy(a.variable_type, b.variable_type) } else { String::new() };
+        return bad(format!("{a_name} is {a_text}, but {b_name} is {b_text}{hint}"));
+    };
+    for (described, variable, name) in [(a_unit, a, &a_name), (b_unit, b, &b_name)] {
+        match described.elements(variable) {
+            0 => return bad(format!("{name} has no elements")),
+            1..=ELEMENTS => {}
+            _ => return bad(format!("{name} has more than the {ELEMENTS} elements that a connection can carry")),
+        }
+    }
+    if !has_input_clock(b_unit, b) {
+        return bad(format!(
+            "{b_name} belongs to an output clock: setting it is not supported yet by this version of vecud"
+        ));
+    }
+    let unit = match compare((a_unit, a), (b_unit, b), &a_name, &b_name, connect.units) {
+        Units::Same => None,
+        Units::Unknown(note) => {
+            findings.note(note);
+            None
+        }
+        Units::Convert(conversion) => Some(conversion),
+        Units::Incompatible(message) => return bad(message),
+    };
+    let capacity = capacity(a, b, connect, findings)?;
+    if from.elements().saturating_mul(capacity) > BYTES {
+        let (place, what) = match &connect.max_size {
+            Some(max_size) => (max_size.place, "choose a smaller max_size"),
+            None => (connect.to.place, "give the connection a smaller max_size"),
+        };
+        let message = format!(
+            "{a_name} may have {} times {capacity} bytes, but a connection can carry {BYTES}: {what}",
+            from.elements()
+        );
+        return Err((place, message));
+    }
+    Ok(Link { source, target, from, to, conversion: Conversion { widening, unit }, capacity })
+}
+
+/// What to say of types that do not connect: whether they would the other way round.
+fn lossy(from: VariableType, to: VariableType) -> String {
+    let (a, b) = (type_name(from), type_name(to));
+    match widening(to, from) {
+        Some(_) => {
+            let article = if b.starts_with(['E', 'I']) { "an" } else { "a" };
+            format!("; not every {a} is {article} {b} (only from {b} to {a} nothing gets lost)")
+        }
+        None => "; neither holds all values of the other".to_owned(),
+    }
+}
+
+/// Bytes that an element of a string or binary may have on this connection; 0 for other types.
+fn capacity(
+    a: &Variable,
+    b: &Variable,
+    connect: &RigConnect,
+    findings: &mut Findings,
+) -> Result<usize, (Place, String)> {
+    let (from, to) = (&connect.from.value, &connect.to.value);
+    let size = |v: &Variable| v.max_size.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
+    match (a.variable_type, &connect.max_size) {
+        (VariableType::String, max_size) => Ok(max_size.as_ref().map_or(STRING, |size| size.value)),
+        (VariableType::Binary, Some(written)) => match size(b) {
+            Some(largest) if written.value > largest => {
+                let message =
+                    format!("max_size is {}, but {to} takes at most {largest} bytes (maxSize)", written.value);
+                Err((written.place, message))
+            }
+            _ => Ok(size(a).map_or(written.value, |largest| written.value.min(largest))),
+        },
+        (VariableType::Binary, None) => match (size(a), size(b)) {
+            (Some(largest), Some(limit)) if largest > limit => {
+                let message = format!(
+                    "{from} has up to {largest} bytes, but {to} takes at most {limit} (maxSize); with max_size = {limit} in \
+                     this [[connect]], longer values are not passed on"
+                );
+                Err((connect.to.place, message))
+            }
+            (Some(largest), _) => Ok(largest),
+            (None, limit) => {
+                let capacity = limit.unwrap_or(BINARY);
+                findings.note(format!(
+                    "{from} does not say how long it gets (maxSize): values of more than {capacity} bytes are not passed on \
+                     to {to}; max_size in its [[connect]] changes that"
+                ));
+                Ok(capacity)
+            }
+        },
+        (other, Some(written)) => {
+            let message = format!("max_size is for String and Binary variables; {from} is {}", type_name(other));
+            Err((written.place, message))
+        }
+        (_, None) => Ok(0),
+    }
+}
+
+/// What the plan says of all connections. `fmus`: the instances that they are between.
+pub fn plans(
+    resolved: &Resolved,
+    tasks: &[TaskPlan],
+    fmus: &[FmuPlan],
+    findings: &mut Findings,
+) -> Vec<ConnectionPlan> {
+    // Every connection of the rig has its link, or there would be no plan.
+    let timing = resolved.rig.connects.iter().map(|connect| connect.timing).chain(std::iter::repeat(Timing::Immediate));
+    let variable = |(fmu, index): VariableId| {
+        let described = &resolved.fmus[fmu];
+        (described.name(), &described.variables()[index])
+    };
+    let plan = |(link, timing): (&Link, Timing)| {
+        let ((from_fmu, from), (to_fmu, to)) = (variable(link.source), variable(link.target));
+        ConnectionPlan {
+            from: format!("{from_fmu}.{}{}", from.name, link.from.text),
+            to: format!("{to_fmu}.{}{}", to.name, link.to.text),
+            timing,
+            delay: None,
+            from_type: from.variable_type,
+            variable_type: to.variable_type,
+            conversion: link.conversion,
+            units: link
+                .conversion
+                .unit
+                .and(from.unit.as_deref().zip(to.unit.as_deref()))
+                .map(|(a, b)| (a.to_owned(), b.to_owned())),
+            elements: link.from.elements(),
+            from_elements: link.from.runs.clone(),
+            to_elements: link.to.runs.clone(),
+            capacity: link.capacity,
+        }
+    };
+    let connections = resolved.links.iter().zip(timing).map(plan).collect();
+    delays::complete(connections, tasks, fmus, resolved.rig, findings)
 }

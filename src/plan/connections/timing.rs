@@ -1,7 +1,7 @@
 //! What a connection's timing means for its consumers, in words: the delay of a delayed one, and whether what an immediate
 //! one carries depends on the schedule (design S11, S15).
 
-use super::ends::{self, Ends};
+use super::delays::{Ends, ends};
 use crate::plan::table::interval_text;
 use crate::plan::{ConnectionPlan, Mode, Plan, Release, TaskId, Timing};
 use crate::time::{Fraction, Instant};
@@ -9,7 +9,7 @@ use crate::time::{Fraction, Instant};
 /// Everything about each connection, by its place, after the word that the rig has for it.
 pub fn words(plan: &Plan) -> Vec<String> {
     let roots = crate::plan::roots(&plan.tasks);
-    let ends = ends::of(plan.connections.len(), &plan.tasks, &plan.fmus);
+    let ends = ends(plan.connections.len(), &plan.tasks, &plan.fmus);
     let of = |(planned, ends): (&ConnectionPlan, Ends)| match planned.timing {
         Timing::Delayed => delayed(plan, &ends.producers, &roots),
         Timing::Immediate => immediate(plan, &ends),

@@ -3,14 +3,12 @@
 //! A variable belongs to exactly one *lane*: the tasks that may set it, which are those of its clocks, or all of the
 //! instance. So all commands for one variable are carried out in the order in which they were sent.
 
-use super::stimuli::Stimuli;
 use crate::fmu::description::{Causality, Dimension, ValueReference, Values, Variability, Variable, VariableType};
-use crate::plan::connections::links::Links;
-use crate::plan::findings::{ELEMENTS, Unit};
-use crate::plan::record::Columns;
-use crate::plan::tasks::owners::Owners;
+use crate::plan::described::{DescribedFmu, ELEMENTS};
+use crate::plan::priorities::Order;
+use crate::plan::resolved::Resolved;
 use crate::plan::words::causality_with_article;
-use crate::plan::{ControlKind, ControlPlan, ControlVariable, LanePlan, Length, SizePlan, TaskId};
+use crate::plan::{ControlKind, ControlPlan, ControlVariable, LanePlan, Length, SignalId, SizePlan, TaskId};
 
 /// Bytes that a string may have, and a binary without `maxSize`.
 const TEXT: usize = 1024;
@@ -18,13 +16,13 @@ const TEXT: usize = 1024;
 const LONGEST_TEXT: usize = 1 << 20;
 
 /// Tunable structural parameters that sizes of arrays may depend on.
-pub(in crate::plan) fn sizes(unit: &Unit) -> Vec<SizePlan> {
-    let sizes = unit.variables().iter().filter(|v| is_size(unit, v));
-    sizes.map(|v| SizePlan { reference: v.value_reference, start: unit.size_of(v.value_reference) }).collect()
+pub(in crate::plan) fn sizes(described: &DescribedFmu) -> Vec<SizePlan> {
+    let sizes = described.variables().iter().filter(|v| is_size(described, v));
+    sizes.map(|v| SizePlan { reference: v.value_reference, start: described.size_of(v.value_reference) }).collect()
 }
 
-fn is_size(unit: &Unit, v: &Variable) -> bool {
-    unit.rig_controlled
+fn is_size(described: &DescribedFmu, v: &Variable) -> bool {
+    described.controlled
         && v.causality == Causality::StructuralParameter
         && v.variability == Variability::Tunable
         && v.variable_type == VariableType::UInt64
@@ -32,59 +30,52 @@ fn is_size(unit: &Unit, v: &Variable) -> bool {
 }
 
 /// The length of each dimension; those that a tunable structural parameter gives by its place among [`sizes`].
-pub(in crate::plan) fn lengths(unit: &Unit, v: &Variable) -> Vec<Length> {
+pub(in crate::plan) fn lengths(described: &DescribedFmu, v: &Variable) -> Vec<Length> {
     if v.dimensions.is_empty() {
         return Vec::new();
     }
-    let sizes: Vec<ValueReference> = sizes(unit).iter().map(|size| size.reference).collect();
+    let sizes: Vec<ValueReference> = sizes(described).iter().map(|size| size.reference).collect();
     let by_size = |dimension: &Dimension| match dimension {
         Dimension::Structural(reference) => sizes.iter().position(|size| size == reference),
         Dimension::Fixed(_) => None,
     };
     let length =
         |(dimension, length): (&Dimension, usize)| by_size(dimension).map_or(Length::Fixed(length), Length::By);
-    v.dimensions.iter().zip(unit.shape(v)).map(length).collect()
+    v.dimensions.iter().zip(described.shape(v)).map(length).collect()
 }
 
 /// Whether the variable can get another size while the instance runs.
-pub(in crate::plan) fn is_resizable(unit: &Unit, v: &Variable) -> bool {
-    lengths(unit, v).iter().any(|length| matches!(length, Length::By(_)))
+pub(in crate::plan) fn is_resizable(described: &DescribedFmu, v: &Variable) -> bool {
+    lengths(described, v).iter().any(|length| matches!(length, Length::By(_)))
 }
 
-/// Everything that can be set in one instance. `task` gives the task of a draft.
-pub(in crate::plan) fn plan(
-    unit: &Unit,
-    fmu: usize,
-    owners: &Owners,
-    task: impl Fn(usize) -> TaskId,
-    links: &Links,
-    stimuli: &Stimuli,
-    columns: &Columns,
-) -> ControlPlan {
+/// Everything that can be set in one instance.
+pub(in crate::plan) fn plan(resolved: &Resolved, fmu: usize, order: &Order) -> ControlPlan {
     let mut plan = ControlPlan::default();
-    if !unit.rig_controlled {
+    let (described, links) = (&resolved.fmus[fmu], &resolved.links);
+    if !described.controlled {
         return plan;
     }
-    for (index, v) in unit.variables().iter().enumerate() {
-        let connected = !links.feeding((fmu, index)).is_empty() || !links.fed_by((fmu, index)).is_empty();
-        let fed = stimuli.feeds(fmu, index);
-        let mut tasks: Vec<TaskId> = owners.setting(fmu, index).into_iter().map(&task).collect();
-        tasks.sort_unstable();
-        let number = settable(unit, v, (connected, fed), tasks.is_empty()).map(|structural| {
+    for (index, v) in described.variables().iter().enumerate() {
+        let id = (fmu, index);
+        let connected = !links.feeding(id).is_empty() || !links.fed_by(id).is_empty();
+        let fed = resolved.stimuli.feeds(id);
+        let tasks = order.tasks(&resolved.setting(id));
+        let number = settable(described, v, (connected, fed), tasks.is_empty()).map(|structural| {
             let kind = match structural {
-                true => {
-                    ControlKind::Structural { size: sizes(unit).iter().position(|s| s.reference == v.value_reference) }
-                }
+                true => ControlKind::Structural {
+                    size: sizes(described).iter().position(|s| s.reference == v.value_reference),
+                },
                 false => ControlKind::Value { lane: plan.lane(&tasks), tunable: v.causality == Causality::Parameter },
             };
-            plan.variables.push(variable(unit, v, kind, columns.of.get(&(fmu, index))));
+            plan.variables.push(variable(described, v, kind, resolved.columns.of_variable(id)));
             plan.variables.len() - 1
         });
-        for name in std::iter::once(&v.name).chain(v.aliases.iter().map(|alias| &alias.name)) {
-            plan.names.insert(name.clone(), number.clone());
+        for name in v.names() {
+            plan.names.insert(name.to_owned(), number.clone());
         }
-        if connected && is_resizable(unit, v) {
-            plan.connected.push((v.name.clone(), lengths(unit, v)));
+        if connected && is_resizable(described, v) {
+            plan.connected.push((v.name.clone(), lengths(described, v)));
         }
     }
     plan
@@ -100,7 +91,12 @@ impl ControlPlan {
 }
 
 /// Whether it is structural; or why the variable cannot be set while the instance runs.
-fn settable(unit: &Unit, v: &Variable, (connected, fed): (bool, bool), no_task: bool) -> Result<bool, String> {
+fn settable(
+    described: &DescribedFmu,
+    v: &Variable,
+    (connected, fed): (bool, bool),
+    no_task: bool,
+) -> Result<bool, String> {
     let why = |reason: &str| Err(reason.to_owned());
     match (v.causality, v.variability) {
         _ if v.clock.is_some() => why("it is a clock"),
@@ -110,7 +106,7 @@ fn settable(unit: &Unit, v: &Variable, (connected, fed): (bool, bool), no_task: 
         (Causality::Parameter | Causality::StructuralParameter, Variability::Fixed) => {
             why("it is fixed once the FMU is initialised; give it in the rig (start = { ... })")
         }
-        _ if unit.elements(v) > ELEMENTS => Err(format!("it has more than {ELEMENTS} elements")),
+        _ if described.elements(v) > ELEMENTS => Err(format!("it has more than {ELEMENTS} elements")),
         (Causality::StructuralParameter, _) => Ok(true),
         (Causality::Input | Causality::Parameter, _) if no_task && v.clocks.is_empty() => {
             why("its FMU has no input clock, so it is never set")
@@ -124,14 +120,7 @@ fn settable(unit: &Unit, v: &Variable, (connected, fed): (bool, bool), no_task: 
     }
 }
 
-fn variable(
-    unit: &Unit,
-    v: &Variable,
-    kind: ControlKind,
-    signals: Option<&Vec<crate::plan::SignalId>>,
-) -> ControlVariable {
-    let declared = v.declared_type.as_ref();
-    let items = declared.and_then(|name| unit.input.description.types.iter().find(|t| t.name == *name));
+fn variable(described: &DescribedFmu, v: &Variable, kind: ControlKind, signals: Vec<SignalId>) -> ControlVariable {
     let bytes = match v.variable_type {
         VariableType::String => Some(TEXT),
         VariableType::Binary => {
@@ -143,13 +132,13 @@ fn variable(
         reference: v.value_reference,
         name: v.name.clone(),
         variable_type: v.variable_type,
-        lengths: lengths(unit, v),
+        lengths: lengths(described, v),
         bytes,
         kind,
         min: v.min.as_deref().cloned(),
         max: v.max.as_deref().cloned(),
-        items: items.map(|t| t.items.iter().map(|item| item.value).collect()).unwrap_or_default(),
-        signals: signals.cloned().unwrap_or_default(),
+        items: described.items(v).iter().map(|item| item.value).collect(),
+        signals,
     }
 }
 

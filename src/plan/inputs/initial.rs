@@ -1,14 +1,13 @@
 //! Initialization Mode: whose outputs are read first, and which inputs get them (design S11).
 
-use super::start_values::Starts;
 use crate::fmu::description::{Causality, Variability, Variable};
 use crate::plan::Batch;
-use crate::plan::connections::links::Links;
-use crate::plan::connections::resolve::Link;
-use crate::plan::findings::{Findings, Unit};
+use crate::plan::connections::links::Link;
+use crate::plan::described::VariableId;
+use crate::plan::findings::Findings;
 use crate::plan::priorities::order::constrained;
-use crate::plan::record::Columns;
-use crate::plan::tasks::batches::{self, Wanted};
+use crate::plan::resolved::Resolved;
+use crate::plan::tasks::batches;
 
 /// What happens in Initialization Mode.
 pub struct Initial {
@@ -20,26 +19,21 @@ pub struct Initial {
     pub reads: Vec<Vec<Batch>>,
 }
 
-/// Works it out. Where FMUs feed each other in a circle, the input that closes it keeps its own start value.
-pub fn plan(
-    units: &[Unit],
-    wanted: &[Wanted],
-    links: &Links,
-    starts: &[Starts],
-    columns: &Columns,
-    findings: &mut Findings,
-) -> Initial {
-    let variable = |(fmu, index): (usize, usize)| &units[fmu].variables()[index];
+/// What is set and read, and in which order of the FMUs. Where these feed each other in a circle, the input that closes it
+/// keeps its own start value.
+pub fn plan(resolved: &Resolved, findings: &mut Findings) -> Initial {
+    let Resolved { fmus, links, wanted, .. } = resolved;
+    let variable = |(fmu, index): VariableId| &fmus[fmu].variables()[index];
     let carries = |link: &&Link| readable(variable(link.source)) && variable(link.target).clocks.is_empty();
     let initial: Vec<&Link> = links.iter().filter(carries).collect();
     let edges: Vec<(usize, usize)> =
         initial.iter().map(|link| (link.source.0, link.target.0)).filter(|(a, b)| a != b).collect();
-    let order = constrained(units.len(), &[], &edges);
-    let mut place = vec![0; units.len()];
+    let order = constrained(fmus.len(), &[], &edges);
+    let mut place = vec![0; fmus.len()];
     order.iter().enumerate().for_each(|(at, &fmu)| place[fmu] = at);
-    let mut written = vec![Vec::new(); units.len()];
+    let mut written = vec![Vec::new(); fmus.len()];
     for link in initial {
-        let full = |(fmu, index): (usize, usize)| format!("{}.{}", units[fmu].name(), variable((fmu, index)).name);
+        let full = |(fmu, index): VariableId| format!("{}.{}", fmus[fmu].name(), variable((fmu, index)).name);
         if place[link.source.0] < place[link.target.0] {
             written[link.target.0].push(link.target.1);
         } else {
@@ -52,27 +46,27 @@ pub fn plan(
         }
     }
     let (mut writes, mut reads) = (Vec::new(), Vec::new());
-    for (fmu, unit) in units.iter().enumerate() {
+    for (fmu, described) in fmus.iter().enumerate() {
         written[fmu].sort_unstable();
         // An array may have several sources.
         written[fmu].dedup();
         let feeds = |i: usize| !links.fed_by((fmu, i)).is_empty();
         let is_read = |&i: &usize| {
-            let v = &unit.variables()[i];
+            let v = &described.variables()[i];
             let given = v.variability == Variability::Constant
                 || matches!(v.causality, Causality::Parameter | Causality::StructuralParameter);
             match v.causality {
                 // Recorded: its start value is not what it starts with. Most are recorded where they are set.
                 Causality::Input => {
-                    written[fmu].binary_search(&i).is_ok() && !wanted[fmu].is_recorded_when_set(unit, i)
+                    written[fmu].binary_search(&i).is_ok() && !wanted[fmu].is_recorded_when_set(described, i)
                 }
                 // The start value of an array that the rig has resized is nobody's but the FMU's.
-                _ => readable(v) && (feeds(i) || !given || unit.is_resized(v)),
+                _ => readable(v) && (feeds(i) || !given || described.is_resized(v)),
             }
         };
         let read: Vec<usize> = wanted[fmu].read.iter().copied().filter(is_read).collect();
-        writes.push(batches::written(units, fmu, written[fmu].iter().copied(), &wanted[fmu], links, starts, columns));
-        reads.push(batches::read(units, fmu, read, &wanted[fmu], links, columns));
+        writes.push(batches::written(resolved, fmu, written[fmu].iter().copied()));
+        reads.push(batches::read(resolved, fmu, read));
     }
     Initial { order, writes, reads }
 }

@@ -2,9 +2,8 @@
 //! makes of them.
 
 pub mod control;
+pub mod elements;
 pub mod initial;
-pub mod selection;
 pub mod start_values;
 pub mod stimuli;
 pub mod stimulus;
-pub mod values;

@@ -1,34 +1,35 @@
 //! Start values of the rig, checked against the variables that they are for.
 
-use super::selection::{Named, Selection, find};
-use super::values::replaced;
+use super::elements::replaced;
+use super::elements::{Named, Selection, find};
 use crate::fmu::description::{Causality, EnumerationItem, Initial, Values, Variability, Variable, VariableType};
 use crate::plan::StartValue;
-use crate::plan::findings::{ELEMENTS, Findings, Unit};
+use crate::plan::described::{DescribedFmu, ELEMENTS};
+use crate::plan::findings::Findings;
 use crate::plan::tasks::batches::start_of;
 use crate::plan::words::{causality_with_article, type_name};
 use crate::rig::{At, RigValue, float_text, suggestion};
 use std::collections::BTreeMap;
 
-/// Of one FMU: by index of the variable, so in document order.
+/// Start values of one FMU by the index of their variable, so in document order.
 pub type Starts = BTreeMap<usize, StartValue>;
 
 /// Values of structural parameters, on which the sizes of others depend: to be known before everything else.
-pub fn structure(unit: &Unit, findings: &mut Findings) -> Starts {
-    of(unit, true, findings)
+pub fn structure(described: &DescribedFmu, findings: &mut Findings) -> Starts {
+    of(described, true, findings)
 }
 
 /// All other start values of one FMU that can be set.
-pub fn resolve(unit: &Unit, findings: &mut Findings) -> Starts {
-    of(unit, false, findings)
+pub fn resolve(described: &DescribedFmu, findings: &mut Findings) -> Starts {
+    of(described, false, findings)
 }
 
-fn of(unit: &Unit, structural: bool, findings: &mut Findings) -> Starts {
+fn of(described: &DescribedFmu, structural: bool, findings: &mut Findings) -> Starts {
     let mut starts = Starts::new();
     // What of each variable has been given already.
     let mut given: BTreeMap<usize, Vec<Selection>> = BTreeMap::new();
-    for (name, value) in &unit.rig.start {
-        let (index, selection) = match find(unit, &name.value) {
+    for (name, value) in &described.rig.start {
+        let (index, selection) = match find(described, &name.value) {
             Named::Elements(index, selection) => (index, selection),
             // Told with the others.
             _ if structural => continue,
@@ -37,36 +38,40 @@ fn of(unit: &Unit, structural: bool, findings: &mut Findings) -> Starts {
                 continue;
             }
             Named::Nothing => {
-                let hint = match unit.suggest(&name.value, |v| settable(v).is_ok()) {
-                    none if none.is_empty() => unit.suggest(&name.value, |v| v.clock.is_none()),
+                let hint = match described.suggest(&name.value, |v| settable(v).is_ok()) {
+                    none if none.is_empty() => described.suggest(&name.value, |v| v.clock.is_none()),
                     hint => hint,
                 };
-                findings.rig(name.place, format!("{} has no variable \"{}\"{hint}", unit.name(), name.value));
+                findings.rig(name.place, format!("{} has no variable \"{}\"{hint}", described.name(), name.value));
                 continue;
             }
         };
-        let v = &unit.variables()[index];
+        let v = &described.variables()[index];
         if (v.causality == Causality::StructuralParameter) != structural {
             continue;
         }
         if let Err(reason) = settable(v) {
-            findings.rig(name.place, format!("{}.{} cannot be given a start value: {reason}", unit.name(), name.value));
+            findings.rig(
+                name.place,
+                format!("{}.{} cannot be given a start value: {reason}", described.name(), name.value),
+            );
             continue;
         }
         let others = given.entry(index).or_default();
         if others.iter().any(|other| other.overlaps(&selection)) {
-            let message = format!("the start value of {}.{} is given twice (\"{}\")", unit.name(), v.name, name.value);
+            let message =
+                format!("the start value of {}.{} is given twice (\"{}\")", described.name(), v.name, name.value);
             findings.rig(name.place, message);
             continue;
         }
-        let Some(mut values) = convert(unit, v, &selection, name, value, findings) else { continue };
+        let Some(mut values) = convert(described, v, &selection, name, value, findings) else { continue };
         if selection.partial {
             // The other elements: given by other keys, or as in the XML.
-            let Some(rest) = start_of(unit, index, &starts) else {
+            let Some(rest) = start_of(described, index, &starts) else {
                 let message = format!(
                     "{}.{} has no start value in its description for the elements that \"{}\" leaves out: give it one as a \
                      whole",
-                    unit.name(),
+                    described.name(),
                     v.name,
                     name.value
                 );
@@ -108,31 +113,38 @@ fn settable(v: &Variable) -> Result<(), String> {
 
 /// The values of the selected elements, which `name` names.
 fn convert(
-    unit: &Unit,
+    described: &DescribedFmu,
     v: &Variable,
     selection: &Selection,
     name: &At<String>,
     value: &At<RigValue>,
     findings: &mut Findings,
 ) -> Option<Values> {
-    if unit.elements(v) > ELEMENTS {
-        let message =
-            format!("{}.{} has more than {ELEMENTS} elements: it cannot be given a start value", unit.name(), v.name);
+    if described.elements(v) > ELEMENTS {
+        let message = format!(
+            "{}.{} has more than {ELEMENTS} elements: it cannot be given a start value",
+            described.name(),
+            v.name
+        );
         findings.rig(value.place, message);
         return None;
     }
     let elements = selection.elements();
     let scalars: Vec<At<&RigValue>> = match &value.value {
         RigValue::Array(list) if selection.shape.is_empty() => {
-            let message =
-                format!("{}.{} is a scalar, but its start value is a list of {}", unit.name(), name.value, list.len());
+            let message = format!(
+                "{}.{} is a scalar, but its start value is a list of {}",
+                described.name(),
+                name.value,
+                list.len()
+            );
             findings.rig(value.place, message);
             return None;
         }
         RigValue::Array(list) if list.len() != elements => {
             let message = format!(
                 "{}.{} has {elements} elements, but its start value has {}",
-                unit.name(),
+                described.name(),
                 name.value,
                 list.len()
             );
@@ -143,15 +155,13 @@ fn convert(
         // One value fills the array.
         single => (0..elements).map(|_| At { value: single, place: value.place }).collect(),
     };
-    let declared = v.declared_type.as_ref();
-    let items = declared.and_then(|name| unit.input.description.types.iter().find(|t| t.name == *name));
-    let items = items.map(|t| t.items.as_slice()).unwrap_or_default();
+    let items = described.items(v);
     let mut values = Vec::with_capacity(scalars.len());
     for scalar in scalars {
         match number(v, items, scalar.value).and_then(|number| in_limits(v, number)) {
             Ok(number) => values.push(number),
             Err(reason) => {
-                findings.rig(scalar.place, format!("the start value of {}.{} {reason}", unit.name(), v.name));
+                findings.rig(scalar.place, format!("the start value of {}.{} {reason}", described.name(), v.name));
                 return None;
             }
         }

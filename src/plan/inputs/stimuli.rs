@@ -1,15 +1,18 @@
 //! Stimuli: each column that is used names an input that nothing else feeds, or a triggered clock that nothing else ticks.
 
 use super::control;
-use super::selection::{Named, Selection, find};
+use super::elements::{Named, Selection, find};
 use super::start_values::Starts;
 use crate::fmu::description::{Causality, IntervalVariability, VariableType};
-use crate::plan::clocks::drafts::{Draft, is_input_clock, named};
+use crate::plan::clocks::candidates::{Candidate, is_input_clock, named};
 use crate::plan::connections::links::Links;
-use crate::plan::findings::{Findings, Unit};
-use crate::plan::tasks::batches::{Wanted, has_start, start_of};
+use crate::plan::described::{DescribedFmu, VariableId};
+use crate::plan::findings::Findings;
+use crate::plan::priorities::Order;
+use crate::plan::resolved::Resolved;
+use crate::plan::tasks::batches::{has_input_clock, has_start, start_of};
 use crate::plan::words::{causality_with_article, kind_in, type_name};
-use crate::plan::{FedClock, FedElement, FedValue, Release, StimulusPlan, TaskId, TaskPlan};
+use crate::plan::{BatchItem, FedClock, FedElement, FedValue, Release, StimulusPlan, TaskId};
 use crate::rig::{At, Endpoint, Interpolation, Place, Problem, Rig, RigStimulus, StimulusHeader, suggestion};
 use std::collections::{BTreeSet, HashMap};
 
@@ -26,8 +29,7 @@ const TOLD: usize = 20;
 struct Input {
     stimulus: usize,
     value: usize,
-    /// (index of the FMU, index of the variable).
-    variable: (usize, usize),
+    variable: VariableId,
     element: usize,
 }
 
@@ -35,7 +37,7 @@ struct Input {
 pub struct Stimuli {
     plans: Vec<StimulusPlan>,
     inputs: Vec<Input>,
-    /// By stimulus: the draft that each of its columns ticks.
+    /// By stimulus: the candidate that each of its columns ticks.
     ticked: Vec<Vec<usize>>,
 }
 
@@ -59,12 +61,12 @@ struct Use<'a> {
 
 /// What a column feeds.
 enum Target {
-    Input { variable: (usize, usize), element: usize },
-    Clock { draft: usize },
+    Input { variable: VariableId, element: usize },
+    Clock { candidate: usize },
 }
 
-/// Resolves all stimuli, and makes the clocks that they tick theirs.
-pub fn resolve(rig: &Rig, units: &[Unit], drafts: &mut [Draft], findings: &mut Findings) -> Stimuli {
+/// Finds what each column of all stimuli feeds.
+pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], candidates: &[Candidate], findings: &mut Findings) -> Stimuli {
     let mut all = Stimuli { plans: Vec::new(), inputs: Vec::new(), ticked: Vec::new() };
     // What is fed already: by which column of which file.
     let mut taken: HashMap<(usize, usize, usize), String> = HashMap::new();
@@ -96,7 +98,7 @@ pub fn resolve(rig: &Rig, units: &[Unit], drafts: &mut [Draft], findings: &mut F
                 findings.rig(own.file.place, format!("{message}; {hint}"));
                 break;
             }
-            let target = match target(rig, units, drafts, own, &used.target) {
+            let target = match target(rig, fmus, candidates, own, &used.target) {
                 Ok(target) => target,
                 Err(Unfit::Foreign(_)) if own.recording && own.columns.is_none() => continue,
                 Err(Unfit::Foreign(message) | Unfit::Wrong(message)) => {
@@ -107,7 +109,7 @@ pub fn resolve(rig: &Rig, units: &[Unit], drafts: &mut [Draft], findings: &mut F
             };
             let key = match target {
                 Target::Input { variable, element } => (variable.0, variable.1, element),
-                Target::Clock { draft } => (usize::MAX, draft, 0),
+                Target::Clock { candidate } => (usize::MAX, candidate, 0),
             };
             let here = format!("column \"{}\" of {}", used.column, plan.file);
             if let Some(first) = taken.insert(key, here) {
@@ -117,19 +119,18 @@ pub fn resolve(rig: &Rig, units: &[Unit], drafts: &mut [Draft], findings: &mut F
             }
             match target {
                 Target::Input { variable, element } => {
-                    let v = &units[variable.0].variables()[variable.1];
+                    let v = &fmus[variable.0].variables()[variable.1];
                     all.inputs.push(Input { stimulus, value: plan.values.len(), variable, element });
                     plan.values.push(FedValue {
                         cell: used.cell,
                         column: used.column.to_owned(),
                         to: used.target.to_string(),
                         variable_type: v.variable_type,
-                        items: items(&units[variable.0], variable.1),
+                        items: fmus[variable.0].items(v).iter().map(|item| (item.name.clone(), item.value)).collect(),
                     });
                 }
-                Target::Clock { draft } => {
-                    drafts[draft].release = Release::Stimulus { stimulus, tick: plan.ticks.len() };
-                    ticked.push(draft);
+                Target::Clock { candidate } => {
+                    ticked.push(candidate);
                     // Its task is known when tasks are sorted.
                     plan.ticks.push(FedClock {
                         cell: used.cell,
@@ -223,45 +224,53 @@ fn some_of<'n>(names: impl Iterator<Item = &'n str>) -> String {
 }
 
 /// What a column is for.
-fn target(rig: &Rig, units: &[Unit], drafts: &[Draft], own: &RigStimulus, to: &Endpoint) -> Result<Target, Unfit> {
+fn target(
+    rig: &Rig,
+    fmus: &[DescribedFmu],
+    candidates: &[Candidate],
+    own: &RigStimulus,
+    to: &Endpoint,
+) -> Result<Target, Unfit> {
     use Unfit::{Foreign, Wrong};
-    let Some(fmu) = units.iter().position(|unit| unit.name() == to.fmu) else {
-        let every = units.iter().flat_map(|unit| {
-            let fits = unit.variables().iter().filter(|v| v.causality == Causality::Input);
-            fits.map(|v| format!("{}.{}", unit.name(), v.name))
+    let Some(fmu) = fmus.iter().position(|described| described.name() == to.fmu) else {
+        let every = fmus.iter().flat_map(|described| {
+            let fits = described.variables().iter().filter(|v| v.causality == Causality::Input);
+            fits.map(|v| format!("{}.{}", described.name(), v.name))
         });
         let every: Vec<String> = every.collect();
         let written = if to.fmu.is_empty() { to.variable.clone() } else { to.to_string() };
         let hint = suggestion(&written, every.iter().map(String::as_str));
-        let hint = if hint.is_empty() { some_of(units.iter().map(Unit::name)) } else { hint };
+        let hint = if hint.is_empty() { some_of(fmus.iter().map(DescribedFmu::name)) } else { hint };
         return Err(Foreign(format!("\"{written}\" begins with no FMU of the rig{hint}")));
     };
-    let unit = &units[fmu];
-    if let Some((index, element)) = named(unit, &to.variable).filter(|(i, _)| unit.variables()[*i].clock.is_some()) {
-        return clock(rig, unit, fmu, drafts, (index, element), to);
+    let described = &fmus[fmu];
+    if let Some((index, element)) =
+        named(described, &to.variable).filter(|(i, _)| described.variables()[*i].clock.is_some())
+    {
+        return clock(rig, described, fmu, candidates, (index, element), to);
     }
-    let (index, selection) = match find(unit, &to.variable) {
+    let (index, selection) = match find(described, &to.variable) {
         Named::Elements(index, selection) => (index, selection),
         Named::Unsuitable(message) => return Err(Wrong(message)),
         Named::Nothing => {
-            let hint = match unit.suggest(&to.variable, |v| v.causality == Causality::Input) {
+            let hint = match described.suggest(&to.variable, |v| v.causality == Causality::Input) {
                 none if none.is_empty() => "; vecud inspect lists them".to_owned(),
                 hint => hint,
             };
-            return Err(Foreign(format!("{} has no variable \"{}\"{hint}", unit.name(), to.variable)));
+            return Err(Foreign(format!("{} has no variable \"{}\"{hint}", described.name(), to.variable)));
         }
     };
-    let v = &unit.variables()[index];
+    let v = &described.variables()[index];
     if v.causality != Causality::Input {
         let what = causality_with_article(v.causality);
         return Err(Foreign(format!("{to} is {what}: a stimulus feeds inputs and triggered input clocks")));
     }
-    if !crate::plan::tasks::batches::has_input_clock(unit, v) {
+    if !has_input_clock(described, v) {
         return Err(Foreign(format!(
             "{to} belongs to an output clock: setting it is not supported yet by this version of vecud"
         )));
     }
-    if let Some(place) = connected(rig, unit, index, &selection) {
+    if let Some(place) = connected(rig, described, index, &selection) {
         let place = format!("{}:{}", rig.file.display(), place.line);
         return Err(Foreign(format!("{to} has a source already, a connection ({place}): an input has one")));
     }
@@ -276,7 +285,7 @@ fn target(rig: &Rig, units: &[Unit], drafts: &[Draft], own: &RigStimulus, to: &E
             return Err(Wrong(message));
         }
     };
-    if control::is_resizable(unit, v) {
+    if control::is_resizable(described, v) {
         return Err(Wrong(format!("{to} can get another size while it runs: a stimulus feeds arrays of fixed size")));
     }
     let floats = matches!(v.variable_type, VariableType::Float32 | VariableType::Float64);
@@ -291,9 +300,9 @@ fn target(rig: &Rig, units: &[Unit], drafts: &[Draft], own: &RigStimulus, to: &E
 }
 
 /// Where the connection is that feeds one of these elements.
-fn connected(rig: &Rig, unit: &Unit, index: usize, selection: &Selection) -> Option<Place> {
-    let mut own = rig.connects.iter().filter(|connect| connect.to.value.fmu == unit.name());
-    let overlaps = |connect: &&crate::rig::RigConnect| match find(unit, &connect.to.value.variable) {
+fn connected(rig: &Rig, described: &DescribedFmu, index: usize, selection: &Selection) -> Option<Place> {
+    let mut own = rig.connects.iter().filter(|connect| connect.to.value.fmu == described.name());
+    let overlaps = |connect: &&crate::rig::RigConnect| match find(described, &connect.to.value.variable) {
         Named::Elements(other, elements) => other == index && elements.overlaps(selection),
         _ => false,
     };
@@ -302,72 +311,80 @@ fn connected(rig: &Rig, unit: &Unit, index: usize, selection: &Selection) -> Opt
 
 fn clock(
     rig: &Rig,
-    unit: &Unit,
+    described: &DescribedFmu,
     fmu: usize,
-    drafts: &[Draft],
+    candidates: &[Candidate],
     (index, element): (usize, Option<usize>),
     to: &Endpoint,
 ) -> Result<Target, Unfit> {
     use Unfit::{Foreign, Wrong};
-    let v = &unit.variables()[index];
+    let v = &described.variables()[index];
     let Some(c) = v.clock.as_ref().filter(|_| is_input_clock(v)) else {
         return Err(Foreign(format!("{to} is no input clock: nothing can trigger it")));
     };
     if let Some(by) = c.triggered_by {
-        let by = unit.find_reference(by).map_or("an output clock", |i| &unit.variables()[i].name);
+        let by = described.find_reference(by).map_or("an output clock", |i| &described.variables()[i].name);
         return Err(Foreign(format!("{to} is triggered by {by} of the FMU itself (triggeredBy): no stimulus can")));
     }
     if c.interval_variability != IntervalVariability::Triggered {
-        let kind = kind_in(unit.abi(), c.interval_variability);
-        let wanted = kind_in(unit.abi(), IntervalVariability::Triggered);
+        let kind = kind_in(described.abi(), c.interval_variability);
+        let wanted = kind_in(described.abi(), IntervalVariability::Triggered);
         return Err(Foreign(format!("{to} is a {kind} clock: a stimulus ticks only {wanted} clocks")));
     }
     let meant = |d: &usize| {
-        let draft = &drafts[*d];
-        (draft.fmu, draft.variable) == (fmu, index) && element.is_none_or(|e| draft.element == e)
+        let candidate = &candidates[*d];
+        (candidate.fmu, candidate.variable) == (fmu, index) && element.is_none_or(|e| candidate.element == e)
     };
-    let targets: Vec<usize> = (0..drafts.len()).filter(meant).collect();
-    let [draft] = targets.as_slice() else {
+    let targets: Vec<usize> = (0..candidates.len()).filter(meant).collect();
+    let [candidate] = targets.as_slice() else {
         return Err(Wrong(format!("{to} is an array: a column ticks one element, such as {to}[1]")));
     };
     let same = |other: &Endpoint| {
         other.fmu == to.fmu
-            && named(unit, &other.variable)
-                .is_some_and(|(i, e)| i == index && e.is_none_or(|e| e == drafts[*draft].element))
+            && named(described, &other.variable)
+                .is_some_and(|(i, e)| i == index && e.is_none_or(|e| e == candidates[*candidate].element))
     };
     if let Some(trigger) = rig.triggers.iter().find(|trigger| same(&trigger.clock.value)) {
         let place = format!("{}:{}", rig.file.display(), trigger.clock.place.line);
         return Err(Foreign(format!("{to} has a trigger already, a [[trigger]] ({place}): a clock has one")));
     }
-    Ok(Target::Clock { draft: *draft })
-}
-
-fn items(unit: &Unit, index: usize) -> Vec<(String, i64)> {
-    let declared = unit.variables()[index].declared_type.as_ref();
-    let items = declared.and_then(|name| unit.input.description.types.iter().find(|t| t.name == *name));
-    let items = items.map(|t| t.items.as_slice()).unwrap_or_default();
-    items.iter().map(|item| (item.name.clone(), item.value)).collect()
+    Ok(Target::Clock { candidate: *candidate })
 }
 
 impl Stimuli {
-    /// Inputs that are fed are set.
-    pub fn want(&self, wanted: &mut [Wanted]) {
-        for input in &self.inputs {
-            wanted[input.variable.0].written.insert(input.variable.1);
+    /// The same candidates, of which those that a column ticks are released by it.
+    pub fn ticking(&self, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+        for (stimulus, ticked) in self.ticked.iter().enumerate() {
+            for (tick, &candidate) in ticked.iter().enumerate() {
+                candidates[candidate].release = Release::Stimulus { stimulus, tick };
+            }
         }
+        candidates
+    }
+
+    /// The variables that are fed; one of which several elements are, several times.
+    pub fn inputs(&self) -> impl Iterator<Item = VariableId> {
+        self.inputs.iter().map(|input| input.variable)
     }
 
     /// Whether a stimulus feeds this input.
-    pub fn feeds(&self, fmu: usize, variable: usize) -> bool {
-        self.inputs.iter().any(|input| input.variable == (fmu, variable))
+    pub fn feeds(&self, variable: VariableId) -> bool {
+        self.inputs().any(|input| input == variable)
     }
 
     /// An array of which not all elements are fed needs values for the others.
-    pub fn check_parts(&self, rig: &Rig, units: &[Unit], links: &Links, starts: &[Starts], findings: &mut Findings) {
-        let variables: BTreeSet<(usize, usize)> = self.inputs.iter().map(|input| input.variable).collect();
+    pub fn check_parts(
+        &self,
+        rig: &Rig,
+        fmus: &[DescribedFmu],
+        links: &Links,
+        starts: &[Starts],
+        findings: &mut Findings,
+    ) {
+        let variables: BTreeSet<VariableId> = self.inputs().collect();
         for (fmu, index) in variables {
-            let (unit, v) = (&units[fmu], &units[fmu].variables()[index]);
-            if self.is_whole(unit, (fmu, index), links) || has_start(unit, index, &starts[fmu]) {
+            let (described, v) = (&fmus[fmu], &fmus[fmu].variables()[index]);
+            if self.is_whole(described, (fmu, index), links) || has_start(described, index, &starts[fmu]) {
                 continue;
             }
             let input = self.inputs.iter().find(|input| input.variable == (fmu, index));
@@ -376,7 +393,7 @@ impl Stimuli {
                 place,
                 format!(
                     "{}.{} has no start value for the elements that no column feeds: feed all of them",
-                    unit.name(),
+                    described.name(),
                     v.name
                 ),
             );
@@ -384,36 +401,29 @@ impl Stimuli {
     }
 
     /// Whether every element is fed by a stimulus.
-    fn is_whole(&self, unit: &Unit, variable: (usize, usize), links: &Links) -> bool {
-        let own = self.inputs.iter().filter(|input| input.variable == variable).count();
-        own == unit.elements(&unit.variables()[variable.1]) && links.feeding(variable).is_empty()
+    fn is_whole(&self, described: &DescribedFmu, variable: VariableId, links: &Links) -> bool {
+        let own = self.inputs().filter(|input| *input == variable).count();
+        own == described.elements(&described.variables()[variable.1]) && links.feeding(variable).is_empty()
     }
 
-    /// The plans, with the tasks that they tick; and what feeds them goes to the inputs of the tasks.
-    pub fn complete(
-        mut self,
-        units: &[Unit],
-        links: &Links,
-        starts: &[Starts],
-        task: impl Fn(usize) -> TaskId,
-        tasks: &mut [TaskPlan],
-    ) -> Vec<StimulusPlan> {
-        for (plan, ticked) in self.plans.iter_mut().zip(&self.ticked) {
-            plan.ticks.iter_mut().zip(ticked).for_each(|(tick, draft)| tick.task = task(*draft));
+    /// Adds to an input what stimuli feed of it.
+    pub fn feed(&self, resolved: &Resolved, (fmu, variable): VariableId, item: &mut BatchItem) {
+        let own = self.inputs.iter().filter(|input| input.variable == (fmu, variable));
+        item.stimuli = own
+            .map(|input| FedElement { stimulus: input.stimulus, value: input.value, element: input.element })
+            .collect();
+        let described = &resolved.fmus[fmu];
+        if !item.stimuli.is_empty() && !self.is_whole(described, (fmu, variable), &resolved.links) {
+            item.start = start_of(described, variable, &resolved.starts[fmu]);
         }
-        for planned in tasks {
-            let fmu = planned.fmu.0;
-            for item in planned.set.iter_mut().flat_map(|batch| &mut batch.items) {
-                let Some(index) = units[fmu].find_reference(item.reference) else { continue };
-                let own = self.inputs.iter().filter(|input| input.variable == (fmu, index));
-                item.stimuli = own
-                    .map(|input| FedElement { stimulus: input.stimulus, value: input.value, element: input.element })
-                    .collect();
-                if !item.stimuli.is_empty() && !self.is_whole(&units[fmu], (fmu, index), links) {
-                    item.start = start_of(&units[fmu], index, &starts[fmu]);
-                }
-            }
+    }
+
+    /// What the plan says of stimuli, with the tasks that they tick.
+    pub fn plans(&self, order: &Order) -> Vec<StimulusPlan> {
+        let mut plans = self.plans.clone();
+        for (plan, ticked) in plans.iter_mut().zip(&self.ticked) {
+            plan.ticks.iter_mut().zip(ticked).for_each(|(tick, candidate)| tick.task = order.task(*candidate));
         }
-        self.plans
+        plans
     }
 }

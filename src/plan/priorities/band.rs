@@ -1,7 +1,8 @@
 //! Which FIFO priorities partitions use where the process may not use all that the rig asks for (design S5, S8).
 
+use super::classes::Class;
 use super::folds::fold;
-use super::merge::{Class, Merged, Placed, TooNarrow, merge, unlimited};
+use super::merge::{Merged, Placed, TooNarrow, merge, unlimited};
 use crate::plan::{FifoReach, Mode};
 use crate::priority::FifoPriority;
 use std::ops::Range;

@@ -8,7 +8,8 @@
 //! since one long delay is worse than many short ones. Where execution times are not known, each is taken to be in
 //! proportion to its period: nearest periods come first. Of equal sums the one that leaves the more urgent levels alone.
 
-use super::merge::{Class, TooNarrow, keys};
+use super::classes::Class;
+use super::merge::{TooNarrow, keys};
 use std::ops::Range;
 
 /// The period of a class that has none, s.

@@ -5,25 +5,11 @@
 //! members of a class get the same; all lie in the band. Where the band is wide enough, a class with a shorter period never
 //! runs below one of another FMU with a longer one.
 
+use super::classes::Class;
 use super::order::constrained;
 use crate::priority::FifoPriority;
-use crate::time::{Fraction, Nanos};
+use crate::time::Fraction;
 use std::collections::{BTreeMap, HashMap, VecDeque};
-
-/// Clocks of one FMU with equal priority, or that share a FIFO priority.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Class {
-    /// Index of the FMU in the rig.
-    pub fmu: usize,
-    /// The FMU's core.
-    pub cpu: usize,
-    /// The shortest period in this class; `None`: it has none.
-    pub period: Option<Fraction>,
-    /// The execution times that the rig gives its clocks, all together; `None`: not all are given.
-    pub execution: Option<Nanos>,
-    /// The tasks, by their index before sorting, in document order.
-    pub members: Vec<usize>,
-}
 
 /// Where a class ended up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,121 @@
 //! One order over the priorities of all FMUs, and the FIFO priorities that it gets (design S5).
+//!
+//! Clocks of one FMU with equal priority are a [class](classes); [`merge`] puts the classes of all FMUs in one order;
+//! [`folds`] says which levels of one FMU share a FIFO priority where there are too few, and [`band`] where the priorities
+//! lie on this machine.
 
 pub mod band;
+mod classes;
 mod folds;
-pub mod merge;
+mod merge;
 pub mod order;
 pub mod shared;
+
+use super::findings::Findings;
+use super::resolved::Resolved;
+use super::{FifoReach, HostFacts, Mode, TaskId};
+use band::{Band, Placement, place, width};
+use classes::{Class, classes, feeds, ticks};
+use merge::{Merged, Placed, TooNarrow};
+
+/// The order of all tasks, most urgent first, and their FIFO priorities.
+pub struct Order {
+    /// Candidates, most urgent first, with what the order gives each.
+    pub ranks: Vec<Rank>,
+    /// By candidate: its task, whose number is its place in the order.
+    task_of: Vec<TaskId>,
+    /// The FIFO priorities that partitions use here, lowest and highest.
+    pub band: Band,
+    /// Why `SCHED_FIFO` is of no use here, although there is some.
+    pub cooperative: Option<TooNarrow>,
+}
+
+/// What the order gives a candidate.
+pub struct Rank {
+    pub candidate: usize,
+    /// Within its FMU; 0 is the most urgent.
+    pub level: usize,
+    pub placed: Placed,
+    pub cpu: usize,
+}
+
+impl Order {
+    fn new(classes: &[Class], Placement { merged, band, cooperative }: Placement) -> Order {
+        let mut ranks: Vec<Rank> = Vec::new();
+        for placed in merged.order {
+            let class = &classes[placed.class];
+            let level = classes[..placed.class].iter().filter(|other| other.fmu == class.fmu).count();
+            ranks.extend(class.members.iter().map(|&candidate| Rank { candidate, level, placed, cpu: class.cpu }));
+        }
+        let mut task_of = vec![TaskId(0); ranks.len()];
+        ranks.iter().enumerate().for_each(|(id, rank)| task_of[rank.candidate] = TaskId(id));
+        Order { ranks, task_of, band, cooperative }
+    }
+
+    /// The task that a candidate becomes.
+    pub fn task(&self, candidate: usize) -> TaskId {
+        self.task_of[candidate]
+    }
+
+    /// The tasks that these candidates become, most urgent first.
+    pub fn tasks(&self, candidates: &[usize]) -> Vec<TaskId> {
+        let mut tasks: Vec<TaskId> = candidates.iter().map(|&candidate| self.task(candidate)).collect();
+        tasks.sort_unstable();
+        tasks
+    }
+}
+
+/// Puts all candidates in order. `cpus`: the core of each FMU. Without room for it the order is empty, and a finding says so.
+pub fn order(resolved: &Resolved, cpus: &[usize], host: &HostFacts, findings: &mut Findings) -> Order {
+    let Resolved { rig, fmus, clocks, .. } = resolved;
+    let (asked, candidates) = (rig.host.fifo_priorities.value, &clocks.candidates);
+    let classes = classes(candidates, cpus);
+    let (feeds, ticks) = (feeds(resolved, &classes), ticks(resolved, &classes, width(asked)));
+    let watched = candidates.iter().any(|candidate| candidate.limits.max_execution.is_some());
+    let order = band::Order { classes: &classes, feeds: &feeds, ticks: &ticks };
+    let placement = place(order, asked, rig.mode, host.fifo, watched).unwrap_or_else(|narrow| {
+        let (low, high) = asked;
+        let levels = classes.iter().filter(|class| class.fmu == narrow.fmu).count();
+        let message = format!(
+            "{} has {levels} priority levels, which need {} FIFO priorities, but fifo_priorities = [{}, {}] has {}: a triggered \
+             level shares none with one that may tick it; make it wider (at most [1, 99]), or say in the model description \
+             (clocks of the output clocks and of the countdown clocks) which partitions tick them",
+            fmus[narrow.fmu].name(),
+            narrow.needed,
+            low.get(),
+            high.get(),
+            width(asked)
+        );
+        findings.rig(rig.host.fifo_priorities.place, message);
+        let merged = Merged { order: Vec::new(), disordered: Vec::new() };
+        Placement { merged, band: asked, cooperative: None }
+    });
+    refuse_sharing(resolved, &classes, host, findings);
+    for cpu in &placement.merged.disordered {
+        findings.note(format!(
+            "the band of FIFO priorities is so narrow that on core {cpu} a partition may run above one of another FMU that has a \
+             shorter period"
+        ));
+    }
+    Order::new(&classes, placement)
+}
+
+/// `strict_priorities` refuses to let levels of an FMU share FIFO priorities; where there are none, none are shared.
+fn refuse_sharing(Resolved { rig, fmus, .. }: &Resolved, classes: &[Class], host: &HostFacts, findings: &mut Findings) {
+    let (low, high) = rig.host.fifo_priorities.value;
+    let width = width((low, high));
+    let Some(place) = rig.host.strict_priorities.filter(|_| rig.mode == Mode::RealTime) else { return };
+    for own in classes.chunk_by(|a, b| a.fmu == b.fmu).filter(|own| own.len() > width) {
+        let (levels, fmu) = (own.len(), fmus[own[0].fmu].name());
+        let message = format!(
+            "strict_priorities = true: {fmu} has {levels} priority levels, but fifo_priorities = [{}, {}] has {width}, so that some \
+             would share a FIFO priority: make it wider (at most [1, 99]), or allow that by leaving strict_priorities out",
+            low.get(),
+            high.get()
+        );
+        match host.fifo {
+            FifoReach::Nothing => findings.note(format!("{message}. Here there are no FIFO priorities at all")),
+            _ => findings.rig(place, message),
+        }
+    }
+}

@@ -1,5 +1,101 @@
-//! What a task is besides its release and its priority: the variables that it sets and reads, and the name of its thread.
+//! Tasks: each candidate in its place in the order, with the variables that it sets and reads and the name of its thread.
 
 pub mod batches;
-pub mod names;
 pub mod owners;
+
+use super::clocks::causes;
+use super::priorities::Order;
+use super::resolved::Resolved;
+use super::{FmuId, PartitionPlan, TaskPlan, Work};
+use crate::fmu::description::IntervalVariability;
+use batches::Batches;
+use std::collections::HashSet;
+
+/// All tasks, most urgent first.
+pub fn plans(resolved: &Resolved, order: &Order) -> Vec<TaskPlan> {
+    let Resolved { fmus, clocks, .. } = resolved;
+    let candidates = || order.ranks.iter().map(|rank| &clocks.candidates[rank.candidate]);
+    let names: Vec<String> = candidates().map(|candidate| candidate.name(&fmus[candidate.fmu])).collect();
+    let fmu_names = candidates().map(|candidate| fmus[candidate.fmu].name());
+    let threads = thread_names(fmu_names.zip(names.iter().map(String::as_str)));
+    let mut batches = batches::of_tasks(resolved);
+    let mut tasks = Vec::with_capacity(order.ranks.len());
+    for ((rank, name), thread) in order.ranks.iter().zip(names).zip(threads) {
+        let candidate = &clocks.candidates[rank.candidate];
+        let variable = &fmus[candidate.fmu].variables()[candidate.variable];
+        let clock = variable.clock.as_ref();
+        let Batches { set, get } = std::mem::take(&mut batches[rank.candidate]);
+        tasks.push(TaskPlan {
+            fmu: FmuId(candidate.fmu),
+            name,
+            work: Work::Partition(PartitionPlan {
+                clock: variable.value_reference,
+                element: candidate.element,
+                kind: clock.map_or(IntervalVariability::Triggered, |clock| clock.interval_variability),
+                write_interval: candidate.write_interval,
+                write_shift: candidate.write_shift,
+                supports_fraction: clock.is_some_and(|clock| clock.supports_fraction),
+            }),
+            release: candidate.release.clone(),
+            caused_by: order.tasks(&causes::of(rank.candidate, fmus, clocks)),
+            urgency: Some(candidate.priority),
+            level: rank.level,
+            fifo: rank.placed.fifo,
+            cpu: rank.cpu,
+            thread,
+            overrun: candidate.overrun,
+            limits: candidate.limits,
+            figures: candidate.figures,
+            set,
+            get,
+        });
+    }
+    tasks
+}
+
+/// Bytes of a thread's name that the kernel keeps.
+const LENGTH: usize = 15;
+
+/// `<fmu>.<clock>` for each pair, cut to 15 bytes at a character boundary. Where two would be equal, the later ones end
+/// in `~2`, `~3`, …
+fn thread_names<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<String> {
+    let mut used = HashSet::new();
+    let unique = |(fmu, clock): (&str, &str)| {
+        let full: String = format!("{fmu}.{clock}").chars().filter(|c| !c.is_control()).collect();
+        let mut name = cut(&full, LENGTH).to_owned();
+        let mut number = 1;
+        while !used.insert(name.clone()) {
+            number += 1;
+            let suffix = format!("~{number}");
+            name = format!("{}{suffix}", cut(&full, LENGTH - suffix.len()));
+        }
+        name
+    };
+    pairs.into_iter().map(unique).collect()
+}
+
+fn cut(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_names_are_kept_and_long_ones_cut_and_kept_apart() {
+        let names = thread_names([("ecu", "task"), ("ecu", "controller_10ms"), ("ecu", "controller_100ms")]);
+        assert_eq!(names, ["ecu.task", "ecu.controller_", "ecu.controlle~2"]);
+    }
+
+    #[test]
+    fn no_character_is_cut_in_half() {
+        let names = thread_names([("motor", "Kühlwasser"), ("motor", "ääääääääää")]);
+        assert_eq!(names, ["motor.Kühlwass", "motor.ääää"]);
+        assert!(names.iter().all(|name| name.len() <= 15));
+    }
+}

@@ -255,6 +255,13 @@ pub struct Variable {
     pub column: u32,
 }
 
+impl Variable {
+    /// The name of the variable, then its aliases.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.name.as_str()).chain(self.aliases.iter().map(|alias| alias.name.as_str()))
+    }
+}
+
 /// The variable with whose value reference another one is got and set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AliasOf {

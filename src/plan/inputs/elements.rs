@@ -1,10 +1,13 @@
-//! Parts of arrays: `map[3]`, `map[2:4]`, `m[1,2]`, `m[1,:]`. Indices count from 1 in each dimension, elements are in
+//! Elements of arrays: which a rig means, and what they are filled with.
+//!
+//! Parts of arrays are written `map[3]`, `map[2:4]`, `m[1,2]`, `m[1,:]`. Indices count from 1 in each dimension, elements are in
 //! row-major order (FMI 3.0, 2.2.6.1).
 //!
 //! A variable's own name may end like that, so names come first: only where no variable is called `m[1]` is it an element
 //! of `m`.
 
-use crate::plan::findings::Unit;
+use crate::fmu::description::Values;
+use crate::plan::described::DescribedFmu;
 use crate::plan::words::shape_text;
 use std::ops::Range;
 
@@ -50,17 +53,17 @@ pub enum Named {
 }
 
 /// Finds the variable that a rig names.
-pub fn find(unit: &Unit, written: &str) -> Named {
-    if let Some(index) = unit.find(written) {
-        return Named::Elements(index, Selection::whole(unit.shape(&unit.variables()[index])));
+pub fn find(described: &DescribedFmu, written: &str) -> Named {
+    if let Some(index) = described.find(written) {
+        return Named::Elements(index, Selection::whole(described.shape(&described.variables()[index])));
     }
     let Some((name, indices)) = written.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')) else {
         return Named::Nothing;
     };
-    let Some(index) = unit.find(name) else { return Named::Nothing };
-    match select(&unit.shape(&unit.variables()[index]), indices) {
+    let Some(index) = described.find(name) else { return Named::Nothing };
+    match select(&described.shape(&described.variables()[index]), indices) {
         Ok(selection) => Named::Elements(index, selection),
-        Err(reason) => Named::Unsuitable(format!("{}.{written}: {reason}", unit.name())),
+        Err(reason) => Named::Unsuitable(format!("{}.{written}: {reason}", described.name())),
     }
 }
 
@@ -130,6 +133,69 @@ fn runs(ranges: &[Range<usize>], shape: &[usize]) -> Vec<Range<usize>> {
             });
     }
     runs
+}
+
+/// Does the same with every kind of values.
+macro_rules! for_each {
+    ($values:expr, $v:ident => $same:expr) => {
+        match $values {
+            Values::Float32($v) => Values::Float32($same),
+            Values::Float64($v) => Values::Float64($same),
+            Values::Int8($v) => Values::Int8($same),
+            Values::UInt8($v) => Values::UInt8($same),
+            Values::Int16($v) => Values::Int16($same),
+            Values::UInt16($v) => Values::UInt16($same),
+            Values::Int32($v) => Values::Int32($same),
+            Values::UInt32($v) => Values::UInt32($same),
+            Values::Int64($v) => Values::Int64($same),
+            Values::UInt64($v) => Values::UInt64($same),
+            Values::Boolean($v) => Values::Boolean($same),
+            Values::String($v) => Values::String($same),
+            Values::Binary($v) => Values::Binary($same),
+            Values::Clock($v) => Values::Clock($same),
+        }
+    };
+}
+
+/// All `elements` of an array, where one value may stand for all of them.
+pub fn expanded(values: &Values, elements: usize) -> Values {
+    fn fill<T: Clone>(values: &[T], elements: usize) -> Vec<T> {
+        match values {
+            [single] => vec![single.clone(); elements],
+            all => all.to_vec(),
+        }
+    }
+    for_each!(values, v => fill(v, elements))
+}
+
+/// `values` with the elements of `runs` replaced by those of `part`, in order.
+///
+/// # Panics
+/// When they are of different types.
+pub fn replaced(values: Values, runs: &[Range<usize>], part: &Values) -> Values {
+    fn replace<T: Clone>(mut values: Vec<T>, runs: &[Range<usize>], part: &[T]) -> Vec<T> {
+        let numbers = runs.iter().cloned().flatten();
+        numbers.zip(part).for_each(|(number, value)| values[number] = value.clone());
+        values
+    }
+    macro_rules! same_type {
+        ($($variant:ident)*) => {
+            match (values, part) {
+                $((Values::$variant(v), Values::$variant(part)) => Values::$variant(replace(v, runs, part)),)*
+                (values, part) => panic!("{part:?} is no part of {values:?}"),
+            }
+        };
+    }
+    same_type!(Float32 Float64 Int8 UInt8 Int16 UInt16 Int32 UInt32 Int64 UInt64 Boolean String Binary Clock)
+}
+
+/// Bytes of the longest string or binary.
+pub fn longest(values: &Values) -> usize {
+    match values {
+        Values::String(v) => v.iter().map(String::len).max().unwrap_or(0),
+        Values::Binary(v) => v.iter().map(Vec::len).max().unwrap_or(0),
+        _ => 0,
+    }
 }
 
 #[cfg(test)]

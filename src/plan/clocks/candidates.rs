@@ -1,7 +1,8 @@
-//! Input clocks and what activates them: drafts of the tasks, before they are sorted.
+//! Input clocks and when they tick by themselves: each is a candidate, a task before all are sorted.
 
 use crate::fmu::description::{Abi, Causality, Clock, IntervalVariability, Variable};
-use crate::plan::findings::{Findings, Unit};
+use crate::plan::described::DescribedFmu;
+use crate::plan::findings::Findings;
 use crate::plan::schedulability::Figures;
 use crate::plan::words::kind_in;
 use crate::plan::{Release, Timetable};
@@ -10,8 +11,8 @@ use crate::rig::{At, Limits, Mode, Overrun, Rig, RigClock};
 use crate::time::{Fraction, Instant, Nanos};
 use std::ops::RangeInclusive;
 
-/// A task that has no place in the merged order yet.
-pub struct Draft {
+/// A task that has no place in the merged order yet: of an input clock, or of an element of an array clock.
+pub struct Candidate {
     /// Index of its FMU.
     pub fmu: usize,
     /// Index of the clock among the FMU's variables.
@@ -20,7 +21,7 @@ pub struct Draft {
     pub element: usize,
     pub priority: FmiPriority,
     pub release: Release,
-    /// Its period, as far as the rig or the XML says.
+    /// The period of the clock, as far as the rig or the XML says.
     pub period: Option<Fraction>,
     pub write_interval: bool,
     pub write_shift: bool,
@@ -29,15 +30,15 @@ pub struct Draft {
     pub figures: Figures,
 }
 
-impl Draft {
+impl Candidate {
     /// Name of the clock, with `[i]` for an element.
-    pub fn name(&self, unit: &Unit) -> String {
-        element_name(&unit.variables()[self.variable].name, self.element)
+    pub fn name(&self, described: &DescribedFmu) -> String {
+        element_name(&described.variables()[self.variable].name, self.element)
     }
 
     /// Whether a variable belongs to this clock, and to this element of it.
-    pub fn owns(&self, unit: &Unit, v: &Variable) -> bool {
-        v.clocks.contains(&unit.variables()[self.variable].value_reference)
+    pub fn owns(&self, described: &DescribedFmu, v: &Variable) -> bool {
+        v.clocks.contains(&described.variables()[self.variable].value_reference)
             && (v.clock_element == 0 || self.element == 0 || v.clock_element == self.element)
     }
 }
@@ -48,28 +49,29 @@ pub fn element_name(clock: &str, element: usize) -> String {
 }
 
 /// The elements of a clock: 0 alone for a scalar, else their numbers.
-pub fn elements(unit: &Unit, clock: &Variable) -> RangeInclusive<usize> {
-    if clock.dimensions.is_empty() { 0..=0 } else { 1..=unit.elements(clock) }
+pub fn elements(described: &DescribedFmu, clock: &Variable) -> RangeInclusive<usize> {
+    if clock.dimensions.is_empty() { 0..=0 } else { 1..=described.elements(clock) }
 }
 
 /// The clock of that name, and which element when the name says so: `name[2]`.
-pub fn named(unit: &Unit, name: &str) -> Option<(usize, Option<usize>)> {
-    if let Some(index) = unit.find(name) {
+pub fn named(described: &DescribedFmu, name: &str) -> Option<(usize, Option<usize>)> {
+    if let Some(index) = described.find(name) {
         return Some((index, None));
     }
     let (clock, element) = name.strip_suffix(']')?.rsplit_once('[')?;
-    let (index, element) = (unit.find(clock)?, element.parse().ok()?);
-    let v = &unit.variables()[index];
-    let is_element = v.clock.is_some() && !v.dimensions.is_empty() && elements(unit, v).contains(&element);
+    let (index, element) = (described.find(clock)?, element.parse().ok()?);
+    let v = &described.variables()[index];
+    let is_element = v.clock.is_some() && !v.dimensions.is_empty() && elements(described, v).contains(&element);
     is_element.then_some((index, Some(element)))
 }
 
 /// After a name that no clock has: the elements that there are of an array, or what may have been meant.
-pub fn hint(unit: &Unit, name: &str, fits: fn(&Variable) -> bool) -> String {
+pub fn hint(described: &DescribedFmu, name: &str, fits: fn(&Variable) -> bool) -> String {
     let clock = name.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')).map(|(clock, _)| clock);
-    let found = clock.and_then(|clock| unit.find(clock)).map(|index| &unit.variables()[index]).filter(|v| fits(v));
-    let (Some(clock), Some(found)) = (clock, found) else { return unit.suggest(name, fits) };
-    match (found.dimensions.as_slice(), unit.elements(found)) {
+    let found =
+        clock.and_then(|clock| described.find(clock)).map(|index| &described.variables()[index]).filter(|v| fits(v));
+    let (Some(clock), Some(found)) = (clock, found) else { return described.suggest(name, fits) };
+    match (found.dimensions.as_slice(), described.elements(found)) {
         ([], _) => format!(": {clock} is no array"),
         (_, 0) => format!(": {clock} has no elements"),
         (_, 1) => format!(": {clock} has one element, {clock}[1]"),
@@ -80,37 +82,36 @@ pub fn hint(unit: &Unit, name: &str, fits: fn(&Variable) -> bool) -> String {
 /// Elements that an array clock may have: each is a thread.
 const ELEMENTS: usize = 256;
 
-/// Drafts for all input clocks of all FMUs, in rig order, then document order. Triggered clocks are `Never` here.
-pub fn drafts(rig: &Rig, units: &[Unit], findings: &mut Findings) -> Vec<Draft> {
-    let mut drafts = Vec::new();
-    for (fmu, unit) in units.iter().enumerate() {
-        for clock in &unit.rig.clocks {
-            check_name(unit, clock, findings);
+/// Candidates for all input clocks of all FMUs, in rig order, then document order. Triggered clocks are `Never` here.
+pub fn of_input_clocks(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) -> Vec<Candidate> {
+    let mut candidates = Vec::new();
+    for (fmu, described) in fmus.iter().enumerate() {
+        for clock in &described.rig.clocks {
+            check_name(described, clock, findings);
         }
-        if unit.input.description.scheduled_execution().is_none() {
+        if described.input.description.scheduled_execution().is_none() {
             continue;
         }
-        let before = drafts.len();
-        for (variable, v) in unit.variables().iter().enumerate() {
+        let before = candidates.len();
+        for (variable, v) in described.variables().iter().enumerate() {
             if let (Some(clock), Causality::Input) = (&v.clock, v.causality) {
-                let elements = elements(unit, v);
+                let elements = elements(described, v);
                 if *elements.end() > ELEMENTS {
                     let count = elements.end();
                     let message = format!("the clock \"{}\" has {count} elements; {ELEMENTS} are possible", v.name);
-                    findings.xml(unit, v, message);
+                    findings.xml(described, v, message);
                     continue;
                 }
-                drafts.extend(
-                    elements
-                        .filter_map(|element| draft(rig, Which { fmu, variable, element }, unit, v, clock, findings)),
-                );
+                candidates.extend(elements.filter_map(|element| {
+                    candidate(rig, Which { fmu, variable, element }, described, v, clock, findings)
+                }));
             }
         }
-        if drafts.len() == before && !unit.variables().iter().any(is_input_clock) {
-            findings.note(format!("{} has no input clock, so nothing of it is ever activated", unit.name()));
+        if candidates.len() == before && !described.variables().iter().any(is_input_clock) {
+            findings.note(format!("{} has no input clock, so nothing of it is ever activated", described.name()));
         }
     }
-    drafts
+    candidates
 }
 
 /// Whether a variable is an input clock.
@@ -123,17 +124,17 @@ pub fn is_output_clock(variable: &Variable) -> bool {
     variable.clock.is_some() && variable.causality == Causality::Output
 }
 
-fn check_name(unit: &Unit, clock: &RigClock, findings: &mut Findings) {
+fn check_name(described: &DescribedFmu, clock: &RigClock, findings: &mut Findings) {
     let name = &clock.name.value;
-    match named(unit, name).map(|(i, _)| &unit.variables()[i]) {
+    match named(described, name).map(|(i, _)| &described.variables()[i]) {
         Some(variable) if is_input_clock(variable) => {}
         Some(variable) => {
             let what = if variable.clock.is_some() { "no input clock, so it has no task" } else { "no clock" };
-            findings.rig(clock.name.place, format!("{}.{name} is {what}", unit.name()));
+            findings.rig(clock.name.place, format!("{}.{name} is {what}", described.name()));
         }
         None => {
-            let hint = hint(unit, name, is_input_clock);
-            findings.rig(clock.name.place, format!("{} has no input clock \"{name}\"{hint}", unit.name()));
+            let hint = hint(described, name, is_input_clock);
+            findings.rig(clock.name.place, format!("{} has no input clock \"{name}\"{hint}", described.name()));
         }
     }
 }
@@ -145,21 +146,21 @@ struct Which {
     element: usize,
 }
 
-fn draft(
+fn candidate(
     rig: &Rig,
     Which { fmu, variable, element }: Which,
-    unit: &Unit,
+    described: &DescribedFmu,
     v: &Variable,
     clock: &Clock,
     findings: &mut Findings,
-) -> Option<Draft> {
+) -> Option<Candidate> {
     // What is said of the element goes before what is said of the whole clock.
     let about = |element: Option<usize>| {
-        unit.rig.clocks.iter().find(move |c| named(unit, &c.name.value) == Some((variable, element)))
+        described.rig.clocks.iter().find(move |c| named(described, &c.name.value) == Some((variable, element)))
     };
     let overrides: Vec<&RigClock> = [about(Some(element)), about(None)].into_iter().flatten().collect();
     let shift = overrides.iter().find_map(|c| c.shift.as_ref());
-    let release = release(unit, v, clock, overrides.iter().find_map(|c| c.interval.as_ref()), shift, findings);
+    let release = release(described, v, clock, overrides.iter().find_map(|c| c.interval.as_ref()), shift, findings);
     let interval = release.as_ref().and_then(known_interval);
     if let (Some(least), Some(interval), true) = (
         overrides.iter().find_map(|c| c.figures.min_interval.as_ref()),
@@ -168,7 +169,7 @@ fn draft(
     ) {
         let message = format!(
             "min_interval_us is for clocks without a period, and {}.{} has one of {} s: leave it out",
-            unit.name(),
+            described.name(),
             v.name,
             interval.seconds()
         );
@@ -179,13 +180,13 @@ fn draft(
             "the interval of the clock \"{}\" is shorter than a microsecond, which no real time can keep: try --mode virtual",
             v.name
         );
-        findings.xml(unit, v, message);
+        findings.xml(described, v, message);
     }
-    let priority = priority(unit, v, clock, findings);
+    let priority = priority(described, v, clock, findings);
     // The draft has its own time and way for that, and none for shifts.
-    let told = is_adjustable(clock.interval_variability) && unit.abi() == Abi::Fmi3;
+    let told = is_adjustable(clock.interval_variability) && described.abi() == Abi::Fmi3;
     let limit = |limits: fn(&Limits) -> Option<Nanos>| overrides.iter().find_map(|c| limits(&c.limits));
-    Some(Draft {
+    Some(Candidate {
         fmu,
         variable,
         element,
@@ -204,21 +205,21 @@ fn draft(
     })
 }
 
-fn priority(unit: &Unit, v: &Variable, clock: &Clock, findings: &mut Findings) -> Option<FmiPriority> {
+fn priority(described: &DescribedFmu, v: &Variable, clock: &Clock, findings: &mut Findings) -> Option<FmiPriority> {
     if clock.priority.is_some() {
         return clock.priority;
     }
-    if unit.rig.lenient {
-        findings.note(format!("{}.{} has no priority: it runs with the lowest", unit.name(), v.name));
+    if described.rig.lenient {
+        findings.note(format!("{}.{} has no priority: it runs with the lowest", described.name(), v.name));
         return Some(FmiPriority(u32::MAX));
     }
     let message = format!(
         "the input clock \"{}\" has no priority, which Scheduled Execution requires; \
          with lenient = true in [fmu.{}] of a rig file it runs with the lowest",
         v.name,
-        unit.name()
+        described.name()
     );
-    findings.xml(unit, v, message);
+    findings.xml(described, v, message);
     None
 }
 
@@ -235,7 +236,7 @@ fn known_interval(release: &Release) -> Option<Fraction> {
 }
 
 fn release(
-    unit: &Unit,
+    described: &DescribedFmu,
     v: &Variable,
     clock: &Clock,
     interval: Option<&At<Fraction>>,
@@ -243,13 +244,13 @@ fn release(
     findings: &mut Findings,
 ) -> Option<Release> {
     let kind = clock.interval_variability;
-    let abi = unit.abi();
+    let abi = described.abi();
     let written = [("interval", interval), ("shift", shift)];
     for (what, value) in written {
         if let (Some(value), false) = (value, is_adjustable(kind)) {
             let message = format!(
                 "the {what} of {}.{} cannot be set to {} s: it is a {} clock, not a {} one",
-                unit.name(),
+                described.name(),
                 v.name,
                 value.value.seconds(),
                 kind_in(abi, kind),
@@ -266,7 +267,7 @@ fn release(
             let message = format!(
                 "the {what} of {}.{} cannot be set to {} s: its description has no intervalDecimal, so the FMU says what it is \
                  (FMI 3.0.2, 2.2.8.2), mostly by a parameter of it",
-                unit.name(),
+                described.name(),
                 v.name,
                 value.value.seconds()
             );
@@ -294,10 +295,10 @@ fn release(
                         "the {} clock \"{}\" has no interval; give it one as interval in [fmu.{}.clock.{}]",
                         kind_in(abi, kind),
                         v.name,
-                        unit.name(),
+                        described.name(),
                         v.name
                     );
-                    findings.xml(unit, v, message);
+                    findings.xml(described, v, message);
                     None
                 }
             }
@@ -312,8 +313,8 @@ const SHORTEST: Fraction = Fraction::MICROSECOND;
 const LATEST_START: f64 = 4e9;
 
 /// Start and stop of a rig.
-pub fn timetable(rig: &Rig, units: &[Unit], findings: &mut Findings) -> Timetable {
-    let experiment = rig.experiment_of_fmu.then(|| units.first().map(|u| &u.input.description.default_experiment));
+pub fn timetable(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) -> Timetable {
+    let experiment = rig.experiment_of_fmu.then(|| fmus.first().map(|u| &u.input.description.default_experiment));
     let experiment = experiment.flatten();
     let given = |written: &Option<At<Instant>>, default: Option<f64>| {
         let default = || default.and_then(Instant::from_f64).map(At::unplaced);

@@ -1,0 +1,106 @@
+//! The machine: what a plan has to know of it, which core runs which FMU, and how the runner's process is set up.
+
+use super::described::DescribedFmu;
+use super::findings::Findings;
+use super::priorities::Order;
+use super::schedulability::HostFigures;
+use super::{HostPlan, Mode};
+use crate::priority::FifoPriority;
+use crate::rig::{At, Rig};
+use std::collections::BTreeSet;
+
+/// What a plan has to know of the machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostFacts {
+    /// The process's affinity mask.
+    pub allowed_cpus: Vec<usize>,
+    /// Cores that the kernel keeps free of other work and that this process may use, though its mask hides them.
+    pub isolated_cpus: Vec<usize>,
+    /// The FIFO priorities that this process gets.
+    pub fifo: FifoReach,
+}
+
+/// How far a process may go with FIFO priorities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FifoReach {
+    /// As far as rigs ask.
+    #[default]
+    All,
+    /// Up to this one.
+    UpTo(FifoPriority),
+    /// Not at all: the run will be cooperative.
+    Nothing,
+}
+
+impl HostFacts {
+    /// Allowed or isolated, sorted.
+    pub(super) fn usable(&self) -> Vec<usize> {
+        let all: BTreeSet<usize> = self.allowed_cpus.iter().chain(&self.isolated_cpus).copied().collect();
+        all.into_iter().collect()
+    }
+
+    /// The cores of a rig that names none: the isolated ones, else the last one.
+    pub fn default_cores(&self) -> Vec<usize> {
+        match self.isolated_cpus.as_slice() {
+            [] => vec![self.usable().last().copied().unwrap_or(0)],
+            isolated => isolated.to_vec(),
+        }
+    }
+}
+
+/// The core of each FMU, on which all of its partitions run (design S6). FMUs without `cpu` take the rig's cores in turn.
+pub(super) fn cores(rig: &Rig, fmus: &[DescribedFmu], host: &HostFacts, findings: &mut Findings) -> Vec<usize> {
+    let usable = host.usable();
+    for cpu in &rig.host.cpus {
+        check(rig, cpu, &usable, "cpus", findings);
+    }
+    let pool: Vec<usize> = match rig.host.cpus.as_slice() {
+        [] => host.default_cores(),
+        given => given.iter().map(|cpu| cpu.value).collect(),
+    };
+    let mut turn = pool.iter().cycle();
+    let mut core_of = |described: &DescribedFmu| match &described.rig.cpu {
+        Some(cpu) => {
+            check(rig, cpu, &usable, "cpu", findings);
+            cpu.value
+        }
+        None => *turn.next().expect("the pool is never empty"),
+    };
+    fmus.iter().map(&mut core_of).collect()
+}
+
+fn check(rig: &Rig, cpu: &At<usize>, usable: &[usize], key: &str, findings: &mut Findings) {
+    if usable.contains(&cpu.value) {
+        return;
+    }
+    let known: Vec<String> = usable.iter().map(usize::to_string).collect();
+    let message = format!(
+        "{key}: core {} does not exist on this machine or is not open to this process; usable are {}",
+        cpu.value,
+        known.join(", ")
+    );
+    // In virtual time cores mean nothing: a rig for a larger machine can be tried anywhere.
+    if rig.mode == Mode::Virtual { findings.note(message) } else { findings.rig(cpu.place, message) }
+}
+
+impl HostPlan {
+    pub(super) fn of(rig: &Rig, order: &Order, fmus: &[DescribedFmu]) -> HostPlan {
+        let host = &rig.host;
+        HostPlan {
+            fifo_band: order.band,
+            fifo_asked: host.fifo_priorities.value,
+            cooperative: order.cooperative.map(|narrow| {
+                let (name, needed) = (fmus[narrow.fmu].name(), narrow.needed);
+                format!("fmu `{name}` alone needs {needed} priority levels")
+            }),
+            lock_memory: host.lock_memory,
+            clock: host.clock,
+            spin: host.spin.value,
+            phase: host.phase,
+            stack_kib: host.stack_kib,
+            memory_limit_mib: host.memory_limit_mib,
+            log_limit_mib: host.log_limit_mib,
+            figures: HostFigures { wakeup: host.wakeup, overhead: host.overhead },
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What the plan says of each instance: its files, the values to set before it runs, its clocks, what can be set in it.
+
+use super::clocks::candidates;
+use super::clocks::triggers::Output;
+use super::inputs::{control, initial};
+use super::priorities::Order;
+use super::resolved::Resolved;
+use super::tasks::batches;
+use super::{
+    Batch, FmuId, FmuPlan, InterfacePlan, OutputClock, Release, ScheduledExecutionPlan, TaskId, TaskPlan, dialect,
+};
+use crate::fmu::description::IntervalVariability;
+
+/// All instances, in rig order. `cpus`: the core of each.
+pub(super) fn plans(
+    resolved: &Resolved,
+    order: &Order,
+    cpus: &[usize],
+    tasks: &[TaskPlan],
+    initial: initial::Initial,
+) -> Vec<FmuPlan> {
+    let batches = initial.reads.into_iter().zip(initial.writes);
+    let fmus = cpus.iter().zip(batches).enumerate();
+    fmus.map(|(fmu, (&cpu, batches))| plan(resolved, order, fmu, cpu, tasks, batches)).collect()
+}
+
+/// One instance. `reads`, `writes`: in Initialization Mode.
+fn plan(
+    resolved: &Resolved,
+    order: &Order,
+    fmu: usize,
+    cpu: usize,
+    tasks: &[TaskPlan],
+    (reads, writes): (Vec<Batch>, Vec<Batch>),
+) -> FmuPlan {
+    let described = &resolved.fmus[fmu];
+    let description = described.input.description;
+    let abi = described.abi();
+    let own = || (0..tasks.len()).map(TaskId).filter(|id| tasks[id.0].fmu == FmuId(fmu));
+    let output = |output: &Output| {
+        let v = &described.variables()[output.variable];
+        OutputClock {
+            reference: v.value_reference,
+            name: candidates::element_name(&v.name, output.element),
+            aperiodic: v.clock.as_ref().is_some_and(|c| c.interval_variability == IntervalVariability::Triggered),
+            ticked_by: order.tasks(&output.ticked_by),
+            targets: order.tasks(&output.targets),
+        }
+    };
+    let interface = description.scheduled_execution();
+    FmuPlan {
+        name: described.name().to_owned(),
+        // For people only; a plan travels as UTF-8.
+        path: described.input.path.to_string_lossy().into_owned().into(),
+        library: described.input.library.clone(),
+        abi,
+        resources: described.input.resources.as_deref().map(|path| dialect::resources(abi, path)),
+        token: description.instantiation_token.clone(),
+        time_unit: description.time.unit(),
+        cpu,
+        on_warning: described.rig.on_warning,
+        log_categories: description.log_categories.iter().map(|category| category.name.clone()).collect(),
+        start_values: resolved.starts[fmu].values().cloned().collect(),
+        structural_values: described.structure.values().cloned().collect(),
+        sizes: control::sizes(described),
+        control: control::plan(resolved, fmu, order),
+        initial_reads: reads,
+        initial_writes: writes,
+        output_clocks: resolved.clocks.outputs[fmu].iter().map(output).collect(),
+        levels: own().map(|id| tasks[id.0].level + 1).max().unwrap_or(0),
+        interface: InterfacePlan::ScheduledExecution(ScheduledExecutionPlan {
+            countdowns: own().filter(|id| tasks[id.0].release == Release::Countdown).collect(),
+            draft_intervals: dialect::intervals(described, fmu, &resolved.clocks.candidates),
+            on_ticks: batches::on_ticks(resolved, fmu),
+            get_intervals: described.rig.get_intervals.as_ref().map(|at| at.value).unwrap_or_default(),
+        }),
+        can_get_and_set_state: interface.is_some_and(|interface| interface.can_get_and_set_fmu_state),
+        can_serialize_state: interface.is_some_and(|interface| interface.can_serialize_fmu_state),
+    }
+}

@@ -1,0 +1,122 @@
+//! What an FMU must offer to be run: an interface type, a unit of time, states that can be saved.
+
+use super::described::DescribedFmu;
+use super::findings::Findings;
+use super::{FmuInput, Mode, PlanError, dialect};
+use crate::fmu::description::{Interface, InterfaceOffer, ModelDescription};
+use crate::rig::Rig;
+
+/// Warnings of one description that are worth a note in the plan.
+const WARNINGS: usize = 5;
+
+/// Checks every FMU of a rig.
+pub(super) fn check(fmus: &[DescribedFmu], mode: Mode, findings: &mut Findings) {
+    check_interfaces(fmus, findings);
+    check_time_units(fmus, mode, findings);
+}
+
+/// Real time needs to know how long an FMU's unit of time is. In virtual time, and where the rig insists, it counts as 1 s.
+fn check_time_units(fmus: &[DescribedFmu], mode: Mode, findings: &mut Findings) {
+    for described in fmus {
+        let time = &described.input.description.time;
+        let (Err(why), Some(name)) = (time.unit, &time.name) else { continue };
+        let fmu = described.name();
+        let what = format!("{fmu} counts time in {name:?}, which is no unit of time that is known: {why}");
+        if mode == Mode::Virtual || described.rig.lenient {
+            findings.note(format!("{what}; one of it is 1 s of the run"));
+        } else {
+            let message = format!(
+                "{what}; it can run in virtual time (--mode virtual), or with lenient = true in [fmu.{fmu}] of a rig file, \
+                 where one of it is 1 s"
+            );
+            findings.rig(described.rig.path.place, message);
+        }
+    }
+}
+
+/// Scheduled Execution is there, usable, and instantiated no more often than it allows.
+fn check_interfaces(fmus: &[DescribedFmu], findings: &mut Findings) {
+    for (i, described) in fmus.iter().enumerate() {
+        dialect::check(described, findings);
+        let description = described.input.description;
+        let place = described.rig.path.place;
+        // The place of a finding names the FMU already when there is no rig file.
+        let subject = match findings.is_rig(&described.input.path) {
+            true => "the FMU".to_owned(),
+            false => described.input.path.display().to_string(),
+        };
+        for warning in description.warnings.iter().take(WARNINGS) {
+            findings.note(format!("{}: {warning}", described.name()));
+        }
+        if let Some(more @ 1..) = description.warnings.len().checked_sub(WARNINGS) {
+            findings.note(format!("{}: {more} more of this kind; vecud inspect shows them", described.name()));
+        }
+        let Some(interface) = description.scheduled_execution() else {
+            let others = other_interfaces(description);
+            let offer = if others.is_empty() { "no interface at all".to_owned() } else { others.join(" and ") };
+            // Scheduled Execution came with FMI 3.0.
+            let (version, export) = match description.abi.has_scheduled_execution() {
+                true => (String::new(), "export it"),
+                false => (format!(" of {}", description.abi.name()), "export it as FMI 3.0"),
+            };
+            findings.rig(
+                place,
+                format!(
+                    "{subject} has no Scheduled Execution interface (it offers {offer}{version}), and vecud runs no other one \
+                     yet: {export} for Scheduled Execution"
+                ),
+            );
+            continue;
+        };
+        // It also has the tasks that other interfaces hide (requirements FD-09).
+        let others = other_interfaces(description);
+        if !others.is_empty() {
+            let (name, others) = (described.name(), others.join(" and "));
+            findings.note(format!("{name} offers {others} as well: it runs with Scheduled Execution"));
+        }
+        if interface.needs_execution_tool {
+            let tool = match description.generation_tool.as_deref().map(str::trim).filter(|tool| !tool.is_empty()) {
+                Some(tool) => format!("the tool that made it, {tool}"),
+                None => "the tool that made it, which it does not name".to_owned(),
+            };
+            findings.note(format!(
+                "{} needs a tool on this machine, probably {tool} (needsExecutionTool): its documentation says which, and how \
+                 long a call takes is that tool's affair",
+                described.name()
+            ));
+        }
+        let twin = fmus[..i].iter().find(|other| other.input.library == described.input.library);
+        if let (true, Some(twin)) = (interface.can_be_instantiated_only_once_per_process, twin) {
+            let message = format!(
+                "{} and {} are the same FMU, which can be instantiated only once per process \
+                 (canBeInstantiatedOnlyOncePerProcess), and vecud runs all of a rig in one: keep one of them",
+                twin.name(),
+                described.name()
+            );
+            findings.rig(place, message);
+        }
+    }
+}
+
+/// What an FMU offers besides Scheduled Execution.
+fn other_interfaces(description: &ModelDescription) -> Vec<&'static str> {
+    let all = description.interfaces.iter().map(InterfaceOffer::interface);
+    all.filter(|&other| other != Interface::ScheduledExecution).map(Interface::name).collect()
+}
+
+/// Finds the FMUs whose state cannot be serialised, for a run that wants `option` (FS-04).
+pub fn check_states(rig: &Rig, fmus: &[FmuInput], option: &str) -> Result<(), PlanError> {
+    let mut findings = Findings::new(rig);
+    for (rig, input) in rig.fmus.iter().zip(fmus) {
+        let offers = input.description.scheduled_execution().is_some_and(|i| i.can_serialize_fmu_state);
+        if !offers {
+            let name = &rig.name.value;
+            let message = format!(
+                "fmu `{name}` cannot save its state: its modelDescription.xml does not say canSerializeFMUState=\"true\"; \
+                 leave {option} out, or export the FMU with this capability"
+            );
+            findings.rig(rig.path.place, message);
+        }
+    }
+    findings.refuse()
+}
