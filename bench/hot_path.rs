@@ -15,7 +15,7 @@ use vecud::exchange::{LaneShape, Latest, Stamp, Versions};
 use vecud::record::trace::{Note, NoteRing};
 use vecud::sys::cycles::{Scale, ticks};
 use vecud::sys::pi::PiWord;
-use vecud::sys::preemption::{Partition, PreemptionLock};
+use vecud::sys::preemption::{LockMember, PreemptionLock};
 use vecud::sys::thread::current_tid;
 use vecud::time::{Fraction, Instant};
 
@@ -34,9 +34,9 @@ fn measure() -> Result<bool, String> {
     let cell = Latest::new(1);
     // A thread's id is its own, so all of it happens in the child.
     let mut results = Results::new("hot_path");
-    let mut show = |what: &str, body: &mut dyn FnMut(u32, &Partition)| {
+    let mut show = |what: &str, body: &mut dyn FnMut(u32, &LockMember)| {
         let nanos = without_system_calls(|| {
-            let (tid, me) = (current_tid(), Partition::new(3, None));
+            let (tid, me) = (current_tid(), LockMember::new(3, None));
             move || {
                 let once = |_| {
                     let before = ticks();

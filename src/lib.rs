@@ -46,6 +46,38 @@
 //! The rule: imports point only downward in this table's meaning. Pure modules have no unsafe code, threads, clock or
 //! files; `ffi` and `sys` know nothing of rigs and plans; only `runner` joins them; unsafe code is in `ffi` and `sys` and
 //! nowhere else. `tests/repository/architecture.rs` has the exact table of who may import what, and enforces it.
+//!
+//! # Words
+//!
+//! The standard's words mean what they mean there: *instance*, *model partition*, *input clock*, *output clock*, *activation*,
+//! *activation time*, *tick*. Ours:
+//!
+//! | word | meaning | where |
+//! |---|---|---|
+//! | rig | one TOML file: FMUs, how they are connected, where they run | [`rig::Rig`] |
+//! | plan | the rig resolved against the descriptions of its FMUs | [`plan::Plan`] |
+//! | described FMU | an FMU of the rig with its description, while a plan is made | `plan::described` |
+//! | candidate | a task that has no place in the order of all tasks yet | `plan::clocks::candidates` |
+//! | task | what the schedule releases; so far a model partition | [`plan::TaskPlan`] |
+//! | release | the instant at which a task should start, or what brings it | [`plan::Release`] |
+//! | level | priority within an instance, 0 the most urgent; levels of an instance may share a FIFO priority | [`plan::TaskPlan::level`] |
+//! | class | candidates of one level, while the order is made | `plan::priorities` |
+//! | connection, link | an output that feeds an input; a link is one whose ends are found | [`plan::ConnectionPlan`] |
+//! | batch | variables of one type that travel in one FMI call | [`plan::Batch`], [`ffi::Batch`] |
+//! | lane | tasks that may set the same variables | [`plan::LanePlan`] |
+//! | stimulus | a file whose rows feed inputs and tick clocks | [`stimulus`] |
+//! | word | a value as 64 bits, whatever its type | [`exchange::word`] |
+//! | cell, cable | where values lie between partitions; the way of one connection's values | [`exchange`], `runner::cables` |
+//! | board | shared memory in which the runner writes down what is measured, and the supervisor reads it | [`record::board`] |
+//! | column | one recorded scalar, or one element of an array | [`plan::SignalPlan`] |
+//! | moment | an activation worth remembering: the worst ones, overruns | [`record::moment`] |
+//! | timeline | when one task is due next | [`schedule`] |
+//! | agenda | which task of all is due next, in virtual time | [`schedule`] |
+//! | finding | an offence of an FMU against the standard; in `doctor`, something that costs latency | [`record::findings`] |
+//! | problem | what is wrong with a rig or a run: its place, or its kind and figures | [`rig::Problem`], [`report::Problem`] |
+//! | promise | signals that real time records with the same bytes as virtual time | [`plan::promise`] |
+//! | draft | the text of FMI 3.0 of January 2021; always this, never an unfinished thing | [`fmu::description::Abi`] |
+//! | lock member | a partition as the preemption lock sees it | [`sys::preemption::LockMember`] |
 #![warn(missing_docs)]
 #![warn(clippy::undocumented_unsafe_blocks)]
 

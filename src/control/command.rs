@@ -79,7 +79,7 @@ impl<'a> Command<'a> {
         Command(record)
     }
 
-    /// Its place among all commands for the instance, counted from 1.
+    /// The place of this command among all for the instance, counted from 1.
     pub fn order(&self) -> u64 {
         self.0.word(0)
     }
@@ -89,7 +89,7 @@ impl<'a> Command<'a> {
         (self.0.word(3) != 0).then(|| Instant::from_words([self.0.word(1), self.0.word(2), self.0.word(3)]))
     }
 
-    /// Its variables.
+    /// The variables that the command sets.
     pub fn items(self) -> impl Iterator<Item = Item<'a>> {
         let record = self.0;
         let mut at = HEADER;

@@ -21,7 +21,7 @@ pub const OUTSTANDING: usize = 64;
 /// How a command went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It was carried out.
+    /// The command was carried out.
     Applied,
     /// A call failed; the instance is at its end. Status and function as [`crate::record::board`] has them.
     Failed {
@@ -160,7 +160,7 @@ impl<'a> Ring<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Its number of words.
+    /// The number of words that the record has.
     pub fn len(&self) -> usize {
         self.length
     }

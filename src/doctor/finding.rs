@@ -7,9 +7,9 @@ use crate::plain::plain;
 /// How bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// It can cost a 1 ms task a release (about a millisecond), or takes away what vecud needs.
+    /// What is found can cost a 1 ms task a release (about a millisecond), or takes away what vecud needs.
     Problem,
-    /// It costs microseconds, up to some hundred of them; or more under a condition that is named.
+    /// What is found costs microseconds, up to some hundred of them; or more under a condition that is named.
     Advice,
     /// As it should be, or nothing that anybody could change.
     Ok,
@@ -59,7 +59,7 @@ impl Finding {
         Finding { level: Level::Problem, ..Finding::advice(check, found, why) }
     }
 
-    /// It is about this core.
+    /// The finding, about this core.
     pub fn of(self, cpu: usize) -> Finding {
         Finding { cpu: Some(cpu), ..self }
     }
@@ -73,7 +73,7 @@ impl Finding {
 /// What a fix needs before it is in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// Its commands; it lasts until the next boot, beyond that with its file.
+    /// The fix needs nothing but its commands; it lasts until the next boot, beyond that with its file.
     Nothing,
     /// A new login.
     Login,

@@ -34,7 +34,7 @@ pub use trials::Trials;
 /// What the machine shall be fit for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// Whose cores and priorities these are: the rig's name; `None`: vecud's defaults.
+    /// The name of the rig whose cores and priorities these are; `None`: they are vecud's defaults.
     pub rig: Option<String>,
     /// The cores, sorted.
     pub cpus: Vec<usize>,
@@ -47,10 +47,10 @@ pub struct Target {
 pub struct Case {
     /// For what.
     pub target: Target,
-    /// Of the machine's files.
+    /// What the machine's files say.
     pub facts: Facts,
-    /// By trying.
+    /// What was found by trying.
     pub trials: Trials,
-    /// By measuring; `None`: that was not wanted.
+    /// What was found by measuring; `None`: that was not wanted.
     pub probe: Option<Probe>,
 }

@@ -29,7 +29,7 @@ pub struct Probe {
     pub seconds: f64,
     /// Somebody ended it early.
     pub cut_short: bool,
-    /// By core.
+    /// What was measured on each core.
     pub cores: Vec<CoreProbe>,
     /// The interrupts at its end; those at its beginning are in the facts.
     pub interrupts: Interrupts,
@@ -38,7 +38,7 @@ pub struct Probe {
 /// One core.
 #[derive(Clone, Debug)]
 pub struct CoreProbe {
-    /// Which.
+    /// The number of the core.
     pub cpu: usize,
     /// The `SCHED_FIFO` priority; `None`: an ordinary thread.
     pub priority: Option<u8>,

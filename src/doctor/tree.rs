@@ -23,7 +23,7 @@ pub enum Reading<T> {
     Is(T),
     /// There is no such file.
     Missing,
-    /// It is there, or hidden, and this user may not read it.
+    /// The file is there, or hidden, and this user may not read it.
     Refused,
 }
 
@@ -63,7 +63,7 @@ impl Tree {
         }
     }
 
-    /// The same, where it does not matter why there is none.
+    /// The text of a file, where it does not matter why there is none.
     pub fn text(&self, path: &str) -> Option<String> {
         self.read(path).get()
     }

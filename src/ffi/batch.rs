@@ -246,12 +246,12 @@ pub struct Batch {
 /// Where an item is. Enabled ones never move again.
 #[derive(Clone, Debug)]
 struct Item {
-    /// Its first element's number.
+    /// The number of the variable's first element.
     first: usize,
     elements: usize,
-    /// Its first element's place in the store.
+    /// The place of the variable's first element in the store.
     place: usize,
-    /// Its place among the references.
+    /// The place of the variable among the references.
     reference: usize,
 }
 
@@ -290,8 +290,8 @@ impl Batch {
         Batch::with_store(variable_type, &variables, store)
     }
 
-    /// The same for strings and binaries; with each variable, how many elements it has and how many bytes each of them
-    /// may have.
+    /// A batch for strings and binaries that are read; with each variable, how many elements it has and how many bytes each
+    /// of them may have.
     ///
     /// # Panics
     /// For other types.

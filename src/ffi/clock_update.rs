@@ -23,7 +23,7 @@ pub struct OutputClocks {
 }
 
 impl OutputClocks {
-    /// These clocks, each with the number of its elements: 1 for a scalar; only the draft has others.
+    /// The output clocks to be read, each with the number of its elements: 1 for a scalar; only the draft has others.
     pub fn new(clocks: &[(ValueReference, usize)]) -> OutputClocks {
         let elements = clocks.iter().map(|(_, elements)| elements).sum();
         let references = clocks.iter().map(|(reference, _)| reference.0).collect();

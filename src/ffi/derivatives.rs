@@ -48,7 +48,7 @@ pub struct Jacobian {
 }
 
 impl Jacobian {
-    /// Of these variables, each with the number of its elements.
+    /// The matrix of these variables, each with the number of its elements.
     pub fn new(
         provides: Provides,
         unknowns: &[(ValueReference, usize)],
@@ -71,7 +71,7 @@ impl Jacobian {
     }
 }
 
-/// That an element of a variable depends on an element of another one.
+/// The dependency of an element of a variable on an element of another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ElementDependency {
     /// Which element depends, from 1 in row-major order; 0: all.
@@ -102,7 +102,7 @@ pub enum DerivativeError {
         function: Function,
         /// Which vector.
         vector: &'static str,
-        /// Its elements.
+        /// How many elements the vector has.
         given: usize,
         /// Elements of the variables.
         needed: usize,
@@ -368,7 +368,7 @@ fn lengths(
     Ok(())
 }
 
-/// So many zeros, if there is memory for them: the number comes from the FMU.
+/// A list of zeros of this length, if there is memory for it: the length comes from the FMU.
 fn zeros<T: Clone + Default>(n: usize) -> Result<Vec<T>, DerivativeError> {
     let mut all = Vec::new();
     all.try_reserve_exact(n).map_err(|_| DerivativeError::TooMany(n))?;

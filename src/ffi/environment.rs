@@ -34,7 +34,7 @@ pub enum ForeignCall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Health {
-    /// It may.
+    /// The instance may be called.
     Healthy = 0,
     /// A call returned Discard or Error (or the importer said so): only `fmi3FreeInstance`, `fmi3Reset` and
     /// `fmi3SetFMUState` are left.

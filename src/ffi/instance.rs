@@ -265,7 +265,7 @@ impl Instance<ClockActivation> {
 
 /// Modes in which a state can be taken and to which it leads back.
 pub trait Mode: private::Sealed {
-    /// It is Clock Activation Mode.
+    /// Whether the mode is Clock Activation Mode.
     const CLOCK_ACTIVATION: bool = false;
 }
 impl Mode for Instantiated {}

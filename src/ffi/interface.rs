@@ -5,7 +5,7 @@ use crate::fmu::description::Interface;
 
 /// As what an instance is made.
 pub trait InterfaceType: private::Sealed {
-    /// That interface type.
+    /// The interface type as a value.
     const INTERFACE: Interface;
     /// The state after Initialization Mode.
     type Initialized;

@@ -206,11 +206,11 @@ pub struct LoadError {
 /// What is wrong with a shared library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadErrorKind {
-    /// It cannot be opened; dlopen's words.
+    /// The file cannot be opened; dlopen's words.
     Open(String),
     /// Something that it depends on is not there; dlopen's words.
     Dependency(String),
-    /// It does not export all that an interface type needs.
+    /// The library does not export all that an interface type needs.
     MissingSymbols {
         /// As which it was loaded.
         abi: Abi,
@@ -219,7 +219,7 @@ pub enum LoadErrorKind {
         /// What is not there.
         missing: Vec<Function>,
     },
-    /// It speaks another C interface.
+    /// The library speaks another C interface.
     Abi {
         /// As which it was loaded.
         expected: Abi,
@@ -228,14 +228,14 @@ pub enum LoadErrorKind {
         /// What shows that: a function that it exports, or its version.
         sign: String,
     },
-    /// It speaks another version of FMI.
+    /// The library speaks another version of FMI.
     Version {
         /// As which it was loaded.
         abi: Abi,
         /// What it says.
         version: String,
     },
-    /// It was compiled for a platform whose types are other ones.
+    /// The library was compiled for a platform whose types are other ones.
     TypesPlatform {
         /// As which it was loaded.
         abi: Abi,

@@ -49,7 +49,7 @@ impl Partition {
         Partition { shared, clock, element, only_one_thread: PhantomData }
     }
 
-    /// Its input clock.
+    /// The input clock of the partition.
     pub fn clock(&self) -> ValueReference {
         self.clock
     }
@@ -217,7 +217,7 @@ impl InstanceControl {
 pub enum TerminateError {
     /// `fmi3Terminate` did not go well. The instance was freed, unless that was fatal.
     Failed(Failure),
-    /// So many partitions were not given back. The instance was abandoned.
+    /// This many partitions were not given back. The instance was abandoned.
     PartitionsMissing(usize),
 }
 

@@ -14,7 +14,8 @@ use std::sync::{Arc, OnceLock};
 /// Instances of a process that get a pair of their own; later ones share the last pair, which belongs to nobody.
 const INSTANCES: usize = 64;
 
-/// Whose pair each is. An environment stays here for ever: who knows when a thread of the FMU calls for the last time.
+/// The environment that each pair of callbacks belongs to. It stays here for ever: who knows when a thread of the FMU calls
+/// for the last time.
 static OWNERS: [OnceLock<Arc<Environment>>; INSTANCES] = [const { OnceLock::new() }; INSTANCES];
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 

@@ -44,7 +44,7 @@ unsafe impl Sync for StatePointer {}
 #[derive(Default)]
 pub(super) struct States {
     live: Vec<StatePointer>,
-    /// Whose handle was dropped.
+    /// The states whose handles were dropped.
     dropped: Vec<StatePointer>,
 }
 

@@ -20,7 +20,7 @@ pub trait ThreadHost {
     fn clock_update(&self, time: Option<f64>);
     /// The FMU must not be preempted by its own partitions from here.
     fn lock_preemption(&self);
-    /// It may be again.
+    /// The section that [`lock_preemption`](ThreadHost::lock_preemption) began is over: the thread may be preempted again.
     fn unlock_preemption(&self);
     /// C has returned `fmi3Warning` from this.
     fn warned(&self, function: Function);
@@ -33,7 +33,7 @@ pub trait ThreadHost {
 /// The call that a thread is inside of.
 #[derive(Clone, Copy)]
 pub(super) struct Inside {
-    /// Whose; null when outside. Compared, never dereferenced.
+    /// The environment of the instance whose code runs; null when outside. Compared, never dereferenced.
     pub(super) environment: *const Environment,
     /// What.
     pub(super) called: Called,

@@ -1,7 +1,7 @@
 //! What the plan says of each instance: its files, the values to set before it runs, its clocks, what can be set in it.
 
 use super::clocks::candidates;
-use super::clocks::triggers::Output;
+use super::clocks::triggers::OutputCandidate;
 use super::inputs::{control, initial};
 use super::priorities::Order;
 use super::resolved::Resolved;
@@ -17,7 +17,7 @@ pub(super) fn plans(
     order: &Order,
     cpus: &[usize],
     tasks: &[TaskPlan],
-    initial: initial::Initial,
+    initial: initial::Initialization,
 ) -> Vec<FmuPlan> {
     let batches = initial.reads.into_iter().zip(initial.writes);
     let fmus = cpus.iter().zip(batches).enumerate();
@@ -37,7 +37,7 @@ fn plan(
     let description = described.input.description;
     let abi = described.abi();
     let own = || (0..tasks.len()).map(TaskId).filter(|id| tasks[id.0].fmu == FmuId(fmu));
-    let output = |output: &Output| {
+    let output = |output: &OutputCandidate| {
         let v = &described.variables()[output.variable];
         OutputClock {
             reference: v.value_reference,

@@ -3,7 +3,20 @@
 //! Pure: whatever is wrong with a rig is found here, before any FMU code is loaded. A plan is immutable, and complete:
 //! the runner needs neither the rig file nor a model description. It goes to the runner's process serialised.
 //!
-//! Names: a *task* has a clock, a core, a priority and set / activate / get. Model partitions are the first kind.
+//! | where | what |
+//! |---|---|
+//! | `build` | the stages, in their order |
+//! | [`model`] | what a plan consists of |
+//! | `described`, `host`, `interfaces`, `dialect` | what is planned for: FMUs, the machine; whether they are fit for it |
+//! | `clocks/` | what activates which input clock, and when |
+//! | `connections/` | what a value goes through from an output to an input, and when it is visible |
+//! | `inputs/` | values that no FMU computes: start values, stimuli, commands |
+//! | `record`, `glob` | the columns of the recording |
+//! | `resolved` | all of these, which the order and the tasks are worked out from |
+//! | `priorities/` | one order of all tasks, and its FIFO priorities |
+//! | `tasks/`, `instances` | what each task sets and reads; what each instance is told |
+//! | [`promise`], [`schedulability`] | what the plan promises: the same bytes in both modes, worst responses |
+//! | [`table`] | the plan as text |
 
 #![forbid(unsafe_code)]
 
@@ -26,8 +39,6 @@ mod resolved;
 pub mod schedulability;
 pub mod table;
 mod tasks;
-mod trace;
-pub(crate) mod words;
 
 use build::Timetable;
 pub use build::{FmuInput, PlanError, build};
@@ -35,11 +46,9 @@ pub use clocks::causes::roots;
 pub use connections::{conversion, timing};
 pub use host::{FifoReach, HostFacts};
 pub use inputs::control;
-pub use inputs::stimulus::{FedClock, FedElement, FedValue, Interpolation, StimulusPlan};
 pub use interfaces::check_states;
 pub use model::*;
 pub use priorities::shared;
-pub use trace::{TraceMode, TracePlan};
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -1,11 +1,10 @@
 //! What a plan consists of.
 
-use super::TracePlan;
 use super::connections::conversion::Conversion;
-use super::inputs::stimulus::{FedElement, StimulusPlan};
 use super::schedulability::{Figures, HostFigures};
 use crate::fmu::description::{Abi, IntervalVariability, ValueReference, Values, VariableType};
 use crate::priority::{FifoPriority, FmiPriority};
+use crate::rig::Rig;
 use crate::time::{Fraction, Instant, Nanos, TimeUnit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -13,7 +12,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 pub use crate::rig::{
-    Formats, GetIntervals, HostClock, Limits, Mode, OnError, OnWarning, Overrun, Rule, Timing, TriggerTime,
+    Formats, GetIntervals, HostClock, Interpolation, Limits, Mode, OnError, OnWarning, Overrun, Rule, Timing,
+    TraceMode, TriggerTime,
 };
 
 /// Index into [`Plan::fmus`].
@@ -37,7 +37,7 @@ pub struct SignalId(pub usize);
 pub struct Plan {
     /// Name of the rig.
     pub rig: String,
-    /// Who drives time.
+    /// Whether real time or virtual time passes.
     pub mode: Mode,
     /// Activations happen at times in [start, stop).
     pub start: Instant,
@@ -70,7 +70,7 @@ pub struct Plan {
     pub formats: Formats,
     /// Where external events come from, in the order of the rig's triggers.
     pub datagrams: Vec<DatagramSource>,
-    /// Who receives them; `None`: nobody does, since there are none, or in virtual time.
+    /// The thread that receives datagrams; `None`: there are no datagrams, or time is virtual.
     pub receiver: Option<ReceiverPlan>,
     /// What is kept of who ran when.
     pub trace: TracePlan,
@@ -104,9 +104,10 @@ pub struct HostPlan {
     pub lock_memory: bool,
     /// The clock of releases.
     pub clock: HostClock,
-    /// So long before a release its thread wakes up, and looks at the clock from then on.
+    /// How long before a release its thread wakes up and begins to look at the clock; 0: the thread sleeps until the
+    /// release.
     pub spin: Nanos,
-    /// From a whole 10 ms of that clock to the start.
+    /// The start of the run, counted from a whole 10 ms of the clock of releases.
     pub phase: Nanos,
     /// Stack of a partition thread, KiB.
     pub stack_kib: usize,
@@ -127,7 +128,7 @@ pub struct FmuPlan {
     pub path: PathBuf,
     /// The shared library.
     pub library: PathBuf,
-    /// Which dialect the library must speak.
+    /// The C interface that the library must speak.
     pub abi: Abi,
     /// `resourcePath`, absolute, ending in `/`; in the draft `resourceLocation`, a URI. `None` when the FMU has none.
     pub resources: Option<String>,
@@ -194,7 +195,7 @@ impl FmuPlan {
         }
     }
 
-    /// Its tasks whose clocks count down; see [`ScheduledExecutionPlan::countdowns`].
+    /// The tasks of this instance whose clocks count down; see [`ScheduledExecutionPlan::countdowns`].
     pub fn countdowns(&self) -> &[TaskId] {
         self.scheduled_execution().map_or(&[], |plan| &plan.countdowns)
     }
@@ -208,9 +209,9 @@ impl FmuPlan {
 /// A parameter that says how long dimensions of arrays are, and that may change at run time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SizePlan {
-    /// Which variable.
+    /// The value reference of the parameter.
     pub reference: ValueReference,
-    /// Its value at the start, which is also the largest that it may get: buffers are made for it.
+    /// The value of the parameter at the start, which is also the largest that it may get: buffers are made for it.
     pub start: u64,
 }
 
@@ -228,7 +229,7 @@ pub enum Length {
 pub struct ControlPlan {
     /// Each by its place here.
     pub variables: Vec<ControlVariable>,
-    /// Who may set them.
+    /// The tasks that may set the variables, in groups.
     pub lanes: Vec<LanePlan>,
     /// Connected arrays whose size depends on [`FmuPlan::sizes`], which must not change it therefore.
     pub connected: Vec<(String, Vec<Length>)>,
@@ -247,11 +248,11 @@ pub struct LanePlan {
 /// A variable that can be set while the instance runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ControlVariable {
-    /// Which variable.
+    /// The variable's value reference.
     pub reference: ValueReference,
-    /// Its name.
+    /// The variable's name.
     pub name: String,
-    /// Its type.
+    /// The variable's type.
     pub variable_type: VariableType,
     /// The length of each dimension; empty for a scalar.
     pub lengths: Vec<Length>,
@@ -281,7 +282,7 @@ pub enum ControlKind {
     },
     /// In Reconfiguration Mode.
     Structural {
-        /// Its place among [`FmuPlan::sizes`], if it is a size.
+        /// The place of the parameter among [`FmuPlan::sizes`], if it is a size.
         size: Option<usize>,
     },
 }
@@ -289,22 +290,23 @@ pub enum ControlKind {
 /// A value to set before initialisation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StartValue {
-    /// Which variable.
+    /// The variable's value reference.
     pub reference: ValueReference,
-    /// Its name, for messages.
+    /// The variable's name, for messages.
     pub name: String,
-    /// Its type (enumerations are not integers).
+    /// The variable's type (enumerations are not integers).
     pub variable_type: VariableType,
     /// All its elements.
     pub values: Values,
-    /// It belongs to a clock, so it may be set in Initialization Mode and not before (FMI 3.0.2, 2.2.7.2 and 2.3.2).
+    /// The variable belongs to a clock, so it may be set in Initialization Mode and not before (FMI 3.0.2, 2.2.7.2 and
+    /// 2.3.2).
     pub clocked: bool,
 }
 
 /// The intervals of a periodic clock of the draft that is not strict, where the rig changes or adds them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DraftIntervals {
-    /// Which clock.
+    /// The clock's value reference.
     pub reference: ValueReference,
     /// Set as fractions, since its description gives a resolution; else as decimals.
     pub fraction: bool,
@@ -315,11 +317,11 @@ pub struct DraftIntervals {
 /// An output clock, or an element of one, and where its ticks go.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutputClock {
-    /// Which variable.
+    /// The clock's value reference.
     pub reference: ValueReference,
-    /// Its name, with `[i]` for an element.
+    /// The clock's name, with `[i]` for an element.
     pub name: String,
-    /// It ticks at no fixed interval, so in the draft each tick has a delay of its own.
+    /// The clock ticks at no fixed interval, so in the draft each tick has a delay of its own.
     pub aperiodic: bool,
     /// The partitions that may tick it (its `clocks`); empty: not said.
     pub ticked_by: Vec<TaskId>,
@@ -346,13 +348,14 @@ pub enum Release {
         /// Never zero.
         interval: Fraction,
     },
-    /// The same, but both are what the FMU says in Initialization Mode: a fixed or tunable clock without `intervalDecimal`.
+    /// At `start + shift + k · interval`, where the FMU says both in Initialization Mode: a fixed or tunable clock without
+    /// `intervalDecimal`.
     Asked,
     /// First by the interval that the FMU says in Initialization Mode, then by the one that each activation says.
     Changing,
     /// At each tick of an output clock.
     Triggered {
-        /// Whose clock.
+        /// The instance that the output clock belongs to.
         fmu: FmuId,
         /// Index into that FMU's [`FmuPlan::output_clocks`].
         output_clock: usize,
@@ -380,7 +383,7 @@ pub enum Release {
 /// A socket whose datagrams tick a task (requirements SE-02, SE-39).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DatagramSource {
-    /// Its address, for people: `udp 127.0.0.1:5005`. The supervisor makes the socket.
+    /// The socket's address, for people: `udp 127.0.0.1:5005`. The supervisor makes the socket.
     pub name: String,
     /// What it ticks.
     pub task: TaskId,
@@ -391,9 +394,9 @@ pub struct DatagramSource {
 /// The thread that receives datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceiverPlan {
-    /// Its core.
+    /// The core that the thread runs on.
     pub cpu: usize,
-    /// Its priority.
+    /// The priority of the thread.
     pub fifo: FifoPriority,
 }
 
@@ -408,7 +411,7 @@ pub struct TaskPlan {
     pub work: Work,
     /// What releases it.
     pub release: Release,
-    /// Of a triggered or countdown clock: the tasks that may tick or arm it; else empty.
+    /// The tasks that may tick a triggered clock, or arm a countdown clock; empty for other clocks.
     pub caused_by: Vec<TaskId>,
     /// `priority` of the clock that it belongs to; `None`: it belongs to none.
     pub urgency: Option<FmiPriority>,
@@ -484,17 +487,18 @@ pub struct Batch {
     pub items: Vec<BatchItem>,
     /// Given when the only item's size may change while the instance runs: the length of each of its dimensions.
     pub resizable: Option<Vec<Length>>,
-    /// Of variables that belong to output clocks alone: these, by their places in [`FmuPlan::output_clocks`]. They are read
-    /// after an activation in which one of these has ticked, and after no other. Empty: after every activation.
+    /// The output clocks to which alone the variables belong, by their places in [`FmuPlan::output_clocks`]: these
+    /// variables are read after an activation in which one of them has ticked, and after no other. Empty: after every
+    /// activation.
     pub ticked: Vec<usize>,
 }
 
 /// One variable of a batch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BatchItem {
-    /// Which variable.
+    /// The variable's value reference.
     pub reference: ValueReference,
-    /// Its name.
+    /// The variable's name.
     pub name: String,
     /// Number of elements; 1 for a scalar.
     pub elements: usize,
@@ -520,7 +524,7 @@ pub struct ConnectionPlan {
     pub to: String,
     /// When it becomes visible.
     pub timing: Timing,
-    /// Of a delayed one.
+    /// What a delayed connection needs; `None` for an immediate one.
     pub delay: Option<DelayPlan>,
     /// Type of the producer's variable.
     pub from_type: VariableType,
@@ -540,7 +544,7 @@ pub struct ConnectionPlan {
     pub capacity: usize,
 }
 
-/// Who is at the ends of a delayed connection.
+/// The tasks at the ends of a delayed connection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DelayPlan {
     /// The tasks that publish.
@@ -555,7 +559,7 @@ pub struct DelayPlan {
 /// A producer of a delayed connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProducerPlan {
-    /// Which task.
+    /// The task that publishes.
     pub task: TaskId,
     /// How many of its versions are kept.
     pub versions: usize,
@@ -570,6 +574,85 @@ pub struct SignalPlan {
     pub variable_type: VariableType,
     /// Value before it is first computed, as 64 bits (see `exchange`); `None`: it has none, the cell stays empty.
     pub start: Option<u64>,
-    /// Which of its samples are kept.
+    /// The rule by which samples are kept.
     pub rule: Rule,
+}
+
+/// A file whose rows feed inputs and tick clocks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StimulusPlan {
+    /// The file, for people.
+    pub file: String,
+    /// What inputs get between two rows.
+    pub interpolation: Interpolation,
+    /// Cells of a row, that of the time included.
+    pub cells: usize,
+    /// Columns whose values inputs get.
+    pub values: Vec<FedValue>,
+    /// Columns that tick clocks.
+    pub ticks: Vec<FedClock>,
+    /// Columns that feed nothing.
+    pub left_out: usize,
+    /// Rows that are read ahead at most: two seconds of them, as the first rows have it, within limits.
+    pub rows: usize,
+}
+
+/// A column whose values an element of an input gets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FedValue {
+    /// The place of the column's cell in a row; the time is cell 0.
+    pub cell: usize,
+    /// Name of the column.
+    pub column: String,
+    /// `fmu.variable`, with the element of an array.
+    pub to: String,
+    /// The type of the input.
+    pub variable_type: VariableType,
+    /// Names and values of an enumeration's items.
+    pub items: Vec<(String, i64)>,
+}
+
+/// A column that ticks a clock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FedClock {
+    /// The place of the column's cell in a row; the time is cell 0.
+    pub cell: usize,
+    /// Name of the column.
+    pub column: String,
+    /// What it ticks.
+    pub task: TaskId,
+}
+
+/// An element of an input that a stimulus feeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FedElement {
+    /// Index into [`crate::plan::Plan::stimuli`].
+    pub stimulus: usize,
+    /// Index into [`StimulusPlan::values`].
+    pub value: usize,
+    /// Row-major number of the element within its variable.
+    pub element: usize,
+}
+
+/// How much of who ran when is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TracePlan {
+    /// How much.
+    pub mode: TraceMode,
+    /// How far the flight recorder reaches back.
+    pub seconds: Nanos,
+    /// Bytes that a file may have.
+    pub limit: u64,
+}
+
+impl TracePlan {
+    /// The trace that the rig asks for. Virtual time is for speed, and has no overruns: what is not asked for is not traced
+    /// there.
+    pub(super) fn of(rig: &Rig) -> TracePlan {
+        let default = match rig.mode {
+            Mode::RealTime => TraceMode::Flight,
+            Mode::Virtual => TraceMode::Off,
+        };
+        TracePlan { mode: rig.trace.mode.unwrap_or(default), seconds: rig.trace.seconds, limit: rig.trace.limit }
+    }
 }

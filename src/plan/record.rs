@@ -16,12 +16,12 @@ use std::collections::HashMap;
 pub(super) const COLUMNS: usize = 4096;
 
 /// The columns, and which of them belong to which variable.
-pub(super) struct Columns {
+pub(super) struct RecordedColumns {
     pub signals: Vec<SignalPlan>,
     pub of: HashMap<VariableId, Vec<SignalId>>,
 }
 
-impl Columns {
+impl RecordedColumns {
     /// The columns of a variable; none, if it is not recorded.
     pub(super) fn of_variable(&self, variable: VariableId) -> Vec<SignalId> {
         self.of.get(&variable).cloned().unwrap_or_default()
@@ -29,11 +29,11 @@ impl Columns {
 }
 
 /// Expands the rig's patterns.
-pub(super) fn columns(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findings: &mut Findings) -> Columns {
-    let mut columns = Columns { signals: Vec::new(), of: HashMap::new() };
+pub(super) fn columns(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findings: &mut Findings) -> RecordedColumns {
+    let mut columns = RecordedColumns { signals: Vec::new(), of: HashMap::new() };
     let patterns = rig.record.as_ref().map(|record| record.signals.as_slice()).unwrap_or_default();
     let rules = rig.record.as_ref().map(|record| record.rules.as_slice()).unwrap_or_default();
-    let mut used = vec![Use::Nothing; patterns.len()];
+    let mut used = vec![Match::Nothing; patterns.len()];
     let mut rules_used: Vec<Vec<bool>> = rules.iter().map(|rule| vec![false; rule.signals.len()]).collect();
     let mut total = 0usize;
     for (fmu, described) in fmus.iter().enumerate() {
@@ -112,14 +112,14 @@ fn rule_of(names: &[String], position: &str, rules: &[RigRule], used: &mut [Vec<
 
 /// What a pattern has matched.
 #[derive(Clone, Copy, PartialEq)]
-enum Use {
+enum Match {
     Nothing,
     OnlyUnrecordable,
     Something,
 }
 
 /// The name under which some pattern wants the variable: its own, else an alias.
-fn chosen_name(described: &DescribedFmu, v: &Variable, patterns: &[At<String>], used: &mut [Use]) -> Option<String> {
+fn chosen_name(described: &DescribedFmu, v: &Variable, patterns: &[At<String>], used: &mut [Match]) -> Option<String> {
     let recordable = recordable(v);
     let mut chosen = None;
     for name in v.names() {
@@ -130,10 +130,10 @@ fn chosen_name(described: &DescribedFmu, v: &Variable, patterns: &[At<String>], 
         for (pattern, used) in patterns.iter().zip(used.iter_mut()) {
             if matches(&pattern.value, &full) {
                 if recordable {
-                    *used = Use::Something;
+                    *used = Match::Something;
                     chosen.get_or_insert_with(|| full.clone());
-                } else if *used == Use::Nothing {
-                    *used = Use::OnlyUnrecordable;
+                } else if *used == Match::Nothing {
+                    *used = Match::OnlyUnrecordable;
                 }
             }
         }
@@ -155,20 +155,20 @@ fn recordable_names(fmus: &[DescribedFmu]) -> Vec<String> {
 /// What was not found; `names` are computed once, and only for a pattern that needs them.
 fn report(
     pattern: &At<String>,
-    used: Use,
+    used: Match,
     fmus: &[DescribedFmu],
     names: &LazyCell<Vec<String>, impl FnOnce() -> Vec<String>>,
     findings: &mut Findings,
 ) {
     match used {
-        Use::Something => {}
-        Use::OnlyUnrecordable => findings.note(format!(
+        Match::Something => {}
+        Match::OnlyUnrecordable => findings.note(format!(
             "the pattern \"{}\" matches only clocks, strings, binaries or the time, which are not recorded",
             pattern.value
         )),
         // `vecud run FILE.fmu` asks for everything, and an FMU may have nothing.
-        Use::Nothing if pattern.place.line == 0 => {}
-        Use::Nothing => {
+        Match::Nothing if pattern.place.line == 0 => {}
+        Match::Nothing => {
             let whole = pattern.value.ends_with(']').then(|| pattern.value.rsplit_once('[')).flatten();
             let whole = whole.filter(|(whole, _)| names.iter().any(|name| matches(whole, name)));
             let hint = match suggestion(&pattern.value, names.iter().map(String::as_str)) {
@@ -193,5 +193,5 @@ fn position(element: usize, shape: &[usize]) -> String {
         rest /= length;
     }
     indices.reverse();
-    super::words::shape_text(&indices)
+    super::inputs::elements::shape_text(&indices)
 }

@@ -7,7 +7,7 @@ use super::described::DescribedFmu;
 use super::findings::Findings;
 use super::inputs::start_values::{self, Starts};
 use super::inputs::stimuli::{self, Stimuli};
-use super::record::{self, Columns};
+use super::record::{self, RecordedColumns};
 use super::tasks::batches::{self, Wanted};
 use super::tasks::owners::Owners;
 use crate::rig::Rig;
@@ -22,7 +22,7 @@ pub(super) struct Resolved<'a> {
     pub starts: Vec<Starts>,
     pub links: Links,
     /// The columns of the recording.
-    pub columns: Columns,
+    pub columns: RecordedColumns,
     /// What the rig wants of the variables of each FMU.
     pub wanted: Vec<Wanted>,
     pub owners: Owners,

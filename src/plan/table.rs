@@ -3,7 +3,7 @@
 //! Pure: the same plan gives the same text, in which names are as `Plain` writes them.
 
 use super::connections::timing;
-use super::words::{kind_in, shape_text, type_name};
+use super::inputs::elements::shape_text;
 use super::{Formats, Interpolation, OnError, Overrun, Plan, Release, Rule, TaskPlan, Timing, promise};
 use crate::columns::indented;
 use crate::plain::Plain;
@@ -92,7 +92,7 @@ fn tasks(plan: &Plan) -> String {
         vec![
             plan.fmus[task.fmu.0].name.clone(),
             task.name.clone(),
-            task.partition().map_or_else(String::new, |own| kind_in(plan.fmus[task.fmu.0].abi, own.kind).to_owned()),
+            task.partition().map_or_else(String::new, |own| own.kind.name_in(plan.fmus[task.fmu.0].abi).to_owned()),
             release(plan, &task.release),
             task.urgency.map_or_else(String::new, |urgency| urgency.0.to_string()),
             task.level.to_string(),
@@ -149,7 +149,7 @@ fn limits(task: &TaskPlan) -> String {
     all.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Who runs where. How loaded the cores are is part of the schedulability.
+/// The tasks and FMUs of each core. How loaded the cores are is part of the schedulability.
 fn cores(plan: &Plan) -> String {
     let cpus: BTreeSet<usize> = plan.tasks.iter().map(|task| task.cpu).collect();
     let line = |cpu: usize| {
@@ -171,8 +171,8 @@ fn connections(plan: &Plan) -> String {
         let shape = if connection.elements == 1 { Vec::new() } else { vec![connection.elements] };
         let (from, to) = (connection.from_type, connection.variable_type);
         let mut kind = match from == to {
-            true => format!("{}{}", type_name(to), shape_text(&shape)),
-            false => format!("{} → {}{}", type_name(from), type_name(to), shape_text(&shape)),
+            true => format!("{}{}", to.name(), shape_text(&shape)),
+            false => format!("{} → {}{}", from.name(), to.name(), shape_text(&shape)),
         };
         if connection.capacity > 0 {
             let _ = write!(kind, ", up to {} bytes", connection.capacity);
@@ -238,7 +238,7 @@ fn stimuli(plan: &Plan) -> String {
         };
         let mut columns: Vec<(usize, Vec<String>)> = Vec::new();
         for value in &stimulus.values {
-            let what = format!("{}, {between}", type_name(value.variable_type));
+            let what = format!("{}, {between}", value.variable_type.name());
             columns.push((value.cell, cells(&[&stimulus.file, &value.column, "→", &value.to, &what])));
         }
         for tick in &stimulus.ticks {

@@ -44,7 +44,7 @@ pub enum Global {
     OutsideCall,
     /// The simulation's start by the clock of the run, ns.
     Start,
-    /// The same instant of CLOCK_MONOTONIC.
+    /// The start of the run on CLOCK_MONOTONIC.
     StartMonotonic,
     /// All activations before this simulation time (ns from the start) are complete; their samples are in the rings.
     Complete,
@@ -206,19 +206,19 @@ pub enum TaskWord {
     LockUnbalanced,
     /// The longest locked section of the host's own (callbacks, and reading what others read as well), ns.
     LongestOwnLock,
-    /// Of a clock that is not periodic: the shortest time between two releases, ns, plus one; 0: there were no two.
+    /// The shortest time between two releases of a clock that is not periodic, ns, plus one; 0: there were no two.
     ShortestInterval,
     /// Calls that returned fmi3Warning.
     Warnings,
     /// The interval that a periodic clock's FMU was asked for: counter.
     AskedCounter,
-    /// Its resolution; 0 when it was not asked for.
+    /// The resolution of the interval that was asked for; 0 when none was.
     AskedResolution,
     /// Datagrams that were taken out of the task's socket.
     Received,
-    /// Of these, the ones that came faster than the rig allows.
+    /// Datagrams that came faster than the rig allows.
     RateLimited,
-    /// Of these, the ones that got a later time than that of their arrival, since that was recorded as complete already.
+    /// Datagrams that got a later time than that of their arrival, since that was recorded as complete already.
     LateEvents,
     /// 2^32 plus the number of datagrams (modulo 2^32) that the kernel had thrown away when the socket was no longer read;
     /// 0: that is not known.
@@ -269,7 +269,7 @@ pub struct Layout {
     commands: usize,
     /// Per instance: the rings of its lanes, two each (at once, timed), and that of its structural parameters.
     control: Vec<ControlLayout>,
-    /// Of each stimulus: its first word, and its shape.
+    /// The first word of each stimulus, and its shape.
     stimuli: Vec<(usize, Shape)>,
     /// Per task: where its time went.
     causes: Option<usize>,
@@ -472,7 +472,7 @@ impl<'a> TaskCells<'a> {
         &self.words[word as usize]
     }
 
-    /// Its value.
+    /// The value of a word of the task.
     pub fn get(&self, word: TaskWord) -> u64 {
         self.word(word).load(Relaxed)
     }

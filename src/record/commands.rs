@@ -7,9 +7,9 @@ use std::ops::Range;
 /// Where the rings of commands for an instance lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ControlLayout {
-    /// Of each lane: commands for at once, and those with a time.
+    /// The rings of each lane: for commands that are carried out at once, and for those with a time.
     pub(super) lanes: Vec<[Range<usize>; 2]>,
-    /// Of structural parameters, if any can be set.
+    /// The ring of structural parameters, if any can be set.
     pub(super) structure: Option<Range<usize>>,
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Csv {
     types: Vec<VariableType>,
     /// Bytes that are written.
     end: u64,
-    /// Those that are not: whole rows.
+    /// Rows that are not written yet: whole ones.
     rows: String,
     /// Where they end, and their times.
     ends: Vec<(usize, Instant)>,

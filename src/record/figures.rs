@@ -12,15 +12,15 @@ use crate::plan::TaskId;
 
 /// The histograms of one task.
 #[derive(Clone, Copy)]
-pub struct Figures<'a> {
+pub struct TaskFigures<'a> {
     cells: TaskCells<'a>,
     causes: CauseCells<'a>,
 }
 
-impl<'a> Figures<'a> {
-    /// Those of a task; `None` in virtual time, where nothing is late.
-    pub fn of(board: Board<'a>, task: TaskId) -> Option<Figures<'a>> {
-        Some(Figures { cells: board.task(task), causes: board.causes(task)? })
+impl<'a> TaskFigures<'a> {
+    /// The figures of a task; `None` in virtual time, where nothing is late.
+    pub fn of(board: Board<'a>, task: TaskId) -> Option<TaskFigures<'a>> {
+        Some(TaskFigures { cells: board.task(task), causes: board.causes(task)? })
     }
 
     /// Counts what is in a note.

@@ -159,7 +159,7 @@ impl<'a> Recorder<'a> {
 /// What a reader has seen of a histogram: [`Recorder::longest_since`].
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    /// Of each counter the lower half, which no interval between two looks comes round.
+    /// The lower half of each counter, which no interval between two looks comes round.
     counts: Vec<u32>,
     max: u64,
 }

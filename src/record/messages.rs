@@ -49,19 +49,19 @@ pub(super) struct Messages {
     keys: Vec<String>,
     labels: Vec<String>,
     /// Topics and columns: of the tasks, then of the FMUs.
-    sources: Vec<Source>,
+    sources: Vec<Topic>,
     tasks: usize,
     /// Simulation time at which `log_time` is 0.
     zero: Nanos,
     text: String,
-    /// Of messages that are not written yet.
+    /// How many bytes of messages are not written yet.
     waiting: usize,
     since: std::time::Instant,
     last: Option<Instant>,
     reached: Option<Instant>,
 }
 
-struct Source {
+struct Topic {
     topic: String,
     fmu: String,
     columns: BTreeSet<SignalId>,
@@ -102,19 +102,19 @@ impl Messages {
         std::fs::rename(&partial, path)?;
         let names: Vec<String> = plan.signals.iter().map(|signal| signal.name.clone()).collect();
         let keys = keys(&names);
-        let mut sources: Vec<Source> = plan
+        let mut sources: Vec<Topic> = plan
             .tasks
             .iter()
             .map(|task| {
                 let fmu = &plan.fmus[task.fmu.0].name;
                 let columns: BTreeSet<SignalId> = plan.recorded(task).collect();
                 let partial = plan.presence_words(task) > 0;
-                Source { partial, ..Source::new(format!("/{fmu}/{}", task.name), fmu, columns, false) }
+                Topic { partial, ..Topic::new(format!("/{fmu}/{}", task.name), fmu, columns, false) }
             })
             .collect();
         sources.extend(plan.fmus.iter().map(|fmu| {
             let columns = (0..names.len()).filter(|&i| split(&names[i]).0 == fmu.name).map(SignalId).collect();
-            Source::new(format!("/{}", fmu.name), &fmu.name, columns, true)
+            Topic::new(format!("/{}", fmu.name), &fmu.name, columns, true)
         }));
         Ok(Messages {
             writer,
@@ -138,7 +138,7 @@ impl Messages {
         if let Some(channel) = self.sources[source].channel {
             return Ok(channel);
         }
-        let Source { topic, fmu, columns, partial, .. } = &self.sources[source];
+        let Topic { topic, fmu, columns, partial, .. } = &self.sources[source];
         let properties = columns.iter().map(|&SignalId(column)| {
             let property = schema::property(self.types[column], *partial, &self.names[column]);
             (self.keys[column].clone(), property)
@@ -192,9 +192,9 @@ impl Messages {
     }
 }
 
-impl Source {
-    fn new(topic: String, fmu: &str, columns: BTreeSet<SignalId>, repeats: bool) -> Source {
-        Source { topic, fmu: fmu.to_owned(), columns, repeats, partial: true, channel: None, messages: 0 }
+impl Topic {
+    fn new(topic: String, fmu: &str, columns: BTreeSet<SignalId>, repeats: bool) -> Topic {
+        Topic { topic, fmu: fmu.to_owned(), columns, repeats, partial: true, channel: None, messages: 0 }
     }
 }
 
@@ -270,7 +270,7 @@ fn number(text: &mut String, value: u64, variable_type: VariableType) {
     }
 }
 
-/// Of all its errors the writer makes only those of the file.
+/// The error of the file, which is the only kind that a writer of messages makes.
 fn io_error(error: McapError) -> Error {
     match error {
         McapError::Io(error) => error,

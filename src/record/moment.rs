@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 pub struct Parts {
     /// Release → the thread's first instruction after its sleep, or after the activation before.
     pub wakeup: i64,
-    /// From there to the first FMI call: what has come for it, and the gate of the preemption lock.
+    /// The time from the thread's first instruction to the first FMI call: what has come for it, and the gate of the
+    /// preemption lock.
     pub gate: i64,
     /// In the model partition, less what follows.
     pub executing: i64,
@@ -41,12 +42,12 @@ impl Parts {
 /// Another clock of the rig that was at work on the same core meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Other {
-    /// Which.
+    /// The task that was at work.
     pub task: TaskId,
     /// Time between the release and the end in which its activation was under way, ns. Of one that had not ended by then, so
     /// was itself interrupted or lent its time: that before the wake-up.
     pub overlap: i64,
-    /// It had not ended.
+    /// Its activation had not ended.
     pub under_way: bool,
 }
 
@@ -58,7 +59,7 @@ pub const OTHERS: usize = 6;
 pub struct Moment {
     /// Activation time.
     pub time: Instant,
-    /// Its release, CLOCK_MONOTONIC in ns.
+    /// The release of the activation, CLOCK_MONOTONIC in ns.
     pub release: i64,
     /// Where its time went.
     pub parts: Parts,
@@ -66,7 +67,7 @@ pub struct Moment {
     pub gate_waits: u32,
     /// The activation before it had not ended at its release.
     pub follows: bool,
-    /// It is the first one of its clock.
+    /// The activation is the first one of its clock.
     pub first: bool,
     /// Thread that had the preemption lock when it waited for it last; 0: it did not wait.
     pub blocker: u32,

@@ -7,7 +7,7 @@
 use crate::fmu::description::VariableType;
 use serde_json::{Map, Value, json};
 
-/// Of a message with these properties and the time.
+/// The schema of a message with these properties and the time.
 pub(super) fn message(properties: impl Iterator<Item = (String, Value)>) -> Value {
     let time = ("time".to_owned(), json!({ "type": "number", "description": "simulation time, s" }));
     let properties: Map<String, Value> = std::iter::once(time).chain(properties).collect();
@@ -24,7 +24,7 @@ pub(super) fn message(properties: impl Iterator<Item = (String, Value)>) -> Valu
     })
 }
 
-/// Of a value. `partial`: it may be an element that the array has not.
+/// The schema of a value. `partial`: it may be an element that the array has not.
 pub(super) fn property(variable_type: VariableType, partial: bool, name: &str) -> Value {
     let (word, what) = match variable_type {
         VariableType::Boolean => ("boolean", ""),

@@ -86,7 +86,7 @@ impl Columns {
 
 /// What waits for a time to be complete.
 #[derive(Default)]
-struct Waiting {
+struct Incomplete {
     changes: Vec<Change>,
     samples: Vec<(TaskId, u64, Vec<u64>)>,
 }
@@ -97,11 +97,11 @@ pub struct SignalWriter {
     files: Vec<(&'static str, Box<dyn Sheet>)>,
     begun: bool,
     columns: Vec<Columns>,
-    waiting: BTreeMap<Instant, Waiting>,
+    waiting: BTreeMap<Instant, Incomplete>,
     now: Vec<Option<u64>>,
     /// Set by request at times that were written already.
     belated: Vec<Change>,
-    /// Of one time: what is kept of each activation, and when that was complete.
+    /// The changes of one time that are kept of each activation, and when that was complete.
     kept: Vec<Change>,
     parts: Vec<(u64, TaskId, Range<usize>)>,
     written: Option<Instant>,
@@ -197,7 +197,7 @@ impl SignalWriter {
         }
     }
 
-    fn write(&mut self, time: Instant, Waiting { changes, mut samples }: Waiting) {
+    fn write(&mut self, time: Instant, Incomplete { changes, mut samples }: Incomplete) {
         self.begin();
         let mut requested = std::mem::take(&mut self.belated);
         requested.extend(changes);

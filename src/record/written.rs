@@ -19,7 +19,7 @@ pub(super) fn is_whole(file: &File, length: u64) -> io::Result<()> {
 /// A file that is written to its end.
 #[derive(Debug)]
 pub struct Written {
-    /// It, open.
+    /// The file that is written, open.
     pub file: File,
     /// Bytes of it that were written, at least.
     pub length: u64,

@@ -18,14 +18,15 @@ use std::io::{BufRead, Read};
 use std::mem;
 use std::ops::Range;
 
-/// Of the magic bytes, and of no text.
+/// The first of the magic bytes, with which no text begins.
 pub(super) const FIRST_BYTE: u8 = 0x89;
 /// Longer records are no recording's: 4096 columns need less.
 const LONGEST: u64 = 1 << 28;
 
 /// Before the content of a record: its opcode, and its length in 8 bytes.
 const HEAD: usize = 9;
-/// Of the content of a chunk that is not compressed: times, size, checksum, no name of a compression, and the size again.
+/// The bytes of a chunk before its content, when that is not compressed: times, size, checksum, no name of a compression,
+/// and the size again.
 const CHUNK_HEAD: usize = 40;
 
 /// The rows of a file.
@@ -36,7 +37,7 @@ pub(super) struct Rows<R> {
     content: Content,
     /// What the columns show now.
     cells: Vec<String>,
-    /// Those of the row that is being read, and the first one of the next.
+    /// The message of the row that is being read; `next` is the first one of the row after it.
     message: Message,
     next: Message,
     has_next: bool,

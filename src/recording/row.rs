@@ -22,7 +22,7 @@ struct Cell {
     end: usize,
     /// Where it stands in the line.
     at: usize,
-    /// It has quotes of which two are one.
+    /// The cell has quotes of which two are one.
     doubled: bool,
 }
 
@@ -80,7 +80,7 @@ impl Row {
         self.wrong(self.line, 0, message)
     }
 
-    /// Its first cell is no time that anybody can use.
+    /// The error of a row whose first cell is no time that anybody can use.
     pub fn no_time(&self) -> ReadError {
         let shown: String = self.cell(0).chars().take(40).collect();
         self.wrong_cell(0, format!("\"{shown}\" is no time in s; it should be a number like 0.25"))
@@ -159,7 +159,7 @@ pub struct ReadError {
 }
 
 impl ReadError {
-    /// It is the file.
+    /// An error of the file as a whole.
     pub fn of_file(message: impl Into<String>) -> ReadError {
         ReadError { line: 0, column: 0, message: message.into() }
     }

@@ -70,17 +70,18 @@ pub struct Causes {
 /// One activation; times in ns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moment {
-    /// Its activation time, exactly, in seconds: `3/2000`.
+    /// The activation time, exactly, in seconds: `3/2000`.
     pub time: String,
-    /// The same, rounded.
+    /// The activation time, rounded, s.
     pub time_s: f64,
-    /// Its release, CLOCK_MONOTONIC.
+    /// The release, CLOCK_MONOTONIC.
     pub release_monotonic_ns: i64,
-    /// From its release to its last get: the sum of the next six.
+    /// The time from the release to the last get: the sum of the next six.
     pub response: u64,
     /// Release → the thread's first instruction after its sleep, or after the activation before.
     pub wakeup: u64,
-    /// From there to the first FMI call: what has come for it, and the gate of the preemption lock.
+    /// The time from the thread's first instruction to the first FMI call: what has come for it, and the gate of the
+    /// preemption lock.
     pub gate: u64,
     /// In the model partition, less what follows.
     pub executing: u64,
@@ -96,7 +97,7 @@ pub struct Moment {
     /// The activation before it had not ended at its release.
     #[serde(default, skip_serializing_if = "is_default")]
     pub follows: bool,
-    /// It is the clock's first one.
+    /// The activation is the clock's first one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub first: bool,
     /// Clock that had the preemption lock when it waited for it last, if that was one.
@@ -128,11 +129,11 @@ impl Moment {
 /// Another clock that was at work.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OtherClock {
-    /// Which, as `fmu.clock`.
+    /// The clock that was at work, as `fmu.clock`.
     pub clock: String,
     /// For how long its activation was under way meanwhile, ns; when it was interrupted itself: up to the wake-up.
     pub overlap: u64,
-    /// It had not ended by then: it was itself interrupted.
+    /// The other activation had not ended by then: it was itself interrupted.
     #[serde(default, skip_serializing_if = "is_default")]
     pub under_way: bool,
 }
@@ -142,7 +143,7 @@ pub struct OtherClock {
 pub struct Overran {
     /// The first release that found it running, exactly, in seconds.
     pub release: String,
-    /// The same, rounded.
+    /// The release that found its predecessor still active, rounded, s.
     pub release_s: f64,
     /// How many releases found it running.
     pub releases: u64,
@@ -152,7 +153,7 @@ pub struct Overran {
     pub budget: Option<u64>,
     /// Why it took longer, in words.
     pub cause: String,
-    /// That activation.
+    /// The activation that was still under way.
     pub predecessor: Moment,
 }
 
@@ -172,9 +173,9 @@ pub struct Counts {
     pub minor_faults: u64,
     /// Page faults that did.
     pub major_faults: u64,
-    /// It gave its core away.
+    /// How often the thread gave its core away.
     pub voluntary_switches: u64,
-    /// Its core was taken away.
+    /// How often the thread's core was taken away.
     pub involuntary_switches: u64,
 }
 

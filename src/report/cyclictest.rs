@@ -26,7 +26,7 @@ pub fn cyclictest(run: &Run) -> Option<String> {
         start_time: date(start),
         end_time: date(start.map(|start| start.saturating_add(run.wall_seconds.max(0.0) as u64))),
         return_code: exit_code(run),
-        sysinfo: System {
+        sysinfo: SystemEntry {
             sysname: "Linux",
             nodename: "",
             release,
@@ -36,7 +36,7 @@ pub fn cyclictest(run: &Run) -> Option<String> {
         },
         num_threads: run.clocks.len(),
         resolution_in_ns: 0,
-        thread: run.clocks.iter().enumerate().map(|(number, clock)| (number, Thread::of(clock))).collect(),
+        thread: run.clocks.iter().enumerate().map(|(number, clock)| (number, ThreadEntry::of(clock))).collect(),
     };
     Some(serde_json::to_string_pretty(&file).expect("strings, numbers and maps") + "\n")
 }
@@ -58,14 +58,14 @@ struct File<'a> {
     start_time: String,
     end_time: String,
     return_code: u8,
-    sysinfo: System<'a>,
+    sysinfo: SystemEntry<'a>,
     num_threads: usize,
     resolution_in_ns: u8,
-    thread: BTreeMap<usize, Thread>,
+    thread: BTreeMap<usize, ThreadEntry>,
 }
 
 #[derive(Serialize)]
-struct System<'a> {
+struct SystemEntry<'a> {
     sysname: &'static str,
     nodename: &'static str,
     release: &'a str,
@@ -75,7 +75,7 @@ struct System<'a> {
 }
 
 #[derive(Serialize)]
-struct Thread {
+struct ThreadEntry {
     histogram: BTreeMap<u64, u64>,
     cycles: u64,
     min: u64,
@@ -86,8 +86,8 @@ struct Thread {
     name: String,
 }
 
-impl Thread {
-    fn of(clock: &ClockResult) -> Thread {
+impl ThreadEntry {
+    fn of(clock: &ClockResult) -> ThreadEntry {
         let own = &clock.wakeup_latency;
         let mut histogram = BTreeMap::new();
         for bucket in own.buckets().iter_recorded() {
@@ -98,7 +98,7 @@ impl Thread {
         let avg = RawValue::from_string(format!("{:.2}", own.mean() / 1e3)).expect("a number");
         let (min, max) = (own.min() / 1000, own.max() / 1000);
         let name = format!("{}.{}", clock.fmu, clock.clock);
-        Thread { histogram, cycles: own.count(), min, max, avg, cpu: clock.cpu, node: -1, name }
+        ThreadEntry { histogram, cycles: own.count(), min, max, avg, cpu: clock.cpu, node: -1, name }
     }
 }
 

@@ -17,7 +17,7 @@ pub fn duration(nanos: u64) -> String {
     unreachable!("seconds take every value")
 }
 
-/// The same without trailing zeros, for limits and axes that people have chosen: `200 µs`.
+/// A [`duration`] without trailing zeros, for limits and axes that people have chosen: `200 µs`.
 pub fn short_duration(nanos: u64) -> String {
     let text = duration(nanos);
     match text.split_once(' ') {
@@ -59,7 +59,7 @@ pub fn plural(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// The same in full digits, for messages, which others may search: `1 tick`, `7000 ticks`.
+/// A [`plural`] in full digits, for messages, which others may search: `1 tick`, `7000 ticks`.
 pub fn some(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }

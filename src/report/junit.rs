@@ -11,7 +11,7 @@ use crate::plain::plain_lines;
 use std::fmt::Write;
 
 /// A check and what became of it. Its names are the same in each run, so that a CI server knows it again.
-struct Case {
+struct TestCase {
     class: String,
     name: String,
     /// Problems that fail it: kind and message.
@@ -21,7 +21,7 @@ struct Case {
 /// The run as JUnit's XML.
 pub fn junit(run: &Run) -> String {
     let mut left: Vec<&Problem> = run.problems.iter().filter(|problem| problem.severity <= Severity::Finding).collect();
-    let mut suites: Vec<(String, Vec<Case>, String)> = Vec::new();
+    let mut suites: Vec<(String, Vec<TestCase>, String)> = Vec::new();
     for fmu in &run.fmus {
         let mut cases = Vec::new();
         for clock in run.clocks.iter().filter(|clock| clock.fmu == fmu.name) {
@@ -30,7 +30,7 @@ pub fn junit(run: &Run) -> String {
         cases.extend(of_fmu(run, fmu, &mut left));
         suites.push((fmu.name.clone(), cases, fmu.log.join("\n")));
     }
-    let mut whole = Case { class: run.rig.clone(), name: "run".into(), failures: Vec::new() };
+    let mut whole = TestCase { class: run.rig.clone(), name: "run".into(), failures: Vec::new() };
     whole.failures.extend(left.into_iter().filter_map(failure));
     let failed = suites.iter().flat_map(|(_, cases, _)| cases).any(|case| !case.failures.is_empty());
     if !passed(run) && !failed && whole.failures.is_empty() {
@@ -62,14 +62,14 @@ fn take(left: &mut Vec<&Problem>, is: impl Fn(&Problem) -> bool) -> Vec<(&'stati
 }
 
 /// Overruns, the limit on start latency where there is one, and everything else that is said of the clock.
-fn of_clock(run: &Run, clock: &ClockResult, left: &mut Vec<&Problem>) -> Vec<Case> {
+fn of_clock(run: &Run, clock: &ClockResult, left: &mut Vec<&Problem>) -> Vec<TestCase> {
     let own = Subject::Clock { fmu: clock.fmu.clone(), clock: clock.clock.clone() };
     let about = |topic: Topic| {
         let own = &own;
         move |problem: &Problem| problem.subject == *own && problem.kind.topic() == topic
     };
     let (class, name) = (format!("{}.{}", run.rig, clock.fmu), &clock.clock);
-    let case = |name: String, failures| Case { class: class.clone(), name, failures };
+    let case = |name: String, failures| TestCase { class: class.clone(), name, failures };
     let mut cases = vec![case(format!("{name}: overruns"), take(left, about(Topic::OverrunLimit)))];
     let late = take(left, about(Topic::LatencyLimit));
     if clock.max_latency.is_some() || !late.is_empty() {
@@ -84,13 +84,14 @@ fn of_clock(run: &Run, clock: &ClockResult, left: &mut Vec<&Problem>) -> Vec<Cas
 }
 
 /// How it ended, and what it did against the standard.
-fn of_fmu(run: &Run, fmu: &FmuResult, left: &mut Vec<&Problem>) -> Vec<Case> {
+fn of_fmu(run: &Run, fmu: &FmuResult, left: &mut Vec<&Problem>) -> Vec<TestCase> {
     let own = Subject::Fmu(fmu.name.clone());
     let findings = take(left, |problem| problem.subject == own && problem.kind.topic() == Topic::Offence);
     let of_status = take(left, |problem| problem.subject == own);
     let bad = !matches!(fmu.status, FmuStatus::Terminated | FmuStatus::Aborted);
     let word = fmu.status.word();
-    let case = |name: &str, failures| Case { class: format!("{}.{}", run.rig, fmu.name), name: name.into(), failures };
+    let case =
+        |name: &str, failures| TestCase { class: format!("{}.{}", run.rig, fmu.name), name: name.into(), failures };
     let mut cases = vec![case("status", of_status), case("findings", findings)];
     if bad && cases[0].failures.is_empty() {
         let what = format!("{own} ended as \"{word}\"; the reason is in the suite of the run");
@@ -99,7 +100,7 @@ fn of_fmu(run: &Run, fmu: &FmuResult, left: &mut Vec<&Problem>) -> Vec<Case> {
     cases
 }
 
-fn suite(out: &mut String, run: &Run, id: usize, name: &str, cases: &[Case], log: &str) {
+fn suite(out: &mut String, run: &Run, id: usize, name: &str, cases: &[TestCase], log: &str) {
     let failures = cases.iter().filter(|case| !case.failures.is_empty()).count();
     // JUnit's times have no zone.
     let stamp = run.started.strip_suffix('Z').filter(|stamp| stamp.len() == 19).unwrap_or("1970-01-01T00:00:00");

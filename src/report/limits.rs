@@ -29,7 +29,7 @@ pub fn exceeded(limits: &Limits, measured: &Measured) -> impl Iterator<Item = Ki
     latency.into_iter().chain(count).chain(longest)
 }
 
-/// The same as problems of that task: one that runs for too long fails the run, the others are exceeded limits.
+/// The exceeded limits of a task as problems: one that runs for too long fails the run, the others are exceeded limits.
 pub fn judge(limits: &Limits, measured: &Measured, subject: &Subject) -> impl Iterator<Item = Problem> {
     exceeded(limits, measured).map(|kind| Problem {
         severity: if matches!(kind, Kind::ExecutionLimit { .. }) { Severity::Failure } else { Severity::Limit },

@@ -20,7 +20,7 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// The same as HTML, with what stands between two backticks as code, as in messages of this program.
+/// Text [escaped](escape) as HTML, with what stands between two backticks as code, as in messages of this program.
 pub fn escape_with_code(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -148,7 +148,7 @@ pub enum Kind {
         function: String,
         /// What came of it, and where: `returned fmi3Error for clock a at 0.5 s`.
         outcome: String,
-        /// Which of the rig's keys bear on it.
+        /// The rig's keys that bear on the failure.
         keys: Vec<FailureKey>,
         /// The last lines that the instance has logged.
         last_words: Vec<String>,
@@ -164,7 +164,7 @@ pub enum Kind {
     Offence(FindingResult),
     /// Something is missing in a file of the run.
     FileIncomplete {
-        /// Which, and why.
+        /// What is missing, and why.
         words: String,
     },
     /// The trace is complete as far as it goes, and does not go as far as it should.
@@ -245,14 +245,14 @@ pub enum Kind {
         most_mib: u64,
         /// What it may have, MiB.
         limit_mib: u64,
-        /// It has asked for more and did not get it.
+        /// The FMU has asked for more and did not get it.
         refused: bool,
     },
     /// `run.log` has come to its limit, MiB.
     LogCut(u64),
     /// FMU code has written over what was measured: by names.
     MemoryOverwritten(Vec<String>),
-    /// Of several runs the next one could not begin.
+    /// After one of several runs the next one could not begin.
     NoFurtherRun {
         /// Why.
         reason: String,
@@ -266,7 +266,7 @@ pub enum Kind {
     },
     /// Files of the report could not be written.
     ReportIncomplete {
-        /// Which, and why.
+        /// The files that are missing, and why.
         words: String,
     },
     /// As `report.json`, a line of the runner or the plan tells of it, which have no more than words.
@@ -281,16 +281,16 @@ pub enum Kind {
 /// A key of the rig that bears on a call that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKey {
-    /// It has returned a warning, and `on_warning` makes that an error.
+    /// The FMU has returned a warning, and `on_warning` makes that an error.
     OnWarning,
-    /// It was asked for the interval of an output clock that ticked, which `get_intervals` can turn off.
+    /// The FMU was asked for the interval of an output clock that ticked, which `get_intervals` can turn off.
     GetIntervals,
 }
 
 /// What came of a stimulus that cannot be read any further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
-    /// It has ended there, like one that is complete.
+    /// The recording has ended there, like one that is complete.
     Ended,
     /// The run has ended.
     EndedTheRun,

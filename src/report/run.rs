@@ -69,7 +69,7 @@ pub struct Run {
 /// What is known of a stimulus at the end; in `report.json` as it is here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StimulusResult {
-    /// Its file.
+    /// The file of the stimulus.
     pub file: String,
     /// What inputs got between two rows.
     #[serde(with = "word")]
@@ -124,7 +124,7 @@ pub struct Host {
     pub dma_latency_held: bool,
     /// The clock that releases are instants of.
     pub clock: String,
-    /// So long before each release its thread looked at the clock instead of sleeping, µs.
+    /// How long before each release its thread looked at the clock instead of sleeping, µs.
     pub spin_us: f64,
     /// Model name of the processor.
     pub cpu_model: String,
@@ -158,15 +158,15 @@ impl Host {
 pub enum FmuStatus {
     /// `fmi3Terminate` and `fmi3FreeInstance` were called.
     Terminated,
-    /// It returned fmi3Error or fmi3Discard.
+    /// The FMU returned fmi3Error or fmi3Discard.
     Error,
-    /// It returned fmi3Fatal.
+    /// The FMU returned fmi3Fatal.
     Fatal,
-    /// It did nothing wrong but could not end in the regular way.
+    /// The FMU did nothing wrong but could not end in the regular way.
     Aborted,
-    /// Its code crashed or exited.
+    /// The FMU's code crashed or exited.
     Crashed,
-    /// Its code did not return in time.
+    /// The FMU's code did not return in time.
     Hung,
 }
 
@@ -184,7 +184,7 @@ pub struct FmuResult {
     pub lock: LockResult,
     /// What it did against the standard, one entry for each kind.
     pub findings: Vec<FindingResult>,
-    /// Its last log messages, oldest first.
+    /// The last log messages of the FMU, oldest first.
     pub log: Vec<String>,
 }
 
@@ -223,7 +223,7 @@ pub struct ClockResult {
     pub fmu: String,
     /// Name of the clock.
     pub clock: String,
-    /// Its kind; `None`: a task without a clock.
+    /// The kind of the clock; `None`: a task without a clock.
     #[serde(with = "word_or_null")]
     pub kind: Option<IntervalVariability>,
     /// Interval of a periodic clock, s.
@@ -235,7 +235,7 @@ pub struct ClockResult {
     pub fmi_priority: Option<FmiPriority>,
     /// The thread's; `None` when it did not run under SCHED_FIFO.
     pub fifo_priority: Option<FifoPriority>,
-    /// Its core.
+    /// The core that the task runs on.
     pub cpu: usize,
     /// Name of its thread.
     pub thread: String,
@@ -251,7 +251,7 @@ pub struct ClockResult {
     pub retimed: u64,
     /// Ticks that waited, or had come by then, and were thrown away because the run was stopped.
     pub discarded: u64,
-    /// Of a clock that datagrams activate, in real time.
+    /// What came for a clock that datagrams activate, in real time.
     #[serde(flatten, with = "counts_or_nulls")]
     pub datagrams: Option<DatagramCounts>,
     /// Limits of the rig, ns.

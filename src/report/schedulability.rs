@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Schedulability {
-    /// Its longest locked section, those in the host's callbacks included.
+    /// The longest locked section of the clock, those in the host's callbacks included.
     pub longest_lock: u64,
-    /// Of a clock that is not periodic: the shortest time between two releases; `None`: there were no two.
+    /// The shortest time between two releases of a clock that is not periodic; `None`: there were no two.
     pub shortest_interval: Option<u64>,
     /// The worst response by computation; `None`: it is not known, or there is none.
     pub predicted_response: Option<u64>,
@@ -27,7 +27,7 @@ pub struct Schedulability {
 pub enum PredictedFrom {
     /// The rig gives all of them.
     Rig,
-    /// They are the worst that this run has measured.
+    /// The figures are the worst that this run has measured.
     Run,
     /// The rig gives some, the others were measured.
     Both,

@@ -28,7 +28,7 @@ pub struct Live {
     pub rig: String,
     /// Simulation time since the start, s.
     pub elapsed: f64,
-    /// Its length, s, when it has one.
+    /// The length of the run, s, when it has one.
     pub stop: Option<f64>,
     /// How threads are scheduled.
     pub scheduling: Scheduling,

@@ -23,7 +23,7 @@ pub struct TraceResult {
 /// A file in the output folder; in `report.json` as it is here, with its times in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TraceFile {
-    /// Its name.
+    /// The name of the file.
     pub name: String,
     /// Why it was written.
     pub why: Vec<String>,
@@ -61,7 +61,7 @@ impl TraceFile {
 pub struct Picture {
     /// What happened in it; `None`: it is the first of the run.
     pub why: Option<String>,
-    /// From and to, ns from the start of the run.
+    /// The span that the picture shows, ns from the start of the run: from and to.
     pub from: i64,
     /// (continued)
     pub to: i64,

@@ -2,7 +2,6 @@
 
 use super::{End, FmuStatus, Severity};
 use crate::fmu::description::IntervalVariability;
-use crate::plan::words::kind_name;
 use crate::plan::{Interpolation, Mode, TraceMode};
 use crate::record::board::Scheduling;
 use serde::de::Error;
@@ -140,7 +139,7 @@ impl Word for IntervalVariability {
     ];
 
     fn word(self) -> &'static str {
-        kind_name(self)
+        self.name()
     }
 }
 

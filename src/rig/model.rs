@@ -320,7 +320,7 @@ pub enum UnitsOfConnection {
     /// Converted where the units have equal exponents, else refused.
     #[default]
     Convert,
-    /// They pass unchanged, whatever the units are.
+    /// Values pass unchanged, whatever the units are.
     AsIs,
 }
 
@@ -377,7 +377,7 @@ pub struct RigStimulus {
     /// `file`, or `signals.csv` in the folder that `recording` names; relative to the working directory. Where there is only
     /// another recording, whoever opens it puts its name here.
     pub file: At<PathBuf>,
-    /// It is what an earlier run has recorded: what is no input of this rig is left out.
+    /// The file is what an earlier run has recorded: what is no input of this rig is left out.
     pub recording: bool,
     /// `interpolation`.
     pub interpolation: Interpolation,

@@ -235,7 +235,7 @@ pub(super) fn endpoint(section: &Section, key: &str, rig: &Rig) -> Option<At<End
     endpoint_of(section.document, key, text, rig)
 }
 
-/// The same of a text that stands somewhere else; `key` says what it is, in messages.
+/// An [`endpoint`] whose text stands somewhere else; `key` says what it is, in messages.
 pub(super) fn endpoint_of(document: &Document, key: &str, text: At<&str>, rig: &Rig) -> Option<At<Endpoint>> {
     let names = || rig.fmus.iter().map(|fmu| fmu.name.value.as_str());
     match text.value.split_once('.') {

@@ -8,7 +8,7 @@ use core::net::SocketAddr;
 use std::path::Path;
 
 const TRIGGER: &[&str] = &["clock", "from", "at", "udp", "unix", "max_rate", "allow_remote"];
-/// Of these a trigger has exactly one.
+/// The keys of which a trigger has exactly one.
 const SOURCES: [&str; 4] = ["from", "at", "udp", "unix"];
 /// Events per second when the rig does not say.
 const MAX_RATE: f64 = 1000.0;

@@ -31,7 +31,7 @@ use crate::record::findings::{Finding, Occurrence};
 use crate::record::trace::Note;
 use crate::schedule::{self, Due, QUEUE, Timeline};
 use crate::sys::affinity::{self, current_cpu};
-use crate::sys::preemption::Partition as LockMember;
+use crate::sys::preemption::LockMember;
 use crate::sys::wake::{self, Wakening};
 use crate::sys::{SysError, memory, thread};
 use crate::time::Nanos;

@@ -12,7 +12,7 @@ use crate::exchange::word;
 use crate::ffi::{Reconfiguration, set_thread_host};
 use crate::fmu::description::{ValueReference, Values, VariableType};
 use crate::plan::{ControlKind, ControlVariable, FmuId};
-use crate::sys::preemption::Partition as LockMember;
+use crate::sys::preemption::LockMember;
 use crate::sys::{affinity, thread};
 use crate::time::{Instant, Nanos};
 use std::sync::atomic::Ordering::SeqCst;

@@ -21,7 +21,7 @@ use crate::record::board::{Board, Global, Phase, Scheduling};
 use crate::schedule::Timeline;
 use crate::snapshot::Snapshot;
 use crate::sys::cycles::Scale;
-use crate::sys::preemption::Partition as LockMember;
+use crate::sys::preemption::LockMember;
 use crate::sys::process::{self, Log};
 use crate::sys::wake::monotonic_now;
 use crate::time::Nanos;

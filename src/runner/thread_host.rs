@@ -27,7 +27,7 @@ use crate::record::histogram::Recorder;
 use crate::record::trace::NoteRing;
 use crate::record::unusable::Unusable;
 use crate::schedule::Due;
-use crate::sys::preemption::{Locked, Partition as LockMember, PreemptionLock, Unlocked};
+use crate::sys::preemption::{LockMember, Locked, PreemptionLock, Unlocked};
 use crate::time::{Fraction, Instant};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};

@@ -18,7 +18,7 @@ use crate::time::{Fraction, Instant, Nanos};
 /// What comes next among all tasks.
 #[derive(Clone, Debug)]
 pub struct Agenda {
-    /// Of tasks that share a grid, as it was when the agenda was made.
+    /// The timelines of tasks that share a grid, as they were when the agenda was made.
     timelines: Vec<Timeline>,
     /// Per task: what its next activation comes from.
     noted: Vec<Noted>,
@@ -26,7 +26,7 @@ pub struct Agenda {
     working: bool,
     /// How many were begun.
     instants: u64,
-    /// Who is still due then, a bit per task, and the first word that may have one.
+    /// The tasks that are still due at the present instant, a bit each, and the first word that may have one.
     due: Box<[u64]>,
     from: usize,
     /// Instants that something earlier came before, the earliest last.
@@ -47,7 +47,7 @@ enum Noted {
     Due,
     /// In a group.
     Group(usize),
-    /// It has no activations but those of a shared grid.
+    /// The task has no activations but those of a shared grid.
     Grid(usize),
 }
 
@@ -104,7 +104,7 @@ impl Agenda {
         };
     }
 
-    /// Who is due now, and who is at suspended instants.
+    /// The bits of the tasks that are due now, then of those at suspended instants.
     fn sets(&mut self) -> impl Iterator<Item = &mut [u64]> {
         let suspended = self.suspended.iter_mut().map(|(_, set)| &mut **set);
         std::iter::once(&mut *self.due).chain(suspended)

@@ -15,13 +15,13 @@ pub struct ClockOffset {
 }
 
 impl ClockOffset {
-    /// From a look at the real-time clock between two looks at the monotonic one, ns.
+    /// The offset by one look at the real-time clock between two looks at the monotonic one, ns.
     pub fn between(before: Nanos, realtime: Nanos, after: Nanos) -> ClockOffset {
         let bracket = after.0.saturating_sub(before.0);
         ClockOffset { offset: realtime.0.saturating_sub(before.0.saturating_add(bracket / 2)), bracket }
     }
 
-    /// Of several measurements the one with the smallest error. `None`: there are none.
+    /// The measurement with the smallest error. `None`: there are none.
     pub fn best(measurements: impl IntoIterator<Item = ClockOffset>) -> Option<ClockOffset> {
         measurements.into_iter().min_by_key(|offset| offset.bracket)
     }

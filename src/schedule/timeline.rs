@@ -28,20 +28,20 @@ pub const FED: usize = 64;
 /// What became of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tick {
-    /// It waits for its activation.
+    /// The tick waits for its activation.
     Queued,
     /// There is an activation with exactly this time already.
     Coalesced,
     /// [`QUEUE`] others wait already.
     Full,
-    /// Its time is not before the stop of the run.
+    /// The tick's time is not before the stop of the run.
     AfterStop,
 }
 
 /// What became of a countdown clock that was armed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Armed {
-    /// Of the new deadline.
+    /// What became of the new deadline.
     pub tick: Tick,
     /// The deadline before it, which had been reached and for which there was no room any more.
     pub lost: Option<Instant>,
@@ -54,10 +54,10 @@ pub struct Due {
     pub time: Instant,
     /// When it was dispatched, for those that something else released; `None`: `time` itself is the release.
     pub dispatched: Option<Nanos>,
-    /// Its tick came too late for its own time and has that of its dispatch.
+    /// The tick came too late for its own time and has that of its dispatch.
     pub retimed: bool,
-    /// Of a periodic or listed clock: the first instant of its grid or list after `time`, whether it will be activated then
-    /// or not.
+    /// The first instant after `time` of the clock's grid or list, whether it will be activated then or not; `None`: the
+    /// clock is neither periodic nor listed, or has no further instant.
     pub next: Option<Instant>,
     /// The clock at the root of the chain that caused it; `None`: no other one did.
     pub root: Option<TaskId>,
@@ -75,7 +75,7 @@ impl Due {
 pub struct Dispatch {
     /// CLOCK_MONOTONIC.
     pub wall: Nanos,
-    /// The same as simulation time.
+    /// The dispatch as simulation time.
     pub time: Instant,
     /// The clock at the root of the chain that leads here; `None`: there is none.
     pub root: Option<TaskId>,
@@ -91,9 +91,9 @@ pub struct Skipped {
 /// What became of a release that found the activation before it still running, where such releases wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// It waits, to be activated at its own time, which is this.
+    /// The tick waits, to be activated at its own time, which is this.
     Waits(Instant),
-    /// It was left out, since [`QUEUE`] wait already.
+    /// The tick was left out, since [`QUEUE`] wait already.
     Not(Skipped),
 }
 
@@ -130,7 +130,7 @@ impl Waiting {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-enum Source {
+enum Instants {
     /// Periodic. Releases that wait for their predecessor to end are before those of the grid.
     Grid { grid: Grid, backlog: VecDeque<Instant> },
     /// What the last activation has said, or nothing while it has not.
@@ -148,7 +148,7 @@ enum Source {
 /// The releases of one task: what comes next, and what becomes of ticks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
-    source: Source,
+    source: Instants,
     waiting: Vec<Waiting>,
     last: Option<Instant>,
     /// Times of the last activations, in no order; the next one overwrites the oldest.
@@ -165,14 +165,14 @@ impl Timeline {
         let source = match release {
             Release::Periodic { shift, interval } => {
                 let grid = Grid::new(start.after(*shift), *interval);
-                Source::Grid { grid, backlog: VecDeque::with_capacity(QUEUE) }
+                Instants::Grid { grid, backlog: VecDeque::with_capacity(QUEUE) }
             }
-            Release::At(times) => Source::List { times: times.clone(), next: 0 },
-            Release::Stimulus { .. } => Source::Fed { times: VecDeque::with_capacity(FED) },
-            Release::Changing => Source::Changing { next: None },
-            Release::Countdown => Source::Countdown { armed: None },
+            Release::At(times) => Instants::List { times: times.clone(), next: 0 },
+            Release::Stimulus { .. } => Instants::Fed { times: VecDeque::with_capacity(FED) },
+            Release::Changing => Instants::Changing { next: None },
+            Release::Countdown => Instants::Countdown { armed: None },
             // Until it is learned, a grid that is asked for is none.
-            Release::Asked | Release::Triggered { .. } | Release::Datagram { .. } | Release::Never => Source::Ticks,
+            Release::Asked | Release::Triggered { .. } | Release::Datagram { .. } | Release::Never => Instants::Ticks,
         };
         Timeline {
             source,
@@ -188,21 +188,21 @@ impl Timeline {
     /// How many times it would take from a stimulus now; 0 for clocks of another kind.
     pub fn room(&self) -> usize {
         match &self.source {
-            Source::Fed { times } => FED - times.len(),
+            Instants::Fed { times } => FED - times.len(),
             _ => 0,
         }
     }
 
     /// Whether nothing that a stimulus has handed over waits.
     pub fn is_hungry(&self) -> bool {
-        matches!(&self.source, Source::Fed { times } if times.is_empty())
+        matches!(&self.source, Instants::Fed { times } if times.is_empty())
     }
 
     /// The next time of a stimulus, while there is [`Timeline::room`]; times increase. One that a run which was left has
     /// activated already is not activated again.
     pub fn feed(&mut self, time: Instant) {
         let last = self.last;
-        if let Source::Fed { times } = &mut self.source
+        if let Instants::Fed { times } = &mut self.source
             && times.len() < FED
             && last.is_none_or(|last| time > last)
             && times.back().is_none_or(|last| time > *last)
@@ -217,14 +217,14 @@ impl Timeline {
         match learned {
             Learned::Nothing => (),
             Learned::First(time) => match &mut self.source {
-                Source::Changing { next } => *next = Some(time),
+                Instants::Changing { next } => *next = Some(time),
                 _ => {
                     self.arm(time, start, Dispatch { wall: Nanos(0), time: start, root });
                 }
             },
             Learned::Grid { shift, interval } => {
                 let grid = Grid::new(start.after(shift), interval);
-                self.source = Source::Grid { grid, backlog: VecDeque::with_capacity(QUEUE) };
+                self.source = Instants::Grid { grid, backlog: VecDeque::with_capacity(QUEUE) };
             }
         }
     }
@@ -232,7 +232,7 @@ impl Timeline {
     /// The interval of a periodic clock.
     pub fn interval(&self) -> Option<Fraction> {
         match &self.source {
-            Source::Grid { grid, .. } => Some(grid.interval()),
+            Instants::Grid { grid, .. } => Some(grid.interval()),
             _ => None,
         }
     }
@@ -240,7 +240,7 @@ impl Timeline {
     /// The grid of a periodic clock: an instant of it, and its interval.
     pub fn grid(&self) -> Option<(Instant, Fraction)> {
         match &self.source {
-            Source::Grid { grid, .. } => Some((grid.origin(), grid.interval())),
+            Instants::Grid { grid, .. } => Some((grid.origin(), grid.interval())),
             _ => None,
         }
     }
@@ -248,7 +248,7 @@ impl Timeline {
     /// The interval of a periodic clock has changed at `from`: releases of the old grid up to that instant stay, the next
     /// one comes the new interval after the last of them, but not before `from`.
     pub fn retune(&mut self, interval: Fraction, from: Instant) {
-        if let Source::Grid { grid, .. } = &mut self.source {
+        if let Instants::Grid { grid, .. } = &mut self.source {
             grid.retune(interval, from);
         }
     }
@@ -256,7 +256,7 @@ impl Timeline {
     /// A changing clock, activated at `since`, ticks next after `interval`, which is not zero.
     #[inline(never)] // few clocks are changing ones
     pub fn follow(&mut self, interval: Fraction, since: Instant) {
-        if let Source::Changing { next } = &mut self.source {
+        if let Instants::Changing { next } = &mut self.source {
             let time = since.after(interval);
             *next = Some(time).filter(|time| self.last.is_none_or(|last| *time > last));
         }
@@ -275,12 +275,12 @@ impl Timeline {
     #[inline(never)]
     fn next_of_all(&self) -> Option<Instant> {
         let own = match &self.source {
-            Source::Grid { grid, backlog } => Some(backlog.front().copied().unwrap_or(grid.next())),
-            Source::Changing { next } => *next,
-            Source::List { times, next } => times.get(*next).copied(),
-            Source::Fed { times } => times.front().copied(),
-            Source::Countdown { armed } => armed.map(|waiting| waiting.time),
-            Source::Ticks => None,
+            Instants::Grid { grid, backlog } => Some(backlog.front().copied().unwrap_or(grid.next())),
+            Instants::Changing { next } => *next,
+            Instants::List { times, next } => times.get(*next).copied(),
+            Instants::Fed { times } => times.front().copied(),
+            Instants::Countdown { armed } => armed.map(|waiting| waiting.time),
+            Instants::Ticks => None,
         };
         let tick = self.waiting.first().map(|waiting| waiting.time);
         match (own, tick) {
@@ -294,7 +294,7 @@ impl Timeline {
     pub fn take(&mut self) -> Option<Due> {
         let time = self.next()?;
         if self.plain_grid().is_some()
-            && let Source::Grid { grid, .. } = &mut self.source
+            && let Instants::Grid { grid, .. } = &mut self.source
         {
             let (time, next) = grid.pass();
             self.activated(time);
@@ -310,7 +310,7 @@ impl Timeline {
             return Some(self.activate(waiting));
         }
         let due = match &mut self.source {
-            Source::Grid { grid, backlog } => {
+            Instants::Grid { grid, backlog } => {
                 let next = match backlog.pop_front() {
                     // What came between it and the next one that waits may have been left out.
                     Some(_) => first_after(grid.origin(), grid.interval(), time),
@@ -318,23 +318,23 @@ impl Timeline {
                 };
                 Due { next: Some(next), ..Due::own(time) }
             }
-            Source::Changing { next } => {
+            Instants::Changing { next } => {
                 *next = None;
                 Due::own(time)
             }
-            Source::List { times, next } => {
+            Instants::List { times, next } => {
                 *next += 1;
                 Due { next: times.get(*next).copied(), ..Due::own(time) }
             }
-            Source::Fed { times } => {
+            Instants::Fed { times } => {
                 times.pop_front();
                 Due::own(time)
             }
-            Source::Countdown { armed } => {
+            Instants::Countdown { armed } => {
                 let waiting = armed.take().expect("next() found it");
                 return Some(self.activate(waiting));
             }
-            Source::Ticks => unreachable!("next() found nothing but ticks"),
+            Instants::Ticks => unreachable!("next() found nothing but ticks"),
         };
         self.activated(due.time);
         Some(due)
@@ -366,7 +366,7 @@ impl Timeline {
     }
 
     fn waits_for(&self, time: Instant) -> bool {
-        let armed = matches!(&self.source, Source::Countdown { armed: Some(armed) } if armed.time == time);
+        let armed = matches!(&self.source, Instants::Countdown { armed: Some(armed) } if armed.time == time);
         armed || self.waiting.iter().any(|waiting| waiting.time == time)
     }
 
@@ -399,14 +399,14 @@ impl Timeline {
     /// 3.0.2, 2.2.8.4: re-scheduled), unless that was to tick at `since` or before: it has, then, though it was not
     /// activated yet, and waits. `Coalesced` when the clock was activated at exactly `time`, or a tick waits for that.
     pub fn arm(&mut self, time: Instant, since: Instant, dispatch: Dispatch) -> Armed {
-        let Source::Countdown { armed } = &mut self.source else { return Armed { tick: Tick::Queued, lost: None } };
+        let Instants::Countdown { armed } = &mut self.source else { return Armed { tick: Tick::Queued, lost: None } };
         let reached = armed.take().filter(|armed| armed.time <= since);
         let lost = reached.filter(|reached| self.queue(*reached) == Tick::Full).map(|reached| reached.time);
         if self.was_activated_at(time) || self.waits_for(time) {
             return Armed { tick: Tick::Coalesced, lost };
         }
         let deadline = self.waiting_for(time, dispatch);
-        if let Source::Countdown { armed } = &mut self.source {
+        if let Instants::Countdown { armed } = &mut self.source {
             *armed = Some(deadline);
         }
         Armed { tick: Tick::Queued, lost }
@@ -416,7 +416,7 @@ impl Timeline {
     /// until then; to be called until it returns `None`. Other clocks queue and never skip.
     pub fn skip(&mut self, now: Instant) -> Option<Skipped> {
         let stop = self.stop;
-        let Source::Grid { grid, .. } = &mut self.source else { return None };
+        let Instants::Grid { grid, .. } = &mut self.source else { return None };
         if grid.next() > now || stop.is_some_and(|stop| grid.next() >= stop) {
             return None;
         }
@@ -430,7 +430,7 @@ impl Timeline {
     /// other; to be called until it returns `None`.
     pub fn keep(&mut self, now: Instant) -> Option<Kept> {
         let stop = self.stop;
-        let Source::Grid { grid, backlog } = &mut self.source else { return None };
+        let Instants::Grid { grid, backlog } = &mut self.source else { return None };
         if grid.next() > now || stop.is_some_and(|stop| grid.next() >= stop) {
             return None;
         }
@@ -445,7 +445,7 @@ impl Timeline {
     /// The next release of a periodic or changing clock if it is at or before `now`: its predecessor ran until then.
     pub fn overdue(&self, now: Instant) -> Option<Instant> {
         match &self.source {
-            Source::Grid { .. } | Source::Changing { .. } => self.next().filter(|time| *time <= now),
+            Instants::Grid { .. } | Instants::Changing { .. } => self.next().filter(|time| *time <= now),
             _ => None,
         }
     }
@@ -456,18 +456,18 @@ impl Timeline {
         let stop = self.stop;
         let is_due = |time: &&Instant| **time <= now && stop.is_none_or(|stop| **time < stop);
         let armed = match &mut self.source {
-            Source::Countdown { armed } => u64::from(armed.take().is_some()),
-            Source::Grid { backlog, .. } => {
+            Instants::Countdown { armed } => u64::from(armed.take().is_some()),
+            Instants::Grid { backlog, .. } => {
                 let kept = backlog.len() as u64;
                 backlog.clear();
                 kept
             }
-            Source::List { times, next } => {
+            Instants::List { times, next } => {
                 let due = times[*next..].iter().take_while(is_due).count();
                 *next += due;
                 due as u64
             }
-            Source::Fed { times } => {
+            Instants::Fed { times } => {
                 let due = times.iter().take_while(is_due).count();
                 times.drain(..due);
                 due as u64

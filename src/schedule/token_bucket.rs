@@ -13,7 +13,7 @@ pub struct TokenBucket {
     interval: i64,
     /// What a full bucket is worth, less one token.
     tolerance: i64,
-    /// From then on it is full.
+    /// The instant from which on the bucket is full.
     full: i64,
     last: i64,
 }

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// Every saved state begins with this.
 pub const MARK: &[u8; 12] = b"vecud state\n";
-/// Of the frame around the content. The content's own form belongs to the version of vecud.
+/// The number of the form of the frame around the content. The content's own form belongs to the version of vecud.
 const FORM: u32 = 1;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Mark, form, vecud's version (padded with zeros), length.
@@ -17,13 +17,13 @@ const DIGEST: usize = 32;
 /// Why a file is no snapshot that can be taken up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unreadable {
-    /// It does not begin as one.
+    /// The file does not begin as a snapshot.
     NotOne,
-    /// It ends too early or too late: length, and what it should be.
+    /// The file ends too early or too late: length, and what it should be.
     Length(usize, Option<usize>),
     /// Another version of vecud has written it: which.
     Version(String),
-    /// Its content is not what was written.
+    /// The content is not what was written.
     Changed,
 }
 

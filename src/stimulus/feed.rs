@@ -34,7 +34,7 @@ const READ: usize = 5;
 const STARVED: usize = 6;
 /// 1 + index of the task that starved first; claimed by compare-and-swap.
 const STARVED_TASK: usize = 7;
-/// Of that activation, three words.
+/// The place of the first starved activation's time, three words.
 const STARVED_TIME: usize = 8;
 /// The run has come to where the file breaks off.
 const BROKE: usize = 11;
@@ -54,7 +54,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Of a stimulus.
+    /// The shape of a stimulus.
     pub fn of(plan: &StimulusPlan) -> Shape {
         Shape { values: plan.values.len(), ticks: plan.ticks.len(), rows: plan.rows }
     }
@@ -81,9 +81,9 @@ pub enum State {
 pub struct Starved {
     /// How many there were.
     pub count: u64,
-    /// Of the first one.
+    /// The task that starved first.
     pub task: TaskId,
-    /// Of the first one.
+    /// The activation time at which a task starved first.
     pub time: Instant,
 }
 

@@ -91,7 +91,7 @@ fn line(a: f64, b: f64, share: f64) -> f64 {
     }
 }
 
-/// Of values and times as a file has them: what [`Follower`] has to give, in the simplest words.
+/// What [`Follower`] has to give of values and times as a file has them, in the simplest words.
 #[cfg(test)]
 pub(super) fn model(rows: &[super::Row], value: usize, fed: &FedValue, linear: bool, time: f64) -> Option<u64> {
     let at = |row: &super::Row| {

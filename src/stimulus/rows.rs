@@ -80,7 +80,7 @@ fn problem(file: &Path, error: ReadError) -> Problem {
 /// What one row says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// Its time, s.
+    /// The time of the row, s.
     pub time: f64,
     /// For each of [`StimulusPlan::values`] its word; `None`: the cell is empty.
     pub values: Vec<Option<u64>>,

@@ -62,7 +62,7 @@ fn slower(plan: &Plan, analysis: &Analysis, task: TaskId, clock: &ClockResult) -
         }
         None => "its execution_us is not given".to_owned(),
     };
-    let wakeup = analysis.inputs.wakeup[task.0].0;
+    let wakeup = analysis.known.wakeup[task.0].0;
     Some(format!(
         "clock {}.{}: its response reached {} µs, more than the {} µs computed from the rig's figures: {execution}; other \
          figures to look at are those of more urgent clocks, and wakeup_us = {} of [host]",

@@ -14,7 +14,7 @@ use super::pace::Pace;
 use crate::files;
 use crate::plan::{Mode, Plan, TaskId, TraceMode};
 use crate::record::board::{Board, Global, Scheduling, TaskWord};
-use crate::record::figures::Figures;
+use crate::record::figures::TaskFigures;
 use crate::record::trace::axis::Axis;
 use crate::record::trace::chrome::ChromeWriter;
 use crate::record::trace::{Assembler, Item, Note, NoteRing};
@@ -38,7 +38,7 @@ pub struct Tracer<'a> {
     plan: &'a Plan,
     board: Board<'a>,
     /// Per task: its notes, and what becomes of them in real time. Empty in virtual time when nothing is traced.
-    rings: Vec<(TaskId, NoteRing<'a>, Option<Figures<'a>>)>,
+    rings: Vec<(TaskId, NoteRing<'a>, Option<TaskFigures<'a>>)>,
     /// Simulation time of the run's start, ns.
     begin: i64,
     ruler: Ruler,
@@ -80,7 +80,7 @@ impl<'a> Tracer<'a> {
         let ruler = Ruler::new(Clock::tai_if(plan.keeps_tai()));
         let (begin, problems) = (begin.nanos().0, Vec::new());
         let tasks = (0..plan.tasks.len()).map(TaskId);
-        let rings = tasks.filter_map(|task| Some((task, board.notes(task)?, Figures::of(board, task)))).collect();
+        let rings = tasks.filter_map(|task| Some((task, board.notes(task)?, TaskFigures::of(board, task)))).collect();
         let (made, pace) = (ruler.now(), Pace::new(plan));
         Tracer {
             plan,
@@ -277,7 +277,7 @@ impl<'a> Tracer<'a> {
 /// never end in virtual time. A note that cannot be is left out.
 fn read<'r>(
     ring: &'r NoteRing,
-    figures: Option<&'r Figures>,
+    figures: Option<&'r TaskFigures>,
     possible: Possible,
     damaged: &'r mut u64,
 ) -> impl Iterator<Item = Note> + 'r {

@@ -31,7 +31,7 @@ impl Clock {
         }
     }
 
-    /// By how much it is ahead of `CLOCK_MONOTONIC`, ns: the tightest of some looks.
+    /// How far the clock is ahead of `CLOCK_MONOTONIC`, ns: the tightest of some looks.
     pub fn ahead(self) -> i64 {
         if self == Clock::Monotonic {
             return 0;

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// Where [`ticks`] come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Source {
+pub enum TickSource {
     /// The processor's own counter.
     Counter = 1,
     /// `clock_gettime(CLOCK_MONOTONIC)`: a tick is a nanosecond.
@@ -27,7 +27,7 @@ static SOURCE: AtomicU8 = AtomicU8::new(0);
 /// A time stamp. Only differences have a meaning; [`Scale`] turns them into nanoseconds.
 #[inline]
 pub fn ticks() -> u64 {
-    if SOURCE.load(Ordering::Relaxed) == Source::Counter as u8 {
+    if SOURCE.load(Ordering::Relaxed) == TickSource::Counter as u8 {
         return counter();
     }
     slow_ticks()
@@ -36,18 +36,18 @@ pub fn ticks() -> u64 {
 #[cold]
 fn slow_ticks() -> u64 {
     match source() {
-        Source::Counter => counter(),
-        Source::Monotonic => monotonic_now() as u64,
+        TickSource::Counter => counter(),
+        TickSource::Monotonic => monotonic_now() as u64,
     }
 }
 
 /// Where ticks come from on this machine; looks once.
-pub fn source() -> Source {
+pub fn source() -> TickSource {
     match SOURCE.load(Ordering::Relaxed) {
-        1 => Source::Counter,
-        2 => Source::Monotonic,
+        1 => TickSource::Counter,
+        2 => TickSource::Monotonic,
         _ => {
-            let found = if counter_is_trustworthy() { Source::Counter } else { Source::Monotonic };
+            let found = if counter_is_trustworthy() { TickSource::Counter } else { TickSource::Monotonic };
             SOURCE.store(found as u8, Ordering::Relaxed);
             found
         }
@@ -117,7 +117,7 @@ impl Scale {
     /// Measures for `nanos` of wall-clock time, sleeping; 20 ms give about 5 parts per million. Returns at once where
     /// ticks are nanoseconds.
     pub fn calibrate(nanos: i64) -> Self {
-        if source() == Source::Monotonic {
+        if source() == TickSource::Monotonic {
             return Scale { multiplier: 1 << SHIFT };
         }
         let first = pair(Clock::Monotonic);

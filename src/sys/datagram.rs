@@ -237,12 +237,12 @@ impl Drop for SocketFile {
 #[derive(Debug)]
 pub struct Watched<'a> {
     all: Vec<(PollFd<'a>, bool)>,
-    /// Those of the last wait that are heeded, in their order.
+    /// The descriptors of the last wait that are heeded, in their order.
     heeded: Vec<PollFd<'a>>,
 }
 
 impl<'a> Watched<'a> {
-    /// These descriptors, numbered from 0; all are heeded.
+    /// Watches these descriptors, numbered from 0; all are heeded.
     pub fn new(all: impl IntoIterator<Item = BorrowedFd<'a>>) -> Watched<'a> {
         let all: Vec<_> = all.into_iter().map(|fd| (PollFd::new(fd, PollFlags::POLLIN), true)).collect();
         Watched { heeded: Vec::with_capacity(all.len()), all }

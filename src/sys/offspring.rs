@@ -20,12 +20,12 @@ const HIGHEST: u64 = 0x7665_6375_6400_0000;
 /// A process as /proc shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// Its number.
+    /// The number of the process.
     pub pid: u32,
     /// What it is called: its program, or the thread that it was forked from.
     pub name: String,
     parent: u32,
-    /// It has ended and waits for its parent.
+    /// The process has ended and waits for its parent.
     ended: bool,
     /// When it began, in the kernel's ticks since boot.
     began: u64,
@@ -86,7 +86,7 @@ pub struct Offspring {
 }
 
 impl Offspring {
-    /// Of the child `first`, which wears the `mark`.
+    /// The offspring of the child `first`, which wears the `mark`.
     pub fn of(first: u32, mark: u64) -> Offspring {
         Offspring { first, since: read(first).map_or(0, |process| process.began), mark }
     }

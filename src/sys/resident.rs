@@ -35,7 +35,7 @@ struct Mapping {
     range: Range<usize>,
     writable: bool,
     file: Option<PathBuf>,
-    /// It is the kernel's own, or nobody may access it.
+    /// The mapping is the kernel's own, or nobody may access it.
     out_of_reach: bool,
 }
 

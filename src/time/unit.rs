@@ -32,7 +32,7 @@ impl TimeUnit {
         self == TimeUnit::SECOND
     }
 
-    /// Its length in seconds.
+    /// The length of the unit in seconds.
     pub fn seconds(self) -> Fraction {
         self.0
     }

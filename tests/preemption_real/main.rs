@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use stress::{Found, TOP, run};
-use vecud::sys::preemption::{Partition, PreemptionLock, Unlocked};
+use vecud::sys::preemption::{LockMember, PreemptionLock, Unlocked};
 use vecud::sys::scheduling::{Policy, scheduling};
 use vecud::sys::wake::{WakeWord, monotonic_now};
 use vecud::sys::{affinity, scheduling as fifo, thread};
@@ -122,7 +122,7 @@ fn a_sleeper_does_not_go_on_inside_a_section() {
         std::thread::spawn(move || {
             affinity::pin_to(cpu).unwrap();
             fifo::set_fifo(40).unwrap();
-            let me = Partition::new(0, Some(40));
+            let me = LockMember::new(0, Some(40));
             start.wait_until(0, None);
             lock.enter(&me, || {});
             sleeping.store(true, SeqCst);
@@ -135,7 +135,7 @@ fn a_sleeper_does_not_go_on_inside_a_section() {
         affinity::pin_to(cpu).unwrap();
         thread::minimize_timer_slack().unwrap();
         fifo::set_fifo(30).unwrap();
-        let me = Partition::new(1, Some(30));
+        let me = LockMember::new(1, Some(30));
         std::thread::sleep(Duration::from_millis(20));
         lock.enter(&me, || {});
         start.wake();
@@ -164,7 +164,7 @@ fn a_demoted_partition_stays_demoted() {
         let lock = PreemptionLock::new(2, Some(40)).unwrap();
         fifo::set_fifo(30).unwrap();
         // One thread plays both: a higher level that is active, and the lower one that locks.
-        let (high, me) = (Partition::new(0, Some(40)), Partition::new(1, Some(30)));
+        let (high, me) = (LockMember::new(0, Some(40)), LockMember::new(1, Some(30)));
         lock.enter(&me, || {});
         lock.enter(&high, || {});
         lock.lock(&me);

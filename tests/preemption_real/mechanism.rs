@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use vecud::sys::pi::PiWord;
-use vecud::sys::preemption::{Counts, Partition, PreemptionLock};
+use vecud::sys::preemption::{Counts, LockMember, PreemptionLock};
 
 /// Which mechanism.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,7 +27,7 @@ pub struct Mechanism {
 
 /// A thread's part in it.
 pub struct Member {
-    pub partition: Partition,
+    pub partition: LockMember,
     tid: u32,
     level: usize,
     depth: Cell<u32>,
@@ -36,7 +36,7 @@ pub struct Member {
 impl Member {
     pub fn new(level: usize, priority: u8) -> Self {
         Member {
-            partition: Partition::new(level, Some(priority)),
+            partition: LockMember::new(level, Some(priority)),
             tid: vecud::sys::thread::current_tid(),
             level,
             depth: Cell::new(0),

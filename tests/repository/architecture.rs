@@ -205,8 +205,7 @@ const ASK_ABI: &[(&str, &str)] = &[
     ("fmu::archive", "an archive opened without a description is taken for one of FMI 3.0"),
     ("rig::tables", "a rig may name the dialect"),
     ("plan::dialect", "what a plan does otherwise for the draft"),
-    ("plan::words", "the draft names kinds of clocks otherwise"),
-    ("plan::clocks::drafts", "who says and who is told the interval of a clock"),
+    ("plan::clocks::candidates", "who says and who is told the interval of a clock"),
     ("plan::clocks::clocked_clocks", "in the draft clocks may depend on others"),
     ("plan::tasks::batches", "the draft reads variables of output clocks when these tick"),
     ("runner::thread_host::routing", "in the draft an output clock says how long after its tick others follow"),
@@ -219,7 +218,7 @@ const ASK_ABI: &[(&str, &str)] = &[
 /// Who may ask what kind of task it is, and for what. Whoever only releases and runs tasks need not.
 const ASK_WORK: &[(&str, &str)] = &[
     ("plan::model", "what only tasks of that kind have"),
-    ("plan::build", "makes the tasks"),
+    ("plan::tasks", "makes the tasks"),
     ("plan::table", "shows the kind of a clock"),
     ("runner::unit", "what a task calls"),
     ("runner::clocks", "what is told and asked of clocks in Initialization Mode"),
@@ -231,9 +230,9 @@ const ASK_WORK: &[(&str, &str)] = &[
 /// Who may ask with which interface type an FMU runs, and for what.
 const ASK_INTERFACE: &[(&str, &str)] = &[
     ("plan::model", "what only an instance of that interface type has"),
-    ("plan::build", "makes the instances"),
+    ("plan::instances", "makes the instances"),
     ("plan::clocks", "clocks that cannot be are an error where partitions are scheduled"),
-    ("plan::states", "each interface type says by itself whether it can save its state"),
+    ("plan::interfaces", "each interface type says by itself whether it can save its state"),
     ("runner::needed", "which functions a library must have"),
     ("runner::initialise", "what is set before Initialization Mode"),
     ("runner::thread_host", "the callbacks of Scheduled Execution"),

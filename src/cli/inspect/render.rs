@@ -10,7 +10,6 @@ use crate::fmu::description::{
 };
 use crate::plain::{Plain, plain};
 use crate::plan::table::interval_text;
-use crate::plan::words::{causality_name, kind_name, type_name};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 use std::io;
@@ -298,8 +297,8 @@ fn clocks(description: &ModelDescription) -> Vec<Vec<String>> {
         Some(vec![
             format!("{}{}", v.name, shape(description, v)),
             v.value_reference.0.to_string(),
-            causality_name(v.causality).to_owned(),
-            if is_draft { draft_kind(clock) } else { kind_name(clock.interval_variability).to_owned() },
+            v.causality.name().to_owned(),
+            if is_draft { draft_kind(clock) } else { clock.interval_variability.name().to_owned() },
             clock.interval.map(interval_text).unwrap_or_default(),
             if clock.shift.is_zero() { String::new() } else { interval_text(clock.shift) },
             clock.priority.map(|priority| priority.0.to_string()).unwrap_or_default(),
@@ -339,7 +338,7 @@ fn variable_row(description: &ModelDescription, v: &Variable, name: String) -> V
         name,
         v.value_reference.0.to_string(),
         format!("{}{}", type_in(description, v.variable_type), shape(description, v)),
-        causality_name(v.causality).to_owned(),
+        v.causality.name().to_owned(),
         variability_name(v.variability).to_owned(),
         v.initial.map(initial_name).unwrap_or_default().to_owned(),
         graph::clocks_of(description, v),
@@ -354,7 +353,7 @@ fn type_in(description: &ModelDescription, variable_type: VariableType) -> &'sta
     match (is_earlier(description), variable_type) {
         (true, VariableType::Float64) => "Real",
         (true, VariableType::Int32) => "Integer",
-        (_, other) => type_name(other),
+        (_, other) => other.name(),
     }
 }
 
@@ -471,7 +470,7 @@ fn variable_json(description: &ModelDescription, v: &Variable) -> Value {
         "name": v.name,
         "valueReference": v.value_reference.0,
         "type": type_in(description, v.variable_type),
-        "causality": causality_name(v.causality),
+        "causality": v.causality.name(),
         "variability": variability_name(v.variability),
         "initial": v.initial.map(initial_name),
         "clocks": names(description, &v.clocks),
@@ -489,7 +488,7 @@ fn variable_json(description: &ModelDescription, v: &Variable) -> Value {
     }
     if let Some(clock) = &v.clock {
         object["clock"] = json!({
-            "intervalVariability": kind_name(clock.interval_variability),
+            "intervalVariability": clock.interval_variability.name(),
             "priority": clock.priority.map(|priority| priority.0),
             "interval": clock.interval.map(seconds),
             "shift": seconds(clock.shift),

@@ -53,26 +53,26 @@ impl Cores {
 /// One core.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Core {
-    /// Its number.
+    /// The number of the core.
     pub number: usize,
-    /// Who chooses its frequency; `None`: nobody here.
+    /// The governor that chooses the core's frequency; `None`: nobody here does.
     pub governor: Option<String>,
     /// How it sleeps.
     pub idle: Vec<IdleState>,
-    /// Those that share its units, without itself.
+    /// The other cores that share units with this one.
     pub siblings: BTreeSet<usize>,
 }
 
 /// A sleep state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdleState {
-    /// Its number in sysfs.
+    /// The number of the state in sysfs.
     pub number: usize,
     /// `C6`.
     pub name: String,
     /// How long it takes to leave it, µs.
     pub latency_us: u64,
-    /// It is not used.
+    /// The state is not used.
     pub disabled: bool,
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// All of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interrupts {
-    /// Of devices.
+    /// The interrupts of devices.
     pub devices: Vec<Interrupt>,
     /// What cores send to each other or themselves, by its three letters (`CAL`, `TLB`), by core.
     pub internal: BTreeMap<String, BTreeMap<usize, u64>>,
@@ -16,9 +16,9 @@ pub struct Interrupts {
 /// One line of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interrupt {
-    /// Its number.
+    /// The number of the interrupt.
     pub number: usize,
-    /// Who raises it.
+    /// The device that raises it.
     pub name: String,
     /// Where it goes; empty when that is not known.
     pub cpus: BTreeSet<usize>,

@@ -9,7 +9,7 @@ pub struct Kernel {
     pub release: String,
     /// `#1 SMP PREEMPT_RT ...`.
     pub version: String,
-    /// It is a PREEMPT_RT one.
+    /// The kernel is a PREEMPT_RT one.
     pub preempt_rt: bool,
     /// How far it lets itself be preempted now, where it can choose (`full`, `voluntary`, `lazy`, `none`).
     pub preemption: Option<String>,
@@ -89,9 +89,9 @@ pub(super) fn chosen(alternatives: &str, brackets: (char, char)) -> Option<Strin
 /// The processor, and whether it is one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Processor {
-    /// Its name.
+    /// The name of the processor.
     pub model: Option<String>,
-    /// It is a virtual one: who says so.
+    /// The processor is a virtual one: who says so.
     pub virtual_machine: Option<String>,
 }
 

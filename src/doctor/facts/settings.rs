@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 /// Switches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// Of `/proc/sys`, by their path there (`vm/swappiness`); those that are there.
+    /// The settings of `/proc/sys` that are there, by their path in it (`vm/swappiness`).
     pub values: BTreeMap<&'static str, String>,
-    /// Of transparent huge pages: `always`, `madvise`, `never`.
+    /// The setting of transparent huge pages: `always`, `madvise`, `never`.
     pub huge_pages: Option<String>,
     /// What the kernel keeps time by.
     pub clock_source: Option<String>,
     /// What else it could keep time by.
     pub clock_sources: Vec<String>,
-    /// Of the cores in use.
+    /// The servers of the cores in use.
     pub fair_server: FairServer,
     /// Swap in use: files or devices.
     pub swaps: Vec<String>,
@@ -33,7 +33,7 @@ pub enum FairServer {
     Refused,
     /// This kernel has none.
     None,
-    /// By core: how long per period, ns. A runtime that is no number is left out.
+    /// How long per period the server of each core runs, ns. A runtime that is no number is left out.
     Of(BTreeMap<usize, (u64, u64)>),
 }
 

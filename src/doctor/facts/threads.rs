@@ -18,22 +18,22 @@ pub enum Policy {
 /// A thread of another process, or of the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
-    /// Its id.
+    /// The thread's id.
     pub tid: u32,
-    /// Its name.
+    /// The thread's name.
     pub name: String,
-    /// It is the kernel's.
+    /// The thread is the kernel's.
     pub kernel: bool,
-    /// Its policy.
+    /// The thread's policy.
     pub policy: Policy,
-    /// Its priority; 0 with `SCHED_DEADLINE`.
+    /// The thread's priority; 0 with `SCHED_DEADLINE`.
     pub priority: u8,
     /// Where it may run; empty when that is not known.
     pub cpus: BTreeSet<usize>,
 }
 
 impl Thread {
-    /// It may run on that core.
+    /// Whether the thread may run on that core.
     pub fn may_use(&self, cpu: usize) -> bool {
         self.cpus.is_empty() || self.cpus.contains(&cpu)
     }
@@ -60,7 +60,7 @@ pub fn real_time_threads(tree: &Tree, own: u32) -> Vec<Thread> {
 
 /// One line of `stat`; `None` for an ordinary thread and for nonsense. The name in parentheses may hold anything.
 fn parse(stat: &str) -> Option<Thread> {
-    /// Of a thread of the kernel, in the field `flags`.
+    /// The bit of the field `flags` that threads of the kernel have.
     const PF_KTHREAD: u64 = 0x0020_0000;
     let (begin, end) = (stat.find('(')?, stat.rfind(')')?);
     // From the third field on.

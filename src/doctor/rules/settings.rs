@@ -6,7 +6,7 @@ use crate::doctor::{Case, Finding, Fix};
 /// One switch of `/proc/sys`.
 #[derive(Clone, Copy, Debug)]
 pub struct Switch {
-    /// Its path there, and the finding's check after its last slash.
+    /// The path of the setting in `/proc/sys`; what follows its last slash names the finding's check.
     pub key: &'static str,
     /// The least value that is all right.
     pub from: i64,

@@ -21,7 +21,7 @@ const WIDEST: usize = 110;
 const NARROWEST: usize = 32;
 /// What stands before `why` and `fix`, and what they are moved in by.
 const INDENT: usize = 10;
-/// So many commands are shown of one fix; the script has all.
+/// How many commands are shown of one fix; the script has all.
 const COMMANDS: usize = 4;
 
 /// The whole page; each line ends in a line feed.

@@ -10,7 +10,7 @@ use crate::fmu::description::Interface;
 use std::ffi::{CStr, c_void};
 use std::mem::MaybeUninit;
 
-/// So many values are converted at once.
+/// How many values are converted at once.
 pub(super) const PIECE: usize = 256;
 
 /// What stands behind the instance that Rust holds of an FMU with the functions `F`. `K` lives as long as the FMU's

@@ -11,7 +11,7 @@ use std::ffi::c_int;
 table! {
     /// The functions of an FMU.
     Functions {
-        /// Those that have these arguments in one C interface only.
+        /// The functions that have these arguments in one C interface only.
         own: Own
     }
     [ModelExchange CoSimulation ScheduledExecution] {

@@ -42,13 +42,13 @@ pub(super) struct CInterface {
     lists: &'static [&'static [Group]],
     /// Functions that have other names here than in the lists.
     other_names: &'static [(Function, &'static str)],
-    /// Of the functions of the lists those without which nothing can run; `None`: all.
+    /// The functions of the lists without which nothing can run; `None`: all of them.
     indispensable: Option<&'static [Function]>,
     /// Functions that only libraries with this interface export.
     pub(super) signs: &'static [&'static str],
     /// Whether a library that says this of its version has it.
     pub(super) has_version: fn(&str) -> bool,
-    /// Those versions, as messages call them.
+    /// The versions of FMI with this C interface, as messages call them.
     pub(super) versions: &'static str,
     /// Symbols begin with the model identifier.
     prefixed: bool,

@@ -18,7 +18,7 @@ const DEEPEST: usize = 64;
 
 /// What an entry becomes on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     File,
     Folder,
 }
@@ -56,31 +56,31 @@ pub(super) fn components(name: &str) -> Result<Vec<&str>, EntryProblem> {
 
 /// The places that entries have taken so far.
 #[derive(Default)]
-pub(super) struct Layout {
-    taken: HashMap<PathBuf, Kind>,
+pub(super) struct TakenPlaces {
+    taken: HashMap<PathBuf, EntryKind>,
 }
 
-impl Layout {
+impl TakenPlaces {
     /// How many files and folders there are, those that are only named by what lies in them included.
     pub(super) fn len(&self) -> usize {
         self.taken.len()
     }
 
     /// Takes the place of an entry and of the folders above it.
-    pub(super) fn add(&mut self, parts: &[&str], kind: Kind) -> Result<PathBuf, EntryProblem> {
+    pub(super) fn add(&mut self, parts: &[&str], kind: EntryKind) -> Result<PathBuf, EntryProblem> {
         let Some((last, above)) = parts.split_last() else {
             // "./": the root itself.
             return match kind {
-                Kind::Folder => Ok(PathBuf::new()),
-                Kind::File => Err(EntryProblem::NoName),
+                EntryKind::Folder => Ok(PathBuf::new()),
+                EntryKind::File => Err(EntryProblem::NoName),
             };
         };
         let mut path = PathBuf::new();
         for part in above {
             path.push(part);
             if !self.taken.contains_key(&path) {
-                self.taken.insert(path.clone(), Kind::Folder);
-            } else if self.taken[&path] == Kind::File {
+                self.taken.insert(path.clone(), EntryKind::Folder);
+            } else if self.taken[&path] == EntryKind::File {
                 return Err(EntryProblem::FileAsFolder);
             }
         }
@@ -91,8 +91,8 @@ impl Layout {
                 Ok(path)
             }
             // Named again, or at last: an archiver's habit, and nothing is unclear.
-            (Some(Kind::Folder), Kind::Folder) => Ok(path),
-            (Some(Kind::File), Kind::File) => Err(EntryProblem::Duplicate),
+            (Some(EntryKind::Folder), EntryKind::Folder) => Ok(path),
+            (Some(EntryKind::File), EntryKind::File) => Err(EntryProblem::Duplicate),
             (Some(_), _) => Err(EntryProblem::FileAsFolder),
         }
     }
@@ -141,16 +141,16 @@ mod tests {
 
     #[test]
     fn one_place_holds_one_file_or_a_folder() {
-        let mut layout = Layout::default();
-        layout.add(&["a", "b"], Kind::File).unwrap();
-        layout.add(&["A", "b"], Kind::File).unwrap();
-        layout.add(&["a"], Kind::Folder).unwrap();
-        layout.add(&["a"], Kind::Folder).unwrap();
-        let again = |layout: &mut Layout, parts: &[&str], kind| layout.add(parts, kind).unwrap_err();
-        assert_eq!(again(&mut layout, &["a", "b"], Kind::File), EntryProblem::Duplicate);
-        assert_eq!(again(&mut layout, &["a"], Kind::File), EntryProblem::FileAsFolder);
-        assert_eq!(again(&mut layout, &["a", "b"], Kind::Folder), EntryProblem::FileAsFolder);
-        assert_eq!(again(&mut layout, &["a", "b", "c"], Kind::File), EntryProblem::FileAsFolder);
-        assert_eq!(again(&mut layout, &[], Kind::File), EntryProblem::NoName);
+        let mut layout = TakenPlaces::default();
+        layout.add(&["a", "b"], EntryKind::File).unwrap();
+        layout.add(&["A", "b"], EntryKind::File).unwrap();
+        layout.add(&["a"], EntryKind::Folder).unwrap();
+        layout.add(&["a"], EntryKind::Folder).unwrap();
+        let again = |layout: &mut TakenPlaces, parts: &[&str], kind| layout.add(parts, kind).unwrap_err();
+        assert_eq!(again(&mut layout, &["a", "b"], EntryKind::File), EntryProblem::Duplicate);
+        assert_eq!(again(&mut layout, &["a"], EntryKind::File), EntryProblem::FileAsFolder);
+        assert_eq!(again(&mut layout, &["a", "b"], EntryKind::Folder), EntryProblem::FileAsFolder);
+        assert_eq!(again(&mut layout, &["a", "b", "c"], EntryKind::File), EntryProblem::FileAsFolder);
+        assert_eq!(again(&mut layout, &[], EntryKind::File), EntryProblem::NoName);
     }
 }

@@ -15,7 +15,7 @@ use zip::{CompressionMethod, ZipArchive};
 
 use super::directory::{self, damaged, read_error};
 use super::error::{ArchiveError, EntryProblem};
-use super::names::{self, Kind, Layout};
+use super::names::{self, EntryKind, TakenPlaces};
 use crate::fmu::cache::Cache;
 use crate::sys::stop::Stop;
 
@@ -54,7 +54,7 @@ struct Planned {
     index: usize,
     name: String,
     path: PathBuf,
-    kind: Kind,
+    kind: EntryKind,
     size: u64,
     executable: bool,
 }
@@ -104,7 +104,7 @@ fn plan<R: Read + Seek>(
             return Err(refused(origin, &name, EntryProblem::Duplicate));
         }
     }
-    let mut layout = Layout::default();
+    let mut layout = TakenPlaces::default();
     let mut plan = Vec::with_capacity(zip.len());
     for index in 0..zip.len() {
         let entry = zip.by_index_data(index).map_err(|e| damaged(origin, e))?;
@@ -125,16 +125,16 @@ fn plan<R: Read + Seek>(
         if method != CompressionMethod::Stored && method != CompressionMethod::Deflated {
             return Err(refuse(EntryProblem::Method(method.to_string())));
         }
-        let size = if kind == Kind::File { entry.size() } else { 0 };
+        let size = if kind == EntryKind::File { entry.size() } else { 0 };
         if size > limits.entry_size {
             let limit = limits.entry_size;
             return Err(refuse(EntryProblem::TooLarge { size, limit }));
         }
         plan.push(Planned { index, executable: mode & 0o111 != 0, path, kind, size, name });
     }
-    let has = |entry: &Planned, path: &str| entry.kind == Kind::File && entry.path == Path::new(path);
+    let has = |entry: &Planned, path: &str| entry.kind == EntryKind::File && entry.path == Path::new(path);
     if !plan.iter().any(|entry| has(entry, "modelDescription.xml")) {
-        let is_below = |e: &&Planned| e.kind == Kind::File && e.path.ends_with("modelDescription.xml");
+        let is_below = |e: &&Planned| e.kind == EntryKind::File && e.path.ends_with("modelDescription.xml");
         return Err(ArchiveError::NoModelDescription {
             origin: origin.to_path_buf(),
             elsewhere: plan.iter().find(is_below).map(|entry| entry.name.clone()),
@@ -144,16 +144,16 @@ fn plan<R: Read + Seek>(
 }
 
 /// File or folder, by the name and by the Unix mode, where there is one.
-fn kind_of(mode: u32, named_as_folder: bool) -> Result<Kind, EntryProblem> {
+fn kind_of(mode: u32, named_as_folder: bool) -> Result<EntryKind, EntryProblem> {
     match mode & 0o170_000 {
         0o120_000 => Err(EntryProblem::Link),
         0o020_000 => Err(EntryProblem::Special("character device")),
         0o060_000 => Err(EntryProblem::Special("block device")),
         0o010_000 => Err(EntryProblem::Special("pipe")),
         0o140_000 => Err(EntryProblem::Special("socket")),
-        0o040_000 => Ok(Kind::Folder),
-        0 | 0o100_000 if named_as_folder => Ok(Kind::Folder),
-        0 | 0o100_000 => Ok(Kind::File),
+        0o040_000 => Ok(EntryKind::Folder),
+        0 | 0o100_000 if named_as_folder => Ok(EntryKind::Folder),
+        0 | 0o100_000 => Ok(EntryKind::File),
         _ => Err(EntryProblem::Special("file of unknown kind")),
     }
 }
@@ -206,7 +206,7 @@ fn write_entry<R: Read + Seek>(
     }
     let path = target.join(&entry.path);
     let failed = |source| ArchiveError::Read { path: path.clone(), source };
-    if entry.kind == Kind::Folder {
+    if entry.kind == EntryKind::Folder {
         return fs::create_dir_all(&path).map_err(failed);
     }
     if let Some(folder) = path.parent() {

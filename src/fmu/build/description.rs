@@ -21,7 +21,7 @@ use crate::places::{self, Places};
 pub(super) struct Configuration {
     pub platform: Option<String>,
     pub sets: Vec<SourceFileSet>,
-    pub libraries: Vec<Library>,
+    pub libraries: Vec<LinkedLibrary>,
 }
 
 /// Files that are compiled alike.
@@ -31,7 +31,7 @@ pub(super) struct SourceFileSet {
     pub language: Option<Language>,
     pub compiler: Option<String>,
     pub options: Vec<String>,
-    pub sources: Vec<Source>,
+    pub sources: Vec<SourceFile>,
     /// `NAME` or `NAME=VALUE`.
     pub definitions: Vec<String>,
     pub includes: Vec<PathBuf>,
@@ -39,14 +39,14 @@ pub(super) struct SourceFileSet {
 
 /// A file to compile, and where the description names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Source {
+pub(super) struct SourceFile {
     pub path: PathBuf,
     pub at: (u32, u32),
 }
 
 /// A library to link.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Library {
+pub(super) struct LinkedLibrary {
     pub name: String,
     /// Found by the linker; otherwise contained in the FMU's `binaries`.
     pub external: bool,
@@ -168,7 +168,7 @@ fn source_file_set(node: Node, choices: &BuildChoices) -> Result<SourceFileSet, 
     }
     let mut sources = Vec::new();
     for file in elements(node, "SourceFile") {
-        sources.push(Source { path: inside(file)?, at: place(file) });
+        sources.push(SourceFile { path: inside(file)?, at: place(file) });
     }
     let mut definitions = Vec::new();
     for item in elements(node, "PreprocessorDefinition") {
@@ -223,13 +223,13 @@ fn definition(node: Node, chosen: &Definitions) -> Result<Option<String>, BuildE
     }))
 }
 
-fn library(node: Node) -> Result<Library, BuildError> {
+fn library(node: Node) -> Result<LinkedLibrary, BuildError> {
     let name = required(node, "name")?;
     let plain = |c: char| c.is_ascii_alphanumeric() || "_.+-".contains(c);
     if name.starts_with(['-', '.']) || !name.chars().all(plain) {
         return Err(wrong(node, format!("{name:?} is no name of a library")));
     }
-    Ok(Library { name: name.to_owned(), external: boolean(node, "external")?, at: place(node) })
+    Ok(LinkedLibrary { name: name.to_owned(), external: boolean(node, "external")?, at: place(node) })
 }
 
 /// The path that `name` gives, relative to `sources`, as one relative to the FMU's root.

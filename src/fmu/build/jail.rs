@@ -58,7 +58,7 @@ impl Jail {
         jail
     }
 
-    /// These can be read as well. Relative ones, and the root of the file system, are left out.
+    /// Lets these paths be read as well. Relative ones, and the root of the file system, are left out.
     pub fn allow(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
         self.readable.extend(paths.into_iter().filter_map(real).filter(|path| path.parent().is_some()));
     }

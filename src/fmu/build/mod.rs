@@ -32,7 +32,7 @@ use crate::fmu::description::Abi;
 use crate::fmu::platform;
 use crate::sys::stop::Stop;
 use compiler::{Compiler, Workplace};
-use description::{Configuration, Library, SourceFileSet};
+use description::{Configuration, LinkedLibrary, SourceFileSet};
 use jail::Jail;
 use language::Language;
 
@@ -46,7 +46,7 @@ pub type Definitions = BTreeMap<String, Option<String>>;
 /// What the user says about building one FMU.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BuildChoices {
-    /// Of the definitions that its build description leaves open.
+    /// The definitions that the user gives of those that the build description leaves open.
     pub definitions: Definitions,
     /// The FMU's options are handed to the compiler whatever they are, and its sources may include any file.
     pub trusted: bool,
@@ -89,7 +89,7 @@ const LINK: [&str; 3] = ["-shared", "-Wl,-rpath,$ORIGIN", "-Wl,-z,defs"];
 const ENVIRONMENT: [&str; 4] = ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH"];
 
 /// Everything that is settled before a compiler runs.
-struct Plan<'a> {
+struct BuildPlan<'a> {
     /// The FMU's folder.
     root: &'a Path,
     model_identifier: &'a str,
@@ -156,7 +156,7 @@ fn plan<'a>(
     headers: Headers,
     configuration: Configuration,
     choices: &'a BuildChoices,
-) -> Result<Plan<'a>, BuildError> {
+) -> Result<BuildPlan<'a>, BuildError> {
     let root = sources.parent().unwrap_or(sources);
     let all = configuration.sets.iter().flat_map(|set| &set.sources);
     if let Some(missing) = all.clone().find(|source| !root.join(&source.path).is_file()) {
@@ -176,7 +176,7 @@ fn plan<'a>(
         }
         None => compilers[0].clone(),
     };
-    let mut plan = Plan {
+    let mut plan = BuildPlan {
         root,
         model_identifier,
         headers,
@@ -203,7 +203,7 @@ fn set_language(set: &SourceFileSet) -> Language {
     set.language.unwrap_or(by_file(any_cpp))
 }
 
-impl Plan<'_> {
+impl BuildPlan<'_> {
     fn find_libraries(&mut self) -> Result<(), BuildError> {
         for library in &self.configuration.libraries {
             if library.external {
@@ -222,7 +222,7 @@ impl Plan<'_> {
     }
 
     /// The file of a library that the FMU contains, in the folder of its configuration's platform or of this machine.
-    fn contained(&self, library: &Library) -> Result<PathBuf, BuildError> {
+    fn contained(&self, library: &LinkedLibrary) -> Result<PathBuf, BuildError> {
         let name = &library.name;
         let names =
             [name.clone(), format!("lib{name}.a"), format!("lib{name}.so"), format!("{name}.a"), format!("{name}.so")];
@@ -377,7 +377,7 @@ impl Plan<'_> {
 
 /// A contained library is object code: a linker reads any other file as a script, which may name files of its own, and a thin
 /// archive is nothing but such names.
-fn check_library(path: &Path, library: &Library) -> Result<(), BuildError> {
+fn check_library(path: &Path, library: &LinkedLibrary) -> Result<(), BuildError> {
     let mut begin = Vec::new();
     files::open(path).and_then(|file| file.take(8).read_to_end(&mut begin)).map_err(|e| file_error(path, e))?;
     if begin.starts_with(b"\x7fELF") || begin == b"!<arch>\n" {

@@ -72,7 +72,7 @@ impl Cache {
         self.note.as_deref()
     }
 
-    /// The same cache, for which nothing more is unpacked or built as soon as somebody asks for the end.
+    /// A cache of the same folder, for which nothing more is unpacked or built as soon as somebody asks for the end.
     pub fn until(self, stop: Stop) -> Cache {
         Cache { stop, ..self }
     }
@@ -158,7 +158,7 @@ fn publish(temporary: tempfile::TempDir, entry: &Path) -> Result<(), CacheError>
     // Dropping `temporary` now removes the incomplete one.
 }
 
-/// The same for file systems without rename flags: plain rename refuses to replace a folder that is not empty.
+/// Publishing on file systems without rename flags: plain rename refuses to replace a folder that is not empty.
 fn publish_plainly(temporary: tempfile::TempDir, entry: &Path) -> Result<(), CacheError> {
     for _ in 0..2 {
         match fs::rename(temporary.path(), entry) {

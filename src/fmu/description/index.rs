@@ -55,7 +55,7 @@ struct Entry {
     position: u32,
 }
 
-/// Whose name it is.
+/// The variable, or the alias of one, that a name belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     /// Position of the variable.

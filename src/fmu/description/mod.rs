@@ -28,7 +28,8 @@ pub fn parse(xml: &str) -> Result<ModelDescription, DescriptionError> {
     parse_as(xml, None)
 }
 
-/// The same, of FMI 3.0 as the given dialect where one is given: what belongs to the other one is then ignored with a warning.
+/// Reads a description, one of FMI 3.0 as the given dialect where one is given: what belongs to the other one is then
+/// ignored with a warning.
 pub fn parse_as(xml: &str, dialect: Option<Abi>) -> Result<ModelDescription, DescriptionError> {
     read::read(xml, dialect)
 }

@@ -20,7 +20,7 @@ pub struct ValueReference(pub u32);
 pub struct Key {
     /// A type of the variable's base type, by whose functions it is got and set.
     pub variable_type: Option<VariableType>,
-    /// Its number.
+    /// The value reference of the variable.
     pub reference: ValueReference,
 }
 
@@ -287,7 +287,7 @@ pub struct Implementation {
 pub struct Unit {
     /// Unique name.
     pub name: String,
-    /// Its relation to SI, if declared.
+    /// The relation of the unit to SI, if declared.
     pub base: Option<BaseUnit>,
     /// Units to show values in.
     pub display_units: Vec<DisplayUnit>,

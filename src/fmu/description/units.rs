@@ -33,7 +33,8 @@ impl Units {
         Ok(units)
     }
 
-    /// Those of FMI 1.0: a `<BaseUnit>` is a name, and its `<DisplayUnitDefinition>`s have a `gain` instead of a factor.
+    /// Reads the units of FMI 1.0: a `<BaseUnit>` is a name, and its `<DisplayUnitDefinition>`s have a `gain` instead of a
+    /// factor.
     pub(super) fn read_fmi1(definitions: Element<'_>) -> Result<Units, DescriptionError> {
         let mut units = Units::default();
         for element in definitions.children() {

@@ -74,16 +74,16 @@ impl Vocabulary {
 }
 
 /// The document with what every element needs to know of it; collects warnings.
-pub(super) struct Source<'a> {
+pub(super) struct XmlDocument<'a> {
     document: &'a Document<'a>,
     places: Places<'a>,
     namespace: Option<&'a str>,
     warnings: RefCell<(Vec<String>, usize)>,
 }
 
-impl<'a> Source<'a> {
-    pub(super) fn new(places: Places<'a>, document: &'a Document<'a>) -> Source<'a> {
-        Source {
+impl<'a> XmlDocument<'a> {
+    pub(super) fn new(places: Places<'a>, document: &'a Document<'a>) -> XmlDocument<'a> {
+        XmlDocument {
             document,
             places,
             namespace: document.root_element().tag_name().namespace(),
@@ -119,7 +119,7 @@ impl<'a> Source<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Element<'a> {
     node: Node<'a, 'a>,
-    source: &'a Source<'a>,
+    source: &'a XmlDocument<'a>,
     vocabulary: &'static Vocabulary,
     /// The [`bit`] of every attribute: most of those that are asked for are not written.
     written: u64,
@@ -148,12 +148,12 @@ pub(super) const fn bits(names: &[&str]) -> u64 {
 pub(super) struct Attribute<'a> {
     element: Element<'a>,
     name: &'a str,
-    /// Its value; white space is normalised as XML says.
+    /// The value of the attribute; white space is normalised as XML says.
     pub(super) value: &'a str,
 }
 
 impl<'a> Element<'a> {
-    fn new(node: Node<'a, 'a>, source: &'a Source<'a>, vocabulary: &'static Vocabulary) -> Element<'a> {
+    fn new(node: Node<'a, 'a>, source: &'a XmlDocument<'a>, vocabulary: &'static Vocabulary) -> Element<'a> {
         let written = node.attributes().fold(0, |bits, attribute| bits | bit(attribute.name()));
         Element { node, source, vocabulary, written }
     }
@@ -167,7 +167,7 @@ impl<'a> Element<'a> {
         self.vocabulary
     }
 
-    /// The same element in the words of another text.
+    /// This element in the words of another text.
     pub(super) fn in_words_of(self, vocabulary: &'static Vocabulary) -> Element<'a> {
         Element { vocabulary, ..self }
     }

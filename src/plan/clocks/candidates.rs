@@ -4,7 +4,6 @@ use crate::fmu::description::{Abi, Causality, Clock, IntervalVariability, Variab
 use crate::plan::described::DescribedFmu;
 use crate::plan::findings::Findings;
 use crate::plan::schedulability::Figures;
-use crate::plan::words::kind_in;
 use crate::plan::{Release, Timetable};
 use crate::priority::FmiPriority;
 use crate::rig::{At, Limits, Mode, Overrun, Rig, RigClock};
@@ -139,7 +138,7 @@ fn check_name(described: &DescribedFmu, clock: &RigClock, findings: &mut Finding
     }
 }
 
-/// Which clock, and which element of it.
+/// The input clock, and the element of it, that a candidate is made for.
 struct Which {
     fmu: usize,
     variable: usize,
@@ -253,7 +252,7 @@ fn release(
                 described.name(),
                 v.name,
                 value.value.seconds(),
-                kind_in(abi, kind),
+                kind.name_in(abi),
                 match abi {
                     Abi::Draft => "periodic",
                     _ => "fixed or tunable",
@@ -293,7 +292,7 @@ fn release(
                 None => {
                     let message = format!(
                         "the {} clock \"{}\" has no interval; give it one as interval in [fmu.{}.clock.{}]",
-                        kind_in(abi, kind),
+                        kind.name_in(abi),
                         v.name,
                         described.name(),
                         v.name

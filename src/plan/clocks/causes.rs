@@ -8,7 +8,7 @@
 
 use super::Clocks;
 use super::candidates::Candidate;
-use super::triggers::Output;
+use super::triggers::OutputCandidate;
 use crate::plan::described::DescribedFmu;
 use crate::plan::findings::Findings;
 use crate::plan::{Release, TaskId, TaskPlan};
@@ -115,15 +115,15 @@ pub fn check_circles(
     }
 }
 
-/// Which candidate declares that it may tick which.
+/// An edge leads from a candidate to each that its activation may tick, by what the descriptions declare.
 struct Graph {
     next: Vec<Vec<usize>>,
-    /// Of a triggered candidate: those that may tick its source; `None`: not said.
+    /// By candidate: those that may tick its source, if it is triggered; `None`: not said.
     sources: Vec<Option<Vec<usize>>>,
 }
 
 impl Graph {
-    fn new(candidates: &[Candidate], outputs: &[Vec<Output>]) -> Graph {
+    fn new(candidates: &[Candidate], outputs: &[Vec<OutputCandidate>]) -> Graph {
         let mut graph = Graph { next: vec![Vec::new(); candidates.len()], sources: vec![None; candidates.len()] };
         for output in outputs.iter().flatten() {
             for &target in &output.targets {

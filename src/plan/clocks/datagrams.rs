@@ -20,12 +20,10 @@ pub fn sources(rig: &Rig, tasks: &[TaskPlan]) -> Vec<DatagramSource> {
     sources.collect()
 }
 
-/// Who receives them; in virtual time nobody does.
-///
-/// The thread has the priority of the most urgent clock that it serves. With less, an event would wait for partitions that
-/// are less urgent than its own; with more, it would interrupt partitions that are more urgent than everything that an
-/// event can start. It goes to an allowed core without partitions, where it meets none of them, else to the core of that
-/// clock.
+/// The thread that receives datagrams; in virtual time there is none. It has the priority of the most urgent clock that it
+/// serves: with less, an event would wait for partitions that are less urgent than its own; with more, it would interrupt
+/// partitions that are more urgent than everything that an event can start. It goes to an allowed core without partitions,
+/// where it meets none of them, else to the core of that clock.
 pub fn receiver(mode: Mode, sources: &[DatagramSource], tasks: &[TaskPlan], host: &HostFacts) -> Option<ReceiverPlan> {
     let first = sources.iter().map(|source| source.task).min_by_key(|task| {
         let task_plan = &tasks[task.0];

@@ -8,12 +8,12 @@ pub mod triggers;
 pub mod waiting;
 
 use candidates::Candidate;
-use triggers::Output;
+use triggers::OutputCandidate;
 
 /// The clocks of all FMUs, with everything that makes them tick.
 pub struct Clocks {
     /// All input clocks, in rig order, then document order.
     pub candidates: Vec<Candidate>,
     /// The output clocks of each FMU, in document order.
-    pub outputs: Vec<Vec<Output>>,
+    pub outputs: Vec<Vec<OutputCandidate>>,
 }

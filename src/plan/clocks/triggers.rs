@@ -7,13 +7,12 @@ use super::{Clocks, causes};
 use crate::fmu::description::IntervalVariability;
 use crate::plan::described::DescribedFmu;
 use crate::plan::findings::Findings;
-use crate::plan::words::kind_in;
 use crate::plan::{FmuId, Release, Timetable};
 use crate::rig::{At, Endpoint, Mode, Place, Rig, TriggerSource};
 use std::collections::HashMap;
 
 /// An output clock before tasks are sorted.
-pub struct Output {
+pub struct OutputCandidate {
     /// Index among the FMU's variables.
     pub variable: usize,
     /// 0 for a scalar clock, else which of its elements, from 1.
@@ -25,13 +24,13 @@ pub struct Output {
 }
 
 /// The output clocks of each FMU in document order, without targets.
-fn outputs(fmus: &[DescribedFmu], candidates: &[Candidate]) -> Vec<Vec<Output>> {
+fn outputs(fmus: &[DescribedFmu], candidates: &[Candidate]) -> Vec<Vec<OutputCandidate>> {
     let of_unit = |(fmu, described): (usize, &DescribedFmu)| {
         let mut outputs = Vec::new();
         for (variable, v) in described.variables().iter().enumerate().filter(|(_, v)| is_output_clock(v)) {
             let mine = |&d: &usize| candidates[d].fmu == fmu && candidates[d].owns(described, v);
             let ticked_by: Vec<usize> = (0..candidates.len()).filter(mine).collect();
-            outputs.extend(elements(described, v).map(|element| Output {
+            outputs.extend(elements(described, v).map(|element| OutputCandidate {
                 variable,
                 element,
                 ticked_by: ticked_by.clone(),
@@ -106,7 +105,7 @@ pub fn connect(
     }
     for candidate in candidates.iter().filter(|candidate| candidate.release == Release::Never) {
         let described = &fmus[candidate.fmu];
-        let (name, kind) = (candidate.name(described), kind_in(described.abi(), IntervalVariability::Triggered));
+        let (name, kind) = (candidate.name(described), IntervalVariability::Triggered.name_in(described.abi()));
         let article = if kind.starts_with('a') { "an" } else { "a" };
         findings.note(format!(
             "{}.{name} is {article} {kind} clock that no [[trigger]] names: it never ticks",
@@ -130,7 +129,7 @@ enum Trigger {
 fn by_description(
     fmus: &[DescribedFmu],
     candidates: &mut [Candidate],
-    outputs: &mut [Vec<Output>],
+    outputs: &mut [Vec<OutputCandidate>],
     findings: &mut Findings,
 ) {
     for (fmu, described) in fmus.iter().enumerate() {
@@ -160,7 +159,7 @@ fn join(
     sources: &[usize],
     targets: &[usize],
     candidates: &mut [Candidate],
-    outputs: &mut [Vec<Output>],
+    outputs: &mut [Vec<OutputCandidate>],
 ) -> Result<(), String> {
     let (n, m) = (sources.len(), targets.len());
     if n != 1 && m > 1 && n != m {
@@ -200,8 +199,8 @@ fn target(
             return Some((fmu, index, element));
         }
         Some(c) if is_input_clock(v) => {
-            let kind = kind_in(described.abi(), c.interval_variability);
-            let wanted = kind_in(described.abi(), IntervalVariability::Triggered);
+            let kind = c.interval_variability.name_in(described.abi());
+            let wanted = IntervalVariability::Triggered.name_in(described.abi());
             let message = format!("{} is a {kind} clock: only {wanted} clocks can have a trigger", clock.value);
             findings.rig(clock.place, message);
         }
@@ -214,7 +213,7 @@ fn target(
 fn source(
     from: &At<Endpoint>,
     fmus: &[DescribedFmu],
-    outputs: &[Vec<Output>],
+    outputs: &[Vec<OutputCandidate>],
     findings: &mut Findings,
 ) -> Option<(usize, Vec<usize>)> {
     let Endpoint { fmu, variable } = &from.value;
@@ -225,7 +224,7 @@ fn source(
         findings.rig(from.place, format!("{} has no output clock \"{variable}\"{hint}", described.name()));
         return None;
     };
-    let is_meant = |o: &Output| o.variable == index && element.is_none_or(|element| o.element == element);
+    let is_meant = |o: &OutputCandidate| o.variable == index && element.is_none_or(|element| o.element == element);
     let meant: Vec<usize> = (0..outputs[fmu].len()).filter(|&o| is_meant(&outputs[fmu][o])).collect();
     if meant.is_empty() {
         let what = if described.variables()[index].clock.is_some() { "no output clock" } else { "no clock" };

@@ -11,7 +11,7 @@ use crate::rig::Rig;
 use crate::time::{Fraction, Nanos};
 use std::collections::BTreeMap;
 
-/// From this share of a core on it is worth a note.
+/// The share of a core that polling must take to be worth a note.
 const MUCH: f64 = 0.25;
 
 impl Plan {

@@ -8,12 +8,12 @@ use crate::plan::described::DescribedFmu;
 use crate::rig::UnitsOfConnection;
 use serde::{Deserialize, Serialize};
 
-/// From the producer's word to the consumer's (words: see `exchange::word`).
+/// What makes the consumer's word of the producer's (words: see `exchange::word`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conversion {
-    /// From type to type, without loss.
+    /// The change of type, without loss.
     pub widening: Widening,
-    /// From unit to unit, after that.
+    /// The change of unit, after that of the type.
     pub unit: Option<UnitConversion>,
 }
 
@@ -22,11 +22,11 @@ pub struct Conversion {
 pub enum Widening {
     /// The word is the same: equal types, or integers of which the consumer's has more bits.
     None,
-    /// From an integer of at most 16 bits.
+    /// An integer of at most 16 bits becomes a `Float32`.
     IntegerToFloat32,
-    /// From an integer of at most 32 bits.
+    /// An integer of at most 32 bits becomes a `Float64`.
     IntegerToFloat64,
-    /// From `Float32`.
+    /// A `Float32` becomes a `Float64`.
     Float32ToFloat64,
 }
 
@@ -92,8 +92,8 @@ pub fn widening(from: VariableType, to: VariableType) -> Option<Widening> {
     }
 }
 
-/// Signed, bits.
-fn integer(variable_type: VariableType) -> Option<(bool, u32)> {
+/// Whether an integer type is signed, and how many bits it has; `None`: it is no integer type.
+pub(in crate::plan) fn integer(variable_type: VariableType) -> Option<(bool, u32)> {
     Some(match variable_type {
         VariableType::Int8 => (true, 8),
         VariableType::Int16 => (true, 16),
@@ -109,7 +109,7 @@ fn integer(variable_type: VariableType) -> Option<(bool, u32)> {
 
 /// What the units of two connected variables come to.
 #[derive(Debug, PartialEq)]
-pub(in crate::plan) enum Units {
+pub(in crate::plan) enum UnitRelation {
     /// Values pass as they are.
     Same,
     /// Values pass as they are; the text says what could not be checked.
@@ -130,7 +130,7 @@ pub(in crate::plan) fn compare(
     from: &str,
     to: &str,
     wanted: UnitsOfConnection,
-) -> Units {
+) -> UnitRelation {
     if wanted == UnitsOfConnection::AsIs {
         return as_is(a, b, from, to);
     }
@@ -142,15 +142,15 @@ pub(in crate::plan) fn compare(
             (None, Some(unit)) => {
                 format!("{to} is in \"{unit}\", but {from} does not say its unit: values pass as they are")
             }
-            _ => return Units::Same,
+            _ => return UnitRelation::Same,
         };
-        return Units::Unknown(message);
+        return UnitRelation::Unknown(message);
     };
     let (Some(a_base), Some(b_base)) = (base(a.0, a_name), base(b.0, b_name)) else {
         if a_name == b_name {
-            return Units::Same;
+            return UnitRelation::Same;
         }
-        return Units::Unknown(format!(
+        return UnitRelation::Unknown(format!(
             "{from} is in \"{a_name}\" and {to} in \"{b_name}\", of which not both are defined: values pass as they are"
         ));
     };
@@ -161,22 +161,22 @@ pub(in crate::plan) fn compare(
         } else {
             "these units measure different things"
         };
-        return Units::Incompatible(format!(
+        return UnitRelation::Incompatible(format!(
             "{from} is in \"{a_name}\", but {to} is in \"{b_name}\": {what}; connect variables of one unit, or with units = \"as_is\" in \
              this [[connect]] the number passes as it is, unconverted"
         ));
     }
     if a.1.relative_quantity != b.1.relative_quantity {
         let (difference, absolute) = if a.1.relative_quantity { (from, to) } else { (to, from) };
-        return Units::Incompatible(format!(
+        return UnitRelation::Incompatible(format!(
             "{difference} is a difference of values (relativeQuantity), but {absolute} is not"
         ));
     }
     let offset = if a.1.relative_quantity { 0.0 } else { a_base.offset - b_base.offset };
     if a_base.factor == b_base.factor && offset == 0.0 {
-        return Units::Same;
+        return UnitRelation::Same;
     }
-    Units::Convert(UnitConversion {
+    UnitRelation::Convert(UnitConversion {
         factor: a_base.factor,
         offset,
         divisor: b_base.factor,
@@ -190,14 +190,14 @@ fn without_angle(unit: &BaseUnit) -> Vec<i32> {
 }
 
 /// Nothing is compared; what does not go together is said.
-fn as_is(a: (&DescribedFmu, &Variable), b: (&DescribedFmu, &Variable), from: &str, to: &str) -> Units {
+fn as_is(a: (&DescribedFmu, &Variable), b: (&DescribedFmu, &Variable), from: &str, to: &str) -> UnitRelation {
     match (&a.1.unit, &b.1.unit) {
-        (Some(a_name), Some(b_name)) if compare(a, b, from, to, UnitsOfConnection::Convert) != Units::Same => {
-            Units::Unknown(format!(
+        (Some(a_name), Some(b_name)) if compare(a, b, from, to, UnitsOfConnection::Convert) != UnitRelation::Same => {
+            UnitRelation::Unknown(format!(
                 "{from} is in \"{a_name}\" and {to} in \"{b_name}\": values pass as they are (units = \"as_is\")"
             ))
         }
-        _ => Units::Same,
+        _ => UnitRelation::Same,
     }
 }
 
@@ -209,24 +209,6 @@ fn base<'a>(unit: &DescribedFmu<'a>, name: &str) -> Option<&'a BaseUnit> {
 mod tests {
     use super::*;
     use VariableType::*;
-
-    const ALL: [VariableType; 15] = [
-        Float32,
-        Float64,
-        Int8,
-        UInt8,
-        Int16,
-        UInt16,
-        Int32,
-        UInt32,
-        Int64,
-        UInt64,
-        Boolean,
-        String,
-        Binary,
-        Enumeration,
-        Clock,
-    ];
 
     /// The exact range of a type as integers, and whether it holds all integers in it.
     fn integers_of(variable_type: VariableType) -> Option<(i128, i128)> {
@@ -242,8 +224,8 @@ mod tests {
 
     #[test]
     fn a_type_widens_exactly_where_every_value_fits() {
-        for from in ALL {
-            for to in ALL {
+        for from in VariableType::ALL {
+            for to in VariableType::ALL {
                 let whole = |variable_type| integer(variable_type).is_some();
                 let expected = match (integers_of(from), integers_of(to)) {
                     _ if from == to => true,
@@ -258,8 +240,8 @@ mod tests {
     #[test]
     fn the_smallest_and_the_largest_value_arrive() {
         use crate::exchange::word;
-        for from in ALL.into_iter().filter(|&from| integer(from).is_some()) {
-            for to in ALL {
+        for from in VariableType::ALL.into_iter().filter(|&from| integer(from).is_some()) {
+            for to in VariableType::ALL {
                 let Some(widening) = widening(from, to) else { continue };
                 let (low, high) = integers_of(from).unwrap();
                 for value in [low, high, 0, 1] {

@@ -53,7 +53,7 @@ pub fn ends(connections: usize, tasks: &[TaskPlan], fmus: &[FmuPlan]) -> Vec<End
     ends
 }
 
-/// The same connections, with what the delayed ones need.
+/// Adds to the delayed ones of these connections who is at their ends and how many versions are kept.
 pub fn complete(
     mut connections: Vec<ConnectionPlan>,
     tasks: &[TaskPlan],

@@ -1,15 +1,14 @@
 //! Variable connections: both ends exist, fit each other, and no element of an input has two sources.
 
-use super::conversion::{Conversion, Units, compare, widening};
+use super::conversion::{Conversion, UnitRelation, compare, widening};
 use super::delays;
 use crate::fmu::description::{Causality, Variable, VariableType};
 use crate::plan::described::{DescribedFmu, ELEMENTS, VariableId};
 use crate::plan::findings::Findings;
-use crate::plan::inputs::elements::{Named, Selection, find};
+use crate::plan::inputs::elements::{Named, Selection, find, shape_text};
 use crate::plan::inputs::start_values::Starts;
 use crate::plan::resolved::Resolved;
 use crate::plan::tasks::batches::{has_input_clock, has_start};
-use crate::plan::words::{causality_with_article, type_and_shape, type_name};
 use crate::plan::{ConnectionPlan, FmuPlan, TaskPlan, Timing};
 use crate::rig::{At, Endpoint, Place, Rig, RigConnect};
 use std::collections::HashMap;
@@ -75,7 +74,7 @@ impl Deref for Links {
 }
 
 /// One end: the variable and which of its elements.
-type End = (VariableId, Selection);
+type ConnectionEnd = (VariableId, Selection);
 
 /// Elements of an input that have a source: where that is written, and which it is.
 type Taken = (Selection, Place, String);
@@ -117,7 +116,12 @@ pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findings: &m
 }
 
 /// One end, if it is a variable of the wanted causality.
-fn end(endpoint: &At<Endpoint>, fmus: &[DescribedFmu], wanted: Causality, findings: &mut Findings) -> Option<End> {
+fn end(
+    endpoint: &At<Endpoint>,
+    fmus: &[DescribedFmu],
+    wanted: Causality,
+    findings: &mut Findings,
+) -> Option<ConnectionEnd> {
     let Endpoint { fmu, variable } = &endpoint.value;
     let fmu = fmus.iter().position(|described| described.name() == fmu)?;
     let described = &fmus[fmu];
@@ -145,7 +149,7 @@ fn end(endpoint: &At<Endpoint>, fmus: &[DescribedFmu], wanted: Causality, findin
         findings.rig(endpoint.place, message);
     } else if v.causality != wanted {
         let role = if wanted == Causality::Input { "to must name an input" } else { "from must name an output" };
-        let message = format!("{} is {}; {role}", endpoint.value, causality_with_article(v.causality));
+        let message = format!("{} is {}; {role}", endpoint.value, v.causality.with_article());
         findings.rig(endpoint.place, message);
     } else {
         return Some(((fmu, index), selection));
@@ -156,8 +160,8 @@ fn end(endpoint: &At<Endpoint>, fmus: &[DescribedFmu], wanted: Causality, findin
 /// The connection, or where and why not.
 fn fit(
     fmus: &[DescribedFmu],
-    (source, from): End,
-    (target, to): End,
+    (source, from): ConnectionEnd,
+    (target, to): ConnectionEnd,
     connect: &RigConnect,
     findings: &mut Findings,
 ) -> Result<Link, (Place, String)> {
@@ -166,8 +170,7 @@ fn fit(
     let (a_name, b_name) = (connect.from.value.to_string(), connect.to.value.to_string());
     let bad = |message: String| Err((connect.to.place, message));
     let Some(widening) = widening(a.variable_type, b.variable_type).filter(|_| from.shape == to.shape) else {
-        let (a_text, b_text) =
-            (type_and_shape(a.variable_type, &from.shape), type_and_shape(b.variable_type, &to.shape));
+        let (a_text, b_text) = (type_and_shape(a, &from), type_and_shape(b, &to));
         let hint = if from.shape == to.shape { lossy(a.variable_type, b.variable_type) } else { String::new() };
         return bad(format!("{a_name} is {a_text}, but {b_name} is {b_text}{hint}"));
     };
@@ -184,13 +187,13 @@ fn fit(
         ));
     }
     let unit = match compare((a_unit, a), (b_unit, b), &a_name, &b_name, connect.units) {
-        Units::Same => None,
-        Units::Unknown(note) => {
+        UnitRelation::Same => None,
+        UnitRelation::Unknown(note) => {
             findings.note(note);
             None
         }
-        Units::Convert(conversion) => Some(conversion),
-        Units::Incompatible(message) => return bad(message),
+        UnitRelation::Convert(conversion) => Some(conversion),
+        UnitRelation::Incompatible(message) => return bad(message),
     };
     let capacity = capacity(a, b, connect, findings)?;
     if from.elements().saturating_mul(capacity) > BYTES {
@@ -207,9 +210,14 @@ fn fit(
     Ok(Link { source, target, from, to, conversion: Conversion { widening, unit }, capacity })
 }
 
+/// `Float64`, `Int8[3,2]`.
+fn type_and_shape(v: &Variable, selection: &Selection) -> String {
+    format!("{}{}", v.variable_type.name(), shape_text(&selection.shape))
+}
+
 /// What to say of types that do not connect: whether they would the other way round.
 fn lossy(from: VariableType, to: VariableType) -> String {
-    let (a, b) = (type_name(from), type_name(to));
+    let (a, b) = (from.name(), to.name());
     match widening(to, from) {
         Some(_) => {
             let article = if b.starts_with(['E', 'I']) { "an" } else { "a" };
@@ -257,7 +265,7 @@ fn capacity(
             }
         },
         (other, Some(written)) => {
-            let message = format!("max_size is for String and Binary variables; {from} is {}", type_name(other));
+            let message = format!("max_size is for String and Binary variables; {from} is {}", other.name());
             Err((written.place, message))
         }
         (_, None) => Ok(0),

@@ -7,7 +7,6 @@ use crate::fmu::description::{Causality, Dimension, ValueReference, Values, Vari
 use crate::plan::described::{DescribedFmu, ELEMENTS};
 use crate::plan::priorities::Order;
 use crate::plan::resolved::Resolved;
-use crate::plan::words::causality_with_article;
 use crate::plan::{ControlKind, ControlPlan, ControlVariable, LanePlan, Length, SignalId, SizePlan, TaskId};
 
 /// Bytes that a string may have, and a binary without `maxSize`.
@@ -116,7 +115,7 @@ fn settable(
         }
         (Causality::Input | Causality::Parameter, _) => Ok(false),
         (Causality::Independent, _) => why("it is the independent variable"),
-        (causality, _) => Err(format!("it is {}", causality_with_article(causality))),
+        (causality, _) => Err(format!("it is {}", causality.with_article())),
     }
 }
 

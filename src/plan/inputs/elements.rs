@@ -8,7 +8,6 @@
 
 use crate::fmu::description::Values;
 use crate::plan::described::DescribedFmu;
-use crate::plan::words::shape_text;
 use std::ops::Range;
 
 /// Elements of a variable, by row-major number counted from 0.
@@ -133,6 +132,12 @@ fn runs(ranges: &[Range<usize>], shape: &[usize]) -> Vec<Range<usize>> {
             });
     }
     runs
+}
+
+/// `[3,2]`, or nothing for a scalar.
+pub fn shape_text(shape: &[usize]) -> String {
+    let lengths: Vec<String> = shape.iter().map(usize::to_string).collect();
+    if shape.is_empty() { String::new() } else { format!("[{}]", lengths.join(",")) }
 }
 
 /// Does the same with every kind of values.

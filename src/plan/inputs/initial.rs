@@ -10,18 +10,18 @@ use crate::plan::resolved::Resolved;
 use crate::plan::tasks::batches;
 
 /// What happens in Initialization Mode.
-pub struct Initial {
+pub struct Initialization {
     /// FMUs, producers first.
     pub order: Vec<usize>,
-    /// By FMU: inputs to set.
+    /// Inputs to set, by FMU.
     pub writes: Vec<Vec<Batch>>,
-    /// By FMU: outputs to read, after the inputs are set.
+    /// Outputs to read after the inputs are set, by FMU.
     pub reads: Vec<Vec<Batch>>,
 }
 
 /// What is set and read, and in which order of the FMUs. Where these feed each other in a circle, the input that closes it
 /// keeps its own start value.
-pub fn plan(resolved: &Resolved, findings: &mut Findings) -> Initial {
+pub fn plan(resolved: &Resolved, findings: &mut Findings) -> Initialization {
     let Resolved { fmus, links, wanted, .. } = resolved;
     let variable = |(fmu, index): VariableId| &fmus[fmu].variables()[index];
     let carries = |link: &&Link| readable(variable(link.source)) && variable(link.target).clocks.is_empty();
@@ -68,7 +68,7 @@ pub fn plan(resolved: &Resolved, findings: &mut Findings) -> Initial {
         writes.push(batches::written(resolved, fmu, written[fmu].iter().copied()));
         reads.push(batches::read(resolved, fmu, read));
     }
-    Initial { order, writes, reads }
+    Initialization { order, writes, reads }
 }
 
 /// Whether a variable has a value in Initialization Mode that belongs to no clock.

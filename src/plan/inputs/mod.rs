@@ -6,4 +6,3 @@ pub mod elements;
 pub mod initial;
 pub mod start_values;
 pub mod stimuli;
-pub mod stimulus;

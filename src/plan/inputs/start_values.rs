@@ -2,12 +2,13 @@
 
 use super::elements::replaced;
 use super::elements::{Named, Selection, find};
+use crate::exchange::word;
 use crate::fmu::description::{Causality, EnumerationItem, Initial, Values, Variability, Variable, VariableType};
 use crate::plan::StartValue;
+use crate::plan::connections::conversion::integer;
 use crate::plan::described::{DescribedFmu, ELEMENTS};
 use crate::plan::findings::Findings;
 use crate::plan::tasks::batches::start_of;
-use crate::plan::words::{causality_with_article, type_name};
 use crate::rig::{At, RigValue, float_text, suggestion};
 use std::collections::BTreeMap;
 
@@ -107,7 +108,7 @@ fn settable(v: &Variable) -> Result<(), String> {
                 .to_owned(),
         ),
         Causality::Output | Causality::Local if initial => Ok(()),
-        causality => Err(format!("it is {} whose initial value the FMU computes", causality_with_article(causality))),
+        causality => Err(format!("it is {} whose initial value the FMU computes", causality.with_article())),
     }
 }
 
@@ -170,7 +171,7 @@ fn convert(
 }
 
 /// One element, of whichever type.
-enum Scalar {
+enum ElementValue {
     Float(f64),
     Integer(i128),
     Boolean(bool),
@@ -178,30 +179,30 @@ enum Scalar {
     Binary(Vec<u8>),
 }
 
-fn number(v: &Variable, items: &[EnumerationItem], value: &RigValue) -> Result<Scalar, String> {
+fn number(v: &Variable, items: &[EnumerationItem], value: &RigValue) -> Result<ElementValue, String> {
     let kind = v.variable_type;
     let not = |what: String| Err(format!("must be {}, not {what}", article(kind)));
     match (kind, value) {
-        (VariableType::Float64, RigValue::Float(f)) => Ok(Scalar::Float(*f)),
+        (VariableType::Float64, RigValue::Float(f)) => Ok(ElementValue::Float(*f)),
         (VariableType::Float32, RigValue::Float(f)) if f.is_finite() && f.abs() > f64::from(f32::MAX) => {
             Err(format!("is {}, which a Float32 cannot hold", float_text(*f)))
         }
-        (VariableType::Float32, RigValue::Float(f)) => Ok(Scalar::Float(*f)),
-        (VariableType::Float32 | VariableType::Float64, RigValue::Integer(i)) => Ok(Scalar::Float(*i as f64)),
-        (VariableType::Boolean, RigValue::Boolean(b)) => Ok(Scalar::Boolean(*b)),
+        (VariableType::Float32, RigValue::Float(f)) => Ok(ElementValue::Float(*f)),
+        (VariableType::Float32 | VariableType::Float64, RigValue::Integer(i)) => Ok(ElementValue::Float(*i as f64)),
+        (VariableType::Boolean, RigValue::Boolean(b)) => Ok(ElementValue::Boolean(*b)),
         (VariableType::String, RigValue::String(s)) if s.contains('\0') => {
             Err(format!("is {s:?}, but no string in C can have the character 0 (NUL) in it"))
         }
-        (VariableType::String, RigValue::String(s)) => Ok(Scalar::String(s.clone())),
+        (VariableType::String, RigValue::String(s)) => Ok(ElementValue::String(s.clone())),
         (VariableType::Binary, RigValue::String(s)) => match (binary(s), v.max_size) {
             (Some(bytes), Some(limit)) if bytes.len() as u64 > limit => {
                 Err(format!("has {} bytes, but its maxSize is {limit}", bytes.len()))
             }
-            (Some(bytes), _) => Ok(Scalar::Binary(bytes)),
+            (Some(bytes), _) => Ok(ElementValue::Binary(bytes)),
             (None, _) => not(format!("\"{s}\"")),
         },
         (VariableType::Enumeration, RigValue::String(s)) => match items.iter().find(|item| item.name == *s) {
-            Some(item) => Ok(Scalar::Integer(i128::from(item.value))),
+            Some(item) => Ok(ElementValue::Integer(i128::from(item.value))),
             None => {
                 let hint = suggestion(s, items.iter().map(|item| item.name.as_str()));
                 Err(format!("is \"{s}\", which is no item of its enumeration{hint}"))
@@ -214,8 +215,8 @@ fn number(v: &Variable, items: &[EnumerationItem], value: &RigValue) -> Result<S
             Err(format!("is {i}, which is no item of its enumeration; it has {}", known.join(", ")))
         }
         (_, RigValue::Integer(i)) => match range(kind) {
-            Some((low, high)) if (low..=high).contains(&i128::from(*i)) => Ok(Scalar::Integer(i128::from(*i))),
-            Some((low, high)) => Err(format!("is {i}, but {} holds {low} to {high}", type_name(kind))),
+            Some((low, high)) if (low..=high).contains(&i128::from(*i)) => Ok(ElementValue::Integer(i128::from(*i))),
+            Some((low, high)) => Err(format!("is {i}, but {} holds {low} to {high}", kind.name())),
             None => not(i.to_string()),
         },
         (_, RigValue::Float(f)) => match range(kind) {
@@ -223,9 +224,9 @@ fn number(v: &Variable, items: &[EnumerationItem], value: &RigValue) -> Result<S
             Some((low, high)) if f.fract() == 0.0 && f.abs() < 9.1e15 => {
                 let whole = *f as i128;
                 if (low..=high).contains(&whole) {
-                    Ok(Scalar::Integer(whole))
+                    Ok(ElementValue::Integer(whole))
                 } else {
-                    Err(format!("is {f}, but {} holds {low} to {high}", type_name(kind)))
+                    Err(format!("is {f}, but {} holds {low} to {high}", kind.name()))
                 }
             }
             _ => not(float_text(*f)),
@@ -255,31 +256,23 @@ fn article(kind: VariableType) -> String {
     }
 }
 
+/// The least and the largest integer of a type; `None`: it has no integers.
 fn range(kind: VariableType) -> Option<(i128, i128)> {
-    Some(match kind {
-        VariableType::Int8 => (i8::MIN.into(), i8::MAX.into()),
-        VariableType::UInt8 => (0, u8::MAX.into()),
-        VariableType::Int16 => (i16::MIN.into(), i16::MAX.into()),
-        VariableType::UInt16 => (0, u16::MAX.into()),
-        VariableType::Int32 => (i32::MIN.into(), i32::MAX.into()),
-        VariableType::UInt32 => (0, u32::MAX.into()),
-        VariableType::Int64 | VariableType::Enumeration => (i64::MIN.into(), i64::MAX.into()),
-        VariableType::UInt64 => (0, u64::MAX.into()),
-        _ => return None,
-    })
+    let (signed, bits) = integer(if kind == VariableType::Enumeration { VariableType::Int64 } else { kind })?;
+    Some(if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) })
 }
 
 /// Checks `min` and `max`.
-fn in_limits(v: &Variable, value: Scalar) -> Result<Scalar, String> {
+fn in_limits(v: &Variable, value: ElementValue) -> Result<ElementValue, String> {
     let outside = |value: String, limit: &str, bound: String| Err(format!("is {value}, {limit} its {bound}"));
     for (bound, name, below) in [(&v.min, "min", true), (&v.max, "max", false)] {
         let Some(bound) = bound else { continue };
         let side = if below { "below" } else { "above" };
-        match (&value, first(bound)) {
-            (Scalar::Float(x), Some(Scalar::Float(b))) if (below && *x < b) || (!below && *x > b) => {
+        match (&value, bound_of(bound, v.variable_type)) {
+            (ElementValue::Float(x), Some(ElementValue::Float(b))) if (below && *x < b) || (!below && *x > b) => {
                 return outside(float_text(*x), side, format!("{name} {}", float_text(b)));
             }
-            (Scalar::Integer(x), Some(Scalar::Integer(b))) if (below && *x < b) || (!below && *x > b) => {
+            (ElementValue::Integer(x), Some(ElementValue::Integer(b))) if (below && *x < b) || (!below && *x > b) => {
                 return outside(x.to_string(), side, format!("{name} {b}"));
             }
             _ => {}
@@ -288,66 +281,35 @@ fn in_limits(v: &Variable, value: Scalar) -> Result<Scalar, String> {
     Ok(value)
 }
 
-fn first(values: &Values) -> Option<Scalar> {
-    fn integer<T: Copy + Into<i128>>(values: &[T]) -> Option<Scalar> {
-        values.first().map(|&v| Scalar::Integer(v.into()))
-    }
-    match values {
-        Values::Float32(v) => v.first().map(|&v| Scalar::Float(v.into())),
-        Values::Float64(v) => v.first().map(|&v| Scalar::Float(v)),
-        Values::Int8(v) => integer(v),
-        Values::UInt8(v) => integer(v),
-        Values::Int16(v) => integer(v),
-        Values::UInt16(v) => integer(v),
-        Values::Int32(v) => integer(v),
-        Values::UInt32(v) => integer(v),
-        Values::Int64(v) => integer(v),
-        Values::UInt64(v) => integer(v),
-        Values::Boolean(_) | Values::Clock(_) | Values::String(_) | Values::Binary(_) => None,
+/// The single value of a `min` or `max`; `None`: nothing that is compared.
+fn bound_of(bound: &Values, kind: VariableType) -> Option<ElementValue> {
+    let word = *word::words(bound)?.first()?;
+    match kind {
+        VariableType::Float32 => Some(ElementValue::Float(f32::from_bits(word as u32).into())),
+        VariableType::Float64 => Some(ElementValue::Float(f64::from_bits(word))),
+        _ => {
+            let (low, _) = range(kind)?;
+            Some(ElementValue::Integer(if low < 0 { (word as i64).into() } else { word.into() }))
+        }
     }
 }
 
 /// Elements of the right kind and range, as values of the variable's type.
-fn collect(kind: VariableType, scalars: Vec<Scalar>) -> Values {
-    let integers = || {
-        scalars.iter().map(|scalar| match scalar {
-            Scalar::Integer(i) => *i,
-            _ => 0,
-        })
+fn collect(kind: VariableType, scalars: Vec<ElementValue>) -> Values {
+    let word = |scalar: &ElementValue| match scalar {
+        ElementValue::Float(f) if kind == VariableType::Float32 => u64::from((*f as f32).to_bits()),
+        ElementValue::Float(f) => f.to_bits(),
+        ElementValue::Integer(i) => *i as u64,
+        ElementValue::Boolean(b) => u64::from(*b),
+        ElementValue::String(_) | ElementValue::Binary(_) => 0,
     };
-    let floats = || {
-        scalars.iter().map(|scalar| match scalar {
-            Scalar::Float(f) => *f,
-            _ => 0.0,
-        })
-    };
-    match kind {
-        VariableType::Float32 => Values::Float32(floats().map(|f| f as f32).collect()),
-        VariableType::Float64 => Values::Float64(floats().collect()),
-        VariableType::Int8 => Values::Int8(integers().map(|i| i as i8).collect()),
-        VariableType::UInt8 => Values::UInt8(integers().map(|i| i as u8).collect()),
-        VariableType::Int16 => Values::Int16(integers().map(|i| i as i16).collect()),
-        VariableType::UInt16 => Values::UInt16(integers().map(|i| i as u16).collect()),
-        VariableType::Int32 => Values::Int32(integers().map(|i| i as i32).collect()),
-        VariableType::UInt32 => Values::UInt32(integers().map(|i| i as u32).collect()),
-        VariableType::Int64 | VariableType::Enumeration => Values::Int64(integers().map(|i| i as i64).collect()),
-        VariableType::UInt64 => Values::UInt64(integers().map(|i| i as u64).collect()),
-        VariableType::Boolean | VariableType::Clock => {
-            Values::Boolean(scalars.iter().map(|scalar| matches!(scalar, Scalar::Boolean(true))).collect())
+    let words: Vec<u64> = scalars.iter().map(word).collect();
+    word::values(&words, kind).unwrap_or_else(|| {
+        let text = |scalar| if let ElementValue::String(text) = scalar { Some(text) } else { None };
+        let bytes = |scalar| if let ElementValue::Binary(bytes) = scalar { Some(bytes) } else { None };
+        match kind {
+            VariableType::String => Values::String(scalars.into_iter().filter_map(text).collect()),
+            _ => Values::Binary(scalars.into_iter().filter_map(bytes).collect()),
         }
-        VariableType::Binary => {
-            let bytes = |scalar| match scalar {
-                Scalar::Binary(bytes) => bytes,
-                _ => Vec::new(),
-            };
-            Values::Binary(scalars.into_iter().map(bytes).collect())
-        }
-        VariableType::String => {
-            let text = |scalar| match scalar {
-                Scalar::String(s) => s,
-                _ => String::new(),
-            };
-            Values::String(scalars.into_iter().map(text).collect())
-        }
-    }
+    })
 }

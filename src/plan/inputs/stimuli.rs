@@ -11,7 +11,6 @@ use crate::plan::findings::Findings;
 use crate::plan::priorities::Order;
 use crate::plan::resolved::Resolved;
 use crate::plan::tasks::batches::{has_input_clock, has_start, start_of};
-use crate::plan::words::{causality_with_article, kind_in, type_name};
 use crate::plan::{BatchItem, FedClock, FedElement, FedValue, Release, StimulusPlan, TaskId};
 use crate::rig::{At, Endpoint, Interpolation, Place, Problem, Rig, RigStimulus, StimulusHeader, suggestion};
 use std::collections::{BTreeSet, HashMap};
@@ -26,7 +25,7 @@ const SLOW_ROWS: usize = 1024;
 const TOLD: usize = 20;
 
 /// An element of an input and the column that feeds it.
-struct Input {
+struct FedInput {
     stimulus: usize,
     value: usize,
     variable: VariableId,
@@ -36,21 +35,21 @@ struct Input {
 /// All that stimuli feed.
 pub struct Stimuli {
     plans: Vec<StimulusPlan>,
-    inputs: Vec<Input>,
-    /// By stimulus: the candidate that each of its columns ticks.
+    inputs: Vec<FedInput>,
+    /// The candidates that the columns of each stimulus tick.
     ticked: Vec<Vec<usize>>,
 }
 
 /// Why a column feeds nothing.
 enum Unfit {
-    /// It may be left out of a recording.
+    /// The column may be left out of a recording.
     Foreign(String),
-    /// It would feed something, but must not.
+    /// The column would feed something, but must not.
     Wrong(String),
 }
 
 /// Where a column is used, and where its errors are.
-struct Use<'a> {
+struct UsedColumn<'a> {
     /// Cell of a row.
     cell: usize,
     column: &'a str,
@@ -60,7 +59,7 @@ struct Use<'a> {
 }
 
 /// What a column feeds.
-enum Target {
+enum ColumnTarget {
     Input { variable: VariableId, element: usize },
     Clock { candidate: usize },
 }
@@ -108,8 +107,8 @@ pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], candidates: &[Candidate], findi
                 }
             };
             let key = match target {
-                Target::Input { variable, element } => (variable.0, variable.1, element),
-                Target::Clock { candidate } => (usize::MAX, candidate, 0),
+                ColumnTarget::Input { variable, element } => (variable.0, variable.1, element),
+                ColumnTarget::Clock { candidate } => (usize::MAX, candidate, 0),
             };
             let here = format!("column \"{}\" of {}", used.column, plan.file);
             if let Some(first) = taken.insert(key, here) {
@@ -118,9 +117,9 @@ pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], candidates: &[Candidate], findi
                 continue;
             }
             match target {
-                Target::Input { variable, element } => {
+                ColumnTarget::Input { variable, element } => {
                     let v = &fmus[variable.0].variables()[variable.1];
-                    all.inputs.push(Input { stimulus, value: plan.values.len(), variable, element });
+                    all.inputs.push(FedInput { stimulus, value: plan.values.len(), variable, element });
                     plan.values.push(FedValue {
                         cell: used.cell,
                         column: used.column.to_owned(),
@@ -129,7 +128,7 @@ pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], candidates: &[Candidate], findi
                         items: fmus[variable.0].items(v).iter().map(|item| (item.name.clone(), item.value)).collect(),
                     });
                 }
-                Target::Clock { candidate } => {
+                ColumnTarget::Clock { candidate } => {
                     ticked.push(candidate);
                     // Its task is known when tasks are sorted.
                     plan.ticks.push(FedClock {
@@ -173,7 +172,12 @@ fn finish(plan: &mut StimulusPlan, own: &RigStimulus, header: &StimulusHeader, f
 }
 
 /// The columns that are used, with what they feed.
-fn uses<'a>(rig: &'a Rig, own: &'a RigStimulus, header: &'a StimulusHeader, findings: &mut Findings) -> Vec<Use<'a>> {
+fn uses<'a>(
+    rig: &'a Rig,
+    own: &'a RigStimulus,
+    header: &'a StimulusHeader,
+    findings: &mut Findings,
+) -> Vec<UsedColumn<'a>> {
     let names = || header.columns.iter().map(|column| column.value.as_str());
     let Some(columns) = &own.columns else {
         let by_name = |(index, column): (usize, &'a At<String>)| {
@@ -185,7 +189,7 @@ fn uses<'a>(rig: &'a Rig, own: &'a RigStimulus, header: &'a StimulusHeader, find
                 Some((fmu, variable)) => Endpoint { fmu: fmu.to_owned(), variable: variable.to_owned() },
                 None => Endpoint { fmu: String::new(), variable: column.value.clone() },
             };
-            Use { cell, column: &column.value, target, problem: Box::new(problem) }
+            UsedColumn { cell, column: &column.value, target, problem: Box::new(problem) }
         };
         return header.columns.iter().enumerate().map(by_name).collect();
     };
@@ -209,7 +213,7 @@ fn uses<'a>(rig: &'a Rig, own: &'a RigStimulus, header: &'a StimulusHeader, find
         let place = fed.place;
         let problem = move |message: String| Problem::new(&rig.file, place, message);
         let target = fed.value.clone();
-        uses.push(Use { cell: index + 1, column: &written.value, target, problem: Box::new(problem) });
+        uses.push(UsedColumn { cell: index + 1, column: &written.value, target, problem: Box::new(problem) });
     }
     uses
 }
@@ -230,7 +234,7 @@ fn target(
     candidates: &[Candidate],
     own: &RigStimulus,
     to: &Endpoint,
-) -> Result<Target, Unfit> {
+) -> Result<ColumnTarget, Unfit> {
     use Unfit::{Foreign, Wrong};
     let Some(fmu) = fmus.iter().position(|described| described.name() == to.fmu) else {
         let every = fmus.iter().flat_map(|described| {
@@ -262,7 +266,7 @@ fn target(
     };
     let v = &described.variables()[index];
     if v.causality != Causality::Input {
-        let what = causality_with_article(v.causality);
+        let what = v.causality.with_article();
         return Err(Foreign(format!("{to} is {what}: a stimulus feeds inputs and triggered input clocks")));
     }
     if !has_input_clock(described, v) {
@@ -275,7 +279,7 @@ fn target(
         return Err(Foreign(format!("{to} has a source already, a connection ({place}): an input has one")));
     }
     if matches!(v.variable_type, VariableType::String | VariableType::Binary) {
-        let kind = type_name(v.variable_type);
+        let kind = v.variable_type.name();
         return Err(Foreign(format!("{to} is a {kind}: a stimulus feeds numbers, Booleans and enumerations")));
     }
     let element = match selection.runs.as_slice() {
@@ -290,13 +294,13 @@ fn target(
     }
     let floats = matches!(v.variable_type, VariableType::Float32 | VariableType::Float64);
     if own.interpolation == Interpolation::Linear && !floats {
-        let kind = type_name(v.variable_type);
+        let kind = v.variable_type.name();
         return Err(Wrong(format!(
             "{to} is {kind}: interpolation = \"linear\" is for Float32 and Float64; feed it by a [[stimulus]] of its own \
              (columns), with \"hold\""
         )));
     }
-    Ok(Target::Input { variable: (fmu, index), element })
+    Ok(ColumnTarget::Input { variable: (fmu, index), element })
 }
 
 /// Where the connection is that feeds one of these elements.
@@ -316,7 +320,7 @@ fn clock(
     candidates: &[Candidate],
     (index, element): (usize, Option<usize>),
     to: &Endpoint,
-) -> Result<Target, Unfit> {
+) -> Result<ColumnTarget, Unfit> {
     use Unfit::{Foreign, Wrong};
     let v = &described.variables()[index];
     let Some(c) = v.clock.as_ref().filter(|_| is_input_clock(v)) else {
@@ -327,8 +331,8 @@ fn clock(
         return Err(Foreign(format!("{to} is triggered by {by} of the FMU itself (triggeredBy): no stimulus can")));
     }
     if c.interval_variability != IntervalVariability::Triggered {
-        let kind = kind_in(described.abi(), c.interval_variability);
-        let wanted = kind_in(described.abi(), IntervalVariability::Triggered);
+        let kind = c.interval_variability.name_in(described.abi());
+        let wanted = IntervalVariability::Triggered.name_in(described.abi());
         return Err(Foreign(format!("{to} is a {kind} clock: a stimulus ticks only {wanted} clocks")));
     }
     let meant = |d: &usize| {
@@ -348,11 +352,11 @@ fn clock(
         let place = format!("{}:{}", rig.file.display(), trigger.clock.place.line);
         return Err(Foreign(format!("{to} has a trigger already, a [[trigger]] ({place}): a clock has one")));
     }
-    Ok(Target::Clock { candidate: *candidate })
+    Ok(ColumnTarget::Clock { candidate: *candidate })
 }
 
 impl Stimuli {
-    /// The same candidates, of which those that a column ticks are released by it.
+    /// Makes candidates that a column ticks be released by it.
     pub fn ticking(&self, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
         for (stimulus, ticked) in self.ticked.iter().enumerate() {
             for (tick, &candidate) in ticked.iter().enumerate() {

@@ -22,7 +22,7 @@ pub struct Placement {
 
 /// What is to be placed.
 #[derive(Clone, Copy)]
-pub struct Order<'a> {
+pub struct Unplaced<'a> {
     /// FMUs in rig order, most urgent class first.
     pub classes: &'a [Class],
     /// Pairs of classes (producer, consumer) of immediate connections.
@@ -37,8 +37,14 @@ pub struct Order<'a> {
 /// Levels of one FMU share a priority only where the rig's own band has fewer; a machine's limit makes a run cooperative
 /// instead. Where FIFO priorities do not matter, there may be any number of levels. The error is that of the rig: its own
 /// band is too narrow, whatever the machine gives.
-pub fn place(order: Order, asked: Band, mode: Mode, reach: FifoReach, watched: bool) -> Result<Placement, TooNarrow> {
-    let Order { classes, feeds, ticks } = order;
+pub fn place(
+    order: Unplaced,
+    asked: Band,
+    mode: Mode,
+    reach: FifoReach,
+    watched: bool,
+) -> Result<Placement, TooNarrow> {
+    let Unplaced { classes, feeds, ticks } = order;
     let as_asked = |merged, cooperative| Placement { merged, band: asked, cooperative };
     let folds = match fold(classes, ticks, width(asked)) {
         Ok(folds) => folds,
@@ -136,7 +142,7 @@ mod tests {
         reach: FifoReach,
         watched: bool,
     ) -> Result<Placement, TooNarrow> {
-        let order = Order { classes: &classes(fmus), feeds: &[], ticks: &[] };
+        let order = Unplaced { classes: &classes(fmus), feeds: &[], ticks: &[] };
         place(order, (priority(low), priority(high)), mode, reach, watched)
     }
 
@@ -190,7 +196,7 @@ mod tests {
     #[test]
     fn levels_that_may_not_share_are_too_many_for_fifo_alone() {
         let ticks: Vec<(usize, usize)> = (0..4).flat_map(|a| (a + 1..4).map(move |b| (a, b))).collect();
-        let order = Order { classes: &classes(&[4]), feeds: &[], ticks: &ticks };
+        let order = Unplaced { classes: &classes(&[4]), feeds: &[], ticks: &ticks };
         let fifo = |mode, reach| {
             let placement = place(order, (priority(60), priority(62)), mode, reach, false)?;
             Ok(placement.merged.order.iter().map(|placed| (placed.class, placed.fifo.get())).collect::<Vec<_>>())
@@ -212,7 +218,7 @@ mod tests {
             let classes = classes(&fmus);
             let band = (priority(low), priority((low + width).min(99)));
             let reach = FifoReach::UpTo(priority(limit));
-            let order = Order { classes: &classes, feeds: &[], ticks: &[] };
+            let order = Unplaced { classes: &classes, feeds: &[], ticks: &[] };
             let placement = place(order, band, Mode::RealTime, reach, false).unwrap();
             let most = fmus.iter().max().unwrap();
             prop_assert_eq!(placement.cooperative.is_some(), *most > usize::from(limit));

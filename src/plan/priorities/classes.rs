@@ -40,7 +40,7 @@ pub fn classes(candidates: &[Candidate], cpus: &[usize]) -> Vec<Class> {
     sorted.chunk_by(equal).map(class).collect()
 }
 
-/// By candidate: its class.
+/// The class of each candidate.
 fn class_of(classes: &[Class], candidates: usize) -> Vec<usize> {
     let mut class_of = vec![0; candidates];
     for (class, members) in classes.iter().map(|class| &class.members).enumerate() {
@@ -49,8 +49,8 @@ fn class_of(classes: &[Class], candidates: usize) -> Vec<usize> {
     class_of
 }
 
-/// Which classes of an FMU with more than `width` of them may tick which others of it, directly or through others, as pairs
-/// that have no direction.
+/// Pairs of classes, without direction, of which one may tick the other, directly or through others: those of each FMU that
+/// has more than `width` classes.
 pub fn ticks(Resolved { fmus, clocks, .. }: &Resolved, classes: &[Class], width: usize) -> Vec<(usize, usize)> {
     if classes.chunk_by(|a, b| a.fmu == b.fmu).all(|own| own.len() <= width) {
         return Vec::new();
@@ -75,7 +75,7 @@ pub fn ticks(Resolved { fmus, clocks, .. }: &Resolved, classes: &[Class], width:
     pairs.into_iter().collect()
 }
 
-/// Which class produces what which class consumes at the same time: by an immediate connection.
+/// Pairs of classes of which one produces what the other consumes at the same time, by an immediate connection.
 pub fn feeds(resolved: &Resolved, classes: &[Class]) -> Vec<(usize, usize)> {
     let class_of = class_of(classes, resolved.clocks.candidates.len());
     let of = |candidates: Vec<usize>| candidates.into_iter().map(|c| class_of[c]).collect::<BTreeSet<usize>>();

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 pub struct Placed {
     /// Index of the class.
     pub class: usize,
-    /// Its threads' priority.
+    /// The priority of the threads of the class.
     pub fifo: FifoPriority,
 }
 
@@ -101,7 +101,7 @@ pub fn keys(classes: &[Class]) -> Vec<Option<Fraction>> {
     keys
 }
 
-/// By key (no period last), then producers before consumers, then rig order.
+/// Classes by their key (no period last), then producers before consumers, then in rig order.
 fn by_key(classes: &[Class], keys: &[Option<Fraction>], feeds: &[(usize, usize)]) -> Vec<usize> {
     let mut sorted: Vec<usize> = (0..classes.len()).collect();
     sorted.sort_by_key(|&class| (keys[class].is_none(), keys[class]));

@@ -22,7 +22,7 @@ use merge::{Merged, Placed, TooNarrow};
 pub struct Order {
     /// Candidates, most urgent first, with what the order gives each.
     pub ranks: Vec<Rank>,
-    /// By candidate: its task, whose number is its place in the order.
+    /// The task of each candidate, whose number is its place in the order.
     task_of: Vec<TaskId>,
     /// The FIFO priorities that partitions use here, lowest and highest.
     pub band: Band,
@@ -72,7 +72,7 @@ pub fn order(resolved: &Resolved, cpus: &[usize], host: &HostFacts, findings: &m
     let classes = classes(candidates, cpus);
     let (feeds, ticks) = (feeds(resolved, &classes), ticks(resolved, &classes, width(asked)));
     let watched = candidates.iter().any(|candidate| candidate.limits.max_execution.is_some());
-    let order = band::Order { classes: &classes, feeds: &feeds, ticks: &ticks };
+    let order = band::Unplaced { classes: &classes, feeds: &feeds, ticks: &ticks };
     let placement = place(order, asked, rig.mode, host.fifo, watched).unwrap_or_else(|narrow| {
         let (low, high) = asked;
         let levels = classes.iter().filter(|class| class.fmu == narrow.fmu).count();

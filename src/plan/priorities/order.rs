@@ -58,9 +58,9 @@ pub fn constrained(n: usize, hard: &[(usize, usize)], soft: &[(usize, usize)]) -
 
 /// Nodes that reach each other (strongly connected components).
 struct Cycles {
-    /// By node: its cycle.
+    /// The cycle of each node.
     of: Vec<usize>,
-    /// By cycle: its nodes.
+    /// The nodes of each cycle.
     members: Vec<Vec<usize>>,
 }
 

@@ -65,7 +65,7 @@ impl Plan {
         text
     }
 
-    /// By how much sharing delays a task.
+    /// How much later a task may respond since it shares its priority, in words.
     fn delay(&self, task: TaskId, tasks: &[TaskId], analysis: &Analysis) -> String {
         let level = |task: TaskId| self.tasks[task.0].level;
         let own = name(self, task);

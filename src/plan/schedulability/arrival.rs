@@ -13,7 +13,7 @@ pub enum Pattern {
     Grid {
         /// Above 0.
         interval: i128,
-        /// From 0 on.
+        /// The longest delay of an instant, from 0 on.
         jitter: i128,
     },
     /// At these times, increasing, and never again. The run may begin at any of them.
@@ -51,7 +51,7 @@ impl Pattern {
 pub struct Stream<'a> {
     /// The instants at its root.
     pub pattern: &'a Pattern,
-    /// By how much later the task may be activated, from not at all on.
+    /// The longest delay between an instant and the activation of the task, from 0 on.
     pub jitter: i128,
 }
 
@@ -62,7 +62,7 @@ impl Stream<'_> {
     }
 }
 
-/// The same of several streams together.
+/// The most activations of several streams together within a span of this length, above 0.
 pub(super) fn most(streams: &[Stream], span: i128) -> i128 {
     streams.iter().map(|stream| stream.most(span)).sum()
 }

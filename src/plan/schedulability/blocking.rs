@@ -16,14 +16,14 @@ use super::Task;
 /// Somebody less urgent who is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Whose: an index.
+    /// The index of the task that is waited for.
     pub by: usize,
     /// For how long.
     pub span: i128,
 }
 
-/// Who delays the task of this index: of each instance the longest section, and the longest execution of those that share its
-/// priority.
+/// What delays the task of this index: of each instance the longest section, and the longest execution of those that share
+/// its priority.
 pub fn blocks(tasks: &[Task], own: usize) -> Vec<Block> {
     let me = &tasks[own];
     let ceiling =

@@ -42,9 +42,10 @@ pub struct HostFigures {
 /// What a run in real time has measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// It is this run whose bounds are wanted, not an earlier one: what was never activated in it did not disturb it.
+    /// The bounds that are wanted are those of this run, not of a later one: what was never activated in it did not disturb
+    /// it.
     pub this_run: bool,
-    /// Its clocks.
+    /// The clocks of the run.
     pub clocks: Vec<MeasuredClock>,
 }
 
@@ -57,14 +58,14 @@ pub struct MeasuredClock {
     pub clock: String,
     /// How often it was activated.
     pub activations: u64,
-    /// Its longest execution.
+    /// The longest execution of the clock.
     pub execution: u64,
-    /// Its longest locked section.
+    /// The longest locked section of the clock.
     pub lock: u64,
-    /// Its worst wake-up latency.
+    /// The worst wake-up latency of the clock.
     pub wakeup: u64,
-    /// Of a periodic clock, s.
+    /// The interval of a periodic clock, s.
     pub interval_s: Option<f64>,
-    /// Of another clock: the shortest time between two releases, if there were two.
+    /// The shortest time between two releases of a clock that is not periodic, if there were two.
     pub shortest_interval: Option<u64>,
 }

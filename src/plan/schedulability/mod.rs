@@ -4,7 +4,7 @@
 //! and threads wake no later, then no response of a clock exceeds its bound. Every step errs to the safe side; exact where
 //! it decides (whole numbers of a common unit of time; a core that is loaded to exactly 1 is not overloaded).
 //!
-//! - [`inputs`]: what is reckoned with, of the rig or of an earlier run, and what is not known;
+//! - [`known`]: what is reckoned with, of the rig or of an earlier run, and what is not known;
 //! - [`Ticks`]: a unit of time in which all of that is whole;
 //! - [`arrival`](Pattern): how many activations can come within a span;
 //! - [`blocking`](blocks): who, though less urgent, is waited for;
@@ -17,10 +17,9 @@
 //! see is in docs/schedulability.md.
 
 mod arrival;
-mod big;
 mod blocking;
 mod figures;
-pub mod inputs;
+pub mod known;
 mod load;
 mod model;
 mod response;

@@ -5,20 +5,20 @@ use super::Pattern;
 /// A task as the analysis sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Its core.
+    /// The core that the task runs on.
     pub core: usize,
-    /// Its instance, all of whose tasks have the same core.
+    /// The instance that the task belongs to, all of whose tasks have the same core.
     pub instance: usize,
     /// Larger goes first; equal ones of different instances follow one another in any order.
     pub urgency: u32,
-    /// Its place in the order of its instance; smaller goes first, equal ones follow one another in any order. Of equal
-    /// urgency.
+    /// The place of the task among those of its instance with the same urgency: smaller goes first, equal ones follow one
+    /// another in any order.
     pub level: usize,
     /// A less urgent one of its instance with the same urgency that has begun is not interrupted.
     pub waits: bool,
     /// The most processor time of an activation, with everything that the host does for it.
     pub execution: i128,
-    /// Of it the longest locked section.
+    /// The longest locked section, which is part of the execution.
     pub section: i128,
     /// The most time from the release to the thread's waking up, when nothing else runs: release jitter.
     pub wake: i128,
@@ -32,7 +32,7 @@ impl Task {
         self.urgency < other.urgency || (self.shares_with(other) && self.level > other.level)
     }
 
-    /// Is of the same instance, and has the same urgency.
+    /// Whether both are of one instance and have the same urgency.
     pub fn shares_with(&self, other: &Task) -> bool {
         self.instance == other.instance && self.urgency == other.urgency
     }
@@ -41,7 +41,7 @@ impl Task {
 /// Where activations come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arrivals {
-    /// Of itself.
+    /// The task is activated by its own pattern.
     Own(Pattern),
     /// At most once in each activation of these tasks, by index, at any time until it has responded.
     By(Vec<usize>),

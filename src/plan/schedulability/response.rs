@@ -24,7 +24,7 @@ use std::cmp::Ordering;
 /// What a task asks of its core.
 #[derive(Clone, Debug)]
 pub struct Demand<'a> {
-    /// Of each activation.
+    /// The processor time of each activation.
     pub execution: i128,
     /// How late a thread may wake up.
     pub wake: i128,
@@ -42,20 +42,20 @@ impl Demand<'_> {
 /// The worst response, and how it comes about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// From the release on.
+    /// The time from the release to the end.
     pub response: i128,
     /// How many activations of the task its busy period has up to this one, itself included.
     pub activations: i128,
-    /// From the begin of that busy period to the end of this activation.
+    /// The time from the begin of that busy period to the end of this activation.
     pub window: i128,
-    /// From the begin of that busy period to the release of this activation, which may be before.
+    /// The time from the begin of that busy period to the release of this activation, which may be before.
     pub released: i128,
 }
 
 /// What is known of a worst response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is this.
+    /// The worst response is this.
     Bounded(Bound),
     /// There is none: this task and what goes before it need more than the core has.
     Overloaded,

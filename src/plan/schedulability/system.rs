@@ -17,7 +17,7 @@ const ROUNDS: usize = 50;
 pub(super) struct Stage<'a> {
     tasks: &'a [Task],
     outcomes: Vec<Outcome>,
-    /// By how long after its tick a task may be woken; `None`: nobody knows.
+    /// How long after its tick each task may be woken; `None`: nobody knows.
     late: Vec<Option<i128>>,
 }
 
@@ -108,7 +108,7 @@ impl<'a> Stage<'a> {
         Some(Demand { execution: planned.execution, wake, streams: self.streams(task)? })
     }
 
-    /// Those that go before a task, or with it.
+    /// The tasks that go before a task, or with it.
     pub fn before(&self, task: usize) -> impl Iterator<Item = usize> + use<'a> {
         let (tasks, me) = (self.tasks, &self.tasks[task]);
         (0..tasks.len())
@@ -123,9 +123,9 @@ impl<'a> Stage<'a> {
         bound(&own, &others, blocks(self.tasks, task).iter().map(|block| block.span).sum())
     }
 
-    /// Who is ticked inside of a locked section, whatever instance it belongs to, is woken at its end; or, on the same core,
-    /// by whoever less urgent starts meanwhile. So until then only those run that go before it; on another core those that go
-    /// before the one that ticks.
+    /// How long after its tick a task is woken. One that is ticked inside of a locked section, whatever instance that
+    /// belongs to, is woken at its end; or, on the same core, by whoever less urgent starts meanwhile. So until then only
+    /// those run that go before it; on another core those that go before the one that ticks.
     fn late_dispatch(&self, task: usize) -> Option<i128> {
         let Arrivals::By(causes) = &self.tasks[task].arrivals else { return Some(0) };
         let mut latest = 0;

@@ -1,8 +1,8 @@
 //! The analysis as text: the table of `vecud check`, and why a rig is refused.
 
-use super::inputs::{Comes, Source};
-use super::verdict::{Basis, Clock, Verdict, Worst, interval};
-use super::{Analysis, inputs};
+use super::known::{Comes, Origin};
+use super::verdict::{Basis, ClockVerdict, Verdict, Worst, interval};
+use super::{Analysis, known};
 use crate::columns::indented;
 use crate::plain::plain;
 use crate::plan::table::interval_text;
@@ -78,7 +78,7 @@ pub fn refusal(plan: &Plan, analysis: &Analysis) -> Option<String> {
     (!paragraphs.is_empty()).then(|| paragraphs.join("\n"))
 }
 
-fn miss(plan: &Plan, task: TaskId, clock: &Clock, worst: &Worst) -> String {
+fn miss(plan: &Plan, task: TaskId, clock: &ClockVerdict, worst: &Worst) -> String {
     let planned = &plan.tasks[task.0];
     let deadline = clock.deadline.unwrap_or(Nanos::MAX);
     let mut text = format!(
@@ -123,7 +123,7 @@ fn rows(plan: &Plan, analysis: &Analysis, cpu: usize) -> String {
     let head = ["  clock", "period", "deadline", "execution", "blocking", "interference", "worst response", "slack"];
     let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).to_vec()];
     for (task, clock) in analysis.clocks.iter().enumerate().filter(|(task, _)| plan.tasks[*task].cpu == cpu) {
-        let input = &analysis.inputs.tasks[task];
+        let input = &analysis.known.tasks[task];
         let sum = |times: &mut dyn Iterator<Item = Nanos>| duration(times.fold(Nanos(0), Nanos::plus));
         let dash = || "–".to_owned();
         let (blocking, interference, response, slack) = match &clock.result {
@@ -155,7 +155,7 @@ fn rows(plan: &Plan, analysis: &Analysis, cpu: usize) -> String {
 }
 
 fn period(plan: &Plan, analysis: &Analysis, task: usize) -> String {
-    let tasks = &analysis.inputs.tasks;
+    let tasks = &analysis.known.tasks;
     let every = || interval(tasks, task, false).map_or("–".to_owned(), interval_text);
     match tasks[task].comes.as_ref().map(|(comes, _)| comes) {
         _ if !tasks[task].active => "–".to_owned(),
@@ -181,26 +181,26 @@ fn gaps(plan: &Plan, analysis: &Analysis, cpu: usize) -> String {
 }
 
 fn assumptions(plan: &Plan, analysis: &Analysis, run: Option<&str>) -> String {
-    let inputs = &analysis.inputs;
+    let known = &analysis.known;
     let mut out = String::new();
-    let said = |source: Source| match source {
-        Source::Rig => " (the rig's)",
-        Source::Run => " (measured)",
-        Source::Default => " (assumed)",
+    let said = |source: Origin| match source {
+        Origin::Rig => " (the rig's)",
+        Origin::Run => " (measured)",
+        Origin::Default => " (assumed)",
     };
-    let (overhead, by) = inputs.overhead;
+    let (overhead, by) = known.overhead;
     let _ = write!(out, "  included: {} per activation for the host{}", duration(overhead), said(by));
     if plan.host.spin > Nanos(0) {
         let _ = write!(out, ", {} of polling before each release that is known", duration(plan.host.spin));
     }
     for core in &analysis.cores {
         let task = plan.tasks.iter().position(|task| task.cpu == core.cpu).unwrap_or(0);
-        let (wakeup, by) = inputs.wakeup[task];
+        let (wakeup, by) = known.wakeup[task];
         let of = if analysis.cores.len() > 1 { format!(" on core {}", core.cpu) } else { String::new() };
         let _ = write!(out, ", {} to wake up{of}{}", duration(wakeup), said(by));
     }
     out.push('\n');
-    let basis = |basis: Basis| analysis.clocks.iter().filter_map(Clock::worst).any(|worst| worst.basis == basis);
+    let basis = |basis: Basis| analysis.clocks.iter().filter_map(ClockVerdict::worst).any(|worst| worst.basis == basis);
     if let Some(run) = run.filter(|_| basis(Basis::Run) || basis(Basis::Both)) {
         let _ = writeln!(
             out,
@@ -220,17 +220,17 @@ fn silent<'a>(plan: &'a Plan, analysis: &'a Analysis) -> impl Iterator<Item = Ta
         let own = &plan.tasks[task];
         plan.tasks.iter().any(|other| other.fmu == own.fmu && other.fifo.get() > own.fifo.get())
     };
-    let tasks = analysis.inputs.tasks.iter().enumerate();
+    let tasks = analysis.known.tasks.iter().enumerate();
     tasks
         .filter(move |(task, input)| {
-            input.active && input.execution.is_some() && input.section.1 == Source::Default && above(*task)
+            input.active && input.execution.is_some() && input.section.1 == Origin::Default && above(*task)
         })
         .map(|(task, _)| TaskId(task))
 }
 
 fn missing(plan: &Plan, analysis: &Analysis, run: Option<&str>) -> String {
-    let of = |is_missing: fn(&inputs::Input) -> bool| -> String {
-        let tasks = analysis.incomplete().filter(|task| is_missing(&analysis.inputs.tasks[task.0]));
+    let of = |is_missing: fn(&known::KnownTask) -> bool| -> String {
+        let tasks = analysis.incomplete().filter(|task| is_missing(&analysis.known.tasks[task.0]));
         tasks.map(|task| name(plan, task)).collect::<Vec<_>>().join(", ")
     };
     let (executions, intervals) = (of(|input| input.execution.is_none()), of(|input| input.comes.is_none()));

@@ -24,12 +24,12 @@ impl Ticks {
         Ticks(intervals.into_iter().fold(BILLION, multiple))
     }
 
-    /// Exactly.
+    /// A time in this unit, exactly.
     pub fn nanos(self, nanos: Nanos) -> i128 {
         i128::from(nanos.0) * (self.0 / BILLION)
     }
 
-    /// Exactly, or rounded down, to at least one: shorter intervals are more work.
+    /// An interval in this unit, exactly or rounded down, to at least one: shorter intervals are more work.
     pub fn interval(self, interval: Fraction) -> i128 {
         (i128::from(interval.counter()) * self.0 / i128::from(interval.resolution())).max(1)
     }

@@ -1,6 +1,6 @@
 //! A plan and what is known of it → the worst response of each clock, and who misses a deadline because of whom.
 
-use super::inputs::{Comes, Input, Inputs, Source, burst, burst_deadline, inputs};
+use super::known::{Comes, Known, KnownTask, Origin, burst, burst_deadline, known};
 use super::system::{Stage, settle};
 use super::{Arrivals, Bound, Demand, Load, Measured, Outcome, Pattern, Task, Ticks, blocks, load};
 use crate::plan::{Plan, TaskId};
@@ -21,13 +21,13 @@ pub enum Basis {
 /// What the time of a worst response goes into; it is the sum of all this.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Worst {
-    /// From the release to the end.
+    /// The time from the release to the end.
     pub response: Nanos,
     /// Where the figures come from.
     pub basis: Basis,
     /// Waking up.
     pub wakeup: Nanos,
-    /// Its own activations: this one, and those before it that hold it up. How many, and their time.
+    /// The clock's own activations: this one, and those before it that hold it up. How many, and their time.
     pub own: (u64, Nanos),
     /// Less: that much before its release the busy period had begun.
     pub before: Nanos,
@@ -44,7 +44,7 @@ pub enum Verdict {
     Idle,
     /// Figures are missing, its own or others that matter to it.
     Unknown,
-    /// Its worst response.
+    /// The worst response is this.
     Bounded(Worst),
     /// None: it and what goes before it need more than the core has.
     Overloaded,
@@ -54,18 +54,18 @@ pub enum Verdict {
 
 /// A clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Clock {
+pub struct ClockVerdict {
     /// When its response must be over.
     pub deadline: Option<Nanos>,
     /// What became of it.
     pub result: Verdict,
-    /// So much longer its worst response is since it shares a FIFO priority with less urgent levels of its FMU; `None`: it
-    /// shares none, or nobody knows.
+    /// How much longer the worst response is since the clock shares a FIFO priority with less urgent levels of its FMU;
+    /// `None`: it shares none, or nobody knows.
     pub shared: Option<Nanos>,
 }
 
-impl Clock {
-    /// By how much it misses its deadline; `None`: it does not, or nobody knows.
+impl ClockVerdict {
+    /// How long after its deadline the clock may respond; `None`: it does not, or nobody knows.
     pub fn late(&self) -> Option<Nanos> {
         match (&self.result, self.deadline) {
             (Verdict::Bounded(worst), Some(deadline)) if worst.response > deadline => {
@@ -75,7 +75,7 @@ impl Clock {
         }
     }
 
-    /// Its worst response, if it has one.
+    /// The worst response of the clock, if it has one.
     pub fn worst(&self) -> Option<&Worst> {
         match &self.result {
             Verdict::Bounded(worst) => Some(worst),
@@ -86,12 +86,12 @@ impl Clock {
 
 /// A core.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Core {
-    /// Its number.
+pub struct CoreLoad {
+    /// The number of the core.
     pub cpu: usize,
-    /// By those clocks whose figures are known.
+    /// The load by the clocks whose figures are known.
     pub load: Load,
-    /// By each of them that is activated again and again, in the order of the plan: its share.
+    /// The shares of clocks whose figures are known and that are activated again and again, in the order of the plan.
     pub shares: Vec<(TaskId, f64)>,
 }
 
@@ -99,17 +99,17 @@ pub struct Core {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
     /// What it was made from.
-    pub inputs: Inputs,
-    /// By task.
-    pub clocks: Vec<Clock>,
-    /// Those with partitions, in the order of their numbers.
-    pub cores: Vec<Core>,
+    pub known: Known,
+    /// The verdict on each task.
+    pub clocks: Vec<ClockVerdict>,
+    /// The cores that have partitions, in the order of their numbers.
+    pub cores: Vec<CoreLoad>,
 }
 
 impl Analysis {
     /// The clocks of which something is missing.
     pub fn incomplete(&self) -> impl Iterator<Item = TaskId> {
-        self.inputs.tasks.iter().enumerate().filter(|(_, input)| input.is_incomplete()).map(|(task, _)| TaskId(task))
+        self.known.tasks.iter().enumerate().filter(|(_, input)| input.is_incomplete()).map(|(task, _)| TaskId(task))
     }
 
     /// Whether nothing is known to miss its deadline.
@@ -123,17 +123,17 @@ impl Analysis {
 
 /// Analyses a plan, with what a run has measured where the rig says nothing.
 pub fn analyse(plan: &Plan, measured: Option<&Measured>) -> Analysis {
-    let inputs = inputs(plan, measured);
-    let system = System::of(plan, &inputs);
+    let known = known(plan, measured);
+    let system = System::of(plan, &known);
     let stage = settle(&system.tasks);
     let result = |task: usize| match system.place[task] {
-        _ if !inputs.tasks[task].active => Verdict::Idle,
+        _ if !known.tasks[task].active => Verdict::Idle,
         None => Verdict::Unknown,
         Some(_) if system.unknown[task] => Verdict::Unknown,
         Some(place) => match stage.outcome(place) {
             Outcome::Overloaded => Verdict::Overloaded,
             Outcome::NotFound => Verdict::NotFound,
-            Outcome::Bounded(bound) => Verdict::Bounded(system.worst(place, &bound, &stage, &inputs)),
+            Outcome::Bounded(bound) => Verdict::Bounded(system.worst(place, &bound, &stage, &known)),
         },
     };
     let alone = system.alone();
@@ -150,19 +150,22 @@ pub fn analyse(plan: &Plan, measured: Option<&Measured>) -> Analysis {
         }
         _ => None,
     };
-    let clock =
-        |task: usize| Clock { deadline: deadline(plan, &inputs, task), result: result(task), shared: shared(task) };
+    let clock = |task: usize| ClockVerdict {
+        deadline: deadline(plan, &known, task),
+        result: result(task),
+        shared: shared(task),
+    };
     let clocks = (0..plan.tasks.len()).map(clock).collect();
     let cpus: BTreeSet<usize> = plan.tasks.iter().map(|task| task.cpu).collect();
     let cores = cpus.into_iter().map(|cpu| system.core(cpu, &stage)).collect();
-    Analysis { clocks, cores, inputs }
+    Analysis { clocks, cores, known }
 }
 
 /// The rig's, else the interval, the shortest of those that cause it.
-fn deadline(plan: &Plan, inputs: &Inputs, task: usize) -> Option<Nanos> {
+fn deadline(plan: &Plan, known: &Known, task: usize) -> Option<Nanos> {
     let given = plan.tasks[task].figures.deadline;
     given.or_else(|| {
-        let interval = interval(&inputs.tasks, task, true)?;
+        let interval = interval(&known.tasks, task, true)?;
         Some(Nanos(
             i64::try_from(i128::from(interval.counter()) * 1_000_000_000 / i128::from(interval.resolution())).ok()?,
         ))
@@ -170,7 +173,7 @@ fn deadline(plan: &Plan, inputs: &Inputs, task: usize) -> Option<Nanos> {
 }
 
 /// How far apart its activations are. `burst`: sixteen times that where as many may come at once.
-pub(super) fn interval(tasks: &[Input], task: usize, burst: bool) -> Option<Fraction> {
+pub(super) fn interval(tasks: &[KnownTask], task: usize, burst: bool) -> Option<Fraction> {
     match &tasks[task].comes.as_ref()?.0 {
         Comes::Every(interval) => Some(*interval),
         Comes::Bursts(interval) if burst => burst_deadline(*interval),
@@ -187,27 +190,27 @@ pub(super) fn interval(tasks: &[Input], task: usize, burst: bool) -> Option<Frac
 struct System {
     tasks: Vec<Task>,
     ticks: Ticks,
-    /// By task of the plan: its place among them.
+    /// The place of each task of the plan among `tasks`.
     place: Vec<Option<usize>>,
     /// The other way round.
     task: Vec<usize>,
-    /// By task of the plan: something that matters to it is missing.
+    /// Whether something that matters to it is missing, for each task of the plan.
     unknown: Vec<bool>,
 }
 
 impl System {
-    fn of(plan: &Plan, inputs: &Inputs) -> System {
-        let known = |task: &usize| inputs.tasks[*task].active && !inputs.tasks[*task].is_incomplete();
-        let task: Vec<usize> = (0..plan.tasks.len()).filter(known).collect();
+    fn of(plan: &Plan, known: &Known) -> System {
+        let is_known = |task: &usize| known.tasks[*task].active && !known.tasks[*task].is_incomplete();
+        let task: Vec<usize> = (0..plan.tasks.len()).filter(is_known).collect();
         let mut place = vec![None; plan.tasks.len()];
         task.iter().enumerate().for_each(|(at, &task)| place[task] = Some(at));
-        let intervals = inputs.tasks.iter().filter_map(|input| match &input.comes {
+        let intervals = known.tasks.iter().filter_map(|input| match &input.comes {
             Some((Comes::Every(interval) | Comes::Bursts(interval), _)) => Some(*interval),
             _ => None,
         });
         let ticks = Ticks::of(intervals);
-        let mut system = System { tasks: Vec::new(), ticks, place, task, unknown: unknown(plan, inputs) };
-        system.tasks = system.task.iter().map(|&task| system.in_numbers(plan, inputs, task)).collect();
+        let mut system = System { tasks: Vec::new(), ticks, place, task, unknown: unknown(plan, known) };
+        system.tasks = system.task.iter().map(|&task| system.in_numbers(plan, known, task)).collect();
         // All of those that share a priority but the least urgent wait for others of these.
         for shared in plan.shared() {
             let level = |task: &TaskId| plan.tasks[task.0].level;
@@ -221,9 +224,9 @@ impl System {
         system
     }
 
-    fn in_numbers(&self, plan: &Plan, inputs: &Inputs, task: usize) -> Task {
-        let (planned, input, ticks) = (&plan.tasks[task], &inputs.tasks[task], self.ticks);
-        let overhead = inputs.overhead.0;
+    fn in_numbers(&self, plan: &Plan, known: &Known, task: usize) -> Task {
+        let (planned, input, ticks) = (&plan.tasks[task], &known.tasks[task], self.ticks);
+        let overhead = known.overhead.0;
         let execution = input.execution.map_or(Nanos(0), |(execution, _)| execution);
         // To wait for somebody is to switch to it and back.
         let section = if input.section.0 > Nanos(0) { input.section.0.plus(overhead) } else { Nanos(0) };
@@ -250,17 +253,17 @@ impl System {
             waits: false,
             execution: ticks.nanos(execution.plus(overhead).plus(planned.polls(plan))),
             section: ticks.nanos(section),
-            wake: ticks.nanos(inputs.wakeup[task].0),
+            wake: ticks.nanos(known.wakeup[task].0),
             arrivals,
         }
     }
 
-    /// The same tasks, as if each level had a priority of its own.
+    /// The tasks as if each level had a priority of its own.
     fn alone(&self) -> Vec<Task> {
         self.tasks.iter().map(|task| Task { waits: false, ..task.clone() }).collect()
     }
 
-    fn worst(&self, place: usize, bound: &Bound, stage: &Stage, inputs: &Inputs) -> Worst {
+    fn worst(&self, place: usize, bound: &Bound, stage: &Stage, known: &Known) -> Worst {
         let nanos = |ticks: i128| self.ticks.to_nanos(ticks);
         let blocking = blocks(&self.tasks, place);
         let before: Vec<usize> = stage.before(place).collect();
@@ -274,7 +277,7 @@ impl System {
         let wakeup = stage.demand(place).map_or(0, |demand| demand.wake);
         Worst {
             response: nanos(bound.response),
-            basis: self.basis(&matter, inputs),
+            basis: self.basis(&matter, known),
             wakeup: nanos(wakeup),
             own: (bound.activations as u64, nanos(bound.activations * self.tasks[place].execution)),
             before: nanos(bound.released + wakeup),
@@ -283,29 +286,29 @@ impl System {
         }
     }
 
-    /// Who has said the figures of these.
-    fn basis(&self, places: &[usize], inputs: &Inputs) -> Basis {
-        let mut said = BTreeSet::from([inputs.overhead.1]);
+    /// Where the figures of the tasks at these places come from.
+    fn basis(&self, places: &[usize], known: &Known) -> Basis {
+        let mut said = BTreeSet::from([known.overhead.1]);
         let mut open: Vec<usize> = places.to_vec();
         let mut seen: BTreeSet<usize> = open.iter().copied().collect();
         while let Some(place) = open.pop() {
             let task = self.task[place];
-            let input = &inputs.tasks[task];
+            let input = &known.tasks[task];
             said.extend(input.execution.map(|(_, source)| source));
             said.extend(input.comes.as_ref().map(|(_, source)| *source));
-            said.extend([input.section.1, inputs.wakeup[task].1]);
+            said.extend([input.section.1, known.wakeup[task].1]);
             if let Arrivals::By(causes) = &self.tasks[place].arrivals {
                 open.extend(causes.iter().filter(|cause| seen.insert(**cause)));
             }
         }
-        match (said.contains(&Source::Rig), said.contains(&Source::Run)) {
+        match (said.contains(&Origin::Rig), said.contains(&Origin::Run)) {
             (true, true) => Basis::Both,
             (false, true) => Basis::Run,
             _ => Basis::Rig,
         }
     }
 
-    fn core(&self, cpu: usize, stage: &Stage) -> Core {
+    fn core(&self, cpu: usize, stage: &Stage) -> CoreLoad {
         let here = (0..self.tasks.len()).filter(|&place| self.tasks[place].core == cpu);
         // Delays do not change how often somebody comes in the long run.
         let demand =
@@ -313,17 +316,17 @@ impl System {
         let demands: Vec<(TaskId, Demand)> = here.map(|place| (TaskId(self.task[place]), demand(place))).collect();
         let shares =
             demands.iter().map(|(task, demand)| (*task, load([demand]).share)).filter(|(_, share)| *share > 0.0);
-        Core { cpu, load: load(demands.iter().map(|(_, demand)| demand)), shares: shares.collect() }
+        CoreLoad { cpu, load: load(demands.iter().map(|(_, demand)| demand)), shares: shares.collect() }
     }
 }
 
-/// Of each task, whether something is missing that its bound depends on.
-fn unknown(plan: &Plan, inputs: &Inputs) -> Vec<bool> {
+/// Whether something is missing that its bound depends on, for each task.
+fn unknown(plan: &Plan, known: &Known) -> Vec<bool> {
     let tasks = &plan.tasks;
-    let missing = |task: usize| inputs.tasks[task].is_incomplete();
+    let missing = |task: usize| known.tasks[task].is_incomplete();
     let ceiling =
         |task: usize| tasks.iter().filter(|other| other.fmu == tasks[task].fmu).map(|other| other.fifo.get()).max();
-    let causes = |task: usize| match &inputs.tasks[task].comes {
+    let causes = |task: usize| match &known.tasks[task].comes {
         Some((Comes::By(causes), _)) => causes.as_slice(),
         _ => &[],
     };
@@ -340,7 +343,7 @@ fn unknown(plan: &Plan, inputs: &Inputs) -> Vec<bool> {
     loop {
         // So does whoever comes at times that are not known.
         let vague: Vec<usize> = (0..tasks.len())
-            .filter(|&task| inputs.tasks[task].active && causes(task).iter().any(|cause| unknown[cause.0]))
+            .filter(|&task| known.tasks[task].active && causes(task).iter().any(|cause| unknown[cause.0]))
             .collect();
         let affected = |task: usize, &other: &usize| {
             tasks[other].cpu == tasks[task].cpu && tasks[other].fifo.get() >= tasks[task].fifo.get()

@@ -7,14 +7,14 @@
 
 use crate::fmu::description::{Abi, Causality, Values, Variability, Variable, VariableType};
 use crate::plan::clocks::candidates::{Candidate, is_input_clock, is_output_clock};
-use crate::plan::clocks::triggers::Output;
+use crate::plan::clocks::triggers::OutputCandidate;
 use crate::plan::connections::links::Links;
 use crate::plan::described::{DescribedFmu, VariableId};
 use crate::plan::inputs::control;
 use crate::plan::inputs::elements;
 use crate::plan::inputs::start_values::Starts;
 use crate::plan::inputs::stimuli::Stimuli;
-use crate::plan::record::Columns;
+use crate::plan::record::RecordedColumns;
 use crate::plan::resolved::Resolved;
 use crate::plan::{Batch, BatchItem, ConnectionId, OnTick};
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +37,7 @@ impl Wanted {
 }
 
 /// What is wanted of each FMU.
-pub fn wanted(fmus: &[DescribedFmu], links: &Links, columns: &Columns, stimuli: &Stimuli) -> Vec<Wanted> {
+pub fn wanted(fmus: &[DescribedFmu], links: &Links, columns: &RecordedColumns, stimuli: &Stimuli) -> Vec<Wanted> {
     let mut all: Vec<Wanted> =
         fmus.iter().map(|_| Wanted { read: BTreeSet::new(), written: BTreeSet::new() }).collect();
     for link in links.iter() {
@@ -93,11 +93,11 @@ fn is_of_output_clocks(described: &DescribedFmu, v: &Variable) -> bool {
 
 /// The output clocks, or elements of them, that a variable belongs to, by their places; nothing unless it belongs to output
 /// clocks alone.
-fn output_clocks(described: &DescribedFmu, outputs: &[Output], v: &Variable) -> Vec<usize> {
+fn output_clocks(described: &DescribedFmu, outputs: &[OutputCandidate], v: &Variable) -> Vec<usize> {
     if !is_of_output_clocks(described, v) {
         return Vec::new();
     }
-    let is_its = |o: &Output| {
+    let is_its = |o: &OutputCandidate| {
         v.clocks.contains(&described.variables()[o.variable].value_reference)
             && (v.clock_element == 0 || o.element == 0 || v.clock_element == o.element)
     };

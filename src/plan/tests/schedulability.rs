@@ -98,17 +98,17 @@ fn listed_times_and_datagrams_come_as_densely_as_they_can() {
 fn the_rig_goes_before_a_run_and_a_run_before_nothing() {
     let none = "[host]\nwakeup_us = 1\n[[trigger]]\nclock = \"ecu.isr\"\nudp = \"127.0.0.1:5005\"\n";
     let plan = ecu_and_plant(none);
-    let inputs = |plan: &Plan, measured: &Measured| analyse(plan, Some(measured)).inputs;
+    let known = |plan: &Plan, measured: &Measured| analyse(plan, Some(measured)).known;
     let run = measured(false, "isr", Some(5_000_000), 3);
-    let isr = &inputs(&plan, &run).tasks[0];
+    let isr = &known(&plan, &run).tasks[0];
     assert_eq!(isr.execution.unwrap().0, Nanos(30_000));
     assert_eq!(isr.section.0, Nanos(30_000), "a section is a part of the execution");
     let given = ecu_and_plant(&format!("{none}[fmu.ecu.clock.isr]\nexecution_us = 70\nlock_us = 10\n"));
-    let isr = &inputs(&given, &run).tasks[0];
+    let isr = &known(&given, &run).tasks[0];
     assert_eq!((isr.execution.unwrap().0, isr.section.0), (Nanos(70_000), Nanos(10_000)));
-    assert_eq!(inputs(&given, &run).wakeup[0].0, Nanos(1_000));
+    assert_eq!(known(&given, &run).wakeup[0].0, Nanos(1_000));
     let unsaid = ecu_and_plant(&none.replace("wakeup_us = 1\n", ""));
-    assert_eq!(inputs(&unsaid, &run).wakeup[0].0, Nanos(7_000));
+    assert_eq!(known(&unsaid, &run).wakeup[0].0, Nanos(7_000));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::SeqCst;
 /// the index of the FMU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutsideCall {
-    /// Whose code is being called, or was last; `None`: nobody's so far.
+    /// The instance whose code is being called, or was last; `None`: none's so far.
     pub fmu: Option<FmuId>,
     /// The function, as [`crate::ffi`] numbers them, plus one; [`OutsideCall::LOADING`]; [`OutsideCall::UNLOADING`]; 0:
     /// between two calls.

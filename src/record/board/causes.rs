@@ -63,16 +63,16 @@ pub struct Counted {
     pub minor_faults: u64,
     /// Page faults that did.
     pub major_faults: u64,
-    /// It gave its core away: sleeps, and waits for locks.
+    /// How often the thread gave its core away: it slept, or waited for a lock.
     pub voluntary: u64,
-    /// Its core was taken away.
+    /// How often the thread's core was taken away.
     pub involuntary: u64,
 }
 
 /// An activation that was still running when the next one was due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overran {
-    /// That activation.
+    /// The activation that was still under way.
     pub predecessor: Moment,
     /// The interval of its clock then.
     pub period: Nanos,

@@ -156,7 +156,7 @@ impl Board<'_> {
 
     /// Puts what cannot be true to zero. What that was, by names; of a copy that nobody else has.
     pub fn examine(&self, plan: &Plan, known: Known) -> Vec<String> {
-        let mut look = Look { board: self, plan, known, damage: Vec::new() };
+        let mut look = Inspection { board: self, plan, known, damage: Vec::new() };
         look.globals();
         (0..plan.fmus.len()).for_each(|fmu| look.fmu(FmuId(fmu)));
         (0..plan.tasks.len()).for_each(|task| look.task(TaskId(task)));
@@ -171,14 +171,14 @@ impl Board<'_> {
     }
 }
 
-struct Look<'b, 'a> {
+struct Inspection<'b, 'a> {
     board: &'b Board<'a>,
     plan: &'b Plan,
     known: Known,
     damage: Vec<String>,
 }
 
-impl Look<'_, '_> {
+impl Inspection<'_, '_> {
     /// Whether these words, of which the first is in question, can be. If not, they are put to zero.
     fn fits(&self, words: &[AtomicU64], range: &Range) -> bool {
         let word = words[0].load(Relaxed);

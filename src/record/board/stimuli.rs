@@ -4,7 +4,7 @@ use super::Board;
 use crate::plan::Plan;
 use crate::stimulus::{Feed, Shape};
 
-/// Of each stimulus its first word, from `next` on, and its shape.
+/// The first word of each stimulus, from `next` on, and its shape.
 pub(super) fn places(plan: &Plan, next: &mut usize) -> Vec<(usize, Shape)> {
     let place = |shape: Shape| {
         let start = *next;

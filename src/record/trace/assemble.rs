@@ -23,7 +23,7 @@ const OFF: i64 = 1000;
 /// One activation. Instants are on the axis of the run, ns since its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Activated {
-    /// Whose.
+    /// The task that was activated.
     pub task: TaskId,
     /// Activation time, ns of simulation time.
     pub time: i64,
@@ -37,9 +37,9 @@ pub struct Activated {
     pub end: i64,
     /// What others executed on the core meanwhile is not in it, ns.
     pub execution: i64,
-    /// Its tick came too late for its own time.
+    /// The tick came too late for its own time and has that of its dispatch.
     pub retimed: bool,
-    /// It has not returned.
+    /// The activation has not returned.
     pub unfinished: bool,
     /// Locks and clock updates, by their begins; any two of these and of [`Activated::preempted`] are apart, or one lies
     /// inside of the other.
@@ -55,9 +55,9 @@ pub struct Activated {
 pub struct Inside {
     /// What.
     pub section: Section,
-    /// Its begin.
+    /// The begin of what is inside.
     pub from: i64,
-    /// Its end.
+    /// The end of what is inside.
     pub to: i64,
 }
 
@@ -70,7 +70,7 @@ pub enum Section {
         waited: i64,
         /// Locks by who held it already.
         nested: u32,
-        /// It was not given back.
+        /// The lock was not given back.
         leaked: bool,
     },
     /// A callback of the FMU's: its clocks were read.
@@ -80,7 +80,7 @@ pub enum Section {
 /// Another partition of the core ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preempted {
-    /// Whose.
+    /// The task that ran instead.
     pub by: TaskId,
     /// From its start on.
     pub from: i64,
@@ -107,25 +107,25 @@ pub enum Item {
         time: i64,
         /// When.
         at: i64,
-        /// Its number; 0 when it was not taken.
+        /// The number of the arrow that the tick begins; 0 when it was not taken.
         flow: u64,
     },
     /// A countdown clock was armed; `at` is inside an activation of `task`.
     Armed {
         /// In whose clock update.
         task: TaskId,
-        /// Whose clock.
+        /// The task that is ticked.
         target: TaskId,
         /// When it is to tick, ns of simulation time.
         time: i64,
         /// When.
         at: i64,
-        /// Its number.
+        /// The number of the arrow that ends here.
         flow: u64,
     },
     /// A release was left out.
     Skipped {
-        /// Whose.
+        /// The task that the dispatch is for.
         task: TaskId,
         /// Activation time that it would have had.
         time: i64,
@@ -297,7 +297,7 @@ impl Assembler {
         number
     }
 
-    /// Who ran on its core while it was active, and nobody of these inside of another.
+    /// Finds who ran on the core of an activation while that was active, and nobody of these inside of another.
     fn preemptions(&mut self, activated: &mut Activated) {
         let Some(cores) = &self.cores else { return };
         let ran = &mut self.ran[cores[activated.task.0]];

@@ -11,7 +11,7 @@ pub const STEP: i64 = 1000;
 /// Holds the items of one instant back until the next one is known.
 #[derive(Debug, Default)]
 pub struct Axis {
-    /// Of the simulation's start, ns of simulation time.
+    /// The simulation time at which the run begins, ns.
     begin: i64,
     held: Vec<Item>,
     /// Instant of what is held, since the start.

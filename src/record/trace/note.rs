@@ -28,7 +28,7 @@ pub enum Note {
         execution: i64,
         /// As [`Note::Ticked`]'s; 0: nobody ticked.
         flow: u64,
-        /// Its tick came too late for its own time.
+        /// The tick came too late for its own time and has that of its dispatch.
         retimed: bool,
     },
     /// The FMU has given back its lock: part of the next activation that is noted.
@@ -41,7 +41,7 @@ pub enum Note {
         waited: u64,
         /// Locks by who held it already.
         nested: u32,
-        /// It was not given back, but taken away at the end.
+        /// The lock was not given back, but taken away at the end.
         leaked: bool,
     },
     /// A clock update has returned to the FMU: part of the next activation that is noted.
@@ -57,7 +57,7 @@ pub enum Note {
         output: u32,
         /// Whom.
         target: TaskId,
-        /// It will be activated by this very tick, as far as is known then: its queue has taken it.
+        /// The task will be activated by this very tick, as far as is known then: its queue has taken it.
         taken: bool,
         /// Time of the tick, ns of simulation time.
         time: i64,
@@ -68,7 +68,7 @@ pub enum Note {
     },
     /// A countdown clock was armed, in a clock update of the ring's task.
     Armed {
-        /// Whose.
+        /// The task that is armed.
         target: TaskId,
         /// When it is to tick, ns of simulation time.
         time: i64,

@@ -17,13 +17,13 @@ const DROPPED: usize = 2 * WIDTH;
 const MOST: usize = 8192;
 /// And at least.
 const LEAST: usize = 256;
-/// Of all rings together, where the least are not more: memory that is locked is not for the asking.
+/// The notes of all rings together, where the least are not more: memory that is locked is not for the asking.
 const TOGETHER: usize = 1 << 17;
 /// Notes of an activation and seconds for which there is room, and how many notes of a clock without a period.
 type Room = (f64, f64, usize);
 /// An activation makes six notes or so when everything is traced, and what writes files may take its time.
 const TRACED: Room = (6.0, 2.0, MOST / 2);
-/// It makes two in real time even if nothing is, and they need not wait for long.
+/// The room of a task that is not traced: it makes two notes in real time even so, and they need not wait for long.
 const UNTRACED: Room = (2.0, 0.25, 2 * LEAST);
 
 /// How many notes the ring of a task holds; where all tasks together would have too many, less, but never less than 256.

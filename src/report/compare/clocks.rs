@@ -54,9 +54,9 @@ impl Metric {
 /// The clocks of two runs.
 #[derive(Clone, Debug)]
 pub struct ClocksComparison {
-    /// Those that both have, in the order of the run.
+    /// The clocks that both runs have, in the order of the run.
     pub common: Vec<ClockComparison>,
-    /// Those that only one has, as `<fmu>.<clock>`.
+    /// The clocks that only one of the runs has, as `<fmu>.<clock>`.
     pub only: [Vec<String>; 2],
     /// One of the runs was in virtual time.
     pub no_latencies: bool,

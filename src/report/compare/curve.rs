@@ -16,7 +16,7 @@ pub const STEPS: usize = 400;
 /// One signal of both sides over time.
 #[derive(Clone, Debug)]
 pub struct Curve {
-    /// Its place in [`SignalsComparison::different`].
+    /// The place of the signal in [`SignalsComparison::different`].
     pub signal: usize,
     /// First and last time, s.
     pub times: (f64, f64),

@@ -30,17 +30,18 @@ impl Point {
 pub struct SignalResult {
     /// `fmu.variable`.
     pub name: String,
-    /// Its columns in both files, the time not counted.
+    /// The signal's columns in both files, the time not counted.
     pub columns: [usize; 2],
     /// What it was judged by.
     pub tolerance: Tolerance,
     /// Times at which it differs.
     pub differing: u64,
-    /// Of those, times at which it is beyond the tolerance.
+    /// How many of the times at which the signal differs have a deviation beyond the tolerance.
     pub beyond: u64,
-    /// Of those that differ, times at which only one side has a row.
+    /// How many of the times at which the signal differs have a row on one side only.
     pub one_sided: u64,
-    /// Of those that differ, times at which there is no deviation: a value against none, a number against NaN, text.
+    /// How many of the times at which the signal differs have no deviation: a value against none, a number against NaN,
+    /// text.
     pub unlike: u64,
     /// The first difference.
     pub first: Option<Point>,
@@ -114,7 +115,7 @@ impl SignalResult {
 pub struct SignalsComparison {
     /// What was looked at.
     pub span: Span,
-    /// Those that differ, the worst first.
+    /// The signals that differ, the worst first.
     pub different: Vec<SignalResult>,
     /// Names of those that are equal, in the order of the run's file.
     pub equal: Vec<String>,

@@ -89,7 +89,7 @@ pub struct Tolerance {
     pub absolute: f64,
     /// In proportion to the larger value.
     pub relative: f64,
-    /// It was given for this signal, not for all of them: it counts for integers, too.
+    /// The tolerance was given for this signal, not for all of them: it counts for integers, too.
     pub named: bool,
 }
 
@@ -149,7 +149,7 @@ pub struct Tolerances {
 }
 
 impl Tolerances {
-    /// That of a signal.
+    /// The tolerance of a signal.
     pub fn of(&self, signal: &str) -> Tolerance {
         let named = self.named.iter().rev().find(|named| glob::matches(&named.pattern, signal));
         let (absolute, relative) = (self.absolute, self.relative);

@@ -46,7 +46,7 @@ pub struct Span {
     pub ends: [Option<f64>; 2],
     /// Time of the first row of each, s, and of the last one that was read; `None`: it has no rows.
     pub rows: [Option<(f64, f64)>; 2],
-    /// Whose last row broke off.
+    /// The sides whose last row broke off.
     pub broken_off: [bool; 2],
 }
 

@@ -6,7 +6,6 @@ use super::over_time::{Course, over_time};
 use super::svg::Frame;
 use super::{breakable, escape};
 use crate::plan::Mode;
-use crate::plan::words::kind_name;
 use crate::record::histogram::Histogram;
 use crate::report::datagrams::fates;
 use crate::report::format::{count, micros, seconds, short_duration};
@@ -152,7 +151,7 @@ pub fn details(run: &Run, clocks: &[&ClockResult]) -> String {
 }
 
 fn detail(clock: &ClockResult, mode: Mode, many: bool, drawn: bool) -> String {
-    let mut facts = clock.kind.map(|kind| format!("{} clock", kind_name(kind))).into_iter().collect::<Vec<_>>();
+    let mut facts = clock.kind.map(|kind| format!("{} clock", kind.name())).into_iter().collect::<Vec<_>>();
     match clock.interval_s {
         Some(interval) => facts.push(format!("activated every {}", interval_text(interval))),
         None if clock.activated_by.is_empty() => {}

@@ -107,7 +107,8 @@ fn activations(picture: &Picture) -> impl Iterator<Item = &Activated> {
     })
 }
 
-/// So that what happens at an instant takes at most three fifths of the way to the next one.
+/// How many times as long an instant of virtual time is drawn, so that what happens at it takes at most three fifths of the
+/// way to the next one.
 fn spread(picture: &Picture) -> f64 {
     let mut instants: Vec<(i64, i64)> = Vec::new();
     for activated in activations(picture) {

@@ -6,9 +6,9 @@ use crate::plan::Mode;
 use crate::report::format::{plural, seconds};
 use crate::report::{End, Run, Scheduling, passed};
 
-/// So many notes are seen at once; the others are folded up.
+/// How many notes are seen at once; the others are folded up.
 const NOTES: usize = 6;
-/// So many are on the page at all.
+/// How many notes are on the page at all.
 const MOST: usize = 200;
 
 /// Everything above the tables.

@@ -5,9 +5,9 @@ use crate::plain::plain_lines;
 use crate::report::format::plural;
 use crate::report::{Problem, Run, Severity, Topic};
 
-/// So many are seen at once; the others are folded up.
+/// How many problems are seen at once; the others are folded up.
 const SHOWN: usize = 12;
-/// So many are on the page at all.
+/// How many problems are on the page at all.
 const MOST: usize = 200;
 
 /// The list; nothing when all is well.

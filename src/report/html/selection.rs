@@ -48,7 +48,7 @@ impl<'a> Selection<'a> {
         clocks.map(line).collect()
     }
 
-    /// Those of which this is true, in the same styles.
+    /// The clocks of which this is true, in the same styles.
     pub fn retain(&self, is: impl Fn(&ClockResult) -> bool) -> Selection<'a> {
         let clocks = self.clocks.iter().copied().filter(|(clock, _)| is(clock)).collect();
         Selection { clocks, left_out: Vec::new() }

@@ -4,7 +4,7 @@
 use crate::fmu::description::IntervalVariability;
 use crate::plan::{Release, TaskId, TaskPlan};
 use crate::record::board::{Scheduling, TaskCells, TaskWord};
-use crate::record::figures::Figures;
+use crate::record::figures::TaskFigures;
 use crate::record::trace::{Note, NoteRing};
 use crate::runner::site::Site;
 use crate::runner::thread_host::PartitionHost;
@@ -97,7 +97,7 @@ impl Own {
 
     #[cold]
     fn count_notes(&self, notes: [&Note; 2]) {
-        if let Some(figures) = Figures::of(self.world.board, self.task) {
+        if let Some(figures) = TaskFigures::of(self.world.board, self.task) {
             notes.into_iter().for_each(|note| figures.take(note));
         }
     }

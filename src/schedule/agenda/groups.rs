@@ -9,7 +9,7 @@ use crate::time::Instant;
 /// Groups that can be found again.
 pub(super) const NEAR: usize = 64;
 
-/// Who is due when.
+/// The tasks that are due at each instant.
 #[derive(Clone, Debug)]
 pub(super) struct Groups {
     /// `None`: no group.
@@ -20,7 +20,7 @@ pub(super) struct Groups {
     free: Vec<usize>,
     /// All groups, some of which may be empty.
     pub(super) queue: Queue<Instant>,
-    /// By hash of an instant: a group that may be of that instant.
+    /// The group that may be of an instant, by the hash of the instant.
     near: [usize; NEAR],
     /// More than these are only kept when somebody is in them.
     enough: usize,
@@ -46,7 +46,7 @@ impl Groups {
         self.times[group]
     }
 
-    /// Its bits.
+    /// The bits of a group.
     #[inline]
     pub(super) fn words(&mut self, group: usize) -> &mut [u64] {
         &mut self.due[group * self.width..(group + 1) * self.width]
@@ -89,7 +89,7 @@ impl Groups {
         group
     }
 
-    /// Its instant has come: nobody is in it any more.
+    /// Ends a group whose instant has come: no task is in it any more.
     #[inline]
     pub(super) fn dissolve(&mut self, group: usize) {
         self.words(group).fill(0);

@@ -17,7 +17,7 @@ struct SharedGrid {
     next: u64,
     interval: u64,
     stop: u64,
-    /// Its first instant.
+    /// The first instant of the grid.
     first: u64,
     /// A bit per task: the first word that has one, by its number, and the others.
     tasks: (usize, u64),
@@ -35,7 +35,7 @@ impl SharedGrid {
 #[derive(Clone, Debug)]
 pub(super) struct SharedGrids {
     all: Vec<SharedGrid>,
-    /// Those that have instants before their stop.
+    /// The grids that have instants before their stop.
     queue: Queue<u64>,
     parts: Parts,
     /// An instant that was reached, and its number.

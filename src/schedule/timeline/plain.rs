@@ -1,7 +1,7 @@
 //! A timeline that is nothing but a grid at the moment, or nothing but ticks, which most are most of the time: what comes
 //! next is known without looking at anything else, and passing many instants of a grid takes as long as passing few.
 
-use super::{Due, QUEUE, Source, Timeline};
+use super::{Due, Instants, QUEUE, Timeline};
 use crate::schedule::grid::Grid;
 use crate::time::Instant;
 
@@ -10,8 +10,8 @@ impl Timeline {
     #[inline(always)]
     pub fn foresee(&self) -> Option<Due> {
         let due = match (&self.source, self.waiting.first()) {
-            (Source::Ticks, Some(waiting)) => waiting.due(),
-            (Source::Ticks, None) => return None,
+            (Instants::Ticks, Some(waiting)) => waiting.due(),
+            (Instants::Ticks, None) => return None,
             _ => {
                 let (grid, _) = self.nothing_but_grid()?;
                 Due { next: Some(grid.after_next()), ..Due::own(grid.next()) }
@@ -31,7 +31,7 @@ impl Timeline {
     #[inline]
     pub(super) fn plain_grid(&self) -> Option<&Grid> {
         match &self.source {
-            Source::Grid { grid, backlog } if backlog.is_empty() && self.waiting.is_empty() => Some(grid),
+            Instants::Grid { grid, backlog } if backlog.is_empty() && self.waiting.is_empty() => Some(grid),
             _ => None,
         }
     }
@@ -45,7 +45,7 @@ impl Timeline {
     /// many instants before the stop. Takes as long for many as for few.
     pub(in crate::schedule) fn pass(&mut self, instants: u64) {
         let not_recent = instants.saturating_sub(QUEUE as u64);
-        if let Source::Grid { grid, .. } = &mut self.source {
+        if let Instants::Grid { grid, .. } = &mut self.source {
             grid.pass_many(not_recent);
         }
         self.oldest = (self.oldest + (not_recent % QUEUE as u64) as usize) % QUEUE;

@@ -1,23 +1,23 @@
 //! A timeline that goes on in a later run where it stood: its grid, its last activation times and what waits are kept, so
 //! activation times increase strictly over both runs (FS-09).
 
-use super::{FED, QUEUE, Source, Timeline};
+use super::{FED, Instants, QUEUE, Timeline};
 use crate::plan::{Release, TaskId};
 use crate::time::{Instant, Nanos};
 use std::collections::VecDeque;
 
 impl Timeline {
-    /// This timeline in a run that ends at `stop`. What waits was handed over before that run's start: its dispatch is
-    /// none of this run's. `Err`: it cannot have been a timeline of a task that is released like this.
+    /// The timeline taken up in a run that ends at `stop`. What waits was handed over before that run's start: its dispatch
+    /// is none of this run's. `Err`: it cannot have been a timeline of a task that is released like this.
     pub fn resume(self, release: &Release, stop: Option<Instant>) -> Result<Timeline, &'static str> {
         let same = matches!(
             (&self.source, release),
-            (Source::Grid { .. }, Release::Periodic { .. } | Release::Asked)
-                | (Source::Changing { .. }, Release::Changing)
-                | (Source::List { .. }, Release::At(_))
-                | (Source::Fed { .. }, Release::Stimulus { .. })
-                | (Source::Countdown { .. }, Release::Countdown)
-                | (Source::Ticks, Release::Triggered { .. } | Release::Datagram { .. } | Release::Never)
+            (Instants::Grid { .. }, Release::Periodic { .. } | Release::Asked)
+                | (Instants::Changing { .. }, Release::Changing)
+                | (Instants::List { .. }, Release::At(_))
+                | (Instants::Fed { .. }, Release::Stimulus { .. })
+                | (Instants::Countdown { .. }, Release::Countdown)
+                | (Instants::Ticks, Release::Triggered { .. } | Release::Datagram { .. } | Release::Never)
         );
         if !same {
             return Err("is released in another way");
@@ -27,11 +27,11 @@ impl Timeline {
         }
         let mut source = self.source;
         match &mut source {
-            Source::Countdown { armed: Some(armed) } => armed.dispatched = Nanos(0),
+            Instants::Countdown { armed: Some(armed) } => armed.dispatched = Nanos(0),
             // All memory that it will ever need.
-            Source::Grid { backlog, .. } => backlog.reserve(QUEUE.saturating_sub(backlog.len())),
+            Instants::Grid { backlog, .. } => backlog.reserve(QUEUE.saturating_sub(backlog.len())),
             // They are found again, by their times.
-            Source::Fed { times } => *times = VecDeque::with_capacity(FED),
+            Instants::Fed { times } => *times = VecDeque::with_capacity(FED),
             _ => (),
         }
         let mut waiting = Vec::with_capacity(QUEUE);
@@ -43,15 +43,15 @@ impl Timeline {
     /// due is not before that, nor before what was activated; it goes on; and it names no other task than there is.
     pub fn could_be_left(&self, time: Instant, tasks: usize) -> Result<(), &'static str> {
         let is_one = match &self.source {
-            Source::Grid { grid, backlog } => {
+            Instants::Grid { grid, backlog } => {
                 let kept = backlog.iter().chain([&grid.next()]).is_sorted_by(|a, b| a < b);
                 grid.is_one() && backlog.len() <= QUEUE && kept
             }
-            Source::List { times, next } => *next <= times.len() && times.is_sorted_by(|a, b| a < b),
-            Source::Changing { .. } | Source::Fed { .. } | Source::Countdown { .. } | Source::Ticks => true,
+            Instants::List { times, next } => *next <= times.len() && times.is_sorted_by(|a, b| a < b),
+            Instants::Changing { .. } | Instants::Fed { .. } | Instants::Countdown { .. } | Instants::Ticks => true,
         };
         let armed = match &self.source {
-            Source::Countdown { armed } => armed.as_ref(),
+            Instants::Countdown { armed } => armed.as_ref(),
             _ => None,
         };
         let known = |root: Option<TaskId>| root.is_none_or(|root| root.0 < tasks);
@@ -66,7 +66,7 @@ impl Timeline {
         }
     }
 
-    /// This timeline in a run that may be taken up again: a tick after the stop time waits for that.
+    /// The timeline in a run that may be taken up again: a tick after the stop time waits for that.
     pub fn keeping(self) -> Timeline {
         Timeline { keeps: true, ..self }
     }
@@ -130,9 +130,9 @@ mod tests {
         assert!(left.could_be_left(at(0.5), 1).is_err(), "it is due before");
         assert!(Timeline { last: Some(time), ..left.clone() }.could_be_left(time, 1).is_err(), "it was activated then");
         let stands = Fraction::ZERO;
-        let grid = Source::Grid { grid: super::super::Grid::new(time, stands), backlog: VecDeque::new() };
+        let grid = Instants::Grid { grid: super::super::Grid::new(time, stands), backlog: VecDeque::new() };
         assert!(Timeline { source: grid, ..left.clone() }.could_be_left(time, 1).is_err(), "it never goes on");
-        let list = Source::List { times: vec![], next: 1 };
+        let list = Instants::List { times: vec![], next: 1 };
         assert!(Timeline { source: list, ..left }.could_be_left(time, 1).is_err(), "it has no such place");
     }
 

@@ -145,7 +145,7 @@ fn wrong(variable: &ControlVariable, values: &Values, sizes: &[u64]) -> Option<S
             | (T::Binary, V::Binary(_))
     );
     if !fits {
-        let kind = crate::plan::words::type_name(variable.variable_type);
+        let kind = variable.variable_type.name();
         return Some(format!("it is {kind}, and the values are of another type"));
     }
     let wanted = elements(&variable.lengths, |size| sizes[size]);

@@ -61,7 +61,7 @@
 //! active may wait, while it waits for that partition's.
 //!
 //! # Ownership and memory ordering
-//! The callbacks of an FMU have no arguments, so the calling thread's own [`Partition`] is the context; it is neither
+//! The callbacks of an FMU have no arguments, so the calling thread's own [`LockMember`] is the context; it is neither
 //! `Send` nor `Sync`. Words acquire and release. Enter sets a bit and then reads the section and the other bits, lock
 //! sets the section and then reads the bits: stores followed by loads of other locations. On one core a thread sees all
 //! that the threads before it did, in program order, so a compiler fence between the section and the bits is all it
@@ -71,11 +71,11 @@
 //! still exclude each other, and nothing deadlocks; but a section does not keep others from going on. A host without
 //! real-time privileges must itself let one partition of an instance run at a time.
 
-mod partition;
+mod member;
 #[cfg(test)]
 mod tests;
 
-pub use partition::{Counts, Demotion, Partition};
+pub use member::{Counts, Demotion, LockMember};
 
 use super::cycles::ticks;
 use super::pi::PiWord;
@@ -187,7 +187,7 @@ impl PreemptionLock {
         })
     }
 
-    /// The same lock, where this many priorities have several levels each: see [`Partition::sharing`].
+    /// This lock, where this many priorities have several levels each: see [`LockMember::sharing`].
     pub fn with_shared(self, priorities: usize) -> Self {
         PreemptionLock { turns: (0..priorities).map(|_| PiWord::new()).collect(), ..self }
     }
@@ -204,7 +204,7 @@ impl PreemptionLock {
 
     /// Asks for the memory that [`PreemptionLock::enter`] will look at.
     #[inline]
-    pub fn prefetch(&self, me: &Partition) {
+    pub fn prefetch(&self, me: &LockMember) {
         prefetch(self);
         me.level.iter().for_each(|level| prefetch(&self.active[level / BITS]));
         me.level.iter().for_each(|level| prefetch(&self.tokens[*level]));
@@ -214,12 +214,12 @@ impl PreemptionLock {
     ///
     /// `help` runs before each decision, never with the lock held: it wakes the higher pending targets of this core, and lets
     /// those that have the caller's own priority run up to their entry.
-    /// Does nothing for a thread [outside](Partition::outside).
+    /// Does nothing for a thread [outside](LockMember::outside).
     ///
     /// # Panics
     /// When the level is none of this lock, or when `me` has entered already.
     #[inline]
-    pub fn enter(&self, me: &Partition, help: impl FnMut()) -> u32 {
+    pub fn enter(&self, me: &LockMember, help: impl FnMut()) -> u32 {
         let Some(level) = me.level else { return 0 };
         // FMU code may have leaked the lock in a call outside of any activation.
         self.release_leaked(me);
@@ -234,7 +234,7 @@ impl PreemptionLock {
     /// For whoever has entered some time ago and has not called the FMU since: waits as [`PreemptionLock::enter`] does for
     /// those who have come meanwhile.
     #[inline(never)] // for those who poll
-    pub fn enter_again(&self, me: &Partition, help: impl FnMut()) -> u32 {
+    pub fn enter_again(&self, me: &LockMember, help: impl FnMut()) -> u32 {
         let Some(level) = me.level else { return 0 };
         self.give_back_turn(me);
         self.pass(me, level, help)
@@ -242,13 +242,13 @@ impl PreemptionLock {
 
     /// Whether [`PreemptionLock::enter_again`] would not wait.
     #[inline]
-    pub fn is_passed(&self, me: &Partition) -> bool {
+    pub fn is_passed(&self, me: &LockMember) -> bool {
         let free = !self.is_inside_section() && self.word.owner() == 0;
         free && me.level.is_none_or(|level| self.nearest_active_above(level).is_none())
     }
 
     #[inline]
-    fn pass(&self, me: &Partition, level: usize, mut help: impl FnMut()) -> u32 {
+    fn pass(&self, me: &LockMember, level: usize, mut help: impl FnMut()) -> u32 {
         let mut waits = 0;
         loop {
             // The word as well: whoever has taken it may have been interrupted before it could set the section.
@@ -280,7 +280,7 @@ impl PreemptionLock {
     }
 
     #[inline]
-    fn give_back_turn(&self, me: &Partition) {
+    fn give_back_turn(&self, me: &LockMember) {
         if let Some(turn) = me.turn {
             self.turns[turn].unlock(me.tid);
         }
@@ -288,7 +288,7 @@ impl PreemptionLock {
 
     /// Ends the activation of `me`. A lock that is still held is released, counted and returned.
     #[inline]
-    pub fn leave(&self, me: &Partition) -> Option<Leak> {
+    pub fn leave(&self, me: &LockMember) -> Option<Leak> {
         let leak = self.release_leaked(me);
         if let Some(level) = me.level
             && me.entered.replace(false)
@@ -311,13 +311,13 @@ impl PreemptionLock {
 
     /// Takes the lock; to be called by `lockPreemption` and around callbacks. Recursive.
     #[inline]
-    pub fn lock(&self, me: &Partition) -> Locked {
+    pub fn lock(&self, me: &LockMember) -> Locked {
         self.lock_or_wait(me, || {})
     }
 
     /// [`PreemptionLock::lock`]; calls `waits` before it waits, if it has to.
     #[inline]
-    pub fn lock_or_wait(&self, me: &Partition, waits: impl FnOnce()) -> Locked {
+    pub fn lock_or_wait(&self, me: &LockMember, waits: impl FnOnce()) -> Locked {
         let depth = me.depth.get();
         me.depth.set(depth + 1);
         if depth > 0 {
@@ -340,7 +340,7 @@ impl PreemptionLock {
     }
 
     #[cold]
-    fn lock_contended(&self, me: &Partition) -> u64 {
+    fn lock_contended(&self, me: &LockMember) -> u64 {
         // Whoever has just taken the word may not have set the section yet.
         let holder = self.holder().unwrap_or_else(|| self.word.owner());
         me.blocker.set(holder);
@@ -352,7 +352,7 @@ impl PreemptionLock {
 
     /// Gives the lock back; at the outermost one, whoever waits and is higher runs before this returns.
     #[inline]
-    pub fn unlock(&self, me: &Partition) -> Unlocked {
+    pub fn unlock(&self, me: &LockMember) -> Unlocked {
         match me.depth.get() {
             0 => Unlocked::NotHeld,
             1 => Unlocked::Outermost { held: self.release(me) },
@@ -365,7 +365,7 @@ impl PreemptionLock {
 
     /// Releases a lock that FMU code still holds although its function has returned.
     #[inline]
-    pub fn release_leaked(&self, me: &Partition) -> Option<Leak> {
+    pub fn release_leaked(&self, me: &LockMember) -> Option<Leak> {
         match me.depth.get() {
             0 => None,
             depth => {
@@ -376,7 +376,7 @@ impl PreemptionLock {
     }
 
     #[inline]
-    fn release(&self, me: &Partition) -> u64 {
+    fn release(&self, me: &LockMember) -> u64 {
         let held = ticks().wrapping_sub(me.since.get());
         me.depth.set(0);
         self.section.store(0, Ordering::Release);
@@ -389,7 +389,7 @@ impl PreemptionLock {
 
     /// Runs the locked section at the instance's highest priority: a higher partition sleeps inside FMU code.
     #[cold]
-    fn raise(&self, me: &Partition) {
+    fn raise(&self, me: &LockMember) {
         if me.priority == 0 || self.ceiling <= me.priority || me.demoted.load(Ordering::SeqCst) {
             return;
         }
@@ -407,7 +407,7 @@ impl PreemptionLock {
     }
 
     #[cold]
-    fn restore(&self, me: &Partition) {
+    fn restore(&self, me: &LockMember) {
         me.raised.set(false);
         if !me.demoted.load(Ordering::SeqCst) && scheduling::set_fifo_errno(0, me.priority).is_err() {
             me.count(|c| c.raise_refused += 1);

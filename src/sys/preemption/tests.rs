@@ -10,7 +10,7 @@ fn lock(levels: usize) -> PreemptionLock {
 
 #[test]
 fn nested_locks_are_one_section() {
-    let (lock, me) = (lock(1), Partition::new(0, None));
+    let (lock, me) = (lock(1), LockMember::new(0, None));
     lock.enter(&me, || {});
     assert_eq!(lock.lock(&me), Locked::Outermost { waited: None });
     assert_eq!(lock.lock(&me), Locked::Nested);
@@ -23,7 +23,7 @@ fn nested_locks_are_one_section() {
 
 #[test]
 fn an_unlock_without_a_lock_has_no_effect_and_is_told() {
-    let (lock, me) = (lock(1), Partition::new(0, None));
+    let (lock, me) = (lock(1), LockMember::new(0, None));
     assert_eq!(lock.unlock(&me), Unlocked::NotHeld);
     lock.lock(&me);
     lock.unlock(&me);
@@ -34,7 +34,7 @@ fn an_unlock_without_a_lock_has_no_effect_and_is_told() {
 
 #[test]
 fn a_leaked_lock_is_released_and_told() {
-    let (lock, me) = (lock(2), Partition::new(1, None));
+    let (lock, me) = (lock(2), LockMember::new(1, None));
     lock.enter(&me, || {});
     lock.lock(&me);
     lock.lock(&me);
@@ -47,7 +47,7 @@ fn a_leaked_lock_is_released_and_told() {
 
 #[test]
 fn somebody_outside_locks_as_well_but_never_enters() {
-    let (lock, me) = (lock(0), Partition::outside());
+    let (lock, me) = (lock(0), LockMember::outside());
     assert_eq!(lock.enter(&me, || panic!("not called")), 0);
     assert_eq!(lock.lock(&me), Locked::Outermost { waited: None });
     assert_eq!(lock.release_leaked(&me).map(|l| l.depth), Some(1));
@@ -58,10 +58,10 @@ fn somebody_outside_locks_as_well_but_never_enters() {
 fn there_is_room_for_any_number_of_levels() {
     let lock = PreemptionLock::new(500, Some(80)).unwrap();
     assert_eq!(lock.levels(), 500);
-    let last = Partition::new(499, None);
+    let last = LockMember::new(499, None);
     assert_eq!(lock.enter(&last, || {}), 0);
     lock.leave(&last);
-    let me = Partition::new(100, None);
+    let me = LockMember::new(100, None);
     assert_eq!(lock.enter(&me, || {}), 0);
     assert_eq!(lock.nearest_active_above(101), Some(100));
     assert_eq!(lock.nearest_active_above(127), Some(100));
@@ -82,12 +82,12 @@ fn there_is_room_for_any_number_of_levels() {
 #[test]
 fn of_levels_that_share_a_priority_one_that_has_begun_ends_first() {
     let lock = PreemptionLock::new(3, None).unwrap().with_shared(1);
-    let lower = Partition::new(2, None).sharing(Some(0));
+    let lower = LockMember::new(2, None).sharing(Some(0));
     assert_eq!(lock.enter(&lower, || {}), 0);
     let (begun, ended) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let upper = Partition::new(1, None).sharing(Some(0));
+            let upper = LockMember::new(1, None).sharing(Some(0));
             assert_eq!(lock.enter(&upper, || begun.store(true, Ordering::SeqCst)), 1);
             assert!(ended.load(Ordering::SeqCst));
             lock.leave(&upper);
@@ -97,7 +97,7 @@ fn of_levels_that_share_a_priority_one_that_has_begun_ends_first() {
         }
         std::thread::sleep(std::time::Duration::from_millis(20));
         // Another one of the same instance is not concerned.
-        let other = Partition::new(0, None);
+        let other = LockMember::new(0, None);
         assert_eq!(lock.enter(&other, || {}), 0);
         lock.leave(&other);
         ended.store(true, Ordering::SeqCst);
@@ -109,12 +109,12 @@ fn of_levels_that_share_a_priority_one_that_has_begun_ends_first() {
 #[test]
 fn who_enters_again_lets_a_more_urgent_one_of_its_priority_go_first() {
     let lock = PreemptionLock::new(2, None).unwrap().with_shared(1);
-    let lower = Partition::new(1, None).sharing(Some(0));
+    let lower = LockMember::new(1, None).sharing(Some(0));
     lock.enter(&lower, || {});
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let upper = Partition::new(0, None).sharing(Some(0));
+            let upper = LockMember::new(0, None).sharing(Some(0));
             lock.enter(&upper, || {});
             done.store(true, Ordering::SeqCst);
             lock.leave(&upper);
@@ -132,7 +132,7 @@ fn who_enters_again_lets_a_more_urgent_one_of_its_priority_go_first() {
 #[test]
 #[should_panic(expected = "enters again")]
 fn entering_twice_is_a_bug() {
-    let (lock, me) = (lock(1), Partition::new(0, None));
+    let (lock, me) = (lock(1), LockMember::new(0, None));
     lock.enter(&me, || {});
     lock.enter(&me, || {});
 }
@@ -148,7 +148,7 @@ fn ordinary_threads_make_progress_and_equals_exclude_each_other() {
         .map(|level| {
             let (lock, inside) = (Arc::clone(&lock), Arc::clone(&inside));
             std::thread::spawn(move || {
-                let me = Partition::new(level, None);
+                let me = LockMember::new(level, None);
                 let mut helped = 0_u32;
                 for round in 0..500 {
                     lock.enter(&me, || helped += 1);
@@ -182,7 +182,7 @@ fn at_rest_nobody_is_active_and_nobody_begins() {
         for level in 0..3 {
             let (lock, active, stop) = (&lock, &active, &stop);
             scope.spawn(move || {
-                let me = Partition::new(level, None);
+                let me = LockMember::new(level, None);
                 while !stop.load(SeqCst) {
                     lock.enter(&me, || ());
                     active.fetch_add(1, SeqCst);

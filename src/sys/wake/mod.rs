@@ -34,9 +34,9 @@ pub enum Wakening {
 #[derive(Debug, Default)]
 pub struct WakeWord {
     word: AtomicU32,
-    /// Of deadlines.
+    /// The clock that deadlines are instants of.
     clock: Clock,
-    /// Who sleeps until an instant of `CLOCK_TAI`.
+    /// The thread that sleeps until an instant of `CLOCK_TAI`.
     sleeper: Sleeper,
 }
 

@@ -1,6 +1,6 @@
 //! Variables: their types, attributes and values (FMI 3.0, 2.4.7).
 
-use super::ValueReference;
+use super::{Abi, ValueReference};
 use crate::priority::FmiPriority;
 use crate::time::Fraction;
 use serde::{Deserialize, Serialize};
@@ -41,6 +41,48 @@ pub enum VariableType {
     Clock,
 }
 
+impl VariableType {
+    /// All types, in the order of the standard's schema.
+    pub const ALL: [VariableType; 15] = [
+        VariableType::Float32,
+        VariableType::Float64,
+        VariableType::Int8,
+        VariableType::UInt8,
+        VariableType::Int16,
+        VariableType::UInt16,
+        VariableType::Int32,
+        VariableType::UInt32,
+        VariableType::Int64,
+        VariableType::UInt64,
+        VariableType::Boolean,
+        VariableType::String,
+        VariableType::Binary,
+        VariableType::Enumeration,
+        VariableType::Clock,
+    ];
+
+    /// The name of the element of FMI 3.0.
+    pub fn name(self) -> &'static str {
+        match self {
+            VariableType::Float32 => "Float32",
+            VariableType::Float64 => "Float64",
+            VariableType::Int8 => "Int8",
+            VariableType::UInt8 => "UInt8",
+            VariableType::Int16 => "Int16",
+            VariableType::UInt16 => "UInt16",
+            VariableType::Int32 => "Int32",
+            VariableType::UInt32 => "UInt32",
+            VariableType::Int64 => "Int64",
+            VariableType::UInt64 => "UInt64",
+            VariableType::Boolean => "Boolean",
+            VariableType::String => "String",
+            VariableType::Binary => "Binary",
+            VariableType::Enumeration => "Enumeration",
+            VariableType::Clock => "Clock",
+        }
+    }
+}
+
 /// `causality`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the standard's words
@@ -52,6 +94,28 @@ pub enum Causality {
     Output,
     Local,
     Independent,
+}
+
+impl Causality {
+    /// The value of the attribute, as it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Causality::StructuralParameter => "structuralParameter",
+            Causality::Parameter => "parameter",
+            Causality::CalculatedParameter => "calculatedParameter",
+            Causality::Input => "input",
+            Causality::Output => "output",
+            Causality::Local => "local",
+            Causality::Independent => "independent",
+        }
+    }
+
+    /// `an input`, `a parameter`.
+    pub fn with_article(self) -> String {
+        let name = self.name();
+        let article = if name.starts_with(['i', 'o']) { "an" } else { "a" };
+        format!("{article} {name}")
+    }
 }
 
 /// `variability`.
@@ -96,7 +160,7 @@ pub enum Values {
     UInt16(Vec<u16>),
     Int32(Vec<i32>),
     UInt32(Vec<u32>),
-    /// Also enumerations.
+    /// Values of `Int64` variables, and of enumerations.
     Int64(Vec<i64>),
     UInt64(Vec<u64>),
     Boolean(Vec<bool>),
@@ -148,6 +212,30 @@ pub enum IntervalVariability {
     Triggered,
 }
 
+impl IntervalVariability {
+    /// The value of the attribute in released FMI 3.0, as it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            IntervalVariability::Constant => "constant",
+            IntervalVariability::Fixed => "fixed",
+            IntervalVariability::Tunable => "tunable",
+            IntervalVariability::Changing => "changing",
+            IntervalVariability::Countdown => "countdown",
+            IntervalVariability::Triggered => "triggered",
+        }
+    }
+
+    /// The kind of a clock in the words of its dialect.
+    pub fn name_in(self, abi: Abi) -> &'static str {
+        match (abi, self) {
+            (Abi::Draft, IntervalVariability::Constant) => "strictly periodic",
+            (Abi::Draft, IntervalVariability::Fixed) => "periodic",
+            (Abi::Draft, IntervalVariability::Triggered) => "aperiodic",
+            _ => self.name(),
+        }
+    }
+}
+
 /// The attributes of a clock beyond those of every variable.
 ///
 /// The draft's words come out in the released ones: strictly periodic is constant, other periodic is fixed (perhaps
@@ -190,7 +278,7 @@ pub enum ClockType {
 pub struct Variable {
     /// Unique name.
     pub name: String,
-    /// Its handle.
+    /// The value reference by which the variable is got and set.
     pub value_reference: ValueReference,
     /// Type of its values.
     pub variable_type: VariableType,

@@ -24,13 +24,13 @@ pub(super) fn is_draft(element: Element<'_>) -> bool {
     element.vocabulary().abi == Abi::Draft
 }
 
-/// Of a `<Clock>` or `<ClockType>`.
+/// The attributes of a `<Clock>` or `<ClockType>`.
 pub(super) const CLOCK: [&str; 8] =
     ["clockType", "triggeredBy", "priority", "periodic", "strict", "intervalCounter", "shiftCounter", "resolution"];
-/// Of every variable, beyond those of both dialects.
+/// The attributes of every variable, beyond those of both dialects.
 pub(super) const VARIABLE: [&str; 4] = ["clockReference", "clockElementIndex", "intermediateUpdate", "initial"];
-/// Of `<ScheduledExecution>`, which the released text does not have. None of them matters to an importer: the callback
-/// is always there, and neither derivatives of outputs nor smooth inputs belong to a scheduled partition.
+/// The attributes of `<ScheduledExecution>` which the released text does not have. None of them matters to an importer: the
+/// callback is always there, and neither derivatives of outputs nor smooth inputs belong to a scheduled partition.
 pub(super) const SCHEDULED_EXECUTION: [&str; 3] =
     ["maxOutputDerivativeOrder", "providesIntermediateUpdate", "recommendedIntermediateInputSmoothness"];
 

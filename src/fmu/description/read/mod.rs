@@ -17,7 +17,7 @@ use crate::places::Places;
 pub(super) fn read(text: &str, dialect: Option<Abi>) -> Result<ModelDescription, DescriptionError> {
     let places = Places::new(text);
     let document = xml::document(&places)?;
-    let source = xml::Source::new(places, &document);
+    let source = xml::XmlDocument::new(places, &document);
     let root = source.root(&fmi3::RELEASED);
     let version = root.attribute("fmiVersion").filter(|_| root.name() == ROOT);
     let mut description = match version.and_then(|version| earlier(version.value)) {

@@ -12,7 +12,7 @@ const FLOAT: [&str; 8] = ["quantity", "unit", "displayUnit", "relativeQuantity",
 const INTEGER: [&str; 3] = ["quantity", "min", "max"];
 const BINARY: [&str; 2] = ["mimeType", "maxSize"];
 
-/// The bits of all of them: most variables have none.
+/// The bits of the names of all these attributes: most variables have none.
 const BITS: u64 = bits(&FLOAT) | bits(&INTEGER) | bits(&BINARY);
 
 /// The attributes that both a type definition and a variable of that type may have; those of clocks are not among them.
@@ -25,7 +25,7 @@ pub(super) fn attribute_names(variable_type: VariableType) -> &'static [&'static
     }
 }
 
-/// Those attributes, as written.
+/// The values of those attributes, as written.
 #[derive(Default)]
 pub(super) struct Shared {
     pub(super) quantity: Option<Arc<str>>,

@@ -25,7 +25,7 @@ const ATTRIBUTES: [&str; 9] = [
     "shiftCounter",
 ];
 
-/// Of a `<Clock>` or `<ClockType>`.
+/// The attributes of a `<Clock>` or `<ClockType>`.
 pub(in super::super) fn attributes(dialect: Abi) -> &'static [&'static str] {
     match dialect {
         Abi::Draft => &draft::CLOCK,

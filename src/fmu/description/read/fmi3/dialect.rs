@@ -45,10 +45,10 @@ const ATTRIBUTES: [(&str, &[&str], Abi); 17] = {
     ]
 };
 
-/// The bits of their names: nearly all attributes that a description has are not among them.
+/// The bits of the names of these attributes: nearly all that a description has are not among them.
 const BITS: u64 = bits().0;
 
-/// Those that more than one of them has.
+/// The bits that more than one of these names has.
 const SHARED: u64 = bits().1;
 
 const fn bits() -> (u64, u64) {

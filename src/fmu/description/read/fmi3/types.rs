@@ -9,33 +9,9 @@ use crate::fmu::description::units::Units;
 use crate::fmu::description::xml::Element;
 use std::collections::{HashMap, HashSet};
 
-/// The names of variable elements; those of type elements have `Type` behind.
-const NAMES: [(&str, VariableType); 15] = [
-    ("Float64", VariableType::Float64),
-    ("Float32", VariableType::Float32),
-    ("Int8", VariableType::Int8),
-    ("UInt8", VariableType::UInt8),
-    ("Int16", VariableType::Int16),
-    ("UInt16", VariableType::UInt16),
-    ("Int32", VariableType::Int32),
-    ("UInt32", VariableType::UInt32),
-    ("Int64", VariableType::Int64),
-    ("UInt64", VariableType::UInt64),
-    ("Boolean", VariableType::Boolean),
-    ("String", VariableType::String),
-    ("Binary", VariableType::Binary),
-    ("Enumeration", VariableType::Enumeration),
-    ("Clock", VariableType::Clock),
-];
-
-/// The type that a variable element's name says.
+/// The type that a variable element's name says; names of type elements have `Type` behind.
 pub(super) fn variable_type(element_name: &str) -> Option<VariableType> {
-    NAMES.iter().find(|(name, _)| *name == element_name).map(|(_, variable_type)| *variable_type)
-}
-
-/// The name of a type's variable element.
-pub(super) fn type_name(variable_type: VariableType) -> &'static str {
-    NAMES.iter().find(|(_, other)| *other == variable_type).map_or("?", |(name, _)| name)
+    VariableType::ALL.into_iter().find(|variable_type| variable_type.name() == element_name)
 }
 
 /// The attributes that both a type definition and a variable of that type may have.
@@ -93,8 +69,8 @@ impl<'a> Types<'a> {
         match self.get(attribute.value) {
             None => Err(attribute.error("is no type of <TypeDefinitions>")),
             Some(definition) if definition.variable_type != variable_type => {
-                let actual = type_name(definition.variable_type);
-                Err(attribute.error(format!("is a <{actual}Type>, not a <{}Type>", type_name(variable_type))))
+                let actual = definition.variable_type.name();
+                Err(attribute.error(format!("is a <{actual}Type>, not a <{}Type>", variable_type.name())))
             }
             definition => Ok(definition),
         }

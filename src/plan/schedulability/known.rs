@@ -15,9 +15,9 @@ pub const OVERHEAD: Nanos = Nanos(5_000);
 /// External events that may come at once: as many as wait for their clock without being an overrun.
 const BURST: u64 = 16;
 
-/// Who says a figure.
+/// Where a figure comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
+pub enum Origin {
     /// The rig.
     Rig,
     /// A run.
@@ -31,28 +31,28 @@ pub enum Source {
 pub enum Comes {
     /// At least so far apart.
     Every(Fraction),
-    /// So far apart in the long run, but up to sixteen at once.
+    /// At this distance in the long run, but up to sixteen at once.
     Bursts(Fraction),
     /// At these times.
     Times(Vec<Nanos>),
-    /// By these tasks.
+    /// When these tasks tick it.
     By(Vec<TaskId>),
 }
 
 /// What is known of a task.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Input {
+pub struct KnownTask {
     /// Something in the rig can activate it, and in the run whose bounds are wanted something did.
     pub active: bool,
-    /// Its longest execution, with nothing of the host.
-    pub execution: Option<(Nanos, Source)>,
-    /// Its longest locked section, never longer than the execution.
-    pub section: (Nanos, Source),
+    /// The longest execution of the task, without what the host does for it.
+    pub execution: Option<(Nanos, Origin)>,
+    /// The longest locked section of the task, never longer than the execution.
+    pub section: (Nanos, Origin),
     /// When it comes; `None`: that is not known.
-    pub comes: Option<(Comes, Source)>,
+    pub comes: Option<(Comes, Origin)>,
 }
 
-impl Input {
+impl KnownTask {
     /// Something that is needed is not known.
     pub fn is_incomplete(&self) -> bool {
         self.active && (self.execution.is_none() || self.comes.is_none())
@@ -61,33 +61,33 @@ impl Input {
 
 /// Everything that is reckoned with.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Inputs {
-    /// By task.
-    pub tasks: Vec<Input>,
-    /// By task: the worst wake-up latency of its core.
-    pub wakeup: Vec<(Nanos, Source)>,
+pub struct Known {
+    /// What is known of each task.
+    pub tasks: Vec<KnownTask>,
+    /// The worst wake-up latency of each task's core.
+    pub wakeup: Vec<(Nanos, Origin)>,
     /// Processor time of an activation outside of FMU code.
-    pub overhead: (Nanos, Source),
+    pub overhead: (Nanos, Origin),
 }
 
 /// Puts together what the plan's rig and, if there is one, a run say.
-pub fn inputs(plan: &Plan, measured: Option<&Measured>) -> Inputs {
+pub fn known(plan: &Plan, measured: Option<&Measured>) -> Known {
     let runs: Vec<Option<Seen>> = plan.tasks.iter().map(|task| Seen::of(plan, task, measured)).collect();
     let this_run = measured.is_some_and(|measured| measured.this_run);
-    let mut tasks: Vec<Input> =
+    let mut tasks: Vec<KnownTask> =
         plan.tasks.iter().zip(&runs).map(|(task, run)| input(plan, task, *run, this_run && run.is_none())).collect();
     inactive(plan, &mut tasks);
     causes(plan, &mut tasks, &runs);
     let HostFigures { wakeup, overhead } = plan.host.figures;
     let wakeup_of = |task: &TaskPlan| match wakeup {
-        Some(wakeup) => (wakeup, Source::Rig),
+        Some(wakeup) => (wakeup, Origin::Rig),
         None => {
-            measured_wakeup(plan, &runs, task.cpu).map_or((WAKEUP, Source::Default), |wakeup| (wakeup, Source::Run))
+            measured_wakeup(plan, &runs, task.cpu).map_or((WAKEUP, Origin::Default), |wakeup| (wakeup, Origin::Run))
         }
     };
-    Inputs {
+    Known {
         wakeup: plan.tasks.iter().map(wakeup_of).collect(),
-        overhead: overhead.map_or((OVERHEAD, Source::Default), |overhead| (overhead, Source::Rig)),
+        overhead: overhead.map_or((OVERHEAD, Origin::Default), |overhead| (overhead, Origin::Rig)),
         tasks,
     }
 }
@@ -113,26 +113,26 @@ impl<'a> Seen<'a> {
     }
 
     /// As the run has seen it: by its shortest interval.
-    fn comes(self) -> Option<(Comes, Source)> {
+    fn comes(self) -> Option<(Comes, Origin)> {
         if self.this_run && self.clock.activations == 1 {
-            return Some((Comes::Times(vec![Nanos(0)]), Source::Run));
+            return Some((Comes::Times(vec![Nanos(0)]), Origin::Run));
         }
         let shortest = self.clock.shortest_interval.filter(|shortest| *shortest > 0)?;
-        Some((Comes::Every(fraction(Nanos(i64::try_from(shortest).ok()?))), Source::Run))
+        Some((Comes::Every(fraction(Nanos(i64::try_from(shortest).ok()?))), Origin::Run))
     }
 }
 
-fn input(plan: &Plan, task: &TaskPlan, run: Option<Seen>, idle: bool) -> Input {
+fn input(plan: &Plan, task: &TaskPlan, run: Option<Seen>, idle: bool) -> KnownTask {
     let clock = run.map(|run| run.clock);
     let nanos = |ns: u64| Nanos(i64::try_from(ns).unwrap_or(i64::MAX));
-    let by_rig = |nanos: Option<Nanos>| nanos.map(|nanos| (nanos, Source::Rig));
+    let by_rig = |nanos: Option<Nanos>| nanos.map(|nanos| (nanos, Origin::Rig));
     // A clock may be too coarse to see that it took time at all.
     let execution =
-        by_rig(task.figures.execution).or(clock.map(|clock| (nanos(clock.execution).max(Nanos(1)), Source::Run)));
-    let section = by_rig(task.figures.lock).or(clock.map(|clock| (nanos(clock.lock), Source::Run)));
-    let (section, said_by) = section.unwrap_or((Nanos(0), Source::Default));
+        by_rig(task.figures.execution).or(clock.map(|clock| (nanos(clock.execution).max(Nanos(1)), Origin::Run)));
+    let section = by_rig(task.figures.lock).or(clock.map(|clock| (nanos(clock.lock), Origin::Run)));
+    let (section, said_by) = section.unwrap_or((Nanos(0), Origin::Default));
     let longest = execution.map_or(section, |(execution, _)| execution);
-    Input {
+    KnownTask {
         active: task.release != Release::Never && !idle,
         execution,
         section: (section.min(longest), said_by),
@@ -141,17 +141,17 @@ fn input(plan: &Plan, task: &TaskPlan, run: Option<Seen>, idle: bool) -> Input {
 }
 
 /// What is known without looking at those that cause it.
-fn comes(plan: &Plan, task: &TaskPlan, run: Option<Seen>) -> Option<(Comes, Source)> {
+fn comes(plan: &Plan, task: &TaskPlan, run: Option<Seen>) -> Option<(Comes, Origin)> {
     if let Some(least) = task.figures.min_interval {
-        return Some((Comes::Every(fraction(least)), Source::Rig));
+        return Some((Comes::Every(fraction(least)), Origin::Rig));
     }
     match &task.release {
-        Release::Periodic { interval, .. } => Some((Comes::Every(*interval), Source::Default)),
-        Release::Asked => Some((Comes::Every(run?.interval()?), Source::Run)),
-        Release::At(times) => Some((Comes::Times(times.iter().map(|time| time.nanos()).collect()), Source::Default)),
+        Release::Periodic { interval, .. } => Some((Comes::Every(*interval), Origin::Default)),
+        Release::Asked => Some((Comes::Every(run?.interval()?), Origin::Run)),
+        Release::At(times) => Some((Comes::Times(times.iter().map(|time| time.nanos()).collect()), Origin::Default)),
         Release::Datagram { source } => {
             let interval = Fraction::from_f64(1.0 / plan.datagrams[*source].max_rate).ok()?;
-            Some((Comes::Bursts(interval), Source::Default))
+            Some((Comes::Bursts(interval), Origin::Default))
         }
         Release::Changing | Release::Countdown | Release::Stimulus { .. } => run?.comes(),
         Release::Triggered { .. } | Release::Never => None,
@@ -163,7 +163,7 @@ fn fraction(nanos: Nanos) -> Fraction {
 }
 
 /// Nothing activates what only the inactive could.
-fn inactive(plan: &Plan, tasks: &mut [Input]) {
+fn inactive(plan: &Plan, tasks: &mut [KnownTask]) {
     for (task, roots) in crate::plan::roots(&plan.tasks).into_iter().enumerate() {
         let idle =
             |root: &TaskId| plan.tasks[root.0].release == Release::Never || !plan.tasks[root.0].caused_by.is_empty();
@@ -174,7 +174,7 @@ fn inactive(plan: &Plan, tasks: &mut [Input]) {
 }
 
 /// Triggered tasks follow those that may tick them, unless that goes in a circle or those are not known.
-fn causes(plan: &Plan, tasks: &mut [Input], runs: &[Option<Seen>]) {
+fn causes(plan: &Plan, tasks: &mut [KnownTask], runs: &[Option<Seen>]) {
     let triggered = |task: usize| matches!(plan.tasks[task].release, Release::Triggered { .. });
     let mut settled = false;
     loop {
@@ -186,7 +186,7 @@ fn causes(plan: &Plan, tasks: &mut [Input], runs: &[Option<Seen>]) {
             let active = plan.tasks[task].caused_by.iter().filter(|cause| tasks[cause.0].active);
             let known = active.clone().all(|cause| tasks[cause.0].comes.is_some());
             if known {
-                tasks[task].comes = Some((Comes::By(active.copied().collect()), Source::Default));
+                tasks[task].comes = Some((Comes::By(active.copied().collect()), Origin::Default));
             } else if settled {
                 tasks[task].comes = runs[task].and_then(Seen::comes);
             }

@@ -20,7 +20,7 @@ pub struct Counts {
 
 /// One thread's part in a [`PreemptionLock`](super::PreemptionLock): made on the thread that uses it.
 #[derive(Debug)]
-pub struct Partition {
+pub struct LockMember {
     pub(super) tid: u32,
     pub(super) level: Option<usize>,
     pub(super) turn: Option<usize>,
@@ -36,26 +36,26 @@ pub struct Partition {
     on_its_thread: PhantomData<*const ()>,
 }
 
-impl Partition {
+impl LockMember {
     /// The calling thread as the partition of a level. `priority` is its `SCHED_FIFO` priority, `None` when it is an
     /// ordinary thread.
     pub fn new(level: usize, priority: Option<u8>) -> Self {
-        Partition::make(Some(level), priority)
+        LockMember::make(Some(level), priority)
     }
 
-    /// The same thread, where other levels of the instance have its priority too: all of these have the same index, below the
+    /// This thread, where other levels of the instance have its priority too: all of these have the same index, below the
     /// number that [`PreemptionLock::with_shared`](super::PreemptionLock::with_shared) was given.
     pub fn sharing(self, priority: Option<usize>) -> Self {
-        Partition { turn: priority, ..self }
+        LockMember { turn: priority, ..self }
     }
 
     /// The calling thread as somebody who calls the FMU but is no partition: during initialisation and at the end.
     pub fn outside() -> Self {
-        Partition::make(None, None)
+        LockMember::make(None, None)
     }
 
     fn make(level: Option<usize>, priority: Option<u8>) -> Self {
-        Partition {
+        LockMember {
             tid: current_tid(),
             level,
             turn: None,
