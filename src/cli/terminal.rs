@@ -34,7 +34,9 @@ pub fn showing<T>(work: impl FnOnce(EventSink) -> T) -> T {
     let teller = Arc::new(Teller { is_terminal: is_terminal(), ..Teller::default() });
     let theirs = teller.clone();
     let sink = EventSink::new(move |event| theirs.hear(event));
-    telling(&teller, &mut super::say, &mut stderr(), || work(sink))
+    let mut result = None;
+    telling(&teller, &mut super::say, &mut stderr(), Box::new(|| result = Some(work(sink))));
+    result.expect("the work is done")
 }
 
 /// Whether somebody looks at standard error.
@@ -79,12 +81,12 @@ struct Work {
 }
 
 /// Runs `body`, which has something to tell: messages by `tell`, all else on `screen`.
-fn telling<T>(
+fn telling(
     teller: &Teller,
     tell: &mut (dyn FnMut(&str) + Send),
     screen: &mut (dyn Write + Send),
-    body: impl FnOnce() -> T,
-) -> T {
+    body: Box<dyn FnOnce() + '_>,
+) {
     /// However `body` ends.
     struct Over<'a>(&'a Teller);
     impl Drop for Over<'_> {
@@ -92,11 +94,11 @@ fn telling<T>(
             self.0.change(|waiting| waiting.over = true);
         }
     }
-    let result = thread::scope(|scope| {
+    thread::scope(|scope| {
         let name = "vecud.teller".to_owned();
         let writer = thread::Builder::new().name(name).spawn_scoped(scope, || teller.tell_all(tell, screen));
         let over = Over(teller);
-        let result = body();
+        body();
         drop(over);
         let ended = Instant::now();
         while writer.as_ref().is_ok_and(|writer| !writer.is_finished()) {
@@ -106,11 +108,9 @@ fn telling<T>(
             }
             thread::sleep(Duration::from_millis(1));
         }
-        result
     });
     // What is left of it: nothing, unless there was no thread.
     teller.tell_all(tell, screen);
-    result
 }
 
 impl Teller {
@@ -247,14 +247,15 @@ mod tests {
             written.push(line.to_owned());
         };
         let teller = Teller::default();
-        telling(&teller, &mut tell, &mut io::sink(), || {
+        let body = || {
             teller.say("0");
             taken(&teller);
             // Nobody reads, and this goes on.
             (1..messages).for_each(|number| teller.say(&number.to_string()));
             also(&teller);
             go_on.send(()).unwrap();
-        });
+        };
+        telling(&teller, &mut tell, &mut io::sink(), Box::new(body));
         written
     }
 
@@ -308,7 +309,7 @@ mod tests {
         let shown = Shown::default();
         let lines = shown.clone();
         let teller = Teller::default();
-        telling(&teller, &mut |line| lines.0.lock().unwrap().push(line.to_owned()), &mut shown.clone(), || {
+        let body = || {
             teller.draw("a\nb".to_owned());
             taken(&teller);
             teller.draw("c".to_owned());
@@ -318,7 +319,9 @@ mod tests {
             teller.draw("d".to_owned());
             taken(&teller);
             teller.draw(String::new());
-        });
+        };
+        let mut tell = |line: &str| lines.0.lock().unwrap().push(line.to_owned());
+        telling(&teller, &mut tell, &mut shown.clone(), Box::new(body));
         let expected =
             [redraw(0, "a\nb"), redraw(2, "c"), redraw(1, ""), "message".to_owned(), redraw(0, "d"), redraw(1, "")];
         assert_eq!(*shown.0.lock().unwrap(), expected);

@@ -39,13 +39,12 @@ type Work = Box<dyn FnOnce(bool) -> Outcome + Send>;
 pub struct Session {
     shared: Arc<Shared>,
     control: Control,
-    runner: Option<u32>,
     /// `None`: the system had no further thread to give.
     thread: Option<JoinHandle<Outcome>>,
     /// Empty when somebody does it.
     work: Arc<Mutex<Option<Work>>>,
     /// Disconnected when the session is over.
-    over: Receiver<u32>,
+    over: Receiver<()>,
 }
 
 impl Session {
@@ -59,14 +58,14 @@ impl Session {
         let shared = Arc::new(Shared::create(prepared)?);
         let control = Control::new(shared.clone());
         begin(&control);
-        let (started, over) = bounded(1);
+        let (started, over) = bounded::<()>(1);
         let work: Work = {
             let (shared, control) = (shared.clone(), control.clone());
             Box::new(move |has_thread| {
-                let tell = |runner| {
-                    let _nobody_waits = started.send(runner);
+                let tell = || {
+                    let _nobody_waits = started.send(());
                 };
-                let result = supervise(&shared, &control, &events, has_thread, tell);
+                let result = supervise(&shared, &control, &events, has_thread, &tell);
                 control.close();
                 result
             })
@@ -74,14 +73,11 @@ impl Session {
         let work = Arc::new(Mutex::new(Some(work)));
         let theirs = work.clone();
         let thread = thread::Builder::new().name("vecud.session".to_owned()).spawn(move || take(&theirs)(true)).ok();
-        let mut session = Session { shared, control, runner: None, thread, work, over };
-        if session.thread.is_some() {
-            session.runner = session.over.recv().ok();
-            if session.runner.is_none() {
-                return Err(session.wait().expect_err("nothing has run without a runner"));
-            }
+        let session = Session { shared, control, thread, work, over };
+        match session.thread.is_some() && session.over.recv().is_err() {
+            true => Err(session.wait().expect_err("nothing has run without a runner")),
+            false => Ok(session),
         }
-        Ok(session)
     }
 
     /// What sets values while it runs, for as many threads as want it.
@@ -109,9 +105,9 @@ impl Session {
         self.shared.plan()
     }
 
-    /// The process that holds its FMUs.
+    /// The process that holds its FMUs, when there is one.
     pub fn runner(&self) -> Option<u32> {
-        self.runner
+        self.shared.runner()
     }
 
     /// Waits for its end. An error means that there was no run and nothing is left behind.

@@ -10,7 +10,7 @@ use crate::sys::shared_memory::SharedMemory;
 use crate::time::Nanos;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::atomic::{AtomicBool, AtomicU8};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
 
 /// A rig that is prepared, the memory shared with its runner, and what says how that is laid out.
 pub struct Shared {
@@ -21,6 +21,8 @@ pub struct Shared {
     /// The end was asked for, whatever the memory says.
     stopped: AtomicBool,
     state: AtomicU8,
+    /// The runner's process; 0: there was none yet.
+    runner: AtomicU32,
     preempt_rt: bool,
 }
 
@@ -30,8 +32,8 @@ impl Shared {
         let layout = Layout::of(&prepared.plan);
         let memory = SharedMemory::create("vecud", layout.words() * 8).map_err(|e| Error::System(e.to_string()))?;
         let preempt_rt = Kernel::read(&Tree::of_this_machine()).preempt_rt;
-        let (stopped, state) = (AtomicBool::new(false), AtomicU8::new(State::Starting as u8));
-        Ok(Shared { prepared, memory, layout, stopped, state, preempt_rt })
+        let (stopped, state, runner) = Default::default();
+        Ok(Shared { prepared, memory, layout, stopped, state, runner, preempt_rt })
     }
 
     /// The plan of the session.
@@ -68,6 +70,16 @@ impl Shared {
     /// Whether the runner was asked for the end.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(SeqCst)
+    }
+
+    /// The runner's process, when there is one.
+    pub fn runner(&self) -> Option<u32> {
+        Some(self.runner.load(SeqCst)).filter(|runner| *runner != 0)
+    }
+
+    /// The runner has been started.
+    pub fn set_runner(&self, process: u32) {
+        self.runner.store(process, SeqCst);
     }
 
     /// How far the session is.

@@ -38,7 +38,7 @@ use std::time::{Instant, SystemTime};
 /// for ending its FMUs.
 const GRACE: i64 = 1_000_000_000;
 
-/// Does all that a session does. `started` is told the runner's process as soon as there is one. On a thread that is the
+/// Does all that a session does. `started` is called as soon as there is a runner. On a thread that is the
 /// session's this one leaves the cores of partitions alone from then on. An error means that there was no run and nothing is
 /// left behind.
 pub(super) fn supervise(
@@ -46,7 +46,7 @@ pub(super) fn supervise(
     control: &Control,
     events: &EventSink,
     has_thread: bool,
-    started: impl FnOnce(u32),
+    started: &dyn Fn(),
 ) -> Result<Vec<Finished>, Error> {
     let (prepared, plan, board) = (&shared.prepared, shared.plan(), shared.board());
     let options = &prepared.options;
@@ -72,7 +72,8 @@ pub(super) fn supervise(
             return Err(error);
         }
     };
-    started(process.id());
+    shared.set_runner(process.id());
+    started();
     if has_thread && plan.mode == Mode::RealTime {
         // Whoever cannot choose his cores cannot choose those of partitions either, and the runner says that.
         let _said_by_the_runner = affinity::keep_off(&plan.cores());

@@ -1,7 +1,8 @@
 //! Processes that FMU code starts end with the run, and the report names them.
 
-use crate::program::{Outcome, Rig, changed_tracer};
+use crate::program::{Outcome, Rig, changed_tracer, send, wait_until};
 use crate::{run_as, tracer_with};
+use nix::sys::signal::Signal;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -75,6 +76,40 @@ fn processes_that_fmu_code_starts_end_with_the_run_and_are_named() {
     run_as(&rig, false, &["--mode", "virtual", "--strict"], &[]).exits(1).problem(&["has left processes behind"]);
 }
 
+/// Its orphans come to vecud, which takes them off the table of processes when they have ended, long before the run has.
+#[test]
+fn processes_that_end_during_a_run_leave_nothing() {
+    const ORPHANS: &str = r#"
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+__attribute__((constructor)) static void start(void)
+{
+    for (int i = 0; i < 4; i++) {
+        if (fork() != 0) continue;
+        if (fork() == 0) dprintf(1, "started %d\n", getpid()), usleep(300000);
+        _exit(0);
+    }
+    while (wait(NULL) > 0) ;
+}
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let fmu = tracer_with(folder.path(), ORPHANS, "");
+    let rig = Rig::new("mode = 'virtual'\nstop_time = 1e6")
+        .fmu("a", fmu, "", "")
+        .more("[record]\nsignals = ['a.count_slow']");
+    let child = rig.start(rig.command());
+    rig.wait_until_it_runs();
+    let log = std::fs::read_to_string(rig.out().join("run.log")).unwrap();
+    let orphans: Vec<&str> = log.lines().filter_map(|line| line.strip_prefix("started ")).collect();
+    assert_eq!(orphans.len(), 4, "{log}");
+    wait_until("they are gone", || orphans.iter().all(|pid| !Path::new(&format!("/proc/{pid}")).exists()));
+    send(child.id() as i32, Signal::SIGINT);
+    let run = rig.finish(child, Duration::from_secs(20)).exits(0);
+    assert_eq!(run.finding("a", "process_left"), None, "{:#?}", run.problems());
+}
+
 /// A shell that becomes vecud hands over its children; they are nobody's finding and go on.
 #[test]
 fn children_that_vecud_has_inherited_are_left_alone() {
@@ -96,7 +131,7 @@ fn children_that_vecud_has_inherited_are_left_alone() {
     for pid in pids {
         let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
         assert!(!state.contains(") Z"), "{state}");
-        crate::program::send(pid, nix::sys::signal::Signal::SIGKILL);
+        send(pid, Signal::SIGKILL);
     }
 }
 
