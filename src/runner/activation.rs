@@ -193,14 +193,13 @@ impl Calls {
         let set = plan.set.iter().map(|planned| {
             let (mut values, mut inputs) = values::set(&world.plan, planned);
             inputs.iter_mut().for_each(|input| input.follow_delay(world, task, &mut values));
-            let single = cables::without_cables(world, inputs, &mut values);
-            (Incoming::new(world, planned, &values), values, single)
+            let (cables, single) = cables::incoming(world, planned, inputs, &mut values);
+            (values, Inputs { cables, single })
         });
-        let set: Vec<_> = set.map(|(cables, values, single)| (values, Inputs { cables, single })).collect();
+        let set: Vec<_> = set.collect();
         let get = plan.get.iter().map(|planned| {
             let (values, outputs) = values::get(&world.plan, planned);
-            let single = outputs.into_iter().filter_map(|output| output.without_cables(world)).collect();
-            let cables = Outgoing::new(world, planned, &values);
+            let (cables, single) = cables::outgoing(world, planned, &values, outputs);
             (values, Outputs { cables, single, ticked: planned.ticked.clone() })
         });
         let get: Vec<_> = get.collect();

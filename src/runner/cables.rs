@@ -1,24 +1,21 @@
-//! Connections side by side: those that lead from the variables which one task reads in one call to the same tasks are a
-//! *cable*, and their values travel together, as one version.
+//! How numbers travel that are visible at once: in *cables*. Connections that begin at variables which are read in the same
+//! calls, and end at variables which are set in the same calls, are one cable, and their values travel together, as one version:
+//! ten values cost one look at a version instead of ten.
 //!
-//! That is for speed alone: ten values cost one look at a version instead of ten. Only numbers that are visible at once, with
-//! a single producer that always computes all of them, are laid into cables; what Initialization Mode has brought, and what
-//! a saved state brings back, is in the connections' own cells.
+//! What Initialization Mode has brought, and what a saved state brings back, is in the connections' own cells, since not each
+//! line of a cable has such a value.
 
-use super::values::Input;
+use super::values::{Input, Output};
 use super::world::World;
 use crate::exchange::{FEW, Latest};
 use crate::ffi::Batch;
 use crate::fmu::description::VariableType;
 use crate::plan::conversion::Conversion;
-use crate::plan::{self, ConnectionId, Plan, TaskId, Timing};
+use crate::plan::{self, ConnectionId, Plan, Timing};
 use crate::sys::prefetch::prefetch;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// One of the calls in which a task sets, or reads, variables.
-type Call = (TaskId, usize);
 
 /// All cables of a rig.
 #[derive(Debug, Default)]
@@ -29,46 +26,26 @@ pub struct Cables {
 }
 
 impl Cables {
-    /// Lays the cables of a plan.
+    /// Lays the cables of a plan: one for all connections that the same calls read, and the same calls set.
     pub fn lay(plan: &Plan) -> Cables {
-        let mut producers: Vec<Vec<Call>> = vec![Vec::new(); plan.connections.len()];
-        let mut consumers = producers.clone();
-        for (number, task) in plan.tasks.iter().enumerate() {
-            for (call, batch) in task.get.iter().enumerate().filter(|(_, batch)| batch.resizable.is_none()) {
-                for connection in batch.items.iter().flat_map(|item| &item.connections) {
-                    producers[connection.0].push((TaskId(number), call));
-                }
-            }
-            for (call, batch) in task.set.iter().enumerate() {
-                for connection in batch.items.iter().flat_map(|item| &item.connections) {
-                    consumers[connection.0].push((TaskId(number), call));
-                }
-            }
-        }
-        // What callbacks read comes when it comes, and what changes its size is not always there as a whole.
         let on_ticks = plan.fmus.iter().flat_map(|fmu| fmu.on_ticks()).map(|on_tick| &on_tick.batch);
-        let resizable = plan.tasks.iter().flat_map(|task| &task.get).filter(|batch| batch.resizable.is_some());
-        for item in on_ticks.chain(resizable).flat_map(|batch| &batch.items) {
-            item.connections.iter().for_each(|connection| producers[connection.0].clear());
-        }
+        let reading = calls(plan, plan.tasks.iter().flat_map(|task| &task.get).chain(on_ticks));
+        let setting = calls(plan, plan.tasks.iter().flat_map(|task| &task.set));
+        let mut groups: BTreeMap<(&[usize], &[usize]), Vec<ConnectionId>> = BTreeMap::new();
         // In the order in which consumers set them.
-        let mut groups: BTreeMap<(Call, Vec<Call>), Vec<ConnectionId>> = BTreeMap::new();
         let set = plan.tasks.iter().flat_map(|task| &task.set).flat_map(|batch| &batch.items);
         for &connection in set.flat_map(|item| &item.connections) {
             let planned = &plan.connections[connection.0];
             let is_number = !matches!(planned.variable_type, VariableType::String | VariableType::Binary);
-            if let [producer] = producers[connection.0][..]
-                && planned.timing == Timing::Immediate
-                && is_number
-            {
-                let lines = groups.entry((producer, consumers[connection.0].clone())).or_default();
+            if planned.timing == Timing::Immediate && is_number {
+                let lines = groups.entry((&reading[connection.0], &setting[connection.0])).or_default();
                 if !lines.contains(&connection) {
                     lines.push(connection);
                 }
             }
         }
         let mut cables = Cables { all: Vec::new(), lines: vec![None; plan.connections.len()] };
-        for lines in groups.into_values().filter(|lines| lines.len() > 1) {
+        for lines in groups.into_values() {
             let mut words = 0;
             for line in &lines {
                 cables.lines[line.0] = Some((cables.all.len(), words));
@@ -94,6 +71,15 @@ impl Cables {
         });
         (version > 0).then_some(value)
     }
+}
+
+/// Per connection: the numbers of the calls that it takes part in.
+fn calls<'a>(plan: &Plan, batches: impl Iterator<Item = &'a plan::Batch>) -> Vec<Vec<usize>> {
+    let mut calls = vec![Vec::new(); plan.connections.len()];
+    for (call, batch) in batches.enumerate() {
+        batch.items.iter().flat_map(|item| &item.connections).for_each(|connection| calls[connection.0].push(call));
+    }
+    calls
 }
 
 /// A stretch of a cable whose words are elements of a batch.
@@ -272,8 +258,8 @@ impl End {
 pub struct Incoming(Vec<End>);
 
 impl Incoming {
-    /// Those of this batch.
-    pub fn new(world: &World, planned: &plan::Batch, values: &Batch) -> Incoming {
+    /// The cables that end at this batch.
+    fn new(world: &World, planned: &plan::Batch, values: &Batch) -> Incoming {
         Incoming(End::all(world, planned, values, |connection| (&connection.to_elements, Conversion::NONE)))
     }
 
@@ -299,8 +285,8 @@ impl Incoming {
 pub struct Outgoing(Vec<End>);
 
 impl Outgoing {
-    /// Those of this batch.
-    pub fn new(world: &World, planned: &plan::Batch, values: &Batch) -> Outgoing {
+    /// The cables that begin at this batch.
+    fn new(world: &World, planned: &plan::Batch, values: &Batch) -> Outgoing {
         Outgoing(End::all(world, planned, values, |connection| (&connection.from_elements, connection.conversion)))
     }
 
@@ -317,10 +303,27 @@ impl Outgoing {
     }
 }
 
-/// What activations fetch one by one: what comes in cables they have from Initialization Mode, or from a saved state.
-pub fn without_cables(world: &World, inputs: Vec<Input>, values: &mut Batch) -> Vec<Input> {
-    let (mut initial, others): (Vec<Input>, Vec<Input>) =
+/// The cables that end at a batch, and what comes to it otherwise. What comes in cables, it has from Initialization Mode or
+/// from a saved state.
+pub fn incoming(
+    world: &World,
+    planned: &plan::Batch,
+    inputs: Vec<Input>,
+    values: &mut Batch,
+) -> (Incoming, Vec<Input>) {
+    let (mut initial, single): (Vec<Input>, Vec<Input>) =
         inputs.into_iter().partition(|input| world.cables.has(input.connection()));
     initial.iter_mut().for_each(|input| input.fetch_initial(&world.cells, values));
-    others
+    (Incoming::new(world, planned, values), single)
+}
+
+/// The cables that begin at a batch, and what leaves it otherwise.
+pub fn outgoing(
+    world: &World,
+    planned: &plan::Batch,
+    values: &Batch,
+    outputs: Vec<Output>,
+) -> (Outgoing, Vec<Output>) {
+    let single = outputs.into_iter().filter_map(|output| output.without_cables(world)).collect();
+    (Outgoing::new(world, planned, values), single)
 }

@@ -121,7 +121,7 @@ impl PartitionHost {
             lock: &world.instances[fmu.0].lock,
             to_wake: world.plan.tasks.chunks(64).map(|_| Cell::new(0)).collect(),
             clocks: RefCell::new(clocks),
-            on_ticks: RefCell::new(OnTicks::new(&world.plan, fmu)),
+            on_ticks: RefCell::new(OnTicks::new(world, fmu)),
             section: Cell::default(),
             waits: Waits::default(),
         }

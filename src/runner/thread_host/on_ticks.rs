@@ -3,10 +3,12 @@
 
 use super::PartitionHost;
 use crate::ffi::{Batch, ClockUpdate, Failure};
-use crate::plan::{self, FmuId, Plan};
+use crate::plan::{self, FmuId};
 use crate::record::findings::{Finding, Occurrence};
+use crate::runner::cables::{self, Outgoing};
 use crate::runner::values::{self, Output, Publishing};
 use crate::runner::visibility::Visibility;
+use crate::runner::world::World;
 
 /// Buffers of one thread for one instance, and what its callbacks have read since its activation began.
 pub struct OnTicks {
@@ -16,22 +18,25 @@ pub struct OnTicks {
 struct OnTick {
     clocks: Vec<usize>,
     values: Batch,
-    outputs: Vec<Output>,
+    cables: Outgoing,
+    single: Vec<Output>,
     /// The elements of `values` that are recorded.
     recorded: Vec<usize>,
     fresh: bool,
 }
 
 impl OnTicks {
-    pub(super) fn new(plan: &Plan, fmu: FmuId) -> OnTicks {
+    /// Room for what callbacks of `fmu` read.
+    pub(super) fn new(world: &World, fmu: FmuId) -> OnTicks {
         let buffers = |on_tick: &plan::OnTick| {
-            let (values, outputs) = values::get(plan, &on_tick.batch);
+            let (values, outputs) = values::get(&world.plan, &on_tick.batch);
+            let (cables, single) = cables::outgoing(world, &on_tick.batch, &values, outputs);
             let items = on_tick.batch.items.iter().enumerate();
             let recorded = items.flat_map(|(item, variable)| values.elements(item).take(variable.signals.len()));
             let (clocks, recorded) = (on_tick.clocks.clone(), recorded.collect());
-            OnTick { clocks, values, outputs, recorded, fresh: false }
+            OnTick { clocks, values, cables, single, recorded, fresh: false }
         };
-        OnTicks { all: plan.fmus[fmu.0].on_ticks().iter().map(buffers).collect() }
+        OnTicks { all: world.plan.fmus[fmu.0].on_ticks().iter().map(buffers).collect() }
     }
 
     /// Another activation begins.
@@ -74,7 +79,8 @@ impl PartitionHost {
             }
             let _counted = updates.get(&mut on_tick.values)?;
             on_tick.fresh = true;
-            for output in &on_tick.outputs {
+            on_tick.cables.publish(&on_tick.values);
+            for output in &on_tick.single {
                 if let Some(size) = output.publish(self.world, now, &on_tick.values) {
                     let (task, reference) = (self.task(), Some(output.reference));
                     let seen = Occurrence { task, reference, time: Some(self.time()), value: size as u64 };
