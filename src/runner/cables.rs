@@ -318,12 +318,7 @@ pub fn incoming(
 }
 
 /// The cables that begin at a batch, and what leaves it otherwise.
-pub fn outgoing(
-    world: &World,
-    planned: &plan::Batch,
-    values: &Batch,
-    outputs: Vec<Output>,
-) -> (Outgoing, Vec<Output>) {
+pub fn outgoing(world: &World, planned: &plan::Batch, values: &Batch, outputs: Vec<Output>) -> (Outgoing, Vec<Output>) {
     let single = outputs.into_iter().filter_map(|output| output.without_cables(world)).collect();
     (Outgoing::new(world, planned, values), single)
 }

@@ -4,6 +4,7 @@
 //! returned and its outputs were read. Nothing here looks at a clock, so a run repeats byte for byte.
 
 use super::activation::Activation;
+use super::halt::Halt;
 use super::reconfigure::Reconfigurable;
 use super::site::Site;
 use super::state;
@@ -17,9 +18,10 @@ use crate::plan::{self, TaskId};
 use crate::record::board::{Global, TaskWord};
 use crate::record::trace::{Note, NoteRing};
 use crate::schedule::{Agenda, Due, Timeline};
-use crate::time::ToNanos;
-use std::sync::atomic::AtomicBool;
+use crate::sys::crash::label_thread;
+use crate::time::{Nanos, ToNanos};
 use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
 /// What every activation of a task needs, side by side.
@@ -81,6 +83,24 @@ struct Moment {
     seconds: f64,
     /// Nanoseconds since the start of the run.
     since_start: u64,
+    nanos: ToNanos,
+}
+
+impl Moment {
+    /// Tells others, if the agenda has come to another instant, that nothing before it happens any more.
+    #[inline(always)] // in the one loop there is
+    fn follow(&mut self, agenda: &Agenda, begin: Nanos, complete: &AtomicU64) {
+        if self.instant == agenda.instant() {
+            return;
+        }
+        let time = agenda.due().time;
+        self.instant = agenda.instant();
+        self.seconds = time.seconds();
+        // Whatever the two are, the difference is right: no time is before the start.
+        self.since_start = (self.nanos.of(&time).0 as u64).wrapping_sub(begin.0 as u64);
+        // One nanosecond less, since nanoseconds are rounded.
+        complete.store(self.since_start.saturating_sub(1), Release);
+    }
 }
 
 /// Runs all activations up to the stop time, or until somebody asks for an end, and gives back what is left to be done.
@@ -92,8 +112,7 @@ pub fn run(
     timelines: Vec<Timeline>,
     reconfigurable: &[Reconfigurable],
 ) -> Vec<Timeline> {
-    let plan = &world.plan;
-    let begin = plan.start.nanos();
+    let begin = world.plan.start.nanos();
     let mut agenda = Agenda::new(timelines);
     let complete = world.board.global(Global::Complete);
     let reached = world.board.global(Global::Reached);
@@ -101,116 +120,45 @@ pub fn run(
     let mut stimuli = VirtualStimuli::new(world);
     let lane = |(task, activation)| Lane::new(world, TaskId(task), activation, hosts, reconfigurable);
     let mut lanes: Vec<Lane> = activations.iter_mut().enumerate().map(lane).collect();
-    let mut nanos = ToNanos::default();
     let mut moment = Moment::default();
     let mut served = None;
     let mut order = 0;
-    loop {
-        // A run that is taken up again is not left in the midst of an instant, so that each has one row in the recording.
-        let mut within = || {
-            let now = agenda.due().time;
-            world.saves && agenda.instant() > 0 && agenda.peek() == Some(now)
-        };
-        if world.ending() == Ending::Discard || (stop_request.load(Relaxed) != 0 && !within()) {
-            world.end(Ending::Discard);
-            break;
-        }
-        if !stimuli.wait(world, &mut agenda) {
-            break;
-        }
-        let Some(task) = agenda.take() else { break };
-        let Lane { activation, host, site, failed, rare } = &mut lanes[task.0];
-        let (host, site): (&'static PartitionHost, &'static Site) = (host, site);
-        let rare = rare.as_ref();
-        if rare.is_some_and(|rare| rare.delays) {
+    while goes_on(world, &mut agenda, stop_request)
+        && stimuli.wait(world, &mut agenda)
+        && let Some(task) = agenda.take()
+    {
+        let lane = &mut lanes[task.0];
+        if lane.has(|rare| rare.delays) {
             agenda.tell_next(task);
         }
-        let due = agenda.due();
-        let mut ends = false;
-        if rare.is_some_and(|rare| rare.reconfigured)
-            && let Some(own) = reconfigurable.iter().find(|own| own.fmu == host.fmu())
-        {
-            own.apply(world, host, due.time, || due.time);
-            ends = world.ending() == Ending::Discard;
-        }
-        if ends || failed.load(Relaxed) {
-            // Periodic releases after the end are none; pending ones are thrown away.
-            if due.dispatched.is_some() {
-                site.cells.count(TaskWord::Discarded, 1);
-            }
+        if !lane.may_run(world, agenda.due(), reconfigurable) {
             continue;
         }
-        if rare.is_some_and(|rare| rare.stimulated) && !activation.stimulate(world, due.time) {
-            site.cells.count(TaskWord::Discarded, 1);
-            continue;
+        moment.follow(&agenda, begin, complete);
+        if served.is_none_or(|served: &PartitionHost| !std::ptr::eq(served, lane.host)) {
+            set_thread_host(Some(lane.host));
+            served = Some(lane.host);
         }
-        if moment.instant != agenda.instant() {
-            // Whatever the two are, the difference is right: no time is before the start.
-            let since_start = (nanos.of(&due.time).0 as u64).wrapping_sub(begin.0 as u64);
-            moment = Moment { instant: agenda.instant(), seconds: due.time.seconds(), since_start };
-            // One nanosecond less, since nanoseconds are rounded.
-            complete.store(since_start.saturating_sub(1), Release);
-        }
-        if served.is_none_or(|served: &PartitionHost| !std::ptr::eq(served, host)) {
-            set_thread_host(Some(host));
-            served = Some(host);
-        }
-        crate::sys::crash::label_thread(task.0 as u64 + 1);
-        if rare.is_some_and(|rare| rare.tunable) {
+        if lane.has(|rare| rare.tunable) {
             world.tell_grid(task, agenda.grid(task));
         }
-        host.begin(site, due);
-        let trace = rare.filter(|rare| rare.traced).and(site.trace.as_ref());
-        let trace = trace.map(|ring| (ring, world.board.next_in_order()));
-        let result = activation.run(world, host, due, moment.seconds, &mut ());
-        // Still in the name of this activation.
-        host.returned_from_fmu();
-        if let Err(halt) = &result {
-            activation.fail();
-            halt.note(host);
+        let result = lane.activate(world, task, agenda.due(), moment.seconds);
+        if lane.has(|rare| rare.ticks) && lane.host.has_events() {
+            hand_on(world, lane.host, &mut agenda);
         }
-        host.end();
-        crate::sys::crash::label_thread(0);
-        let activated = activation.computed();
-        match activated {
-            true => site.cells.count(TaskWord::Activations, 1),
-            false => site.cells.count(TaskWord::Discarded, 1),
-        }
-        if let Some((ring, start)) = trace.filter(|_| activated) {
-            trace_activation(world, ring, start, due);
-        }
-        if rare.is_some_and(|rare| rare.ticks) && host.has_events() {
-            let since = due.time;
-            // Nothing is late in virtual time.
-            let stamp = |time| TickStamp { time, dispatched: world.wall(time), root: None };
-            host.take_events(|event| match event {
-                Event::Tick(target, time, root) => world.count(target, stamp(time), agenda.tick(target, time, root)),
-                Event::Arm(target, time, root) => {
-                    world.count_armed(target, stamp(time), agenda.arm(target, time, since, root));
-                }
-                Event::Retune(target, interval, from) => {
-                    agenda.retune(target, interval, from);
-                    world.tell_grid(target, agenda.grid(target));
-                }
-            });
-        }
-        if rare.is_some_and(|rare| rare.changing)
-            && let Some(interval) = activation.take_next()
+        if lane.has(|rare| rare.changing)
+            && let Some(interval) = lane.activation.take_next()
         {
             agenda.follow(task, interval, agenda.due().time);
         }
         order += 1;
-        while rare.is_some_and(|rare| rare.recorded)
-            && result.is_ok()
-            && !activation.sample(world, host, order, agenda.due())
-        {
-            // Nothing is lost in virtual time: wait for the supervisor to read.
-            std::thread::sleep(Duration::from_micros(100));
+        if lane.has(|rare| rare.recorded) && result.is_ok() {
+            lane.record(world, order, agenda.due());
         }
         reached.store(moment.since_start, Relaxed);
     }
     let early = world.ending() == Ending::Discard;
-    if let Some(stop) = plan.stop.filter(|_| !early) {
+    if let Some(stop) = world.plan.stop.filter(|_| !early) {
         reached.store(world.since_start(stop), Relaxed);
     }
     // After a regular end nothing waits but deadlines after the stop, which are nobody's loss.
@@ -219,6 +167,105 @@ pub fn run(
         state::discard(world, &mut timelines);
     }
     timelines
+}
+
+/// Whether nobody has asked for an end. A run that is taken up again is not left in the midst of an instant, so that each has
+/// one row in the recording.
+#[inline(always)] // in the one loop there is
+fn goes_on(world: &World, agenda: &mut Agenda, stop_request: &AtomicU64) -> bool {
+    let mut within = || {
+        let now = agenda.due().time;
+        world.saves && agenda.instant() > 0 && agenda.peek() == Some(now)
+    };
+    let ends = world.ending() == Ending::Discard || (stop_request.load(Relaxed) != 0 && !within());
+    if ends {
+        world.end(Ending::Discard);
+    }
+    !ends
+}
+
+/// Puts what the callbacks of an activation have brought about into the agenda.
+#[inline(always)] // in the one loop there is
+fn hand_on(world: &World, host: &PartitionHost, agenda: &mut Agenda) {
+    let since = agenda.due().time;
+    // Nothing is late in virtual time.
+    let stamp = |time| TickStamp { time, dispatched: world.wall(time), root: None };
+    host.take_events(|event| match event {
+        Event::Tick(target, time, root) => world.count(target, stamp(time), agenda.tick(target, time, root)),
+        Event::Arm(target, time, root) => {
+            world.count_armed(target, stamp(time), agenda.arm(target, time, since, root));
+        }
+        Event::Retune(target, interval, from) => {
+            agenda.retune(target, interval, from);
+            world.tell_grid(target, agenda.grid(target));
+        }
+    });
+}
+
+impl Lane<'_> {
+    /// Whether the task has something that only some have.
+    #[inline(always)]
+    fn has(&self, what: impl FnOnce(&Rare) -> bool) -> bool {
+        self.rare.as_ref().is_some_and(what)
+    }
+
+    /// Whether the activation `due` takes place: neither the run nor the instance has ended, and what stimuli have for it is
+    /// there.
+    #[inline(always)] // in the one loop there is
+    fn may_run(&mut self, world: &World, due: &Due, reconfigurable: &[Reconfigurable]) -> bool {
+        let mut ends = false;
+        if self.has(|rare| rare.reconfigured)
+            && let Some(own) = reconfigurable.iter().find(|own| own.fmu == self.host.fmu())
+        {
+            own.apply(world, self.host, due.time, || due.time);
+            ends = world.ending() == Ending::Discard;
+        }
+        if ends || self.failed.load(Relaxed) {
+            // Periodic releases after the end are none; pending ones are thrown away.
+            if due.dispatched.is_some() {
+                self.site.cells.count(TaskWord::Discarded, 1);
+            }
+            return false;
+        }
+        if self.has(|rare| rare.stimulated) && !self.activation.stimulate(world, due.time) {
+            self.site.cells.count(TaskWord::Discarded, 1);
+            return false;
+        }
+        true
+    }
+
+    /// Runs the activation `due`, which is so many `seconds`, and counts it.
+    #[inline(always)] // in the one loop there is
+    fn activate(&mut self, world: &'static World, task: TaskId, due: &Due, seconds: f64) -> Result<(), Halt> {
+        let Lane { host, site, .. } = *self;
+        label_thread(task.0 as u64 + 1);
+        host.begin(site, due);
+        let ring = if self.has(|rare| rare.traced) { site.trace.as_ref() } else { None };
+        let trace = ring.map(|ring| (ring, world.board.next_in_order()));
+        let result = self.activation.run(world, host, due, seconds, &mut ());
+        // Still in the name of this activation.
+        host.returned_from_fmu();
+        if let Err(halt) = &result {
+            self.activation.fail();
+            halt.note(host);
+        }
+        host.end();
+        label_thread(0);
+        let computed = self.activation.computed();
+        site.cells.count(if computed { TaskWord::Activations } else { TaskWord::Discarded }, 1);
+        if let Some((ring, start)) = trace.filter(|_| computed) {
+            trace_activation(world, ring, start, due);
+        }
+        result
+    }
+
+    /// Records the activation `due`. Nothing is lost in virtual time: waits for the supervisor to read.
+    #[inline(always)] // in the one loop there is
+    fn record(&self, world: &World, order: u64, due: &Due) {
+        while !self.activation.sample(world, self.host, order, due) {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
 }
 
 /// Notes that an activation began at `start`, and ends now.
