@@ -67,7 +67,9 @@
 //! | lane | tasks that may set the same variables | [`plan::LanePlan`] |
 //! | stimulus | a file whose rows feed inputs and tick clocks | [`stimulus`] |
 //! | word | a value as 64 bits, whatever its type | [`exchange::word`] |
-//! | cell, cable | where values lie between partitions; the way of one connection's values | [`exchange`], `runner::cables` |
+//! | unit | the FMU code of one task: it sets, computes and gets | `runner::unit` |
+//! | cable | where numbers travel that are read in the same calls, and set in the same calls | `runner::cables` |
+//! | cell | where the value of one connection lies: its initial one, or a string or binary | [`exchange::Latest`] |
 //! | board | shared memory in which the runner writes down what is measured, and the supervisor reads it | [`record::board`] |
 //! | column | one recorded scalar, or one element of an array | [`plan::SignalPlan`] |
 //! | moment | an activation worth remembering: the worst ones, overruns | [`record::moment`] |

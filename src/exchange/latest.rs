@@ -136,19 +136,19 @@ impl Latest {
 pub struct Words<'a>(pub(super) &'a [AtomicU64]);
 
 impl Words<'_> {
-    /// One of them.
+    /// The word at this place.
     #[inline]
     pub fn get(self, i: usize) -> u64 {
         self.0[i].load(Ordering::Relaxed)
     }
 
-    /// Several of them.
+    /// The words at these places.
     #[inline]
     pub fn several(self, range: Range<usize>) -> impl Iterator<Item = u64> {
         self.0[range].iter().map(|word| word.load(Ordering::Relaxed))
     }
 
-    /// Copies those from this one on: as many as there are doubles.
+    /// Copies the words from this one on: as many as there are doubles.
     #[inline]
     pub fn copy_to(self, first: usize, doubles: &mut [f64]) {
         let words = &self.0[first..][..doubles.len()];
@@ -158,7 +158,7 @@ impl Words<'_> {
         last.iter().zip(others).for_each(copy);
     }
 
-    /// Copies all of them, which are at most [`FEW`].
+    /// Copies all words, which are at most [`FEW`].
     ///
     /// # Panics
     /// When they are more, or not as many as the doubles.
@@ -168,7 +168,7 @@ impl Words<'_> {
         few(self.0, doubles, |word, double| double.set(f64::from_bits(word.load(Ordering::Relaxed))));
     }
 
-    /// How many there are.
+    /// How many words there are.
     #[inline]
     #[allow(clippy::len_without_is_empty, reason = "a value without words is not exchanged")]
     pub fn len(self) -> usize {
@@ -181,19 +181,19 @@ impl Words<'_> {
 pub struct NewWords<'a>(pub(super) &'a [AtomicU64]);
 
 impl NewWords<'_> {
-    /// Changes one of them.
+    /// Changes the word at this place.
     #[inline]
     pub fn set(self, i: usize, word: u64) {
         self.0[i].store(word, Ordering::Relaxed);
     }
 
-    /// The places of several of them: each changes one.
+    /// The places of several words: each changes one.
     #[inline]
     pub fn several(self, range: Range<usize>) -> impl Iterator<Item = impl FnOnce(u64)> {
         self.0[range].iter().map(|place| move |word| place.store(word, Ordering::Relaxed))
     }
 
-    /// Changes those from this one on to the bits of these.
+    /// Changes the words from this one on to the bits of these doubles.
     #[inline]
     pub fn copy_from(self, first: usize, doubles: &[f64]) {
         let words = &self.0[first..][..doubles.len()];
@@ -203,7 +203,7 @@ impl NewWords<'_> {
         last.iter().zip(others).for_each(copy);
     }
 
-    /// Changes all of them, which are at most [`FEW`], to the bits of these.
+    /// Changes all words, which are at most [`FEW`], to the bits of these doubles.
     ///
     /// # Panics
     /// When they are more, or not as many as the doubles.
@@ -212,7 +212,7 @@ impl NewWords<'_> {
         few(self.0, doubles, |word, double| word.store(double.to_bits(), Ordering::Relaxed));
     }
 
-    /// How many there are.
+    /// How many words there are.
     #[inline]
     #[allow(clippy::len_without_is_empty, reason = "a value without words is not exchanged")]
     pub fn len(self) -> usize {

@@ -27,7 +27,7 @@ pub struct TickStamp {
 }
 
 impl TickStamp {
-    /// As words.
+    /// The tick as words, for [`TickQueue`].
     pub fn to_words(self) -> [u64; WIDTH] {
         let [a, b, c] = self.time.to_words();
         [a, b, c, self.dispatched.0 as u64, self.root.map_or(0, |root| root.0 as u64 + 1)]
@@ -54,7 +54,7 @@ impl Deadline {
     /// Words that one takes.
     pub const WIDTH: usize = WIDTH + 3;
 
-    /// As words.
+    /// The deadline as words, which [`Deadline::from_words`] reads.
     pub fn to_words(self) -> [u64; Self::WIDTH] {
         let ([a, b, c, d, e], [f, g, h]) = (self.tick.to_words(), self.since.to_words());
         [a, b, c, d, e, f, g, h]

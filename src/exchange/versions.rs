@@ -77,7 +77,7 @@ pub enum Read {
 pub struct Missed {
     /// From when on it should have been visible.
     pub visible: Instant,
-    /// Which lane it is in.
+    /// The lane that the version is in.
     pub lane: usize,
 }
 
@@ -178,7 +178,7 @@ struct Found {
     stamp: Stamp,
     serial: u64,
     slot: usize,
-    /// It stands for one that is there no more.
+    /// The version that was looked for is there no more; this is the oldest one.
     instead: bool,
 }
 

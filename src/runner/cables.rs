@@ -92,7 +92,7 @@ struct Stretch {
 }
 
 impl Stretch {
-    /// Its words.
+    /// The words of the stretch.
     #[inline]
     fn words(&self) -> Range<usize> {
         self.word..self.word + self.elements.len()
@@ -185,7 +185,7 @@ impl End {
         self.fetch_some(version, values);
     }
 
-    /// The same when doubles are side by side on both sides.
+    /// [`End::fetch`] when doubles are side by side on both sides.
     #[inline(never)]
     fn fetch_some(&mut self, version: u64, values: &mut Batch) {
         if self.seen > 0
@@ -201,7 +201,7 @@ impl End {
         self.fetch_any(values);
     }
 
-    /// The same in general: for the first version, and again when the writer has overtaken a copy.
+    /// [`End::fetch`] in general: for the first version, and again when the writer has overtaken a copy.
     fn fetch_any(&mut self, values: &mut Batch) {
         let is_first = self.seen == 0;
         self.seen = self.cable.read_with(|words| {
@@ -226,7 +226,7 @@ impl End {
         self.publish_some(values);
     }
 
-    /// The same when doubles are side by side on both sides.
+    /// [`End::publish`] when doubles are side by side on both sides.
     #[inline(never)]
     fn publish_some(&self, values: &Batch) {
         if let [only @ Stretch { conversion: None, .. }] = &self.stretches[..]
@@ -238,7 +238,7 @@ impl End {
         self.publish_any(values);
     }
 
-    /// The same in general.
+    /// [`End::publish`] in general.
     fn publish_any(&self, values: &Batch) {
         self.cable.write_with(|words| {
             for stretch in &self.stretches {

@@ -161,7 +161,7 @@ pub fn initialise(
 struct Underway {
     /// From a run before, by FMU; `None`: it has gone on.
     kept: Vec<Option<Instance<Terminated>>>,
-    /// In Initialization Mode, by FMU; the same.
+    /// In Initialization Mode, by FMU; `None`: it has gone on.
     initializing: Vec<Option<Instance<Initialization>>>,
     ready: Vec<Ready>,
 }
@@ -277,7 +277,7 @@ fn set_up(
     Ok(instance)
 }
 
-/// Its columns have what a batch has of this item.
+/// Gives the recorded columns of an item the values that a batch has of it.
 fn record(world: &World, item: &plan::BatchItem, batch: &Batch, number: usize) {
     for (element, signal) in batch.elements(number).zip(&item.signals) {
         world.board.set_initial(*signal, batch.word(element));

@@ -27,9 +27,9 @@ pub struct Stopwatch<'a> {
     executed: &'a AtomicI64,
     began: Reading,
     entered: Reading,
-    /// When the model partition was entered, then how long it took.
+    /// When the unit of the task began to compute, then how long that took.
     ticks: u64,
-    /// Of that, what others had.
+    /// What others had of the time in which the unit computed.
     inside: Reading,
 }
 
@@ -113,19 +113,19 @@ impl Meter for Stopwatch<'_> {
 
 /// An activation that has ended.
 pub struct Ended {
-    /// Its activation time.
+    /// The activation time.
     pub time: Instant,
-    /// CLOCK_MONOTONIC, ns: its release, the thread's first instruction, the first FMI call, the last get.
+    /// The release on CLOCK_MONOTONIC, ns.
     pub release: i64,
-    /// (see there)
+    /// The thread's first instruction after its sleep, on the same clock, ns.
     pub woken: i64,
-    /// (see there)
+    /// The first FMI call, on the same clock, ns.
     pub start: i64,
-    /// (see there)
+    /// The end of the last get, on the same clock, ns.
     pub end: i64,
-    /// From the third to the last of these.
+    /// Where the time from the first FMI call to the last get went.
     pub within: Within,
-    /// How often it waited at the gate.
+    /// How often the thread waited at the gate.
     pub gate_waits: u32,
 }
 
@@ -138,7 +138,7 @@ impl Ended {
         (self.start - self.woken.max(self.release)).max(0)
     }
 
-    /// All of its [`parts`](Ended::parts).
+    /// From the release to the last get, ns: the sum of the [`parts`](Ended::parts).
     fn response(&self) -> i64 {
         let Within { execution, preempted, blocked, .. } = self.within;
         self.wakeup() + self.gate() + execution + preempted + blocked
@@ -184,8 +184,8 @@ pub struct Measure {
     worst: [Worst; By::Count as usize],
     last: Option<Last>,
     host: Option<Host>,
-    /// That time, of the last activation after which the thread has slept, until the next one tells it: that of the last one is
-    /// lost in a crash.
+    /// The host's own time in the last activation after which the thread has slept, until the next one tells it: that of the
+    /// last one is lost in a crash.
     host_before: Option<i64>,
     /// No activation has ended yet.
     fresh: bool,
@@ -210,7 +210,7 @@ struct Last {
 }
 
 impl Measure {
-    /// That of a task; to be called by its thread. `None`: nothing is measured.
+    /// Begins to measure a task; to be called by its thread. `None`: nothing is measured.
     pub fn of(world: &World, task: TaskId) -> Option<Measure> {
         let cells = world.board.causes(task)?;
         cells.set_counted(Asked::Begin, counted());

@@ -45,11 +45,11 @@ const HEAP: usize = 256 * 1024;
 pub struct PartitionThread {
     /// What all threads share.
     pub world: &'static World,
-    /// Which task.
+    /// The task of the thread.
     pub task: TaskId,
-    /// Its model partition and buffers.
+    /// The FMU code and the buffers of the task.
     pub activation: Activation,
-    /// Where its time goes; `None` until the start.
+    /// Where the time of activations goes; `None` until the start.
     pub measure: Option<Measure>,
     /// Told once: whether the thread is set up.
     pub ready: Sender<Result<SetUp, String>>,
@@ -57,11 +57,11 @@ pub struct PartitionThread {
 
 /// What a thread tells of itself when it is set up.
 pub struct SetUp {
-    /// Which task.
+    /// The task of the thread.
     pub task: TaskId,
-    /// Takes its priority.
+    /// Takes the priority from the thread.
     pub demotion: crate::sys::preemption::Demotion,
-    /// An address in its stack.
+    /// An address in the stack of the thread.
     pub stack: usize,
     /// What the system has refused, and what it can do without.
     pub unrefined: Option<SysError>,
@@ -399,7 +399,7 @@ fn failed(host: &PartitionHost, activation: &Activation, halt: &Halt) {
     halt.note(host);
 }
 
-/// It has executed for longer than its period.
+/// Notes that an activation has executed for longer than the period of its clock.
 #[cold]
 fn outlasts(own: &Own, due: &Due, execution: i64) {
     let (task, reference) = (Some(own.task), own.plan.clock());
@@ -407,7 +407,7 @@ fn outlasts(own: &Own, due: &Due, execution: i64) {
     own.world.board.fmu(own.plan.fmu).findings().note(Finding::OutlastsPeriod, seen);
 }
 
-/// Its tick came too late for its own time.
+/// Notes that an activation got another time, since its tick came too late for its own.
 #[cold]
 fn retimed(own: &Own, due: &Due) {
     own.cells.count(TaskWord::Retimed, 1);

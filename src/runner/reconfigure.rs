@@ -24,9 +24,9 @@ const LOOK: Duration = Duration::from_millis(2);
 
 /// One instance whose structural parameters can be set.
 pub struct Reconfigurable {
-    /// Which.
+    /// The instance.
     pub fmu: FmuId,
-    /// The calls.
+    /// What takes it through Reconfiguration Mode.
     pub calls: Reconfiguration,
 }
 

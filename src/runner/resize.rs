@@ -17,12 +17,12 @@ pub struct Resizable {
 }
 
 struct Array {
-    /// Its place among the batches that are read.
+    /// The batch that reads the array, by its place among those that are read.
     batch: usize,
     lengths: Vec<Length>,
-    /// Per element of the planned size: its place now.
+    /// The present place of each element of the planned size; `None`: the array has no such element now.
     places: Vec<Option<u32>>,
-    /// Its first value among the recorded ones; `None`: it is not recorded.
+    /// The column of the first element among the recorded values; `None`: the array is not recorded.
     column: Option<usize>,
 }
 

@@ -5,22 +5,22 @@ use crate::record::board::{Board, Metric, TaskCells};
 use crate::record::histogram::Recorder;
 use crate::record::trace::NoteRing;
 
-/// Those of one task.
+/// Where the activations of one task leave their marks.
 pub struct Site {
-    /// Whose they are.
+    /// The task.
     pub task: TaskId,
-    /// Its words.
+    /// Its counters and times.
     pub cells: TaskCells<'static>,
-    /// Lock hold times.
+    /// The histogram of its lock hold times.
     pub hold: Recorder<'static>,
     /// Where activations are noted; `None` in virtual time when nothing is traced.
     pub notes: Option<NoteRing<'static>>,
-    /// The same for everything else that a trace shows; `None`: nowhere.
+    /// Where everything else that a trace shows is noted; `None`: nowhere.
     pub trace: Option<NoteRing<'static>>,
 }
 
 impl Site {
-    /// That of a task.
+    /// Looks the places of a task up.
     pub fn new(board: Board<'static>, plan: &Plan, task: TaskId) -> Site {
         let (cells, notes) = (board.task(task), board.notes(task));
         let trace = notes.filter(|_| plan.trace.mode != TraceMode::Off);

@@ -24,9 +24,9 @@ pub struct Stimulated {
     items: Vec<Item>,
 }
 
-/// An input.
+/// An input that a stimulus feeds.
 struct Item {
-    /// Index of its batch.
+    /// The batch that the input is in, by its index among those of the task.
     batch: usize,
     item: usize,
     /// Elements that no column feeds have their start values: it is set as soon as one element has a value, else when all
@@ -34,7 +34,7 @@ struct Item {
     partial: bool,
     /// Columns, and the elements of the batch that they are for.
     elements: Vec<(usize, usize, VariableType)>,
-    /// It is among those that are set.
+    /// The input is among those that are set.
     enabled: bool,
 }
 
@@ -118,7 +118,7 @@ pub fn ticks_known_until(world: &World) -> Option<Instant> {
     untils.filter(|until| until.is_finite()).filter_map(Instant::from_f64).min()
 }
 
-/// Which column ticks a task.
+/// The stimulus that ticks a task, and which of its columns of ticks does.
 fn ticked_by(plan: &Plan, task: TaskId) -> Option<(usize, usize)> {
     match plan.tasks[task.0].release {
         crate::plan::Release::Stimulus { stimulus, tick } => Some((stimulus, tick)),

@@ -67,14 +67,14 @@ struct Outside {
 pub struct PartitionHost {
     world: &'static World,
     fmu: FmuId,
-    /// Of the task whose activation this is; `None` outside of activations.
+    /// Where the activation under way leaves its marks; `None` outside of activations.
     site: Cell<Option<&'static Site>>,
-    /// Of the task whose time it is: of this activation or of the last one; `None`: that is `time`.
+    /// Where the time of the activation under way, or of the last one, stands; `None`: what happens is at `time`.
     timed_by: Cell<Option<&'static Site>>,
     time: Cell<Instant>,
     /// The instance has clocks that activations can tick or arm.
     ticks: bool,
-    /// That activation, or the last one; of an instance that ticks.
+    /// The activation under way, or the last one, of an instance that [`ticks`](PartitionHost::ticks).
     due: Cell<Option<Due>>,
     member: LockMember,
     lock: &'static PreemptionLock,
@@ -175,7 +175,7 @@ impl PartitionHost {
         }
     }
 
-    /// Whose activation this is; `None` outside of activations.
+    /// The task whose activation is under way; `None` outside of activations.
     fn task(&self) -> Option<TaskId> {
         self.site.get().map(|site| site.task)
     }

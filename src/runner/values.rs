@@ -92,14 +92,14 @@ pub struct Input {
     route: Route,
     /// The version that the batch has.
     seen: u64,
-    /// Of a delayed connection, while activations set it.
+    /// How activations look at a delayed connection; `None` in Initialization Mode and for an immediate one.
     delayed: Option<Delayed>,
 }
 
 /// A task's look at a delayed connection.
 struct Delayed {
     reader: Reader,
-    /// Which of the connection's consumers it is.
+    /// The task, by its place among the connection's consumers.
     consumer: usize,
 }
 

@@ -30,7 +30,7 @@ use super::{values, visibility};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Ending {
-    /// They do not.
+    /// They stay: the run goes on.
     No = 0,
     /// The stop time has come and everything before it is done.
     Finished = 1,
@@ -38,19 +38,19 @@ pub enum Ending {
     Discard = 2,
 }
 
-/// Everything that is shared.
+/// What the threads of a run share.
 pub struct World {
-    /// The plan.
+    /// The plan that is run.
     pub plan: Plan,
     /// Simulation time of the start instant: the plan's start, or where a run was left that this one goes on with.
     pub begin: Instant,
-    /// The same in nanoseconds.
+    /// [`World::begin`] in nanoseconds.
     pub(super) begin_nanos: Nanos,
     /// The state is saved at the end: what waits then is kept.
     pub saves: bool,
     /// The memory shared with the supervisor.
     pub board: Board<'static>,
-    /// Per instance.
+    /// What the threads of an instance share, by [`FmuId`].
     pub instances: Vec<InstanceState>,
     /// Per task, each on cache lines of its own: threads on other cores write to them all the time.
     pub tasks: Vec<CachePadded<TaskState>>,
@@ -84,9 +84,9 @@ pub struct World {
     pub(super) start: AtomicI64,
 }
 
-/// One instance.
+/// What the threads of one instance share.
 pub struct InstanceState {
-    /// Its preemption lock.
+    /// The preemption lock of the instance.
     pub lock: PreemptionLock,
     /// Who may run next, without real-time scheduling.
     pub turns: Turns,
@@ -103,11 +103,11 @@ pub struct InstanceState {
 /// Words of a changed interval.
 const RETUNED: usize = 5;
 
-/// One task.
+/// What others tell the thread of one task, and it tells them.
 pub struct TaskState {
-    /// What its thread sleeps on.
+    /// What the thread of the task sleeps on.
     pub wake: WakeWord,
-    /// Ticks for it.
+    /// Ticks for the task.
     pub ticks: TickQueue,
     /// The deadline of a countdown clock, newest version (a [`Deadline`] as words).
     pub armed: Latest,
@@ -124,22 +124,23 @@ pub struct TaskState {
     /// A bit for each output clock of its instance: it has ticked in the activation under way. Set under the lock of the
     /// instance by whoever reads the clock, which may be a partition that has preempted this one.
     pub has_ticked: Box<[AtomicU64]>,
-    /// Of a periodic clock: an instant of its grid, and the interval (`super::visibility`).
+    /// The grid of a periodic clock: an instant of it, and the interval (`super::visibility`).
     pub grid: Latest,
-    /// Simulation time of its current or next activation, ns; `i64::MAX`: there is none; `i64::MIN`: it is about to look.
+    /// Simulation time of the task's current or next activation, ns; `i64::MAX`: there is none; `i64::MIN`: its thread is about
+    /// to look.
     pub next: AtomicI64,
-    /// Its thread has left its loop.
+    /// The thread of the task has left its loop.
     pub finished: AtomicBool,
-    /// Index into [`World::cores`].
+    /// The core of the task: index into [`World::cores`].
     pub core: usize,
-    /// Its place among the tasks of its core, most urgent first.
+    /// The place of the task among those of its core, most urgent first.
     pub place: usize,
-    /// Tasks of its core that have its FIFO priority and stand before it in the order of the plan, most urgent first; none without
+    /// Tasks of the same core and FIFO priority that stand before this one in the order of the plan, most urgent first; none without
     /// `SCHED_FIFO`.
     pub ahead: Box<[TaskId]>,
-    /// Which of the priorities that several levels of its instance share is its own; `None`: it shares none.
+    /// Which of the priorities that several levels of the instance share is that of the task; `None`: none of them.
     pub shared: Option<usize>,
-    /// Its kind of clock: only a countdown clock is armed, only a tunable one gets another interval.
+    /// The kind of clock that releases the task: only a countdown clock is armed, only a tunable one gets another interval.
     pub kind: Option<IntervalVariability>,
 }
 
@@ -204,10 +205,10 @@ impl TaskState {
     }
 }
 
-/// One core in use.
+/// What the threads of one core share.
 #[derive(Debug)]
 pub struct CoreState {
-    /// Its tasks, most urgent first.
+    /// The tasks of the core, most urgent first.
     pub tasks: Vec<TaskId>,
     /// A bit per place: that task was given mail (ticks, a deadline, an interval), and its thread, which looks for none before,
     /// has not noticed yet.

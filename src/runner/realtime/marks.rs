@@ -6,16 +6,16 @@ use crate::schedule::Timeline;
 use crate::time::{Fraction, Nanos};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Of one task.
+/// What the thread of a task remembers of its activations to tell jitter and overruns.
 pub struct Marks {
-    /// Its period, as far as the thread knows.
+    /// The period of the task, as far as the thread knows.
     pub period: Period,
     /// Release and start of the activation before.
     previous: Option<(i64, i64)>,
 }
 
 impl Marks {
-    /// Of a task that was not activated yet.
+    /// The marks of a task that was not activated yet.
     pub fn new(timeline: &Timeline) -> Marks {
         Marks { period: Period::of(timeline), previous: None }
     }
@@ -33,7 +33,7 @@ impl Marks {
     }
 }
 
-/// Of a clock without a period: how near to one another two releases were.
+/// Keeps how near to one another two releases of a clock without a period were at the least.
 fn keep_shortest(own: &Own, between: i64) {
     let (word, seen) = (own.cells.word(TaskWord::ShortestInterval), between.max(0) as u64 + 1);
     let shortest = word.load(Relaxed);

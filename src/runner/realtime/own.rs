@@ -11,41 +11,41 @@ use crate::runner::thread_host::PartitionHost;
 use crate::runner::world::{CoreState, InstanceState, TaskState, World};
 use crate::sys::prefetch::{prefetch, prefetch_all};
 
-/// One task's.
+/// What the thread of a task needs in every activation.
 #[derive(Clone, Copy)]
 pub struct Own {
     /// What all threads share.
     pub world: &'static World,
-    /// Which task.
+    /// The task of the thread.
     pub task: TaskId,
-    /// Its plan.
+    /// The plan of the task.
     pub plan: &'static TaskPlan,
-    /// What others tell it.
+    /// What others tell the thread.
     pub state: &'static TaskState,
-    /// Where its activations leave their marks.
+    /// Where activations leave their marks.
     pub site: &'static Site,
-    /// Its words.
+    /// The counters and times of the task.
     pub cells: TaskCells<'static>,
-    /// Where each of its activations leaves two notes.
+    /// Where each activation leaves two notes.
     pub notes: NoteRing<'static>,
-    /// Its instance.
+    /// The instance that the task belongs to.
     pub instance: &'static InstanceState,
-    /// Its core.
+    /// The core of the task.
     pub core: &'static CoreState,
     /// Without real-time priorities.
     pub cooperative: bool,
-    /// Where its thread stays; `None`: anywhere.
+    /// The core that the thread is pinned to; `None`: it runs anywhere.
     pub cpu: Option<usize>,
-    /// So long before a release it polls, ns.
+    /// So long before a release the thread polls, ns.
     pub spin: i64,
-    /// Its interval may change.
+    /// The interval of the clock may change.
     pub tunable: bool,
-    /// Datagrams tick it.
+    /// Datagrams release the task.
     pub from_outside: bool,
 }
 
 impl Own {
-    /// That of a task.
+    /// Looks all of it up for the thread of `task`.
     pub fn of(world: &'static World, task: TaskId) -> Own {
         let (plan, state, site) = (&world.plan.tasks[task.0], &world.tasks[task.0], &world.sites[task.0]);
         let notes = site.notes.expect("there is a ring in real time");

@@ -25,7 +25,7 @@ pub struct VirtualStimuli {
 }
 
 impl VirtualStimuli {
-    /// Those of the plan.
+    /// The stimuli of the plan.
     pub fn new(world: &'static World) -> VirtualStimuli {
         let ticked = |task: usize| ticked_by(&world.plan, TaskId(task)).map(|(s, tick)| (TaskId(task), s, tick));
         let feeds: Vec<_> = (0..world.plan.stimuli.len()).map(|stimulus| world.board.stimulus(stimulus)).collect();

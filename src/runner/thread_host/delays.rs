@@ -11,9 +11,9 @@ use crate::time::Fraction;
 /// Buffers for one question, and the answers.
 pub(super) struct Delays {
     get: GetIntervals,
-    /// Of the clocks that are asked.
+    /// The value references of the clocks that are asked.
     references: Vec<u32>,
-    /// Of the elements that are asked: index among the FMU's output clocks.
+    /// The elements that are asked, by their index among the FMU's output clocks.
     asked: Vec<usize>,
     amounts: Vec<f64>,
     counters: Vec<u64>,

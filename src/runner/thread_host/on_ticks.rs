@@ -49,7 +49,8 @@ impl OnTicks {
         self.all.iter().flat_map(|on_tick| on_tick.recorded.iter().map(|&element| on_tick.values.word(element)))
     }
 
-    /// Of the 64 recorded values of this word, where those here begin with number `first`: a bit for each that was not read.
+    /// A bit for each of the 64 recorded values of this word that was not read, where those of callbacks begin with number
+    /// `first`.
     pub fn absent(&self, first: usize, word: usize) -> u64 {
         let mut bits = 0;
         let mut column = first;
