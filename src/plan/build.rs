@@ -9,7 +9,7 @@ use super::inputs::initial;
 use super::resolved::Resolved;
 use super::{FmuId, HostFacts, HostPlan, Plan, TracePlan, host, instances, interfaces, priorities, tasks};
 use crate::fmu::description::ModelDescription;
-use crate::rig::{Problem, Rig};
+use crate::rig::{At, Problem, Rig};
 use crate::time::Instant;
 use std::fmt;
 use std::path::PathBuf;
@@ -25,6 +25,17 @@ pub struct FmuInput<'a> {
     pub resources: Option<String>,
     /// What the user named.
     pub path: PathBuf,
+}
+
+/// A file of a stimulus as opening it gave it, at the same index as in [`Rig::stimuli`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct StimulusInput {
+    /// The file that was opened: where there is no `signals.csv`, another recording.
+    pub file: PathBuf,
+    /// Names of the columns after the time, with their places in that file.
+    pub columns: Vec<At<String>>,
+    /// Rows per second of simulation time, as the first rows have it.
+    pub rate: f64,
 }
 
 /// Start and stop of a run.
@@ -48,19 +59,25 @@ impl fmt::Display for PlanError {
 
 impl std::error::Error for PlanError {}
 
-/// Resolves a rig. `inputs` has one entry for each of the rig's FMUs, in the same order.
+/// Resolves a rig. `inputs` has one entry for each of the rig's FMUs, in the same order, and `stimuli` one for each of its
+/// stimuli; of a stimulus that nobody has opened nothing is fed.
 ///
 /// # Panics
 ///
-/// When it has another number of entries.
-pub fn build(rig: &Rig, inputs: &[FmuInput], machine: &HostFacts) -> Result<Plan, PlanError> {
+/// When `inputs` has another number of entries.
+pub fn build(
+    rig: &Rig,
+    inputs: &[FmuInput],
+    stimuli: &[StimulusInput],
+    machine: &HostFacts,
+) -> Result<Plan, PlanError> {
     assert_eq!(rig.fmus.len(), inputs.len(), "one input for each FMU of the rig");
     let mut findings = Findings::new(rig);
     let fmus = DescribedFmu::all(rig, inputs, &mut findings);
     interfaces::check(&fmus, rig.mode, &mut findings);
     let times = timetable(rig, &fmus, &mut findings);
     let cpus = host::cores(rig, &fmus, machine, &mut findings);
-    let resolved = Resolved::new(rig, &fmus, &times, &mut findings);
+    let resolved = Resolved::new(rig, &fmus, stimuli, &times, &mut findings);
     let order = priorities::order(&resolved, &cpus, machine, &mut findings);
     let initial = initial::plan(&resolved, &mut findings);
     findings.refuse()?;

@@ -41,7 +41,7 @@ pub mod table;
 mod tasks;
 
 use build::Timetable;
-pub use build::{FmuInput, PlanError, build};
+pub use build::{FmuInput, PlanError, StimulusInput, build};
 pub use clocks::causes::roots;
 pub use connections::{conversion, timing};
 pub use host::{FifoReach, HostFacts};

@@ -1,6 +1,6 @@
 //! The rig with every name in it found: what the order of the tasks, and what each of them does, is worked out from.
 
-use super::Timetable;
+use super::{StimulusInput, Timetable};
 use super::clocks::{Clocks, candidates, clocked_clocks, triggers};
 use super::connections::links::{self, Links};
 use super::described::DescribedFmu;
@@ -29,9 +29,15 @@ pub(super) struct Resolved<'a> {
 }
 
 impl<'a> Resolved<'a> {
-    pub fn new(rig: &'a Rig, fmus: &'a [DescribedFmu], times: &Timetable, findings: &mut Findings) -> Resolved<'a> {
+    pub fn new(
+        rig: &'a Rig,
+        fmus: &'a [DescribedFmu],
+        stimuli: &[StimulusInput],
+        times: &Timetable,
+        findings: &mut Findings,
+    ) -> Resolved<'a> {
         let candidates = candidates::of_input_clocks(rig, fmus, findings);
-        let stimuli = stimuli::resolve(rig, fmus, &candidates, findings);
+        let stimuli = stimuli::resolve(rig, stimuli, fmus, &candidates, findings);
         let clocks = triggers::connect(rig, fmus, stimuli.ticking(candidates), times, findings);
         findings.notes.extend(clocked_clocks::notes(fmus, &clocks, times));
         let starts: Vec<Starts> = fmus.iter().map(|fmu| start_values::resolve(fmu, findings)).collect();

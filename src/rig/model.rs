@@ -374,8 +374,7 @@ impl std::fmt::Display for DatagramAddress {
 /// `[[stimulus]]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigStimulus {
-    /// `file`, or `signals.csv` in the folder that `recording` names; relative to the working directory. Where there is only
-    /// another recording, whoever opens it puts its name here.
+    /// `file`, or `signals.csv` in the folder that `recording` names; relative to the working directory.
     pub file: At<PathBuf>,
     /// The file is what an earlier run has recorded: what is no input of this rig is left out.
     pub recording: bool,
@@ -383,17 +382,6 @@ pub struct RigStimulus {
     pub interpolation: Interpolation,
     /// `columns`: what is fed and the name of the column that feeds it; `None`: columns have the names of what they feed.
     pub columns: Option<Vec<(At<Endpoint>, At<String>)>>,
-    /// What the file's beginning says. Not from the rig file: whoever opens the file puts it here; `None`: nobody has.
-    pub header: Option<StimulusHeader>,
-}
-
-/// The beginning of a stimulus's file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StimulusHeader {
-    /// Names of the columns after the time, with their places in that file.
-    pub columns: Vec<At<String>>,
-    /// Rows per second of simulation time, as the first rows have it.
-    pub rate: f64,
 }
 
 impl Rig {

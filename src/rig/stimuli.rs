@@ -37,7 +37,7 @@ pub(super) fn read_stimulus(section: Section, folder: &Path, rig: &Rig) -> Optio
     let recording = key == "recording";
     let file = folder.join(path.value);
     let file = if recording { file.join(RECORDED) } else { file };
-    Some(RigStimulus { file: At { value: file, place: path.place }, recording, interpolation, columns, header: None })
+    Some(RigStimulus { file: At { value: file, place: path.place }, recording, interpolation, columns })
 }
 
 /// What is fed, and by which column.
@@ -83,7 +83,6 @@ mod tests {
             recording: false,
             interpolation: Interpolation::Hold,
             columns: None,
-            header: None,
         };
         assert_eq!(rig.stimuli, [expected]);
         let rig =

@@ -6,7 +6,8 @@
 use super::cell;
 use crate::plan::StimulusPlan;
 use crate::recording::{self, Dialect, ReadError, Recording};
-use crate::rig::{At, Place, Problem, StimulusHeader};
+use crate::plan::StimulusInput;
+use crate::rig::{At, Place, Problem};
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,7 @@ pub enum Kind {
 }
 
 /// What the beginning of a file says.
-pub fn header(input: impl BufRead, file: &Path, kind: Kind) -> Result<StimulusHeader, Problem> {
+pub fn header(input: impl BufRead, file: &Path, kind: Kind) -> Result<StimulusInput, Problem> {
     let problem = |error| problem(file, error);
     let mut recording = open(input, kind).map_err(problem)?;
     let header = recording.header();
@@ -59,7 +60,7 @@ pub fn header(input: impl BufRead, file: &Path, kind: Kind) -> Result<StimulusHe
         }
     }
     let rate = (f64::from(rows) - 1.0) / (last - first.unwrap_or(0.0));
-    Ok(StimulusHeader { columns, rate: if rate.is_finite() && rate > 0.0 { rate } else { 0.0 } })
+    Ok(StimulusInput { file: file.to_owned(), columns, rate: if rate.is_finite() && rate > 0.0 { rate } else { 0.0 } })
 }
 
 fn open<R: BufRead>(input: R, kind: Kind) -> Result<Recording<R>, ReadError> {

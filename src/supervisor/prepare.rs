@@ -88,21 +88,14 @@ impl Prepared {
 
 /// Reads the rig, opens its FMUs, and makes the plan.
 pub fn plan(options: &Options, events: &EventSink) -> Result<Prepared, Error> {
-    let mut rig = read_rig(&options.file)?;
-    rig.controlled = options.control;
-    if let Some(mode) = options.mode {
-        rig.mode = mode;
-    }
-    if let Some(stop) = options.stop_time {
-        rig.stop_time = Some(At::unplaced(stop));
-    }
+    let rig = wanted_rig(options)?;
     let cache = match &options.cache {
         Some(folder) => Cache::at(folder),
         None => Cache::user().map_err(Error::NoCache)?,
     };
     let cache = cache.until(options.stop.clone());
     let fmus = rig.fmus.iter().map(|fmu| open_named(&rig, fmu, &cache, events)).collect::<Result<Vec<_>, _>>()?;
-    let stimuli = stimuli::open(&mut rig)?;
+    let (stimuli, opened): (Vec<_>, Vec<_>) = stimuli::open(&rig)?.into_iter().unzip();
     let inputs: Vec<FmuInput> = fmus
         .iter()
         .map(|(unpacked, description, library)| FmuInput {
@@ -116,8 +109,7 @@ pub fn plan(options: &Options, events: &EventSink) -> Result<Prepared, Error> {
         Some(host) => host.clone(),
         None => Host::look((rig.mode == Mode::RealTime).then_some(rig.host.fifo_priorities.value.1))?,
     };
-    let mut plan = plan::build(&rig, &inputs, &host.facts()).map_err(Error::Plan)?;
-    plan.notes.extend(cache.note().map(str::to_owned));
+    let plan = plan::build(&rig, &inputs, &opened, &host.facts()).map_err(Error::Plan)?;
     for (option, wanted) in [("--save-state", &options.save_state), ("--restore-state", &options.restore_state)] {
         if wanted.is_some() {
             plan::check_states(&rig, &inputs, option).map_err(Error::Plan)?;
@@ -128,7 +120,10 @@ pub fn plan(options: &Options, events: &EventSink) -> Result<Prepared, Error> {
     if options.stop.is_asked() {
         return Err(Error::Interrupted);
     }
-    let resumed = options.restore_state.as_deref().map(|file| saved::read(file, &mut plan)).transpose()?;
+    let resumed = options.restore_state.as_deref().map(|file| saved::read(file, &plan)).transpose()?;
+    let (resumed, changed) = resumed.map_or((None, Vec::new()), |(snapshot, notes)| (Some(snapshot), notes));
+    let own = cache.note().map(str::to_owned).into_iter();
+    let plan = Plan { notes: plan.notes.into_iter().chain(own).chain(changed).collect(), ..plan };
     let descriptions = fmus.into_iter().map(|(_, description, _)| description).collect();
     let socket = |trigger: RigTrigger| match trigger.source {
         TriggerSource::Datagrams(datagrams) => Some(datagrams.address),
@@ -190,6 +185,17 @@ fn culprit(fmu: &RigFmu, error: &Error) -> Place {
         _ => None,
     };
     definition.map_or(fmu.path.place, |(name, _)| name.place)
+}
+
+/// The rig of the file, with what is wanted otherwise.
+fn wanted_rig(options: &Options) -> Result<Rig, Error> {
+    let rig = read_rig(&options.file)?;
+    Ok(Rig {
+        controlled: options.control,
+        mode: options.mode.unwrap_or(rig.mode),
+        stop_time: options.stop_time.map(At::unplaced).or(rig.stop_time),
+        ..rig
+    })
 }
 
 fn read_rig(file: &Path) -> Result<Rig, Error> {

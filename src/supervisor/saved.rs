@@ -11,9 +11,9 @@ use std::fs::{self, File};
 use std::io::{Read, Seek};
 use std::path::Path;
 
-/// The state in a file, if a run of this plan can go on from it. What need not be the same, but is worth knowing, becomes
-/// a note of the plan.
-pub fn read(file: &Path, plan: &mut Plan) -> Result<Snapshot, Error> {
+/// The state in a file, if a run of this plan can go on from it; and notes about what need not be the same, but is worth
+/// knowing.
+pub fn read(file: &Path, plan: &Plan) -> Result<(Snapshot, Vec<String>), Error> {
     let refuse = |message: String| Err(Error::State(file.to_owned(), message));
     // A device may never end, and a pipe never begin. Folders get the system's own message below.
     if fs::metadata(file).is_ok_and(|it| !it.is_file() && !it.is_dir()) {
@@ -40,12 +40,12 @@ pub fn read(file: &Path, plan: &mut Plan) -> Result<Snapshot, Error> {
             "its run was left at {time} s, and the stop time is {stop} s: nothing would run; set a later one with --stop-time"
         ));
     }
-    for fmu in snapshot.identity.other_start_values(&now) {
-        let file = file.display();
-        plan.notes
-            .push(format!("fmu `{fmu}`: its start values in the rig changed since {file} was saved; the state's hold"));
-    }
-    Ok(snapshot)
+    let changed = snapshot.identity.other_start_values(&now).into_iter();
+    let file = file.display();
+    let notes = changed
+        .map(|fmu| format!("fmu `{fmu}`: its start values in the rig changed since {file} was saved; the state's hold"))
+        .collect();
+    Ok((snapshot, notes))
 }
 
 /// Whether the file can be written, as far as that can be known before the run.

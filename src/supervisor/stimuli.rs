@@ -11,8 +11,8 @@ pub use source::Source;
 
 use super::shared::Shared;
 use super::{Error, Prepared};
-use crate::plan::{Mode, Plan, PlanError};
-use crate::rig::{Problem, Rig};
+use crate::plan::{Mode, Plan, PlanError, StimulusInput};
+use crate::rig::{Problem, Rig, RigStimulus};
 use crate::stimulus::{self, Rows};
 use std::fs::File;
 use std::io::BufReader;
@@ -30,18 +30,15 @@ fn refuse(problem: Problem) -> Error {
     Error::Plan(PlanError { problems: vec![problem] })
 }
 
-/// Opens all of them, and tells the rig what their headers say.
-pub fn open(rig: &mut Rig) -> Result<Vec<Source>, Error> {
-    let mut sources = Vec::new();
-    for stimulus in &mut rig.stimuli {
-        let place = stimulus.file.place;
-        let source = Source::open(stimulus).map_err(|message| refuse(Problem::new(&rig.file, place, message)))?;
-        stimulus.file.value = source.path.clone();
-        let header = source.reader().and_then(|input| stimulus::header(input, &source.path, source.kind));
-        stimulus.header = Some(header.map_err(refuse)?);
-        sources.push(source);
-    }
-    Ok(sources)
+/// Opens the stimuli of a rig, and reads what their beginnings say.
+pub fn open(rig: &Rig) -> Result<Vec<(Source, StimulusInput)>, Error> {
+    let open = |stimulus: &RigStimulus| {
+        let refused = |message| refuse(Problem::new(&rig.file, stimulus.file.place, message));
+        let source = Source::open(stimulus).map_err(refused)?;
+        let opened = source.reader().and_then(|input| stimulus::header(input, &source.path, source.kind));
+        Ok((source, opened.map_err(refuse)?))
+    };
+    rig.stimuli.iter().map(open).collect()
 }
 
 /// Looks at the first rows of all of them.

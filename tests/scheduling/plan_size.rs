@@ -75,7 +75,7 @@ fn planning(clocks: usize) -> Duration {
     };
     let host = HostFacts { allowed_cpus: vec![0], ..HostFacts::default() };
     let start = processor_time();
-    let plan = plan::build(&rig, &[input], &host).unwrap();
+    let plan = plan::build(&rig, &[input], &[], &host).unwrap();
     let shown = table::render(&plan);
     let time = processor_time() - start;
     assert_eq!((plan.tasks.len(), plan.connections.len()), (clocks, WIDTH * clocks));
@@ -111,7 +111,7 @@ fn planning_fmus(fmus: usize, mode: &str) -> Duration {
     let host = HostFacts { allowed_cpus: vec![0], ..HostFacts::default() };
     let inputs = vec![input; fmus];
     let start = processor_time();
-    let plan = plan::build(&rig, &inputs, &host).unwrap();
+    let plan = plan::build(&rig, &inputs, &[], &host).unwrap();
     let time = processor_time() - start;
     assert_eq!((plan.tasks.len(), plan.connections.len()), (fmus, fmus - 1));
     assert_eq!(plan.tasks[0].fmu.0, fmus - 1, "producers come first");

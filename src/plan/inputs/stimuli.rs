@@ -11,8 +11,8 @@ use crate::plan::findings::Findings;
 use crate::plan::priorities::Order;
 use crate::plan::resolved::Resolved;
 use crate::plan::tasks::batches::{has_input_clock, has_start, start_of};
-use crate::plan::{BatchItem, FedClock, FedElement, FedValue, Release, StimulusPlan, TaskId};
-use crate::rig::{At, Endpoint, Interpolation, Place, Problem, Rig, RigStimulus, StimulusHeader, suggestion};
+use crate::plan::{BatchItem, FedClock, FedElement, FedValue, Release, StimulusInput, StimulusPlan, TaskId};
+use crate::rig::{At, Endpoint, Interpolation, Place, Problem, Rig, RigStimulus, suggestion};
 use std::collections::{BTreeSet, HashMap};
 
 /// Words that the rows which are read ahead may take: 8 MiB.
@@ -65,7 +65,13 @@ enum ColumnTarget {
 }
 
 /// Finds what each column of all stimuli feeds.
-pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], candidates: &[Candidate], findings: &mut Findings) -> Stimuli {
+pub fn resolve(
+    rig: &Rig,
+    opened: &[StimulusInput],
+    fmus: &[DescribedFmu],
+    candidates: &[Candidate],
+    findings: &mut Findings,
+) -> Stimuli {
     let mut all = Stimuli { plans: Vec::new(), inputs: Vec::new(), ticked: Vec::new() };
     // What is fed already: by which column of which file.
     let mut taken: HashMap<(usize, usize, usize), String> = HashMap::new();
@@ -81,14 +87,15 @@ pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], candidates: &[Candidate], findi
         };
         let mut ticked = Vec::new();
         // Nobody has opened the file: there is no run either.
-        let Some(header) = &own.header else {
+        let Some(opened) = opened.get(stimulus) else {
             all.plans.push(plan);
             all.ticked.push(ticked);
             continue;
         };
-        plan.cells = 1 + header.columns.len();
+        plan.file = opened.file.display().to_string();
+        plan.cells = 1 + opened.columns.len();
         let mut wrong = 0;
-        let uses = uses(rig, own, header, findings);
+        let uses = uses(rig, own, opened, findings);
         let columns = uses.len();
         for (seen, used) in uses.into_iter().enumerate() {
             if wrong == TOLD {
@@ -139,7 +146,7 @@ pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], candidates: &[Candidate], findi
                 }
             }
         }
-        finish(&mut plan, own, header, findings);
+        finish(&mut plan, own, opened, findings);
         all.plans.push(plan);
         all.ticked.push(ticked);
     }
@@ -147,13 +154,13 @@ pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], candidates: &[Candidate], findi
 }
 
 /// What is left out, and how far is read ahead.
-fn finish(plan: &mut StimulusPlan, own: &RigStimulus, header: &StimulusHeader, findings: &mut Findings) {
+fn finish(plan: &mut StimulusPlan, own: &RigStimulus, opened: &StimulusInput, findings: &mut Findings) {
     let used: BTreeSet<usize> =
         plan.values.iter().map(|value| value.cell).chain(plan.ticks.iter().map(|tick| tick.cell)).collect();
-    plan.left_out = header.columns.len() - used.len();
+    plan.left_out = opened.columns.len() - used.len();
     let width = 1 + plan.values.len() + plan.ticks.len();
     let most = (WORDS / width).max(LEAST_ROWS);
-    plan.rows = ((2.0 * header.rate) as usize).max(SLOW_ROWS).min(most);
+    plan.rows = ((2.0 * opened.rate) as usize).max(SLOW_ROWS).min(most);
     if used.is_empty() {
         if findings.problems.is_empty() {
             let message =
@@ -165,7 +172,7 @@ fn finish(plan: &mut StimulusPlan, own: &RigStimulus, header: &StimulusHeader, f
         findings.note(format!(
             "{} of the {} columns of {} feed nothing and are left out",
             plan.left_out,
-            header.columns.len(),
+            opened.columns.len(),
             plan.file
         ));
     }
@@ -175,15 +182,15 @@ fn finish(plan: &mut StimulusPlan, own: &RigStimulus, header: &StimulusHeader, f
 fn uses<'a>(
     rig: &'a Rig,
     own: &'a RigStimulus,
-    header: &'a StimulusHeader,
+    opened: &'a StimulusInput,
     findings: &mut Findings,
 ) -> Vec<UsedColumn<'a>> {
-    let names = || header.columns.iter().map(|column| column.value.as_str());
+    let names = || opened.columns.iter().map(|column| column.value.as_str());
     let Some(columns) = &own.columns else {
         let by_name = |(index, column): (usize, &'a At<String>)| {
             let cell = index + 1;
             let problem = move |message: String| {
-                Problem::new(&own.file.value, column.place, format!("column {}: {message}", cell + 1))
+                Problem::new(&opened.file, column.place, format!("column {}: {message}", cell + 1))
             };
             let target = match column.value.split_once('.') {
                 Some((fmu, variable)) => Endpoint { fmu: fmu.to_owned(), variable: variable.to_owned() },
@@ -191,7 +198,7 @@ fn uses<'a>(
             };
             UsedColumn { cell, column: &column.value, target, problem: Box::new(problem) }
         };
-        return header.columns.iter().enumerate().map(by_name).collect();
+        return opened.columns.iter().enumerate().map(by_name).collect();
     };
     let mut uses = Vec::new();
     for (fed, written) in columns {
@@ -199,12 +206,12 @@ fn uses<'a>(
         let Some(index) = same.next() else {
             let hint = suggestion(&written.value, names());
             let hint = if hint.is_empty() { some_of(names()) } else { hint };
-            let file = own.file.value.display();
+            let file = opened.file.display();
             findings.rig(written.place, format!("{file} has no column \"{}\"{hint}", written.value));
             continue;
         };
         if let Some(other) = same.next() {
-            let (file, column, cells) = (own.file.value.display(), &written.value, (index + 2, other + 2));
+            let (file, column, cells) = (opened.file.display(), &written.value, (index + 2, other + 2));
             let message =
                 format!("{file} has 2 columns \"{column}\" ({} and {}): nobody knows which", cells.0, cells.1);
             findings.rig(written.place, format!("{message} one is meant"));

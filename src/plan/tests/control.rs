@@ -25,7 +25,7 @@ fn plan(controlled: bool) -> Plan {
     let mut rig = rig::parse("[fmu.x]\npath = \"x\"\n[record]\nsignals = [\"*\"]", Path::new("rig.toml")).unwrap();
     rig.controlled = controlled;
     let description = [description(FMU)];
-    build(&rig, &inputs(&rig, &description), &host()).unwrap()
+    build(&rig, &inputs(&rig, &description), &[], &host()).unwrap()
 }
 
 #[test]

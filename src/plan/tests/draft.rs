@@ -185,7 +185,7 @@ fn the_draft_is_told_a_uri() {
     let rig = rig::parse("[fmu.d]\npath = 'd'\n[fmu.p]\npath = 'p'", Path::new("rig.toml")).unwrap();
     let mut inputs = inputs(&rig, &descriptions);
     inputs.iter_mut().for_each(|input| input.resources = Some("/a b/resources/".to_owned()));
-    let plan = build(&rig, &inputs, &host()).unwrap();
+    let plan = build(&rig, &inputs, &[], &host()).unwrap();
     let resources: Vec<_> = plan.fmus.iter().map(|fmu| fmu.resources.as_deref().unwrap()).collect();
     assert_eq!(resources, ["file:///a%20b/resources", "/a b/resources/"]);
 }

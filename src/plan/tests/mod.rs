@@ -63,7 +63,7 @@ pub fn host() -> HostFacts {
 /// Builds a rig text with one description for each of its FMUs; problems as text.
 pub fn try_build(text: &str, descriptions: &[ModelDescription], host: &HostFacts) -> Result<Plan, String> {
     let rig = rig::parse(text, Path::new("rig.toml")).map_err(|error| error.to_string())?;
-    build(&rig, &inputs(&rig, descriptions), host).map_err(|error| error.to_string())
+    build(&rig, &inputs(&rig, descriptions), &[], host).map_err(|error| error.to_string())
 }
 
 /// Inputs as opening the FMUs would give them.

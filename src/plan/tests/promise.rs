@@ -1,6 +1,7 @@
 //! What the promise of virtual time covers, what timing means in words, and how much delayed connections keep.
 
 use super::*;
+use crate::plan::StimulusInput;
 use crate::plan::promise::Promise;
 use crate::plan::{TaskId, roots, table, timing};
 
@@ -97,11 +98,11 @@ fn what_a_stimulus_feeds_to_several_partitions_is_not_covered() {
     };
     let build = |ecu: &str| {
         let text = format!("[fmu.ecu]\npath = \"ecu\"\n[[stimulus]]\nfile = \"load.csv\"\n{RECORD}");
-        let mut rig = rig::parse(&text, Path::new("rig.toml")).unwrap();
+        let rig = rig::parse(&text, Path::new("rig.toml")).unwrap();
         let columns = vec![rig::At::unplaced("ecu.load".to_owned())];
-        rig.stimuli[0].header = Some(rig::StimulusHeader { columns, rate: 1.0 });
+        let stimuli = [StimulusInput { file: "load.csv".into(), columns, rate: 1.0 }];
         let descriptions = [description(ecu)];
-        crate::plan::build(&rig, &inputs(&rig, &descriptions), &host()).unwrap()
+        crate::plan::build(&rig, &inputs(&rig, &descriptions), &stimuli, &host()).unwrap()
     };
     assert_eq!(why(&build(&input("clocks=\"2\"")), "ecu.throttle"), None);
     let several = "several partitions set ecu.load, which belongs to no clock alone";

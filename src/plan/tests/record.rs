@@ -72,7 +72,7 @@ fn too_many_columns_are_refused_in_a_rig_and_cut_for_a_single_fmu() {
     );
     let rig = crate::rig::Rig::for_fmu(Path::new("a.fmu"));
     let descriptions = [description(fmu)];
-    let plan = build(&rig, &inputs(&rig, &descriptions), &host()).unwrap();
+    let plan = build(&rig, &inputs(&rig, &descriptions), &[], &host()).unwrap();
     assert_eq!(columns(&plan), ["a.y"]);
     assert!(plan.notes.iter().any(|note| note.starts_with("100001 columns would be recorded")), "{:?}", plan.notes);
 }

@@ -189,7 +189,7 @@ fn a_single_fmu_brings_its_own_experiment() {
     fmu.default_experiment.stop_time = Some(3.5);
     let rig = Rig::for_fmu(Path::new("some/My Plant.fmu"));
     let descriptions = [fmu];
-    let plan = build(&rig, &inputs(&rig, &descriptions), &host()).unwrap();
+    let plan = build(&rig, &inputs(&rig, &descriptions), &[], &host()).unwrap();
     assert_eq!((plan.rig.as_str(), plan.fmus[0].name.as_str()), ("My_Plant", "My_Plant"));
     assert_eq!((plan.start.seconds(), plan.stop.unwrap().seconds()), (1.0, 3.5));
     assert_eq!(plan.signals.len(), 1 + 1 + 6 + 1);
