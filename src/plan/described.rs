@@ -1,7 +1,7 @@
 //! An FMU of the rig as its description has it, with names and references found without a search.
 
 use super::findings::Findings;
-use super::inputs::start_values;
+use super::inputs::{elements, start_values};
 use super::{FmuInput, StartValue};
 use crate::fmu::description::{Abi, Dimension, EnumerationItem, ValueReference, Values, Variable};
 use crate::rig::{Rig, RigFmu, suggestion};
@@ -78,7 +78,7 @@ impl<'a> DescribedFmu<'a> {
 
     /// Number of elements at the start, with the rig's values of structural parameters; 1 for a scalar.
     pub(super) fn elements(&self, variable: &Variable) -> usize {
-        self.shape(variable).iter().try_fold(1usize, |product, &n| product.checked_mul(n)).unwrap_or(usize::MAX)
+        elements::count(&self.shape(variable))
     }
 
     /// Length of each dimension; empty for a scalar.

@@ -1,6 +1,5 @@
 //! The rig with every name in it found: what the order of the tasks, and what each of them does, is worked out from.
 
-use super::{StimulusInput, Timetable};
 use super::clocks::{Clocks, candidates, clocked_clocks, triggers};
 use super::connections::links::{self, Links};
 use super::described::DescribedFmu;
@@ -10,6 +9,7 @@ use super::inputs::stimuli::{self, Stimuli};
 use super::record::{self, RecordedColumns};
 use super::tasks::batches::{self, Wanted};
 use super::tasks::owners::Owners;
+use super::{StimulusInput, Timetable};
 use crate::rig::Rig;
 
 /// Nothing in it changes once it is there.

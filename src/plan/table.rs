@@ -76,18 +76,8 @@ fn cells(texts: &[&str]) -> Vec<String> {
 }
 
 fn tasks(plan: &Plan) -> String {
-    let mut rows = vec![cells(&[
-        "FMU",
-        "clock",
-        "kind",
-        "activated",
-        "FMI priority",
-        "level",
-        "FIFO",
-        "core",
-        "thread",
-        "limits",
-    ])];
+    let head = ["FMU", "clock", "kind", "activated", "FMI priority", "level", "FIFO", "core", "thread", "limits"];
+    let mut rows = vec![cells(&head)];
     rows.extend(plan.tasks.iter().map(|task| {
         vec![
             plan.fmus[task.fmu.0].name.clone(),

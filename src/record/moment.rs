@@ -47,7 +47,7 @@ pub struct Other {
     /// Time between the release and the end in which its activation was under way, ns. Of one that had not ended by then, so
     /// was itself interrupted or lent its time: that before the wake-up.
     pub overlap: i64,
-    /// Its activation had not ended.
+    /// The activation of the other task had not ended.
     pub under_way: bool,
 }
 

@@ -34,7 +34,7 @@ pub struct Live {
     pub scheduling: Scheduling,
     /// The kernel is a PREEMPT_RT one.
     pub preempt_rt: bool,
-    /// Its clocks, in the order of the plan.
+    /// The clocks, in the order of the plan.
     pub clocks: Vec<LiveRow>,
 }
 

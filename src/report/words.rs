@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub(super) trait Word: Copy + 'static {
     /// What the type means, for messages.
     const WHAT: &'static str;
-    /// Its values.
+    /// All values of the type.
     const ALL: &'static [Self];
 
     /// The word of a value.

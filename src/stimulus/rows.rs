@@ -4,9 +4,9 @@
 //! same time. Such rows of a recording are one: of each column the last value counts.
 
 use super::cell;
+use crate::plan::StimulusInput;
 use crate::plan::StimulusPlan;
 use crate::recording::{self, Dialect, ReadError, Recording};
-use crate::plan::StimulusInput;
 use crate::rig::{At, Place, Problem};
 use std::io::BufRead;
 use std::path::{Path, PathBuf};

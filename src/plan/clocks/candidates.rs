@@ -160,7 +160,7 @@ fn candidate(
     let overrides: Vec<&RigClock> = [about(Some(element)), about(None)].into_iter().flatten().collect();
     let shift = overrides.iter().find_map(|c| c.shift.as_ref());
     let release = release(described, v, clock, overrides.iter().find_map(|c| c.interval.as_ref()), shift, findings);
-    let interval = release.as_ref().and_then(known_interval);
+    let interval = release.as_ref().and_then(Release::shortest_known);
     if let (Some(least), Some(interval), true) = (
         overrides.iter().find_map(|c| c.figures.min_interval.as_ref()),
         interval,
@@ -225,13 +225,6 @@ fn priority(described: &DescribedFmu, v: &Variable, clock: &Clock, findings: &mu
 /// The importer may set the interval of such clocks.
 fn is_adjustable(kind: IntervalVariability) -> bool {
     matches!(kind, IntervalVariability::Fixed | IntervalVariability::Tunable)
-}
-
-fn known_interval(release: &Release) -> Option<Fraction> {
-    match release {
-        Release::Periodic { interval, .. } => Some(*interval),
-        _ => None,
-    }
 }
 
 fn release(

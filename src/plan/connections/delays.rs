@@ -125,7 +125,7 @@ fn visible_every(id: TaskId, tasks: &[TaskPlan], roots: &[Vec<TaskId>]) -> f64 {
             // Never more than there are.
             gaps.fold(LATE, f64::min).max(1e-6)
         }
-        release => release.shortest_known().map_or(UNKNOWN, Fraction::seconds),
+        _ => seconds(&tasks[root.0]),
     };
     roots[id.0].iter().map(of).fold(f64::INFINITY, f64::min).max(1e-9)
 }

@@ -8,7 +8,7 @@ use crate::plan::findings::Findings;
 use crate::plan::inputs::elements::{Named, Selection, find, shape_text};
 use crate::plan::inputs::start_values::Starts;
 use crate::plan::resolved::Resolved;
-use crate::plan::tasks::batches::{has_input_clock, has_start};
+use crate::plan::tasks::batches::{has_input_clock, start_of};
 use crate::plan::{ConnectionPlan, FmuPlan, TaskPlan, Timing};
 use crate::rig::{At, Endpoint, Place, Rig, RigConnect};
 use std::collections::HashMap;
@@ -99,7 +99,7 @@ pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findings: &m
             others.push((to.clone(), connect.to.place, connect.from.value.to_string()));
         }
         let (Some(source), Some(target)) = (source, target) else { continue };
-        if target.1.partial && !has_start(&fmus[target.0.0], target.0.1, &starts[target.0.0]) {
+        if target.1.partial && start_of(&fmus[target.0.0], target.0.1, &starts[target.0.0]).is_none() {
             let message = format!(
                 "{} has no start value for the elements that this connection does not feed: connect it as a whole",
                 connect.to.value

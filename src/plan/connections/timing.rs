@@ -104,14 +104,9 @@ fn immediate(plan: &Plan, ends: &Ends) -> String {
 
 /// Whether all instants of the second grid are such of the first, from the first one of that on.
 fn is_within((shift, interval): (Fraction, Fraction), (other_shift, other): (Fraction, Fraction)) -> bool {
-    let multiple = |length: Fraction| {
-        // length / interval = (a / b) / (c / d)
-        let whole = u128::from(length.counter()) * u128::from(interval.resolution());
-        whole.is_multiple_of(u128::from(length.resolution()) * u128::from(interval.counter()))
-    };
     let (first, second) = (Instant::ZERO.after(shift), Instant::ZERO.after(other_shift));
     let apart = second.minus(first).or_else(|| first.minus(second));
-    multiple(other) && apart.is_some_and(multiple)
+    other.is_multiple_of(interval) && apart.is_some_and(|apart| apart.is_multiple_of(interval))
 }
 
 impl ConnectionPlan {

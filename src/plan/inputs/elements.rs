@@ -26,8 +26,7 @@ pub struct Selection {
 impl Selection {
     /// Everything that a variable has.
     pub fn whole(shape: Vec<usize>) -> Selection {
-        let elements = shape.iter().try_fold(1usize, |product, &n| product.checked_mul(n)).unwrap_or(usize::MAX);
-        Selection { runs: vec![0..elements; 1], shape, partial: false, text: String::new() }
+        Selection { runs: vec![0..count(&shape); 1], shape, partial: false, text: String::new() }
     }
 
     /// Number of elements.
@@ -132,6 +131,11 @@ fn runs(ranges: &[Range<usize>], shape: &[usize]) -> Vec<Range<usize>> {
             });
     }
     runs
+}
+
+/// How many elements an array of this shape has; 1 for a scalar.
+pub fn count(shape: &[usize]) -> usize {
+    shape.iter().fold(1, |count: usize, length| count.saturating_mul(*length))
 }
 
 /// `[3,2]`, or nothing for a scalar.

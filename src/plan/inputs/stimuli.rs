@@ -10,7 +10,7 @@ use crate::plan::described::{DescribedFmu, VariableId};
 use crate::plan::findings::Findings;
 use crate::plan::priorities::Order;
 use crate::plan::resolved::Resolved;
-use crate::plan::tasks::batches::{has_input_clock, has_start, start_of};
+use crate::plan::tasks::batches::{has_input_clock, start_of};
 use crate::plan::{BatchItem, FedClock, FedElement, FedValue, Release, StimulusInput, StimulusPlan, TaskId};
 use crate::rig::{At, Endpoint, Interpolation, Place, Problem, Rig, RigStimulus, suggestion};
 use std::collections::{BTreeSet, HashMap};
@@ -395,7 +395,7 @@ impl Stimuli {
         let variables: BTreeSet<VariableId> = self.inputs().collect();
         for (fmu, index) in variables {
             let (described, v) = (&fmus[fmu], &fmus[fmu].variables()[index]);
-            if self.is_whole(described, (fmu, index), links) || has_start(described, index, &starts[fmu]) {
+            if self.is_whole(described, (fmu, index), links) || start_of(described, index, &starts[fmu]).is_some() {
                 continue;
             }
             let input = self.inputs.iter().find(|input| input.variable == (fmu, index));

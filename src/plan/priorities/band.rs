@@ -59,7 +59,7 @@ pub fn place(
     if mode == Mode::Virtual || limit.get() >= asked.1.get() {
         return Ok(as_asked(merged, None));
     }
-    let band = below(limit, asked, levels(&folded.classes), watched);
+    let band = below(limit, asked, most_on_a_core(&folded.classes), watched);
     match folded.merge(band) {
         Ok(merged) => Ok(Placement { merged, band, cooperative: None }),
         Err(narrow) => Ok(as_asked(merged, Some(narrow))),
@@ -104,14 +104,14 @@ impl<'a> Folded<'a> {
 }
 
 /// The most classes that one core has.
-fn levels(classes: &[Class]) -> usize {
+fn most_on_a_core(classes: &[Class]) -> usize {
     let on_its_core = |class: &Class| classes.iter().filter(|other| other.cpu == class.cpu).count();
     classes.iter().map(on_its_core).max().unwrap_or(0)
 }
 
-fn below(limit: FifoPriority, asked: Band, levels: usize, watched: bool) -> Band {
+fn below(limit: FifoPriority, asked: Band, classes: usize, watched: bool) -> Band {
     let top = limit.get() - u8::from(watched && limit.get() > 1);
-    let needed = levels.clamp(1, width(asked)) as u8;
+    let needed = classes.clamp(1, width(asked)) as u8;
     let bottom = asked.0.get().min(top.saturating_sub(needed - 1)).max(1);
     let priority = |value| FifoPriority::new(value).expect("between 1 and the limit");
     (priority(bottom), priority(top))

@@ -5,6 +5,7 @@
 //! members of a class get the same; all lie in the band. Where the band is wide enough, a class with a shorter period never
 //! runs below one of another FMU with a longer one.
 
+use super::band::{Band, width};
 use super::classes::Class;
 use super::order::constrained;
 use crate::priority::FifoPriority;
@@ -40,15 +41,11 @@ pub struct Merged {
 
 /// Merges classes. Those of one FMU stand together in `classes`, FMUs in rig order, most urgent class first; `feeds` are pairs
 /// of classes (producer, consumer) of immediate connections.
-pub fn merge(
-    classes: &[Class],
-    feeds: &[(usize, usize)],
-    band: (FifoPriority, FifoPriority),
-) -> Result<Merged, TooNarrow> {
+pub fn merge(classes: &[Class], feeds: &[(usize, usize)], band: Band) -> Result<Merged, TooNarrow> {
     let keys = keys(classes);
     let mut order = by_key(classes, &keys, feeds);
-    let width = usize::from(band.1.get() - band.0.get()) + 1;
-    let mut level_of = vec![0; classes.len()];
+    let width = width(band);
+    let mut depth_of = vec![0; classes.len()];
     let mut disordered = Vec::new();
     let mut cpus: Vec<usize> = classes.iter().map(|class| class.cpu).collect();
     cpus.sort_unstable();
@@ -56,25 +53,25 @@ pub fn merge(
     for cpu in cpus {
         let places: Vec<usize> = (0..order.len()).filter(|&i| classes[order[i]].cpu == cpu).collect();
         let mut here: Vec<usize> = places.iter().map(|&i| order[i]).collect();
-        let (levels, in_order) = fold(&here, classes, &keys, width)?;
-        for (&class, &level) in here.iter().zip(&levels) {
-            level_of[class] = level;
+        let (depths, in_order) = fold(&here, classes, &keys, width)?;
+        for (&class, &depth) in here.iter().zip(&depths) {
+            depth_of[class] = depth;
         }
         if !in_order {
             disordered.push(cpu);
-            here.sort_by_key(|&class| level_of[class]);
+            here.sort_by_key(|&class| depth_of[class]);
             for (&place, &class) in places.iter().zip(&here) {
                 order[place] = class;
             }
         }
     }
-    let fifo = |class: usize| FifoPriority::new(band.1.get() - level_of[class] as u8).expect("levels stay in the band");
+    let fifo = |class: usize| FifoPriority::new(band.1.get() - depth_of[class] as u8).expect("depths stay in the band");
     let order = order.into_iter().map(|class| Placed { class, fifo: fifo(class) }).collect();
     Ok(Merged { order, disordered })
 }
 
 /// An order for which FIFO priorities do not matter: all classes, most urgent first, at the band's priorities as far as these go.
-pub fn unlimited(classes: &[Class], feeds: &[(usize, usize)], band: (FifoPriority, FifoPriority)) -> Merged {
+pub fn unlimited(classes: &[Class], feeds: &[(usize, usize)], band: Band) -> Merged {
     let mut above: BTreeMap<usize, u8> = BTreeMap::new();
     let placed = |class: usize| {
         let above = above.entry(classes[class].cpu).or_default();
@@ -129,7 +126,8 @@ fn by_key(classes: &[Class], keys: &[Option<Fraction>], feeds: &[(usize, usize)]
     order
 }
 
-/// Levels (0 is the most urgent) for the classes of one core, given in merged order, and whether they follow that order.
+/// How many priorities below the top of the band each class of one core is (0 is the most urgent), where these are given in
+/// merged order, and whether the depths follow that order.
 fn fold(
     order: &[usize],
     classes: &[Class],
@@ -148,26 +146,26 @@ fn fold(
     if order.len() <= width {
         return Ok(((0..order.len()).collect(), true));
     }
-    if let Some(levels) = nearest_neighbours(order, classes, keys, width) {
-        return Ok((levels, true));
+    if let Some(depths) = nearest_neighbours(order, classes, keys, width) {
+        return Ok((depths, true));
     }
-    // Neighbours alone do not fold far enough (A1 A2 B1 B2 in a band of two). Each class takes the level that it would
+    // Neighbours alone do not fold far enough (A1 A2 B1 B2 in a band of two). Each class takes the depth that it would
     // have by folding neighbours, but leaves room for the lower classes of its FMU.
-    let mut levels = Vec::with_capacity(order.len());
+    let mut depths = Vec::with_capacity(order.len());
     let (mut wanted, mut start) = (0, 0);
     for i in 0..order.len() {
         if (start..i).any(|j| fmu(j) == fmu(i)) {
             wanted += 1;
             start = i;
         }
-        let above = (0..i).rev().find(|&j| fmu(j) == fmu(i)).map_or(0, |j| levels[j] + 1);
+        let above = (0..i).rev().find(|&j| fmu(j) == fmu(i)).map_or(0, |j| depths[j] + 1);
         let below = (i + 1..order.len()).filter(|&j| fmu(j) == fmu(i)).count();
-        levels.push(above.max(wanted.min(width - 1 - below)));
+        depths.push(above.max(wanted.min(width - 1 - below)));
     }
-    Ok((levels, false))
+    Ok((depths, false))
 }
 
-/// Folds neighbours of different FMUs into exactly `width` levels so that the periods folded together are as near as
+/// Folds neighbours of different FMUs into exactly `width` priorities so that the periods folded together are as near as
 /// possible (the sum of their ratios' logarithms is the smallest); `None`: impossible.
 fn nearest_neighbours(
     order: &[usize],
@@ -187,16 +185,16 @@ fn nearest_neighbours(
         };
         (logarithm * PARTS).round() as i128
     };
-    // The cost of a level from `start` to before `end` is `sums[end - 1] - sums[start]`.
+    // The cost of a depth from `start` to before `end` is `sums[end - 1] - sums[start]`.
     let mut sums = vec![0; n];
     (1..n).for_each(|i| sums[i] = sums[i - 1] + gap(i - 1));
-    // Where a level may start at the earliest that ends with each class: behind the one before of any FMU that is in it twice.
+    // Where a depth may start at the earliest that ends with each class: behind the one before of any FMU that is in it twice.
     let (mut seen, mut earliest) = (HashMap::new(), vec![0; n]);
     for i in 0..n {
         let twin = seen.insert(classes[order[i]].fmu, i + 1).unwrap_or(0);
         earliest[i] = twin.max(if i > 0 { earliest[i - 1] } else { 0 });
     }
-    // Of g levels: least costs of the first classes in them, and (of each g) where the last level starts.
+    // Of g depths: least costs of the first classes in them, and (of each g) where the last depth starts.
     let mut costs: Vec<Option<i128>> = vec![None; n + 1];
     costs[0] = Some(0);
     let mut starts = vec![vec![0; n + 1]];
@@ -223,14 +221,14 @@ fn nearest_neighbours(
         starts.push(last);
     }
     costs[n]?;
-    let mut levels = vec![0; n];
+    let mut depths = vec![0; n];
     let mut end = n;
     for g in (1..=width).rev() {
         let start = starts[g][end];
-        levels[start..end].fill(g - 1);
+        depths[start..end].fill(g - 1);
         end = start;
     }
-    Some(levels)
+    Some(depths)
 }
 
 #[cfg(test)]

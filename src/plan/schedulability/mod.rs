@@ -18,7 +18,6 @@
 
 mod arrival;
 mod blocking;
-mod figures;
 pub mod known;
 mod load;
 mod model;
@@ -30,7 +29,7 @@ pub mod verdict;
 
 pub use arrival::{Pattern, Stream};
 pub use blocking::{Block, blocks};
-pub use figures::{Figures, HostFigures, Measured, MeasuredClock};
+pub use known::{Figures, HostFigures, Measured, MeasuredClock};
 pub use load::{Load, load};
 pub use model::{Arrivals, Task};
 pub use response::{Bound, Demand, Outcome, bound};

@@ -18,6 +18,7 @@
 //! A. Burns, A. Wellings, "An extendible approach for analysing fixed priority hard real-time tasks", Real-Time Systems 6 (1994).
 
 use super::arrival::{distance, most};
+use super::ticks::gcd;
 use super::{Pattern, Stream, load};
 use std::cmp::Ordering;
 
@@ -142,11 +143,4 @@ impl Repetition {
         }
         self.since.is_some_and(|since| activations >= since + self.activations)
     }
-}
-
-fn gcd(mut a: i128, mut b: i128) -> i128 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }

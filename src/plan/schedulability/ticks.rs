@@ -15,11 +15,7 @@ impl Ticks {
     pub fn of(intervals: impl IntoIterator<Item = Fraction>) -> Ticks {
         let multiple = |ticks: i128, interval: Fraction| {
             let resolution = i128::from(interval.resolution());
-            let (mut a, mut b) = (ticks, resolution);
-            while b != 0 {
-                (a, b) = (b, a % b);
-            }
-            Some(ticks / a * resolution).filter(|ticks| *ticks <= FINEST).unwrap_or(ticks)
+            Some(ticks / gcd(ticks, resolution) * resolution).filter(|ticks| *ticks <= FINEST).unwrap_or(ticks)
         };
         Ticks(intervals.into_iter().fold(BILLION, multiple))
     }
@@ -39,6 +35,11 @@ impl Ticks {
         let part = self.0 / BILLION;
         Nanos(i64::try_from((ticks + part - 1).div_euclid(part)).unwrap_or(i64::MAX))
     }
+}
+
+/// The greatest common divisor.
+pub(super) fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use crate::plan::{Batch, BatchItem, ConnectionId, OnTick};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the rig wants of the variables of one FMU, by index.
+#[derive(Clone, Default)]
 pub struct Wanted {
     /// Outputs that feed connections, and what is recorded.
     pub read: BTreeSet<usize>,
@@ -38,8 +39,7 @@ impl Wanted {
 
 /// What is wanted of each FMU.
 pub fn wanted(fmus: &[DescribedFmu], links: &Links, columns: &RecordedColumns, stimuli: &Stimuli) -> Vec<Wanted> {
-    let mut all: Vec<Wanted> =
-        fmus.iter().map(|_| Wanted { read: BTreeSet::new(), written: BTreeSet::new() }).collect();
+    let mut all = vec![Wanted::default(); fmus.len()];
     for link in links.iter() {
         all[link.source.0].read.insert(link.source.1);
         all[link.target.0].written.insert(link.target.1);
@@ -195,11 +195,6 @@ fn fill_written(resolved: &Resolved, (fmu, variable): VariableId, item: &mut Bat
         item.start = start_of(described, variable, &resolved.starts[fmu]);
         item.capacity = item.capacity.max(item.start.as_ref().map_or(0, elements::longest));
     }
-}
-
-/// Whether [`start_of`] is something.
-pub fn has_start(described: &DescribedFmu, variable: usize, starts: &Starts) -> bool {
-    starts.contains_key(&variable) || described.start_of(&described.variables()[variable]).is_some()
 }
 
 /// All elements that a variable starts with: by the rig, else by its description.
