@@ -51,119 +51,30 @@ pub(super) fn of<T: Word, E: Error>(word: &str) -> Result<T, E> {
     value.ok_or_else(|| E::custom(format_args!("the {} \"{word}\" is not known to vecud {ours}", T::WHAT)))
 }
 
-impl Word for Mode {
-    const WHAT: &'static str = "mode";
-    const ALL: &'static [Mode] = &[Mode::RealTime, Mode::Virtual];
+/// Says the words of types.
+macro_rules! words {
+    ($($type:ident, $what:literal: $($variant:ident $word:literal)*;)*) => {$(
+        impl Word for $type {
+            const WHAT: &'static str = $what;
+            const ALL: &'static [$type] = &[$($type::$variant),*];
 
-    fn word(self) -> &'static str {
-        match self {
-            Mode::RealTime => "realtime",
-            Mode::Virtual => "virtual",
+            fn word(self) -> &'static str {
+                match self {
+                    $($type::$variant => $word,)*
+                }
+            }
         }
-    }
+    )*};
 }
 
-impl Word for End {
-    const WHAT: &'static str = "end";
-    const ALL: &'static [End] = &[End::StopTime, End::Overrun, End::Signal, End::Failure];
-
-    fn word(self) -> &'static str {
-        match self {
-            End::StopTime => "stop_time",
-            End::Overrun => "overrun",
-            End::Signal => "signal",
-            End::Failure => "failure",
-        }
-    }
-}
-
-impl Word for Scheduling {
-    const WHAT: &'static str = "scheduling";
-    const ALL: &'static [Scheduling] = &[Scheduling::Fifo, Scheduling::Cooperative, Scheduling::Virtual];
-
-    fn word(self) -> &'static str {
-        match self {
-            Scheduling::Fifo => "fifo",
-            Scheduling::Cooperative => "cooperative",
-            Scheduling::Virtual => "virtual",
-        }
-    }
-}
-
-impl Word for Severity {
-    const WHAT: &'static str = "severity";
-    const ALL: &'static [Severity] = &[Severity::Failure, Severity::Limit, Severity::Finding, Severity::Warning];
-
-    fn word(self) -> &'static str {
-        match self {
-            Severity::Failure => "failure",
-            Severity::Limit => "limit",
-            Severity::Finding => "finding",
-            Severity::Warning => "warning",
-        }
-    }
-}
-
-impl Word for FmuStatus {
-    const WHAT: &'static str = "status";
-    const ALL: &'static [FmuStatus] = &[
-        FmuStatus::Terminated,
-        FmuStatus::Error,
-        FmuStatus::Fatal,
-        FmuStatus::Aborted,
-        FmuStatus::Crashed,
-        FmuStatus::Hung,
-    ];
-
-    fn word(self) -> &'static str {
-        match self {
-            FmuStatus::Terminated => "terminated",
-            FmuStatus::Error => "error",
-            FmuStatus::Fatal => "fatal",
-            FmuStatus::Aborted => "aborted",
-            FmuStatus::Crashed => "crashed",
-            FmuStatus::Hung => "hung",
-        }
-    }
-}
-
-impl Word for IntervalVariability {
-    const WHAT: &'static str = "kind";
-    const ALL: &'static [IntervalVariability] = &[
-        IntervalVariability::Constant,
-        IntervalVariability::Fixed,
-        IntervalVariability::Tunable,
-        IntervalVariability::Changing,
-        IntervalVariability::Countdown,
-        IntervalVariability::Triggered,
-    ];
-
-    fn word(self) -> &'static str {
-        self.name()
-    }
-}
-
-impl Word for Interpolation {
-    const WHAT: &'static str = "interpolation";
-    const ALL: &'static [Interpolation] = &[Interpolation::Hold, Interpolation::Linear];
-
-    fn word(self) -> &'static str {
-        match self {
-            Interpolation::Hold => "hold",
-            Interpolation::Linear => "linear",
-        }
-    }
-}
-
-impl Word for TraceMode {
-    const WHAT: &'static str = "mode of the trace";
-    const ALL: &'static [TraceMode] = &[TraceMode::Off, TraceMode::All, TraceMode::Flight];
-
-    fn word(self) -> &'static str {
-        match self {
-            TraceMode::Off => "off",
-            TraceMode::All => "all",
-            TraceMode::Flight => "flight",
-        }
-    }
+words! {
+    Mode, "mode": RealTime "realtime" Virtual "virtual";
+    End, "end": StopTime "stop_time" Overrun "overrun" Signal "signal" Failure "failure";
+    Scheduling, "scheduling": Fifo "fifo" Cooperative "cooperative" Virtual "virtual";
+    Severity, "severity": Failure "failure" Limit "limit" Finding "finding" Warning "warning";
+    FmuStatus, "status": Terminated "terminated" Error "error" Fatal "fatal" Aborted "aborted" Crashed "crashed" Hung "hung";
+    IntervalVariability, "kind": Constant "constant" Fixed "fixed" Tunable "tunable" Changing "changing" Countdown "countdown"
+        Triggered "triggered";
+    Interpolation, "interpolation": Hold "hold" Linear "linear";
+    TraceMode, "mode of the trace": Off "off" All "all" Flight "flight";
 }
