@@ -17,7 +17,7 @@ pub(super) fn plans(
     order: &Order,
     cpus: &[usize],
     tasks: &[TaskPlan],
-    initial: initial::Initialization,
+    initial: initial::InitialBatches,
 ) -> Vec<FmuPlan> {
     let batches = initial.reads.into_iter().zip(initial.writes);
     let fmus = cpus.iter().zip(batches).enumerate();

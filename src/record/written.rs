@@ -8,7 +8,7 @@ use std::path::Path;
 /// Whether a file has what was written to it, `length` bytes. What is written behind that would hide that it was cut.
 ///
 /// # Errors
-/// It was cut.
+/// The file was cut.
 pub(super) fn is_whole(file: &File, length: u64) -> io::Result<()> {
     match file.metadata()?.len() >= length {
         true => Ok(()),

@@ -20,12 +20,12 @@ pub struct Dialect {
     /// Bytes that a row may have.
     pub longest: usize,
     /// What a last line is that has no end.
-    pub end: End,
+    pub end: LastLine,
 }
 
 /// What a last line is that has no line feed at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum LastLine {
     /// Half a row, and none: whoever wrote the file ends every row.
     Half,
     /// Half a row if cells are missing, or if the header is one as vecud writes it: that ends every row, and half a number
@@ -37,11 +37,11 @@ pub enum End {
 
 impl Dialect {
     /// `signals.csv`.
-    pub const RECORDING: Dialect = Dialect { separators: b",", longest: 64 << 20, end: End::Half };
+    pub const RECORDING: Dialect = Dialect { separators: b",", longest: 64 << 20, end: LastLine::Half };
     /// What other tools have recorded.
-    pub const FOREIGN: Dialect = Dialect { separators: b",;\t", longest: 64 << 20, end: End::HalfIfShort };
+    pub const FOREIGN: Dialect = Dialect { separators: b",;\t", longest: 64 << 20, end: LastLine::HalfIfShort };
     /// Files that are written for vecud, by hand or by scripts.
-    pub const STIMULUS: Dialect = Dialect { separators: b",", longest: 1 << 20, end: End::Row };
+    pub const STIMULUS: Dialect = Dialect { separators: b",", longest: 1 << 20, end: LastLine::Row };
 }
 
 /// The rows of a file. The first is the header.
@@ -95,9 +95,9 @@ impl<R: BufRead> Rows<R> {
         let closed = self.split(&mut bytes, row)?;
         let half = match self.dialect.end {
             _ if closed && bytes.ends_with(b"\n") => false,
-            End::Half => true,
-            End::HalfIfShort => row.len() < self.width,
-            End::Row => false,
+            LastLine::Half => true,
+            LastLine::HalfIfShort => row.len() < self.width,
+            LastLine::Row => false,
         };
         if half {
             self.broke_off = true;
@@ -114,8 +114,8 @@ impl<R: BufRead> Rows<R> {
         }
         if self.width == 0 {
             self.width = row.len();
-            if self.dialect.end == End::HalfIfShort && one_byte_ends_it && is_of_vecud(row) {
-                self.dialect.end = End::Half;
+            if self.dialect.end == LastLine::HalfIfShort && one_byte_ends_it && is_of_vecud(row) {
+                self.dialect.end = LastLine::Half;
             }
         } else if row.len() != self.width {
             let s = if row.len() == 1 { "" } else { "s" };
@@ -172,7 +172,7 @@ impl<R: BufRead> Rows<R> {
                         None => close = bytes.len(),
                     }
                     let goes_on = quote.is_some() || self.append_line(bytes)?;
-                    if !goes_on && self.dialect.end == End::Half {
+                    if !goes_on && self.dialect.end == LastLine::Half {
                         return Ok(false);
                     }
                     if !goes_on || bytes.len() > self.dialect.longest {

@@ -16,7 +16,7 @@ mod mcap;
 pub mod names;
 mod row;
 
-pub use csv::{Dialect, End};
+pub use csv::{Dialect, LastLine};
 pub use row::{ReadError, Row};
 
 use std::io::BufRead;
@@ -37,7 +37,7 @@ impl<R: BufRead> Recording<R> {
     /// Begins to read what vecud has written. Which format it is says its first byte.
     ///
     /// # Errors
-    /// It is something else.
+    /// The file is something else.
     pub fn new(input: R) -> Result<Recording<R>, ReadError> {
         let recording = Recording::in_dialect(input, Dialect::RECORDING)?;
         match recording.header.cell(0) {
@@ -50,7 +50,7 @@ impl<R: BufRead> Recording<R> {
     /// time, is called is the caller's concern.
     ///
     /// # Errors
-    /// It has no header.
+    /// The file has no header.
     pub fn in_dialect(mut input: R, dialect: Dialect) -> Result<Recording<R>, ReadError> {
         let first = input.fill_buf().map_err(|error| ReadError::of_file(format!("cannot be read: {error}")))?.first();
         let mut header = Row::header();

@@ -70,12 +70,12 @@ fn cells_have_places_that_count_characters_and_lines_inside_of_quotes() {
 #[test]
 fn what_a_last_line_without_end_is_depends_on_who_wrote_the_file() {
     for (text, end, rows, broke_off) in [
-        ("time,a\n0,1\n1,2", End::Half, 1, true),
-        ("time,a\n0,1\n1,\"2", End::Half, 1, true),
-        ("time,a\n0,1\n1,2", End::HalfIfShort, 2, false),
-        ("time,a\n0,1\n1", End::HalfIfShort, 1, true),
-        ("time,a\n0,1\n1,2", End::Row, 2, false),
-        ("time,a\n0,1\n", End::Half, 1, false),
+        ("time,a\n0,1\n1,2", LastLine::Half, 1, true),
+        ("time,a\n0,1\n1,\"2", LastLine::Half, 1, true),
+        ("time,a\n0,1\n1,2", LastLine::HalfIfShort, 2, false),
+        ("time,a\n0,1\n1", LastLine::HalfIfShort, 1, true),
+        ("time,a\n0,1\n1,2", LastLine::Row, 2, false),
+        ("time,a\n0,1\n", LastLine::Half, 1, false),
     ] {
         let dialect = Dialect { end, ..Dialect::FOREIGN };
         let mut recording = Recording::in_dialect(text.as_bytes(), dialect).unwrap();

@@ -47,7 +47,7 @@ impl ReportFile {
     /// Reads `report.json`.
     ///
     /// # Errors
-    /// It is no JSON, no report of vecud, or one of a version with other fields.
+    /// The text is no JSON, no report of vecud, or one of a version with other fields.
     pub fn parse(text: &str) -> Result<ReportFile, ReadError> {
         let read = serde_json::from_str::<Run>(text).map_err(|error| {
             let place = (error.line() > 0).then(|| (error.line(), error.column()));

@@ -38,7 +38,7 @@ pub fn keep_off(cpus: &[usize]) -> Result<(), SysError> {
     keep_thread_off(0, cpus)
 }
 
-/// The same for all threads that this process has by now, as far as they can be found and may be asked.
+/// Keeps all threads that this process has by now off these cores, as far as they can be found and may be asked.
 pub fn keep_process_off(cpus: &[usize]) {
     let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten();
     for tid in threads.filter_map(|thread| thread.ok()?.file_name().to_str()?.parse().ok()) {

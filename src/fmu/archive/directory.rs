@@ -13,13 +13,13 @@ use zip::read::{ArchiveOffset, Config};
 use zip::result::ZipError;
 
 use super::error::ArchiveError;
-use super::unzip::Limits;
+use super::unzip::ArchiveLimits;
 
 /// Reads the archive's directory, and no more of the file than a sensible directory has.
 pub(super) fn read<'f>(
     file: &'f File,
     origin: &Path,
-    limits: &Limits,
+    limits: &ArchiveLimits,
 ) -> Result<ZipArchive<Metered<&'f File>>, ArchiveError> {
     let mut head = Vec::new();
     let mut from_start = file;
@@ -139,7 +139,7 @@ mod tests {
         }
         let file = writer.finish().unwrap();
         let read_within = |directory| {
-            let limits = Limits { directory, ..Limits::default() };
+            let limits = ArchiveLimits { directory, ..ArchiveLimits::default() };
             read(&file, Path::new("x.fmu"), &limits).map(|zip| zip.len())
         };
         // 200 headers of some 250 bytes; the search for the end record reads up to 64 KiB more.

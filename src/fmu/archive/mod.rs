@@ -29,7 +29,7 @@ use crate::fmu::description::Abi;
 use crate::fmu::{build, platform};
 use crate::places::Places;
 use directory::read_error;
-use unzip::Limits;
+use unzip::ArchiveLimits;
 
 /// Part of the cache's keys: increased when the same archive would be unpacked differently.
 const FORMAT: u32 = 2;
@@ -48,10 +48,10 @@ pub struct Unpacked {
 impl Unpacked {
     /// Opens a `.fmu` file, unpacking it into `cache` unless it is there already, or the folder of an unpacked FMU.
     pub fn open(path: &Path, cache: &Cache) -> Result<Unpacked, ArchiveError> {
-        Unpacked::open_within(path, cache, &Limits::default())
+        Unpacked::open_within(path, cache, &ArchiveLimits::default())
     }
 
-    fn open_within(path: &Path, cache: &Cache, limits: &Limits) -> Result<Unpacked, ArchiveError> {
+    fn open_within(path: &Path, cache: &Cache, limits: &ArchiveLimits) -> Result<Unpacked, ArchiveError> {
         let kind = fs::metadata(path).map_err(|source| read_error(path, source))?;
         let root = if kind.is_dir() {
             let root = fs::canonicalize(path).map_err(|source| read_error(path, source))?;
@@ -226,7 +226,7 @@ fn is_executed(name: &str) -> bool {
 }
 
 /// The folder of the cache that holds the archive's files.
-fn unpack(path: &Path, cache: &Cache, limits: &Limits) -> Result<PathBuf, ArchiveError> {
+fn unpack(path: &Path, cache: &Cache, limits: &ArchiveLimits) -> Result<PathBuf, ArchiveError> {
     let failed = |source| read_error(path, source);
     let file = files::open(path).map_err(failed)?;
     let before = file.metadata().map_err(failed)?;

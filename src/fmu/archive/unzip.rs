@@ -21,7 +21,7 @@ use crate::sys::stop::Stop;
 
 /// How much an archive may ask for.
 #[derive(Debug, Clone)]
-pub(super) struct Limits {
+pub(super) struct ArchiveLimits {
     /// Number of entries, and of the files and folders that they make.
     pub entries: usize,
     /// Bytes of one entry, unpacked.
@@ -36,9 +36,9 @@ pub(super) struct Limits {
     pub directory: u64,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for ArchiveLimits {
+    fn default() -> ArchiveLimits {
+        ArchiveLimits {
             entries: 100_000,
             entry_size: 2 << 30,
             total_size: 4 << 30,
@@ -65,7 +65,7 @@ pub(super) fn unpack(
     origin: &Path,
     target: &Path,
     cache: &Cache,
-    limits: &Limits,
+    limits: &ArchiveLimits,
 ) -> Result<(), ArchiveError> {
     let mut zip = directory::read(file, origin, limits)?;
     let plan = plan(&mut zip, file, origin, limits)?;
@@ -96,7 +96,7 @@ fn plan<R: Read + Seek>(
     zip: &mut ZipArchive<R>,
     file: &File,
     origin: &Path,
-    limits: &Limits,
+    limits: &ArchiveLimits,
 ) -> Result<Vec<Planned>, ArchiveError> {
     if zip.has_duplicate_names() {
         let contradicted = directory::contradicted_name(file, zip.central_directory_start());
@@ -159,7 +159,7 @@ fn kind_of(mode: u32, named_as_folder: bool) -> Result<EntryKind, EntryProblem> 
 }
 
 /// The sum of what the entries state, if that is acceptable.
-fn check_totals(plan: &[Planned], file: &File, origin: &Path, limits: &Limits) -> Result<u64, ArchiveError> {
+fn check_totals(plan: &[Planned], file: &File, origin: &Path, limits: &ArchiveLimits) -> Result<u64, ArchiveError> {
     let length = file.metadata().map_err(|e| read_error(origin, e))?.len();
     let by_ratio = length.saturating_mul(limits.ratio).max(limits.free_size);
     let limit = by_ratio.min(limits.total_size);

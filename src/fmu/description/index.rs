@@ -16,9 +16,9 @@ pub struct Index(OnceLock<Tables>);
 struct Tables {
     hasher: RandomState,
     /// By the hash of the name that stands there; the first place of each name.
-    names: HashTable<Place>,
+    names: HashTable<NamePlace>,
     /// The first name or alias that an earlier one equals: earlier and later place.
-    twins: Option<(Place, Place)>,
+    twins: Option<(NamePlace, NamePlace)>,
     /// By reference, then base type, then position.
     references: Vec<Entry>,
 }
@@ -57,14 +57,14 @@ struct Entry {
 
 /// The variable, or the alias of one, that a name belongs to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct NamePlace {
     /// Position of the variable.
     position: u32,
     /// 0 for its name, n for its n-th alias.
     number: u32,
 }
 
-impl Place {
+impl NamePlace {
     pub(super) fn variable(self) -> usize {
         self.position as usize
     }
@@ -146,14 +146,14 @@ impl Index {
     }
 
     /// The first name or alias that an earlier one equals: earlier and later place.
-    pub(super) fn duplicate_name(&self, variables: &[Variable]) -> Option<(Place, Place)> {
+    pub(super) fn duplicate_name(&self, variables: &[Variable]) -> Option<(NamePlace, NamePlace)> {
         self.tables(variables).twins
     }
 
     fn tables(&self, variables: &[Variable]) -> &Tables {
         self.0.get_or_init(|| {
             let hasher = RandomState::new();
-            let hash_at = |place: &Place| place.name(variables).map_or(0, |name| hasher.hash_one(name));
+            let hash_at = |place: &NamePlace| place.name(variables).map_or(0, |name| hasher.hash_one(name));
             let mut names = HashTable::with_capacity(variables.len());
             let mut references = Vec::with_capacity(variables.len());
             let mut twins = None;
@@ -161,8 +161,8 @@ impl Index {
                 let base = BaseType::of(variable.variable_type);
                 references.push(Entry { reference: variable.value_reference, base, position });
                 for (number, name) in (0..).zip(variable.names()) {
-                    let place = Place { position, number };
-                    let is_same = |other: &Place| other.name(variables) == Some(name);
+                    let place = NamePlace { position, number };
+                    let is_same = |other: &NamePlace| other.name(variables) == Some(name);
                     match names.entry(hasher.hash_one(name), is_same, hash_at) {
                         hash_table::Entry::Occupied(earlier) => _ = twins.get_or_insert((*earlier.get(), place)),
                         hash_table::Entry::Vacant(free) => _ = free.insert(place),

@@ -10,7 +10,7 @@ use crate::plan::resolved::Resolved;
 use crate::plan::tasks::batches;
 
 /// What happens in Initialization Mode.
-pub struct Initialization {
+pub struct InitialBatches {
     /// FMUs, producers first.
     pub order: Vec<usize>,
     /// Inputs to set, by FMU.
@@ -21,7 +21,7 @@ pub struct Initialization {
 
 /// What is set and read, and in which order of the FMUs. Where these feed each other in a circle, the input that closes it
 /// keeps its own start value.
-pub fn plan(resolved: &Resolved, findings: &mut Findings) -> Initialization {
+pub fn plan(resolved: &Resolved, findings: &mut Findings) -> InitialBatches {
     let Resolved { fmus, links, wanted, .. } = resolved;
     let variable = |(fmu, index): VariableId| &fmus[fmu].variables()[index];
     let carries = |link: &&Link| readable(variable(link.source)) && variable(link.target).clocks.is_empty();
@@ -68,7 +68,7 @@ pub fn plan(resolved: &Resolved, findings: &mut Findings) -> Initialization {
         writes.push(batches::written(resolved, fmu, written[fmu].iter().copied()));
         reads.push(batches::read(resolved, fmu, read));
     }
-    Initialization { order, writes, reads }
+    InitialBatches { order, writes, reads }
 }
 
 /// Whether a variable has a value in Initialization Mode that belongs to no clock.

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 /// All of `0..n` such that for every `(a, b)` of `hard`, which must have no cycle, `a` comes before `b`, and for every
 /// `(a, b)` of `soft` too, except inside cycles. Where the constraints leave a choice, the smaller number comes first.
 ///
-/// Its time grows with the number of nodes and constraints, not with their squares: a rig may have ten thousand FMUs.
+/// The time that this takes grows with the number of nodes and constraints, not with their squares: a rig may have ten thousand FMUs.
 pub fn constrained(n: usize, hard: &[(usize, usize)], soft: &[(usize, usize)]) -> Vec<usize> {
     let mut after = vec![Vec::new(); n];
     for &(a, b) in hard.iter().chain(soft) {

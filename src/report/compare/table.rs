@@ -19,7 +19,7 @@ impl<R: BufRead> Table<R> {
     /// Reads the header and the first row of what vecud has recorded.
     ///
     /// # Errors
-    /// It is something else.
+    /// The file is something else.
     pub fn of_run(input: R) -> Result<Table<R>, ReadError> {
         Table::new(Recording::new(input)?)
     }

@@ -9,7 +9,7 @@
 //! - `clockReference` to what is no clock, `clockElementIndex` beyond the end of its array;
 //! - clocks of both types in one FMU; `synchronousTime` in Scheduled Execution.
 
-use super::fmi3::clocks::{Timing, Written};
+use super::fmi3::clocks::{Timing, WrittenClock};
 use crate::fmu::description::model::{
     Abi, Causality, Clock, ClockType, DescriptionError, Dimension, IntervalVariability,
 };
@@ -67,7 +67,7 @@ impl<'a> DraftClock<'a> {
 }
 
 /// The clock of a variable (`causality` given) or of a type, which may leave everything but its kind to its variables.
-pub(super) fn clock(written: Written<'_>, causality: Option<Causality>) -> Result<Clock, DescriptionError> {
+pub(super) fn clock(written: WrittenClock<'_>, causality: Option<Causality>) -> Result<Clock, DescriptionError> {
     let (element, own) = (written.element, written.draft);
     let Some(clock_type) = own.clock_type else {
         return Err(element.error(format!(

@@ -8,7 +8,7 @@
 //! | `Boolean`, `String` | the same | the same |
 //! | `Enumeration` | the same | `Int64`, each in the range of an `Int32`, which their C functions take |
 
-use super::shared::{self, Shared};
+use super::shared::{self, SharedAttributes};
 use crate::fmu::description::index::Index;
 use crate::fmu::description::model::{
     AliasOf, Causality, DescriptionError, EnumerationItem, Initial, TypeDefinition, ValueReference, Values,
@@ -93,7 +93,7 @@ impl<'a> Types<'a> {
             }
             let (own, variable_type) = kind(element, words.suffix, &[])?;
             own.warn_of_unknown_attributes(&[shared::attribute_names(variable_type)]);
-            let attributes = Shared::read(own, variable_type)?;
+            let attributes = SharedAttributes::read(own, variable_type)?;
             attributes.check(own, units);
             let items = items(own, variable_type, words.has_values)?;
             if variable_type == VariableType::Enumeration {
@@ -184,7 +184,7 @@ pub(super) fn read<'a>(
     if declared.is_none() && variable_type == VariableType::Enumeration {
         own.warn(format!("{}: an <Enumeration> without `declaredType`", element.label()));
     }
-    let written = Shared::read(own, variable_type)?;
+    let written = SharedAttributes::read(own, variable_type)?;
     let says_nothing = written.unit.is_none() && written.display_unit.is_none();
     let says_nothing = says_nothing && written.min.is_none() && written.max.is_none();
     let shared = match declared {

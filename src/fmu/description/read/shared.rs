@@ -27,7 +27,7 @@ pub(super) fn attribute_names(variable_type: VariableType) -> &'static [&'static
 
 /// The values of those attributes, as written.
 #[derive(Default)]
-pub(super) struct Shared {
+pub(super) struct SharedAttributes {
     pub(super) quantity: Option<Arc<str>>,
     pub(super) unit: Option<Arc<str>>,
     pub(super) display_unit: Option<Arc<str>>,
@@ -52,9 +52,12 @@ fn unit_name(element: Element<'_>, name: &str) -> Result<Option<Arc<str>>, Descr
     }
 }
 
-impl Shared {
-    pub(super) fn read(element: Element<'_>, variable_type: VariableType) -> Result<Shared, DescriptionError> {
-        let mut shared = Shared::default();
+impl SharedAttributes {
+    pub(super) fn read(
+        element: Element<'_>,
+        variable_type: VariableType,
+    ) -> Result<SharedAttributes, DescriptionError> {
+        let mut shared = SharedAttributes::default();
         if !element.may_have(BITS) {
             return Ok(shared);
         }
@@ -88,10 +91,10 @@ impl Shared {
     }
 
     /// With the declared type's attributes where the variable has none.
-    pub(super) fn or(self, declared: &TypeDefinition) -> Shared {
+    pub(super) fn or(self, declared: &TypeDefinition) -> SharedAttributes {
         // A display unit belongs to its unit: a variable with a unit of its own does not take the type's.
         let same_unit = self.unit.is_none() || self.unit == declared.unit;
-        Shared {
+        SharedAttributes {
             quantity: self.quantity.or_else(|| declared.quantity.clone()),
             display_unit: self.display_unit.or_else(|| declared.display_unit.clone().filter(|_| same_unit)),
             unit: self.unit.or_else(|| declared.unit.clone()),

@@ -45,7 +45,7 @@ const INTERVALS: [(&str, IntervalVariability); 6] = [
 
 /// The attributes as written, each checked by itself.
 #[derive(Clone, Copy)]
-pub(in super::super) struct Written<'a> {
+pub(in super::super) struct WrittenClock<'a> {
     pub(in super::super) element: Element<'a>,
     variability: Option<IntervalVariability>,
     pub(in super::super) priority: Option<u32>,
@@ -133,10 +133,10 @@ fn fraction(attribute: Attribute<'_>) -> Result<Fraction, DescriptionError> {
     }
 }
 
-impl<'a> Written<'a> {
-    pub(in super::super) fn read(element: Element<'a>) -> Result<Written<'a>, DescriptionError> {
+impl<'a> WrittenClock<'a> {
+    pub(in super::super) fn read(element: Element<'a>) -> Result<WrittenClock<'a>, DescriptionError> {
         let resolution = element.attribute("resolution");
-        let written = Written {
+        let written = WrittenClock {
             element,
             variability: element.attribute("intervalVariability").map(|a| a.choice(&INTERVALS)).transpose()?,
             priority: element.scalar("priority")?,
@@ -154,9 +154,9 @@ impl<'a> Written<'a> {
     }
 
     /// With the declared type's attributes where the variable has none.
-    pub(in super::super) fn or(self, declared: Option<&Written<'a>>) -> Written<'a> {
+    pub(in super::super) fn or(self, declared: Option<&WrittenClock<'a>>) -> WrittenClock<'a> {
         let Some(declared) = declared else { return self };
-        Written {
+        WrittenClock {
             element: self.element,
             variability: self.variability.or(declared.variability),
             priority: self.priority.or(declared.priority),

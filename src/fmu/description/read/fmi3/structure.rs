@@ -21,7 +21,7 @@ pub(super) fn read(
     let mut structure = ModelStructure::default();
     // In which of the five lists each variable is.
     let mut listed = vec![[false; 5]; variables.len()];
-    let mut order = Order::default();
+    let mut order = ListOrder::default();
     for element in list.children() {
         let home = dialect::of_structure(element.name()).filter(|&home| home != element.vocabulary().abi);
         if let Some(home) = home {
@@ -59,12 +59,12 @@ pub(super) fn read(
 
 /// The order of the five lists (the schema's `xs:sequence`): the draft's is another one, and not looked at.
 #[derive(Default)]
-struct Order<'a> {
+struct ListOrder<'a> {
     last: Option<(usize, &'a str)>,
     is_wrong: bool,
 }
 
-impl<'a> Order<'a> {
+impl<'a> ListOrder<'a> {
     /// Warns of the first element that stands behind one of a later list.
     fn check(&mut self, element: Element<'a>, number: usize) {
         match self.last {

@@ -4,7 +4,7 @@
 
 use super::clocks;
 use crate::fmu::description::model::{Abi, DescriptionError, EnumerationItem, TypeDefinition, VariableType};
-use crate::fmu::description::read::shared::{self, Shared};
+use crate::fmu::description::read::shared::{self, SharedAttributes};
 use crate::fmu::description::units::Units;
 use crate::fmu::description::xml::Element;
 use std::collections::{HashMap, HashSet};
@@ -27,7 +27,7 @@ pub(super) fn attribute_names(variable_type: VariableType, dialect: Abi) -> &'st
 pub(super) struct Types<'a> {
     pub(super) list: Vec<TypeDefinition>,
     by_name: HashMap<&'a str, usize>,
-    clocks: HashMap<&'a str, clocks::Written<'a>>,
+    clocks: HashMap<&'a str, clocks::WrittenClock<'a>>,
     items: HashMap<&'a str, HashSet<i64>>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Types<'a> {
             }
             let mut definition = definition(element, name, variable_type, units)?;
             if variable_type == VariableType::Clock {
-                let written = clocks::Written::read(element)?;
+                let written = clocks::WrittenClock::read(element)?;
                 definition.clock = Some(written.clock(None)?);
                 types.clocks.insert(name, written);
             }
@@ -86,7 +86,7 @@ impl<'a> Types<'a> {
     }
 
     /// The clock attributes of a `<ClockType>` as written.
-    pub(super) fn clock(&self, name: &str) -> Option<&clocks::Written<'a>> {
+    pub(super) fn clock(&self, name: &str) -> Option<&clocks::WrittenClock<'a>> {
         self.clocks.get(name)
     }
 }
@@ -99,7 +99,7 @@ fn definition(
 ) -> Result<TypeDefinition, DescriptionError> {
     let own = attribute_names(variable_type, element.vocabulary().abi);
     element.warn_of_unknown_attributes(&[&["name", "description"], own]);
-    let shared = Shared::read(element, variable_type)?;
+    let shared = SharedAttributes::read(element, variable_type)?;
     shared.check(element, units);
     let mut items: Vec<EnumerationItem> = Vec::new();
     let (mut names, mut numbers) = (HashSet::new(), HashSet::new());

@@ -10,7 +10,7 @@ use super::types::{self, Types};
 use crate::fmu::description::model::{Alias, Causality, Clock, DescriptionError, Dimension, Initial, ValueReference};
 use crate::fmu::description::model::{Values, Variability, Variable, VariableType};
 use crate::fmu::description::read::draft;
-use crate::fmu::description::read::shared::Shared;
+use crate::fmu::description::read::shared::SharedAttributes;
 use crate::fmu::description::rules;
 use crate::fmu::description::units::Units;
 use crate::fmu::description::values;
@@ -85,7 +85,7 @@ fn read_one<'a>(
     let declared = types.declared(element, variable_type)?;
     let (causality, variability, initial) = classification(element, variable_type)?;
 
-    let written = Shared::read(element, variable_type)?;
+    let written = SharedAttributes::read(element, variable_type)?;
     written.check(element, units);
     let shared = match declared {
         Some(declared) => written.or(declared),
@@ -251,7 +251,7 @@ fn clock<'a>(
     causality: Causality,
 ) -> Result<Clock, DescriptionError> {
     let declared = declared.and_then(|name| types.clock(name));
-    clocks::Written::read(element)?.or(declared).clock(Some(causality))
+    clocks::WrittenClock::read(element)?.or(declared).clock(Some(causality))
 }
 
 fn clock_list(element: Element<'_>, variability: Variability) -> Result<Vec<ValueReference>, DescriptionError> {
