@@ -54,6 +54,9 @@ impl Serialize for Run {
 pub(super) fn told<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Problem>, D::Error> {
     #[derive(Deserialize)]
     struct Told {
+        /// It follows from the others, and is there.
+        #[serde(rename = "verdict")]
+        _verdict: String,
         problems: Vec<String>,
         problem_severities: Vec<String>,
     }

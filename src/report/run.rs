@@ -15,6 +15,7 @@ use std::borrow::Cow;
 
 /// A finished run.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(expecting = "the fields of a report")]
 pub struct Run {
     /// Name of the rig.
     pub rig: String,

@@ -44,7 +44,10 @@ fn reports_that_are_none() {
         ("", format!(":1: EOF while parsing a value: {damaged}")),
         ("{\n\"rig\": \n}", format!(":3: expected value: {damaged}")),
         ("{}", ":1: missing field `rig`: this is no report.json of vecud".to_owned()),
-        ("[1, 2]", ":1: invalid type: integer `1`, expected a string: this is no report.json of vecud".to_owned()),
+        (
+            "[1, 2]",
+            ":1: invalid type: sequence, expected the fields of a report: this is no report.json of vecud".to_owned(),
+        ),
     ] {
         bench.write("one/report.json", text);
         bench.refuses("report one", &format!("one/report.json{message}"));
