@@ -7,7 +7,7 @@
 //!
 //! Why this and no heap with an entry (instant, task) for each task: to take an activation of periodic clocks costs the
 //! nanoseconds below, the least of nine rounds of two million on two shared cores of an AMD EPYC, 23 November 2026. A whole
-//! activation in virtual time, calls into the FMU included, takes 16 to 44 ns (bench/README.md).
+//! activation in virtual time, calls into the FMU included, takes 15 to 44 ns (bench/README.md).
 //!
 //! | clocks | agenda | `BinaryHeap` |
 //! |---|---|---|
