@@ -129,7 +129,7 @@ fn session(options: &Options, events: EventSink) -> Result<Vec<Finished>, Error>
 /// The exit code of a run that failed.
 const FAILED: u8 = 1;
 
-/// Of several runs: a failure is worse than a limit that was exceeded.
+/// The exit code of several runs: a failure is worse than a limit that was exceeded.
 fn worst(codes: Vec<u8>) -> u8 {
     codes.into_iter().max_by_key(|code| [0, 3, FAILED].iter().position(|known| known == code)).unwrap_or(0)
 }

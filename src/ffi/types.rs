@@ -1,5 +1,5 @@
 //! The C types of FMI 3.0 and the draft, as they cross the boundary. Those that FMI 2.0 and 1.0 have otherwise are in
-//! [`super::abi`].
+//! `super::abi`.
 //!
 //! `fmi3Boolean` and `fmi3Clock` are C's `bool`. A Rust `bool` that holds neither 0 nor 1 is undefined behaviour, and an
 //! FMU writes what it likes, so both are bytes here: 0 or 1 when we write, `!= 0` when we read. `fmi3Status` and

@@ -40,7 +40,7 @@ pub enum Refusal {
 pub struct Ready {
     /// Ends it.
     pub control: InstanceControl,
-    /// Its tasks, each with its part of the instance.
+    /// The tasks, each with its part of the instance.
     pub units: Vec<(TaskId, Unit)>,
 }
 

@@ -9,7 +9,7 @@ use crate::record::trace::NoteRing;
 pub struct Site {
     /// The task.
     pub task: TaskId,
-    /// Its counters and times.
+    /// Counters and times of the task.
     pub cells: TaskCells<'static>,
     /// The histogram of its lock hold times.
     pub hold: Recorder<'static>,

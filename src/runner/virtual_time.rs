@@ -45,7 +45,7 @@ struct Rare {
     traced: bool,
     /// Structural parameters of its instance can be set.
     reconfigured: bool,
-    /// Its activations can bring about something for other tasks.
+    /// Activations of this task can bring about something for other tasks.
     ticks: bool,
 }
 

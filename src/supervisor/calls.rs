@@ -41,9 +41,9 @@ struct Call {
 /// What there is to be done about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It has lasted for so many seconds, and somebody should hear of it.
+    /// A call has lasted for so many seconds, and somebody should hear of it.
     Tell(Place, i64),
-    /// It has lasted for longer than the rig allows.
+    /// A call has lasted for longer than the rig allows.
     Over(Place),
 }
 

@@ -28,7 +28,7 @@ pub enum Error {
     Description(PathBuf, DescriptionError),
     /// The rig has an FMU read as of a dialect that its own words are not of.
     Abi {
-        /// Its name in the rig.
+        /// Name of the FMU in the rig.
         fmu: String,
         /// What the rig says.
         wanted: Abi,

@@ -62,7 +62,7 @@ impl Output {
         Ok(output)
     }
 
-    /// The same for a folder in the output folder: a link there leads to wherever somebody wants.
+    /// A folder in the output folder, which must be no link: that leads to wherever somebody wants.
     pub fn create_inside(path: &Path) -> Result<Output, Error> {
         match path.symlink_metadata() {
             Ok(found) if found.is_symlink() => {

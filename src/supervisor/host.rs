@@ -15,7 +15,7 @@ pub struct Host {
     pub isolated: BTreeSet<usize>,
     /// How far FIFO priorities go.
     pub fifo: FifoReach,
-    /// Of the highest priority that was tried.
+    /// Why the highest priority that was tried is not to be had.
     refused: Option<SysError>,
 }
 

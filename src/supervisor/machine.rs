@@ -9,7 +9,7 @@ use crate::report::Fact;
 pub struct Machine {
     /// Release and version of the kernel.
     pub kernel: String,
-    /// It is a PREEMPT_RT one.
+    /// The kernel is a PREEMPT_RT one.
     pub preempt_rt: bool,
     /// Model name of the processor.
     pub cpu_model: String,

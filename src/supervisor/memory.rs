@@ -19,7 +19,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Of this process, which runs this plan.
+    /// The memory of the process that runs this plan.
     pub fn of(runner: u32, plan: &Plan) -> Memory {
         Memory { runner, looked: 0, most: 0, limit: data_limit(plan.host.memory_limit_mib) }
     }

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// Why the runner's process was ended by force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Killed {
-    /// It took too long to come to its end.
+    /// The runner took too long to come to its end.
     Late,
     /// The user has asked twice.
     AskedTwice,
@@ -62,7 +62,7 @@ impl RunnerProcess {
         Ok(RunnerProcess { child, began, offspring, left, none_left: true, killed: None })
     }
 
-    /// Its number.
+    /// The number of the process.
     pub fn id(&self) -> u32 {
         self.child.id()
     }

@@ -28,7 +28,7 @@ pub struct Recorder<'a> {
     board: Board<'a>,
     control: Control,
     log: Option<BufWriter<File>>,
-    /// Its name, and how many bytes were written to it from here.
+    /// Name of the file, and how many bytes were written to it from here.
     log_name: PathBuf,
     log_length: u64,
     /// Lines from before the log was there.

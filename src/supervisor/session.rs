@@ -100,7 +100,7 @@ impl Session {
         self.shared.live()
     }
 
-    /// Its plan.
+    /// The plan of the rig that runs.
     pub fn plan(&self) -> &Plan {
         self.shared.plan()
     }

@@ -72,7 +72,7 @@ pub fn may_write(folder: &Path, prepared: &Prepared) -> Result<(), Error> {
 struct Reading {
     source: Source,
     rows: Option<Rows<BufReader<File>>>,
-    /// Of each column the newest value.
+    /// The newest value of each column.
     carried: Vec<Option<u64>>,
     fault: Fault,
 }
@@ -89,10 +89,10 @@ impl Reading {
 /// Reads all files of a run, ahead of it.
 pub struct Feeder {
     shared: Arc<Shared>,
-    /// Of the run, s.
+    /// Start of the run, s.
     begin: f64,
     stop: f64,
-    /// Of the thread, while there is one.
+    /// What is read, in the hands of the thread while there is one.
     readings: Arc<Mutex<Vec<Reading>>>,
     leave: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,

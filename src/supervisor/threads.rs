@@ -78,7 +78,7 @@ fn answer(are_scheduled: bool) -> Said {
 pub type Remark = (u8, String);
 
 impl Threads {
-    /// Of this process, which has said nothing yet.
+    /// The threads of a process that has said nothing yet.
     pub fn of(runner: u32) -> Threads {
         Threads { runner, ..Threads::default() }
     }

@@ -151,7 +151,7 @@ struct Supervision<'a> {
     board: Board<'a>,
     control: &'a Control,
     events: &'a EventSink,
-    /// Of all runs.
+    /// The output folder of all runs.
     folder: PathBuf,
     /// What FMU code has printed before the first run has begun.
     log: PathBuf,
@@ -174,7 +174,7 @@ struct OneRun<'a> {
     started: SystemTime,
     /// How far it is: only forwards, whatever the memory says.
     phase: Phase,
-    /// Its files are there.
+    /// The files of recording and trace are there.
     recording: bool,
     recorder: Recorder<'a>,
     tracer: Tracer<'a>,
@@ -184,7 +184,7 @@ struct OneRun<'a> {
 }
 
 impl OneRun<'_> {
-    /// Its files are made.
+    /// Makes the files of recording and trace.
     fn open(&mut self) {
         self.recorder.open(self.output.path());
         self.tracer.open(self.output.path());

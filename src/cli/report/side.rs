@@ -16,7 +16,7 @@ const SIGNALS: [&str; 2] = ["signals.csv", "signals.mcap"];
 pub struct Folder {
     /// Where its files are.
     pub path: PathBuf,
-    /// Its report.
+    /// The `report.json` of the run.
     report: PathBuf,
 }
 
@@ -79,9 +79,9 @@ pub struct Input {
     pub name: String,
     /// Where a page about it goes.
     pub folder: PathBuf,
-    /// Of a run.
+    /// What `report.json` says, if it is a run.
     pub report: Option<ReportFile>,
-    /// Its signals.
+    /// The recorded signals.
     pub signals: Option<Signals>,
 }
 
@@ -89,7 +89,7 @@ pub struct Input {
 pub struct Signals {
     /// The file.
     pub path: PathBuf,
-    /// It lies in the folder of a run, and was not named by the user.
+    /// The recording lies in the folder of a run, and was not named by the user.
     of_run: bool,
 }
 

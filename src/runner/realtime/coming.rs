@@ -9,7 +9,7 @@ const EARLY: i64 = 5_000;
 
 /// The next activation, as far as it can be worked out beforehand.
 pub struct Coming {
-    /// Its release on the wall clock, ns, unless it is a tick that was dispatched later.
+    /// The release on the wall clock, ns, unless it is a tick that was dispatched later.
     pub release: i64,
     /// Simulation time, ns.
     pub nanos: i64,

@@ -23,7 +23,7 @@ struct Clock {
     task: TaskId,
     /// In what the FMU counts time, if that is not the second.
     unit: Option<TimeUnit>,
-    /// Of a changing clock: whether its interval is read as a fraction.
+    /// Whether the interval of a changing clock is read as a fraction; `None`: it is no changing clock.
     changing: Option<bool>,
     /// What the last activation of a changing clock has said.
     next: Option<Fraction>,

@@ -10,7 +10,7 @@ use crate::rig::suggestion;
 pub struct Command {
     /// Which instance.
     pub fmu: usize,
-    /// Its lane; `None`: Reconfiguration Mode.
+    /// The lane that it goes in; `None`: Reconfiguration Mode.
     pub lane: Option<usize>,
     /// Places in [`crate::plan::ControlPlan::variables`], with their values.
     pub sets: Vec<(usize, Values)>,

@@ -37,7 +37,7 @@ pub enum ControlError {
     InstanceFailed(String),
     /// The FMU has refused it, and the instance is at its end.
     Failed {
-        /// Its name.
+        /// Name of the FMU.
         fmu: String,
         /// What was called.
         function: Option<Function>,
@@ -46,7 +46,7 @@ pub enum ControlError {
         /// At this simulation time.
         time: Instant,
     },
-    /// It was not carried out within this time, and may be yet.
+    /// The command was not carried out within this time, and may be yet.
     Timeout(Duration),
 }
 

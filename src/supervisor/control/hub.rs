@@ -37,7 +37,7 @@ struct Fmu {
     sizes: Vec<u64>,
     /// As they are at the start of each run.
     first_sizes: Vec<u64>,
-    /// Of each lane: at once, timed. Then that of structural parameters: both in one.
+    /// What was sent in each lane: at once, timed. Structural parameters have both in one.
     lanes: Vec<[Sent; 2]>,
     structure: Sent,
 }
@@ -47,7 +47,7 @@ struct Fmu {
 struct Sent {
     /// Commands whose outcome was read.
     read: u64,
-    /// Those that come after them.
+    /// The commands that come after them.
     waiting: VecDeque<Waiting>,
 }
 

@@ -94,7 +94,7 @@ impl Source {
         ))
     }
 
-    /// Its rows, from the first one on.
+    /// The rows of the file, from the first one on.
     pub fn rows(&self, plan: &Plan, stimulus: usize) -> Result<Rows<BufReader<File>>, Problem> {
         Rows::new(self.reader()?, &self.path, self.kind, &plan.stimuli[stimulus])
     }
