@@ -14,10 +14,25 @@ mod signals;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-/// The hostile FMU's folder: its own files, and those that all small FMUs share.
-static FMU: LazyLock<PathBuf> = LazyLock::new(|| {
+/// The hostile FMU's folder.
+static FMU: LazyLock<PathBuf> = LazyLock::new(|| fmu_in(&format!("hostile-{}", std::process::id())));
+
+/// The same FMU with so much more code that a compiler needs seconds for it.
+static SLOWLY_BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = fmu_in(&format!("hostile-slowly-built-{}", std::process::id()));
+    let function = |i: u32| {
+        format!("double unused_{i}(double x) {{ for (int i = 0; i < {i}; i++) x = x * x + {i}; return x; }}\n")
+    };
+    let source = folder.join("sources/fmi3_base.c");
+    let code = std::fs::read_to_string(&source).unwrap() + &(0..2000).map(function).collect::<String>();
+    std::fs::write(source, code).unwrap();
+    folder
+});
+
+/// Makes the hostile FMU in a folder of this name: its own files, and those that all small FMUs share.
+fn fmu_in(name: &str) -> PathBuf {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hostile-{}", std::process::id()));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(folder.join("sources")).unwrap();
     let own = package.join("tests/hostile/fmu");
     let shared = package.join("fmus/mixer/sources");
@@ -28,7 +43,7 @@ static FMU: LazyLock<PathBuf> = LazyLock::new(|| {
     }
     std::fs::copy(own.join("modelDescription.xml"), folder.join("modelDescription.xml")).unwrap();
     folder
-});
+}
 
 /// Whether every choice is to be made, and not a part of them.
 fn all() -> bool {
@@ -37,7 +52,12 @@ fn all() -> bool {
 
 /// A rig of two instances, `bad` and `good`, that are connected and run for 50 ms.
 fn rig(mode: &str) -> program::Rig {
-    let fmu = FMU.display();
+    rig_of(&FMU, mode)
+}
+
+/// The same of this FMU.
+fn rig_of(fmu: &Path, mode: &str) -> program::Rig {
+    let fmu = fmu.display();
     program::Rig::of_text(&format!(
         "[rig]\nname = 'hostile'\nmode = '{mode}'\nstop_time = 0.05\nshutdown_timeout = 0.3\ncall_timeout = 1.0\n\
          [fmu.bad]\npath = '{fmu}'\nstart = {{ gain = 2.0 }}\n[fmu.good]\npath = '{fmu}'\n\
