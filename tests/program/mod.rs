@@ -17,6 +17,9 @@ pub use random::{Drawn, Random, behaviour, draw};
 #[allow(unused_imports, reason = "each test program uses a part of it")]
 pub use trace::{End, Event, Trace, clock};
 
+use nix::sys::signal::SigHandler::SigDfl;
+use nix::sys::signal::Signal::{SIGINT, SIGQUIT};
+use nix::sys::signal::signal;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -180,6 +183,7 @@ impl Rig {
 
     /// Starts it; [`Rig::finish`] waits for its end.
     pub fn start(&self, mut command: Command) -> Child {
+        take_signals();
         // Files instead of pipes: nobody has to read them while the program runs.
         let file = |name: &str| std::fs::File::create(self.folder.path().join(name)).unwrap();
         command.stdout(file("stdout")).stderr(file("stderr")).spawn().unwrap()
@@ -244,6 +248,15 @@ pub fn copied_tracer(to: &Path) -> PathBuf {
         }
     }
     to.to_owned()
+}
+
+/// Programs that are started from here on take SIGINT and SIGQUIT as in a terminal's foreground: a shell that was told to run the
+/// tests in its background has them ignore these, they hand that on, and `vecud check` leaves ignored signals ignored.
+fn take_signals() {
+    for which in [SIGINT, SIGQUIT] {
+        // SAFETY: the default action runs no code of this process.
+        unsafe { signal(which, SigDfl) }.unwrap();
+    }
 }
 
 /// Waits for something that has to come.
