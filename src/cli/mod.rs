@@ -5,16 +5,21 @@
 mod check;
 mod doctor;
 mod inspect;
+mod made;
+mod new;
 mod report;
 mod results;
 mod run;
 mod terminal;
 
+use crate::fmu::archive::{Cache, Unpacked};
+use crate::fmu::description::{self, ModelDescription};
 use crate::plain;
 use crate::supervisor::{self, Error, Options, Prepared};
 use crate::sys::stop::{self, Stop};
 use clap::{Parser, Subcommand};
 use std::io::{Write, stderr, stdout};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Runs virtual ECUs (FMI 3.0 Scheduled Execution) in real time.
@@ -39,6 +44,8 @@ enum Command {
     Doctor(doctor::Arguments),
     /// Show what is inside of an FMU: clocks, variables, capability flags
     Inspect(inspect::Arguments),
+    /// Write a working start: an FMU as C sources, or a rig for FMUs
+    New(new::Arguments),
     /// Rebuild the report of a run, or compare a run with another one
     Report(report::Arguments),
     /// (internal) the process that holds FMU code
@@ -65,6 +72,7 @@ pub fn main() -> ExitCode {
         Command::Check(arguments) => check::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
+        Command::New(arguments) => new::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Runner => Ok(ExitCode::from(crate::runner::main() as u8)),
     });
@@ -109,6 +117,19 @@ fn interruptible<T>(work: impl FnOnce(Stop) -> Result<T, Error>) -> Result<T, Er
 /// The plan of a rig that is not run, or not yet.
 fn plan(options: Options) -> Result<Prepared, Error> {
     interruptible(|stop| terminal::showing(|events| supervisor::plan(&Options { stop, ..options }, &events)))
+}
+
+/// An FMU that is opened but not built, and its description.
+fn described(file: &Path, stop: Stop) -> Result<(Unpacked, ModelDescription), Error> {
+    let cache = Cache::user().map_err(Error::NoCache)?;
+    cache.note().into_iter().for_each(|note| say(&format!("note: {note}")));
+    let unpacked = Unpacked::open(file, &cache.until(stop)).map_err(Error::Archive)?;
+    let text = unpacked.model_description().map_err(Error::Archive)?;
+    let description = description::parse(&text).map_err(|error| Error::Description(unpacked.origin.clone(), error))?;
+    for warning in &description.warnings {
+        say(&format!("note: {}/{warning}", unpacked.origin.display()));
+    }
+    Ok((unpacked, description))
 }
 
 /// A diagnostic on stderr. One that nobody reads (a closed pipe, a full disk) must not end a run.

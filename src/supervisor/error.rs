@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 /// The command, the rig or an FMU is invalid, or the operating system refuses what a run needs.
 #[derive(Debug)]
 pub enum Error {
+    /// What was asked for on the command line.
+    Command(String),
     /// A file that cannot be read or written.
     File(PathBuf, io::Error),
     /// The output folder cannot be used.
@@ -120,7 +122,7 @@ impl fmt::Display for Error {
                 write!(f, "no folder for the cache: {error}, or set VECUD_CACHE to another folder")
             }
             Error::Interrupted => f.write_str("interrupted before the run; nothing was written"),
-            Error::System(message) => f.write_str(message),
+            Error::Command(message) | Error::System(message) => f.write_str(message),
         }
     }
 }

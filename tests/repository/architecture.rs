@@ -157,7 +157,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "report",
             "runner::main",
             "plain",
-            "rig::RigHost",
+            "rig",
             "supervisor",
             "sys::SysError",
             "sys::affinity",

@@ -15,7 +15,7 @@ fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
 
 #[test]
 fn rigs_in_the_documents_are_rigs() {
-    for name in ["README.md", "docs/rig.md"] {
+    for name in ["README.md", "docs/rig.md", "docs/first-fmu.md"] {
         let text = read(name);
         let rigs = blocks(&text, "toml");
         assert!(!rigs.is_empty(), "{name} shows no rig");
@@ -34,6 +34,9 @@ fn files_that_the_documents_link_to_exist() {
         "docs/report.md",
         "docs/doctor.md",
         "docs/schedulability.md",
+        "docs/README.md",
+        "docs/first-fmu.md",
+        "examples/README.md",
         "systemd/README.md",
         "rt-config/README.md",
         "CHANGELOG.md",
@@ -45,6 +48,20 @@ fn files_that_the_documents_link_to_exist() {
             if !file.is_empty() && !file.contains("://") {
                 let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join(file);
                 assert!(path.exists(), "{name} links to {link}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_index_has_every_page_and_every_example_is_explained() {
+    for (folder, ending, index) in [("docs", "md", "docs/README.md"), ("examples", "toml", "examples/README.md")] {
+        let text = read(index);
+        for file in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap() {
+            let path = file.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if path.extension().is_some_and(|own| own == ending) && name != "README.md" {
+                assert!(text.contains(&format!("]({name})")), "{index} has no link to {name}");
             }
         }
     }
