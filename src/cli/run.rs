@@ -26,6 +26,20 @@ pub struct Arguments {
     /// Where the report and the recordings go; default: vecud-out/<rig>
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// A start value in place of the rig's, as strictly checked: --set ecu.gain=2, --set 'ecu.mode="idle"', --set ecu.map=[1,2]; may
+    /// be given several times
+    #[arg(long, value_name = "FMU.NAME=VALUE", conflicts_with = "restore_state")]
+    set: Vec<String>,
+    /// Shows the values of recorded variables below the table while it runs; --watch='ecu.*' shows those that match (* is any text)
+    #[arg(
+        long,
+        value_name = "PATTERN",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "*",
+        conflicts_with = "quiet"
+    )]
+    watch: Option<String>,
     /// What an FMU does against the FMI standard fails the run (exit code 1) instead of being reported only
     #[arg(long)]
     strict: bool,
@@ -57,6 +71,11 @@ fn seconds(text: &str) -> Result<Instant, String> {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
+    if arguments.watch.is_some() && !terminal::is_terminal() {
+        let message =
+            "--watch shows values on a terminal, and standard error is none; leave it out, or do not redirect it";
+        return Err(Error::Command(message.to_owned()));
+    }
     // Whenever a signal comes, it is not the end of this process but of its work.
     let stop = stop::by_signals().map_err(|error| Error::System(error.to_string()))?;
     let options = Options {
@@ -67,6 +86,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         }),
         stop_time: arguments.stop_time,
         out: arguments.out,
+        set: arguments.set,
+        watch: arguments.watch,
         strict: arguments.strict,
         figures: (!arguments.quiet && terminal::is_terminal()).then_some(terminal::PERIOD),
         save_state: arguments.save_state,

@@ -23,9 +23,9 @@ impl<'a> Findings<'a> {
         self.rig.file == path
     }
 
-    /// A problem that the rig file has.
+    /// A problem that the rig file has, or an option of the command line.
     pub(super) fn rig(&mut self, place: Place, message: impl Into<String>) {
-        self.problems.push(Problem::new(&self.rig.file, place, message));
+        self.problems.push(Problem::new(self.rig.origin(place), place, message));
     }
 
     /// A problem that a model description has.

@@ -47,6 +47,25 @@ pub fn count(value: u64) -> String {
     text
 }
 
+/// A number with six significant digits, and an exponent where it is very large or small: `850.123`, `0.05`, `-1.5e12`.
+pub fn significant(value: f64) -> String {
+    if !value.is_finite() || value == 0.0 {
+        return value.to_string();
+    }
+    let rounded = format!("{value:.5e}");
+    let (mantissa, exponent) = rounded.split_once('e').unwrap_or((&rounded, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let short = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    match exponent {
+        -5..=5 => short(&format!("{value:.*}", (5 - exponent) as usize)),
+        6..=8 => format!("{value:.0}"),
+        _ => format!("{}e{exponent}", short(mantissa)),
+    }
+}
+
 /// A time in seconds as short as it is precise, up to a millisecond: `10 s`, `0.125 s`.
 pub fn seconds(value: f64) -> String {
     let text = format!("{value:.3}");
@@ -114,6 +133,27 @@ mod tests {
         assert_eq!(micros(u64::MAX), "18,446,744,073,709,551.6");
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(count(999), "999");
+    }
+
+    #[test]
+    fn numbers_have_six_digits_and_an_exponent_only_where_it_is_shorter() {
+        for (value, text) in [
+            (0.0, "0"),
+            (850.123456, "850.123"),
+            (0.05, "0.05"),
+            (-1.0, "-1"),
+            (0.1 + 0.2, "0.3"),
+            (999_999.7, "1000000"),
+            (123_456.7, "123457"),
+            (12_345_678.9, "12345679"),
+            (1.5e12, "1.5e12"),
+            (-2.5e-7, "-2.5e-7"),
+            (0.000_012_345_678, "0.0000123457"),
+            (f64::NAN, "NaN"),
+            (f64::NEG_INFINITY, "-inf"),
+        ] {
+            assert_eq!(significant(value), text);
+        }
     }
 
     #[test]

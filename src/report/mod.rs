@@ -51,6 +51,7 @@ mod stimuli;
 mod table;
 mod told;
 mod trace;
+mod values;
 mod words;
 
 pub use causes::{Causes, Counts, Moment, OtherClock, Overran, PartsResult, ThreadCounts};
@@ -71,6 +72,7 @@ pub use sample::sample;
 pub use schedulability::{PredictedFrom, Schedulability, measured};
 pub use table::{Live, LiveRow, Screen, live, summary};
 pub use trace::{Picture, TraceFile, TraceResult};
+pub use values::LiveValue;
 
 /// Whether the run did what it should: it neither failed nor exceeded a limit of the rig.
 pub fn passed(run: &Run) -> bool {

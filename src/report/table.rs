@@ -5,6 +5,7 @@
 //! none comes through from a name.
 
 use super::format::{count, duration, plural, seconds};
+use super::values::{self, LiveValue};
 use super::{Run, Scheduling, Severity, passed};
 use crate::plain::{plain, plain_lines};
 use crate::plan::Mode;
@@ -36,6 +37,8 @@ pub struct Live {
     pub preempt_rt: bool,
     /// The clocks, in the order of the plan.
     pub clocks: Vec<LiveRow>,
+    /// Values that are watched: only those that are reported have them.
+    pub values: Vec<LiveValue>,
 }
 
 /// One clock.
@@ -69,12 +72,15 @@ pub fn live(live: &Live, screen: Screen) -> String {
         false => BOLD.on(&cut(&format!("{time}   {rig}"), screen.columns), screen),
     }];
     let fit = screen.lines.saturating_sub(3);
+    let values = values::lines(&live.values, screen.columns, values::room(fit, rows.len()));
+    let fit = fit - values.len();
     let shown = if rows.len() > fit { fit.saturating_sub(1) } else { rows.len() };
     lines.extend(table(&rows[..shown], rows, screen));
     if shown < rows.len() {
         let rest = plural((rows.len() - shown) as u64, "more clock");
         lines.push(DIM.on(&cut(&format!("… {rest}"), screen.columns), screen));
     }
+    lines.extend(values);
     lines.truncate(screen.lines.max(1));
     lines.join("\n") + "\n"
 }
@@ -208,7 +214,7 @@ fn table(rows: &[LiveRow], all: &[LiveRow], screen: Screen) -> Vec<String> {
 }
 
 /// At most `width` characters; what is cut off shows as an ellipsis.
-fn cut(text: &str, width: usize) -> String {
+pub(super) fn cut(text: &str, width: usize) -> String {
     match text.chars().count() <= width {
         true => text.to_owned(),
         false if width == 0 => String::new(),
@@ -260,6 +266,7 @@ mod tests {
             scheduling: Scheduling::Fifo,
             preempt_rt: true,
             clocks: clocks.to_vec(),
+            values: Vec::new(),
         }
     }
 

@@ -13,6 +13,7 @@ mod nearest;
 mod parse;
 mod problem;
 mod record;
+mod settings;
 mod start;
 mod stimuli;
 mod tables;
@@ -27,6 +28,7 @@ pub use parse::parse;
 pub use problem::{Problem, RigError};
 pub(crate) use problem::{write_lines, write_place};
 pub use record::{Formats, RigRecord, RigRule, Rule};
+pub use settings::set;
 pub use trace::{RigTrace, TraceMode};
 
 #[cfg(test)]

@@ -103,8 +103,15 @@ pub enum Interpolation {
 pub struct Place {
     /// 1-based; 0: not from the file (a command-line option, a default).
     pub line: u32,
-    /// 1-based, in characters; 0: the whole line.
+    /// 1-based, in characters; 0: the whole line. Without a line: which of [`Rig::options`], 1-based; 0: none.
     pub column: u32,
+}
+
+impl Place {
+    /// Which of [`Rig::options`] it is, if it is one.
+    pub fn option(self) -> Option<usize> {
+        if self.line == 0 { (self.column as usize).checked_sub(1) } else { None }
+    }
 }
 
 /// A value and where it was written.
@@ -143,6 +150,8 @@ impl std::fmt::Display for Endpoint {
 pub struct Rig {
     /// For messages: the rig file, or the FMU of a rig made for it.
     pub file: PathBuf,
+    /// Options of the command line that have added something: their words, for messages.
+    pub options: Vec<PathBuf>,
     /// `name`.
     pub name: String,
     /// `mode`.
@@ -261,7 +270,7 @@ pub struct RigFmu {
     pub trusts_compiler_options: bool,
     /// `define`: names of macros and their values (`None`: left out), in the order of the file.
     pub define: Vec<(At<String>, Option<String>)>,
-    /// `start`: names and values, in the order of the file.
+    /// `start`: names and values, in the order of the file; then those of the command line, which come before them.
     pub start: Vec<(At<String>, At<RigValue>)>,
     /// `[fmu.NAME.clock.CLOCK]`.
     pub clocks: Vec<RigClock>,
@@ -413,10 +422,16 @@ impl Rig {
         }
     }
 
+    /// What says something at this place: the rig file, or an option of the command line.
+    pub fn origin(&self, place: Place) -> &Path {
+        place.option().and_then(|option| self.options.get(option)).unwrap_or(&self.file)
+    }
+
     /// A rig without FMUs where everything has its default.
     pub fn empty() -> Rig {
         Rig {
             file: PathBuf::new(),
+            options: Vec::new(),
             name: String::new(),
             mode: Mode::RealTime,
             start_time: None,

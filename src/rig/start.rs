@@ -1,7 +1,7 @@
 //! `start = { … }`: names and values to set before initialisation.
 
 use super::document::{Section, describe};
-use super::{At, RigValue};
+use super::{At, Place, RigValue};
 use std::collections::HashSet;
 use toml_edit::{TableLike, Value};
 
@@ -28,7 +28,8 @@ fn read_level(
             continue;
         }
         let place = section.place_of(item);
-        match item.as_value().and_then(|value| convert(section, value)) {
+        let place_in = |value: &Value| section.document.place(value.span());
+        match item.as_value().and_then(|value| convert(value, &place_in)) {
             Some(value) if names.insert(name.value.clone()) => values.push((name, At { value, place })),
             Some(_) => section.document.problem(name.place, format!("start value \"{}\" is given twice", name.value)),
             None => {
@@ -43,7 +44,8 @@ fn read_level(
     }
 }
 
-fn convert(section: &Section, value: &Value) -> Option<RigValue> {
+/// The value, whose parts have their places; `None`: it is of a type that no variable has.
+pub(super) fn convert(value: &Value, place: &dyn Fn(&Value) -> Place) -> Option<RigValue> {
     Some(match value {
         Value::Integer(i) => RigValue::Integer(*i.value()),
         Value::Float(f) => RigValue::Float(*f.value()),
@@ -52,9 +54,9 @@ fn convert(section: &Section, value: &Value) -> Option<RigValue> {
         Value::Array(array) => {
             let mut flat = Vec::new();
             for element in array {
-                match convert(section, element)? {
+                match convert(element, place)? {
                     RigValue::Array(inner) => flat.extend(inner),
-                    value => flat.push(At { value, place: section.document.place(element.span()) }),
+                    value => flat.push(At { value, place: place(element) }),
                 }
             }
             RigValue::Array(flat)

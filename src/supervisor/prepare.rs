@@ -6,7 +6,7 @@ use crate::files;
 use crate::fmu::archive::{ArchiveError, BuildChoices, BuildError, Cache, Unpacked};
 use crate::fmu::description::{self, ModelDescription};
 use crate::places::Places;
-use crate::plan::{self, FmuInput, Mode, Plan};
+use crate::plan::{self, FmuInput, Mode, Plan, SignalId};
 use crate::rig::{self, At, DatagramAddress, Place, Rig, RigError, RigFmu, RigTrigger, TriggerSource};
 use crate::snapshot::Snapshot;
 use crate::sys::stop::Stop;
@@ -27,6 +27,10 @@ pub struct Options {
     pub mode: Option<Mode>,
     /// Overrides the rig's stop time.
     pub stop_time: Option<Instant>,
+    /// Start values as `FMU.NAME=VALUE`, in place of the rig's.
+    pub set: Vec<String>,
+    /// A pattern over recorded variables, whose values go with the figures of the clocks; `None`: none.
+    pub watch: Option<String>,
     /// Output directory; default `vecud-out/<rig>`.
     pub out: Option<PathBuf>,
     /// Values are set while the run goes on ([`super::Session::control`]).
@@ -77,6 +81,8 @@ pub struct Prepared {
     pub options: Options,
     /// Where the run goes on from.
     pub resumed: Option<Snapshot>,
+    /// The recorded columns whose values go with the figures of the clocks.
+    pub watched: Vec<SignalId>,
 }
 
 impl Prepared {
@@ -110,6 +116,7 @@ pub fn plan(options: &Options, events: &EventSink) -> Result<Prepared, Error> {
         None => Host::look((rig.mode == Mode::RealTime).then_some(rig.host.fifo_priorities.value.1))?,
     };
     let plan = plan::build(&rig, &inputs, &opened, &host.facts()).map_err(Error::Plan)?;
+    let watched = options.watch.as_deref().map(|pattern| watched(&plan, pattern)).transpose()?.unwrap_or_default();
     for (option, wanted) in [("--save-state", &options.save_state), ("--restore-state", &options.restore_state)] {
         if wanted.is_some() {
             plan::check_states(&rig, &inputs, option).map_err(Error::Plan)?;
@@ -123,14 +130,31 @@ pub fn plan(options: &Options, events: &EventSink) -> Result<Prepared, Error> {
     let resumed = options.restore_state.as_deref().map(|file| saved::read(file, &plan)).transpose()?;
     let (resumed, changed) = resumed.map_or((None, Vec::new()), |(snapshot, notes)| (Some(snapshot), notes));
     let own = cache.note().map(str::to_owned).into_iter();
-    let plan = Plan { notes: plan.notes.into_iter().chain(own).chain(changed).collect(), ..plan };
+    let set = rig.options.iter().map(|option| option.display().to_string());
+    let plan = Plan { notes: plan.notes.into_iter().chain(set).chain(own).chain(changed).collect(), ..plan };
     let descriptions = fmus.into_iter().map(|(_, description, _)| description).collect();
     let socket = |trigger: RigTrigger| match trigger.source {
         TriggerSource::Datagrams(datagrams) => Some(datagrams.address),
         _ => None,
     };
     let sockets = rig.triggers.into_iter().filter_map(socket).collect();
-    Ok(Prepared { plan, descriptions, file: rig.file, sockets, stimuli, host, options: options.clone(), resumed })
+    let options = options.clone();
+    Ok(Prepared { plan, descriptions, file: rig.file, sockets, stimuli, host, options, resumed, watched })
+}
+
+/// The recorded columns whose values are wanted.
+fn watched(plan: &Plan, pattern: &str) -> Result<Vec<SignalId>, Error> {
+    if plan.signals.is_empty() {
+        let message = "--watch shows recorded variables, and this rig records none: add [record] to it";
+        return Err(Error::Command(message.to_owned()));
+    }
+    let is_meant = |id: &SignalId| plan::glob::matches(pattern, &plan.signals[id.0].name);
+    let meant: Vec<SignalId> = (0..plan.signals.len()).map(SignalId).filter(is_meant).collect();
+    if meant.is_empty() {
+        let hint = rig::suggestion(pattern, plan.signals.iter().map(|signal| signal.name.as_str()));
+        return Err(Error::Command(format!("--watch={pattern}: no recorded variable matches{hint}")));
+    }
+    Ok(meant)
 }
 
 type Opened = (Unpacked, ModelDescription, PathBuf);
@@ -189,7 +213,8 @@ fn culprit(fmu: &RigFmu, error: &Error) -> Place {
 
 /// The rig of the file, with what is wanted otherwise.
 fn wanted_rig(options: &Options) -> Result<Rig, Error> {
-    let rig = read_rig(&options.file)?;
+    let mut rig = read_rig(&options.file)?;
+    rig::set(&mut rig, "--set", &options.set).map_err(Error::Rig)?;
     Ok(Rig {
         controlled: options.control,
         mode: options.mode.unwrap_or(rig.mode),

@@ -267,10 +267,14 @@ impl<'a> Recorder<'a> {
 
     /// What the recorded columns have shown last, by name.
     pub fn last_values(&self) -> Vec<(String, u64)> {
-        let Some(writer) = &self.signals else { return Vec::new() };
-        let initial = |signal| self.board.initial(SignalId(signal)).filter(|_| !self.initial_known);
-        let columns = self.plan.signals.iter().zip(writer.values()).enumerate();
-        columns.filter_map(|(i, (signal, value))| Some((signal.name.clone(), initial(i).or(*value)?))).collect()
+        let columns = self.plan.signals.iter().zip((0..).map(SignalId));
+        columns.filter_map(|(signal, id)| Some((signal.name.clone(), self.last_value(id)?))).collect()
+    }
+
+    /// What a recorded column has shown last; `None`: nothing yet.
+    pub fn last_value(&self, signal: SignalId) -> Option<u64> {
+        let initial = self.board.initial(signal).filter(|_| !self.initial_known);
+        initial.or(*self.signals.as_ref()?.values().get(signal.0)?)
     }
 
     fn text(&self, line: &Line) -> String {

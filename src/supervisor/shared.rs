@@ -119,6 +119,7 @@ impl Shared {
             scheduling: scheduling(board),
             preempt_rt: self.preempt_rt,
             clocks: plan.tasks.iter().enumerate().map(row).collect(),
+            values: Vec::new(),
         }
     }
 }

@@ -17,10 +17,13 @@ use super::stimuli::{self, Feeder};
 use super::threads::Threads;
 use super::tracer::Tracer;
 use super::{Control, Error, Event, EventSink, Finished, Options, Prepared, State, saved};
+use crate::exchange::word;
+use crate::fmu::description::{Values, VariableType};
 use crate::plain::Plain;
-use crate::plan::{Mode, Plan};
+use crate::plan::{Mode, Plan, SignalPlan};
 use crate::record::board::{Board, Global, Known, Phase};
-use crate::report::{Kind, Problem, Subject};
+use crate::report::format::significant;
+use crate::report::{Kind, Live, LiveValue, Problem, Subject};
 use crate::runner::{FIRST_SOCKET_FD, JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
 use crate::snapshot::Snapshot;
 use crate::sys::wake::monotonic_now;
@@ -441,7 +444,7 @@ impl<'a> Supervision<'a> {
             }
             if run.recording {
                 run.over_time.look(self.board, now);
-                self.show(&mut shown);
+                self.show(&mut shown, &run.recorder);
             }
             run.threads.pause(run.phase, self.board, run.recorder.pace().pause(run.tracer.pace()));
         };
@@ -466,12 +469,17 @@ impl<'a> Supervision<'a> {
         run.phase
     }
 
-    /// Reports the figures of the clocks, if it is time to.
-    fn show(&self, shown: &mut Option<Instant>) {
+    /// Reports the figures of the clocks, and the values that are watched, if it is time to.
+    fn show(&self, shown: &mut Option<Instant>, recorder: &Recorder) {
         let Some(period) = self.options().figures else { return };
         if shown.is_none_or(|shown| shown.elapsed() >= period) {
             *shown = Some(Instant::now());
-            self.events.tell(Event::Figures(self.shared.live()));
+            let values = self.shared.prepared.watched.iter().map(|signal| {
+                let SignalPlan { name, variable_type, .. } = &self.plan().signals[signal.0];
+                let value = recorder.last_value(*signal);
+                LiveValue { name: name.clone(), value: value.map(|value| live_text(value, *variable_type)) }
+            });
+            self.events.tell(Event::Figures(Live { values: values.collect(), ..self.shared.live() }));
         }
     }
 
@@ -511,6 +519,15 @@ impl<'a> Supervision<'a> {
             }
             Some(Verdict::Over(place)) => self.process.kill(self.board, Killed::Overdue(place)),
         }
+    }
+}
+
+/// A value for people who look on.
+fn live_text(value: u64, variable_type: VariableType) -> String {
+    match word::values(&[value], variable_type) {
+        Some(Values::Float64(v)) => significant(v[0]),
+        Some(Values::Float32(v)) => significant(v[0].into()),
+        _ => word::text(value, variable_type),
     }
 }
 

@@ -2,8 +2,11 @@
 
 mod new_fmu;
 mod new_rig;
+mod set;
 mod tutorial;
+mod watch;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -41,6 +44,29 @@ impl Desk {
         let output = command.stdin(Stdio::null()).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         Outcome { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
+    /// Runs `vecud` with these arguments on a terminal of its own: its exit code, and what is written there but for codes. `None`, with a word: there
+    /// is no `script` to make one.
+    fn on_terminal(&self, test: &str, columns: usize, rows: usize, arguments: &str) -> Option<(Option<i32>, String)> {
+        let program = env!("CARGO_BIN_EXE_vecud");
+        let line = format!("stty cols {columns} rows {rows}; exec '{program}' {arguments}");
+        let mut command = Command::new("script");
+        command.args(["-qec", &line, "/dev/null"]).current_dir(self.0.path()).env("VECUD_CACHE", cache());
+        match command.env("TERM", "xterm").env("NO_COLOR", "1").stdin(Stdio::null()).output() {
+            Ok(output) => {
+                let text = String::from_utf8(output.stdout).unwrap();
+                let mut parts = text.split("\x1b[");
+                let first = parts.next().unwrap().to_owned();
+                let rest =
+                    parts.map(|part| part.split_once(|c: char| c.is_ascii_alphabetic()).map_or("", |(_, rest)| rest));
+                Some((output.status.code(), rest.fold(first, |text, part| text + part)))
+            }
+            Err(error) => {
+                let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: script: {error}");
+                None
+            }
+        }
     }
 
     /// The same, which must be done: what is on stdout.

@@ -27,8 +27,8 @@ pub fn resolve(described: &DescribedFmu, findings: &mut Findings) -> Starts {
 
 fn of(described: &DescribedFmu, structural: bool, findings: &mut Findings) -> Starts {
     let mut starts = Starts::new();
-    // What of each variable has been given already.
-    let mut given: BTreeMap<usize, Vec<Selection>> = BTreeMap::new();
+    // What of each variable has been given already, in the rig file and on the command line, which may give it again.
+    let mut given: BTreeMap<(bool, usize), Vec<Selection>> = BTreeMap::new();
     for (name, value) in &described.rig.start {
         let (index, selection) = match find(described, &name.value) {
             Named::Elements(index, selection) => (index, selection),
@@ -58,7 +58,7 @@ fn of(described: &DescribedFmu, structural: bool, findings: &mut Findings) -> St
             );
             continue;
         }
-        let others = given.entry(index).or_default();
+        let others = given.entry((name.place.option().is_some(), index)).or_default();
         if others.iter().any(|other| other.overlaps(&selection)) {
             let message =
                 format!("the start value of {}.{} is given twice (\"{}\")", described.name(), v.name, name.value);

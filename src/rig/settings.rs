@@ -1,0 +1,95 @@
+//! `FMU.NAME=VALUE`: start values from the command line. They take the place of those in the rig file, and are as strictly checked.
+
+use super::start::convert;
+use super::{At, Place, Problem, Rig, RigError, suggestion};
+use toml_edit::Value;
+
+/// Adds them to the rig's start values. `option` is what stands before each of them on the command line, for messages.
+pub fn set(rig: &mut Rig, option: &str, settings: &[String]) -> Result<(), RigError> {
+    let mut problems = Vec::new();
+    for text in settings {
+        rig.options.push(format!("{option} {text}").into());
+        let place = Place { line: 0, column: rig.options.len() as u32 };
+        if let Err(message) = add(rig, text, place) {
+            problems.push(Problem::new(rig.origin(place), place, message));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(RigError { problems }) }
+}
+
+fn add(rig: &mut Rig, text: &str, place: Place) -> Result<(), String> {
+    let known = || rig.fmus.iter().map(|fmu| fmu.name.value.as_str());
+    let list = || known().collect::<Vec<_>>().join(", ");
+    let parts = text.split_once('=').map(|(name, value)| (name.trim().split_once('.'), value.trim()));
+    let (fmu, name, value) = match parts {
+        Some((Some((fmu, name)), value)) if !fmu.is_empty() && !name.is_empty() => (fmu, name, value),
+        _ => return Err(format!("must be written FMU.NAME=VALUE; the rig has the FMUs {}", list())),
+    };
+    let Some(index) = known().position(|known| known == fmu) else {
+        let hint = match suggestion(fmu, known()) {
+            none if none.is_empty() => format!("; it has {}", list()),
+            hint => hint,
+        };
+        return Err(format!("the rig has no FMU \"{fmu}\"{hint}"));
+    };
+    let parsed = value.parse::<Value>().ok().and_then(|value| convert(&value, &|_| place));
+    let value = parsed.ok_or_else(|| {
+        format!(
+            "\"{value}\" is no value: write a number, true or false, a list of these as [1.0, 2.0], or a text in double quotes, \
+             which a shell leaves alone within single ones: '{fmu}.{name}=\"{value}\"'"
+        )
+    })?;
+    let name = At { value: name.to_owned(), place };
+    rig.fmus[index].start.push((name, At { value, place }));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rig::{RigValue, parse};
+    use std::path::Path;
+
+    fn with(settings: &[&str]) -> Result<Rig, String> {
+        let text = "[fmu.ecu]\npath = \"a\"\nstart = { gain = 1 }\n[fmu.plant]\npath = \"b\"\n";
+        let mut rig = parse(text, Path::new("rig.toml")).unwrap();
+        let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
+        set(&mut rig, "--set", &settings).map(|()| rig).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn values_are_those_of_a_rig_file() {
+        let rig =
+            with(&["ecu.gain=2", "plant.map[1,2] = -0.5", "ecu.a.b=[[1, 2], [3, 4]]", "ecu.mode=\"a=b\""]).unwrap();
+        let shown = |fmu: usize| -> Vec<(String, RigValue)> {
+            rig.fmus[fmu].start.iter().map(|(name, value)| (name.value.clone(), value.value.clone())).collect()
+        };
+        assert_eq!(shown(1), [("map[1,2]".to_owned(), RigValue::Float(-0.5))]);
+        let ecu = shown(0);
+        assert_eq!(ecu[0..2], [("gain".to_owned(), RigValue::Integer(1)), ("gain".to_owned(), RigValue::Integer(2))]);
+        assert!(matches!(&ecu[2], (name, RigValue::Array(list)) if name == "a.b" && list.len() == 4));
+        assert_eq!(ecu[3], ("mode".to_owned(), RigValue::String("a=b".to_owned())));
+        let place = rig.fmus[1].start[0].0.place;
+        assert_eq!((place.line, rig.origin(place)), (0, Path::new("--set plant.map[1,2] = -0.5")));
+    }
+
+    #[test]
+    fn what_is_no_setting_says_so_with_its_option() {
+        for (setting, message) in [
+            ("gain=2", "--set gain=2: must be written FMU.NAME=VALUE; the rig has the FMUs ecu, plant"),
+            ("ecu.gain", "--set ecu.gain: must be written FMU.NAME=VALUE; the rig has the FMUs ecu, plant"),
+            ("ecu.=1", "--set ecu.=1: must be written FMU.NAME=VALUE; the rig has the FMUs ecu, plant"),
+            ("ecx.gain=2", "--set ecx.gain=2: the rig has no FMU \"ecx\"; did you mean \"ecu\"?"),
+            ("engine.gain=2", "--set engine.gain=2: the rig has no FMU \"engine\"; it has ecu, plant"),
+            ("ecu.mode=on", "--set ecu.mode=on: \"on\" is no value: write a number, true or false"),
+            ("ecu.gain=", "--set ecu.gain=: \"\" is no value"),
+            ("ecu.gain={a = 1}", "--set ecu.gain={a = 1}: \"{a = 1}\" is no value"),
+            ("ecu.day=2026-11-23", "is no value"),
+        ] {
+            let error = with(&[setting]).unwrap_err();
+            assert!(error.contains(message), "{error}");
+            assert_eq!(error.lines().count(), 1, "{error}");
+        }
+        assert_eq!(with(&["a", "b", "ecu.gain=3"]).unwrap_err().lines().count(), 2, "all of them are told");
+    }
+}

@@ -1,0 +1,57 @@
+//! `vecud run --watch`: values of recorded variables on the terminal while a rig runs.
+
+use super::Desk;
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.does("new fmu wheel");
+    desk.does("new rig first wheel");
+    desk
+}
+
+#[test]
+fn values_are_shown_below_the_table_and_leave_with_it() {
+    let desk = desk();
+    let arguments = "run first.toml --stop-time 1 --set wheel.gain=2 --watch";
+    let Some((code, shown)) = desk.on_terminal("values_are_shown", 100, 40, arguments) else { return };
+    assert_eq!(code, Some(0), "{shown}");
+    for name in ["wheel.target", "wheel.speed", "wheel.drive", "wheel.gain"] {
+        assert!(shown.contains(name), "{shown}");
+    }
+    let words: Vec<&str> = shown.split_whitespace().collect();
+    assert!(words.windows(2).any(|pair| pair == ["wheel.gain", "2"]), "{shown}");
+    assert!(
+        words.windows(2).any(|pair| pair[0] == "wheel.turns" && pair[1].parse::<u64>().is_ok_and(|turns| turns > 0))
+    );
+    // What stays is the table, not values of some instant.
+    let end = shown.rfind("clock ").map(|at| &shown[at..]).unwrap();
+    assert!(!end.contains("wheel.gain"), "{end}");
+}
+
+#[test]
+fn a_pattern_chooses() {
+    let desk = desk();
+    let arguments = "run first.toml --stop-time 1 --watch=*speed";
+    let Some((code, shown)) = desk.on_terminal("a_pattern_chooses", 100, 40, arguments) else { return };
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("wheel.speed") && shown.contains("wheel.measured_speed"), "{shown}");
+    assert!(!shown.contains("wheel.drive"), "{shown}");
+}
+
+#[test]
+fn what_cannot_be_watched_is_refused() {
+    let desk = desk();
+    desk.refuses("run first.toml --watch", "--watch shows values on a terminal, and standard error is none");
+    desk.refuses("run first.toml --watch --quiet", "cannot be used with");
+    let refused = |arguments: &str, words: &str| {
+        let Some((code, shown)) = desk.on_terminal("what_cannot_be_watched", 100, 40, arguments) else { return };
+        assert_eq!(code, Some(2), "{shown}");
+        assert!(shown.contains(words), "{shown}");
+    };
+    refused(
+        "run first.toml --watch=wheel.sped",
+        "--watch=wheel.sped: no recorded variable matches; did you mean \"wheel.speed\"?",
+    );
+    desk.write("nothing.toml", "[fmu.wheel]\npath = \"wheel\"\n");
+    refused("run nothing.toml --watch", "this rig records none: add [record] to it");
+}
