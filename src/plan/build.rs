@@ -109,6 +109,7 @@ pub fn build(
         signals: resolved.columns.signals,
         formats: rig.record.as_ref().map(|record| record.formats).unwrap_or_default(),
         datagrams,
+        report: rig.report,
         trace: TracePlan::of(rig),
         notes: findings.notes,
     })

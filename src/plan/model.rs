@@ -4,7 +4,7 @@ use super::connections::conversion::Conversion;
 use super::schedulability::{Figures, HostFigures};
 use crate::fmu::description::{Abi, IntervalVariability, ValueReference, Values, VariableType};
 use crate::priority::{FifoPriority, FmiPriority};
-use crate::rig::Rig;
+use crate::rig::{Rig, RigReport};
 use crate::time::{Fraction, Instant, Nanos, TimeUnit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -72,6 +72,8 @@ pub struct Plan {
     pub datagrams: Vec<DatagramSource>,
     /// The thread that receives datagrams; `None`: there are no datagrams, or time is virtual.
     pub receiver: Option<ReceiverPlan>,
+    /// What is kept of a run, beside what it records.
+    pub report: RigReport,
     /// What is kept of who ran when.
     pub trace: TracePlan,
     /// What the user should know although the rig is valid.

@@ -8,6 +8,7 @@
 use super::{Distribution, Run, metrics};
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+use jiff::Timestamp;
 use std::time::Duration;
 
 /// The histograms of a run as an interval log. Those without values are left out: readers choke on them.
@@ -68,26 +69,7 @@ pub(super) fn tag(name: &str) -> String {
 
 /// Seconds since 1970 of an RFC 3339 time.
 fn unix_time(text: &str) -> Option<f64> {
-    let (date, time) = text.split_at_checked(10)?;
-    let mut date = date.split('-').map(|part| part.parse::<i64>().ok());
-    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
-    let time = time.strip_prefix(['T', 't', ' '])?;
-    let zone = time.rfind(['Z', 'z', '+', '-'])?;
-    let (time, zone) = time.split_at(zone);
-    let offset = match zone {
-        "Z" | "z" => 0.0,
-        _ => {
-            let (hours, minutes) = zone[1..].split_once(':')?;
-            let minutes = hours.parse::<f64>().ok()? * 60.0 + minutes.parse::<f64>().ok()?;
-            if zone.starts_with('-') { -60.0 * minutes } else { 60.0 * minutes }
-        }
-    };
-    let mut time = time.split(':').map(|part| part.parse::<f64>().ok());
-    let (hour, minute, second) = (time.next()??, time.next()??, time.next()??);
-    // Days since 1970-01-01 in the Gregorian calendar, years beginning in March.
-    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = 365 * y + y.div_euclid(4) - y.div_euclid(100) + y.div_euclid(400) + (153 * m + 2) / 5 + day - 719_469;
-    Some(days as f64 * 86_400.0 + hour * 3600.0 + minute * 60.0 + second - offset)
+    text.parse::<Timestamp>().ok().map(|time| time.as_duration().as_secs_f64())
 }
 
 #[cfg(test)]

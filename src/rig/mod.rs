@@ -13,6 +13,7 @@ mod nearest;
 mod parse;
 mod problem;
 mod record;
+mod report;
 mod settings;
 mod start;
 mod stimuli;
@@ -28,6 +29,7 @@ pub use parse::parse;
 pub use problem::{Problem, RigError};
 pub(crate) use problem::{write_lines, write_place};
 pub use record::{Formats, RigRecord, RigRule, Rule};
+pub use report::RigReport;
 pub use settings::set;
 pub use trace::{RigTrace, TraceMode};
 

@@ -1,6 +1,6 @@
 //! What a rig file says, before any FMU has been opened.
 
-use super::{RigFigures, RigRecord, RigTrace};
+use super::{RigFigures, RigRecord, RigReport, RigTrace};
 use crate::fmu::description::Abi;
 use crate::priority::FifoPriority;
 use crate::time::{Fraction, Instant, Nanos};
@@ -186,6 +186,8 @@ pub struct Rig {
     pub stimuli: Vec<RigStimulus>,
     /// `[record]`; `None`: nothing is recorded.
     pub record: Option<RigRecord>,
+    /// `[report]`.
+    pub report: RigReport,
     /// `[trace]`.
     pub trace: RigTrace,
 }
@@ -449,6 +451,7 @@ impl Rig {
             triggers: Vec::new(),
             stimuli: Vec::new(),
             record: None,
+            report: RigReport::default(),
             trace: RigTrace::default(),
         }
     }

@@ -7,7 +7,7 @@ use super::stimuli::read_stimulus;
 use super::triggers::read_trigger;
 use super::{
     At, Endpoint, GetIntervals, Limits, OnWarning, Place, Rig, RigClock, RigConnect, RigFmu, Timing, UnitsOfConnection,
-    figures, start, suggestion, trace,
+    figures, report, start, suggestion, trace,
 };
 use crate::fmu::description::Abi;
 use crate::time::{Fraction, Nanos};
@@ -61,6 +61,9 @@ pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
     }
     if let Some(section) = top.table("record", "[record]") {
         rig.record = Some(read_record(section));
+    }
+    if let Some(section) = top.table("report", "[report]") {
+        rig.report = report::read(section);
     }
     if let Some(section) = top.table("trace", "[trace]") {
         rig.trace = trace::read(section);

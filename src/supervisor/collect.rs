@@ -15,9 +15,10 @@ use crate::priority::FifoPriority;
 use crate::record::board::{Board, Global, Phase, TaskWord};
 use crate::report::{ClockResult, End, FmuResult, Host, Kind, Problem, Run, Severity, Subject, TraceResult, judge};
 use crate::time::{Instant, Nanos};
+use jiff::Timestamp;
 use std::process::ExitStatus;
 use std::sync::atomic::Ordering::SeqCst;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 /// What is known besides the shared memory.
 pub struct Facts {
@@ -187,26 +188,16 @@ fn end_time(stop: Option<Instant>, begin: Instant, reached: Nanos) -> f64 {
     stop.map_or_else(|| reached.max(begin.nanos()).seconds(), |stop| stop.seconds())
 }
 
-/// A point of time as RFC 3339 in UTC, to the second (proleptic Gregorian calendar).
+/// A point of time as RFC 3339 in UTC, to the second.
 fn rfc3339(time: SystemTime) -> String {
-    let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Days since 0000-03-01, in eras of 400 years.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
+    let second = Timestamp::try_from(time).map_or(0, Timestamp::as_second);
+    Timestamp::from_second(second).unwrap_or_default().to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
+    use std::time::{Duration, UNIX_EPOCH};
 
     /// A run that was restored at 0.05 s and failed before its first activation has simulated nothing, not less.
     #[test]

@@ -1,14 +1,17 @@
-//! What earlier commands have left in an output folder, which the next one replaces, so that nothing of it is taken for its
-//! own: files of a single run in the folder itself, those of several (`--repeat`) in its `run-1`, `run-2` and so on.
+//! What earlier commands have left in an output folder, so that nothing of it is taken for the next run's: files of a single
+//! run in the folder itself, those of several (`--repeat`) in its `run-1`, `run-2` and so on. They make way for the next run, into
+//! a folder of `runs` ([`RunFolders`]), or are removed where the rig says so (`keep_runs = 0`).
 //!
-//! The folder may be anybody's. Files are removed by the names that runs give them, and outside of the folder that the next
-//! run fills anyway, only where the report says that it is one of several; folders only when they are empty then.
+//! The folder may be anybody's. Files are moved and removed by the names that runs give them, and outside of the folder that the
+//! next run fills anyway, only where the report says that it is one of several; folders are removed only when they are empty then.
 
 use super::Error;
-use super::files::{ROOM, lock};
+use super::files::{Output, ROOM, lock};
+use super::run_folders::{RunFolders, RunName};
 use crate::files;
 use crate::report;
 use crate::runner::Job;
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::fs;
@@ -19,23 +22,26 @@ use std::path::{Path, PathBuf};
 /// No report is longer.
 const LONGEST_REPORT: u64 = 256 << 20;
 
-/// What is removed before a run begins.
+/// What makes way before a run begins.
 #[derive(Debug)]
 pub struct Earlier {
     folder: PathBuf,
     /// Inner folders with their files; the one of the next run first.
     found: Vec<(PathBuf, Vec<PathBuf>)>,
+    /// Where earlier runs are kept, and how many of them; 0: none is moved there, and those that are there stay.
+    kept: RunFolders,
+    keep: usize,
 }
 
 impl Earlier {
     /// Looks into `folder`, which is the command's; its (first) run goes to `out`, the same or a folder in it. Files that
-    /// this run has made there already are in `keep`.
-    pub fn find(folder: &Path, out: &Path, keep: &[PathBuf]) -> Result<Earlier, Error> {
-        let mut found = vec![(out.to_owned(), files(out, false)?)];
-        found[0].1.retain(|file| !keep.contains(file));
-        // Before anything is removed: what stands in the way of a file of the next run.
+    /// this run has made there already are in `own`. So many runs are to be kept.
+    pub fn find(folder: &Path, out: &Path, own: &[PathBuf], keep: usize) -> Result<Earlier, Error> {
+        let mut found = vec![(out.to_owned(), files(out)?)];
+        found[0].1.retain(|file| !own.contains(file));
+        // Before anything is moved: what stands in the way of a file of the next run.
         let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|data| data.is_dir());
-        if let Some(folder) = found[0].1.iter().chain([&out.join("run.log")]).find(|path| is_folder(path)) {
+        if let Some(folder) = found[0].1.iter().find(|path| is_folder(path)) {
             return Err(Error::Output(folder.clone(), rustix::io::Errno::ISDIR.into()));
         }
         let inner = names(folder)?.into_iter().filter(|name| is_of_several(name)).map(|name| folder.join(name));
@@ -44,22 +50,105 @@ impl Earlier {
             if path != out
                 && (if path == folder { is_of_a_run(&path) } else { is_folder(&path) && is_one_of_several(&path) })
             {
-                let mut files = files(&path, true)?;
+                let mut files = files(&path)?;
                 files.retain(|file| !is_folder(file));
                 found.push((path, files));
             }
         }
-        Ok(Earlier { folder: folder.to_owned(), found })
+        let kept = match RunFolders::of(folder) {
+            // Whatever is there in the place of earlier runs.
+            Err(_) if keep == 0 => RunFolders::none(folder),
+            kept => kept?,
+        };
+        Ok(Earlier { folder: folder.to_owned(), found, kept, keep })
     }
 
-    /// The bytes that it takes on the disk.
+    /// The bytes that are free on the disk when it has made way.
     pub fn size(&self) -> u64 {
-        let data = self.found.iter().flat_map(|(_, files)| files).filter_map(|file| file.symlink_metadata().ok());
+        let found = self.found.iter().flat_map(|(_, files)| files.iter().cloned());
+        let removed = found.filter(|file| self.keep == 0 || is_worthless(file));
+        let old = self.too_old().into_iter().flat_map(|run| files_of_run(&run)).flat_map(|(_, files)| files);
+        let data = removed.chain(old).filter_map(|file| file.symlink_metadata().ok());
         data.filter(|data| data.nlink() == 1).map(|data| data.blocks() * 512).sum()
     }
 
-    /// Says what is removed beside files that the next run replaces, if anything.
-    pub fn note(&self) -> Option<String> {
+    /// Makes the folder for earlier runs, if it is needed: that there can be one is found out before anything is started.
+    pub fn make_room(&self, output: &mut Output) -> Result<(), Error> {
+        if self.is_kept() { output.make(self.kept.path()) } else { Ok(()) }
+    }
+
+    /// Makes way for the next run: all of it is moved, or removed where no run is kept. The caller has locked the command's
+    /// folder and that of its run. Gives what there is to be said.
+    pub fn make_way(mut self) -> Result<Vec<String>, Error> {
+        let mut notes = Vec::new();
+        for run in self.too_old() {
+            if let Err(error) = remove_run(&run) {
+                notes.push(format!(
+                    "note: {}: this run is older than those that are kept, and stays: {error}",
+                    run.display()
+                ));
+            }
+        }
+        // What an earlier start has begun to move is moved whatever this rig says.
+        let is_kept = self.is_kept() || self.kept.unfinished().is_some();
+        let target = is_kept.then(|| self.target()).transpose()?;
+        for (path, files) in &self.found {
+            let inner = *path != self.found[0].0 && *path != self.folder;
+            let _lock = inner.then(|| lock(path)).transpose()?;
+            for file in files {
+                match &target {
+                    Some(target) if !is_worthless(file) => move_into(target, &self.folder, file)?,
+                    _ => remove(file)?,
+                }
+            }
+            if inner {
+                // Fails when somebody else has put something there; then it stays.
+                let _ = fs::remove_dir(path);
+            }
+        }
+        let kept = self.kept.finish()?;
+        notes.extend(self.note(kept.as_deref()));
+        Ok(notes)
+    }
+
+    /// Whether there is something that is moved.
+    fn is_kept(&self) -> bool {
+        self.keep > 0 && self.found.iter().flat_map(|(_, files)| files).any(|file| !is_worthless(file))
+    }
+
+    /// Earlier runs that are too many when this one is there as well.
+    fn too_old(&self) -> Vec<PathBuf> {
+        match self.keep {
+            0 => Vec::new(),
+            keep => self.kept.beyond(keep - usize::from(self.is_kept())).collect(),
+        }
+    }
+
+    /// The folder that the files are moved into: that of an earlier start which was killed while it moved them, if there is one.
+    fn target(&mut self) -> Result<PathBuf, Error> {
+        let name = RunName::of(self.started());
+        if let Some(unfinished) = self.kept.unfinished() {
+            let files = self.found.iter().flat_map(|(_, files)| files);
+            let mut there =
+                files.filter_map(|file| file.strip_prefix(&self.folder).ok()).map(|file| unfinished.join(file));
+            if there.any(|file| file.symlink_metadata().is_ok()) {
+                // These are of yet another run.
+                self.kept.finish()?;
+            }
+        }
+        self.kept.begin(name)
+    }
+
+    /// When it started, by its own word; else by its oldest file.
+    fn started(&self) -> Timestamp {
+        let told = self.found.iter().filter_map(|(path, _)| report_in(path)?.started.parse::<Timestamp>().ok());
+        let data = self.found.iter().flat_map(|(_, files)| files).filter_map(|file| file.symlink_metadata().ok());
+        let made = data.filter_map(|data| data.created().or_else(|_| data.modified()).ok()?.try_into().ok());
+        told.min().or_else(|| made.min()).unwrap_or_else(Timestamp::now)
+    }
+
+    /// Says what has gone beside files in the folder that the next run fills, if anything.
+    fn note(&self, kept: Option<&Path>) -> Option<String> {
         let (_, others) = self.found.split_first()?;
         let more = match others.len() {
             0 => return None,
@@ -67,33 +156,60 @@ impl Earlier {
             2 => " and 1 more folder".to_owned(),
             n => format!(" and {} more folders", n - 1),
         };
-        Some(format!("note: what an earlier command has left in {}{more} is removed", others[0].0.display()))
-    }
-
-    /// Removes it. The caller has locked the command's folder and that of its run.
-    pub fn remove(self) -> Result<(), Error> {
-        for (index, (path, files)) in self.found.into_iter().enumerate() {
-            let inner = index > 0 && path != self.folder;
-            let _lock = inner.then(|| lock(&path)).transpose()?;
-            for file in files {
-                match fs::remove_file(&file) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::Output(file, error)),
-                    _ => {}
-                }
-            }
-            if inner {
-                // Fails when somebody else has put something there; then it stays.
-                let _ = fs::remove_dir(&path);
-            }
-        }
-        Ok(())
+        let what = match kept {
+            Some(kept) => format!("kept in {}", kept.display()),
+            None => "removed".to_owned(),
+        };
+        Some(format!("note: what an earlier command has left in {}{more} is {what}", others[0].0.display()))
     }
 }
 
+/// Moves a file of `folder`, or of a folder in it, to the same place in `target`.
+fn move_into(target: &Path, folder: &Path, file: &Path) -> Result<(), Error> {
+    let to = target.join(file.strip_prefix(folder).unwrap_or(file));
+    let parent = to.parent().unwrap_or(target);
+    fs::create_dir_all(parent).map_err(Error::file(parent))?;
+    match fs::rename(file, &to) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::Output(file.to_owned(), error)),
+        _ => Ok(()),
+    }
+}
+
+fn remove(file: &Path) -> Result<(), Error> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::Output(file.to_owned(), error)),
+        _ => Ok(()),
+    }
+}
+
+/// The folders of a kept run with their files, innermost first.
+fn files_of_run(run: &Path) -> Vec<(PathBuf, Vec<PathBuf>)> {
+    let inner =
+        names(run).unwrap_or_default().into_iter().filter(|name| is_of_several(name)).map(|name| run.join(name));
+    let inner = inner.filter(|path| path.symlink_metadata().is_ok_and(|data| data.is_dir()));
+    let all = inner.chain([run.to_owned()]);
+    all.map(|path| (files(&path).unwrap_or_default(), path)).map(|(files, path)| (path, files)).collect()
+}
+
+/// Removes a kept run. What others have put there stays.
+fn remove_run(run: &Path) -> Result<(), Error> {
+    for (path, files) in files_of_run(run) {
+        files.iter().try_for_each(|file| remove(file))?;
+        let _ = fs::remove_dir(&path);
+    }
+    Ok(())
+}
+
+/// Whether nothing is lost with a file of a run: it kept room, or is the log of a start that had nothing to say.
+fn is_worthless(file: &Path) -> bool {
+    let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    ROOM.contains(&name)
+        || (is_first_log(name) && file.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() == 0))
+}
+
 /// The files of runs in a folder.
-fn files(folder: &Path, with_log: bool) -> Result<Vec<PathBuf>, Error> {
-    let ours = |name: &String| is_ours(name) || (with_log && name == "run.log");
-    Ok(names(folder)?.into_iter().filter(ours).map(|name| folder.join(name)).collect())
+fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    Ok(names(folder)?.into_iter().filter(|name| is_ours(name)).map(|name| folder.join(name)).collect())
 }
 
 /// What is in a folder; names that are no text are not ours.
@@ -105,7 +221,7 @@ fn names(folder: &Path) -> Result<Vec<String>, Error> {
 
 /// Whether a file of this name is from a run.
 fn is_ours(name: &str) -> bool {
-    const FILES: [&str; 9] = [
+    const FILES: [&str; 10] = [
         "report.json",
         "report.html",
         "histograms.hlog",
@@ -115,16 +231,21 @@ fn is_ours(name: &str) -> bool {
         "signals.mcap",
         "trace.json",
         "comparison.html",
+        "run.log",
     ];
-    // Of runs that were killed.
-    let process = name.strip_prefix(".run-").and_then(|name| name.strip_suffix(".log"));
-    if ROOM.contains(&name) || process.is_some_and(|process| process.parse::<u32>().is_ok()) {
+    if ROOM.contains(&name) || is_first_log(name) {
         return true;
     }
     let name = name.strip_suffix(super::files::PARTIAL).unwrap_or(name);
     let number = name.strip_prefix("trace-").and_then(|rest| rest.strip_suffix(".json"));
     let further = number.is_some_and(|number| matches!(number.as_bytes(), [b'2'..=b'9']));
     FILES.contains(&name) || further || report::is_hgrm(name)
+}
+
+/// Whether a file of this name has what FMU code has printed before a run: what is left of one that was killed then.
+fn is_first_log(name: &str) -> bool {
+    let process = name.strip_prefix(".run-").and_then(|name| name.strip_suffix(".log"));
+    process.is_some_and(|process| process.parse::<u32>().is_ok())
 }
 
 /// Whether a folder of this name is one of several runs.
@@ -146,6 +267,7 @@ struct Report {
     _dropped: IgnoredAny,
     #[serde(rename = "clocks")]
     _clocks: IgnoredAny,
+    started: String,
     repetition: Option<u32>,
 }
 
@@ -183,10 +305,11 @@ mod tests {
             "ecu.task_1ms.start_jitter.hgrm",
             ".reserve.part",
             ".run-12.log",
+            "run.log",
         ];
         assert!(ours.into_iter().all(is_ours));
         let theirs =
-            ["film.mkv.part", "mine.hgrm", "old.signals.csv", ".run-me", ".run-me.log", "run.log", "trace-me.json"];
+            ["film.mkv.part", "mine.hgrm", "old.signals.csv", ".run-me", ".run-me.log", "run.log.1", "trace-me.json"];
         assert!(!theirs.into_iter().any(is_ours));
         assert!(is_of_several("run-1") && is_of_several("run-20"));
         assert!(

@@ -72,6 +72,16 @@ impl Output {
         }
     }
 
+    /// Makes a folder in it, unless it is there. [`Output::undo`] takes it back.
+    pub fn make(&mut self, folder: &Path) -> Result<(), Error> {
+        match fs::create_dir(folder) {
+            Ok(()) => self.made.push(folder.to_owned()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (),
+            Err(error) => return Err(Error::Output(folder.to_owned(), error)),
+        }
+        Ok(())
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path

@@ -26,6 +26,7 @@ mod prepare;
 mod process;
 mod promise;
 mod recorder;
+mod run_folders;
 mod saved;
 mod schedulability;
 mod session;

@@ -127,8 +127,9 @@ fn first_output(options: &Options, plan: &Plan, folder: &Path) -> Result<(Output
         None => Output::create(folder)?,
     };
     let ready = options.repeat.map(|_| files::lock(folder)).transpose().and_then(|lock| {
-        let earlier = Earlier::find(folder, output.path(), &[])?;
+        let earlier = Earlier::find(folder, output.path(), &[], plan.report.keep_runs)?;
         output.take_room(plan, earlier.size())?;
+        earlier.make_room(&mut output)?;
         Ok(lock)
     });
     match ready {
@@ -140,12 +141,10 @@ fn first_output(options: &Options, plan: &Plan, folder: &Path) -> Result<(Output
     }
 }
 
-/// Removes what earlier commands have left in `folder`, but not what this run has made in it. Gives a note on what else goes.
-fn clear(output: &Output, folder: &Path, log: &Path) -> Result<Option<String>, Error> {
-    let made: Vec<PathBuf> = output.room().chain([log.to_owned()]).collect();
-    let earlier = Earlier::find(folder, output.path(), &made)?;
-    let note = earlier.note();
-    earlier.remove().map(|()| note)
+/// What earlier commands have left in `folder` makes way, but not what this run has made in it. Gives what is to be said of it.
+fn clear(output: &Output, folder: &Path, log: Option<&Path>, keep: usize) -> Result<Vec<String>, Error> {
+    let made: Vec<PathBuf> = output.room().chain(log.map(Path::to_owned)).collect();
+    Earlier::find(folder, output.path(), &made, keep)?.make_way()
 }
 
 /// What all runs of a session have in common.
@@ -284,7 +283,7 @@ impl<'a> Supervision<'a> {
         for note in &self.plan().notes {
             self.events.say(format!("note: {}", Plain(note)));
         }
-        if let Some(note) = clear(&run.output, &self.folder, &self.log)? {
+        for note in clear(&run.output, &self.folder, Some(&self.log), self.plan().report.keep_runs)? {
             self.events.say(note);
         }
         run.output.take_room(self.plan(), 0)?;
@@ -387,7 +386,7 @@ impl<'a> Supervision<'a> {
         let mut output = Output::create_inside(&path)?;
         let log = path.join("run.log");
         // What others have put there since the first run began.
-        let made = clear(&output, &path, &log)
+        let made = clear(&output, &path, None, self.plan().report.keep_runs)
             .and_then(|_| output.take_room(self.plan(), 0))
             .and_then(|()| crate::files::create(&log).map(drop).map_err(Error::file(&log)));
         if let Err(error) = made {

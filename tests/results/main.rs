@@ -2,6 +2,7 @@
 
 mod comparison;
 mod formats;
+mod kept;
 mod names_shown;
 #[path = "../program/mod.rs"]
 mod program;

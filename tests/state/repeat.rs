@@ -209,7 +209,7 @@ fn options_that_contradict_each_other_are_refused() {
 
 #[test]
 fn of_fewer_runs_than_before_no_older_one_is_left_and_files_of_others_stay() {
-    let rig = two("");
+    let rig = two("").more("[report]\nkeep_runs = 0");
     let all = run(&rig, &["--stop-time", "0.02", "--repeat", "4"]).exits(0);
     assert_eq!(runs(&all), 4);
     std::fs::write(all.out.join("run-4/notes.txt"), "mine").unwrap();
@@ -255,7 +255,7 @@ const OF_A_RUN: [&str; 6] = ["histograms.hlog", "junit.xml", "report.html", "rep
 
 #[test]
 fn one_run_and_several_leave_nothing_of_each_other_in_their_folder() {
-    let rig = two("");
+    let rig = two("").more("[report]\nkeep_runs = 0");
     let single: Vec<String> = OF_A_RUN.map(str::to_owned).to_vec();
     let several = |n: u32| {
         let folder = |i| OF_A_RUN.map(|name| format!("run-{i}/{name}")).into_iter().chain([format!("run-{i}")]);

@@ -1,0 +1,245 @@
+//! The folder `runs` in an output folder: each earlier run in a folder of its own, named by its start (UTC).
+//!
+//! Guarantees: a file of a run that is moved there is in one of both places at any time, and what a start that was killed has
+//! not moved, the next one does ([`RunFolders::unfinished`]). Of what is in `runs`, only folders of names that are given here
+//! count as runs, and only those are removed: whoever wants to keep one for ever gives it another name.
+
+use super::Error;
+use super::files::trusted;
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Where earlier runs are, in the output folder.
+const RUNS: &str = "runs";
+/// Begins the name of a folder as long as files are moved into it.
+const MOVING: &str = ".moving-";
+/// The start of a run in the name of its folder: RFC 3339, but for the colons, which some file systems do not have.
+const START: &str = "%Y-%m-%dT%H-%M-%SZ";
+
+/// The name of a run's folder. Names have the order of the runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RunName {
+    /// When the run started.
+    start: Timestamp,
+    /// Which of the runs that have started in that second, counted from 1.
+    number: u32,
+}
+
+impl RunName {
+    /// The first name for a run that has started then, from 1970 on and to the second.
+    pub(super) fn of(start: Timestamp) -> RunName {
+        RunName { start: Timestamp::from_second(start.as_second().max(0)).unwrap_or_default(), number: 1 }
+    }
+
+    fn parse(text: &str) -> Option<RunName> {
+        let (start, number) = match text.split_once('Z')? {
+            (_, "") => (text, 1),
+            (start, rest) => (&text[..=start.len()], rest.strip_prefix('-')?.parse().ok()?),
+        };
+        let start = TimeZone::UTC.to_timestamp(DateTime::strptime(START, start).ok()?).ok()?;
+        // Numbers and dates can be written in several ways, of which one is ours.
+        Some(RunName { start, number }).filter(|name| number > 0 && name.to_string() == text)
+    }
+
+    /// The name of the next run of the same second.
+    fn next(self) -> RunName {
+        RunName { number: self.number.saturating_add(1), ..self }
+    }
+}
+
+impl fmt::Display for RunName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.start.strftime(START))?;
+        if self.number > 1 { write!(f, "-{}", self.number) } else { Ok(()) }
+    }
+}
+
+/// The folder `runs` of an output folder, be it there or not.
+#[derive(Debug)]
+pub(super) struct RunFolders {
+    path: PathBuf,
+    /// Runs that are there, oldest first.
+    runs: Vec<RunName>,
+    /// Into which an earlier start began to move files.
+    unfinished: Option<RunName>,
+}
+
+impl RunFolders {
+    /// One in which there is nothing.
+    pub(super) fn none(folder: &Path) -> RunFolders {
+        RunFolders { path: folder.join(RUNS), runs: Vec::new(), unfinished: None }
+    }
+
+    /// Looks what is there.
+    ///
+    /// # Errors
+    /// No run can be moved there: `runs` is a link, no folder, on another file system, or somebody else could change what is
+    /// in it.
+    pub(super) fn of(folder: &Path) -> Result<RunFolders, Error> {
+        let mut folders = RunFolders::none(folder);
+        let path = &folders.path;
+        let refuse = |what: &str| Err(Error::Output(path.clone(), io::Error::other(what)));
+        let Ok(found) = path.symlink_metadata() else { return Ok(folders) };
+        if found.is_symlink() {
+            return refuse("is a link, which is not followed");
+        }
+        if !found.is_dir() {
+            return refuse("is no folder, and earlier runs are kept in one of this name");
+        }
+        if folder.metadata().is_ok_and(|own| own.dev() != found.dev()) {
+            return refuse("is on another file system, and earlier runs are moved there by their names alone");
+        }
+        trusted(path)?;
+        for entry in fs::read_dir(path).map_err(Error::file(path))? {
+            let entry = entry.map_err(Error::file(path))?;
+            let name = entry.file_name();
+            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            let Some(name) = name.to_str() else { continue };
+            folders.runs.extend(RunName::parse(name));
+            folders.unfinished = folders.unfinished.max(name.strip_prefix(MOVING).and_then(RunName::parse));
+        }
+        folders.runs.sort_unstable();
+        Ok(folders)
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder into which an earlier start has moved files, and was killed before these were all.
+    pub(super) fn unfinished(&self) -> Option<PathBuf> {
+        self.unfinished.map(|name| self.moving(name))
+    }
+
+    /// The oldest runs, without which there are at most so many.
+    pub(super) fn beyond(&self, keep: usize) -> impl Iterator<Item = PathBuf> {
+        self.runs.iter().take(self.runs.len().saturating_sub(keep)).map(|name| self.path.join(name.to_string()))
+    }
+
+    /// Makes the folder into which the files of a run of this name are to be moved, unless one is unfinished.
+    pub(super) fn begin(&mut self, name: RunName) -> Result<PathBuf, Error> {
+        let name = *self.unfinished.get_or_insert(name);
+        let path = self.moving(name);
+        fs::create_dir_all(&path).map_err(Error::file(&path))?;
+        Ok(path)
+    }
+
+    /// All files are moved: the folder gets its name. Gives where it is; `None`: nothing was begun.
+    pub(super) fn finish(&mut self) -> Result<Option<PathBuf>, Error> {
+        let Some(mut name) = self.unfinished else { return Ok(None) };
+        let moving = self.moving(name);
+        // Behind those of the same second, of which the first ones may be gone by now.
+        if let Some(last) = self.runs.iter().rfind(|run| run.start == name.start) {
+            name = last.next();
+        }
+        loop {
+            let path = self.path.join(name.to_string());
+            if path.symlink_metadata().is_ok() {
+                name = name.next();
+                continue;
+            }
+            fs::rename(&moving, &path).map_err(Error::file(&path))?;
+            self.unfinished = None;
+            self.runs.push(name);
+            self.runs.sort_unstable();
+            return Ok(Some(path));
+        }
+    }
+
+    fn moving(&self, name: RunName) -> PathBuf {
+        self.path.join(format!("{MOVING}{name}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(second: i64) -> RunName {
+        RunName::of(Timestamp::from_second(second).unwrap())
+    }
+
+    #[test]
+    fn a_run_is_named_by_its_start_and_no_other_name_is_one() {
+        let name = at(1_795_132_807);
+        assert_eq!(
+            (name.to_string(), name.next().to_string()),
+            ("2026-11-20T00-00-07Z".into(), "2026-11-20T00-00-07Z-2".into())
+        );
+        assert_eq!(at(-9), at(0), "clocks that were never set");
+        for theirs in [
+            "",
+            "incident",
+            "2026-11-20",
+            "2026-11-20T00:00:07Z",
+            "2026-11-20T00-00-07Z-1",
+            "2026-11-20T00-00-07Z-02",
+            "2026-11-20T00-00-07Z-",
+            "2026-11-20T00-00-07Z-mine",
+            "2026-11-20T00-00-07Z keep",
+            "2026-13-20T00-00-07Z",
+            "2026-1-20T00-00-07Z",
+            ".moving-2026-11-20T00-00-07Z",
+        ] {
+            assert_eq!(RunName::parse(theirs), None, "{theirs}");
+        }
+    }
+
+    proptest! {
+        /// Whatever the starts, however many in one second, and killed in between: the newest are kept, in their order, and what
+        /// is no run stays.
+        #[test]
+        fn the_newest_runs_are_kept_in_their_order(
+            starts in proptest::collection::vec(0i64..4, 0..25),
+            keep in 1usize..6,
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let runs = folder.path().join("runs");
+            fs::create_dir_all(runs.join("mine")).unwrap();
+            fs::write(runs.join(at(1).to_string()), "a file").unwrap();
+            let mut expected = Vec::new();
+            for (run, start) in starts.into_iter().enumerate() {
+                let moving = RunFolders::of(folder.path()).unwrap().begin(at(start)).unwrap();
+                fs::write(moving.join("run"), run.to_string()).unwrap();
+                // The start was killed here, and this is another one.
+                let mut folders = RunFolders::of(folder.path()).unwrap();
+                prop_assert_eq!(folders.unfinished(), Some(moving));
+                folders.finish().unwrap().unwrap();
+                folders.beyond(keep).for_each(|old| fs::remove_dir_all(old).unwrap());
+                expected.push((start, run));
+                expected.sort_unstable();
+                expected.drain(..expected.len().saturating_sub(keep));
+                let there = RunFolders::of(folder.path()).unwrap();
+                prop_assert_eq!(there.unfinished(), None);
+                let content = |run: PathBuf| fs::read_to_string(run.join("run")).unwrap();
+                let order: Vec<String> = there.beyond(0).map(content).collect();
+                prop_assert_eq!(order, expected.iter().map(|(_, run)| run.to_string()).collect::<Vec<_>>());
+            }
+            prop_assert!(runs.join("mine").is_dir() && runs.join(at(1).to_string()).is_file());
+        }
+    }
+
+    #[test]
+    fn no_run_is_kept_behind_a_link_or_in_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = |what: &str| {
+            let error = RunFolders::of(folder.path()).unwrap_err().to_string();
+            assert!(error.contains("/runs: ") && error.contains(what), "{error}");
+        };
+        fs::write(folder.path().join("runs"), "mine").unwrap();
+        refused("is no folder");
+        fs::remove_file(folder.path().join("runs")).unwrap();
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("runs")).unwrap();
+        refused("is a link");
+    }
+}
