@@ -78,6 +78,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     }
     // Whenever a signal comes, it is not the end of this process but of its work.
     let stop = stop::by_signals().map_err(|error| Error::System(error.to_string()))?;
+    stop::report_by_signal().map_err(|error| Error::System(error.to_string()))?;
     let options = Options {
         file: arguments.file,
         mode: arguments.mode.map(|mode| match mode {
@@ -142,7 +143,12 @@ fn session(options: &Options, events: EventSink) -> Result<Vec<Finished>, Error>
     }
     let runner = session.runner();
     let reap = || runner.into_iter().for_each(offspring::reap);
-    let finished = session.wait_with(REAPED, reap);
+    let finished = session.wait_with(REAPED, |session| {
+        reap();
+        if stop::report_is_asked() {
+            session.report();
+        }
+    });
     reap();
     finished
 }

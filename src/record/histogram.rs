@@ -130,6 +130,25 @@ impl<'a> Recorder<'a> {
         count <= most && fits && summed && is_nanos(max) && (least == 0 || is_nanos(!least))
     }
 
+    /// Makes one of what was copied word by word while values were recorded: the exact figures, which may be from before the
+    /// last of them, are put to where the counters allow them.
+    pub fn settle(&self) {
+        let (mut low_sum, mut lowest, mut highest) = (0u64, None, 0);
+        for (index, word) in self.words[HEADER..HEADER + COUNTERS].iter().enumerate() {
+            let own = word.load(Relaxed);
+            if own > 0 {
+                let low = if index == 0 { 0 } else { highest_at(index - 1) + 1 };
+                low_sum = low_sum.saturating_add(own.saturating_mul(low));
+                lowest.get_or_insert(highest_at(index));
+                highest = low;
+            }
+        }
+        let Some(lowest) = lowest else { return self.clear() };
+        self.words[LEAST].fetch_max(!lowest, Relaxed);
+        self.words[MAX].fetch_max(highest, Relaxed);
+        self.words[SUM].fetch_max(low_sum, Relaxed);
+    }
+
     /// Forgets everything.
     pub fn clear(&self) {
         self.words.iter().for_each(|word| word.store(0, Relaxed));
@@ -306,6 +325,36 @@ mod tests {
         histogram.add(&Recorder::new(&words).read());
         histogram.add(&Recorder::new(&words).read());
         assert_eq!(histogram.count(), 3);
+    }
+
+    /// Of a copy that a writer was beside, the counters may be ahead of all else, by any number of values.
+    #[test]
+    fn a_copy_that_is_made_beside_a_writer_is_made_possible() {
+        let histogram = || (0..WORDS).map(|_| AtomicU64::new(0)).collect::<Vec<_>>();
+        let (before, after) = (histogram(), histogram());
+        for words in [&before, &after] {
+            (500..600).for_each(|value| Recorder::new(words).record(value));
+        }
+        [3, 70_000, 90_001, 1 << 40].into_iter().for_each(|value| Recorder::new(&after).record(value));
+        let copy = histogram();
+        for (index, word) in copy.iter().enumerate() {
+            let from = if index < HEADER { &before } else { &after };
+            word.store(from[index].load(Relaxed), Relaxed);
+        }
+        assert!(!Recorder::new(&copy).is_possible(1000), "or there is nothing to be shown");
+        Recorder::new(&copy).settle();
+        assert!(Recorder::new(&copy).is_possible(1000));
+        let (read, exact) = (Recorder::new(&copy).read(), Recorder::new(&after).read());
+        assert_eq!((read.count(), read.min(), read.quantile(0.99)), (104, exact.min(), exact.quantile(0.99)));
+        assert!(read.max() <= exact.max() && exact.max() - read.max() <= exact.max() / 128);
+        assert!((read.mean() - exact.mean()).abs() <= exact.mean() / 100.0);
+        // What was whole stays as it is, and what is empty is.
+        Recorder::new(&after).settle();
+        assert_eq!(Recorder::new(&after).read(), exact);
+        let empty = histogram();
+        empty[MAX].store(7, Relaxed);
+        Recorder::new(&empty).settle();
+        assert!(empty.iter().all(|word| word.load(Relaxed) == 0));
     }
 
     #[test]

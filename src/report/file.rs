@@ -4,7 +4,7 @@
 //! Fields that are not known are passed over, and one that is missing is an error, but for those that came later.
 
 use super::words::{self, Word};
-use super::{LockResult, Problem, Run, hints, passed};
+use super::{LockResult, Problem, Run, hints, hlog, passed};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -16,10 +16,25 @@ pub fn json(run: &Run) -> String {
     text
 }
 
+/// What is known of a run that goes on, as `checkpoint.json`: the fields of `report.json`, and in `histograms` the content of
+/// `histograms.hlog`, so that all of it is of one instant.
+pub fn checkpoint(run: &Run) -> String {
+    #[derive(Serialize)]
+    struct Checkpoint<'a> {
+        #[serde(flatten)]
+        run: &'a Run,
+        histograms: String,
+    }
+    let mut text =
+        serde_json::to_string(&Checkpoint { run, histograms: hlog(run) }).expect("strings, numbers and lists");
+    text.push('\n');
+    text
+}
+
 impl Serialize for Run {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let severities: Vec<_> = self.problems.iter().map(|problem| problem.severity.word()).collect();
-        let mut file = serializer.serialize_struct("Run", 24)?;
+        let mut file = serializer.serialize_struct("Run", 25)?;
         file.serialize_field("rig", &self.rig)?;
         file.serialize_field("mode", self.mode.word())?;
         file.serialize_field("verdict", if passed(self) { "pass" } else { "fail" })?;
@@ -34,6 +49,7 @@ impl Serialize for Run {
         file.serialize_field("end_time", &self.end_time)?;
         file.serialize_field("wall_seconds", &self.wall_seconds)?;
         file.serialize_field("end", self.end.word())?;
+        file.serialize_field("ended", self.ended.word())?;
         if let Some(repetition) = self.repetition {
             file.serialize_field("repetition", &repetition)?;
         }

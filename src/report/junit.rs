@@ -88,7 +88,7 @@ fn of_fmu(run: &Run, fmu: &FmuResult, left: &mut Vec<&Problem>) -> Vec<TestCase>
     let own = Subject::Fmu(fmu.name.clone());
     let findings = take(left, |problem| problem.subject == own && problem.kind.topic() == Topic::Offence);
     let of_status = take(left, |problem| problem.subject == own);
-    let bad = !matches!(fmu.status, FmuStatus::Terminated | FmuStatus::Aborted);
+    let bad = !matches!(fmu.status, FmuStatus::Terminated | FmuStatus::Aborted | FmuStatus::Running);
     let word = fmu.status.word();
     let case =
         |name: &str, failures| TestCase { class: format!("{}.{}", run.rig, fmu.name), name: name.into(), failures };

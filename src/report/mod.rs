@@ -3,6 +3,7 @@
 //! | function | file | for whom |
 //! |---|---|---|
 //! | [`json`] | `report.json` | scripts and CI; the fields of design section 4 |
+//! | [`checkpoint`] | `checkpoint.json` | whoever wants to know of a run that goes on, or was killed |
 //! | [`html`] | `report.html` | people; one file, no network, no script |
 //! | [`junit`] | `junit.xml` | CI servers |
 //! | [`cyclictest`] | `cyclictest.json` | tools for `cyclictest --json`; in real time only |
@@ -57,7 +58,7 @@ mod words;
 pub use causes::{Causes, Counts, Moment, OtherClock, Overran, PartsResult, ThreadCounts};
 pub use cyclictest::cyclictest;
 pub use distribution::{Distribution, Figures};
-pub use file::json;
+pub use file::{checkpoint, json};
 pub use hgrm::{hgrm, hgrms, is_hgrm};
 pub use hints::hints;
 pub use hlog::hlog;
@@ -82,7 +83,8 @@ pub fn passed(run: &Run) -> bool {
 /// The exit code of a run: 0 it did what it should, 1 it failed, 3 a limit was exceeded.
 pub fn exit_code(run: &Run) -> u8 {
     let has = |severity| run.problems.iter().any(|problem| problem.severity == severity);
-    match (has(Severity::Failure) || run.end == End::Failure, has(Severity::Limit)) {
+    let failed = run.end == End::Failure || run.ended != Ended::Finished;
+    match (has(Severity::Failure) || failed, has(Severity::Limit)) {
         (true, _) => 1,
         (false, true) => 3,
         (false, false) => 0,

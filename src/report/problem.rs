@@ -269,6 +269,13 @@ pub enum Kind {
         /// The files that are missing, and why.
         words: String,
     },
+    /// The run is not known to have ended.
+    Unfinished {
+        /// It goes on, as far as anybody can tell; else it was cut off.
+        goes_on: bool,
+        /// How long it had taken when this was known of it, s.
+        after_s: f64,
+    },
     /// As `report.json`, a line of the runner or the plan tells of it, which have no more than words.
     Told {
         /// What it is about, as far as the words show it.
@@ -413,6 +420,13 @@ impl Problem {
                 last_words.iter().for_each(|line| message += &format!("\n    {line}"));
                 message
             }
+            Kind::Unfinished { goes_on: true, after_s } => {
+                format!("{who} has not ended: this is what was known of it after {after_s:.1} s")
+            }
+            Kind::Unfinished { goes_on: false, after_s } => format!(
+                "{who} was cut off (vecud was killed, or the machine lost power): this is what was known of it after \
+                 {after_s:.1} s (checkpoint.json); recordings may go further"
+            ),
             Kind::StimulusBroken { words, effect } => match effect {
                 Broken::Ended => words.clone(),
                 Broken::EndedTheRun => format!("{words}; the run ended where it would have needed that row"),

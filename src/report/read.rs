@@ -7,7 +7,7 @@
 //! A field that is missing is an error that says which version wrote the file.
 
 use super::hlog::tag;
-use super::{ClockResult, Distribution, METRICS, Problem, Run, metrics};
+use super::{ClockResult, Distribution, Ended, METRICS, Problem, Run, metrics};
 use crate::record::histogram::Histogram;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -15,6 +15,7 @@ use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram as Hdr;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+use serde::Deserialize;
 use std::fmt;
 use std::io::Read;
 
@@ -41,6 +42,14 @@ impl std::error::Error for ReadError {}
 #[derive(Clone, Debug)]
 pub struct ReportFile {
     pub(super) run: Run,
+    /// `histograms.hlog`, if it is in there: in a `checkpoint.json`.
+    histograms: Option<String>,
+}
+
+/// What only a `checkpoint.json` has.
+#[derive(Deserialize)]
+struct OfCheckpoint {
+    histograms: Option<String>,
 }
 
 impl ReportFile {
@@ -72,12 +81,27 @@ impl ReportFile {
         for problem in problems {
             *problem = Problem::told(problem.severity, problem.message(), fmus, clocks);
         }
-        Ok(ReportFile { run })
+        let histograms = serde_json::from_str::<OfCheckpoint>(text).ok().and_then(|own| own.histograms);
+        Ok(ReportFile { run, histograms })
     }
 
     /// Simulation time at which the run ended, s.
     pub fn end_time(&self) -> f64 {
         self.run.end_time
+    }
+
+    /// Whether the run is known to have ended.
+    pub fn is_finished(&self) -> bool {
+        self.run.ended == Ended::Finished
+    }
+
+    /// The run of a `checkpoint.json`, which goes on or was cut off, with its histograms; `None`: this is none.
+    ///
+    /// # Errors
+    /// The histograms are damaged ([`ReadError::in_log`]).
+    pub fn of_checkpoint(&self, goes_on: bool) -> Option<Result<Run, ReadError>> {
+        let histograms = self.histograms.as_deref().filter(|_| !self.is_finished())?;
+        Some(self.rebuild(histograms).map(|run| run.unfinished(goes_on)))
     }
 
     /// Whether there are histograms, so that [`ReportFile::rebuild`] needs the log.

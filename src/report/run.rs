@@ -4,7 +4,7 @@ use super::causes::{Causes, PartsResult, is_default};
 use super::file::told;
 use super::stimuli::first_starved;
 use super::words::{word, word_or_null};
-use super::{Distribution, Problem, Schedulability, TraceResult};
+use super::{Distribution, Kind, Problem, Schedulability, Subject, TraceResult};
 use crate::fmu::description::IntervalVariability;
 use crate::plan::{Interpolation, Mode};
 use crate::priority::{FifoPriority, FmiPriority};
@@ -37,6 +37,9 @@ pub struct Run {
     /// How it ended.
     #[serde(with = "word")]
     pub end: End,
+    /// Whether it has ended.
+    #[serde(default, with = "word")]
+    pub ended: Ended,
     /// What went wrong, most important first; empty when all is well.
     #[serde(flatten, deserialize_with = "told")]
     pub problems: Vec<Problem>,
@@ -67,6 +70,17 @@ pub struct Run {
     pub trace: TraceResult,
 }
 
+impl Run {
+    /// The run as it is told of when it has not ended, or nobody knows how: a failure that says so, and no more.
+    pub fn unfinished(self, goes_on: bool) -> Run {
+        let ended = if goes_on { Ended::Running } else { Ended::CutOff };
+        let kind = Kind::Unfinished { goes_on, after_s: self.wall_seconds };
+        let mut problems = vec![Problem::failure(Subject::Run, kind)];
+        problems.extend(self.problems);
+        Run { ended, end: End::Failure, problems, ..self }
+    }
+}
+
 /// What is known of a stimulus at the end; in `report.json` as it is here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StimulusResult {
@@ -88,7 +102,19 @@ pub struct StimulusResult {
     pub first_starved: Option<(String, f64)>,
 }
 
-/// How a run ended.
+/// Whether a run has ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ended {
+    /// Yes: what is known of it is complete.
+    #[default]
+    Finished,
+    /// No: it goes on, and this is what is known so far.
+    Running,
+    /// It has, and nobody has seen how: its supervisor was killed, or the machine lost power.
+    CutOff,
+}
+
+/// How a run ended; of one that is not [`Ended::Finished`], a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// At its stop time.
@@ -169,6 +195,8 @@ pub enum FmuStatus {
     Crashed,
     /// The FMU's code did not return in time.
     Hung,
+    /// It has not ended as far as is known, in a run that is not [`Ended::Finished`].
+    Running,
 }
 
 /// What is known of one instance at the end.

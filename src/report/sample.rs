@@ -1,9 +1,9 @@
 //! A made-up run, for examples and tests.
 
 use super::{
-    Causes, ClockResult, ConnectionResult, Counts, Distribution, End, Fact, FmuResult, FmuStatus, Host, LockResult,
-    Moment, OtherClock, OverTime, PartsResult, PredictedFrom, PromiseResult, Run, Schedulability, Scheduling,
-    ThreadCounts, TraceResult,
+    Causes, ClockResult, ConnectionResult, Counts, Distribution, End, Ended, Fact, FmuResult, FmuStatus, Host,
+    LockResult, Moment, OtherClock, OverTime, PartsResult, PredictedFrom, PromiseResult, Run, Schedulability,
+    Scheduling, ThreadCounts, TraceResult,
 };
 use crate::fmu::description::IntervalVariability::{self, Constant, Countdown, Triggered};
 use crate::plan::Mode;
@@ -32,6 +32,7 @@ pub fn sample(seed: u64) -> Run {
         end_time: 10.0,
         wall_seconds: 10.002,
         end: End::StopTime,
+        ended: Ended::Finished,
         problems: vec![],
         notes: vec![],
         host: host(),

@@ -6,7 +6,7 @@
 
 use super::format::{count, duration, plural, seconds};
 use super::values::{self, LiveValue};
-use super::{Run, Scheduling, Severity, passed};
+use super::{Ended, Run, Scheduling, Severity, passed};
 use crate::plain::{plain, plain_lines};
 use crate::plan::Mode;
 use crate::record::histogram::Histogram;
@@ -126,7 +126,12 @@ pub fn summary(run: &Run, report: &str, screen: Screen) -> String {
     lines.extend(run.notes.iter().map(|note| format!("{}: {}", DIM.on("note", screen), plain(note))));
     let span = seconds(run.end_time - run.start_time);
     let took = seconds(run.wall_seconds);
-    let (style, verdict) = if passed(run) { (GREEN, "passed") } else { (RED, "failed") };
+    let (style, verdict) = match run.ended {
+        Ended::Finished if passed(run) => (GREEN, "passed"),
+        Ended::Finished => (RED, "failed"),
+        Ended::Running => (YELLOW, "goes on"),
+        Ended::CutOff => (RED, "was cut off"),
+    };
     let (scheduling, _) = scheduling(run.host.scheduling, run.host.preempt_rt);
     let limited = if run.host.is_limited() { ", LIMITED PRIORITIES" } else { "" };
     let rig = plain(&run.rig);

@@ -1,6 +1,6 @@
 //! What has a fixed set of values is one word in `report.json`: written and read here, for every such type.
 
-use super::{End, FmuStatus, Severity};
+use super::{End, Ended, FmuStatus, Severity};
 use crate::fmu::description::IntervalVariability;
 use crate::plan::{Interpolation, Mode, TraceMode};
 use crate::record::board::Scheduling;
@@ -70,9 +70,11 @@ macro_rules! words {
 words! {
     Mode, "mode": RealTime "realtime" Virtual "virtual";
     End, "end": StopTime "stop_time" Overrun "overrun" Signal "signal" Failure "failure";
+    Ended, "word on its end": Finished "finished" Running "running" CutOff "cut off";
     Scheduling, "scheduling": Fifo "fifo" Cooperative "cooperative" Virtual "virtual";
     Severity, "severity": Failure "failure" Limit "limit" Finding "finding" Warning "warning";
-    FmuStatus, "status": Terminated "terminated" Error "error" Fatal "fatal" Aborted "aborted" Crashed "crashed" Hung "hung";
+    FmuStatus, "status": Terminated "terminated" Error "error" Fatal "fatal" Aborted "aborted" Crashed "crashed" Hung "hung"
+        Running "running";
     IntervalVariability, "kind": Constant "constant" Fixed "fixed" Tunable "tunable" Changing "changing" Countdown "countdown"
         Triggered "triggered";
     Interpolation, "interpolation": Hold "hold" Linear "linear";

@@ -6,14 +6,16 @@ use super::machine::Machine;
 use super::memory::Memory;
 use super::offspring::{self, Left};
 use super::process::Killed;
-use super::recorder::Recorder;
+use super::recorder::Told;
 use super::shared::scheduling;
 use super::threads::Threads;
 use super::{Prepared, fmus, promise, schedulability, stimuli, tasks};
 use crate::plan::{FmuId, TaskId};
 use crate::priority::FifoPriority;
 use crate::record::board::{Board, Global, Phase, TaskWord};
-use crate::report::{ClockResult, End, FmuResult, Host, Kind, Problem, Run, Severity, Subject, TraceResult, judge};
+use crate::report::{
+    ClockResult, End, Ended, FmuResult, FmuStatus, Host, Kind, Problem, Run, Severity, Subject, TraceResult, judge,
+};
 use crate::time::{Instant, Nanos};
 use jiff::Timestamp;
 use std::process::ExitStatus;
@@ -22,6 +24,8 @@ use std::time::SystemTime;
 
 /// What is known besides the shared memory.
 pub struct Facts {
+    /// The run goes on: how it ends, nobody knows yet.
+    pub goes_on: bool,
     /// How the runner's process ended.
     pub status: ExitStatus,
     /// Why we have ended it, if we have.
@@ -55,7 +59,7 @@ pub struct Facts {
 }
 
 /// Puts the run together.
-pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &Facts) -> Run {
+pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) -> Run {
     let plan = &prepared.plan;
     let global = |word: Global| board.global(word).load(SeqCst);
     let scheduling = scheduling(board);
@@ -63,19 +67,22 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
         (0..plan.tasks.len()).map(|task| tasks::clock(plan, board, TaskId(task), scheduling, facts)).collect();
     let mut notes = plan.notes.clone();
     let shared = schedulability::predict(plan, scheduling, &mut clocks, &mut notes);
-    let died = death(plan, board, facts);
+    let died = if facts.goes_on { None } else { death(plan, board, facts) };
     let fmus: Vec<FmuResult> = (0..plan.fmus.len())
         .map(|fmu| FmuResult {
             name: plan.fmus[fmu].name.clone(),
             path: plan.fmus[fmu].path.display().to_string(),
-            status: fmus::status(board, facts.phase, FmuId(fmu), died.as_ref()),
+            status: match fmus::status(board, facts.phase, FmuId(fmu), died.as_ref()) {
+                FmuStatus::Aborted if facts.goes_on => FmuStatus::Running,
+                status => status,
+            },
             lock: fmus::lock(plan, board, FmuId(fmu)),
             findings: findings::of_fmu(prepared, board, FmuId(fmu))
                 .into_iter()
                 .chain(facts.threads.findings(plan, FmuId(fmu)))
                 .chain(offspring::finding(plan, &facts.left, facts.none_left, Some(FmuId(fmu))))
                 .collect(),
-            log: recorder.last_lines[fmu].iter().cloned().collect(),
+            log: told.last_lines[fmu].iter().cloned().collect(),
         })
         .collect();
     let mut problems: Vec<Problem> = died.iter().map(|died| died.problem.clone()).collect();
@@ -89,10 +96,10 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
     let overrun = stopped_by_overrun(plan, board);
     let is_overrun = overrun.is_some();
     problems.extend(overrun);
-    for words in &recorder.broken {
+    for words in &told.broken {
         problems.push(Problem::failure(Subject::Run, Kind::FileIncomplete { words: words.clone() }));
     }
-    for (status, line) in recorder.host_lines.iter().filter(|(status, _)| *status > 0) {
+    for (status, line) in told.host_lines.iter().filter(|(status, _)| *status > 0) {
         let severity = if *status == 1 { Severity::Warning } else { Severity::Failure };
         problems.push(Problem::told(severity, line.as_str(), &fmus, &clocks));
     }
@@ -110,13 +117,13 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
     if problems.iter().any(|problem| problem.severity == Severity::Failure) {
         problems.extend(facts.memory.shortage(board).map(|kind| Problem::failure(Subject::Run, kind)));
     }
-    if recorder.is_cut || global(Global::LogCut) != 0 {
+    if told.is_cut || global(Global::LogCut) != 0 {
         problems.push(Problem::warning(Subject::Run, Kind::LogCut(plan.host.log_limit_mib)));
     }
     problems.sort_by_key(|problem| problem.severity);
     // A file that is not written fails the run and does not end it.
     let failures = problems.iter().filter(|problem| problem.severity == Severity::Failure).count();
-    let failed = failures > recorder.broken.len();
+    let failed = failures > told.broken.len();
     let stopped = global(Global::StopRequest) != 0;
     // A runner that dies does not get to say when.
     let (began, said) = (global(Global::StartMonotonic) as i64, global(Global::Ended) as i64);
@@ -131,12 +138,13 @@ pub fn collect(prepared: &Prepared, board: Board, recorder: &Recorder, facts: &F
         start_monotonic_ns: began,
         start_time: prepared.begin().seconds(),
         end_time: end_time(
-            plan.stop.filter(|_| !failed && !stopped && !is_overrun),
+            plan.stop.filter(|_| !facts.goes_on && !failed && !stopped && !is_overrun),
             prepared.begin(),
             plan.start.nanos().plus(Nanos(global(Global::Reached) as i64)),
         ),
         wall_seconds: if began > 0 && ended > began { Nanos(ended - began).seconds() } else { 0.0 },
-        end: if failed {
+        ended: if facts.goes_on { Ended::Running } else { Ended::Finished },
+        end: if failed || facts.goes_on {
             End::Failure
         } else if is_overrun {
             End::Overrun

@@ -6,7 +6,7 @@
 //! next run fills anyway, only where the report says that it is one of several; folders are removed only when they are empty then.
 
 use super::Error;
-use super::files::{Output, ROOM, lock};
+use super::files::{CHECKPOINT, Output, ROOM, lock};
 use super::run_folders::{RunFolders, RunName};
 use crate::files;
 use crate::report;
@@ -221,7 +221,8 @@ fn names(folder: &Path) -> Result<Vec<String>, Error> {
 
 /// Whether a file of this name is from a run.
 fn is_ours(name: &str) -> bool {
-    const FILES: [&str; 10] = [
+    const FILES: [&str; 11] = [
+        CHECKPOINT,
         "report.json",
         "report.html",
         "histograms.hlog",
@@ -236,10 +237,15 @@ fn is_ours(name: &str) -> bool {
     if ROOM.contains(&name) || is_first_log(name) {
         return true;
     }
-    let name = name.strip_suffix(super::files::PARTIAL).unwrap_or(name);
+    let name = name.strip_suffix(super::files::PARTIAL).map_or(name, without_process);
     let number = name.strip_prefix("trace-").and_then(|rest| rest.strip_suffix(".json"));
     let further = number.is_some_and(|number| matches!(number.as_bytes(), [b'2'..=b'9']));
     FILES.contains(&name) || further || report::is_hgrm(name)
+}
+
+/// The name of a file, of a name that it has while the process behind its last point writes it.
+fn without_process(name: &str) -> &str {
+    name.rsplit_once('.').filter(|(_, process)| process.parse::<u32>().is_ok()).map_or(name, |(name, _)| name)
 }
 
 /// Whether a file of this name has what FMU code has printed before a run: what is left of one that was killed then.
@@ -276,8 +282,12 @@ fn is_file(folder: &Path, name: &str) -> bool {
 }
 
 fn report_in(folder: &Path) -> Option<Report> {
-    let file = is_file(folder, "report.json").then(|| files::open(&folder.join("report.json")).ok()).flatten()?;
-    serde_json::from_reader(BufReader::new(file).take(LONGEST_REPORT)).ok()
+    let read = |name: &str| {
+        let file = is_file(folder, name).then(|| files::open(&folder.join(name)).ok()).flatten()?;
+        serde_json::from_reader(BufReader::new(file).take(LONGEST_REPORT)).ok()
+    };
+    // A run that was killed has none of the first.
+    read("report.json").or_else(|| read(CHECKPOINT))
 }
 
 /// Whether a run has written here: its report says so, or the room that it was to have and that only a killed run leaves.
@@ -306,10 +316,22 @@ mod tests {
             ".reserve.part",
             ".run-12.log",
             "run.log",
+            "checkpoint.json",
+            "checkpoint.json.part",
+            "report.json.4711.part",
         ];
         assert!(ours.into_iter().all(is_ours));
-        let theirs =
-            ["film.mkv.part", "mine.hgrm", "old.signals.csv", ".run-me", ".run-me.log", "run.log.1", "trace-me.json"];
+        let theirs = [
+            "film.mkv.part",
+            "report.json.mine.part",
+            "report.json.4711",
+            "mine.hgrm",
+            "old.signals.csv",
+            ".run-me",
+            ".run-me.log",
+            "run.log.1",
+            "trace-me.json",
+        ];
         assert!(!theirs.into_iter().any(is_ours));
         assert!(is_of_several("run-1") && is_of_several("run-20"));
         assert!(

@@ -35,6 +35,8 @@ pub(super) const PARTIAL: &str = ".part";
 /// written, and a file for all others.
 pub(super) const ROOM: [&str; 2] = ["report.json.part", ".reserve.part"];
 const KIB: u64 = 1 << 10;
+/// What is known of a run that goes on.
+pub(super) const CHECKPOINT: &str = "checkpoint.json";
 
 impl Output {
     /// Makes the directory if need be.
@@ -138,33 +140,15 @@ impl Output {
     pub fn write(&self, run: &mut Run, first: Result<(), String>) {
         let _ = fs::remove_file(self.path.join(ROOM[1]));
         let json = self.write_json(run).or(first);
-        type Make = fn(&Run) -> Vec<(String, String)>;
-        let others: [(&str, Make); 5] = [
-            ("report.html", |run| vec![("report.html".to_owned(), report::html(run))]),
-            ("histograms.hlog", |run| vec![("histograms.hlog".to_owned(), report::hlog(run))]),
-            ("junit.xml", |run| vec![("junit.xml".to_owned(), report::junit(run))]),
-            ("cyclictest.json", |run| {
-                report::cyclictest(run).map(|text| ("cyclictest.json".to_owned(), text)).into_iter().collect()
-            }),
-            ("*.hgrm", report::hgrms),
-        ];
-        let (mut failures, mut count): (Vec<String>, usize) = (json.err().into_iter().collect(), 1);
-        for (name, make) in others {
-            match alone(|| make(run)) {
-                Ok(files) => {
-                    count += files.len();
-                    failures.extend(files.into_iter().filter_map(|(name, text)| self.put(&name, || text).err()));
-                }
-                Err(defect) => {
-                    count += 1;
-                    failures.push(format!("{name}: {defect}"));
-                }
-            }
+        if json.is_ok() {
+            let _ = fs::remove_file(self.path.join(CHECKPOINT));
         }
+        let (others, count) = write_others(&self.path, run);
+        let failures: Vec<String> = json.err().into_iter().chain(others).collect();
         let what = match failures.as_slice() {
             [] => return,
             [one] => format!("cannot write {one}"),
-            [first, ..] => format!("cannot write {} of {count} files (the first is {first})", failures.len()),
+            [first, ..] => format!("cannot write {} of {} files (the first is {first})", failures.len(), count + 1),
         };
         let words = format!("the report is incomplete: {}: {what}", self.path.display());
         run.problems.push(Problem::failure(Subject::Run, Kind::ReportIncomplete { words }));
@@ -173,9 +157,64 @@ impl Output {
     }
 
     fn put(&self, name: &str, make: impl FnOnce() -> String) -> Result<(), String> {
-        let content = alone(make).map_err(|defect| format!("{name}: {defect}"))?;
-        write_whole(&self.path.join(name), content.as_bytes()).map_err(|error| format!("{name}: {error}"))
+        put(&self.path, name, make)
     }
+}
+
+/// Writes the files of a report but `report.json`, each on its own. Those that fail, with the reason, and how many there are.
+fn write_others(folder: &Path, run: &Run) -> (Vec<String>, usize) {
+    type Make = fn(&Run) -> Vec<(String, String)>;
+    let others: [(&str, Make); 5] = [
+        ("report.html", |run| vec![("report.html".to_owned(), report::html(run))]),
+        ("histograms.hlog", |run| vec![("histograms.hlog".to_owned(), report::hlog(run))]),
+        ("junit.xml", |run| vec![("junit.xml".to_owned(), report::junit(run))]),
+        ("cyclictest.json", |run| {
+            report::cyclictest(run).map(|text| ("cyclictest.json".to_owned(), text)).into_iter().collect()
+        }),
+        ("*.hgrm", report::hgrms),
+    ];
+    let (mut failures, mut count) = (Vec::new(), 0);
+    for (name, make) in others {
+        match alone(|| make(run)) {
+            Ok(files) => {
+                count += files.len();
+                failures.extend(files.into_iter().filter_map(|(name, text)| put(folder, &name, || text).err()));
+            }
+            Err(defect) => {
+                count += 1;
+                failures.push(format!("{name}: {defect}"));
+            }
+        }
+    }
+    (failures, count)
+}
+
+/// Writes the report of a run that has not ended, or of which nobody knows how, with its histograms. Leaves the room of a run that
+/// goes on alone. Those files that fail, with the reason.
+pub fn write_unfinished(folder: &Path, run: &Run) -> Vec<String> {
+    let partial = format!("report.json.{}{PARTIAL}", std::process::id());
+    let json = alone(|| report::json(run))
+        .and_then(|text| {
+            let (path, partial) = (folder.join("report.json"), folder.join(partial));
+            write_by(&path, &partial, text.as_bytes(), false).map_err(|error| error.to_string())
+        })
+        .map_err(|error| format!("report.json: {error}"));
+    json.err().into_iter().chain(write_others(folder, run).0).collect()
+}
+
+/// Writes what is known of a run that goes on. It is on the disk when this returns, and before that the one before it.
+pub(super) fn write_checkpoint(folder: &Path, run: &Run) -> Result<(), String> {
+    let text = alone(|| report::checkpoint(run))?;
+    let path = folder.join(CHECKPOINT);
+    write_by(&path, &with_ending(&path), text.as_bytes(), true).map_err(|error| error.to_string())?;
+    // The name as well. Where folders cannot be forced to the disk, it comes there some time.
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    Ok(())
+}
+
+fn put(folder: &Path, name: &str, make: impl FnOnce() -> String) -> Result<(), String> {
+    let content = alone(make).map_err(|defect| format!("{name}: {defect}"))?;
+    write_whole(&folder.join(name), content.as_bytes()).map_err(|error| format!("{name}: {error}"))
 }
 
 /// Does something of which nothing else may suffer: a panic is an error that says so, in its words.
@@ -197,6 +236,11 @@ pub(super) fn alone<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     let result = std::panic::catch_unwind(AssertUnwindSafe(work));
     let said = SAID.take().unwrap_or_default();
     result.map_err(|_| format!("a defect of vecud's ({}); please report this", said.replace('\n', " ")))
+}
+
+/// Whether a run writes to a folder, as far as the file system can tell.
+pub fn is_in_use(folder: &Path) -> bool {
+    matches!(lock(folder), Err(Error::OutputInUse(_)))
 }
 
 /// Keeps other runs out of a folder as long as what is returned is open.
@@ -246,16 +290,27 @@ fn take(path: &Path, size: u64, there: bool) -> Result<(), Errno> {
 /// # Errors
 /// The operating system's; nothing is left behind then.
 pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
+    write_by(path, &with_ending(path), content, false)
+}
+
+/// The name of a file while it is written.
+fn with_ending(path: &Path) -> PathBuf {
     let mut partial = path.as_os_str().to_owned();
     partial.push(PARTIAL);
+    partial.into()
+}
+
+/// Writes a file under another name first. `lasts`: its content is on the disk before it has its own.
+fn write_by(path: &Path, partial: &Path, content: &[u8], lasts: bool) -> io::Result<()> {
     // Into the room that it may have: once that is given up, somebody else could take it.
-    let written = files::reopen(Path::new(&partial)).and_then(|mut file| {
+    let written = files::reopen(partial).and_then(|mut file| {
         file.write_all(content)?;
-        file.set_len(content.len() as u64)
+        file.set_len(content.len() as u64)?;
+        if lasts { file.sync_all() } else { Ok(()) }
     });
-    let result = written.and_then(|()| fs::rename(&partial, path));
+    let result = written.and_then(|()| fs::rename(partial, path));
     if result.is_err() {
-        let _ = fs::remove_file(&partial);
+        let _ = fs::remove_file(partial);
     }
     result
 }

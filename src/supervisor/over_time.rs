@@ -17,6 +17,7 @@ const MOST: usize = 240;
 const FIRST: i64 = 50_000_000;
 
 /// What was seen of a run so far.
+#[derive(Clone)]
 pub struct Watched {
     /// The first interval, ns; `None`: there is nothing to be seen, since nothing is late in virtual time.
     first: Option<i64>,

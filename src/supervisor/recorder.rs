@@ -56,6 +56,19 @@ pub struct Recorder<'a> {
     complete: i64,
 }
 
+/// What was said in a run, and what went wrong with its files.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// The last lines of each FMU.
+    pub last_lines: Vec<VecDeque<String>>,
+    /// Lines of the host: status and message.
+    pub host_lines: Vec<(u8, String)>,
+    /// Why recording ended before the run, if it did.
+    pub broken: Vec<String>,
+    /// There was more to be written than the rig allows.
+    pub is_cut: bool,
+}
+
 impl<'a> Recorder<'a> {
     /// Keeps everything in memory until [`Recorder::open`].
     pub fn new(plan: &'a Plan, descriptions: &'a [ModelDescription], board: Board<'a>, control: Control) -> Self {
@@ -97,6 +110,21 @@ impl<'a> Recorder<'a> {
         for line in std::mem::take(&mut self.early) {
             self.write_log(&line);
         }
+    }
+
+    /// What was said so far.
+    pub fn told(&self) -> Told {
+        Told {
+            last_lines: self.last_lines.clone(),
+            host_lines: self.host_lines.clone(),
+            broken: self.broken.clone(),
+            is_cut: self.is_cut,
+        }
+    }
+
+    /// Samples that came too late for their row.
+    pub fn late(&self) -> u64 {
+        self.signals.as_ref().map_or(0, SignalWriter::late)
     }
 
     /// How soon the next look should come.
@@ -262,7 +290,7 @@ impl<'a> Recorder<'a> {
         } else if let Some(file) = self.log.take().and_then(|log| log.into_inner().ok()) {
             self.broken.extend(Written { file, length: self.log_length }.gone_from(&self.log_name));
         }
-        self.signals.as_ref().map_or(0, SignalWriter::late)
+        self.late()
     }
 
     /// What the recorded columns have shown last, by name.

@@ -90,6 +90,12 @@ impl Session {
         self.shared.prepared.options.stop.ask();
     }
 
+    /// Asks for a report of the run as it is, which goes on. It is in the output folder a moment later, and a message says so;
+    /// before there are partitions that are activated, it waits for them.
+    pub fn report(&self) {
+        self.shared.want_report(true);
+    }
+
     /// How far it is.
     pub fn state(&self) -> State {
         self.shared.state()
@@ -119,9 +125,9 @@ impl Session {
     }
 
     /// Waits for its end, and calls `meanwhile` every so often.
-    pub fn wait_with(self, every: Duration, mut meanwhile: impl FnMut()) -> Outcome {
+    pub fn wait_with(self, every: Duration, mut meanwhile: impl FnMut(&Session)) -> Outcome {
         while self.thread.is_some() && self.over.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
-            meanwhile();
+            meanwhile(&self);
         }
         self.wait()
     }

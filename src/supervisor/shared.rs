@@ -23,6 +23,8 @@ pub struct Shared {
     state: AtomicU8,
     /// The runner's process; 0: there was none yet.
     runner: AtomicU32,
+    /// Somebody wants a report of the run that goes on.
+    report_wanted: AtomicBool,
     preempt_rt: bool,
 }
 
@@ -32,8 +34,8 @@ impl Shared {
         let layout = Layout::of(&prepared.plan);
         let memory = SharedMemory::create("vecud", layout.words() * 8).map_err(|e| Error::System(e.to_string()))?;
         let preempt_rt = Kernel::read(&Tree::of_this_machine()).preempt_rt;
-        let (stopped, state, runner) = Default::default();
-        Ok(Shared { prepared, memory, layout, stopped, state, runner, preempt_rt })
+        let (stopped, state, runner, report_wanted) = Default::default();
+        Ok(Shared { prepared, memory, layout, stopped, state, runner, report_wanted, preempt_rt })
     }
 
     /// The plan of the session.
@@ -70,6 +72,16 @@ impl Shared {
     /// Whether the runner was asked for the end.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(SeqCst)
+    }
+
+    /// Somebody wants a report of the run that goes on, or has it.
+    pub fn want_report(&self, wanted: bool) {
+        self.report_wanted.store(wanted, SeqCst);
+    }
+
+    /// Whether somebody wants a report of the run that goes on.
+    pub fn wants_report(&self) -> bool {
+        self.report_wanted.load(SeqCst)
     }
 
     /// The runner's process, when there is one.

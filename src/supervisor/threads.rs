@@ -46,6 +46,7 @@ impl State {
     }
 }
 
+#[derive(Clone)]
 struct Watched {
     task: TaskId,
     tid: u32,
@@ -55,7 +56,7 @@ struct Watched {
 }
 
 /// The threads of one run.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Threads {
     /// The runner's process.
     runner: u32,

@@ -6,6 +6,7 @@ use super::collect::{self, Facts};
 use super::death;
 use super::earlier::Earlier;
 use super::files::{self, Output, alone};
+use super::keeper::{Keeper, Kept, Sight};
 use super::machine;
 use super::memory::Memory;
 use super::over_time::Watched;
@@ -183,6 +184,7 @@ struct OneRun<'a> {
     over_time: Watched,
     feeder: Feeder,
     threads: Threads,
+    keeper: Keeper,
 }
 
 impl OneRun<'_> {
@@ -229,6 +231,7 @@ impl<'a> Supervision<'a> {
             over_time: Watched::new(plan),
             feeder,
             threads: Threads::of(self.process.id()),
+            keeper: Keeper::new(plan.report.checkpoint),
         }
     }
 
@@ -314,6 +317,9 @@ impl<'a> Supervision<'a> {
     /// What the run has left becomes its report.
     fn collect(&mut self, mut run: OneRun, status: ExitStatus, gone: i64) -> Finished {
         let (shared, plan, options) = (self.shared, self.plan(), self.options());
+        let kept = run.keeper.finish();
+        self.tell_of(&mut run, kept);
+        run.recorder.drain(run.phase, true).into_iter().for_each(|(_, line)| self.events.say(line));
         let late_samples = run.recorder.close();
         run.tracer.look(&mut || ()); // figures of the last activations are still notes
         // What is read of it is what was looked at, whoever goes on writing. Without memory for it, of what is there.
@@ -336,6 +342,7 @@ impl<'a> Supervision<'a> {
             }
         }
         let facts = Facts {
+            goes_on: false,
             status,
             killed: self.process.killed,
             started: run.started,
@@ -352,7 +359,7 @@ impl<'a> Supervision<'a> {
             memory: self.memory,
             none_left: self.process.none_left,
         };
-        let mut report = collect::collect(&shared.prepared, board, &run.recorder, &facts);
+        let mut report = collect::collect(&shared.prepared, board, &run.recorder.told(), &facts);
         let failed = |kind| Problem::failure(Subject::Run, kind);
         report.problems.extend((!damage.is_empty()).then(|| failed(Kind::MemoryOverwritten(damage))));
         let obstacle = self.obstacle.clone();
@@ -443,6 +450,7 @@ impl<'a> Supervision<'a> {
             }
             if run.recording {
                 run.over_time.look(self.board, now);
+                self.keep(run, now);
                 self.show(&mut shown, &run.recorder);
             }
             run.threads.pause(run.phase, self.board, run.recorder.pace().pause(run.tracer.pace()));
@@ -466,6 +474,52 @@ impl<'a> Supervision<'a> {
             run.phase = said;
         }
         run.phase
+    }
+
+    /// Has what is known of the run written down, if it is time to or somebody wants it.
+    fn keep(&mut self, run: &mut OneRun, now: i64) {
+        let kept = run.keeper.look();
+        self.tell_of(run, kept);
+        let is_report = self.shared.wants_report();
+        if !run.keeper.is_due(now, is_report) {
+            return;
+        }
+        self.shared.want_report(false);
+        let sight = Sight {
+            shared: self.shared.clone(),
+            out: run.output.path().to_owned(),
+            told: run.recorder.told(),
+            over_time: run.over_time.clone(),
+            threads: run.threads.clone(),
+            memory: self.memory,
+            killed: self.process.killed,
+            started: run.started,
+            began: self.process.began,
+            phase: run.phase,
+            late_samples: run.recorder.late(),
+            dropped: self.sockets.dropped(self.board),
+            repetition: self.options().repeat.map(|_| run.number),
+            is_report,
+        };
+        if let Some(warning) = run.keeper.write(sight, now) {
+            run.recorder.say(1, warning);
+        }
+    }
+
+    /// Tells what came of that.
+    fn tell_of(&self, run: &mut OneRun, kept: Option<Kept>) {
+        let Some(Kept { warning, report }) = kept else { return };
+        if let Some(warning) = warning {
+            run.recorder.say(1, warning);
+        }
+        let Some(failures) = report else { return };
+        let out = run.output.path().display();
+        self.events.say(match failures.as_slice() {
+            [] => format!("the run goes on, its report so far: {out}/report.html"),
+            failures => {
+                format!("the run goes on; its report so far cannot be written to {out}: {}", failures.join("; "))
+            }
+        });
     }
 
     /// Reports the figures of the clocks, and the values that are watched, if it is time to.

@@ -104,8 +104,8 @@ pub fn memory_file(name: &str, content: &[u8]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// Starts a program that finds `files[k]` as its descriptor `3 + k`, and that leaves SIGINT, SIGTERM, SIGHUP and SIGQUIT to
-/// this process: a terminal and systemd send them to both. It wears the [`mark`](super::offspring::mark).
+/// Starts a program that finds `files[k]` as its descriptor `3 + k`, and that leaves SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGUSR1
+/// to this process: a terminal and systemd send them to both. It wears the [`mark`](super::offspring::mark).
 pub fn spawn_with(
     mut command: std::process::Command,
     files: &[BorrowedFd],
@@ -127,7 +127,7 @@ pub fn spawn_with(
             }
         }
         // As a write beyond RLIMIT_FSIZE is to be: see `outlive_file_size_limit`.
-        for which in stop::SIGNALS.into_iter().chain([Signal::SIGXFSZ]) {
+        for which in stop::SIGNALS.into_iter().chain([stop::REPORT, Signal::SIGXFSZ]) {
             // SAFETY: signal is async-signal-safe, and SIG_IGN is no code of ours. It outlasts the exec.
             unsafe { libc::signal(which as libc::c_int, libc::SIG_IGN) };
         }

@@ -3,7 +3,7 @@
 
 use super::SysError;
 use nix::sys::signal::{SigHandler, Signal, signal};
-use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 
 /// Asks for the end of some work, which looks at it now and then. Clones ask for the end of the same work.
@@ -30,6 +30,28 @@ impl Stop {
 /// The signals by which somebody asks for the end. (SIGQUIT asks for a core as well; but it comes from a key next to the
 /// one of SIGINT, and sockets, the report and the recordings would be left as they are.)
 pub(super) const SIGNALS: [Signal; 4] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
+
+/// By this signal somebody asks for a report of what goes on.
+pub(super) const REPORT: Signal = Signal::SIGUSR1;
+
+/// Whether somebody has asked for a report since it was last looked at.
+static REPORT_ASKED: AtomicBool = AtomicBool::new(false);
+
+/// From here on SIGUSR1 asks for a report instead of ending the process; [`report_is_asked`] says so.
+pub fn report_by_signal() -> Result<(), SysError> {
+    extern "C" fn ask(_: libc::c_int) {
+        REPORT_ASKED.store(true, SeqCst);
+    }
+    // SAFETY: the handler writes an atomic, which is async-signal-safe.
+    unsafe { signal(REPORT, SigHandler::Handler(ask)) }
+        .map(drop)
+        .map_err(|errno| SysError::new(format!("handle {REPORT}"), errno as i32, ""))
+}
+
+/// Whether somebody has asked for a report since the last call.
+pub fn report_is_asked() -> bool {
+    REPORT_ASKED.swap(false, SeqCst)
+}
 
 /// By which these signals ask.
 static BY_SIGNALS: OnceLock<Stop> = OnceLock::new();

@@ -25,8 +25,8 @@ fn there_is_no_run() {
     bench.refuses("report out", &format!("out: {none}"));
     bench.refuses("report out/report.json", &format!("out/report.json: {none}"));
     fs::create_dir_all(bench.path("empty")).unwrap();
-    let unfinished = "there is none: no run has ended in this folder; name another one, or run the rig again (--against takes \
-                      a signals.csv by itself, too)";
+    let unfinished = "there is none: no run has ended in this folder, and there is no checkpoint.json of one that goes on or was \
+                      cut off; name another one, or run the rig again (--against takes a signals.csv by itself, too)";
     bench.refuses("report empty", &format!("empty/report.json: {unfinished}"));
     bench.refuses("report empty --against empty", &format!("empty/report.json: {unfinished}"));
     bench.write("film.mkv", "x");

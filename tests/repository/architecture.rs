@@ -352,6 +352,8 @@ fn only_the_command_line_has_a_terminal_and_listens_to_signals() {
         "keep_process_off",
         "outlive_file_size_limit",
         "reap",
+        "report_by_signal",
+        "report_is_asked",
         "sigaction",
         "terminal_size",
         "while_held",

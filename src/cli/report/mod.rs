@@ -5,7 +5,7 @@ mod side;
 
 use super::results;
 use crate::files;
-use crate::report::{self, Screen};
+use crate::report::{self, ReportFile, Run, Screen};
 use crate::supervisor::{self, Error};
 use crate::sys::process::terminal_size;
 pub(super) use side::Folder;
@@ -52,7 +52,8 @@ pub struct Arguments {
 
 const COMPARED: &str = "\
 Without --against, DIR/report.html is written anew from report.json and histograms.hlog, junit.xml and cyclictest.json beside
-it (not with --out), and the table is shown; the exit code is 0, whatever became of the run. With it, two runs are shown side by side, here and in comparison.html; the exit code
+it (not with --out), and the table is shown; the exit code is 0, whatever became of the run. Of a run that goes on, or was cut
+off, all files of the report are made from checkpoint.json. With it, two runs are shown side by side, here and in comparison.html; the exit code
 is 3 when something differs by more than is allowed.
 
 Signals are compared at every time at which one of the recordings has a row; the other one has the value of its last row.
@@ -89,6 +90,35 @@ fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
     let page = arguments.out.clone().unwrap_or_else(|| folder.path.join("report.html"));
     check_place(&page)?;
     let report = folder.report()?;
+    let goes_on = supervisor::is_in_use(&folder.path);
+    let run = match report.of_checkpoint(goes_on) {
+        Some(run) => {
+            let run = run.map_err(|error| Error::Report(folder.report_path().to_owned(), None, error.message))?;
+            if arguments.out.is_none() {
+                let failures = supervisor::write_unfinished(&folder.path, &run);
+                if !failures.is_empty() {
+                    return Err(Error::Report(folder.path.clone(), None, failures.join("; ")));
+                }
+            } else {
+                write(&page, &report::html(&run))?;
+            }
+            run
+        }
+        None => {
+            let run = with_histograms(&folder, &report)?;
+            write(&page, &report::html(&run))?;
+            if arguments.out.is_none() {
+                write_for_programs(&folder.path, &run)?;
+            }
+            run
+        }
+    };
+    show(&report::summary(&run, &page.display().to_string(), screen()), &page)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The run of a `report.json`, with what is beside it.
+fn with_histograms(folder: &Folder, report: &ReportFile) -> Result<Run, Error> {
     let log = folder.path.join("histograms.hlog");
     let text = match files::read_to_string(&log) {
         Ok(text) => text,
@@ -101,23 +131,23 @@ fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
             return Err(Error::Report(log, None, what));
         }
     };
-    let run = report.rebuild(&text).map_err(|error| {
+    report.rebuild(&text).map_err(|error| {
         let file = if error.in_log { log } else { folder.report_path().to_owned() };
         Error::Report(file, None, error.message)
-    })?;
-    write(&page, &report::html(&run))?;
-    if arguments.out.is_none() {
-        let others = [("junit.xml", Some(report::junit(&run))), ("cyclictest.json", report::cyclictest(&run))];
-        for (name, text) in others {
-            if let Some(text) = text {
-                let path = folder.path.join(name);
-                let why = |error| Error::Report(path.clone(), None, format!("the file cannot be written: {error}"));
-                supervisor::write_whole(&path, text.as_bytes()).map_err(why)?;
-            }
+    })
+}
+
+/// The files beside the page that follow from the report.
+fn write_for_programs(folder: &Path, run: &Run) -> Result<(), Error> {
+    let others = [("junit.xml", Some(report::junit(run))), ("cyclictest.json", report::cyclictest(run))];
+    for (name, text) in others {
+        if let Some(text) = text {
+            let path = folder.join(name);
+            let why = |error| Error::Report(path.clone(), None, format!("the file cannot be written: {error}"));
+            supervisor::write_whole(&path, text.as_bytes()).map_err(why)?;
         }
     }
-    show(&report::summary(&run, &page.display().to_string(), screen()), &page)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Whether the page may have this place: it replaces another page, and nothing else that lies there.

@@ -30,7 +30,10 @@ impl Folder {
             ),
             Err(error) => wrong(error.to_string()),
             Ok(metadata) if metadata.is_dir() => {
-                let report = path.join("report.json");
+                let (report, checkpoint) = (path.join("report.json"), path.join("checkpoint.json"));
+                if checkpoint.is_file() && !is_of_a_finished_run(&report) {
+                    return Ok(Folder { path: path.to_owned(), report: checkpoint });
+                }
                 if !report.exists() && path.join("run-1/report.json").is_file() {
                     return wrong("this folder holds several runs; name one of them, like run-1 in it".to_owned());
                 }
@@ -55,8 +58,8 @@ impl Folder {
         let text = files::read_to_string(&self.report).map_err(|error| {
             let what = match error.kind() {
                 io::ErrorKind::NotFound => {
-                    "there is none: no run has ended in this folder; name another one, or run the rig \
-                                            again (--against takes a signals.csv by itself, too)"
+                    "there is none: no run has ended in this folder, and there is no checkpoint.json of one that goes on or was \
+                     cut off; name another one, or run the rig again (--against takes a signals.csv by itself, too)"
                         .to_owned()
                 }
                 io::ErrorKind::InvalidData => "this is no text; take another copy, or run the rig again".to_owned(),
@@ -67,6 +70,12 @@ impl Folder {
         let line = |place: Option<(usize, usize)>| place.map(|(line, _)| line as u64);
         ReportFile::parse(&text).map_err(|error| Error::Report(path(), line(error.place), error.message))
     }
+}
+
+/// Whether there is a report at this place, and of the whole run: one that was made while it went on is older than a checkpoint.
+fn is_of_a_finished_run(report: &Path) -> bool {
+    let text = files::read_to_string(report).unwrap_or_default();
+    ReportFile::parse(&text).is_ok_and(|report| report.is_finished())
 }
 
 fn is_json(path: &Path) -> bool {

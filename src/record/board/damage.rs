@@ -154,6 +154,20 @@ impl Board<'_> {
         }
     }
 
+    /// Makes the histograms of a copy possible ones that was made while the run went on: no two words of it are of the same
+    /// instant.
+    pub fn settle(&self, plan: &Plan) {
+        for fmu in (0..plan.fmus.len()).map(FmuId) {
+            let cells = self.fmu(fmu);
+            [cells.hold(), cells.wait()].iter().for_each(Recorder::settle);
+        }
+        for task in (0..plan.tasks.len()).map(TaskId) {
+            METRICS.iter().for_each(|(metric, _)| self.task(task).histogram(*metric).settle());
+            let causes = self.causes(task);
+            causes.iter().for_each(|causes| PARTS.iter().for_each(|(part, _)| causes.histogram(*part).settle()));
+        }
+    }
+
     /// Puts what cannot be true to zero. What that was, by names; of a copy that nobody else has.
     pub fn examine(&self, plan: &Plan, known: Known) -> Vec<String> {
         let mut look = Inspection { board: self, plan, known, damage: Vec::new() };

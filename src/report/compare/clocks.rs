@@ -63,7 +63,7 @@ pub struct ClocksComparison {
 }
 
 /// Compares the clocks.
-pub fn clocks(ReportFile { run: a }: &ReportFile, ReportFile { run: b }: &ReportFile) -> ClocksComparison {
+pub fn clocks(ReportFile { run: a, .. }: &ReportFile, ReportFile { run: b, .. }: &ReportFile) -> ClocksComparison {
     let virtual_time = |run: &Run| run.mode == Mode::Virtual;
     let no_latencies = virtual_time(a) || virtual_time(b);
     let same = |clock: &ClockResult, other: &ClockResult| clock.fmu == other.fmu && clock.clock == other.clock;

@@ -34,7 +34,7 @@ pub fn contents(run: &Run) -> String {
             for (number, what) in [(overruns, "overrun"), (findings, "finding")].into_iter().filter(|(n, _)| *n > 0) {
                 facts.push(format!("<b>{}</b>", plural(number, what)));
             }
-            let bad = !matches!(fmu.status, FmuStatus::Terminated | FmuStatus::Aborted);
+            let bad = !matches!(fmu.status, FmuStatus::Terminated | FmuStatus::Aborted | FmuStatus::Running);
             let (class, mark) = match (bad, overruns + findings > 0) {
                 (true, _) => ("fail", "✕"),
                 (false, true) => ("warn", "!"),

@@ -46,6 +46,7 @@ fn heading(fmu: &FmuResult) -> String {
         FmuStatus::Aborted => ("idle", "Did nothing wrong, but could not end in the regular way."),
         FmuStatus::Crashed => ("bad", "Its code crashed or exited."),
         FmuStatus::Hung => ("bad", "Its code did not return in time."),
+        FmuStatus::Running => ("idle", "Had not ended as far as is known."),
     };
     format!(
         "<h2><span class=\"eyebrow\">FMU</span> {}<em class=\"{class}\">{}</em></h2>\n<p><code>{}</code> · {sentence}</p>\n",

@@ -4,7 +4,7 @@ use super::machine::{bands, locked};
 use super::{escape, escape_with_code, problems};
 use crate::plan::Mode;
 use crate::report::format::{plural, seconds};
-use crate::report::{End, Run, Scheduling, passed};
+use crate::report::{End, Ended, Run, Scheduling, passed};
 
 /// How many notes are seen at once; the others are folded up.
 const NOTES: usize = 6;
@@ -18,6 +18,8 @@ pub fn head(run: &Run) -> String {
         Mode::Virtual => "Virtual time",
     };
     let end = match run.end {
+        _ if run.ended == Ended::Running => "goes on",
+        _ if run.ended == Ended::CutOff => "was cut off",
         End::StopTime => "ended at its stop time",
         End::Overrun => "ended by an overrun",
         End::Signal => "stopped by a signal",
@@ -40,7 +42,12 @@ pub fn head(run: &Run) -> String {
 
 fn verdict(run: &Run) -> String {
     let number = run.problems.len() as u64;
-    let (class, mark, word) = if passed(run) { ("pass", "✓", "Passed") } else { ("fail", "✕", "Failed") };
+    let (class, mark, word) = match run.ended {
+        Ended::Finished if passed(run) => ("pass", "✓", "Passed"),
+        Ended::Finished => ("fail", "✕", "Failed"),
+        Ended::Running => ("fail", "…", "Goes on"),
+        Ended::CutOff => ("fail", "✕", "Cut off"),
+    };
     let sentence = match (passed(run), number) {
         (true, 0) => "Nothing failed and no limit of the rig was exceeded.".to_owned(),
         (true, n) => format!("Nothing failed and no limit of the rig was exceeded; {} to look at.", plural(n, "thing")),

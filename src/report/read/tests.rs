@@ -4,7 +4,7 @@ use super::*;
 use crate::plan::{Interpolation, Mode, TraceMode};
 use crate::report::{
     ConnectionResult, DatagramCounts, End, Fact, FindingResult, FmuStatus, Scheduling, Severity, StimulusResult,
-    TraceFile, hlog, html, json, sample,
+    TraceFile, checkpoint, hlog, html, json, sample,
 };
 use proptest::prelude::*;
 
@@ -35,6 +35,30 @@ fn what_was_written_reads_back_as_the_same_run() {
         assert_eq!(hlog(&read), hlog(&run));
         assert!(html(&read) == html(&run), "the pages differ");
     }
+}
+
+/// A checkpoint is enough for the whole report of a run that has not ended; the report of one that has is none.
+#[test]
+fn a_checkpoint_holds_the_run_and_its_histograms() {
+    for run in [sample(1), odd()] {
+        let run = Run { ended: Ended::Running, ..run };
+        let file = ReportFile::parse(&checkpoint(&run)).unwrap();
+        assert!(!file.is_finished() && file.run.problems.len() == run.problems.len());
+        for (goes_on, ended) in [(true, Ended::Running), (false, Ended::CutOff)] {
+            let read = file.of_checkpoint(goes_on).unwrap().unwrap();
+            assert_eq!((read.ended, read.end, read.problems.len()), (ended, End::Failure, run.problems.len() + 1));
+            assert_eq!(read.problems[0].severity, Severity::Failure);
+            let expected = run.clone().unfinished(goes_on);
+            assert_eq!(json(&read), json(&expected));
+            assert!(html(&read) == html(&expected) && hlog(&read) == hlog(&run));
+        }
+    }
+    let finished = checkpoint(&sample(1));
+    assert!(ReportFile::parse(&finished).unwrap().of_checkpoint(true).is_none());
+    let report = json(&Run { ended: Ended::Running, ..sample(1) });
+    assert!(
+        report.contains("\"verdict\": \"fail\"") && ReportFile::parse(&report).unwrap().of_checkpoint(true).is_none()
+    );
 }
 
 /// A run that has, or has not, each of the things that a run need not have.

@@ -1,0 +1,192 @@
+//! Checkpoints: while a run goes on, what is known of it is written down every so often, so that it outlives this process.
+//!
+//! A thread of its own copies the shared memory, makes a [`Run`] of the copy and writes it: whoever collects what partitions
+//! leave behind waits neither for that nor for the disk. There is one at a time; while a disk takes longer than the rig's
+//! `checkpoint`, there are fewer.
+
+use super::collect::{Facts, collect};
+use super::files::{self, CHECKPOINT, alone};
+use super::machine;
+use super::memory::Memory;
+use super::over_time::Watched;
+use super::process::Killed;
+use super::recorder::Told;
+use super::shared::Shared;
+use super::stimuli::Fault;
+use super::threads::Threads;
+use crate::plan::{Mode, TaskId};
+use crate::record::board::{Global, Known, Phase};
+use crate::report::{ClockResult, Run};
+use crate::sys::wake::monotonic_now;
+use crate::time::Nanos;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread::{self, JoinHandle};
+use std::time::SystemTime;
+
+/// The first checkpoint comes so long after the run has begun, ns, and the others as the rig says: what fails at once is known of
+/// as well, and short runs have none.
+const FIRST: i64 = 1_000_000_000;
+
+/// What is known of a run, beside the shared memory, while it goes on.
+pub(super) struct Sight {
+    pub shared: Arc<Shared>,
+    /// Where the files go.
+    pub out: PathBuf,
+    pub told: Told,
+    pub over_time: Watched,
+    pub threads: Threads,
+    pub memory: Memory,
+    pub killed: Option<Killed>,
+    pub started: SystemTime,
+    /// When the runner was started, CLOCK_MONOTONIC in ns.
+    pub began: i64,
+    pub phase: Phase,
+    pub late_samples: u64,
+    pub dropped: Vec<(TaskId, u64)>,
+    pub repetition: Option<u32>,
+    /// Somebody wants the files of a report.
+    pub is_report: bool,
+}
+
+/// What came of writing it down.
+pub(super) struct Kept {
+    /// Why there is no checkpoint, if that is to be told.
+    pub warning: Option<String>,
+    /// Of a report that somebody wanted: which files were not written, and why.
+    pub report: Option<Vec<String>>,
+}
+
+/// Writes checkpoints of one run.
+pub(super) struct Keeper {
+    /// ns; `None`: the rig wants none.
+    period: Option<i64>,
+    /// When the next one is due, CLOCK_MONOTONIC in ns; 0: that is not known yet.
+    due: i64,
+    at_work: Option<JoinHandle<Kept>>,
+    /// It was said that they cannot be written.
+    is_told: bool,
+}
+
+impl Keeper {
+    pub(super) fn new(period: Option<Nanos>) -> Keeper {
+        Keeper { period: period.map(|period| period.0), due: 0, at_work: None, is_told: false }
+    }
+
+    /// Whether a checkpoint can be written, and is due or wanted.
+    pub(super) fn is_due(&mut self, now: i64, wanted: bool) -> bool {
+        let Some(period) = self.period else { return wanted && self.at_work.is_none() };
+        if self.due == 0 {
+            self.due = now + FIRST.min(period);
+        }
+        self.at_work.is_none() && (wanted || now >= self.due)
+    }
+
+    /// Writes down what is seen. A reason why that cannot be is told once.
+    pub(super) fn write(&mut self, sight: Sight, now: i64) -> Option<String> {
+        self.due = now + self.period.unwrap_or(i64::MAX / 2);
+        match thread::Builder::new().name("vecud.keeper".to_owned()).spawn(move || sight.write()) {
+            Ok(thread) => {
+                self.at_work = Some(thread);
+                None
+            }
+            Err(error) => self.fails(format!("there is no thread for it: {error}")),
+        }
+    }
+
+    /// What came of the last one, when that is over.
+    pub(super) fn look(&mut self) -> Option<Kept> {
+        self.at_work.as_ref().is_some_and(JoinHandle::is_finished).then(|| self.finish()).flatten()
+    }
+
+    /// The same, and waits for it.
+    pub(super) fn finish(&mut self) -> Option<Kept> {
+        let Kept { warning, report } = self.at_work.take()?.join().ok()?;
+        let warning = match warning {
+            Some(failure) => self.fails(failure),
+            None => {
+                self.is_told = false;
+                None
+            }
+        };
+        Some(Kept { warning, report })
+    }
+
+    fn fails(&mut self, why: String) -> Option<String> {
+        let is_told = std::mem::replace(&mut self.is_told, true);
+        let words = format!("{CHECKPOINT} cannot be written, the run goes on: {why}");
+        (!is_told).then_some(words)
+    }
+}
+
+impl Sight {
+    fn write(self) -> Kept {
+        match alone(|| self.run()) {
+            Ok(Some(run)) => Kept {
+                warning: files::write_checkpoint(&self.out, &run).err(),
+                report: self.is_report.then(|| files::write_unfinished(&self.out, &run.unfinished(true))),
+            },
+            Ok(None) => self.nothing("there is no memory for a copy of what was measured"),
+            Err(defect) => self.nothing(&defect),
+        }
+    }
+
+    fn nothing(&self, why: &str) -> Kept {
+        Kept { warning: Some(why.to_owned()), report: self.is_report.then(|| vec![why.to_owned()]) }
+    }
+
+    /// The run as it is now; `None`: there is no memory for it.
+    fn run(&self) -> Option<Run> {
+        let shared = &self.shared;
+        let (prepared, plan) = (&shared.prepared, shared.plan());
+        let copy = shared.another()?;
+        let board = shared.seen(&copy);
+        shared.board().copy_to(board);
+        let now = monotonic_now();
+        board.settle(plan);
+        // What has changed while it was copied must not look as if somebody had written over it; whether somebody has, is
+        // said at the end.
+        let known = Known {
+            elapsed: now.saturating_sub(self.began).max(1_000_000_000) as u64,
+            phase: board.phase(),
+            stop_requested: board.global(Global::StopRequest).load(Relaxed) == 1,
+        };
+        let _what_cannot_be_is_left_out = board.examine(plan, known);
+        let facts = Facts {
+            goes_on: true,
+            status: ExitStatus::from_raw(0),
+            killed: self.killed,
+            started: self.started,
+            gone: now,
+            phase: self.phase,
+            strict: prepared.options.strict,
+            late_samples: self.late_samples,
+            dropped: self.dropped.clone(),
+            repetition: self.repetition,
+            stimuli: vec![Fault { problem: None, change: None }; plan.stimuli.len()],
+            machine: machine::look(&plan.cores()),
+            threads: self.threads.clone(),
+            left: Vec::new(),
+            memory: self.memory,
+            none_left: true,
+        };
+        let mut run = collect(prepared, board, &self.told, &facts);
+        let courses = self.over_time.clone().finish(board);
+        run.clocks.iter_mut().zip(courses).for_each(|(clock, own)| clock.over_time = own);
+        if plan.mode == Mode::RealTime {
+            run.clocks.iter_mut().for_each(count);
+        }
+        Some(run)
+    }
+}
+
+/// Takes the counts from what was counted in the histograms, where each activation and each release that was left out has its
+/// entry, so that they agree with each other: the words beside these are a few activations older or younger.
+fn count(clock: &mut ClockResult) {
+    clock.activations = clock.execution.count();
+    clock.skipped = clock.response.count().saturating_sub(clock.activations);
+    clock.overruns = clock.overruns.max(clock.skipped);
+}
