@@ -75,6 +75,7 @@
 //! | moment | an activation worth remembering: the worst ones, overruns | [`record::moment`] |
 //! | timeline | when one task is due next | [`schedule`] |
 //! | agenda | which task of all is due next, in virtual time | [`schedule`] |
+//! | checkpoint | what is known of a run that goes on, written down | `supervisor::keeper` |
 //! | finding | an offence of an FMU against the standard; in `doctor`, something that costs latency | [`record::findings`] |
 //! | problem | what is wrong with a rig or a run: its place, or its kind and figures | [`rig::Problem`], [`report::Problem`] |
 //! | promise | signals that real time records with the same bytes as virtual time | [`plan::promise`] |

@@ -6,7 +6,7 @@
 //! next run fills anyway, only where the report says that it is one of several; folders are removed only when they are empty then.
 
 use super::Error;
-use super::files::{CHECKPOINT, Output, ROOM, lock};
+use super::files::{CHECKPOINT, Output, ROOM, lock, may_write};
 use super::run_folders::{RunFolders, RunName};
 use crate::files;
 use crate::report;
@@ -74,7 +74,12 @@ impl Earlier {
 
     /// Makes the folder for earlier runs, if it is needed: that there can be one is found out before anything is started.
     pub fn make_room(&self, output: &mut Output) -> Result<(), Error> {
-        if self.is_kept() { output.make(self.kept.path()) } else { Ok(()) }
+        if !self.is_kept() {
+            return Ok(());
+        }
+        let path = self.kept.path();
+        output.make(path)?;
+        may_write(path).map_err(|error| Error::Output(path.to_owned(), error))
     }
 
     /// Makes way for the next run: all of it is moved, or removed where no run is kept. The caller has locked the command's

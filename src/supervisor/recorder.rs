@@ -149,7 +149,7 @@ impl<'a> Recorder<'a> {
             }
             told.extend(self.take(&line));
         }
-        told.append(&mut self.own_lines);
+        told.append(&mut self.untold());
         // Read before the samples: whatever is complete by now has its samples in the rings.
         self.look_how_far_it_is(phase);
         self.take_samples(self.complete, after_the_end);
@@ -165,6 +165,11 @@ impl<'a> Recorder<'a> {
         let line = Line { at: monotonic_now(), fmu: None, status, category: String::new(), message, cut: false };
         let told = self.take(&line);
         self.own_lines.extend(told);
+    }
+
+    /// Lines of the supervisor's own that [`Recorder::drain`] has not returned yet.
+    pub fn untold(&mut self) -> Vec<(u8, String)> {
+        std::mem::take(&mut self.own_lines)
     }
 
     /// Keeps a line where it belongs; returns it if somebody has to be told.

@@ -7,10 +7,11 @@ use crate::plan::{Plan, TaskId};
 use crate::record::board::{Board, Global, Layout, Metric, TaskWord};
 use crate::report::{Live, LiveRow, Scheduling};
 use crate::sys::shared_memory::SharedMemory;
+use crate::sys::zeroed::zeroed;
 use crate::time::Nanos;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 
 /// A rig that is prepared, the memory shared with its runner, and what says how that is laid out.
 pub struct Shared {
@@ -53,14 +54,15 @@ impl Shared {
         self.memory.file()
     }
 
-    /// Memory that is laid out in the same way, and that nobody else has; `None`: there is none.
-    pub fn another(&self) -> Option<SharedMemory> {
-        SharedMemory::create("vecud-copy", self.layout.words() * 8).ok()
+    /// Memory that is laid out in the same way, and that nobody else has; `None`: there is none. Where nothing is written to it
+    /// takes none.
+    pub fn another(&self) -> Option<Box<[AtomicU64]>> {
+        zeroed(self.layout.words())
     }
 
     /// What [`Shared::another`] has given, seen through the layout.
-    pub fn seen<'a>(&'a self, memory: &'a SharedMemory) -> Board<'a> {
-        Board::new(memory.words(), &self.layout)
+    pub fn seen<'a>(&'a self, memory: &'a [AtomicU64]) -> Board<'a> {
+        Board::new(memory, &self.layout)
     }
 
     /// Asks the runner for the end.

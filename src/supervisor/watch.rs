@@ -319,7 +319,7 @@ impl<'a> Supervision<'a> {
         let (shared, plan, options) = (self.shared, self.plan(), self.options());
         let kept = run.keeper.finish();
         self.tell_of(&mut run, kept);
-        run.recorder.drain(run.phase, true).into_iter().for_each(|(_, line)| self.events.say(line));
+        run.recorder.untold().into_iter().for_each(|(_, line)| self.events.say(line));
         let late_samples = run.recorder.close();
         run.tracer.look(&mut || ()); // figures of the last activations are still notes
         // What is read of it is what was looked at, whoever goes on writing. Without memory for it, of what is there.

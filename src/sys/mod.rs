@@ -39,5 +39,6 @@ pub mod shared_memory;
 pub mod stop;
 pub mod thread;
 pub mod wake;
+pub mod zeroed;
 
 pub use error::SysError;

@@ -243,6 +243,25 @@ fn an_output_folder_of_somebody_else() {
     }
 }
 
+/// Found out before anything is started: an earlier run could not be kept.
+#[test]
+fn a_folder_for_earlier_runs_that_is_somebody_elses() {
+    let Some(nobody) = as_nobody("a_folder_for_earlier_runs_that_is_somebody_elses") else { return };
+    let bench = Bench::with_fmu("a");
+    fs::create_dir_all(bench.path("o/runs")).unwrap();
+    let mode =
+        |path: &str, mode| fs::set_permissions(bench.path(path), std::os::unix::fs::PermissionsExt::from_mode(mode));
+    mode("o", 0o777).unwrap();
+    mode("o/runs", 0o555).unwrap();
+    let run = || bench.wrapped(nobody, ["run", "a", "--mode", "virtual", "--stop-time", "0.02", "--out", "o"]);
+    let first = finish(&mut run());
+    assert_eq!(first.code, Some(0), "there is nothing to be kept yet: {first:?}");
+    let words = bench.refused(run()).stderr;
+    let end = "o/runs: the output folder cannot be used: Permission denied (os error 13); choose another one with --out DIR\n";
+    assert!(words.ends_with(end), "{words}");
+    assert!(bench.path("o/report.json").is_file());
+}
+
 #[test]
 fn two_runs_with_one_output_folder() {
     let bench = Bench::with_fmu("a");
@@ -502,6 +521,36 @@ fn a_disk_without_room_for_report_json_is_refused_before_the_run() {
     let Some(outcome) = on_disk(&bench, test, "size=1m", &script) else { return };
     let left = outcome.stderr.strip_prefix(&notes("a"));
     assert_eq!((outcome.code, left), (Some(2), Some(NO_ROOM)), "{outcome:?}");
+}
+
+/// A disk that has no room for another run beside the one that is to be kept: nothing is run, and nothing of the earlier one is
+/// lost. Where it has too many of them, the oldest make room.
+#[test]
+fn a_disk_without_room_for_two_runs_costs_the_oldest_kept_one_and_never_the_last() {
+    let bench = Bench::with_fmu("a");
+    let test = "a_disk_without_room_for_two_runs_costs_the_oldest_kept_one_and_never_the_last";
+    let rig = |stop: f64| {
+        format!(
+            "[rig]\nmode = \"virtual\"\nstop_time = {stop}\n[fmu.a]\npath = \"a\"\n[record]\n[report]\nkeep_runs = 1\n"
+        )
+    };
+    bench.write("long.toml", rig(10.0));
+    bench.write("short.toml", rig(0.02));
+    let run = |rig: &str| format!("\"$V\" run {rig}.toml --out disk/o");
+    // The first one fills the disk with its recording, but for what its report needs.
+    let before = format!("{}; cp disk/o/report.json before", run("long"));
+    let script =
+        format!("{before}; {}; code=$?; ls -A disk/o >left; cmp before disk/o/report.json && exit $code", run("short"));
+    let Some(outcome) = on_disk(&bench, test, "size=96k", &script) else { return };
+    let left = fs::read_to_string(bench.path("left")).unwrap();
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(outcome.stderr.ends_with(NO_ROOM) && !left.contains("runs"), "{left}{outcome:?}");
+    // Of two short runs the first is kept, and goes when a third one needs its room.
+    let script = format!("for i in 1 2 3 4; do {} || exit 9; done; ls -A disk/o disk/o/runs >left", run("short"));
+    let Some(outcome) = on_disk(&bench, test, "size=1m", &script) else { return };
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let left = fs::read_to_string(bench.path("left")).unwrap();
+    assert!(left.contains("report.json") && left.lines().filter(|line| line.starts_with("20")).count() == 1, "{left}");
 }
 
 #[test]

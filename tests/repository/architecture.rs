@@ -141,6 +141,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "sys::shared_memory",
             "sys::stop",
             "sys::wake",
+            "sys::zeroed",
             "time",
         ],
     ),

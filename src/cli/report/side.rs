@@ -34,7 +34,8 @@ impl Folder {
                 if checkpoint.is_file() && !is_of_a_finished_run(&report) {
                     return Ok(Folder { path: path.to_owned(), report: checkpoint });
                 }
-                if !report.exists() && path.join("run-1/report.json").is_file() {
+                let first = ["run-1/report.json", "run-1/checkpoint.json"].map(|name| path.join(name));
+                if !report.exists() && first.iter().any(|file| file.is_file()) {
                     return wrong("this folder holds several runs; name one of them, like run-1 in it".to_owned());
                 }
                 Ok(Folder { path: path.to_owned(), report })
