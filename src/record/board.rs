@@ -14,7 +14,7 @@ use crate::control::Ring;
 use crate::plan::{FmuId, Plan, Release, SignalId, TaskId};
 use crate::stimulus::Shape;
 use crate::time::Instant;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU64, Ordering, Ordering::Relaxed, Ordering::SeqCst};
 
 mod calls;
 pub mod causes;
@@ -87,6 +87,9 @@ pub enum Global {
     OverrunTime2,
     /// How late that was seen, ns.
     OverrunLate,
+    /// Written by the supervisor: 1 + index of the task of which a release has passed while its activation runs, and of which the rig
+    /// says that this ends the run (`overrun = "stop"`); 0 none.
+    OverdueTask,
     /// Callbacks that no instance could be told of ([`crate::ffi::foreign_calls`]), in this run.
     ForeignCalls,
     /// A callback of ours panicked (our defect).
@@ -155,6 +158,9 @@ pub enum FmuWord {
     LockUnbalanced,
     /// Written by the supervisor: commands sent to this instance.
     Commands,
+    /// Written by the supervisor: 1 + index of the task whose activation was not back within the rig's `shutdown_timeout` after a
+    /// limit, so that the instance is given up; 0 none.
+    GivenUp,
     /// Number of words; keep last.
     Count,
 }
@@ -214,6 +220,10 @@ pub enum TaskWord {
     AskedCounter,
     /// The resolution of the interval that was asked for; 0 when none was.
     AskedResolution,
+    /// The interval of a periodic clock, as its thread has it between two activations: counter.
+    IntervalCounter,
+    /// The resolution of that interval; 0: the clock has no period.
+    IntervalResolution,
     /// Datagrams that were taken out of the task's socket.
     Received,
     /// Datagrams that came faster than the rig allows.
@@ -483,9 +493,9 @@ impl<'a> TaskCells<'a> {
         word.store(word.load(Relaxed).wrapping_add(amount), Relaxed);
     }
 
-    /// Adds to a counter that other threads write as well.
+    /// Adds to a counter that other threads write as well. Who reads the new count with `Acquire` sees what was written before.
     pub fn count_shared(&self, word: TaskWord, amount: u64) {
-        self.word(word).fetch_add(amount, Relaxed);
+        self.word(word).fetch_add(amount, Ordering::Release);
     }
 
     /// One of its histograms.

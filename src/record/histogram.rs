@@ -77,11 +77,21 @@ impl<'a> Recorder<'a> {
 
     /// Counts one value, beside others who do the same.
     pub fn count(&self, nanos: i64) {
+        self.count_many(nanos, 1);
+    }
+
+    /// [Counts](Recorder::count) one value so many times, at least once.
+    pub fn count_many(&self, nanos: i64, times: u64) {
         let value = nanos.max(0) as u64;
         self.words[LEAST].fetch_max(!value, Relaxed);
         self.words[MAX].fetch_max(value, Relaxed);
-        self.words[SUM].fetch_add(value, Relaxed);
-        self.words[HEADER + index(value)].fetch_add(1, Relaxed);
+        self.words[SUM].fetch_add(value.wrapping_mul(times), Relaxed);
+        self.words[HEADER + index(value)].fetch_add(times, Relaxed);
+    }
+
+    /// The sum of all values, ns.
+    pub fn sum(&self) -> u64 {
+        self.words[SUM].load(Relaxed)
     }
 
     /// What was recorded up to now. The quantiles come from the counters alone, so a reader beside a writer never sees

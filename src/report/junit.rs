@@ -75,7 +75,7 @@ fn of_clock(run: &Run, clock: &ClockResult, left: &mut Vec<&Problem>) -> Vec<Tes
     if clock.max_latency.is_some() || !late.is_empty() {
         cases.push(case(format!("{name}: start latency within max_latency"), late));
     }
-    // Where FMU code was when it did not return says nothing of its clock.
+    // What FMU code does that does not return is said of the FMU.
     let others = take(left, |problem| problem.subject == own && problem.kind.topic() != Topic::FmuCode);
     if !others.is_empty() {
         cases.push(case(format!("{name}: other limits"), others));
@@ -87,7 +87,11 @@ fn of_clock(run: &Run, clock: &ClockResult, left: &mut Vec<&Problem>) -> Vec<Tes
 fn of_fmu(run: &Run, fmu: &FmuResult, left: &mut Vec<&Problem>) -> Vec<TestCase> {
     let own = Subject::Fmu(fmu.name.clone());
     let findings = take(left, |problem| problem.subject == own && problem.kind.topic() == Topic::Offence);
-    let of_status = take(left, |problem| problem.subject == own);
+    // Where FMU code was when it did not return says nothing of the clock.
+    let is_of_status = |problem: &Problem| {
+        problem.subject == own || (problem.subject.fmu() == Some(&fmu.name) && problem.kind.topic() == Topic::FmuCode)
+    };
+    let of_status = take(left, is_of_status);
     let bad = !matches!(fmu.status, FmuStatus::Terminated | FmuStatus::Aborted | FmuStatus::Running);
     let word = fmu.status.word();
     let case =

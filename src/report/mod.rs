@@ -64,14 +64,14 @@ pub use hints::hints;
 pub use hlog::hlog;
 pub use html::{comparison_html, html};
 pub use junit::junit;
-pub use limits::{Measured, exceeded, judge};
+pub use limits::{LimitKey, Measured, Unreturned, exceeded, judge};
 pub use overruns::cause as overrun_cause;
 pub use problem::{Broken, FailureKey, Kind, Problem, Severity, Subject, Topic};
 pub use read::{ReadError, ReportFile};
 pub use run::*;
 pub use sample::sample;
 pub use schedulability::{PredictedFrom, Schedulability, measured};
-pub use table::{Live, LiveRow, Screen, live, summary};
+pub use table::{Live, LiveActivation, LiveRow, Screen, live, summary};
 pub use trace::{Picture, TraceFile, TraceResult};
 pub use values::LiveValue;
 

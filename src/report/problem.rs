@@ -1,8 +1,8 @@
 //! What went wrong in a run, as data; [`Problem::message`] is the one place where it becomes words. Terminal, page, JUnit and
 //! exit code go by kind, subject and severity, never by the words.
 
-use super::FindingResult;
-use super::format::{duration, some};
+use super::format::{duration, short_duration, some};
+use super::{FindingResult, LimitKey};
 use crate::plain::plain;
 use std::fmt;
 
@@ -98,6 +98,8 @@ pub enum Kind {
         limit: u64,
         /// The watchdog took its priority.
         demoted: bool,
+        /// One that had not returned when the run was over is beyond the limit: how long ago it began.
+        running: Option<u64>,
     },
     /// An overrun ended the run, as the rig says.
     StoppedByOverrun {
@@ -159,6 +161,23 @@ pub enum Kind {
         by_fmu_code: bool,
         /// What has become of whom, and where it was.
         words: String,
+    },
+    /// An activation was not back in time after the end of the run, or a limit, had asked for it.
+    Hung {
+        /// Name of the function that it was in.
+        function: String,
+        /// The activation time, s.
+        time_s: f64,
+        /// When its first FMI call was, s.
+        since_s: f64,
+        /// How long ago that was.
+        running: u64,
+        /// What asked for it; `None`: the end of the run.
+        limit: Option<LimitKey>,
+        /// How long it may take then (`shutdown_timeout`), s.
+        timeout_s: f64,
+        /// From when on recordings waited for it, s; `None`: nothing is recorded.
+        recorded_s: Option<f64>,
     },
     /// An instance did something that the standard forbids.
     Offence(FindingResult),
@@ -332,7 +351,7 @@ impl Kind {
             Kind::OverrunLimit { .. } | Kind::StoppedByOverrun { .. } => Topic::OverrunLimit,
             Kind::ExecutionLimit { .. } => Topic::ExecutionLimit,
             Kind::Overruns { .. } | Kind::MayDiffer { by_overrun: true, .. } => Topic::Overruns,
-            Kind::Died { by_fmu_code: true, .. } => Topic::FmuCode,
+            Kind::Died { by_fmu_code: true, .. } | Kind::Hung { .. } => Topic::FmuCode,
             Kind::Offence(_) => Topic::Offence,
             Kind::Told { topic, .. } => *topic,
             _ => Topic::Other,
@@ -365,12 +384,33 @@ impl Problem {
             Kind::OverrunLimit { count, limit } => {
                 format!("{who}: {count} overruns, the limit is {limit} (max_overruns)")
             }
-            Kind::ExecutionLimit { longest, limit, demoted } => {
+            Kind::ExecutionLimit { longest, limit, demoted, running } => {
                 let action = if *demoted { "; it was demoted to an ordinary thread" } else { "" };
+                if let Some(running) = running {
+                    let (limit, running) = (short_duration(*limit), duration(*running));
+                    return format!(
+                        "{who}: ran for more than {limit} (max_execution_us), still running after {running}{action}"
+                    );
+                }
                 format!(
                     "{who}: ran for longer than {} µs (max_execution_us), at most {} µs{action}",
                     micros(*limit),
                     micros(*longest)
+                )
+            }
+            Kind::Hung { function, time_s, since_s, running, limit, timeout_s, recorded_s } => {
+                let asked = match limit {
+                    Some(limit) => format!("it was over {}", limit.key()),
+                    None => "the end of the run".to_owned(),
+                };
+                let recordings = match recorded_s {
+                    Some(from) => format!("; recordings waited for it from {from} s on"),
+                    None => String::new(),
+                };
+                format!(
+                    "{who} was in {function} at {time_s} s, running since {since_s:.6} s, for {}, and did not return within \
+                     {timeout_s} s after {asked} (rig: shutdown_timeout); the FMU's code hangs{recordings}",
+                    duration(*running)
                 )
             }
             Kind::StoppedByOverrun { due_s, late, queues } => {

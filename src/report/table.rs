@@ -54,6 +54,25 @@ pub struct LiveRow {
     pub wakeup: Histogram,
     /// Execution.
     pub execution: Histogram,
+    /// An activation that has not returned for a while.
+    pub under_way: Option<LiveActivation>,
+}
+
+/// An activation that has not returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LiveActivation {
+    /// Since its first FMI call, ns; in virtual time since it was seen first.
+    pub running: u64,
+    /// A more urgent partition of the rig has its core, and has not returned either.
+    pub held_up: bool,
+}
+
+impl LiveActivation {
+    /// `running for 8.6 s`.
+    fn words(self) -> String {
+        let what = if self.held_up { "held up" } else { "running" };
+        format!("{what} for {:.1} s", self.running as f64 / 1e9)
+    }
 }
 
 /// The table of a run that goes on: each line ends in a line feed, the rows are shown in the order given and the last
@@ -77,7 +96,10 @@ pub fn live(live: &Live, screen: Screen) -> String {
     let shown = if rows.len() > fit { fit.saturating_sub(1) } else { rows.len() };
     lines.extend(table(&rows[..shown], rows, screen));
     if shown < rows.len() {
-        let rest = plural((rows.len() - shown) as u64, "more clock");
+        let mut rest = plural((rows.len() - shown) as u64, "more clock");
+        // What hangs is seen on every screen.
+        let hidden = rows[shown..].iter().filter_map(|row| row.under_way).max_by_key(|own| (!own.held_up, own.running));
+        hidden.into_iter().for_each(|own| rest += &format!(", one {}", own.words()));
         lines.push(DIM.on(&cut(&format!("… {rest}"), screen.columns), screen));
     }
     lines.extend(values);
@@ -100,6 +122,7 @@ pub fn summary(run: &Run, report: &str, screen: Screen) -> String {
                 Histogram::clone(&clock.wakeup_latency)
             },
             execution: Histogram::clone(&clock.execution),
+            under_way: None,
         })
         .collect();
     let mut lines = Vec::new();
@@ -209,13 +232,35 @@ fn table(rows: &[LiveRow], all: &[LiveRow], screen: Screen) -> Vec<String> {
         // On a screen that is too narrow for even these columns a cell is cut off, and colours are not worth it.
         let screen = Screen { color: screen.color && width(omitted) <= screen.columns, ..screen };
         let mut line = format!("{:name_width$}", cut(&plain(&row.name), name_width));
-        for (column, cell) in cells.iter().enumerate().filter(|(column, _)| kept(*column)) {
+        let mark = row.under_way.map(LiveActivation::words);
+        let (until, room) = mark.as_ref().map_or((COLUMNS.len(), 0), |mark| place_of(mark, kept));
+        for (column, cell) in cells[..until].iter().enumerate().filter(|(column, _)| kept(*column)) {
             let cell = format!("{cell:>width$}", width = COLUMNS[column].1);
             line += &if column == 1 && row.overruns > 0 { RED.on(&cell, screen) } else { cell };
+        }
+        if let Some(mark) = mark {
+            // One blank before it stays, and where there is little room the time does.
+            let room = room.saturating_sub(1);
+            let short = mark.rsplit(" for ").next().unwrap_or_default();
+            let mark = if mark.chars().count() > room { cut(short, room) } else { mark };
+            let mark = format!(" {mark:>room$}");
+            line += &RED.on(&mark, screen);
         }
         lines.push(if screen.color { line } else { cut(&line, screen.columns) });
     }
     lines
+}
+
+/// Where a mark in a row stands: instead of the last columns, of as many as it needs, but never of the counts. Gives the first of
+/// these columns, and how wide they are together.
+fn place_of(mark: &str, kept: impl Fn(usize) -> bool) -> (usize, usize) {
+    let wanted = mark.chars().count() + 1;
+    let (mut first, mut room) = (COLUMNS.len(), 0);
+    while room < wanted && first > 2 {
+        first -= 1;
+        room += if kept(first) { COLUMNS[first].1 } else { 0 };
+    }
+    (first, room)
 }
 
 /// At most `width` characters; what is cut off shows as an ellipsis.
@@ -259,6 +304,7 @@ mod tests {
                 overruns: clock.overruns,
                 wakeup: Histogram::clone(&clock.wakeup_latency),
                 execution: Histogram::clone(&clock.execution),
+                under_way: None,
             })
             .collect()
     }
@@ -294,6 +340,8 @@ mod tests {
         let mut rows = rows();
         rows[1].name = "a_very_long_name".repeat(20);
         rows[0].overruns = 3;
+        rows[2].under_way = Some(LiveActivation { running: 8_600_000_000, held_up: false });
+        rows[6].under_way = Some(LiveActivation { running: 86_400_000_000_000, held_up: true });
         for columns in 0..130 {
             for lines in [1, 2, 3, 4, 5, 24] {
                 for color in [false, true] {
@@ -314,6 +362,26 @@ mod tests {
         assert!(text.ends_with("… 3 more clocks\n"), "{text}");
     }
 
+    /// Whatever the screen, and its counts stay; the other columns keep their places.
+    #[test]
+    fn an_activation_that_does_not_return_is_marked() {
+        let mut rows = rows();
+        rows[1].overruns = 8_600;
+        rows[1].under_way = Some(LiveActivation { running: 8_612_345_678, held_up: false });
+        rows[5].under_way = Some(LiveActivation { running: 8_500_000_000, held_up: true });
+        for (columns, shown) in [(120, "running for 8.6 s"), (70, "running for 8.6 s"), (45, "8.6 s")] {
+            let text = live(&with(&rows), Screen { columns, ..WIDE });
+            let lines: Vec<&str> = text.lines().collect();
+            assert!(lines[4].contains("8,600") && lines[4].contains(shown), "{columns}\n{text}");
+            assert!(columns < 120 || lines[4].chars().count() == lines[5].chars().count(), "{text}");
+        }
+        let coloured = live(&with(&rows), Screen { color: true, ..WIDE });
+        assert!(coloured.contains("running for 8.6 s\x1b[0m"), "{coloured:?}");
+        assert!(coloured.contains("held up for 8.5 s"), "{coloured:?}");
+        let low = live(&with(&rows), Screen { columns: 100, lines: 8, color: false });
+        assert!(low.ends_with("… 3 more clocks, one held up for 8.5 s\n"), "{low}");
+    }
+
     #[test]
     fn colours_only_when_asked_for() {
         let mut rows = rows();
@@ -331,6 +399,7 @@ mod tests {
             overruns: 0,
             wakeup: Histogram::default(),
             execution: Histogram::default(),
+            under_way: None,
         };
         assert_eq!(live(&with(&[row]), WIDE).matches('–').count(), 5);
     }

@@ -38,19 +38,20 @@ fn subject(words: &str, fmus: &[FmuResult], clocks: &[ClockResult]) -> Subject {
 fn topic(words: &str) -> Topic {
     let has = |any: &[&str]| any.iter().any(|part| words.contains(part));
     match () {
+        () if has(&["the FMU's code hangs"]) => Topic::FmuCode,
         () if has(&["(max_latency_us)"]) => Topic::LatencyLimit,
         () if has(&["(max_overruns)", "overrun = \"stop\""]) => Topic::OverrunLimit,
         () if has(&["(max_execution_us)"]) => Topic::ExecutionLimit,
         () if has(&["overrun"]) => Topic::Overruns,
         () if has(&["outside of FMU code"]) => Topic::Other,
-        () if has(&["crashed", "the FMU's code hangs", "(rig: call_timeout)", "called exit("]) => Topic::FmuCode,
+        () if has(&["crashed", "(rig: call_timeout)", "called exit("]) => Topic::FmuCode,
         () => Topic::Other,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Broken, FailureKey, FindingResult, html, junit, sample};
+    use super::super::{Broken, FailureKey, FindingResult, LimitKey, html, junit, sample};
     use super::*;
 
     /// What reports sort problems by is in their words, too, so that a report that was read back sorts them alike.
@@ -88,7 +89,26 @@ mod tests {
                     last_words: vec![words("no fuel")],
                 },
             ),
-            Problem::failure(clock("task_1ms"), Kind::ExecutionLimit { longest: 4_000, limit: 3_000, demoted: true }),
+            Problem::failure(
+                clock("task_1ms"),
+                Kind::ExecutionLimit { longest: 4_000, limit: 3_000, demoted: true, running: None },
+            ),
+            Problem::failure(
+                clock("task_1ms"),
+                Kind::ExecutionLimit { longest: 4_000, limit: 2_000_000, demoted: true, running: Some(3_100_000_000) },
+            ),
+            Problem::failure(
+                clock("task_1ms"),
+                Kind::Hung {
+                    function: words("fmi3ActivateModelPartition"),
+                    time_s: 0.3,
+                    since_s: 0.300012,
+                    running: 3_100_000_000,
+                    limit: Some(LimitKey::Overruns),
+                    timeout_s: 2.0,
+                    recorded_s: Some(0.3),
+                },
+            ),
             Problem {
                 severity: Severity::Limit,
                 subject: clock("task_1ms"),

@@ -110,7 +110,8 @@ pub fn run(
     if let (true, Err(error)) = (world.pinned, affinity::keep_off(&own)) {
         say(1, &error.to_string());
     }
-    let asked = watch(world, receiver.as_ref());
+    // What the thread waits by from here on is CLOCK_MONOTONIC.
+    let asked = watch(world, receiver.as_ref()) - world.clock.ahead();
     receiver.iter().for_each(Receiver::close);
     world.board.set_phase(Phase::Stopping);
     let left = join(world, threads, reconfigurer, asked);
@@ -159,7 +160,8 @@ fn are_seen(world: &World) {
     }
 }
 
-/// Until the run is to end: by its stop time, a request, or a failure. Returns when it was to.
+/// Until the run is to end: by its stop time, a request, or a failure. Returns when it was to, by the run's clock: of what hangs
+/// and was waited for already, so much earlier.
 fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
     let stop = world.plan.stop.map(|stop| world.wall(stop).0);
     let [complete, reached] = [Global::Complete, Global::Reached].map(|word| world.board.global(word));
@@ -172,10 +174,11 @@ fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
         let time = world.simulation(Nanos(now));
         let time = world.plan.stop.map_or(time, |stop| stop.min(time));
         reached.store(world.since_start(time), SeqCst);
+        let given_up = world.give_up();
         if world.ending() != Ending::No {
-            return now;
+            return if given_up { now - world.plan.shutdown_timeout.0 } else { now };
         }
-        if world.board.global(Global::StopRequest).load(SeqCst) != 0 {
+        if [Global::StopRequest, Global::OverdueTask].iter().any(|word| world.board.global(*word).load(SeqCst) != 0) {
             world.end(Ending::Discard);
             return now;
         }
@@ -213,21 +216,29 @@ fn complete_at(world: &World, now: i64) -> Option<u64> {
 /// Waits for all threads, at most as long as the rig allows after the end was `asked` for, but never without a chance.
 fn join(world: &World, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Reconfigurer>, asked: i64) -> Vec<Left> {
     const CHANCE: i64 = 100_000_000;
-    let deadline = asked.saturating_add(world.plan.shutdown_timeout.0).max(monotonic_now() + CHANCE);
+    let chance = monotonic_now() + CHANCE;
+    let deadline = asked.saturating_add(world.plan.shutdown_timeout.0).max(chance);
+    let missing = || (0..world.tasks.len()).filter(|task| !world.tasks[*task].finished.load(SeqCst));
+    let instance = |task: usize| &world.instances[world.plan.tasks[task].fmu.0];
+    let is_given_up = |task: usize| instance(task).given_up.load(SeqCst);
     // The culprit is inside FMU code; others may only be waiting for it: at the gate, or for the lock that it holds.
     let hangs = || {
-        let missing = || (0..world.tasks.len()).filter(|task| !world.tasks[*task].finished.load(SeqCst));
         let word = |task: usize, word| world.board.task(TaskId(task)).get(word);
-        let active = |task: &usize| word(*task, TaskWord::Active) == 1;
-        let holds = |task: &usize| {
-            let lock = &world.instances[world.plan.tasks[*task].fmu.0].lock;
-            active(task) && lock.holder().is_some_and(|tid| u64::from(tid) == word(*task, TaskWord::Tid))
+        let active = |task: usize| word(task, TaskWord::Active) == 1;
+        let holds = |task: usize| {
+            let holder = instance(task).lock.holder();
+            active(task) && holder.is_some_and(|tid| u64::from(tid) == word(task, TaskWord::Tid))
         };
-        missing().find(holds).or_else(|| missing().find(active)).or_else(|| missing().next())
+        missing().min_by_key(|&task| (!is_given_up(task), !holds(task), !active(task)))
     };
     let exist = threads.len() == world.tasks.len();
     let reconfigures = || reconfigurer.as_ref().is_some_and(|thread| !thread.has_left());
-    while exist && (hangs().is_some() || reconfigures()) && monotonic_now() < deadline {
+    // What was given up was waited for already.
+    let is_awaited = || reconfigures() || missing().any(|task| !is_given_up(task));
+    while exist
+        && (hangs().is_some() || reconfigures())
+        && monotonic_now() < if is_awaited() { deadline } else { chance }
+    {
         std::thread::sleep(LOOK);
     }
     if exist && (hangs().is_some() || reconfigures()) {

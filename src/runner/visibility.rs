@@ -6,6 +6,7 @@
 use super::world::World;
 use crate::exchange::Stamp;
 use crate::plan::{Release, TaskId};
+use crate::record::board::TaskWord;
 use crate::schedule::{Due, Timeline, first_after};
 use crate::time::{Fraction, Instant};
 use std::sync::atomic::Ordering::Relaxed;
@@ -80,6 +81,9 @@ impl World {
         let [a, b, c] = origin.to_words();
         let words = [a, b, c, interval.counter(), interval.resolution()];
         self.tasks[task.0].grid.write(|i| words[i]);
+        let cells = self.board.task(task);
+        cells.word(TaskWord::IntervalCounter).store(interval.counter(), Relaxed);
+        cells.word(TaskWord::IntervalResolution).store(interval.resolution(), Relaxed);
     }
 
     /// The clock at the root of the activation of `task` that is under way.

@@ -5,7 +5,7 @@ use crate::ffi::ClockUpdate;
 use crate::fmu::description::IntervalVariability;
 use crate::plan::{FmuId, Length, Mode, OnError, Overrun, Plan, TaskId, control};
 use crate::record::board::promise::Break;
-use crate::record::board::{Board, Global, Scheduling, TaskWord};
+use crate::record::board::{Board, FmuWord, Global, Scheduling, TaskWord};
 use crate::record::trace::{Note, NoteRing};
 use crate::schedule::{Armed, Tick};
 use crate::sys::clock::Clock;
@@ -94,6 +94,8 @@ pub struct InstanceState {
     pub updates: OnceLock<ClockUpdate>,
     /// No activation may start any more.
     pub failed: AtomicBool,
+    /// The activation under way may never return: nobody waits for it.
+    pub given_up: AtomicBool,
     /// The values of [`crate::plan::FmuPlan::sizes`]; written while no partition is active.
     pub sizes: Box<[AtomicU64]>,
     /// How often sizes have changed.
@@ -280,6 +282,7 @@ impl World {
                     turns: Turns::new(plan.tasks.iter().map(|task| (task.fmu == FmuId(index)).then_some(task.level))),
                     updates: OnceLock::new(),
                     failed: AtomicBool::new(false),
+                    given_up: AtomicBool::new(false),
                     sizes: plan.fmus[index].sizes.iter().map(|size| AtomicU64::new(size.start)).collect(),
                     resized: AtomicU64::new(0),
                 })
@@ -569,12 +572,35 @@ impl World {
         there_is
     }
 
+    /// The tasks of which something is still to come: neither has their thread left, nor was their instance given up.
+    fn awaited(&self) -> impl Iterator<Item = &TaskState> {
+        let all = self.tasks.iter().zip(&self.plan.tasks);
+        let awaited = all.filter(|(task, planned)| {
+            !task.finished.load(SeqCst) && !self.instances[planned.fmu.0].given_up.load(SeqCst)
+        });
+        awaited.map(|(task, _)| &**task)
+    }
+
+    /// Gives up the instances of which the supervisor says so: like a failure of theirs, but nobody waits for what they have begun.
+    /// Tells whether there was one.
+    pub fn give_up(&self) -> bool {
+        let mut any = false;
+        for (fmu, instance) in self.instances.iter().enumerate() {
+            let is_told = self.board.fmu(FmuId(fmu)).word(FmuWord::GivenUp).load(SeqCst) != 0;
+            if is_told && !instance.given_up.swap(true, SeqCst) {
+                self.instance_failed(FmuId(fmu));
+                any = true;
+            }
+        }
+        any
+    }
+
     /// Simulation time since the start, ns, before which every activation is complete and recorded: nothing earlier can
     /// happen any more. `None` when work was moving while this looked.
     pub fn complete(&self) -> Option<u64> {
         let before = self.dispatches.load(SeqCst);
         let mut complete = i64::MAX;
-        for task in self.tasks.iter().filter(|task| !task.finished.load(SeqCst)) {
+        for task in self.awaited() {
             // The mail first: a task takes its mail only after it has said that it is about to look.
             if task.has_mail() {
                 return None;
@@ -589,10 +615,7 @@ impl World {
     /// Whether every task has done what there is before the stop time.
     pub fn is_quiet(&self) -> bool {
         let before = self.dispatches.load(SeqCst);
-        let quiet = self
-            .tasks
-            .iter()
-            .all(|task| task.finished.load(SeqCst) || (!task.has_mail() && task.next.load(SeqCst) == i64::MAX));
+        let quiet = self.awaited().all(|task| !task.has_mail() && task.next.load(SeqCst) == i64::MAX);
         quiet && self.dispatches.load(SeqCst) == before
     }
 

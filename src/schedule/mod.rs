@@ -11,11 +11,13 @@
 mod agenda;
 mod arrival;
 mod grid;
+mod passed;
 mod timeline;
 mod token_bucket;
 
 pub use agenda::Agenda;
 pub use arrival::ClockOffset;
 pub use grid::{first_after, first_from};
+pub use passed::Passed;
 pub use timeline::{Armed, Dispatch, Due, FED, Kept, Learned, QUEUE, Skipped, Tick, Timeline};
 pub use token_bucket::TokenBucket;

@@ -1,7 +1,8 @@
 //! Shared memory and exit status → [`Run`]: what was measured, how each instance ended, and what went wrong.
 
-use super::death::death;
+use super::death::{death, given_up};
 use super::findings::{self, irregularities, stopped_by_overrun};
+use super::hangs::Hangs;
 use super::machine::Machine;
 use super::memory::Memory;
 use super::offspring::{self, Left};
@@ -9,6 +10,7 @@ use super::process::Killed;
 use super::recorder::Told;
 use super::shared::scheduling;
 use super::threads::Threads;
+use super::under_way::UnderWay;
 use super::{Prepared, fmus, promise, schedulability, stimuli, tasks};
 use crate::plan::{FmuId, TaskId};
 use crate::priority::FifoPriority;
@@ -50,6 +52,10 @@ pub struct Facts {
     pub machine: Machine,
     /// What has become of the runner's threads.
     pub threads: Threads,
+    /// What was seen of activations that did not return.
+    pub hangs: Hangs,
+    /// For each task: the activation that had not returned when the run was over, which has ended because of that.
+    pub unreturned: Vec<Option<UnderWay>>,
     /// Processes that FMU code has left behind.
     pub left: Vec<Left>,
     /// The runner's memory.
@@ -86,9 +92,11 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
         })
         .collect();
     let mut problems: Vec<Problem> = died.iter().map(|died| died.problem.clone()).collect();
+    problems.extend(given_up(plan, facts, died.as_ref()));
     problems.extend(fmus.iter().enumerate().filter_map(|(fmu, own)| fmus::failure(plan, board, FmuId(fmu), own)));
     for (task, clock) in clocks.iter().enumerate() {
-        let (subject, measured) = (tasks::subject(plan, TaskId(task)), tasks::measured(board, TaskId(task), clock));
+        let (subject, measured) =
+            (tasks::subject(plan, TaskId(task)), tasks::measured(board, TaskId(task), clock, facts));
         problems.extend(judge(&plan.tasks[task].limits, &measured, &subject));
     }
     // The plan words them: as warnings of `vecud check` they come before any run.

@@ -2,14 +2,16 @@
 
 use super::calls::Place;
 use super::collect::Facts;
+use super::hangs::GivenUp;
 use super::process::Killed;
 use super::tasks;
+use super::under_way::UnderWay;
 use crate::ffi::Function;
 use crate::plain::plain;
 use crate::plan::schedulability::table;
 use crate::plan::{FmuId, Plan, TaskId};
 use crate::record::board::{Board, Global, OutsideCall, Phase, TaskWord};
-use crate::report::{FmuStatus, Kind, Problem, Subject};
+use crate::report::{FmuStatus, Kind, LimitKey, Problem, Subject};
 use crate::sys::crash::FAULTS;
 use crate::sys::process::signal_name;
 use crate::time::Nanos;
@@ -39,6 +41,15 @@ fn subject(plan: &Plan, fmu: FmuId) -> Subject {
 pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
     let global = |word: Global| board.global(word).load(SeqCst);
     if let Some(task) = board.named_task(global(Global::HungTask)) {
+        if let (Some(function), Some(own)) =
+            (function(board.task(task).get(TaskWord::Function)), facts.unreturned[task.0])
+        {
+            let fmu = plan.tasks[task.0].fmu;
+            let limit =
+                facts.hangs.given_up.iter().find(|given| plan.tasks[given.task.0].fmu == fmu).map(|own| own.limit);
+            let problem = hung(plan, facts, task, function, &own, limit);
+            return Some(Death { culprit: Some(fmu), status: FmuStatus::Hung, problem });
+        }
         let message = format!(
             "{} and did not return within {} s after the end of the run (rig: shutdown_timeout); the FMU's code hangs",
             at_work(plan, board, task),
@@ -145,6 +156,40 @@ pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
             }
         },
     })
+}
+
+/// An activation was not back in time after a limit, or the end of the run, had asked for it.
+fn hung(
+    plan: &Plan,
+    facts: &Facts,
+    task: TaskId,
+    function: Function,
+    own: &UnderWay,
+    limit: Option<LimitKey>,
+) -> Problem {
+    // What others have under way waits like it, and may have begun before.
+    let earliest = facts.unreturned.iter().flatten().map(|own| own.time).chain([own.time]).min();
+    let kind = Kind::Hung {
+        function: function.name().to_owned(),
+        time_s: own.time.seconds(),
+        since_s: own.since.seconds(),
+        running: own.running.max(0) as u64,
+        limit,
+        timeout_s: plan.shutdown_timeout.seconds(),
+        recorded_s: earliest.filter(|_| !plan.signals.is_empty()).map(|time| time.seconds()),
+    };
+    Problem::failure(tasks::subject(plan, task), kind)
+}
+
+/// What FMUs were given up for that have not ended the process.
+pub fn given_up(plan: &Plan, facts: &Facts, died: Option<&Death>) -> Vec<Problem> {
+    let culprit = died.and_then(|died| died.culprit);
+    let others = facts.hangs.given_up.iter().filter(|own| Some(plan.tasks[own.task.0].fmu) != culprit);
+    let problem = |own: &GivenUp| {
+        let still = facts.unreturned[own.task.0].filter(|last| last.started == own.under_way.started);
+        hung(plan, facts, own.task, own.function, &still.unwrap_or(own.under_way), Some(own.limit))
+    };
+    others.map(problem).collect()
 }
 
 /// A crash on a thread that vecud has not made: whoever's activation was under way meanwhile has nothing to do with it.

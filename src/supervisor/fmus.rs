@@ -20,11 +20,13 @@ pub fn status(board: Board, phase: Phase, fmu: FmuId, died: Option<&Death>) -> F
         let had_ended = phase == Phase::Done && get(FmuWord::End) == 1;
         match died.culprit == Some(fmu) {
             true => return died.status,
-            false if had_ended => (),
+            false if had_ended || get(FmuWord::GivenUp) != 0 => (),
             false => return FmuStatus::Aborted,
         }
     }
     match (get(FmuWord::FailureStatus), get(FmuWord::End)) {
+        // Whatever came of it after that.
+        _ if get(FmuWord::GivenUp) != 0 => FmuStatus::Hung,
         (4, _) => FmuStatus::Fatal,
         (1..=3, _) => FmuStatus::Error,
         (_, 1) => FmuStatus::Terminated,

@@ -6,6 +6,7 @@
 
 use super::collect::{Facts, collect};
 use super::files::{self, CHECKPOINT, alone};
+use super::hangs::Hangs;
 use super::machine;
 use super::memory::Memory;
 use super::over_time::Watched;
@@ -14,6 +15,7 @@ use super::recorder::Told;
 use super::shared::Shared;
 use super::stimuli::Fault;
 use super::threads::Threads;
+use super::under_way;
 use crate::plan::{Mode, TaskId};
 use crate::record::board::{Global, Known, Phase};
 use crate::report::{ClockResult, Run};
@@ -39,6 +41,7 @@ pub(super) struct Sight {
     pub told: Told,
     pub over_time: Watched,
     pub threads: Threads,
+    pub hangs: Hangs,
     pub memory: Memory,
     pub killed: Option<Killed>,
     pub started: SystemTime,
@@ -155,6 +158,8 @@ impl Sight {
             stop_requested: board.global(Global::StopRequest).load(Relaxed) == 1,
         };
         let _what_cannot_be_is_left_out = board.examine(plan, known);
+        let is_as_copied = |task| under_way::is_as_copied(shared.board(), board, task);
+        let unreturned = under_way::settle(plan, board, prepared.begin(), now, is_as_copied);
         let facts = Facts {
             goes_on: true,
             status: ExitStatus::from_raw(0),
@@ -169,6 +174,8 @@ impl Sight {
             stimuli: vec![Fault { problem: None, change: None }; plan.stimuli.len()],
             machine: machine::look(&plan.cores()),
             threads: self.threads.clone(),
+            hangs: self.hangs.clone(),
+            unreturned,
             left: Vec::new(),
             memory: self.memory,
             none_left: true,

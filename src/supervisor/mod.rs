@@ -16,6 +16,7 @@ mod events;
 mod files;
 mod findings;
 mod fmus;
+mod hangs;
 mod host;
 mod keeper;
 mod machine;
@@ -37,6 +38,7 @@ mod stimuli;
 mod tasks;
 mod threads;
 mod tracer;
+mod under_way;
 mod watch;
 
 pub use control::{Applied, Control, ControlError, Ticket};

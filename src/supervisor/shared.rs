@@ -1,17 +1,19 @@
 //! What the threads of a session share with each other, and with the runner's process: the memory that both map.
 
+use super::under_way::{Course, Standing, held_up_by, standing};
 use super::{Error, Event, EventSink, Prepared, State};
 use crate::doctor::Tree;
 use crate::doctor::facts::Kernel;
-use crate::plan::{Plan, TaskId};
+use crate::plan::{Mode, Plan, TaskId};
 use crate::record::board::{Board, Global, Layout, Metric, TaskWord};
-use crate::report::{Live, LiveRow, Scheduling};
+use crate::report::{Live, LiveActivation, LiveRow, Scheduling};
 use crate::sys::shared_memory::SharedMemory;
+use crate::sys::wake::monotonic_now;
 use crate::sys::zeroed::zeroed;
 use crate::time::Nanos;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64};
 
 /// A rig that is prepared, the memory shared with its runner, and what says how that is laid out.
 pub struct Shared {
@@ -26,8 +28,13 @@ pub struct Shared {
     runner: AtomicU32,
     /// Somebody wants a report of the run that goes on.
     report_wanted: AtomicBool,
+    /// In virtual time: since when the activation under way was seen; `i64::MAX`: there was none.
+    stands: AtomicI64,
     preempt_rt: bool,
 }
+
+/// Activations that take less time show in the figures of their clock alone, ns.
+const SHOWN: i64 = 500_000_000;
 
 impl Shared {
     /// Memory for this rig.
@@ -36,7 +43,8 @@ impl Shared {
         let memory = SharedMemory::create("vecud", layout.words() * 8).map_err(|e| Error::System(e.to_string()))?;
         let preempt_rt = Kernel::read(&Tree::of_this_machine()).preempt_rt;
         let (stopped, state, runner, report_wanted) = Default::default();
-        Ok(Shared { prepared, memory, layout, stopped, state, runner, report_wanted, preempt_rt })
+        let stands = AtomicI64::new(i64::MAX);
+        Ok(Shared { prepared, memory, layout, stopped, state, runner, report_wanted, stands, preempt_rt })
     }
 
     /// The plan of the session.
@@ -113,15 +121,37 @@ impl Shared {
         }
     }
 
+    /// In virtual time: an activation was seen to be under way since then, CLOCK_MONOTONIC in ns; `None`: none is.
+    pub fn set_stands(&self, since: Option<i64>) {
+        self.stands.store(since.unwrap_or(i64::MAX), SeqCst);
+    }
+
+    /// The activation of a task that has not returned for a while.
+    fn running(&self, task: TaskId, standings: &[Standing]) -> Option<LiveActivation> {
+        let (plan, board) = (self.plan(), self.board());
+        let running = match plan.mode {
+            Mode::RealTime => standings[task.0].under_way?.running,
+            Mode::Virtual => match board.task(task).get(TaskWord::Active) {
+                1 => monotonic_now().saturating_sub(self.stands.load(SeqCst)),
+                _ => return None,
+            },
+        };
+        let held_up = held_up_by(plan, board, standings, task).is_some();
+        (running >= SHOWN).then_some(LiveActivation { running: running as u64, held_up })
+    }
+
     /// What is known of the run now.
     pub fn live(&self) -> Live {
         let (plan, board) = (self.plan(), self.board());
+        let course = Course::now(plan, board, self.prepared.begin());
+        let standings: Vec<_> = (0..plan.tasks.len()).map(|task| standing(plan, board, course, TaskId(task))).collect();
         let row = |(task, planned)| {
             let cells = board.task(TaskId(task));
             LiveRow {
                 name: plan.full_name(planned),
                 activations: cells.get(TaskWord::Activations),
-                overruns: cells.get(TaskWord::Overruns),
+                overruns: standings[task].overruns(),
+                under_way: self.running(TaskId(task), &standings),
                 wakeup: cells.histogram(Metric::Wakeup).read(),
                 execution: cells.histogram(Metric::Execution).read(),
             }

@@ -4,7 +4,7 @@ use super::collect::Facts;
 use super::{causes, schedulability};
 use crate::plan::{Mode, Plan, Release, TaskId};
 use crate::record::board::{Board, Metric, TaskWord};
-use crate::report::{ClockResult, DatagramCounts, Distribution, Measured, Scheduling, Subject};
+use crate::report::{ClockResult, DatagramCounts, Distribution, Measured, Scheduling, Subject, Unreturned};
 use crate::time::{Fraction, Nanos};
 
 /// Whom problems of a task are about.
@@ -14,12 +14,15 @@ pub fn subject(plan: &Plan, task: TaskId) -> Subject {
 }
 
 /// What a task has measured, as far as limits are about it.
-pub fn measured(board: Board, task: TaskId, result: &ClockResult) -> Measured {
+pub fn measured(board: Board, task: TaskId, result: &ClockResult, facts: &Facts) -> Measured {
+    let unreturned = facts.unreturned[task.0]
+        .map(|own| Unreturned { ran: facts.hangs.ran(task, &own).max(0) as u64, running: own.running.max(0) as u64 });
     Measured {
         start_latency: result.start_latency.max(),
         execution: result.execution.max(),
         overruns: result.overruns,
         demoted: board.task(task).get(TaskWord::Demoted) == 1,
+        unreturned,
     }
 }
 

@@ -1,11 +1,12 @@
 //! A session from its beginning to its end: starts the runner and stays with it until it is gone; between several runs, tidies
 //! up for the next.
 
-use super::calls::{Calls, Verdict};
+use super::calls::{self, Calls, Place};
 use super::collect::{self, Facts};
 use super::death;
 use super::earlier::Earlier;
 use super::files::{self, Output, alone};
+use super::hangs::{self, GivenUp, Hangs, Overdue, Verdict};
 use super::keeper::{Keeper, Kept, Sight};
 use super::machine;
 use super::memory::Memory;
@@ -17,13 +18,14 @@ use super::sockets::Sockets;
 use super::stimuli::{self, Feeder};
 use super::threads::Threads;
 use super::tracer::Tracer;
+use super::under_way;
 use super::{Control, Error, Event, EventSink, Finished, Options, Prepared, State, saved};
 use crate::exchange::word;
 use crate::fmu::description::{Values, VariableType};
 use crate::plain::Plain;
-use crate::plan::{Mode, Plan, SignalPlan};
+use crate::plan::{Mode, OnError, Plan, SignalPlan};
 use crate::record::board::{Board, Global, Known, Phase};
-use crate::report::format::significant;
+use crate::report::format::{significant, some};
 use crate::report::{Kind, Live, LiveValue, Problem, Subject};
 use crate::runner::{FIRST_SOCKET_FD, JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
 use crate::snapshot::Snapshot;
@@ -185,6 +187,7 @@ struct OneRun<'a> {
     feeder: Feeder,
     threads: Threads,
     keeper: Keeper,
+    hangs: Hangs,
 }
 
 impl OneRun<'_> {
@@ -232,6 +235,7 @@ impl<'a> Supervision<'a> {
             feeder,
             threads: Threads::of(self.process.id()),
             keeper: Keeper::new(plan.report.checkpoint),
+            hangs: Hangs::new(plan),
         }
     }
 
@@ -334,6 +338,9 @@ impl<'a> Supervision<'a> {
             stop_requested: shared.is_stopped(),
         };
         let mut damage = board.examine(plan, known);
+        let did_not_return = self.process.killed.is_some() || board.global(Global::HungTask).load(SeqCst) != 0;
+        let unreturned = under_way::settle(plan, board, shared.prepared.begin(), gone, |_| did_not_return);
+        run.hangs.settle(board);
         damage.extend(run.recorder.damage.iter().cloned());
         damage.extend(run.tracer.damage());
         for line in &self.told_of_the_process {
@@ -355,6 +362,8 @@ impl<'a> Supervision<'a> {
             stimuli: run.feeder.finish(),
             machine: machine::look(&plan.cores()),
             threads: run.threads,
+            hangs: run.hangs,
+            unreturned,
             left: std::mem::take(&mut self.process.left),
             memory: self.memory,
             none_left: self.process.none_left,
@@ -405,7 +414,7 @@ impl<'a> Supervision<'a> {
 
     fn watch(&mut self, run: &mut OneRun) -> Result<Ended, Error> {
         let plan = self.plan();
-        let (mut deadline, mut calls, mut shown) = (None, Calls::new(plan), None);
+        let (mut ending, mut calls, mut shown) = (None, Calls::new(plan), None);
         let mut told_before_start = Vec::new();
         let ended = loop {
             let status = self.process.try_wait(plan)?;
@@ -442,7 +451,8 @@ impl<'a> Supervision<'a> {
                 self.board.set_phase(Phase::Stopping);
                 run.phase = Phase::Stopping;
             }
-            self.end_it(run.phase, &mut deadline);
+            self.look_at_activations(run, now);
+            self.end_it(run, &mut ending);
             self.look_at_calls(run.phase, &mut calls, now);
             run.feeder.read();
             if run.phase <= Phase::Running {
@@ -491,6 +501,7 @@ impl<'a> Supervision<'a> {
             told: run.recorder.told(),
             over_time: run.over_time.clone(),
             threads: run.threads.clone(),
+            hangs: run.hangs.clone(),
             memory: self.memory,
             killed: self.process.killed,
             started: run.started,
@@ -538,23 +549,65 @@ impl<'a> Supervision<'a> {
 
     /// Who asks for the end gets it from the runner; who asks a second time, or too long a wait once it is ending, ends the
     /// runner the hard way.
-    fn end_it(&mut self, phase: Phase, deadline: &mut Option<i64>) {
+    fn end_it(&mut self, run: &OneRun, ending: &mut Option<i64>) {
         let asked = self.options().stop.times();
         if asked > 0 {
             self.shared.ask_to_stop();
         }
-        let ends = matches!(phase, Phase::Stopping | Phase::Done | Phase::Refused);
-        if asked == 0 && !ends {
+        let ends = matches!(run.phase, Phase::Stopping | Phase::Done | Phase::Refused);
+        if asked == 0 && !ends && !run.hangs.end_the_run(self.plan()) {
             return;
         }
-        let timeout = self.plan().shutdown_timeout.0;
-        let deadline = *deadline.get_or_insert(monotonic_now() + 2 * timeout + GRACE);
+        let now = monotonic_now();
+        let (since, timeout) = (*ending.get_or_insert(now), self.plan().shutdown_timeout.0);
+        // In virtual time the runner has no thread beside the one that does not return.
+        let stands = run.hangs.stands_since().filter(|_| run.phase == Phase::Running);
+        let hung = stands.map_or(i64::MAX, |stands| stands.max(since) + timeout);
+        let deadline = hung.min(since + 2 * timeout + GRACE);
         let reason = match asked {
-            0 | 1 if monotonic_now() <= deadline => return,
+            0 | 1 if now <= deadline => return,
             0 | 1 => Killed::Late,
             _ => Killed::AskedTwice,
         };
         self.process.kill(self.board, reason);
+    }
+
+    /// An activation that does not return is told of; limits act while it runs.
+    fn look_at_activations(&self, run: &mut OneRun, now: i64) {
+        let (plan, begin) = (self.plan(), self.shared.prepared.begin());
+        let verdicts = run.hangs.look(plan, self.board, begin, run.phase, self.process.id(), now);
+        self.shared.set_stands(run.hangs.stands_since());
+        for verdict in verdicts {
+            hangs::tell_the_runner(plan, self.board, &verdict);
+            let place = |task| death::has_been(plan, self.board, run.phase, Place::Activation(task));
+            let line = match verdict {
+                Verdict::Tell(task, own, seconds) => {
+                    let passed = own.passed.map_or(String::new(), |passed| {
+                        format!("; {} of this clock found it still running", some(passed.count, "release"))
+                    });
+                    let recordings = match plan.signals.is_empty() {
+                        true => String::new(),
+                        false => format!("; recordings wait for it since {} s", own.time.seconds()),
+                    };
+                    format!("{} for {seconds} s{passed}{recordings}", place(task))
+                }
+                Verdict::Overdue(Overdue { task, time, .. }) => {
+                    let (place, due) = (place(task), time.seconds());
+                    format!("{place} since before the next release, at {due} s: the run ends (rig: overrun = \"stop\")")
+                }
+                Verdict::GiveUp(GivenUp { task, limit, .. }) => {
+                    let end = match plan.on_error {
+                        OnError::Stop => "the run ends",
+                        OnError::Continue => "the others go on without it",
+                    };
+                    let (place, key, timeout) = (place(task), limit.key(), plan.shutdown_timeout.seconds());
+                    format!(
+                        "{place} and did not return within {timeout} s after it was over {key}: {end} (rig: on_error)"
+                    )
+                }
+            };
+            self.events.say(format!("warning: {line}"));
+        }
     }
 
     /// A call that lasts is told of, and ended when the rig says so.
@@ -562,7 +615,7 @@ impl<'a> Supervision<'a> {
         let plan = self.plan();
         match calls.look(plan, self.board, phase, self.process.id(), now) {
             None => (),
-            Some(Verdict::Tell(place, seconds)) => {
+            Some(calls::Verdict::Tell(place, seconds)) => {
                 let end = match plan.call_timeout {
                     Some(limit) => format!("; the run ends after {} s (rig: call_timeout)", limit.seconds()),
                     None => String::new(),
@@ -570,7 +623,7 @@ impl<'a> Supervision<'a> {
                 let what = death::has_been(plan, self.board, phase, place);
                 self.events.say(format!("warning: {what} for {seconds} s{end}"));
             }
-            Some(Verdict::Over(place)) => self.process.kill(self.board, Killed::Overdue(place)),
+            Some(calls::Verdict::Over(place)) => self.process.kill(self.board, Killed::Overdue(place)),
         }
     }
 }

@@ -9,6 +9,7 @@ mod initialisation;
 #[path = "../program/mod.rs"]
 mod program;
 mod stops;
+mod unreturned;
 
 use nix::sys::signal::Signal;
 use program::{Kind, Outcome, Rig, changed_tracer, real_time, runner_now, runner_of, send, the_core, wait_until};
@@ -37,7 +38,12 @@ fn in_function(kind: i32, function: i32, at: i32) -> Rig {
 }
 
 fn two(start: &str, rig: &str, keys: &str) -> Rig {
-    Rig::new(&format!("stop_time = 0.2\nshutdown_timeout = 0.3\n{rig}"))
+    two_for(0.2, start, rig, keys)
+}
+
+/// Two instances, for so many seconds.
+fn two_for(stop: f64, start: &str, rig: &str, keys: &str) -> Rig {
+    Rig::new(&format!("stop_time = {stop}\nshutdown_timeout = 0.3\n{rig}"))
         .tracer_with("a", start, keys)
         .tracer("b", "")
         .trigger("a.out_low", "b.low")

@@ -125,6 +125,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "runner::Job",
             "runner::SHARED_MEMORY_FD",
             "runner::STATE_FD",
+            "schedule::Passed",
             "snapshot",
             "stimulus",
             "sys::SysError",

@@ -78,6 +78,7 @@ const GLOBALS: [(Global, Range); Global::Count as usize] = [
     (Global::OverrunTime1, Any),
     (Global::OverrunTime2, Any),
     (Global::OverrunLate, Nanos),
+    (Global::OverdueTask, Task),
     (Global::ForeignCalls, Count),
     (Global::Panicked, UpTo(1)),
     (Global::Ended, Nanos),
@@ -106,6 +107,7 @@ const FMU_WORDS: [(FmuWord, Range); FmuWord::Count as usize] = [
     (FmuWord::LockLeaked, Count),
     (FmuWord::LockUnbalanced, Count),
     (FmuWord::Commands, Count),
+    (FmuWord::GivenUp, Task),
 ];
 
 /// What the words of a task can be, in their order.
@@ -135,6 +137,8 @@ const TASK_WORDS: [(TaskWord, Range); TaskWord::Count as usize] = [
     (TaskWord::Warnings, Count),
     (TaskWord::AskedCounter, Any),
     (TaskWord::AskedResolution, Any),
+    (TaskWord::IntervalCounter, Any),
+    (TaskWord::IntervalResolution, Any),
     (TaskWord::Received, Count),
     (TaskWord::RateLimited, Count),
     (TaskWord::LateEvents, Count),

@@ -1,0 +1,202 @@
+//! What the board shows of an activation that has not returned: since when it runs, and what has been released meanwhile.
+//!
+//! The runner counts overruns when an activation has returned. Until then they are told from its start mark and the grid of its
+//! clock ([`Passed`]), here and nowhere else: for the table, for limits while it hangs, and for the report when it never returns.
+//! The board stays the runner's; only a copy of it, when the run is over, gets what the runner would have written
+//! ([`settle`]).
+
+use crate::plan::{Mode, Overrun, Plan, TaskId};
+use crate::record::board::promise::Break;
+use crate::record::board::{Board, Global, Metric, Scheduling, TaskWord};
+use crate::schedule::Passed;
+use crate::sys::clock::Clock;
+use crate::time::{Fraction, Instant, Nanos};
+use std::sync::atomic::Ordering::{Acquire, SeqCst};
+
+/// The course of a run in real time: what instant of simulation time it is now.
+#[derive(Clone, Copy, Debug)]
+pub struct Course {
+    /// The simulation time at which the run begins.
+    begin: Instant,
+    /// That instant by the run's clock, ns.
+    start: i64,
+    /// Now, by the run's clock, ns.
+    now: i64,
+}
+
+impl Course {
+    /// Now. `None`: the run has not begun, or it is one in virtual time.
+    pub fn now(plan: &Plan, board: Board, begin: Instant) -> Option<Course> {
+        let start = board.global(Global::Start).load(SeqCst) as i64;
+        let course = Course { begin, start, now: Clock::tai_if(plan.keeps_tai()).now() };
+        (plan.mode == Mode::RealTime && start > 0 && course.now >= start).then_some(course)
+    }
+
+    /// At an earlier instant of CLOCK_MONOTONIC, ns.
+    pub fn at(plan: &Plan, board: Board, begin: Instant, monotonic: i64) -> Option<Course> {
+        let [start, of_monotonic] =
+            [Global::Start, Global::StartMonotonic].map(|word| board.global(word).load(SeqCst) as i64);
+        let course = Course { begin, start, now: monotonic.saturating_add(start.saturating_sub(of_monotonic)) };
+        (plan.mode == Mode::RealTime && start > 0 && course.now >= start).then_some(course)
+    }
+
+    /// The simulation time of an instant of the run's clock.
+    fn simulation(&self, wall: i64) -> Instant {
+        Instant::from_nanos(self.begin.nanos().plus(Nanos(wall.saturating_sub(self.start))))
+    }
+
+    /// How long ago a simulation time was, ns.
+    fn since(&self, time: Instant) -> i64 {
+        self.simulation(self.now).nanos().minus(time.nanos()).0
+    }
+}
+
+/// An activation in real time that has not returned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UnderWay {
+    /// The activation time.
+    pub time: Instant,
+    /// Its first FMI call, by the run's clock, ns: no two activations of a task have the same.
+    pub started: i64,
+    /// The simulation time of that.
+    pub since: Instant,
+    /// How long ago that was, ns.
+    pub running: i64,
+    /// Releases that its thread has not counted yet; `None`: none, or the clock has no period.
+    pub passed: Option<Passed>,
+    /// How late the first of them is by now, ns.
+    pub late: i64,
+}
+
+/// What is known of a task now.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Standing {
+    /// Overruns that the runner has counted.
+    counted: u64,
+    /// The activation that has not returned.
+    pub under_way: Option<UnderWay>,
+}
+
+impl Standing {
+    /// Overruns, those included that the activation under way will have found.
+    pub fn overruns(&self) -> u64 {
+        self.counted + self.under_way.and_then(|own| own.passed).map_or(0, |passed| passed.count)
+    }
+}
+
+/// Looks at a task. A release counts once, whoever has counted it: what is read belongs to one activation.
+pub fn standing(plan: &Plan, board: Board, course: Option<Course>, task: TaskId) -> Standing {
+    /// A thread that comes so far between two loads needs no looking after.
+    const LOOKS: usize = 3;
+    let cells = board.task(task);
+    let mut own = mark(board, task);
+    for _ in 0..LOOKS {
+        let counted = cells.word(TaskWord::Overruns).load(Acquire);
+        let before = std::mem::replace(&mut own, mark(board, task));
+        if before == own {
+            return Standing {
+                counted,
+                under_way: course.and_then(|course| under_way(plan, board, course, task, own)),
+            };
+        }
+    }
+    Standing { counted: cells.get(TaskWord::Overruns), under_way: None }
+}
+
+/// What tells one activation of a task from another, and whether it has returned.
+fn mark(board: Board, task: TaskId) -> [u64; 6] {
+    const WORDS: [TaskWord; 6] =
+        [TaskWord::Active, TaskWord::StartedAt, TaskWord::FinishedAt, TaskWord::Time, TaskWord::Time1, TaskWord::Time2];
+    WORDS.map(|word| board.task(task).word(word).load(Acquire))
+}
+
+/// Whether an activation has neither returned nor begun since `copy` was made of the board: what the copy has of it belongs together.
+pub fn is_as_copied(board: Board, copy: Board, task: TaskId) -> bool {
+    mark(board, task) == mark(copy, task)
+}
+
+fn under_way(plan: &Plan, board: Board, course: Course, task: TaskId, mark: [u64; 6]) -> Option<UnderWay> {
+    let [active, started, finished, time @ ..] = mark;
+    let (started, finished, time) = (started as i64, finished as i64, Instant::from_words(time));
+    // One that has begun and has not come to its first call has the mark of the activation before it.
+    let has_started = active == 1 && started >= finished && (course.start..=course.now).contains(&started);
+    if !has_started || time < course.begin || time > course.simulation(course.now) {
+        return None;
+    }
+    let (cells, planned) = (board.task(task), &plan.tasks[task.0]);
+    let interval = Fraction::new(cells.get(TaskWord::IntervalCounter), cells.get(TaskWord::IntervalResolution)).ok();
+    let counted = if finished > 0 { course.simulation(finished) } else { course.begin };
+    let passed = interval
+        .and_then(|interval| Passed::of(time, interval, counted, course.simulation(course.now), plan.stop))
+        // The first one ends the run, and what comes afterwards is none.
+        .map(|passed| if planned.overrun == Overrun::Stop { passed.first_alone() } else { passed });
+    Some(UnderWay {
+        time,
+        started,
+        since: course.simulation(started),
+        running: course.now - started,
+        passed,
+        late: passed.map_or(0, |passed| course.since(passed.first)),
+    })
+}
+
+/// The activation that keeps one from running that has not returned either: more urgent, on the same core, and begun later.
+/// `None`: nothing of the rig does.
+pub fn held_up_by(plan: &Plan, board: Board, standings: &[Standing], task: TaskId) -> Option<TaskId> {
+    let fifo = board.global(Global::Scheduling).load(SeqCst) == Scheduling::Fifo as u64 + 1;
+    let started = standings[task.0].under_way?.started;
+    let planned = &plan.tasks[task.0];
+    let holds = |other: &usize| {
+        let theirs = &plan.tasks[*other];
+        theirs.cpu == planned.cpu
+            && theirs.fifo.get() > planned.fifo.get()
+            && standings[*other].under_way.is_some_and(|own| own.started > started)
+    };
+    (0..plan.tasks.len()).filter(|_| fifo).find(holds).map(TaskId)
+}
+
+/// The activations that had not returned by `now` (CLOCK_MONOTONIC, ns), or by the end of the run where the runner has said when that
+/// was, by task; only those of which `counts` says so. What their threads would have counted when they did is counted now: of a copy
+/// of the board that nobody else has, or when the runner is gone.
+pub fn settle(
+    plan: &Plan,
+    board: Board,
+    begin: Instant,
+    now: i64,
+    counts: impl Fn(TaskId) -> bool,
+) -> Vec<Option<UnderWay>> {
+    let said = board.global(Global::Ended).load(SeqCst) as i64;
+    let course = Course::at(plan, board, begin, if said > 0 { said } else { now });
+    let look = |task| standing(plan, board, course, task).under_way.filter(|_| counts(task));
+    let unreturned: Vec<Option<UnderWay>> = (0..plan.tasks.len()).map(|task| look(TaskId(task))).collect();
+    for (task, own) in unreturned.iter().enumerate() {
+        own.iter().for_each(|own| count(plan, board, TaskId(task), own));
+    }
+    unreturned
+}
+
+/// Counts what an activation that never returned has overrun.
+fn count(plan: &Plan, board: Board, task: TaskId, under_way: &UnderWay) {
+    let Some(passed) = under_way.passed else { return };
+    let (cells, policy) = (board.task(task), plan.tasks[task.0].overrun);
+    cells.count_shared(TaskWord::Overruns, passed.count);
+    if policy == Overrun::Stop {
+        return;
+    }
+    if policy == Overrun::Skip {
+        cells.count(TaskWord::Skipped, passed.count);
+        board.note_break(task, Break::Overrun, passed.first);
+    }
+    /// Of a hang that has lasted for days no release is looked at alone.
+    const AT_MOST: u64 = 1 << 20;
+    let each = passed.count.div_ceil(AT_MOST);
+    for place in (0..passed.count).step_by(each as usize) {
+        let many = each.min(passed.count - place);
+        let after_first = passed.release(place).nanos().minus(passed.first.nanos()).0;
+        // What waits in a queue has no response, since it has not begun.
+        let response = (policy == Overrun::Skip).then_some(Metric::Response);
+        for metric in [Metric::Wakeup, Metric::Start].into_iter().chain(response) {
+            cells.histogram(metric).count_many(under_way.late.saturating_sub(after_first), many);
+        }
+    }
+}
