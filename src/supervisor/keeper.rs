@@ -29,8 +29,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
-/// The first checkpoint comes so long after the run has begun, ns, and the others as the rig says: what fails at once is known of
-/// as well, and short runs have none.
+/// The first checkpoint comes so long after the run has begun, ns, and each later one after twice as long, until they come as often
+/// as the rig says: of a run that is killed early most is known as well, and short runs have none.
 const FIRST: i64 = 1_000_000_000;
 
 /// What is known of a run, beside the shared memory, while it goes on.
@@ -69,6 +69,8 @@ pub(super) struct Keeper {
     period: Option<i64>,
     /// When the next one is due, CLOCK_MONOTONIC in ns; 0: that is not known yet.
     due: i64,
+    /// How long after the one before that is, ns.
+    distance: i64,
     at_work: Option<JoinHandle<Kept>>,
     /// It was said that they cannot be written.
     is_told: bool,
@@ -76,27 +78,35 @@ pub(super) struct Keeper {
 
 impl Keeper {
     pub(super) fn new(period: Option<Nanos>) -> Keeper {
-        Keeper { period: period.map(|period| period.0), due: 0, at_work: None, is_told: false }
+        Keeper { period: period.map(|period| period.0), due: 0, distance: FIRST, at_work: None, is_told: false }
     }
 
     /// Whether a checkpoint can be written, and is due or wanted.
     pub(super) fn is_due(&mut self, now: i64, wanted: bool) -> bool {
         let Some(period) = self.period else { return wanted && self.at_work.is_none() };
         if self.due == 0 {
-            self.due = now + FIRST.min(period);
+            self.due = now + self.distance.min(period);
         }
         self.at_work.is_none() && (wanted || now >= self.due)
     }
 
     /// Writes down what is seen. A reason why that cannot be is told once.
     pub(super) fn write(&mut self, sight: Sight, now: i64) -> Option<String> {
-        self.due = now + self.period.unwrap_or(i64::MAX / 2);
+        self.goes_on(now);
         match thread::Builder::new().name("vecud.keeper".to_owned()).spawn(move || sight.write()) {
             Ok(thread) => {
                 self.at_work = Some(thread);
                 None
             }
             Err(error) => self.fails(format!("there is no thread for it: {error}")),
+        }
+    }
+
+    /// The next one is due later.
+    fn goes_on(&mut self, now: i64) {
+        if let Some(period) = self.period {
+            self.distance = (2 * self.distance).min(period);
+            self.due = now + self.distance;
         }
     }
 
@@ -196,4 +206,31 @@ fn count(clock: &mut ClockResult) {
     clock.activations = clock.execution.count();
     clock.skipped = clock.response.count().saturating_sub(clock.activations);
     clock.overruns = clock.overruns.max(clock.skipped);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The seconds after its start at which a run with this period has checkpoints, in its first minute.
+    fn seconds(period: i64) -> Vec<i64> {
+        const SECOND: i64 = 1_000_000_000;
+        let mut keeper = Keeper::new(Some(Nanos(period * SECOND)));
+        let (mut due, start) = (Vec::new(), 77);
+        for second in 0..60 {
+            if keeper.is_due(start + second * SECOND, false) {
+                due.push(second);
+                keeper.goes_on(start + second * SECOND);
+            }
+        }
+        due
+    }
+
+    #[test]
+    fn the_first_checkpoints_come_sooner_than_the_others() {
+        assert_eq!(seconds(10), [1, 3, 7, 15, 25, 35, 45, 55]);
+        assert_eq!(seconds(1)[..4], [1, 2, 3, 4]);
+        let mut none = Keeper::new(None);
+        assert!(!none.is_due(1, false) && none.is_due(1, true), "somebody wants one");
+    }
 }
