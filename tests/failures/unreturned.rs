@@ -2,7 +2,8 @@
 //! limits act, and everything that a run leaves says it.
 
 use super::{HANG_ASLEEP, HANG_BUSY, failed, two_for};
-use crate::program::{Outcome, Rig, cache, real_time, the_core, wait_until};
+use crate::program::{Outcome, Rig, cache, real_time, send, the_core, wait_until};
+use nix::sys::signal::Signal;
 use std::path::PathBuf;
 use std::time::Duration;
 use vecud::report::{FmuStatus, LiveRow};
@@ -82,6 +83,28 @@ fn in_virtual_time_too() {
     assert_eq!((finished.exit_code(), finished.run.fmus[0].status), (1, FmuStatus::Hung));
     // Twice the timeout and a second is what the end of a run may take when nothing hangs in an activation.
     assert!(asked.elapsed() < Duration::from_millis(1500), "{:?}", asked.elapsed());
+}
+
+/// A checkpoint, of which this report is made, has it as well.
+#[test]
+fn a_report_of_the_run_that_goes_on_counts_what_passes() {
+    the_core(|| {
+        let rig = hanging(100.0, HANG_ASLEEP, "", "max_overruns = 100000");
+        let child = rig.start(rig.command());
+        rig.wait_until_it_runs();
+        std::thread::sleep(Duration::from_millis(700));
+        let report = rig.out().join("report.json");
+        send(child.id() as i32, Signal::SIGUSR1);
+        let read = || serde_json::from_str::<serde_json::Value>(&std::fs::read_to_string(&report).ok()?).ok();
+        // Room for the last report is set aside there.
+        wait_until("there is a report", || read().is_some_and(|report| report["ended"] == "running"));
+        let clocks = read().unwrap()["clocks"].as_array().unwrap().clone();
+        let fast = clocks.iter().find(|clock| clock["fmu"] == "a" && clock["clock"] == "fast").unwrap();
+        assert_eq!(fast["activations"], 50);
+        assert!(fast["overruns"].as_u64() > Some(400) && fast["overruns"] == fast["skipped"], "{fast}");
+        send(child.id() as i32, Signal::SIGTERM);
+        said(&rig.finish(child, Duration::from_secs(10)), "after the end of the run");
+    });
 }
 
 /// Exit code 1 goes before 3, which each of these is when the activation returns.
