@@ -180,3 +180,12 @@ fn somebody_hears_of_it_within_a_second_or_so() {
         assert!(run.count("a", "fast", "overruns") > 1000);
     });
 }
+
+/// Who waits for the end goes by CLOCK_MONOTONIC, whatever the clock of the run says: that is decades ahead.
+#[test]
+fn the_end_is_waited_for_in_time_whatever_the_clock_of_the_run() {
+    the_core(|| {
+        let run = hanging(0.2, HANG_ASLEEP, "", "max_overruns = 100000").more("[host]\nclock = 'tai'").run();
+        said(&run, "did not return within 0.3 s after the end of the run");
+    });
+}
