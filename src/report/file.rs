@@ -34,12 +34,14 @@ pub fn checkpoint(run: &Run) -> String {
 impl Serialize for Run {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let severities: Vec<_> = self.problems.iter().map(|problem| problem.severity.word()).collect();
-        let mut file = serializer.serialize_struct("Run", 25)?;
+        let topics: Vec<_> = self.problems.iter().map(|problem| problem.kind.topic().word()).collect();
+        let mut file = serializer.serialize_struct("Run", 26)?;
         file.serialize_field("rig", &self.rig)?;
         file.serialize_field("mode", self.mode.word())?;
         file.serialize_field("verdict", if passed(self) { "pass" } else { "fail" })?;
         file.serialize_field("problems", &self.problems.iter().map(Problem::message).collect::<Vec<_>>())?;
         file.serialize_field("problem_severities", &severities)?;
+        file.serialize_field("problem_topics", &topics)?;
         file.serialize_field("hints", &hints(self))?;
         file.serialize_field("notes", &self.notes)?;
         file.serialize_field("version", &self.version)?;
@@ -66,7 +68,8 @@ impl Serialize for Run {
     }
 }
 
-/// Problems as `report.json` has them: their words and, in the same order, what they mean.
+/// Problems as `report.json` has them: their words and, in the same order, what they mean. Whom they are about, and what, is
+/// found later, beside the names of instances and clocks.
 pub(super) fn told<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Problem>, D::Error> {
     #[derive(Deserialize)]
     struct Told {

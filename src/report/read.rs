@@ -7,6 +7,7 @@
 //! A field that is missing is an error that says which version wrote the file.
 
 use super::hlog::tag;
+use super::words;
 use super::{ClockResult, Distribution, Ended, METRICS, Problem, Run, metrics};
 use crate::record::histogram::Histogram;
 use base64::Engine;
@@ -46,10 +47,14 @@ pub struct ReportFile {
     histograms: Option<String>,
 }
 
-/// What only a `checkpoint.json` has.
-#[derive(Deserialize)]
-struct OfCheckpoint {
+/// What stands beside the run.
+#[derive(Default, Deserialize)]
+struct Beside {
+    /// Only a `checkpoint.json` has it.
     histograms: Option<String>,
+    /// What each problem is about; reports that have none say it in the words of their problems.
+    #[serde(default)]
+    problem_topics: Vec<String>,
 }
 
 impl ReportFile {
@@ -78,10 +83,15 @@ impl ReportFile {
         let mut run = read?;
         // Whom a problem is about is in its words, beside the names of instances and clocks.
         let Run { problems, fmus, clocks, .. } = &mut run;
-        for problem in problems {
-            *problem = Problem::told(problem.severity, problem.message(), fmus, clocks);
+        let Beside { histograms, problem_topics } = serde_json::from_str(text).unwrap_or_default();
+        for (place, problem) in problems.iter_mut().enumerate() {
+            let (severity, words) = (problem.severity, problem.message());
+            let topic = problem_topics.get(place).and_then(|word| words::known(word));
+            *problem = match topic {
+                Some(topic) => Problem::told_of(severity, topic, words, fmus, clocks),
+                None => Problem::told(severity, words, fmus, clocks),
+            };
         }
-        let histograms = serde_json::from_str::<OfCheckpoint>(text).ok().and_then(|own| own.histograms);
         Ok(ReportFile { run, histograms })
     }
 
@@ -137,7 +147,8 @@ impl ClockResult {
     fn distributions(&mut self) -> impl Iterator<Item = &mut Distribution> {
         let ClockResult { wakeup_latency, start_latency, start_jitter, execution, response, parts, .. } = self;
         let own = [wakeup_latency, start_latency, start_jitter, execution, response];
-        let parts = [&mut parts.preempted, &mut parts.blocked, &mut parts.set_get, &mut parts.host];
+        let parts =
+            [&mut parts.preempted, &mut parts.blocked, &mut parts.set_get, &mut parts.host, &mut parts.wakeup_machine];
         own.into_iter().chain(parts).chain(&mut self.arrival_latency)
     }
 }

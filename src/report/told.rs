@@ -1,5 +1,6 @@
-//! Problems of which only the words are known: those of `report.json`, which has no more; lines of the runner, which come
-//! through shared memory as text; warnings of the plan. This is the one place that looks into words.
+//! Problems of which only the words are known: those of `report.json`, which has their topics beside them (reports of before
+//! have no more); lines of the runner, which come through shared memory as text; warnings of the plan. This is the one place
+//! that looks into words.
 
 use super::{ClockResult, FmuResult, Kind, Problem, Severity, Subject, Topic};
 use crate::plain::plain;
@@ -8,13 +9,32 @@ impl Problem {
     /// A problem in these words, with as much of its subject and topic as they show among these instances and clocks.
     pub fn told(severity: Severity, words: impl Into<String>, fmus: &[FmuResult], clocks: &[ClockResult]) -> Problem {
         let words = words.into();
-        let offender = fmus.iter().find(|fmu| fmu.findings.iter().any(|finding| finding.message == words));
-        let (subject, topic) = match offender {
-            Some(fmu) => (Subject::Fmu(fmu.name.clone()), Topic::Offence),
-            None => (subject(&words, fmus, clocks), topic(&words)),
+        let topic = match offender(&words, fmus) {
+            Some(_) => Topic::Offence,
+            None => topic(&words),
+        };
+        Problem::told_of(severity, topic, words, fmus, clocks)
+    }
+
+    /// The same about what is known to be its topic.
+    pub(super) fn told_of(
+        severity: Severity,
+        topic: Topic,
+        words: String,
+        fmus: &[FmuResult],
+        clocks: &[ClockResult],
+    ) -> Problem {
+        let subject = match offender(&words, fmus) {
+            Some(fmu) => Subject::Fmu(fmu.name.clone()),
+            None => subject(&words, fmus, clocks),
         };
         Problem { severity, subject, kind: Kind::Told { topic, words } }
     }
+}
+
+/// Whose finding these words are.
+fn offender<'f>(words: &str, fmus: &'f [FmuResult]) -> Option<&'f FmuResult> {
+    fmus.iter().find(|fmu| fmu.findings.iter().any(|finding| finding.message == words))
 }
 
 /// Whom words begin with. Of names that begin alike, the longer one is meant.
@@ -51,7 +71,7 @@ fn topic(words: &str) -> Topic {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Broken, FailureKey, FindingResult, LimitKey, html, junit, sample};
+    use super::super::{Broken, FailureKey, FindingResult, LimitKey, ReportFile, hlog, html, json, junit, sample};
     use super::*;
 
     /// What reports sort problems by is in their words, too, so that a report that was read back sorts them alike.
@@ -141,6 +161,21 @@ mod tests {
                 Kind::StimulusBroken { words: words("drive.csv:3: no number"), effect: Broken::NotNeeded },
             ),
         ];
+        // Of names that look like what a problem is about, the report says what it is.
+        let mut named = run.clone();
+        named.fmus[1].name = "overrun_crashed".into();
+        named.problems = vec![Problem::failure(
+            Subject::Fmu("overrun_crashed".into()),
+            Kind::CallFailed {
+                function: words("fmi3GetFloat64"),
+                outcome: words("returned fmi3Error"),
+                keys: Vec::new(),
+                last_words: vec![words("called exit( (max_latency_us)")],
+            },
+        )];
+        let again = ReportFile::parse(&json(&named)).unwrap().rebuild(&hlog(&named)).unwrap();
+        assert_eq!(again.problems[0].kind.topic(), Topic::Other, "{:?}", again.problems);
+        assert!(html(&again) == html(&named) && junit(&again) == junit(&named), "the reports differ");
         let mut read = run.clone();
         for (problem, read) in run.problems.iter().zip(&mut read.problems) {
             *read = Problem::told(problem.severity, problem.message(), &run.fmus, &run.clocks);

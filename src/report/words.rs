@@ -1,6 +1,6 @@
 //! What has a fixed set of values is one word in `report.json`: written and read here, for every such type.
 
-use super::{End, Ended, FmuStatus, Severity};
+use super::{End, Ended, FmuStatus, Severity, Topic};
 use crate::fmu::description::IntervalVariability;
 use crate::plan::{Interpolation, Mode, TraceMode};
 use crate::record::board::Scheduling;
@@ -44,11 +44,15 @@ pub(super) mod word_or_null {
     }
 }
 
+/// The value of a word, if one has it.
+pub(super) fn known<T: Word>(word: &str) -> Option<T> {
+    T::ALL.iter().copied().find(|value| value.word() == word)
+}
+
 /// The value of a word; one that no value has is an error that says what it should be.
 pub(super) fn of<T: Word, E: Error>(word: &str) -> Result<T, E> {
-    let value = T::ALL.iter().copied().find(|value| value.word() == word);
     let ours = env!("CARGO_PKG_VERSION");
-    value.ok_or_else(|| E::custom(format_args!("the {} \"{word}\" is not known to vecud {ours}", T::WHAT)))
+    known(word).ok_or_else(|| E::custom(format_args!("the {} \"{word}\" is not known to vecud {ours}", T::WHAT)))
 }
 
 /// Says the words of types.
@@ -73,6 +77,8 @@ words! {
     Ended, "word on its end": Finished "finished" Running "running" CutOff "cut off";
     Scheduling, "scheduling": Fifo "fifo" Cooperative "cooperative" Virtual "virtual";
     Severity, "severity": Failure "failure" Limit "limit" Finding "finding" Warning "warning";
+    Topic, "topic": LatencyLimit "latency limit" OverrunLimit "overrun limit" ExecutionLimit "execution limit"
+        Overruns "overruns" FmuCode "FMU code" Offence "offence" Other "other";
     FmuStatus, "status": Terminated "terminated" Error "error" Fatal "fatal" Aborted "aborted" Crashed "crashed" Hung "hung"
         Running "running";
     IntervalVariability, "kind": Constant "constant" Fixed "fixed" Tunable "tunable" Changing "changing" Countdown "countdown"
