@@ -98,7 +98,14 @@ fn measure() -> Result<bool, String> {
         let (time, flow, retimed) = (start, 0, false);
         let activated =
             Note::Activated { time, release: start, woken: start, start, end, execution: inside, flow, retimed };
-        let spent = Note::Spent { jitter: Some(inside), preempted: 0, blocked: 0, set_get: 400, host: Some(inside) };
+        let spent = Note::Spent {
+            jitter: Some(inside),
+            preempted: 0,
+            blocked: 0,
+            set_get: 400,
+            host: Some(inside),
+            machine: 0,
+        };
         black_box(ring.push_pair([&activated, &spent]));
         black_box((ring.pop(), ring.pop()));
         for worst in &mut worst {

@@ -34,9 +34,14 @@ impl<'a> TaskFigures<'a> {
                 count(Metric::Execution, execution);
                 count(Metric::Response, end.saturating_sub(release));
             }
-            Note::Spent { jitter, preempted, blocked, set_get, host } => {
+            Note::Spent { jitter, preempted, blocked, set_get, host, machine } => {
                 jitter.into_iter().for_each(|jitter| count(Metric::Jitter, jitter));
-                let parts = [(Part::Preempted, preempted), (Part::Blocked, blocked), (Part::SetGet, set_get)];
+                let parts = [
+                    (Part::Preempted, preempted),
+                    (Part::Blocked, blocked),
+                    (Part::SetGet, set_get),
+                    (Part::WakeupMachine, machine),
+                ];
                 parts.into_iter().for_each(|(part, nanos)| count_part(part, nanos));
                 host.into_iter().for_each(|host| count_part(Part::Host, host));
             }

@@ -63,6 +63,8 @@ pub struct Moment {
     pub release: i64,
     /// Where its time went.
     pub parts: Parts,
+    /// Of the wake-up, the time in which partitions of the rig that are at least as urgent had the core, ns.
+    pub rig: i64,
     /// How often it waited at the gate of the preemption lock.
     pub gate_waits: u32,
     /// The activation before it had not ended at its release.
@@ -77,12 +79,13 @@ pub struct Moment {
     pub more_others: u32,
 }
 
-/// The release; the words from there to the flags are the parts of the response.
+/// The release; the words from there to the flags are durations: the parts of the response, and what the rig had of it.
 const RELEASE: usize = 4;
-const FLAGS: usize = 11;
-const BLOCKER: usize = 12;
-const MORE: usize = 13;
-const FIRST_OTHER: usize = 14;
+const RIG: usize = 11;
+const FLAGS: usize = 12;
+const BLOCKER: usize = 13;
+const MORE: usize = 14;
+const FIRST_OTHER: usize = 15;
 /// Words of a moment.
 pub const WORDS: usize = FIRST_OTHER + 2 * OTHERS;
 
@@ -109,6 +112,7 @@ impl<'a> MomentCells<'a> {
         moment.time.to_words().into_iter().enumerate().for_each(|(i, value)| set(1 + i, value));
         set(RELEASE, moment.release as u64);
         moment.parts.to_words().into_iter().enumerate().for_each(|(i, value)| set(5 + i, value));
+        set(RIG, moment.rig as u64);
         let flag = |is: bool, flag: u64| if is { flag } else { 0 };
         set(FLAGS, u64::from(moment.gate_waits) | flag(moment.follows, FOLLOWS) | flag(moment.first, IS_FIRST));
         set(BLOCKER, u64::from(moment.blocker));
@@ -156,6 +160,7 @@ impl<'a> MomentCells<'a> {
             time: Instant::from_words([1, 2, 3].map(get)),
             release: get(RELEASE) as i64,
             parts: Parts::from_words([5, 6, 7, 8, 9, 10].map(get)),
+            rig: get(RIG) as i64,
             gate_waits: flags as u32,
             follows: flags & FOLLOWS != 0,
             first: flags & IS_FIRST != 0,
@@ -178,6 +183,7 @@ mod tests {
             time: Instant::from_f64(1.25).unwrap(),
             release: 99,
             parts: Parts { wakeup: 1, gate: 2, executing: 3, preempted: 4, blocked: 5, set_get: 6 },
+            rig: 1,
             gate_waits: 3,
             follows: true,
             first: false,

@@ -19,17 +19,21 @@ pub struct PartsResult {
     /// No part of the response: what vecud itself took, from the thread's first instruction to its next sleep, setting and
     /// getting included; FMU code, waits and other partitions not.
     pub host: Distribution,
+    /// No further part of the response but of the wake-up latency: what is left of it without the time in which partitions of the
+    /// rig that are at least as urgent had the core. Empty in reports that do not have it yet.
+    #[serde(default, skip_serializing_if = "Distribution::is_empty")]
+    pub wakeup_machine: Distribution,
 }
 
 impl PartsResult {
     /// In the order of the log.
-    pub(super) fn all(&self) -> [&Distribution; 4] {
-        [&self.preempted, &self.blocked, &self.set_get, &self.host]
+    pub(super) fn all(&self) -> [&Distribution; 5] {
+        [&self.preempted, &self.blocked, &self.set_get, &self.host, &self.wakeup_machine]
     }
 
     /// Nothing was measured.
     pub(super) fn is_empty(&self) -> bool {
-        self.all().iter().all(|part| part.figures.count == 0)
+        self.all().iter().all(|part| part.is_empty())
     }
 }
 
@@ -51,7 +55,7 @@ pub struct Causes {
     /// The activations with the longest responses, the longest first.
     #[serde(serialize_with = "a_line_each")]
     pub worst_responses: Vec<Moment>,
-    /// The activations with the longest wake-ups, the longest first.
+    /// The activations with the longest wake-ups, the longest first: by what the machine had of them, where that is known.
     #[serde(serialize_with = "a_line_each")]
     pub worst_wakeups: Vec<Moment>,
     /// Activations that were still running when the next one was due: the first ones and the last ones.
@@ -91,6 +95,9 @@ pub struct Moment {
     pub blocked: u64,
     /// Setting and getting.
     pub set_get: u64,
+    /// Of the wake-up, the time in which partitions of the rig that are at least as urgent had the core; the rest is the machine's.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub wakeup_rig: u64,
     /// How often it had to wait at the gate.
     #[serde(default, skip_serializing_if = "is_default")]
     pub gate_waits: u32,
@@ -113,10 +120,16 @@ pub struct Moment {
 }
 
 impl Moment {
+    /// Of the wake-up, what neither the rig nor the activation before had.
+    pub fn wakeup_machine(&self) -> u64 {
+        self.wakeup.saturating_sub(self.wakeup_rig)
+    }
+
     /// The parts with their names, in the order of time as far as they have one.
-    pub fn parts(&self) -> [(&'static str, u64); 6] {
+    pub fn parts(&self) -> [(&'static str, u64); 7] {
         [
-            ("wake-up", self.wakeup),
+            ("machine", self.wakeup_machine()),
+            ("rig first", self.wakeup_rig),
             ("gate", self.gate),
             ("preempted", self.preempted),
             ("blocked", self.blocked),

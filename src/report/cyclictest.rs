@@ -1,6 +1,7 @@
 //! `cyclictest.json`: wake-up latencies as `cyclictest --json` (rt-tests 2.x) writes them, for the tools that read that.
 //!
-//! A clock stands where cyclictest has a thread. The keys are those of its `file_version` 1, with the colons that
+//! What cyclictest measures is the machine, so a clock's values here are the machine's part of its wake-up latencies, without the
+//! time in which more urgent partitions of the rig had the core. A clock stands where cyclictest has a thread. The keys are those of its `file_version` 1, with the colons that
 //! `"cmdline:"` and `"rt_test_version:"` have in it. Like there, values are whole microseconds, rounded down, and `avg` has
 //! two decimals. What is more: `name`, the clock. What differs: the histogram has all values (cyclictest's ends at what `-h`
 //! says) to a bucket's width, and `node` is -1, which is cyclictest's word for "not known".
@@ -88,7 +89,7 @@ struct ThreadEntry {
 
 impl ThreadEntry {
     fn of(clock: &ClockResult) -> ThreadEntry {
-        let own = &clock.wakeup_latency;
+        let own = clock.wakeup_machine();
         let mut histogram = BTreeMap::new();
         for bucket in own.buckets().iter_recorded() {
             // Within one microsecond of where a bucket ends, what is in it has that value.
@@ -150,7 +151,7 @@ mod tests {
     #[test]
     fn the_keys_are_those_of_cyclictest_in_its_order() {
         let mut run = sample(1);
-        run.clocks[0].wakeup_latency = Distribution::of([999, 1_000, 1_999, 52_000_999]);
+        run.clocks[0].parts.wakeup_machine = Distribution::of([999, 1_000, 1_999, 52_000_999]);
         let text = cyclictest(&run).unwrap();
         let json: Value = serde_json::from_str(&text).unwrap();
         let keys = [
@@ -199,6 +200,7 @@ mod tests {
     fn a_clock_that_never_ran_has_an_empty_histogram() {
         let mut run = sample(1);
         run.clocks[0].wakeup_latency = Distribution::default();
+        run.clocks[0].parts.wakeup_machine = Distribution::default();
         (run.started, run.host.kernel) = ("yesterday".into(), String::new());
         run.problems = vec![Problem::told(Severity::Limit, "late", &[], &[])];
         let json: Value = serde_json::from_str(&cyclictest(&run).unwrap()).unwrap();

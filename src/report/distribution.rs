@@ -64,6 +64,11 @@ impl Distribution {
         Histogram::of(values).into()
     }
 
+    /// Nothing was measured.
+    pub(super) fn is_empty(&self) -> bool {
+        self.figures.count == 0
+    }
+
     /// Puts in the values that the figures are of.
     pub(super) fn fill(&mut self, values: Histogram) {
         self.values = Some(values);

@@ -122,7 +122,7 @@ mod tests {
         run.clocks[0].start_jitter = Distribution::default();
         let files = hgrms(&run);
         assert!(files.iter().all(|(name, _)| is_hgrm(name)));
-        assert_eq!(files.len(), 9 * run.clocks.len() - 1);
+        assert_eq!(files.len(), 10 * run.clocks.len() - 1);
         assert!(files.iter().any(|(name, _)| name == "ecu.task_10ms.wakeup_latency.hgrm"));
         run.clocks[0].arrival_latency = Some(Distribution::of([7]));
         let files = hgrms(&run);
@@ -137,7 +137,7 @@ mod tests {
             (clock.fmu, clock.clock) = ("..".into(), name.into());
         }
         let names: HashSet<String> = hgrms(&run).into_iter().map(|(name, _)| name).collect();
-        assert_eq!(names.len(), 27);
+        assert_eq!(names.len(), 30);
         assert!(names.iter().all(|name| !name.contains('/') && !name.starts_with('.') && name.len() <= LONGEST_NAME));
     }
 }

@@ -172,10 +172,10 @@ fn machine(cpu: usize, away: &[Away]) -> String {
 /// What late wake-ups coincide with; those that coincide with nothing go to `away`.
 fn wakeups(run: &Run, clock: &ClockResult, hints: &mut Vec<String>, away: &mut BTreeMap<usize, Vec<Away>>) {
     let all = clock.causes.worst_wakeups.len();
-    let typical = clock.wakeup_latency.quantile(0.5);
-    let late: Vec<&Moment> =
-        clock.causes.worst_wakeups.iter().filter(|m| m.wakeup >= NOTABLE.max(typical.saturating_mul(TIMES))).collect();
-    let longest = |moments: &[&Moment]| moments.iter().map(|moment| moment.wakeup).max().unwrap_or(0);
+    let typical = clock.wakeup_machine().quantile(0.5);
+    let least = NOTABLE.max(typical.saturating_mul(TIMES));
+    let late: Vec<&Moment> = clock.causes.worst_wakeups.iter().filter(|m| m.wakeup_machine() >= least).collect();
+    let longest = |moments: &[&Moment]| moments.iter().map(|moment| moment.wakeup_machine()).max().unwrap_or(0);
     let (own, rest): (Vec<&Moment>, Vec<&Moment>) = late.into_iter().partition(|moment| moment.follows);
     if !own.is_empty() {
         hints.push(format!(
@@ -188,7 +188,7 @@ fn wakeups(run: &Run, clock: &ClockResult, hints: &mut Vec<String>, away: &mut B
     let (mut by_clock, mut machine) = (BTreeMap::<&str, Vec<&Moment>>::new(), Vec::new());
     for moment in rest {
         let mut ran = moment.others.iter().filter(|other| !other.under_way);
-        match ran.clone().map(|other| other.overlap).sum::<u64>() >= moment.wakeup / 2 {
+        match moment.wakeup_rig == 0 && ran.clone().map(|other| other.overlap).sum::<u64>() >= moment.wakeup / 2 {
             true => by_clock.entry(&ran.next().expect("they ran").clock).or_default().push(moment),
             false => machine.push(moment),
         }

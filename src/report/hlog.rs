@@ -106,7 +106,7 @@ mod tests {
         }
         assert_eq!(
             lines,
-            9 * run.clocks.len() - 1 + run.fmus.iter().filter(|fmu| fmu.lock.hold.count() > 0).count() * 2
+            10 * run.clocks.len() - 1 + run.fmus.iter().filter(|fmu| fmu.lock.hold.count() > 0).count() * 2
         );
     }
 

@@ -92,7 +92,7 @@ pub fn exit_code(run: &Run) -> u8 {
 }
 
 /// What is measured of each clock, in the words of `report.json`.
-const METRICS: [&str; 10] = [
+const METRICS: [&str; 11] = [
     "wakeup_latency",
     "start_latency",
     "start_jitter",
@@ -102,6 +102,7 @@ const METRICS: [&str; 10] = [
     "blocked",
     "set_get",
     "host",
+    "wakeup_machine",
     "arrival_latency",
 ];
 

@@ -311,6 +311,16 @@ pub struct ClockResult {
     pub causes: Causes,
 }
 
+impl ClockResult {
+    /// What the machine had of the wake-up latencies: all of them in a run that did not tell it from what the rig had.
+    pub fn wakeup_machine(&self) -> &Distribution {
+        match self.parts.wakeup_machine.is_empty() {
+            true => &self.wakeup_latency,
+            false => &self.parts.wakeup_machine,
+        }
+    }
+}
+
 /// The longest values of a clock in each interval of the run, ns, to a bucket's width; `None`: it had none there. In `report.json`
 /// as it is here.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -103,7 +103,7 @@ fn clock(
     activations: u64,
     work: u64,
 ) -> ClockResult {
-    let mut values = [const { Vec::new() }; 9];
+    let mut values = [const { Vec::new() }; 10];
     for _ in 0..activations {
         let wakeup = random.latency(2_400, 1_200);
         let start = wakeup + random.latency(350, 120) + u64::from(89 - fifo) * random.latency(100, 900);
@@ -111,9 +111,8 @@ fn clock(
         let jitter = start.abs_diff(values[1].last().copied().unwrap_or(start));
         let response = start + execution + random.latency(200, 300);
         let set_get = execution / 16;
-        for (list, value) in values.iter_mut().zip([wakeup, start, jitter, execution, response, 0, 0, set_get, 300]) {
-            list.push(value);
-        }
+        let all = [wakeup, start, jitter, execution, response, 0, 0, set_get, 300, wakeup];
+        values.iter_mut().zip(all).for_each(|(list, value)| list.push(value));
     }
     let longest = |values: &[u64]| -> Vec<Option<u64>> {
         let interval = |i: usize| &values[values.len() * i / 100..values.len() * (i + 1) / 100];
@@ -121,9 +120,19 @@ fn clock(
     };
     let over_time = OverTime { interval_s: 0.1, start_latency: longest(&values[1]), response: longest(&values[4]) };
     let causes = causes(&values[4], work / 16);
-    let [wakeup_latency, start_latency, start_jitter, execution, response, preempted, blocked, set_get, host] =
-        values.map(Distribution::of);
-    let parts = PartsResult { preempted, blocked, set_get, host };
+    let [
+        wakeup_latency,
+        start_latency,
+        start_jitter,
+        execution,
+        response,
+        preempted,
+        blocked,
+        set_get,
+        host,
+        wakeup_machine,
+    ] = values.map(Distribution::of);
+    let parts = PartsResult { preempted, blocked, set_get, host, wakeup_machine };
     ClockResult {
         fmu: fmu.into(),
         clock: clock.into(),

@@ -68,7 +68,7 @@ fn measured_of(clock: &ClockResult) -> MeasuredClock {
         activations: clock.activations,
         execution: clock.execution.figures.max,
         lock: clock.schedulability.longest_lock,
-        wakeup: clock.wakeup_latency.figures.max,
+        wakeup: clock.wakeup_machine().figures.max,
         interval_s: clock.interval_s,
         shortest_interval: clock.schedulability.shortest_interval,
     }

@@ -119,6 +119,8 @@ pub struct Ended {
     pub release: i64,
     /// The thread's first instruction after its sleep, on the same clock, ns.
     pub woken: i64,
+    /// Of the time between these two, what belonged to partitions that are at least as urgent, ns.
+    pub rig: i64,
     /// The first FMI call, on the same clock, ns.
     pub start: i64,
     /// The end of the last get, on the same clock, ns.
@@ -132,6 +134,11 @@ pub struct Ended {
 impl Ended {
     fn wakeup(&self) -> i64 {
         (self.woken - self.release).max(0)
+    }
+
+    /// What is left of the wake-up without the rig's part of it, ns.
+    pub fn machine(&self) -> i64 {
+        self.wakeup() - self.rig
     }
 
     fn gate(&self) -> i64 {
@@ -226,13 +233,13 @@ impl Measure {
         self.host = (ended.gate_waits == 0).then_some(Host { before, ended: over, executed });
         let follows = self.last.as_ref().is_some_and(|last| last.ended.end > ended.release);
         let blocker = if blocked > 0 { host.member().blocker() } else { 0 };
-        let (wakeup, response, at_start) = (ended.wakeup(), ended.response(), ended.release <= world.start().0);
+        let (machine, response, at_start) = (ended.machine(), ended.response(), ended.release <= world.start().0);
         self.last = Some(Last { ended, blocker, follows, first: self.fresh });
         if self.worst[By::Response as usize].takes(response) {
             self.remember(world, By::Response, response);
         }
-        if self.worst[By::Wakeup as usize].takes(wakeup) {
-            self.remember(world, By::Wakeup, wakeup);
+        if self.worst[By::Wakeup as usize].takes(machine) {
+            self.remember(world, By::Wakeup, machine);
         }
         // Whose first activation is not that of the start has slept by now, and makes no other call from then on.
         if std::mem::take(&mut self.fresh) && at_start {
@@ -264,6 +271,12 @@ impl Measure {
             let others = executed.load(Relaxed) - host.executed;
             self.host_before = Some(host.before + since - others);
         }
+    }
+
+    /// A release was left out when it was so late; that much of the time belonged to partitions that are at least as urgent, ns.
+    #[cold]
+    pub fn skipped(&self, late: i64, rig: i64) {
+        self.cells.histogram(Part::WakeupMachine).count(late - rig);
     }
 
     /// So many releases, from this one on, found the activation before them still running; the first was seen so late.
@@ -303,6 +316,7 @@ impl Last {
             time: self.ended.time,
             release: self.ended.release,
             parts: self.ended.parts(),
+            rig: self.ended.rig,
             gate_waits: self.ended.gate_waits,
             follows: self.follows,
             first: self.first,

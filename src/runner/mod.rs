@@ -19,6 +19,7 @@ mod intervals;
 mod job;
 mod measure;
 mod needed;
+mod occupied;
 mod printed;
 mod privileges;
 mod process;

@@ -309,6 +309,7 @@ impl PartitionThread {
             };
             woken = at;
         }
+        let rig = own.of_wakeup(release, woken);
         // The instance may have failed, or the run been stopped, while this one waited. It is taken off the timeline whatever
         // happens, so it still runs if the state is saved.
         let stopped = instance.failed.load(SeqCst) || (world.ending() == Ending::Discard && !world.saves);
@@ -336,6 +337,7 @@ impl PartitionThread {
         let within = watch.within(world, end - start);
         let execution = within.execution;
         core.executed.fetch_add(execution, Relaxed);
+        core.occupied.note(awake.since, end, own.plan.fifo.get());
         leave(own, host);
         if !self.activation.computed() {
             return Some(discarded(own));
@@ -348,14 +350,13 @@ impl PartitionThread {
             retimed(own, due);
         }
         let (jitter, (preempted, blocked, set_get)) = (marks.jitter(own, release, start), within.parts());
-        let host_before = self.measure.as_mut().and_then(|measure| {
-            let time = due.time;
-            measure.note(world, host, Ended { time, release, woken, start, end, within, gate_waits })
-        });
+        let ended = Ended { time: due.time, release, woken, rig, start, end, within, gate_waits };
+        let machine = ended.machine();
+        let host_before = self.measure.as_mut().and_then(|measure| measure.note(world, host, ended));
         let (time, flow, retimed) = (next.nanos, due.dispatched.map_or(0, |at| at.0 as u64), due.retimed);
         own.note(
             &Note::Activated { time, release, woken, start, end, execution, flow, retimed },
-            &Note::Spent { jitter, preempted, blocked, set_get, host: host_before },
+            &Note::Spent { jitter, preempted, blocked, set_get, host: host_before, machine },
         );
         cells.count(TaskWord::Activations, 1);
         if result.is_ok() && !self.activation.sample(world, host, end as u64, due) {

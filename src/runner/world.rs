@@ -22,6 +22,7 @@ use super::cables::Cables;
 use super::cooperative::Turns;
 use super::horizon::Horizon;
 use super::job::Job;
+use super::occupied::Occupied;
 use super::privileges::Granted;
 use super::site::Site;
 use super::{values, visibility};
@@ -217,6 +218,8 @@ pub struct CoreState {
     pub pending: Vec<AtomicU64>,
     /// Time that partitions have executed here, ns.
     pub executed: AtomicI64,
+    /// When they did, of late.
+    pub occupied: Occupied,
 }
 
 impl World {
@@ -297,6 +300,7 @@ impl World {
                 pending: (0..tasks.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
                 tasks,
                 executed: AtomicI64::new(0),
+                occupied: Occupied::new(),
             })
             .collect();
         Ok(World {

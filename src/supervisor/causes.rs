@@ -11,9 +11,14 @@ use std::sync::atomic::Ordering::SeqCst;
 /// The histograms that only this part has.
 pub fn parts(board: Board, task: TaskId) -> PartsResult {
     let Some(cells) = board.causes(task) else { return PartsResult::default() };
-    let [preempted, blocked, set_get, host] =
-        [Part::Preempted, Part::Blocked, Part::SetGet, Part::Host].map(|part| cells.histogram(part).read().into());
-    PartsResult { preempted, blocked, set_get, host }
+    let read = |part| cells.histogram(part).read().into();
+    PartsResult {
+        preempted: read(Part::Preempted),
+        blocked: read(Part::Blocked),
+        set_get: read(Part::SetGet),
+        host: read(Part::Host),
+        wakeup_machine: read(Part::WakeupMachine),
+    }
 }
 
 /// Everything else.
@@ -26,7 +31,7 @@ pub fn causes(plan: &Plan, board: Board, task: TaskId) -> Causes {
         let all = (0..WORST).filter_map(|place| cells.worst(by, place).read(plan.tasks.len()));
         let mut all: Vec<Moment> = all.map(|moment| names.moment(&moment)).collect();
         all.sort_by_key(|moment| {
-            let key = if by == By::Wakeup { moment.wakeup } else { moment.response };
+            let key = if by == By::Wakeup { moment.wakeup_machine() } else { moment.response };
             (std::cmp::Reverse(key), moment.release_monotonic_ns)
         });
         all
@@ -113,6 +118,7 @@ impl Names<'_> {
             preempted,
             blocked,
             set_get,
+            wakeup_rig: moment.rig.clamp(0, moment.parts.wakeup.max(0)) as u64,
             gate_waits: moment.gate_waits,
             follows: moment.follows,
             first: moment.first,

@@ -329,8 +329,8 @@ impl Possible {
                 target.0 < self.tasks && time(own) && at(&[when])
             }
             Note::Skipped { time: own, release, at: when } => time(own) && at(&[release, when]),
-            Note::Spent { jitter, preempted, blocked, set_get, host } => {
-                short(&[preempted, blocked, set_get, jitter.unwrap_or(0), host.unwrap_or(0)])
+            Note::Spent { jitter, preempted, blocked, set_get, host, machine } => {
+                short(&[preempted, blocked, set_get, machine, jitter.unwrap_or(0), host.unwrap_or(0)])
             }
         }
     }

@@ -34,7 +34,14 @@ fn is_sound(run: &Outcome) {
         for part in ["preempted", "blocked", "set_get"] {
             assert_eq!(number(&clock["parts"][part], "count"), activations, "{part} of {name}");
         }
-        for (worst, by) in [("worst_responses", "response"), ("worst_wakeups", "wakeup")] {
+        let (wakeup, machine) = (&clock["wakeup_latency"], &clock["parts"]["wakeup_machine"]);
+        assert_eq!(machine["count"], wakeup["count"], "each wake-up of {name} has a part of the machine's");
+        assert!(number(machine, "max") <= number(wakeup, "max"), "{name}: {machine} of {wakeup}");
+        for (worst, metric) in [("worst_responses", &clock["response"]), ("worst_wakeups", machine)] {
+            let key = |moment: &Value| match worst {
+                "worst_responses" => number(moment, "response"),
+                _ => number(moment, "wakeup") - moment.get("wakeup_rig").map_or(0, |rig| rig.as_u64().unwrap()),
+            };
             let moments = list(clock, worst);
             assert_eq!(moments.len() as u64, activations.min(10), "{worst} of {name}");
             for moment in moments {
@@ -42,9 +49,8 @@ fn is_sound(run: &Outcome) {
                 assert_eq!(sum, number(moment, "response"), "the parts of {moment}");
                 seen += 1;
             }
-            let keys: Vec<u64> = moments.iter().map(|moment| number(moment, by)).collect();
+            let keys: Vec<u64> = moments.iter().map(key).collect();
             assert!(keys.windows(2).all(|pair| pair[0] >= pair[1]), "{worst} of {name}: {keys:?}");
-            let metric = &clock[if by == "response" { "response" } else { "wakeup_latency" }];
             // A release that was skipped is no activation.
             if skipped == 0 {
                 assert_eq!(keys[0], number(metric, "max"), "{worst} of {name}");
@@ -108,6 +114,24 @@ fn time_of_more_urgent_clocks_is_preemption() {
         );
         // Nobody is more urgent than fast.
         assert_eq!(number(&run.clock("a", "fast")["parts"]["preempted"], "max"), 0);
+    });
+}
+
+#[test]
+fn a_wakeup_after_more_urgent_clocks_is_the_rigs_and_not_the_machines() {
+    real_time("a_wakeup_after_more_urgent_clocks_is_the_rigs_and_not_the_machines", || {
+        // Each release of slow is one of fast as well, which has the core first.
+        let run = Rig::new("stop_time = 1").tracer("a", "fast_burn_us = 500, slow_burn_us = 100").run().exits(0);
+        is_sound(&run);
+        let slow = run.clock("a", "slow");
+        let median = |histogram: &Value| number(histogram, "p50");
+        let (wakeup, machine) = (median(&slow["wakeup_latency"]), median(&slow["parts"]["wakeup_machine"]));
+        assert!(wakeup >= 500_000 && machine < 300_000, "{machine} of {wakeup}: {slow}");
+        let late: Vec<_> = list(&slow, "worst_responses").iter().map(|moment| number(moment, "wakeup_rig")).collect();
+        assert!(late.iter().all(|rig| *rig >= 500_000), "{late:?}");
+        // Nobody is more urgent than fast.
+        let fast = run.clock("a", "fast");
+        assert_eq!(median(&fast["parts"]["wakeup_machine"]), median(&fast["wakeup_latency"]), "{fast}");
     });
 }
 

@@ -26,6 +26,8 @@ pub enum Part {
     SetGet,
     /// From the first instruction after a sleep to the next sleep, but for FMU code, waits and other partitions.
     Host,
+    /// What is left of the wake-up without the time in which partitions of the rig that are at least as urgent had the core.
+    WakeupMachine,
     /// Number of them; keep last.
     Count,
 }
@@ -36,7 +38,7 @@ pub enum Part {
 pub enum By {
     /// Release → last get done.
     Response,
-    /// Release → first instruction after the sleep.
+    /// Release → first instruction after the sleep, without the rig's part of that time.
     Wakeup,
     /// Number of them; keep last.
     Count,
@@ -216,6 +218,7 @@ mod tests {
                 time: Instant::ZERO,
                 release: number as i64,
                 parts: Parts::default(),
+                rig: 0,
                 gate_waits: 0,
                 follows: false,
                 first: false,

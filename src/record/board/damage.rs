@@ -335,6 +335,7 @@ const PARTS: [(Part, &str); Part::Count as usize] = [
     (Part::Blocked, "time blocked"),
     (Part::SetGet, "time in set and get"),
     (Part::Host, "the host's own time"),
+    (Part::WakeupMachine, "the machine's part of wake-up latencies"),
 ];
 
 #[cfg(test)]

@@ -98,6 +98,8 @@ pub enum Note {
         set_get: i64,
         /// The host's own time of the activation *before* it, which was known when its thread went to sleep.
         host: Option<i64>,
+        /// What is left of the wake-up without the time in which partitions of the rig that are at least as urgent had the core.
+        machine: i64,
     },
 }
 
@@ -124,10 +126,11 @@ impl Note {
             }
             Note::Armed { target, time, at, flow } => [5, target.0 as u64, time as u64, at as u64, flow, 0, 0, 0],
             Note::Skipped { time, release, at } => [6, time as u64, release as u64, at as u64, 0, 0, 0, 0],
-            Note::Spent { jitter, preempted, blocked, set_get, host } => {
+            Note::Spent { jitter, preempted, blocked, set_get, host, machine } => {
                 let [known, other] = [jitter, host].map(|part| flag(part.is_some()));
                 let [jitter, host] = [jitter, host].map(|part| part.unwrap_or(0) as u64);
-                [7 | known | other << 1, jitter, preempted as u64, blocked as u64, set_get as u64, host, 0, 0]
+                let [preempted, blocked, set_get, machine] = [preempted, blocked, set_get, machine].map(|ns| ns as u64);
+                [7 | known | other << 1, jitter, preempted, blocked, set_get, host, machine, 0]
             }
         }
     }
@@ -171,6 +174,7 @@ impl Note {
                 blocked: ct,
                 set_get: dt,
                 host: (head & FLAG << 1 != 0).then_some(et),
+                machine: ft,
             },
             _ => return None,
         })
@@ -199,8 +203,8 @@ mod tests {
             Note::Ticked { output: 9, target: TaskId(7), taken: true, time: -5, at: 4, flow: 3 },
             Note::Armed { target: TaskId(7), time: 5, at: -4, flow: 3 },
             Note::Skipped { time: 1, release: -2, at: 3 },
-            Note::Spent { jitter: Some(1), preempted: 2, blocked: 3, set_get: 4, host: None },
-            Note::Spent { jitter: None, preempted: 2, blocked: 3, set_get: 4, host: Some(i64::MAX) },
+            Note::Spent { jitter: Some(1), preempted: 2, blocked: 3, set_get: 4, host: None, machine: 5 },
+            Note::Spent { jitter: None, preempted: 2, blocked: 3, set_get: 4, host: Some(i64::MAX), machine: i64::MIN },
         ];
         for note in all {
             assert_eq!(Note::from_words(note.to_words()), Some(note));

@@ -69,12 +69,12 @@ fn durations(run: &Run, clocks: &[&ClockResult]) -> String {
     let mut out = String::from("<h4>Times</h4>\n<p>Microseconds. p99 means that 99 of 100 values were at most ");
     out += "that long, p99.9 means 999 of 1,000.";
     if real_time {
-        out += " “Of interval” sets the longest response against the interval of the clock: beyond 100 % the next \
+        out += " “With rig” adds what ran first. “Of interval” sets the longest response against the interval of the clock: beyond 100 % the next \
                 activation was already due.";
     }
     out += "</p>\n<div class=\"scroll\"><table>\n<thead>\n<tr><th></th>";
     if real_time {
-        out += "<th colspan=\"4\" class=\"group\">Wake-up latency</th><th colspan=\"3\" class=\"group\">Start latency</th>";
+        out += "<th colspan=\"4\" class=\"group\">Wake-up, machine</th><th class=\"group\">with rig</th><th colspan=\"3\" class=\"group\">Start latency</th>";
     }
     out += "<th colspan=\"2\" class=\"group\">Execution</th>";
     out += if real_time { "<th colspan=\"2\" class=\"group\">Response</th></tr>\n" } else { "</tr>\n" };
@@ -84,7 +84,7 @@ fn durations(run: &Run, clocks: &[&ClockResult]) -> String {
         cells.map(|(i, n)| format!("<th class=\"n{}\">{n}</th>", if i == 0 { " first" } else { "" })).collect()
     };
     if real_time {
-        out += &(head(&["p50", "p99", "p99.9", "max"]) + &head(&["p50", "p99.9", "max"]));
+        out += &(head(&["p50", "p99", "p99.9", "max"]) + &head(&["max"]) + &head(&["p50", "p99.9", "max"]));
     }
     out += &head(&["p50", "max"]);
     out += &if real_time { head(&["max", "of interval"]) } else { String::new() };
@@ -92,7 +92,8 @@ fn durations(run: &Run, clocks: &[&ClockResult]) -> String {
     for clock in clocks {
         out += &format!("<tr><th scope=\"row\">{}</th>", breakable(&clock.clock));
         if real_time {
-            out += &cells(&clock.wakeup_latency, &[0.5, 0.99, 0.999], None);
+            out += &cells(clock.wakeup_machine(), &[0.5, 0.99, 0.999], None);
+            out += &cells(&clock.wakeup_latency, &[], None);
             out += &cells(&clock.start_latency, &[0.5, 0.999], clock.max_latency);
         }
         out += &cells(&clock.execution, &[0.5], None);
@@ -176,6 +177,9 @@ fn detail(clock: &ClockResult, mode: Mode, many: bool, drawn: bool) -> String {
         ],
         Mode::Virtual => vec![("Execution", &clock.execution)],
     };
+    if mode == Mode::RealTime && clock.wakeup_machine().figures != clock.wakeup_latency.figures {
+        rows.insert(1, ("of it the machine", clock.wakeup_machine()));
+    }
     if let Some(latency) = &clock.arrival_latency {
         rows.insert(0, ("Arrival latency", latency));
     }
@@ -240,8 +244,9 @@ fn drawings(clock: &ClockResult, mode: Mode) -> String {
     }
     let latency = pair(
         "How late it started",
-        "From the release to the wake-up of the thread, and to the first FMI call.",
-        [("wake-up", &clock.wakeup_latency, None), ("start", &clock.start_latency, clock.max_latency)],
+        "From the release to the wake-up of the thread, without what more urgent partitions had of it (machine), and to the \
+         first FMI call.",
+        [("machine", clock.wakeup_machine(), None), ("start", &clock.start_latency, clock.max_latency)],
     );
     let duration = pair(
         "How long it took",

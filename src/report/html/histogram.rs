@@ -1,69 +1,65 @@
 //! The step histogram that real-time people know from OSADL: latency to the right, number of values upwards,
 //! logarithmic, so that a single outlier is as visible as a million good ones.
+//!
+//! Nothing lies beyond the axis. Where a linear one would leave too little of its width to what is usual of some line, because
+//! an outlier is many times longer, it is logarithmic, too.
 
 use super::escape;
 use super::figure::{Drawing, Series};
-use super::svg::{Frame, Scale, class, count_ticks, duration_ticks, marker};
+use super::svg::{Frame, Scale, class, count_ticks, duration_ticks, log_duration_ticks, marker};
 use crate::record::histogram::Histogram;
-use crate::report::format::{duration, plural, short_duration};
+use crate::report::format::{plural, short_duration};
 
-/// A step is at least that wide in the drawing.
-const STEP: f64 = 4.9;
-/// The axis shows everything up to this multiple of what is usual; beyond it, only the usual.
+/// A step is about that wide in the drawing: on a linear axis, on a logarithmic one, where far more of them have values.
+const STEP: [f64; 2] = [4.9, 8.5];
+/// A linear axis reaches at most to this multiple of what is usual.
 const OUTLIER: f64 = 6.0;
-/// A limit is drawn when the axis becomes at most this much longer by it.
-const NEAR: f64 = 2.5;
+/// A limit is drawn when the axis becomes at most this much longer by it: a linear one, a logarithmic one.
+const NEAR: [f64; 2] = [2.5, 20.0];
+/// Where a logarithmic axis begins at the least, ns.
+const SHORTEST: f64 = 100.0;
 
 /// Draws the step histogram.
 pub fn histogram(series: &[Series], frame: Frame) -> Drawing {
-    let bins = Bins::for_series(series, frame);
-    let counts: Vec<Vec<u64>> = series.iter().map(|series| bins.counts(series.histogram)).collect();
+    let axis = Axis::of(series, frame);
+    let counts: Vec<Vec<u64>> = series.iter().map(|series| axis.counts(series.histogram)).collect();
     let highest = counts.iter().flatten().copied().max().unwrap_or(0).max(1);
     let top = 10f64.powf((highest as f64 * 1.3).log10().ceil());
-    let (xs, ys) = (Scale::Linear { max: bins.end() as f64 }, Scale::Log { min: 0.6, max: top });
+    let ys = Scale::Log { min: 0.6, max: top };
 
-    let x_ticks: Vec<_> = duration_ticks(bins.end() as f64, frame.labels, xs)
-        .into_iter()
-        .map(|(share, label)| (share, label, String::new()))
-        .collect();
+    let x_ticks: Vec<_> =
+        axis.ticks(frame.labels).into_iter().map(|(share, label)| (share, label, String::new())).collect();
     let most = ((frame.height - frame.top - frame.bottom) / 26.0) as usize;
     let mut out = frame.x_axis(&x_ticks);
     out += &frame.y_axis(&count_ticks(top, ys, most), "number of values");
     let mut notes = Vec::new();
-    limits(series, &bins, frame, xs, &mut out, &mut notes);
+    limits(series, &axis, frame, &mut out, &mut notes);
     for (series, counts) in series.iter().zip(&counts) {
-        let path = steps(counts, &bins, frame, xs, ys);
+        let path = steps(counts, &axis, frame, ys);
         let (name, class) = (escape(&series.name), class(series.style));
         out += &format!("<path class=\"line {class}\" d=\"{path}\"><title>{name}</title></path>\n");
     }
     for (series, counts) in series.iter().zip(&counts) {
-        // The mark is at the maximum; when that is beyond the axis, at the edge.
-        let last = counts.iter().rposition(|&count| count > 0);
-        let (value, count) = match last {
-            Some(bin) if bins.beyond(series.histogram) == 0 => ((bin as f64 + 0.5) * bins.width as f64, counts[bin]),
-            _ => (bins.end() as f64, 0),
-        };
-        out += &marker(series.style, frame.x(xs.share(value)), frame.y(ys.share(count as f64)));
+        let count = counts.iter().rfind(|count| **count > 0).copied().unwrap_or(0);
+        let (x, y) = (axis.scale.share(series.histogram.max() as f64), ys.share(count as f64));
+        out += &marker(series.style, frame.x(x), frame.y(y));
     }
-    let beyond: u64 = series.iter().map(|series| bins.beyond(series.histogram)).sum();
-    if beyond > 0 {
-        let max = series.iter().map(|series| series.histogram.max()).max().unwrap_or(0);
-        let text = format!("{} beyond {}, up to {}", plural(beyond, "value"), duration(bins.end()), duration(max));
+    if matches!(axis.scale, Scale::Log { .. }) {
         let (x, y) = (frame.x(1.0), frame.top - 11.0);
-        out += &format!("<text class=\"end strong\" x=\"{x:.1}\" y=\"{y:.1}\">{text} →</text>\n");
+        out += &format!("<text class=\"end dim\" x=\"{x:.1}\" y=\"{y:.1}\">logarithmic to the right</text>\n");
     }
     let label = format!("Step histogram of {}", plural(series.len() as u64, "line"));
     Drawing { svg: frame.svg(&label, &out), notes }
 }
 
 /// Lines at the limits that the axis reaches, sentences about those that it does not.
-fn limits(series: &[Series], bins: &Bins, frame: Frame, xs: Scale, out: &mut String, notes: &mut Vec<String>) {
+fn limits(series: &[Series], axis: &Axis, frame: Frame, out: &mut String, notes: &mut Vec<String>) {
     let mut limits: Vec<u64> = series.iter().filter_map(|series| series.limit).collect();
     limits.sort_unstable();
     limits.dedup();
-    let (inside, outside): (Vec<u64>, Vec<u64>) = limits.into_iter().partition(|&limit| limit < bins.end());
+    let (inside, outside): (Vec<u64>, Vec<u64>) = limits.into_iter().partition(|limit| *limit < axis.end());
     for (i, limit) in inside.iter().enumerate() {
-        let (x, top, bottom) = (frame.x(xs.share(*limit as f64)), frame.y(1.0), frame.y(0.0));
+        let (x, top, bottom) = (frame.x(axis.scale.share(*limit as f64)), frame.y(1.0), frame.y(0.0));
         *out += &format!("<path class=\"limit\" d=\"M{x:.1} {top:.1}V{bottom:.1}\"/>\n");
         let (anchor, x) = if x > frame.x(0.8) { ("end", x - 6.0) } else { ("start", x + 6.0) };
         let y = top + 13.0 + 15.0 * (i % 4) as f64;
@@ -77,69 +73,92 @@ fn limits(series: &[Series], bins: &Bins, frame: Frame, xs: Scale, out: &mut Str
     }
 }
 
-/// Equal steps along the axis. Their width is a power of two, like that of the recorded buckets, so that each bucket
-/// falls into exactly one step.
-struct Bins {
-    width: u64,
-    number: u64,
+/// Steps along the axis, about equally wide in the drawing. They begin where recorded buckets do, so that each bucket falls
+/// into exactly one step.
+struct Axis {
+    scale: Scale,
+    /// Where each step begins, then where the last one ends, ns.
+    edges: Vec<u64>,
 }
 
-impl Bins {
-    fn for_series(series: &[Series], frame: Frame) -> Bins {
-        let max = series.iter().map(|series| series.histogram.max()).max().unwrap_or(0) as f64;
-        let usual = series.iter().map(|series| usual(series.histogram)).max().unwrap_or(0) as f64;
-        let shown = if max <= usual * OUTLIER { max } else { usual * 2.0 };
-        // A limit that is near belongs into the picture.
+impl Axis {
+    fn of(series: &[Series], frame: Frame) -> Axis {
+        let counted = || series.iter().map(|series| series.histogram).filter(|own| own.count() > 0);
+        let max = counted().map(|own| own.max()).max().unwrap_or(0) as f64;
+        let usual = counted().map(|own| own.quantile(0.99)).min().unwrap_or(0) as f64;
         let limit = series.iter().filter_map(|series| series.limit).max().unwrap_or(0) as f64;
-        let shown = if limit <= shown * NEAR { shown.max(limit * 1.06) } else { shown };
-        let shown = (shown as u64).clamp(1000, 1 << 60) + 1;
+        // A limit that is near belongs into the picture.
+        let shown = |near: f64| if limit <= max * near { max.max(limit * 1.06) } else { max };
+        let steps = STEP.map(|step| frame.width / step);
+        match max <= usual * OUTLIER {
+            true => Axis::linear(shown(NEAR[0]), steps[0]),
+            false => {
+                let min = counted().map(|own| own.min()).min().unwrap_or(0) as f64;
+                Axis::logarithmic(min.max(SHORTEST), shown(NEAR[1]), steps[1], counted().next())
+            }
+        }
+    }
+
+    /// Up to `max`. The width of a step is a power of two, like that of the buckets.
+    fn linear(max: f64, most: f64) -> Axis {
+        let shown = (max as u64).clamp(1000, 1 << 60) + 1;
         let mut width = 1;
-        let most = (frame.width / STEP) as u64;
-        while shown / width >= most {
+        while (shown / width) as f64 >= most {
             width *= 2;
         }
-        Bins { width, number: shown.div_ceil(width) }
+        let edges: Vec<u64> = (0..=shown.div_ceil(width)).map(|step| step * width).collect();
+        Axis { scale: Scale::Linear { max: *edges.last().expect("there are some") as f64 }, edges }
+    }
+
+    /// From `min`, or a little less, to `max`. What is below lies in the first step.
+    fn logarithmic(min: f64, max: f64, steps: f64, buckets: Option<&Histogram>) -> Axis {
+        // At 1, 2 or 5 times a power of ten.
+        let power = 10f64.powf(min.log10().floor());
+        let begin = [5.0, 2.0, 1.0].map(|n| n * power).into_iter().find(|at| *at <= min).unwrap_or(power);
+        let end = max.max(begin * 10.0) * 1.05;
+        let ratio = (end / begin).ln() / steps;
+        let edge = |step: usize| (begin * (ratio * step as f64).exp()) as u64;
+        let aligned = |edge: u64| buckets.map_or(edge, |own| own.buckets().lowest_equivalent(edge));
+        let mut edges: Vec<u64> = (0..=steps as usize).map(|step| aligned(edge(step))).collect();
+        edges.push((end as u64).saturating_add(1));
+        edges.dedup();
+        Axis { scale: Scale::Log { min: begin, max: end }, edges }
     }
 
     fn end(&self) -> u64 {
-        self.width * self.number
+        *self.edges.last().expect("there are some")
+    }
+
+    fn ticks(&self, most: usize) -> Vec<(f64, String)> {
+        match self.scale {
+            Scale::Linear { max } => duration_ticks(max, most, self.scale),
+            Scale::Log { min, max } => log_duration_ticks(min, max, most),
+        }
     }
 
     fn counts(&self, histogram: &Histogram) -> Vec<u64> {
-        let mut counts = vec![0; self.number as usize];
+        let last = self.edges.len() - 2;
+        let mut counts = vec![0; last + 1];
         for bucket in histogram.buckets().iter_recorded() {
             let value = bucket.value_iterated_to().min(histogram.max());
-            if let Some(count) = counts.get_mut((value / self.width) as usize) {
-                *count += bucket.count_at_value();
-            }
+            let step = self.edges.partition_point(|edge| *edge <= value).saturating_sub(1);
+            counts[step.min(last)] += bucket.count_at_value();
         }
         counts
-    }
-
-    fn beyond(&self, histogram: &Histogram) -> u64 {
-        histogram.count() - self.counts(histogram).iter().sum::<u64>()
-    }
-}
-
-/// Where all but the few longest values lie.
-fn usual(histogram: &Histogram) -> u64 {
-    match histogram.count() {
-        count if count < 20 => histogram.max(),
-        count => histogram.quantile((1.0 - 1.5 / count as f64).min(0.999)),
     }
 }
 
 /// The outline of the steps. Where nothing was counted there is no line, so that the tails stay readable.
-fn steps(counts: &[u64], bins: &Bins, frame: Frame, xs: Scale, ys: Scale) -> String {
-    let x = |bin: usize| frame.x(xs.share(bin as f64 * bins.width as f64));
+fn steps(counts: &[u64], axis: &Axis, frame: Frame, ys: Scale) -> String {
+    let x = |step: usize| frame.x(axis.scale.share(axis.edges[step] as f64));
     let y = |count: u64| frame.y(ys.share(count as f64));
     let mut path = String::new();
     let mut level = 0;
-    for (bin, count) in counts.iter().copied().chain([0]).enumerate() {
+    for (step, count) in counts.iter().copied().chain([0]).enumerate() {
         match (level, count) {
             (before, now) if before == now => {}
-            (0, now) => path += &format!("M{:.1} {:.1}V{:.1}", x(bin), y(0), y(now)),
-            (_, now) => path += &format!("H{:.1}V{:.1}", x(bin), y(now)),
+            (0, now) => path += &format!("M{:.1} {:.1}V{:.1}", x(step), y(0), y(now)),
+            (_, now) => path += &format!("H{:.1}V{:.1}", x(step), y(now)),
         }
         level = count;
     }
@@ -154,36 +173,42 @@ mod tests {
         vec![Series { name: "a".into(), style: 0, histogram, limit }]
     }
 
-    #[test]
-    fn every_value_is_in_a_step_or_beyond() {
-        let mut values: Vec<u64> = (0..10_000).map(|i| 2_000 + i % 5_000).collect();
-        values.extend([5_200_000, 5_100_000, 900_000]);
-        let histogram = Histogram::of(values);
-        let bins = Bins::for_series(&series(&histogram, None), Frame::LARGE);
-        assert_eq!(bins.beyond(&histogram), 3);
-        assert!((7_000..20_000).contains(&bins.end()), "{}", bins.end());
-        let drawing = super::histogram(&series(&histogram, None), Frame::LARGE);
-        assert!(
-            drawing.svg.contains("3 values beyond 1") && drawing.svg.contains(" µs, up to 5.20 ms"),
-            "{}",
-            drawing.svg
-        );
+    fn width_of(axis: &Axis, value: f64) -> f64 {
+        axis.scale.share(value)
     }
 
     #[test]
-    fn without_outliers_everything_is_shown() {
+    fn outliers_are_on_the_axis_and_leave_room_for_what_is_usual() {
+        let mut values: Vec<u64> = (0..10_000).map(|i| 2_000 + i % 5_000).collect();
+        values.extend([5_200_000, 5_100_000, 900_000]);
+        let histogram = Histogram::of(values);
+        let axis = Axis::of(&series(&histogram, None), Frame::LARGE);
+        assert!(axis.end() > 5_200_000 && axis.counts(&histogram).iter().sum::<u64>() == 10_003);
+        assert!(width_of(&axis, 7_000.0) - width_of(&axis, 2_000.0) > 0.12, "{}", width_of(&axis, 7_000.0));
+        let beyond = axis.edges.partition_point(|edge| *edge < 800_000);
+        assert_eq!(axis.counts(&histogram)[beyond..].iter().sum::<u64>(), 3);
+        let svg = super::histogram(&series(&histogram, None), Frame::LARGE).svg;
+        assert!(svg.contains("logarithmic to the right") && svg.contains("1 ms"), "{svg}");
+    }
+
+    #[test]
+    fn without_outliers_the_axis_is_linear_and_everything_is_shown() {
         let histogram = Histogram::of((0..10_000).map(|i| i * 3));
-        assert_eq!(Bins::for_series(&series(&histogram, None), Frame::LARGE).beyond(&histogram), 0);
+        let axis = Axis::of(&series(&histogram, None), Frame::LARGE);
+        assert!(matches!(axis.scale, Scale::Linear { .. }));
+        assert_eq!(axis.counts(&histogram).iter().sum::<u64>(), 10_000);
     }
 
     #[test]
     fn steps_are_made_of_whole_buckets() {
         for max in [1_000, 33_333, 70_000, 1_000_000, 123_456_789] {
-            let histogram = Histogram::of([max]);
-            let bins = Bins::for_series(&series(&histogram, None), Frame::LARGE);
-            let buckets = histogram.buckets();
-            for edge in (0..bins.number).map(|bin| bin * bins.width) {
-                assert_eq!(buckets.lowest_equivalent(edge), edge, "{max}");
+            for values in [vec![max], [vec![200; 1000], vec![max]].concat()] {
+                let histogram = Histogram::of(values);
+                let axis = Axis::of(&series(&histogram, None), Frame::LARGE);
+                let buckets = histogram.buckets();
+                let (_, begins) = axis.edges.split_last().unwrap();
+                assert!(begins.iter().all(|edge| buckets.lowest_equivalent(*edge) == *edge), "{max}");
+                assert!(axis.edges.is_sorted_by(|a, b| a < b), "{:?}", axis.edges);
             }
         }
     }

@@ -41,7 +41,8 @@ fn table(run: &Run) -> String {
         );
     }
     if real_time {
-        sentence += " Times in µs: wake-up and start latency say how late it began, execution how long its code took, response \
+        sentence += " Times in µs: wake-up says how late the machine woke it, without the time in which more urgent partitions of \
+                     the rig had the core; start latency how late it began, that time included; execution how long its code took, response \
                      when its results were there. Beyond 100 % of its interval the next activation was already due.";
     }
     let mut out =
@@ -69,7 +70,7 @@ fn table(run: &Run) -> String {
             number(clock.overruns, "alarm"),
         );
         if real_time {
-            out += &cells(&clock.wakeup_latency, &[0.99], None);
+            out += &cells(clock.wakeup_machine(), &[0.99], None);
             out += &cells(&clock.start_latency, &[0.99], clock.max_latency);
             out += &cells(&clock.execution, &[0.99], None);
             out += &(cells(&clock.response, &[], None) + &share_of_interval(clock));
@@ -97,15 +98,15 @@ fn latency(run: &Run) -> String {
     }
     let all: Vec<&ClockResult> = run.clocks.iter().collect();
     let selection = Selection::of(run, &all, usize::MAX);
-    let series = selection.series(|clock| &clock.wakeup_latency, |_| None, true);
+    let series = selection.series(|clock| clock.wakeup_machine(), |_| None, true);
     if series.is_empty() {
         return "<p>No latency was measured: no clock was activated.</p>\n".to_owned();
     }
     let mut drawing = histogram(&series, Frame::LARGE);
-    drawing.notes.extend(selection.note(|clock| &clock.wakeup_latency));
+    drawing.notes.extend(selection.note(|clock| clock.wakeup_machine()));
     figure(
-        "Wake-up latency",
-        "How late the kernel woke each thread: to the right the latency, upwards how often (each grid line is ten times more). \
+        "Wake-up latency, the machine’s part",
+        "How late the kernel woke each thread, without the time in which more urgent partitions of the rig had its core: to the right the latency, upwards how often (each grid line is ten times more). \
          Read the right end of each line: the mark there is the worst case, which the legend names. This is what cyclictest \
          measures.",
         &drawing,

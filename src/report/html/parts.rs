@@ -17,8 +17,8 @@ const LETTER: f64 = 7.0;
 const LEFT: f64 = 190.0;
 
 /// The parts in the order in which they are drawn, and their styles.
-const PARTS: [(&str, usize); 6] =
-    [("wake-up", 0), ("gate", 4), ("preempted", 1), ("blocked", 3), ("set/get", 5), ("executing", 2)];
+const PARTS: [(&str, usize); 7] =
+    [("machine", 0), ("rig first", 6), ("gate", 4), ("preempted", 1), ("blocked", 3), ("set/get", 5), ("executing", 2)];
 
 /// The section; nothing in virtual time and of a run that did not measure it.
 pub fn section(run: &Run, clocks: &[&ClockResult], rows: usize) -> String {
@@ -39,11 +39,13 @@ pub fn section(run: &Run, clocks: &[&ClockResult], rows: usize) -> String {
 }
 
 /// The medians of the parts. Execution without setting and getting is what is left of the medians.
-fn usual(clock: &ClockResult) -> [u64; 6] {
+fn usual(clock: &ClockResult) -> [u64; 7] {
     let median = |histogram: &crate::record::histogram::Histogram| histogram.quantile(0.5);
-    let (wakeup, set_get) = (median(&clock.wakeup_latency), median(&clock.parts.set_get));
+    let (wakeup, machine) = (median(&clock.wakeup_latency), median(clock.wakeup_machine()));
+    let set_get = median(&clock.parts.set_get);
     [
-        wakeup,
+        machine,
+        wakeup.saturating_sub(machine),
         median(&clock.start_latency).saturating_sub(wakeup),
         median(&clock.parts.preempted),
         median(&clock.parts.blocked),
@@ -83,7 +85,8 @@ fn figure(clocks: &[&ClockResult]) -> String {
     };
     format!(
         "<figure>\n<figcaption><h3>Parts of the response</h3><p>From the release to the last output read, as shares of that \
-         time, which stands behind the bar: bars of one length are not of one duration. The upper bar of a clock has the \
+         time, which stands behind the bar: first what the machine took to wake the thread, then what more urgent partitions ran \
+         before it (rig first). Bars of one length are not of one duration. The upper bar of a clock has the \
          median of each part (they need not belong to one activation), the lower one its longest activation.</p></figcaption>\n\
          <div class=\"plot\">{}</div>\n<ul class=\"legend gantt\">\n{}</ul>\n</figure>\n",
         frame.svg("Parts of the response of each clock, as shares of it", &svg),
@@ -92,7 +95,7 @@ fn figure(clocks: &[&ClockResult]) -> String {
 }
 
 /// A bar across the plot, its parts from left to right; those that are long enough have their name and time in them.
-fn bar(frame: &Frame, y: f64, parts: [u64; 6]) -> String {
+fn bar(frame: &Frame, y: f64, parts: [u64; 7]) -> String {
     let whole = parts.iter().fold(0_u64, |sum, part| sum.saturating_add(*part));
     let mut out = String::new();
     let mut begun = 0_u64;

@@ -21,10 +21,13 @@ pub fn spread(clocks: &[&ClockResult], note: Option<String>) -> String {
     }
     let drawing = Drawing { svg: draw(&clocks), notes: note.into_iter().collect() };
     let mut legend = String::from("<ul class=\"legend\">\n");
-    for (style, word) in
-        ["wake-up: kernel and machine", "execution: the FMU’s own code", "response: both, and all waiting"]
-            .into_iter()
-            .enumerate()
+    for (style, word) in [
+        "wake-up: kernel and machine, without the rig’s part",
+        "execution: the FMU’s own code",
+        "response: both, and all waiting",
+    ]
+    .into_iter()
+    .enumerate()
     {
         legend += &format!("<li>{}<span>{word}</span></li>\n", key(style));
     }
@@ -40,7 +43,7 @@ pub fn spread(clocks: &[&ClockResult], note: Option<String>) -> String {
 
 fn draw(clocks: &[&ClockResult]) -> String {
     let parts =
-        |clock: &&ClockResult| [&clock.wakeup_latency, &clock.execution, &clock.response].map(|own| own.clone());
+        |clock: &&ClockResult| [clock.wakeup_machine(), &clock.execution, &clock.response].map(|own| own.clone());
     let all: Vec<[Distribution; 3]> = clocks.iter().map(parts).collect();
     let counted = || all.iter().flatten().filter(|own| own.count() > 0);
     // One value that took next to nothing does not stretch the axis.
@@ -50,9 +53,8 @@ fn draw(clocks: &[&ClockResult]) -> String {
     let height = 12.0 + ROW * clocks.len() as f64 + 30.0;
     let frame = Frame { height, left: 132.0, right: 36.0, top: 12.0, bottom: 28.0, ..Frame::MEDIUM };
     let xs = Scale::Log { min, max };
-    let ticks: Vec<_> = log_duration_ticks(min, max).into_iter().collect();
-    let every = ticks.len().div_ceil(frame.labels + 1).max(1);
-    let ticks: Vec<_> = ticks.into_iter().step_by(every).map(|(share, label)| (share, label, String::new())).collect();
+    let ticks = log_duration_ticks(min, max, frame.labels).into_iter();
+    let ticks: Vec<_> = ticks.map(|(share, label)| (share, label, String::new())).collect();
     let mut out = frame.x_axis(&ticks);
     for (row, (clock, parts)) in clocks.iter().zip(&all).enumerate() {
         let top = frame.top + ROW * row as f64 + 11.0;

@@ -128,14 +128,18 @@ fn unit(max: f64) -> (&'static str, f64) {
     }
 }
 
-/// Powers of ten (and their 2 and 5 fold where there is room) of a logarithmic axis of durations.
-pub fn log_duration_ticks(min: f64, max: f64) -> Vec<(f64, String)> {
+/// Powers of ten of a logarithmic axis of durations, at most `most` + 1 of them; where there is room, their 2 and 5 fold, too.
+pub fn log_duration_ticks(min: f64, max: f64, most: usize) -> Vec<(f64, String)> {
     let scale = Scale::Log { min, max };
-    let steps: &[f64] = if max / min > 2000.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
-    let powers = (0..20).map(|power| 10f64.powi(power));
-    let values = powers.flat_map(|power| steps.iter().map(move |step| step * power));
-    let values = values.filter(|value| (min..=max * 1.0001).contains(value));
-    values.map(|value| (scale.share(value), short_duration(value as u64))).collect()
+    let values = |steps: &'static [f64]| -> Vec<f64> {
+        let powers = (0..20).map(|power| 10f64.powi(power));
+        let values = powers.flat_map(|power| steps.iter().map(move |step| step * power));
+        values.filter(|value| (min * 0.9999..=max * 1.0001).contains(value)).collect()
+    };
+    let fine = values(&[1.0, 2.0, 5.0]);
+    let values = if fine.len() <= most + 1 { fine } else { values(&[1.0]) };
+    let every = values.len().div_ceil(most + 1).max(1);
+    values.into_iter().step_by(every).map(|value| (scale.share(value), short_duration(value as u64))).collect()
 }
 
 /// Powers of ten of a logarithmic axis of counts.
@@ -190,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_log_axis_has_powers_of_ten() {
-        let ticks = log_duration_ticks(1e3, 1e7);
+        let ticks = log_duration_ticks(1e3, 1e7, 10);
         assert_eq!(ticks.iter().map(|tick| &*tick.1).collect::<Vec<_>>(), ["1 µs", "10 µs", "100 µs", "1 ms", "10 ms"]);
         assert_eq!((ticks[0].0, ticks[4].0), (0.0, 1.0));
     }

@@ -56,6 +56,7 @@ pub(super) fn all(clock: &mut ClockResult, histogram: &Distribution) {
         &mut clock.start_jitter,
         &mut clock.execution,
         &mut clock.response,
+        &mut clock.parts.wakeup_machine,
     ] {
         *own = histogram.clone();
     }
@@ -423,7 +424,7 @@ fn the_parts_of_a_short_response_are_as_readable_as_those_of_a_long_one() {
     // Wake-up, preempted, blocked, setting and executing of the usual one; executing of the worst.
     assert_eq!(bars.len(), 6, "{own}");
     assert!((bars[..5].iter().sum::<f64>() - bars[5]).abs() < 0.1, "both bars are as long: {bars:?}");
-    for word in ["wake-up: 2.00 µs, 33.3 %", "executing 3.00 s", ">6.00 µs</text>", ">3.00 s</text>"] {
+    for word in ["machine: 2.00 µs, 33.3 %", "executing 3.00 s", ">6.00 µs</text>", ">3.00 s</text>"] {
         assert!(own.contains(word), "no {word} in {own}");
     }
     for said in ["as shares of that", ">0 %</text>", ">100 %</text>"] {

@@ -21,7 +21,7 @@ pub fn tiles(run: &Run) -> String {
     let mut tiles = vec![tile("Activations", &count(activations), &of), tile("Overruns", &count(overruns), &busy)];
     match run.mode {
         Mode::RealTime => {
-            tiles.extend(worst(run, "Longest wake-up latency", |clock| &clock.wakeup_latency));
+            tiles.extend(worst(run, "Longest wake-up by the machine", |clock| clock.wakeup_machine()));
             tiles.extend(worst(run, "Longest start latency", |clock| &clock.start_latency));
         }
         Mode::Virtual => {

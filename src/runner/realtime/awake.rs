@@ -12,6 +12,8 @@ pub struct Awake {
     pub seen: u32,
     /// Wall clock, ns.
     pub at: i64,
+    /// The first instruction after the sleep, from which on the thread has not given its core away: wall clock, ns.
+    pub since: i64,
     /// What partitions had executed on its core by then, ns.
     executed: i64,
 }
@@ -21,7 +23,7 @@ impl Awake {
     #[inline]
     pub fn now(own: &Own, seen: u32) -> Awake {
         let at = own.world.now();
-        Awake { seen, at, executed: own.core.executed.load(Relaxed) }
+        Awake { seen, at, since: at, executed: own.core.executed.load(Relaxed) }
     }
 
     /// Waits for the release inside of the gate, which took `waits` to enter, so that it is behind the thread then. Gives the

@@ -30,6 +30,9 @@ pub fn overruns(own: &Own, timeline: &mut Timeline, now: i64, period: Nanos, mea
         for metric in [Metric::Wakeup, Metric::Start, Metric::Response] {
             cells.histogram(metric).count(late(time));
         }
+        if let Some(measure) = measure {
+            measure.skipped(late(time), own.of_wakeup(world.wall(time).0, now));
+        }
         if let Some(ring) = &own.site.trace {
             let (time, release) = (time.nanos().0, world.wall(time).0);
             world.trace_in(ring, Note::Skipped { time, release, at: now });

@@ -69,6 +69,13 @@ impl Own {
         }
     }
 
+    /// How much of the time from a release to the thread's being ready for it belonged to partitions that are at least as urgent;
+    /// wall clock, ns.
+    #[inline]
+    pub fn of_wakeup(&self, release: i64, woken: i64) -> i64 {
+        self.core.occupied.of_wakeup(release, woken, self.plan.fifo.get())
+    }
+
     /// Asks for the memory that leads to the first FMI call.
     #[inline]
     pub fn prefetch(&self, host: &PartitionHost) {
