@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
 /// The `priority` attribute of an input clock: **smaller is more urgent**, equal means "must not preempt each other"
-/// (FMI 3.0, 2.2.8.3; requirements SE-24, SE-25).
+/// (FMI 3.0, 2.2.8.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FmiPriority(pub u32);
 

@@ -1,4 +1,4 @@
-//! Values on their way into a running FMU (requirements X22, CF-05, CF-06).
+//! Values on their way into a running FMU.
 //!
 //! The supervisor sends *commands*, the runner carries them out and acknowledges each with an *outcome*: at what
 //! simulation time, and how it went. Both lie in words that the two processes share.

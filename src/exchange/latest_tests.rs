@@ -179,7 +179,7 @@ fn strings_are_never_torn_in_a_million_reads() {
     });
 }
 
-/// A double buffer without a second look: what [`Latest`] is not (design S11 calls it wrong).
+/// A double buffer without a second look: what [`Latest`] is not (semantics S11 calls it wrong).
 struct DoubleBuffer {
     published: AtomicU64,
     slots: [[AtomicU64; 64]; 2],

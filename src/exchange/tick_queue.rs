@@ -2,7 +2,7 @@
 //!
 //! The producer is whoever runs the clock-update callback of the instance that owns the output clock; the preemption lock
 //! of that instance keeps producers apart. The consumer is the triggered task's thread. What does not fit is refused, so
-//! no tick is lost silently (design S9).
+//! no tick is lost silently (semantics S9).
 //!
 //! Memory ordering: the producer writes a slot, then releases `written`; the consumer acquires it, reads, then releases
 //! `read`, and `done` when the tick has been activated. All counters are sequentially consistent, since a third thread

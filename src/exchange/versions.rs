@@ -1,4 +1,4 @@
-//! The versions of a value that a delayed connection keeps, each with the instant from which on it is visible (design S11).
+//! The versions of a value that a delayed connection keeps, each with the instant from which on it is visible (semantics S11).
 //!
 //! Guarantees:
 //! * a reader at `t` gets, of each producer, the version of its latest activation among those visible at `t` (v ≤ t), and

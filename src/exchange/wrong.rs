@@ -1,4 +1,4 @@
-//! Exchanges that are wrong, for tests which must notice (design S11): never part of what is shipped.
+//! Exchanges that are wrong, for tests which must notice (semantics S11): never part of what is shipped.
 
 use std::sync::OnceLock;
 

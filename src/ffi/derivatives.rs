@@ -1,5 +1,5 @@
-//! Partial derivatives, and dependencies of single elements (FMI 3.0, 2.2: partial derivatives, dependencies of variables;
-//! requirements DD-01 to DD-07). In Scheduled Execution they are called like getters: in Initialization Mode, and after an
+//! Partial derivatives, and dependencies of single elements (FMI 3.0, 2.2: partial derivatives, dependencies of variables).
+//! In Scheduled Execution they are called like getters: in Initialization Mode, and after an
 //! activation by the partition that was activated.
 //!
 //! What it guarantees: nothing that the FMU does not offer ([`Provides`]) is called, nor with vectors of another length than

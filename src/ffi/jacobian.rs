@@ -1,4 +1,4 @@
-//! Whole matrices of partial derivatives, by as few calls as their pattern allows (requirements DD-03).
+//! Whole matrices of partial derivatives, by as few calls as their pattern allows.
 
 use super::derivatives::{DerivativeError, Differentiable, Jacobian};
 

@@ -1,8 +1,8 @@
 //! The complete state of an instance (FMI 3.0, 2.2.6.4), and what starts a run anew: `fmi3Reset`.
 //!
 //! An [`FmuState`] remembers the mode in which it was taken, so setting it back gives the instance in that mode, from
-//! whatever mode it was in and also after an error (FS-06). The six functions are methods of [`Instance`], which exists
-//! only while no model partition does: none is called while one is active or preempted (FS-07). Dropping an [`FmuState`]
+//! whatever mode it was in and also after an error. The six functions are methods of [`Instance`], which exists
+//! only while no model partition does: none is called while one is active or preempted. Dropping an [`FmuState`]
 //! calls nothing, since it may happen at any time; the state is freed with the next of these calls, or when the instance
 //! ends.
 
@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 use std::ptr;
 use std::sync::{Arc, PoisonError};
 
-/// What the FMU's description says of states: the rest is refused without a call (FS-04).
+/// What the FMU's description says of states: the rest is refused without a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StateSupport {
     /// Nothing.

@@ -1,4 +1,4 @@
-//! What the draft dialect wants otherwise (requirements.md 1.22): where resources are, and when intervals are set.
+//! What the draft dialect wants otherwise: where resources are, and when intervals are set.
 
 use super::DraftIntervals;
 use super::clocks::candidates::Candidate;
@@ -19,8 +19,8 @@ pub(super) fn check(described: &DescribedFmu, findings: &mut Findings) {
     }
 }
 
-/// Where the resources are, as the instance is told: a path in released FMI 3.0, else a URI (of the draft requirements.md X24:
-/// of the `resources` directory).
+/// Where the resources are, as the instance is told: a path in released FMI 3.0, else a URI (in
+/// the draft of the `resources` directory).
 pub(super) fn resources(abi: Abi, path: &str) -> String {
     match abi {
         Abi::Fmi3 => path.to_owned(),
@@ -44,7 +44,7 @@ fn file_uri(path: &str) -> String {
     uri
 }
 
-/// Intervals to set in Instantiated (requirements.md X9): of periodic clocks that are not strict, and only where the rig
+/// Intervals to set in Instantiated: of periodic clocks that are not strict, and only where the rig
 /// gives another interval than the description or the description gives none: "start interval values from XML apply unless
 /// the simulation algorithm gives others". One call is for all elements of a clock.
 pub(super) fn intervals(described: &DescribedFmu, fmu: usize, candidates: &[Candidate]) -> Vec<DraftIntervals> {

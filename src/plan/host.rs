@@ -48,7 +48,7 @@ impl HostFacts {
     }
 }
 
-/// The core of each FMU, on which all of its partitions run (design S6). FMUs without `cpu` take the rig's cores in turn.
+/// The core of each FMU, on which all of its partitions run (semantics S6). FMUs without `cpu` take the rig's cores in turn.
 pub(super) fn cores(rig: &Rig, fmus: &[DescribedFmu], host: &HostFacts, findings: &mut Findings) -> Vec<usize> {
     let usable = host.usable();
     for cpu in &rig.host.cpus {

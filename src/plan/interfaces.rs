@@ -68,7 +68,7 @@ fn check_interfaces(fmus: &[DescribedFmu], findings: &mut Findings) {
             );
             continue;
         };
-        // It also has the tasks that other interfaces hide (requirements FD-09).
+        // It also has the tasks that other interfaces hide.
         let others = other_interfaces(description);
         if !others.is_empty() {
             let (name, others) = (described.name(), others.join(" and "));
@@ -104,7 +104,7 @@ fn other_interfaces(description: &ModelDescription) -> Vec<&'static str> {
     all.filter(|&other| other != Interface::ScheduledExecution).map(Interface::name).collect()
 }
 
-/// Finds the FMUs whose state cannot be serialised, for a run that wants `option` (FS-04).
+/// Finds the FMUs whose state cannot be serialised, for a run that wants `option`.
 pub fn check_states(rig: &Rig, fmus: &[FmuInput], option: &str) -> Result<(), PlanError> {
     let mut findings = Findings::new(rig);
     for (rig, input) in rig.fmus.iter().zip(fmus) {

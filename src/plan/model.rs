@@ -100,7 +100,7 @@ pub struct HostPlan {
     pub fifo_band: (FifoPriority, FifoPriority),
     /// FIFO priorities that the rig asks for.
     pub fifo_asked: (FifoPriority, FifoPriority),
-    /// Why the few priorities that this process gets are of no use, so that partitions run in turns (design S8).
+    /// Why the few priorities that this process gets are of no use, so that partitions run in turns (semantics S8).
     pub cooperative: Option<String>,
     /// Whether memory is locked.
     pub lock_memory: bool,
@@ -138,7 +138,7 @@ pub struct FmuPlan {
     pub token: String,
     /// In what it counts time; everything in a plan is in seconds.
     pub time_unit: TimeUnit,
-    /// The core of all its partitions (design S6).
+    /// The core of all its partitions (semantics S6).
     pub cpu: usize,
     /// What a warning does.
     pub on_warning: OnWarning,
@@ -382,7 +382,7 @@ pub enum Release {
     Never,
 }
 
-/// A socket whose datagrams tick a task (requirements SE-02, SE-39).
+/// A socket whose datagrams tick a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DatagramSource {
     /// The socket's address, for people: `udp 127.0.0.1:5005`. The supervisor makes the socket.

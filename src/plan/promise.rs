@@ -1,4 +1,4 @@
-//! What the promise of virtual time covers (design S15): the signals that real time records with the same bytes, as long as
+//! What the promise of virtual time covers (semantics S15): the signals that real time records with the same bytes, as long as
 //! nothing is late.
 //!
 //! Covered is what depends on nothing but delayed connections from covered clocks, times that are known, and the own state

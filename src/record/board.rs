@@ -118,7 +118,7 @@ pub enum Global {
 pub enum Scheduling {
     /// `SCHED_FIFO`.
     Fifo = 0,
-    /// Without real-time privileges (design S8).
+    /// Without real-time privileges (semantics S8).
     Cooperative = 1,
     /// Virtual time.
     Virtual = 2,

@@ -1,4 +1,4 @@
-//! From what an activation notes to the histograms of its task (design S18).
+//! From what an activation notes to the histograms of its task (semantics S18).
 //!
 //! An activation leaves two notes, which lie side by side; nine histograms lie on some twenty cache lines and as many pages,
 //! of which whoever has slept finds none at hand. So the supervisor keeps them, from the notes. When these find no room,

@@ -1,4 +1,4 @@
-//! `report.json`: a [`Run`] as text, and back. Its fields are those of a [`Run`], those of design section 4 that others rely on
+//! `report.json`: a [`Run`] as text, and back. Its fields are those of a [`Run`], those of docs/report.md that others rely on
 //! among them, and what follows from them: verdict, hints, violations of the lock.
 //!
 //! Fields that are not known are passed over, and one that is missing is an error, but for those that came later.

@@ -2,7 +2,7 @@
 //!
 //! | function | file | for whom |
 //! |---|---|---|
-//! | [`json`] | `report.json` | scripts and CI; the fields of design section 4 |
+//! | [`json`] | `report.json` | scripts and CI; the fields of docs/report.md |
 //! | [`checkpoint`] | `checkpoint.json` | whoever wants to know of a run that goes on, or was killed |
 //! | [`html`] | `report.html` | people; one file, no network, no script |
 //! | [`junit`] | `junit.xml` | CI servers |

@@ -48,7 +48,7 @@ pub struct LiveRow {
     pub name: String,
     /// Activations that ran.
     pub activations: u64,
-    /// See design S12.
+    /// See semantics S12.
     pub overruns: u64,
     /// Wake-up latency.
     pub wakeup: Histogram,

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub enum Mode {
     /// The wall clock; one thread per task.
     RealTime,
-    /// The schedule itself, as fast as possible, in one thread (design S15).
+    /// The schedule itself, as fast as possible, in one thread (semantics S15).
     Virtual,
 }
 
@@ -26,7 +26,7 @@ pub enum OnError {
     Continue,
 }
 
-/// Activation time of a triggered clock (design S4).
+/// Activation time of a triggered clock (semantics S4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TriggerTime {
     /// The activation time of the partition that ticked.
@@ -58,7 +58,7 @@ pub enum GetIntervals {
     Fraction,
 }
 
-/// What to do with a release whose predecessor still runs (design S12).
+/// What to do with a release whose predecessor still runs (semantics S12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Overrun {
     /// Leave it out, stay on the grid.
@@ -80,7 +80,7 @@ pub struct Limits {
     pub max_overruns: Option<u64>,
 }
 
-/// When a consumer sees a new value (design S11).
+/// When a consumer sees a new value (semantics S11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Timing {
     /// As soon as the producer has returned.

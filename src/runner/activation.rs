@@ -1,4 +1,4 @@
-//! One activation: set, compute, get, publish, record (design S10). The same code in real and in virtual time.
+//! One activation: set, compute, get, publish, record (semantics S10). The same code in real and in virtual time.
 
 mod recorded;
 mod shared_outputs;

@@ -1,4 +1,4 @@
-//! What is told and asked of clocks in Initialization Mode (FMI 3.0, 2.2.8.3; design S2), exactly as the standard wants it
+//! What is told and asked of clocks in Initialization Mode (FMI 3.0, 2.2.8.3; semantics S2), exactly as the standard wants it
 //! for each kind, and nothing else: there are FMUs that answer a needless call with an error.
 //!
 //! | kind | interval | shift |

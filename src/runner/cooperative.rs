@@ -1,4 +1,4 @@
-//! Turns: one partition of an instance at a time, the most urgent due one next (design S8).
+//! Turns: one partition of an instance at a time, the most urgent due one next (semantics S8).
 //!
 //! Without real-time scheduling nothing prevents a partition from being interrupted by one of lower priority, so here
 //! partitions of an instance do not overlap at all. Preemption by a higher one is lost, the logical results stay.

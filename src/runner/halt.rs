@@ -1,5 +1,5 @@
 //! Why what is left of an activation, of initialising an instance or of reconfiguring it is not done: the instance has
-//! failed (design S13).
+//! failed (semantics S13).
 
 use super::thread_host::PartitionHost;
 use crate::ffi::{Failure, Outcome};

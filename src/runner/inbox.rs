@@ -1,4 +1,4 @@
-//! What somebody wants to have set before the next activation (requirements X22, CF-05; design S10).
+//! What somebody wants to have set before the next activation (semantics S10).
 //!
 //! Each task has its own [`Inbox`]: the lanes that it may serve, and room for one variable of each type. Tasks that share a lane
 //! exclude each other by the preemption lock of their instance. The variables of one command are set under one lock, so

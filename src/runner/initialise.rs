@@ -1,4 +1,4 @@
-//! From a shared library to an instance in Clock Activation Mode (FMI 3.0, 2.3; design S2, S11, S16).
+//! From a shared library to an instance in Clock Activation Mode (FMI 3.0, 2.3; semantics S2, S11, S16).
 //!
 //! One thread, FMU after FMU. Values travel between instances in Initialization Mode in the plan's dependency order, so
 //! inputs whose sources have initial values start with those.

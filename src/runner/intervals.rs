@@ -1,5 +1,5 @@
 //! Intervals and shifts between FMUs, which have units of time of their own, and the exact durations in seconds that are
-//! reckoned with (design S1, S2, S15).
+//! reckoned with (semantics S1, S2, S15).
 
 use crate::ffi::{Interval, Qualifier};
 use crate::record::unusable::Unusable;

@@ -1,8 +1,8 @@
-//! Where the time of each activation goes, in real time (design S18): the parts of its response, the worst ones, overruns.
+//! Where the time of each activation goes, in real time (semantics S18): the parts of its response, the worst ones, overruns.
 //!
 //! An ordinary activation pays for two time stamps and two comparisons; what it finds is noted, and the supervisor makes
 //! histograms of that (`record::figures`). Only one that enters a list of the worst looks who else was at work on its core, and
-//! that many other partitions at most ([`LOOKED_AT`]). There is no system call in any activation (design S17), so what the
+//! that many other partitions at most ([`LOOKED_AT`]). There is no system call in any activation (semantics S17), so what the
 //! kernel counts is known of the whole thread and of its first activation, not of each one.
 
 use super::activation::Meter;

@@ -1,4 +1,4 @@
-//! When a core was occupied by partitions of the rig, so that a late wake-up is put down to whom it belongs (design S18).
+//! When a core was occupied by partitions of the rig, so that a late wake-up is put down to whom it belongs (semantics S18).
 //!
 //! A thread that is released while a more urgent partition of its own rig runs is not woken late by the kernel: it waits for
 //! its turn. What is left of its wake-up latency without that time is the machine's: what the latency had been, had the core

@@ -1,4 +1,4 @@
-//! What the operating system lets this run do, found by trying, and what is done with it (design S8).
+//! What the operating system lets this run do, found by trying, and what is done with it (semantics S8).
 //!
 //! Nothing that is refused here ends a run: it goes on as far as it goes, and for each refusal one line says what was
 //! refused, by which error, what that means, and the command that changes it.
@@ -39,7 +39,7 @@ pub fn granted(plan: &Plan, say: &dyn Fn(u8, &str)) -> Granted {
     let unpinned = cpus.into_iter().find_map(|cpu| affinity::probe_pin(cpu).err());
     let pinned = unpinned.is_none();
     if let Some(error) = unpinned {
-        // Under SCHED_FIFO on several cores partitions of one FMU would run side by side (design S6).
+        // Under SCHED_FIFO on several cores partitions of one FMU would run side by side (semantics S6).
         let so = if fifo { ", so this run is cooperative: one partition of an FMU at a time" } else { "" };
         say(1, &format!("PARTITIONS ARE NOT BOUND TO THEIR CORES{so}: {error}"));
     }

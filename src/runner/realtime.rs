@@ -1,4 +1,4 @@
-//! Real time: one thread per task (design S6, S12, S17, S18).
+//! Real time: one thread per task (semantics S6, S12, S17, S18).
 //!
 //! A partition thread sleeps until the next release that its timeline knows, or until somebody has ticked it; runs the
 //! activation inside the preemption gate; records; skips what it has missed. One that polls enters the gate before its

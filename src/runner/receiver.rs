@@ -1,7 +1,7 @@
-//! Receives datagrams: each is one activation of the clock that its socket is for (requirements SE-02).
+//! Receives datagrams: each is one activation of the clock that its socket is for.
 //!
 //! One thread for all sockets of a run. It sleeps until there is something; the priority and core are the plan's. It
-//! * gives each event the time at which the kernel received it, strictly increasing per clock (design S3), unless that
+//! * gives each event the time at which the kernel received it, strictly increasing per clock (semantics S3), unless that
 //!   time is closed already (see [`Horizon`](super::horizon::Horizon)): then the earliest that is not, counted as retimed;
 //! * is the only producer of its clocks' tick queues;
 //! * accepts what the rates of the rig allow ([`TokenBucket`]); what is beyond, outside of the run, or more than a queue

@@ -1,4 +1,4 @@
-//! Structural parameters at run time: Reconfiguration Mode with the instance at rest (requirements CF-01 to CF-06).
+//! Structural parameters at run time: Reconfiguration Mode with the instance at rest.
 //!
 //! In real time on a thread of its own, which waits for partitions and allocates as it likes; in virtual time between two
 //! activations.

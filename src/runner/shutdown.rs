@@ -1,4 +1,4 @@
-//! The end of the instances (design S13, S14): Terminate where it is allowed, Free where it is allowed, or what a further
+//! The end of the instances (semantics S13, S14): Terminate where it is allowed, Free where it is allowed, or what a further
 //! run needs.
 
 use super::activation::Activation;

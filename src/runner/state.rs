@@ -1,6 +1,6 @@
 //! The end and the beginning of a run that was cut in two: FMU states and the host's own bookkeeping to a file, and back.
 //!
-//! Both happen on the main thread while no partition exists (FS-07): states are taken of whole instances, before
+//! Both happen on the main thread while no partition exists: states are taken of whole instances, before
 //! Terminate, and set right after Initialization Mode.
 
 use super::stimuli;

@@ -1,4 +1,4 @@
-//! What FMU code on one of our threads asks for: the preemption lock, and the [`routing`] of its ticks (design S4, S7, S9).
+//! What FMU code on one of our threads asks for: the preemption lock, and the [`routing`] of its ticks (semantics S4, S7, S9).
 //!
 //! One [`PartitionHost`] per partition thread; in virtual time, and while FMUs are initialised and ended, one per instance
 //! on the only thread.

@@ -1,4 +1,4 @@
-//! Starts the partition threads at one instant, watches over the run, and joins them (design S14).
+//! Starts the partition threads at one instant, watches over the run, and joins them (semantics S14).
 
 use super::activation::Activation;
 use super::realtime::{PartitionThread, SetUp, take_mail};
@@ -31,7 +31,7 @@ const LAST_LOOK: i64 = 500_000_000;
 const EVENTS_CLOSE: i64 = 50_000_000;
 /// So long before the stop time is never recorded as complete before the end, ns.
 const LAST_EVENTS: i64 = 1_000_000;
-/// Starts fall on whole multiples of this on the run's clock, plus the rig's phase (design S18), ns.
+/// Starts fall on whole multiples of this on the run's clock, plus the rig's phase (semantics S18), ns.
 const START_GRID: i64 = 10_000_000;
 
 /// Runs the plan in real time and gives the activations back, so that the instances can be ended, and, if the state is

@@ -1,4 +1,4 @@
-//! What a task does with its FMU when it is released: it sets, computes and gets (design S10). One variant of [`Unit`] for each
+//! What a task does with its FMU when it is released: it sets, computes and gets (semantics S10). One variant of [`Unit`] for each
 //! kind of [`Work`]; what releases tasks, carries values and records sees no more of it than [`Setting`] and [`Getting`].
 //!
 //! The time that is handed to the FMU, and the one from which on what it has computed is valid, are the unit's affair: of a

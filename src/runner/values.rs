@@ -1,5 +1,5 @@
 //! Values between the batches of a task and the cells of the connections: what an activation fetches before it sets, and
-//! publishes after it has read (design S10, S11).
+//! publishes after it has read (semantics S10, S11).
 //!
 //! All memory is taken when a run is prepared. Numbers are converted by the producer, so that a cell holds what the
 //! consumer sets; strings and binaries lie in their cells as `exchange::bytes` says.

@@ -1,4 +1,4 @@
-//! From which instant on what an activation has computed is visible to delayed connections (design S11).
+//! From which instant on what an activation has computed is visible to delayed connections (semantics S11).
 //!
 //! Any thread can ask for the next release of a clock that is at the root of its chain: a list is in the plan, and a grid
 //! lies in a cell of its task, which the task's own thread writes when it learns or changes it.

@@ -1,4 +1,4 @@
-//! A thread that takes the priority of a partition that runs for too long (design S17).
+//! A thread that takes the priority of a partition that runs for too long (semantics S17).
 //!
 //! It runs on a core without partitions, or above the band when there is none, and compares the processor time that an
 //! activation has used with the clock's `max_execution`.

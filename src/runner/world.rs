@@ -374,7 +374,7 @@ impl World {
         }
     }
 
-    /// An instance has failed: none of its partitions starts any more (design S13).
+    /// An instance has failed: none of its partitions starts any more (semantics S13).
     pub fn instance_failed(&self, fmu: FmuId) {
         if self.instances[fmu.0].failed.swap(true, SeqCst) {
             return;

@@ -1,6 +1,6 @@
 //! Virtual time: all timelines in one order.
 //!
-//! Activations come out ordered by (time, merged order of the tasks), so a run is repeatable byte for byte (design S15).
+//! Activations come out ordered by (time, merged order of the tasks), so a run is repeatable byte for byte (semantics S15).
 //!
 //! Tasks that are due at the same instant are bits in one set, so that their order costs nothing. They come into it by
 //! [grids](shared_grids) that many tasks share, or by [groups](groups) of an instant, one by one.

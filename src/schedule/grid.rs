@@ -1,4 +1,4 @@
-//! The grid of a periodic clock (design S1), and what becomes of it when the interval of a tunable one changes (S2).
+//! The grid of a periodic clock (semantics S1), and what becomes of it when the interval of a tunable one changes (S2).
 //!
 //! Guarantees: its instants strictly increase; each is what one step from the origin gives, so nothing accumulates. After a
 //! change at `from` they are `last + k · interval` exactly, where `last` is the last instant up to then (FMI 3.0.2, 2.2.8.3,

@@ -1,5 +1,5 @@
 //! Releases of a periodic clock that come while an activation of it is under way: what it will have overrun when it returns
-//! (design S12), told before it does, and whether it ever does.
+//! (semantics S12), told before it does, and whether it ever does.
 
 use super::first_after;
 use crate::time::{Fraction, Instant};

@@ -1,6 +1,6 @@
 //! The releases of one task.
 //!
-//! Guarantees (design S1–S3, S12):
+//! Guarantees (semantics S1–S3, S12):
 //! * activation times strictly increase;
 //! * a periodic clock stays on its grid, whatever happens: a late start never changes an activation time, and of releases
 //!   that have to wait at most [`QUEUE`] are kept;
@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 mod plain;
 mod resume;
 
-/// Ticks that may wait per clock (design S9).
+/// Ticks that may wait per clock (semantics S9).
 pub const QUEUE: usize = 16;
 
 /// Times that are taken from a stimulus at once.

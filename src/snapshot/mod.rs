@@ -1,4 +1,4 @@
-//! A run that was left, to be taken up again: the state of every FMU, and what the host knows beside it (FS-09).
+//! A run that was left, to be taken up again: the state of every FMU, and what the host knows beside it.
 //!
 //! Pure. [`Snapshot`] is the content, [`Identity`] says which rig it belongs to, and `file` gives both a form that is told
 //! from every other file, from one that was cut, and from one that was changed.

@@ -1,4 +1,4 @@
-//! Stimuli: rows of a CSV file, or of an earlier recording, that feed inputs and tick clocks (requirement X23; design S15).
+//! Stimuli: rows of a CSV file, or of an earlier recording, that feed inputs and tick clocks (semantics S15).
 //!
 //! Pure. [`Rows`] reads a file row by row, whatever its length, and refuses what does not fit with file, line and column.
 //! [`Feed`] is where rows wait, in shared memory, for activations to come: the process that reads the file puts them there

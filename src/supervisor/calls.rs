@@ -1,4 +1,4 @@
-//! Calls that do not return (design S14): whoever waits for one hears of it every ten seconds, and after the rig's
+//! Calls that do not return (semantics S14): whoever waits for one hears of it every ten seconds, and after the rig's
 //! `call_timeout` it is over.
 //!
 //! Watched is every call that is no activation in real time, and a runner that a signal has stopped. Time counts as the

@@ -173,7 +173,7 @@ pub fn irregularities(
     counted(facts.late_samples, &Subject::Run, Kind::SamplesLate(facts.late_samples));
 }
 
-/// Whether the clock's ticks wait in a queue, so that only a full one is an overrun (design S9, S12).
+/// Whether the clock's ticks wait in a queue, so that only a full one is an overrun (semantics S9, S12).
 fn queues(release: &Release) -> bool {
     !matches!(release, Release::Periodic { .. } | Release::Asked | Release::Changing)
 }

@@ -1,4 +1,4 @@
-//! Activations that do not return (design S14): limits and `overrun = "stop"` act while they run, somebody hears of them, and one
+//! Activations that do not return (semantics S14): limits and `overrun = "stop"` act while they run, somebody hears of them, and one
 //! that is not back within `shutdown_timeout` after a limit is given up.
 //!
 //! Judged is what an activation has run itself, as far as the supervisor has seen it: not while the process was stopped or a

@@ -1,4 +1,4 @@
-//! Whether the run has kept the promise of virtual time (design S15), and what delayed connections did not get in time.
+//! Whether the run has kept the promise of virtual time (semantics S15), and what delayed connections did not get in time.
 
 use crate::plan::promise::Promise;
 use crate::plan::{ConnectionId, FmuId, Mode, OnError, Plan, TaskId, Timing, timing};
@@ -52,7 +52,7 @@ fn producer_name(plan: &Plan, connection: ConnectionId, producer: usize) -> Stri
 }
 
 /// In real time a failure meets what other partitions of the instance have begun at earlier times and not finished, or, where
-/// it ends the run, those of all instances (design S13): from when on something covered may lack, and why.
+/// it ends the run, those of all instances (semantics S13): from when on something covered may lack, and why.
 fn failed(plan: &Plan, board: Board, fmu: FmuId, promise: &Promise) -> Option<(Instant, String)> {
     let words = board.fmu(fmu);
     let get = |word: FmuWord| words.word(word).load(SeqCst);

@@ -326,7 +326,7 @@ impl<'a> Recorder<'a> {
     }
 }
 
-/// `#1365#` is the variable with that value reference, `##` a plain `#` (requirements LG-05).
+/// `#1365#` is the variable with that value reference, `##` a plain `#`.
 fn expand<'n>(message: &str, name: impl Fn(u32) -> Option<&'n str>) -> String {
     let mut out = String::with_capacity(message.len());
     let mut rest = message;

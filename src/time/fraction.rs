@@ -101,7 +101,7 @@ impl Fraction {
         decimal(text)
     }
 
-    /// The fraction of the shortest decimal that reads back as `seconds` (design S15). Allocates nothing: partitions ask
+    /// The fraction of the shortest decimal that reads back as `seconds` (semantics S15). Allocates nothing: partitions ask
     /// for intervals while they run.
     pub fn from_f64(seconds: f64) -> Result<Fraction, NotAFraction> {
         if !seconds.is_finite() {

@@ -1,5 +1,5 @@
 //! Partial derivatives of an FMU (`fmus/matrix_gain`: Y = K·U) and dependencies of its elements, through its library
-//! (requirements DD-01 to DD-07, row 68).
+//!.
 
 use std::path::Path;
 use std::sync::Arc;

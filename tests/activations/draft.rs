@@ -1,4 +1,4 @@
-//! FMUs of the draft dialect of FMI 3.0 (requirements.md 1.15, 1.17, 1.20 to 1.22), through the whole program: the FMU
+//! FMUs of the draft dialect of FMI 3.0, through the whole program: the FMU
 //! `draft_clocks` ticks as its parameters say and notes every call.
 
 use crate::program::{Event, Outcome, Rig, Trace, real_time, the_core};

@@ -1,5 +1,5 @@
 //! Variables of an output clock of the draft dialect are read while that clock is active: in the callback, after
-//! fmi3GetClock and before anything that the clock triggers begins (requirements.md SE-55). The FMU notices every other time.
+//! fmi3GetClock and before anything that the clock triggers begins. The FMU notices every other time.
 
 use crate::program::{Outcome, Rig, real_time};
 use std::path::Path;

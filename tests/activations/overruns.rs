@@ -1,4 +1,4 @@
-//! What happens to releases that find their clock busy (design S12), as the rig says: `skip`, `queue` or `stop`.
+//! What happens to releases that find their clock busy (semantics S12), as the rig says: `skip`, `queue` or `stop`.
 
 use crate::program::clock::{FAST, LOW};
 use crate::program::{Outcome, Rig, the_core};

@@ -1,4 +1,4 @@
-//! Tunable clocks whose interval depends on a tunable parameter (FMI 3.0, 2.2.8.3; design S2): when the parameter is set
+//! Tunable clocks whose interval depends on a tunable parameter (FMI 3.0, 2.2.8.3; semantics S2): when the parameter is set
 //! while a run goes on, the interval is read again, and the next tick comes the new interval after the last one
 //! ("Periodic Clock": t(i) = t(i-1) + T(i)), or at the change where that has passed.
 

@@ -29,7 +29,7 @@ fn the_same_sources_are_built_once_for_each_dialect_with_its_headers() {
     assert_eq!(bench.in_cache().len(), 2, "{:?}", bench.in_cache());
 }
 
-/// Every type of the draft's interface that differs from the released one, as requirements 1.6 lists it: the compiler
+/// Every type of the draft's interface that differs from the released one: the compiler
 /// refuses a definition that does not fit.
 #[test]
 fn the_drafts_headers_declare_the_drafts_interface() {

@@ -1,4 +1,4 @@
-//! What the library offers beyond the program: sessions, and values that are set while a run goes on (requirements X22, CF-01 to CF-06, rows 39 and 66), on
+//! What the library offers beyond the program: sessions, and values that are set while a run goes on, on
 //! `fmus/structural`, which answers Error to whatever an importer does in a wrong state.
 
 #[path = "../program/mod.rs"]

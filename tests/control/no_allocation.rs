@@ -1,4 +1,4 @@
-//! Partition threads do not touch the allocator for values that are set while they run, of whatever type (design S17).
+//! Partition threads do not touch the allocator for values that are set while they run, of whatever type (semantics S17).
 
 use super::bench::{Bench, SOON};
 use super::program::{real_time, skipped, wait_until};

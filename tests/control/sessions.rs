@@ -1,4 +1,4 @@
-//! Sessions that live side by side in this process (design S26): what becomes of one is nothing to another, nor to the thread
+//! Sessions that live side by side in this process (semantics S26): what becomes of one is nothing to another, nor to the thread
 //! that has started it.
 
 use super::program::{Kind, Rig, Trace, cache, real_time, the_core, wait_until};

@@ -1,4 +1,4 @@
-//! External events: each datagram is one activation, and what is not activated is counted (requirements SE-02, SE-39; row
+//! External events: each datagram is one activation, and what is not activated is counted (row
 //! 19: "inject 100 events, 100 activations with increasing time").
 
 #[path = "../program/mod.rs"]

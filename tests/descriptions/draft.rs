@@ -1,4 +1,4 @@
-//! Descriptions of the draft of FMI 3.0 (requirements 1.5, 1.15, 1.22): what loads, and as what; what does not, and why.
+//! Descriptions of the draft of FMI 3.0: what loads, and as what; what does not, and why.
 //! In texts with a `§` that is where the error must be.
 
 use proptest::prelude::*;

@@ -1,5 +1,5 @@
 //! What travels on connections and in start values, through the whole program and the test FMU `fmus/all_types`
-//! (requirements 1.10, rows 29, 59, 60, 62; TF-15; design S10, S11).
+//! (TF-15; semantics S10, S11).
 
 #[path = "../program/mod.rs"]
 mod program;

@@ -1,4 +1,4 @@
-//! Values are whole (requirements row 29; design S11).
+//! Values are whole (semantics S11).
 
 use crate::program::real_time;
 use crate::rig;

@@ -1,5 +1,5 @@
 //! How FMUs of all shapes get into the program, end to end: source FMUs with several sets, languages and libraries
-//! (requirements FD-16, TF-20), resources (FD-10), several instances of one FMU (IN-09), several interface types (FD-09),
+//!, resources (FD-10), several instances of one FMU (IN-09), several interface types (FD-09),
 //! FMUs that cannot be run here (FD-07);
 //! values between clocks of different FMUs (CK: clock casts).
 

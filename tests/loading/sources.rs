@@ -1,4 +1,4 @@
-//! A source FMU with everything that a build description may have (requirements FD-16, TF-20): configurations by platform,
+//! A source FMU with everything that a build description may have: configurations by platform,
 //! sets of several languages with options, definitions with options, include folders, contained libraries.
 
 use crate::program::{Outcome, Rig};

@@ -1,5 +1,5 @@
 //! An FMU may have any number of different priorities (FMI 3.0.2, 2.4.4): without FIFO priorities there is no limit, with them
-//! neighbouring levels share one, from the least urgent up, and what remains of the order is kept (design S5).
+//! neighbouring levels share one, from the least urgent up, and what remains of the order is kept (semantics S5).
 
 mod fmu;
 #[path = "../privileges/jail.rs"]

@@ -1,4 +1,4 @@
-//! A run goes on without the privileges that it asks for, with the same results, and says what was refused (design S8).
+//! A run goes on without the privileges that it asks for, with the same results, and says what was refused (semantics S8).
 
 mod cooperative;
 mod jail;

@@ -1,4 +1,4 @@
-//! When a value becomes visible, for every kind of clock that can produce it (design S11), in virtual time. The producer's
+//! When a value becomes visible, for every kind of clock that can produce it (semantics S11), in virtual time. The producer's
 //! outputs are its activation times, and a consumer every millisecond shows which of them it has.
 
 use super::engine::changed;
@@ -86,7 +86,7 @@ fn check_says_when_that_is() {
     }
 }
 
-/// The first release strictly after the activation time (design S11) may be the first one of all.
+/// The first release strictly after the activation time (semantics S11) may be the first one of all.
 #[test]
 fn a_deadline_before_the_first_release_of_its_root_is_visible_at_that() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Real time records the numbers of virtual time, to the byte, whatever the schedule makes of it (design S11, S15): for
+//! Real time records the numbers of virtual time, to the byte, whatever the schedule makes of it (semantics S11, S15): for
 //! signals that depend on delayed connections, known times and own state only.
 //!
 //! A run whose report says that something was too late proves nothing about the rest of it: what it recorded up to the time

@@ -128,7 +128,7 @@ fn times_of_a_run_that_starts_before_zero_count_from_its_start() {
 
 #[test]
 fn the_messages_of_real_time_are_those_of_virtual_time() {
-    // What depends on nothing but its partition's own state (design S15), in an order that no thread decides.
+    // What depends on nothing but its partition's own state (semantics S15), in an order that no thread decides.
     let fmu = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/own_state");
     let rig = |mode: &str| {
         let (path, record) = (fmu.display(), "[[record.rule]]\nsignals = ['two.x_*']\nevery = 3\n");

@@ -1,4 +1,4 @@
-//! The shape of the program (design section 2, and the crate's documentation) as a test over its source text.
+//! The shape of the program (the crate's documentation) as a test over its source text.
 //!
 //! The table below is the whole dependency rule: what is not in a module's line, that module may not name. Entries are
 //! paths below `crate::`; an entry allows everything under it. A module may always name what is under its own path.

@@ -1,5 +1,6 @@
 //! What the documents show is what the program takes.
 
+use crate::source::folder;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -83,6 +84,28 @@ fn what_contributors_are_told_of_exists() {
         let is_there = [format!("tests/{program}.rs"), format!("tests/{program}/main.rs")];
         assert!(is_there.iter().any(|path| root.join(path).exists()), "there is no test program {program}");
     }
+}
+
+/// What comments call semantics S1 and so on has an entry in docs/semantics.md.
+#[test]
+fn decisions_that_comments_refer_to_are_written_down() {
+    let explained = read("docs/semantics.md");
+    let mut found = 0;
+    for path in
+        folder("src").into_iter().chain(folder("tests")).filter(|path| path.extension().is_some_and(|own| own == "rs"))
+    {
+        let text = fs::read_to_string(&path).unwrap();
+        for number in text.split("semantics S").skip(1) {
+            let number: String = number.chars().take_while(char::is_ascii_digit).collect();
+            assert!(
+                number.is_empty() || explained.contains(&format!("**S{number}. ")),
+                "{}: semantics S{number}",
+                path.display()
+            );
+            found += 1;
+        }
+    }
+    assert!(found > 50, "only {found} references");
 }
 
 /// The keys that the code takes are those that docs/rig.md explains.

@@ -1,4 +1,4 @@
-//! An activation at `t` gets what the file says of `t`, whoever is late (design S15).
+//! An activation at `t` gets what the file says of `t`, whoever is late (semantics S15).
 
 use super::program::{Event, Outcome, Rig, clock, the_core};
 use super::{Drawn, Numbers, draw, drive, fed, run};

@@ -1,4 +1,4 @@
-//! The founding text's example of Scheduled Execution, ThreeInputClocks (requirements 1.20.8): the order of its events, in
+//! The founding text's example of Scheduled Execution, ThreeInputClocks: the order of its events, in
 //! virtual time exactly and in real time as in the figure, in both dialects of FMI 3.0.
 
 mod c_interface;

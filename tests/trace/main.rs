@@ -179,7 +179,7 @@ fn virtual_time_is_not_traced_unless_the_rig_says_so() {
     assert_eq!(run.report()["trace"]["mode"], "off");
 }
 
-/// The order of the founding text's figure (requirements 1.20.8), with partitions of such lengths that it stays the same
+/// The order of the founding text's figure, with partitions of such lengths that it stays the same
 /// when they take some milliseconds longer.
 #[test]
 fn the_trace_shows_the_figure_of_the_founding_text() {

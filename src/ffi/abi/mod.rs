@@ -1,4 +1,5 @@
-//! The C interfaces of FMI, and nothing outside of this folder asks which of them an FMU speaks.
+//! The C interfaces of FMI. Who calls an FMU does not ask which of them it speaks; the few who have to know are named in
+//! `tests/repository/architecture.rs`.
 //!
 //! Each has a file with the list of its functions (the meaning that all share, a [`Function`]; the name in C; the signature;
 //! which interface types have it), from which its table is made, and a [`CInterface`]: what loading must know.

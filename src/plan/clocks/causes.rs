@@ -1,10 +1,10 @@
-//! What brings a task about, and which clock is at the root of it (design S11).
+//! What brings a task about, and which clock is at the root of it (semantics S11).
 //!
 //! A triggered or countdown clock follows others: those that may tick its output clock, or arm it. What is not said by a
 //! description may be every partition of the FMU.
 //!
 //! A clock ticks once per instant, so a circle of triggers has no second round: what would close it is coalesced while it
-//! runs, and reported (design S3). A circle that nothing outside of it can start is an error of the rig.
+//! runs, and reported (semantics S3). A circle that nothing outside of it can start is an error of the rig.
 
 use super::Clocks;
 use super::candidates::Candidate;

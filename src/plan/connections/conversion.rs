@@ -1,4 +1,4 @@
-//! What happens to a number on its way from an output to an input (design S11; FMI 3.0, 2.4.3 for units).
+//! What happens to a number on its way from an output to an input (semantics S11; FMI 3.0, 2.4.3 for units).
 //!
 //! Equal base units convert, different ones do not connect, unless the rig says that values pass as they are. A conversion
 //! allocates nothing: the producer's partition converts while it publishes.

@@ -1,4 +1,4 @@
-//! Who computes and who sets what a connection carries, and how many versions a delayed one keeps (design S11).
+//! Who computes and who sets what a connection carries, and how many versions a delayed one keeps (semantics S11).
 //!
 //! The bounds: a consumer may start [`LATE`] later than it is due, plus its period (17 of them where overruns queue, since
 //! 16 releases may wait). For that long the versions of each producer are kept, by the shortest time between two instants

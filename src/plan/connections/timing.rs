@@ -1,5 +1,5 @@
 //! What a connection's timing means for its consumers, in words: the delay of a delayed one, and whether what an immediate
-//! one carries depends on the schedule (design S11, S15).
+//! one carries depends on the schedule (semantics S11, S15).
 
 use super::delays::{Ends, ends};
 use crate::plan::table::interval_text;

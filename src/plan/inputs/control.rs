@@ -1,4 +1,4 @@
-//! What can be set in an instance while it runs, and by which tasks (requirements X22, CF-02, CF-05, VA-05).
+//! What can be set in an instance while it runs, and by which tasks.
 //!
 //! A variable belongs to exactly one *lane*: the tasks that may set it, which are those of its clocks, or all of the
 //! instance. So all commands for one variable are carried out in the order in which they were sent.

@@ -1,4 +1,4 @@
-//! Initialization Mode: whose outputs are read first, and which inputs get them (design S11).
+//! Initialization Mode: whose outputs are read first, and which inputs get them (semantics S11).
 
 use crate::fmu::description::{Causality, Variability, Variable};
 use crate::plan::Batch;

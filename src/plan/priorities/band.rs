@@ -1,4 +1,4 @@
-//! Which FIFO priorities partitions use where the process may not use all that the rig asks for (design S5, S8).
+//! Which FIFO priorities partitions use where the process may not use all that the rig asks for (semantics S5, S8).
 
 use super::classes::Class;
 use super::folds::fold;

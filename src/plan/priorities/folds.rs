@@ -1,4 +1,4 @@
-//! Which levels of one FMU share a FIFO priority, where the band has fewer priorities than the FMU has levels (design S5).
+//! Which levels of one FMU share a FIFO priority, where the band has fewer priorities than the FMU has levels (semantics S5).
 //!
 //! Guarantees: only neighbours in the FMU's order share; a triggered level shares none with one that may tick it, directly or
 //! through others, since its partition has to run before the callback returns; the whole band is used.

@@ -1,4 +1,4 @@
-//! One order over the priorities of all FMUs (design S5).
+//! One order over the priorities of all FMUs (semantics S5).
 //!
 //! A *class* is the set of clocks of one FMU that have the same priority, or neighbouring ones that share a FIFO priority
 //! (`folds`). Guarantees, whatever the priorities: classes of one FMU keep their order and get different FIFO priorities;

@@ -1,4 +1,4 @@
-//! One order over the priorities of all FMUs, and the FIFO priorities that it gets (design S5).
+//! One order over the priorities of all FMUs, and the FIFO priorities that it gets (semantics S5).
 //!
 //! Clocks of one FMU with equal priority are a [class](classes); [`merge`] puts the classes of all FMUs in one order;
 //! [`folds`] says which levels of one FMU share a FIFO priority where there are too few, and [`band`] where the priorities

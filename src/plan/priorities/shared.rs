@@ -1,4 +1,4 @@
-//! Levels of one FMU that share a FIFO priority (design S5), and what that costs them.
+//! Levels of one FMU that share a FIFO priority (semantics S5), and what that costs them.
 //!
 //! The more urgent of two that share one does not interrupt the other: once that has begun, it ends first. Of those that are
 //! due the most urgent begins first all the same.

@@ -1,8 +1,8 @@
-//! Which variables a task sets before and reads after its activation (design S10).
+//! Which variables a task sets before and reads after its activation (semantics S10).
 //!
 //! A task touches variables of its own clock and of no clock only. Variables that belong to output clocks alone are read
 //! by the tasks that may tick these, after a partition has returned that has ticked one of them in this activation (FMI
-//! 3.0.2, 2.2.8.3: only while one of their clocks is active); in the draft inside the callback (requirements.md SE-55). An input that is fed is recorded as it was set: an FMU may change it afterwards, and a
+//! 3.0.2, 2.2.8.3: only while one of their clocks is active); in the draft inside the callback. An input that is fed is recorded as it was set: an FMU may change it afterwards, and a
 //! replay of the recording is to feed the same.
 
 use crate::fmu::description::{Abi, Causality, Values, Variability, Variable, VariableType};

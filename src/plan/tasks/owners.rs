@@ -1,4 +1,4 @@
-//! Which tasks may set and which read a variable (design S10), found by its clocks: a rig may have a thousand tasks and ten
+//! Which tasks may set and which read a variable (semantics S10), found by its clocks: a rig may have a thousand tasks and ten
 //! thousand variables, and not every task is to be asked about every variable.
 
 use super::batches::{gets, sets};

@@ -1,5 +1,5 @@
-//! What travels on a connection: types that widen, units, parts of arrays, sizes of strings and binaries (S11;
-//! requirements 1.5 "Units", 1.10).
+//! What travels on a connection: types that widen, units, parts of arrays, sizes of strings and binaries (semantics
+//! S11).
 
 use super::*;
 use crate::plan::conversion::{UnitConversion, Widening};
@@ -337,7 +337,7 @@ fn max_size_is_refused_where_it_means_nothing() {
     assert_eq!(error, "rig.toml:8:12: max_size is for String and Binary variables; p.y[1,:] is Float64");
 }
 
-/// Whoever computes runs before whoever needs it at the same time (design S5); a delayed connection asks for no order.
+/// Whoever computes runs before whoever needs it at the same time (semantics S5); a delayed connection asks for no order.
 #[test]
 fn only_immediate_connections_decide_who_of_equal_periods_comes_first() {
     let fmu = description(

@@ -54,7 +54,7 @@ fn what_several_partitions_compute_or_what_comes_from_outside_is_not_covered() {
 }
 
 /// In real time a more urgent partition that updates clocks may bring what another one has ticked or armed, at its own time
-/// (design S4).
+/// (semantics S4).
 #[test]
 fn what_the_clock_update_of_another_partition_may_bring_is_not_covered() {
     let build = |ecu: &str| {

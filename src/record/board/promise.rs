@@ -1,4 +1,4 @@
-//! What breaks the promise that real time gives the numbers of virtual time (design S15): per clock its first irregularity,
+//! What breaks the promise that real time gives the numbers of virtual time (semantics S15): per clock its first irregularity,
 //! and per delayed connection and consumer what came too late.
 
 use super::Board;

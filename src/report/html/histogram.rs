@@ -93,7 +93,8 @@ impl Axis {
         match max <= usual * OUTLIER {
             true => Axis::linear(shown(NEAR[0]), steps[0]),
             false => {
-                let min = counted().map(|own| own.min()).min().unwrap_or(0) as f64;
+                // One value that took next to nothing does not stretch the axis; it lies in the first step.
+                let min = counted().map(|own| own.quantile(0.02)).min().unwrap_or(0) as f64;
                 Axis::logarithmic(min.max(SHORTEST), shown(NEAR[1]), steps[1], counted().next())
             }
         }

@@ -1,4 +1,4 @@
-//! What a partition thread knows of its last activation for the figures of the next one (design S18).
+//! What a partition thread knows of its last activation for the figures of the next one (semantics S18).
 
 use super::own::Own;
 use crate::record::board::TaskWord;

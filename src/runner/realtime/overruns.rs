@@ -1,4 +1,4 @@
-//! What becomes of releases that find the activation before them still running (design S12).
+//! What becomes of releases that find the activation before them still running (semantics S12).
 
 use super::own::Own;
 use crate::plan::{Overrun, Release};
@@ -10,7 +10,7 @@ use crate::schedule::{Kept, Skipped, Timeline};
 use crate::time::{Instant, Nanos};
 use std::cell::Cell;
 
-/// What became due while the activation before it ran, until `now` (design S12). Ticks are queued in any case, and so is
+/// What became due while the activation before it ran, until `now` (semantics S12). Ticks are queued in any case, and so is
 /// the release of a changing clock: it is the only one there is.
 #[inline(never)] // this should not happen
 pub fn overruns(own: &Own, timeline: &mut Timeline, now: i64, period: Nanos, measure: Option<&Measure>) {

@@ -1,5 +1,5 @@
 //! In the draft an output clock that has ticked can say when what it triggers is to be activated: at the time of the tick,
-//! or an interval later (requirements.md SE-56).
+//! or an interval later.
 //!
 //! Aperiodic output clocks are asked at every tick, if the rig has them asked; periodic ones have no delay.
 

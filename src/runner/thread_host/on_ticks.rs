@@ -1,5 +1,5 @@
 //! In the draft, variables that belong to an output clock are read while that clock is active: in the callback, after it was
-//! found active (requirements.md SE-55). What connections and the recording want of them is kept here.
+//! found active. What connections and the recording want of them is kept here.
 
 use super::PartitionHost;
 use crate::ffi::{Batch, ClockUpdate, Failure};

@@ -1,5 +1,5 @@
 //! What a clock update brings: every output clock is read once, its ticks go to all clocks that it triggers, and countdown
-//! clocks are armed (design S2, S4, S9). In the draft a tick may have a delay.
+//! clocks are armed (semantics S2, S4, S9). In the draft a tick may have a delay.
 
 use super::delays::Delays;
 use super::{Dispatch, Event, PartitionHost};
@@ -109,7 +109,7 @@ impl PartitionHost {
         self.task().and_then(|own| self.world.root(own))
     }
 
-    /// The instant of an `intermediateUpdateTime`. Under preemption they may decrease (requirements.md X25), but not below
+    /// The instant of an `intermediateUpdateTime`. Under preemption they may decrease, but not below
     /// the time of every activation under way: nothing can tick before it began.
     fn said(&self, time: f64) -> Instant {
         let illegal = |instead| {

@@ -1,4 +1,4 @@
-//! Tunable clocks whose intervals depend on tunable parameters (FMI 3.0, 2.2.8.3, "Tunable periodic Clock"; design S2).
+//! Tunable clocks whose intervals depend on tunable parameters (FMI 3.0, 2.2.8.3, "Tunable periodic Clock"; semantics S2).
 
 use super::{Dispatch, Event, PartitionHost};
 use crate::ffi::{Function, Qualifier, Setting};

@@ -100,7 +100,7 @@ impl<'a> Setting for Before<'a> {
         self.setting.set(batch)
     }
 
-    /// Intervals of tunable clocks may depend on tunable parameters (design S2).
+    /// Intervals of tunable clocks may depend on tunable parameters (semantics S2).
     fn follow_parameters(&mut self, host: &PartitionHost, due: &Due) -> Result<(), Halt> {
         host.reread_tunable_intervals(&mut self.setting, due.time)
     }

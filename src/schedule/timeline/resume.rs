@@ -1,5 +1,5 @@
 //! A timeline that goes on in a later run where it stood: its grid, its last activation times and what waits are kept, so
-//! activation times increase strictly over both runs (FS-09).
+//! activation times increase strictly over both runs.
 
 use super::{FED, Instants, QUEUE, Timeline};
 use crate::plan::{Release, TaskId};

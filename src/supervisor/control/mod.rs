@@ -1,4 +1,4 @@
-//! Sets values in FMUs while they run (requirements X22, CF-02, CF-05): tunable parameters, inputs without a source, and
+//! Sets values in FMUs while they run: tunable parameters, inputs without a source, and
 //! tunable structural parameters.
 //!
 //! ```no_run

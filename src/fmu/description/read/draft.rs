@@ -1,4 +1,4 @@
-//! What only the draft of FMI 3.0 has (the main branch of the standard in January 2021; requirements 1.5, 1.15, 1.22).
+//! What only the draft of FMI 3.0 has (the main branch of the standard in January 2021).
 //!
 //! Its clocks come out in the released words: strictly periodic is `constant`, other periodic is `fixed`, aperiodic is
 //! `triggered`. What its text requires and the FMU's own example leaves out (`instantiationToken`, `start` of input

@@ -27,7 +27,8 @@ pub(super) fn read(text: &str, dialect: Option<Abi>) -> Result<ModelDescription,
             }
             match abi {
                 Abi::Fmi1 => fmi1::read(root.in_words_of(&fmi1::VOCABULARY), version)?,
-                _ => fmi2::read(root.in_words_of(&fmi2::VOCABULARY), version)?,
+                Abi::Fmi2 => fmi2::read(root.in_words_of(&fmi2::VOCABULARY), version)?,
+                Abi::Fmi3 | Abi::Draft => unreachable!("an earlier version is 1 or 2"),
             }
         }
         None => fmi3::read(root, dialect)?,
