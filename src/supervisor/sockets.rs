@@ -19,8 +19,8 @@ struct Socket {
     task: TaskId,
     /// What the kernel has thrown away up to the last look. The kernel's own counter begins anew after 2^32.
     dropped: u64,
-    /// How many of them an earlier run has been told of.
-    told: u64,
+    /// How many of them were before this run.
+    before: u64,
     _file: Option<SocketFile>,
 }
 
@@ -34,7 +34,7 @@ impl Sockets {
                 DatagramAddress::Unix(path) => DatagramSocket::unix(path).map(|(socket, file)| (socket, Some(file))),
             };
             let (socket, file) = made.map_err(|error| refused(prepared, *place, &error))?;
-            all.push(Socket { socket, task: source.task, dropped: 0, told: 0, _file: file });
+            all.push(Socket { socket, task: source.task, dropped: 0, before: 0, _file: file });
         }
         Ok(Sockets(all))
     }
@@ -51,19 +51,29 @@ impl Sockets {
         }
     }
 
-    /// For each task with a socket how many datagrams the kernel has thrown away since the run before, until the runner
-    /// ceased to read them, or until now if it did not come to that.
+    /// For each task with a socket how many datagrams the kernel has thrown away in this run, until the runner ceased to read
+    /// them, or until now if it has not yet.
     pub fn dropped(&mut self, board: Board) -> Vec<(TaskId, u64)> {
         self.look();
-        let total = |socket: &Socket| match board.task(socket.task).word(TaskWord::DroppedAtEnd).load(SeqCst) {
-            0 => socket.dropped,
-            noted => latest(socket.dropped, noted as u32),
-        };
-        let of_this_run = |socket: &mut Socket| {
-            let total = total(socket);
-            (socket.task, total.saturating_sub(std::mem::replace(&mut socket.told, total)))
-        };
-        self.0.iter_mut().map(of_this_run).collect()
+        self.0.iter().map(|socket| (socket.task, socket.total(board).saturating_sub(socket.before))).collect()
+    }
+
+    /// The same of a run that is over: what comes from now on is counted for the next one.
+    pub fn dropped_at_end(&mut self, board: Board) -> Vec<(TaskId, u64)> {
+        let dropped = self.dropped(board);
+        for socket in &mut self.0 {
+            socket.before = socket.total(board);
+        }
+        dropped
+    }
+}
+
+impl Socket {
+    fn total(&self, board: Board) -> u64 {
+        match board.task(self.task).word(TaskWord::DroppedAtEnd).load(SeqCst) {
+            0 => self.dropped,
+            noted => latest(self.dropped, noted as u32),
+        }
     }
 }
 

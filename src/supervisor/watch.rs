@@ -357,7 +357,7 @@ impl<'a> Supervision<'a> {
             phase: run.phase,
             strict: options.strict,
             late_samples,
-            dropped: self.sockets.dropped(board),
+            dropped: self.sockets.dropped_at_end(board),
             repetition: options.repeat.map(|_| run.number),
             stimuli: run.feeder.finish(),
             machine: machine::look(&plan.cores()),
