@@ -25,7 +25,7 @@ fn values_are_shown_below_the_table_and_leave_with_it() {
     );
     // What stays is the table, not values of some instant.
     let end = shown.rfind("clock ").map(|at| &shown[at..]).unwrap();
-    assert!(!end.contains("wheel.gain"), "{end}");
+    assert!(!end.contains("wheel.drive"), "{end}");
 }
 
 #[test]
