@@ -58,6 +58,22 @@ pub fn values(words: &[u64], variable_type: VariableType) -> Option<Values> {
     })
 }
 
+/// A word as the number that is drawn; of integers beyond 2⁵³ the nearest one. `None` for strings and binaries.
+pub fn number(word: u64, variable_type: VariableType) -> Option<f64> {
+    Some(match variable_type {
+        VariableType::Float32 => f64::from(f32::from_bits(word as u32)),
+        VariableType::Float64 => f64::from_bits(word),
+        VariableType::Int8
+        | VariableType::Int16
+        | VariableType::Int32
+        | VariableType::Int64
+        | VariableType::Enumeration => word as i64 as f64,
+        VariableType::UInt8 | VariableType::UInt16 | VariableType::UInt32 | VariableType::UInt64 => word as f64,
+        VariableType::Boolean | VariableType::Clock => f64::from(u8::from(word != 0)),
+        VariableType::String | VariableType::Binary => return None,
+    })
+}
+
 /// Writes a word as `signals.csv` shows it: floats by the shortest decimal that reads back exactly, integers plain,
 /// booleans 0 or 1. Allocates nothing.
 pub fn write(out: &mut impl fmt::Write, word: u64, variable_type: VariableType) -> fmt::Result {
@@ -105,6 +121,26 @@ mod tests {
     fn a_float32_is_not_shown_with_the_digits_of_a_float64() {
         let word = words(&Values::Float32(vec![0.1])).unwrap()[0];
         assert_eq!(text(word, VariableType::Float32), "0.1");
+    }
+
+    #[test]
+    fn numbers_are_those_that_text_shows() {
+        for values in [
+            Values::Int8(vec![-7]),
+            Values::UInt64(vec![1 << 40]),
+            Values::Float64(vec![0.1]),
+            Values::Boolean(vec![true]),
+        ] {
+            let variable_type = match values {
+                Values::Int8(_) => VariableType::Int8,
+                Values::UInt64(_) => VariableType::UInt64,
+                Values::Float64(_) => VariableType::Float64,
+                _ => VariableType::Boolean,
+            };
+            let word = words(&values).unwrap()[0];
+            assert_eq!(number(word, variable_type), text(word, variable_type).parse().ok());
+        }
+        assert_eq!(number(1, VariableType::String), None);
     }
 
     #[test]

@@ -574,6 +574,8 @@ pub struct SignalPlan {
     pub name: String,
     /// Type of its values.
     pub variable_type: VariableType,
+    /// Unit of its values, in which the FMU computes; empty: it has none.
+    pub unit: String,
     /// Value before it is first computed, as 64 bits (see `exchange`); `None`: it has none, the cell stays empty.
     pub start: Option<u64>,
     /// The rule by which samples are kept.

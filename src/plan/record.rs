@@ -55,6 +55,7 @@ pub(super) fn columns(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findi
                 SignalPlan {
                     name: format!("{name}{position}"),
                     variable_type: v.variable_type,
+                    unit: v.unit.as_deref().unwrap_or_default().to_owned(),
                     // A single value fills an array.
                     start: words.get(element).or(if words.len() == 1 { words.first() } else { None }).copied(),
                     rule: rule_of(&names, &position, rules, &mut rules_used),

@@ -10,7 +10,10 @@ use super::messages::Messages;
 use super::samples::Sample;
 use super::thinning::Thinning;
 use super::written::Written;
+use crate::exchange::word;
+use crate::fmu::description::VariableType;
 use crate::plan::{Plan, SignalId, TaskId};
+use crate::recording::envelope::Overview;
 use crate::time::Instant;
 use std::collections::BTreeMap;
 use std::io;
@@ -99,6 +102,9 @@ pub struct SignalWriter {
     columns: Vec<Columns>,
     waiting: BTreeMap<Instant, Incomplete>,
     now: Vec<Option<u64>>,
+    types: Vec<VariableType>,
+    /// What can be drawn of the rows, as they would be read from the files.
+    overview: Overview,
     /// Set by request at times that were written already.
     belated: Vec<Change>,
     /// The changes of one time that are kept of each activation, and when that was complete.
@@ -123,6 +129,7 @@ impl SignalWriter {
             stays.resize(signals.len(), true);
             Columns { signals, stays, thinning }
         });
+        let names: Vec<String> = plan.signals.iter().map(|signal| signal.name.clone()).collect();
         let mut writer = SignalWriter {
             folder: folder.to_owned(),
             files: Vec::new(),
@@ -130,6 +137,8 @@ impl SignalWriter {
             columns: columns.collect(),
             waiting: BTreeMap::new(),
             now: plan.signals.iter().map(|signal| signal.start).collect(),
+            types: plan.signals.iter().map(|signal| signal.variable_type).collect(),
+            overview: Overview::of_report(&names),
             belated: Vec::new(),
             kept: Vec::new(),
             parts: Vec::new(),
@@ -228,6 +237,8 @@ impl SignalWriter {
         if comes {
             let now = std::mem::take(&mut self.now);
             self.each(|file| file.row(time, &now));
+            let types = &self.types;
+            self.overview.row(time.seconds(), |place| word::number(now[place]?, types[place]));
             self.now = now;
         }
         self.written = Some(time);
@@ -274,6 +285,11 @@ impl SignalWriter {
     /// Why files end early, or are not there; each is told once.
     pub fn take_problems(&mut self) -> Vec<String> {
         std::mem::take(&mut self.problems)
+    }
+
+    /// What can be drawn of the rows so far.
+    pub fn overview(&self) -> &Overview {
+        &self.overview
     }
 
     /// What the columns show now.

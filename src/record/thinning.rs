@@ -72,7 +72,8 @@ mod tests {
 
     /// The places of the samples that are kept.
     fn kept(every: u32, change: Option<f64>, variable_type: VariableType, samples: &[Option<u64>]) -> Vec<usize> {
-        let signal = SignalPlan { name: String::new(), variable_type, start: None, rule: Rule { every, change } };
+        let rule = Rule { every, change };
+        let signal = SignalPlan { name: String::new(), variable_type, unit: String::new(), start: None, rule };
         let mut thinning = Thinning::new(&signal);
         (0..samples.len()).filter(|&i| thinning.keeps(samples[i])).collect()
     }

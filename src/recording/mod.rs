@@ -7,11 +7,14 @@
 //!
 //! Memory: of CSV one row, of MCAP one chunk. What cannot be read says where.
 //!
+//! [`envelope`] keeps of any number of rows what can be drawn of them.
+//!
 //! Pure: it reads from what it is given.
 
 #![forbid(unsafe_code)]
 
 mod csv;
+pub mod envelope;
 mod mcap;
 pub mod names;
 mod row;

@@ -38,9 +38,12 @@ impl PartsResult {
 }
 
 /// Lists can be long, so each of their entries is a line of `report.json`.
+pub(super) fn lines<T: Serialize, E: serde::ser::Error>(list: &[T]) -> Result<Vec<Box<RawValue>>, E> {
+    list.iter().map(|entry| to_raw_value(entry).map_err(E::custom)).collect()
+}
+
 fn a_line_each<T: Serialize, S: Serializer>(list: &[T], serializer: S) -> Result<S::Ok, S::Error> {
-    let lines: Result<Vec<Box<RawValue>>, _> = list.iter().map(to_raw_value).collect();
-    lines.map_err(serde::ser::Error::custom)?.serialize(serializer)
+    lines::<T, S::Error>(list)?.serialize(serializer)
 }
 
 /// What says nothing is left out.

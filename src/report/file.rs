@@ -3,6 +3,7 @@
 //!
 //! Fields that are not known are passed over, and one that is missing is an error, but for those that came later.
 
+use super::causes::lines;
 use super::words::{self, Word};
 use super::{LockResult, Problem, Run, hints, hlog, passed};
 use serde::ser::SerializeStruct;
@@ -35,7 +36,7 @@ impl Serialize for Run {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let severities: Vec<_> = self.problems.iter().map(|problem| problem.severity.word()).collect();
         let topics: Vec<_> = self.problems.iter().map(|problem| problem.kind.topic().word()).collect();
-        let mut file = serializer.serialize_struct("Run", 26)?;
+        let mut file = serializer.serialize_struct("Run", 27)?;
         file.serialize_field("rig", &self.rig)?;
         file.serialize_field("mode", self.mode.word())?;
         file.serialize_field("verdict", if passed(self) { "pass" } else { "fail" })?;
@@ -64,6 +65,7 @@ impl Serialize for Run {
         file.serialize_field("stimuli", &self.stimuli)?;
         file.serialize_field("connections", &self.connections)?;
         file.serialize_field("promise", &self.promise)?;
+        file.serialize_field("signals", &lines::<_, S::Error>(&self.signals)?)?;
         file.end()
     }
 }

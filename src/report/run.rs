@@ -9,6 +9,7 @@ use crate::fmu::description::IntervalVariability;
 use crate::plan::{Interpolation, Mode};
 use crate::priority::{FifoPriority, FmiPriority};
 pub use crate::record::board::Scheduling;
+use crate::recording::envelope::Overview;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::to_raw_value;
 use std::borrow::Cow;
@@ -68,6 +69,12 @@ pub struct Run {
     /// Who ran when.
     #[serde(default)]
     pub trace: TraceResult,
+    /// The recorded columns.
+    #[serde(default)]
+    pub signals: Vec<SignalResult>,
+    /// What is drawn of them; `None`: nothing. Not in `report.json`: the recording has it.
+    #[serde(skip)]
+    pub overview: Option<Overview>,
 }
 
 impl Run {
@@ -79,6 +86,16 @@ impl Run {
         problems.extend(self.problems);
         Run { ended, end: End::Failure, problems, ..self }
     }
+}
+
+/// A recorded column; in `report.json` as it is here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignalResult {
+    /// `fmu.variable`, with the element of an array.
+    pub name: String,
+    /// The unit of its values; empty: it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub unit: String,
 }
 
 /// What is known of a stimulus at the end; in `report.json` as it is here.

@@ -3,7 +3,7 @@
 use super::{
     Causes, ClockResult, ConnectionResult, Counts, Distribution, End, Ended, Fact, FmuResult, FmuStatus, Host,
     LockResult, Moment, OtherClock, OverTime, PartsResult, PredictedFrom, PromiseResult, Run, Schedulability,
-    Scheduling, ThreadCounts, TraceResult,
+    Scheduling, SignalResult, ThreadCounts, TraceResult,
 };
 use crate::fmu::description::IntervalVariability::{self, Constant, Countdown, Triggered};
 use crate::plan::Mode;
@@ -52,7 +52,14 @@ pub fn sample(seed: u64) -> Run {
         samples_dropped: 0,
         log_dropped: 0,
         trace: TraceResult::default(),
+        signals: signals(),
+        overview: None,
     }
+}
+
+fn signals() -> Vec<SignalResult> {
+    let names = [("plant.speed", "rpm"), ("plant.load", "N.m"), ("ecu.target_speed", "rpm"), ("ecu.idle", "")];
+    names.map(|(name, unit)| SignalResult { name: name.into(), unit: unit.into() }).into()
 }
 
 fn host() -> Host {

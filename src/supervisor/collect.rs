@@ -12,11 +12,12 @@ use super::shared::scheduling;
 use super::threads::Threads;
 use super::under_way::UnderWay;
 use super::{Prepared, fmus, promise, schedulability, stimuli, tasks};
-use crate::plan::{FmuId, TaskId};
+use crate::plan::{FmuId, SignalPlan, TaskId};
 use crate::priority::FifoPriority;
 use crate::record::board::{Board, Global, Phase, TaskWord};
 use crate::report::{
-    ClockResult, End, Ended, FmuResult, FmuStatus, Host, Kind, Problem, Run, Severity, Subject, TraceResult, judge,
+    ClockResult, End, Ended, FmuResult, FmuStatus, Host, Kind, Problem, Run, Severity, SignalResult, Subject,
+    TraceResult, judge,
 };
 use crate::time::{Instant, Nanos};
 use jiff::Timestamp;
@@ -189,7 +190,13 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
         samples_dropped,
         log_dropped: board.log().dropped(),
         trace: TraceResult::default(),
+        signals: plan.signals.iter().map(signal).collect(),
+        overview: None,
     }
+}
+
+fn signal(signal: &SignalPlan) -> SignalResult {
+    SignalResult { name: signal.name.clone(), unit: signal.unit.clone() }
 }
 
 /// Lowest and highest priority.

@@ -18,6 +18,7 @@ use super::threads::Threads;
 use super::under_way;
 use crate::plan::{Mode, TaskId};
 use crate::record::board::{Global, Known, Phase};
+use crate::recording::envelope::Overview;
 use crate::report::{ClockResult, Run};
 use crate::sys::wake::monotonic_now;
 use crate::time::Nanos;
@@ -53,6 +54,8 @@ pub(super) struct Sight {
     pub repetition: Option<u32>,
     /// Somebody wants the files of a report.
     pub is_report: bool,
+    /// What its page draws of the recording.
+    pub overview: Option<Overview>,
 }
 
 /// What came of writing it down.
@@ -192,6 +195,7 @@ impl Sight {
         };
         let mut run = collect(prepared, board, &self.told, &facts);
         let courses = self.over_time.clone().finish(board);
+        run.overview = self.overview.clone();
         run.clocks.iter_mut().zip(courses).for_each(|(clock, own)| clock.over_time = own);
         if plan.mode == Mode::RealTime {
             run.clocks.iter_mut().for_each(count);

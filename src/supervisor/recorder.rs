@@ -8,6 +8,7 @@ use crate::record::board::{Board, Global, Phase};
 use crate::record::log::{self, Line};
 use crate::record::signals::SignalWriter;
 use crate::record::written::Written;
+use crate::recording::envelope::Overview;
 use crate::sys::wake::monotonic_now;
 use crate::time::{Instant, Nanos};
 use std::collections::{BTreeSet, VecDeque};
@@ -296,6 +297,12 @@ impl<'a> Recorder<'a> {
             self.broken.extend(Written { file, length: self.log_length }.gone_from(&self.log_name));
         }
         self.late()
+    }
+
+    /// What can be drawn of the recording; `None`: there is none.
+    pub fn overview(&self) -> Option<Overview> {
+        let overview = self.signals.as_ref()?.overview();
+        overview.times().is_some().then(|| overview.clone())
     }
 
     /// What the recorded columns have shown last, by name.

@@ -392,6 +392,7 @@ impl<'a> Supervision<'a> {
         if let Some(file) = &options.save_state {
             saved::write(file, &mut self.state, &run.recorder, &mut report, self.events);
         }
+        report.overview = run.recorder.overview();
         run.output.write(&mut report, first);
         Finished { run: report, out: run.output.path().to_owned() }
     }
@@ -511,6 +512,7 @@ impl<'a> Supervision<'a> {
             dropped: self.sockets.dropped(self.board),
             repetition: self.options().repeat.map(|_| run.number),
             is_report,
+            overview: if is_report { run.recorder.overview() } else { None },
         };
         if let Some(warning) = run.keeper.write(sight, now) {
             run.recorder.say(1, warning);

@@ -118,6 +118,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "plan",
             "priority",
             "record",
+            "recording::envelope",
             "report",
             "rig",
             "runner::FIRST_SOCKET_FD",

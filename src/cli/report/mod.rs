@@ -1,10 +1,12 @@
 //! `vecud report`: the report of a run anew from its recording, or a run beside another one.
 
 mod against;
+mod drawn;
 mod side;
 
 use super::results;
 use crate::files;
+use crate::recording::envelope::Overview;
 use crate::report::{self, ReportFile, Run, Screen};
 use crate::supervisor::{self, Error};
 use crate::sys::process::terminal_size;
@@ -91,9 +93,11 @@ fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
     check_place(&page)?;
     let report = folder.report()?;
     let goes_on = supervisor::is_in_use(&folder.path);
+    let overview = overview(&folder);
     let run = match report.of_checkpoint(goes_on) {
         Some(run) => {
             let run = run.map_err(|error| Error::Report(folder.report_path().to_owned(), None, error.message))?;
+            let run = Run { overview, ..run };
             if arguments.out.is_none() {
                 let failures = supervisor::write_unfinished(&folder.path, &run);
                 if !failures.is_empty() {
@@ -105,7 +109,7 @@ fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
             run
         }
         None => {
-            let run = with_histograms(&folder, &report)?;
+            let run = Run { overview, ..with_histograms(&folder, &report)? };
             write(&page, &report::html(&run))?;
             if arguments.out.is_none() {
                 write_for_programs(&folder.path, &run)?;
@@ -115,6 +119,17 @@ fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
     };
     show(&report::summary(&run, &page.display().to_string(), screen()), &page)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the page draws of the recording. One that cannot be read costs its figures, and not the page.
+fn overview(folder: &Folder) -> Option<Overview> {
+    let signals = folder.signals()?;
+    let (overview, failed) = drawn::of_report(&signals);
+    if let Some(error) = failed {
+        let what = if overview.is_some() { "not drawn to their end" } else { "not drawn" };
+        super::say(&format!("note: recorded signals are {what}: {error}"));
+    }
+    overview
 }
 
 /// The run of a `report.json`, with what is beside it.

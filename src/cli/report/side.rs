@@ -53,6 +53,12 @@ impl Folder {
         &self.report
     }
 
+    /// The recording of the run, if there is one.
+    pub fn signals(&self) -> Option<Signals> {
+        let path = SIGNALS.map(|name| self.path.join(name)).into_iter().find(|signals| signals.is_file())?;
+        Some(Signals { path, of_run: true })
+    }
+
     /// Reads `report.json`.
     pub fn report(&self) -> Result<ReportFile, Error> {
         let path = || self.report.clone();
@@ -115,9 +121,7 @@ impl Input {
         }
         let folder = Folder::of(path)?;
         let report = Some(folder.report()?);
-        let signals = SIGNALS.map(|name| folder.path.join(name)).into_iter().find(|signals| signals.is_file());
-        let signals = signals.map(|path| Signals { path, of_run: true });
-        Ok(Input { name, report, signals, folder: folder.path })
+        Ok(Input { name, report, signals: folder.signals(), folder: folder.path })
     }
 }
 

@@ -24,7 +24,7 @@ pub use signals::{Point, SignalResult, SignalsComparison, signals};
 pub use table::Table;
 pub use terminal::comparison_summary;
 pub(super) use terminal::some;
-pub use value::{NamedTolerance, Tolerance, Tolerances};
+pub use value::{NamedTolerance, Tolerance, Tolerances, number};
 pub use walk::{Course, Side, Span};
 
 use super::ReportFile;

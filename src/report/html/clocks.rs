@@ -31,7 +31,7 @@ fn activations(clocks: &[&ClockResult]) -> String {
     let mut out = String::from(
         "<h4>Activations</h4>\n<p>How often each clock was activated, and what became of the other releases and ticks. FMI \
          priorities count down (0 is the most urgent), Linux priorities count up.</p>\n<div class=\"scroll\"><table>\n<thead>\n<tr>\
-         <th colspan=\"2\"></th><th colspan=\"2\" class=\"group\">Priority</th><th></th><th colspan=\"5\" class=\"group\">\
+         <th></th><th></th><th colspan=\"2\" class=\"group\">Priority</th><th></th><th colspan=\"5\" class=\"group\">\
          Number of</th></tr>\n<tr><th>Clock</th><th>Activated by</th><th class=\"n first\">FMI</th><th class=\"n\">FIFO</th>\
          <th class=\"n first\">Core</th><th class=\"n first\">activations</th><th class=\"n\">overruns</th>\
          <th class=\"n\">skipped</th><th class=\"n\">coalesced</th><th class=\"n\">retimed</th></tr>\n</thead>\n<tbody>\n",

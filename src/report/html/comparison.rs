@@ -172,7 +172,7 @@ fn times(clocks: &ClocksComparison, limit: Option<f64>) -> String {
     if let Some(limit) = limit {
         out += &format!(" p50 and p99 of latencies and responses may be {limit} times as long.");
     }
-    out += "</p>\n<div class=\"scroll\"><table>\n<thead>\n<tr><th colspan=\"2\"></th>";
+    out += "</p>\n<div class=\"scroll\"><table>\n<thead>\n<tr><th></th><th></th>";
     out += &FIGURES.map(|figure| format!("<th colspan=\"3\" class=\"group\">{figure}</th>")).concat();
     out += "</tr>\n<tr><th>Clock</th><th></th>";
     out += &"<th class=\"n first\">run</th><th class=\"n\">ref.</th><th class=\"n\">ratio</th>".repeat(FIGURES.len());

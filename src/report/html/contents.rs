@@ -12,6 +12,7 @@ pub fn contents(run: &Run) -> String {
     let parts = [
         ("overview", "Overview", true),
         ("machine", "Machine", true),
+        ("signals", "Signals", run.overview.as_ref().is_some_and(|overview| overview.times().is_some())),
         ("trace", "Who ran when", trace),
         ("details", "Details", true),
         ("words", "What the words mean", true),

@@ -1,6 +1,6 @@
 //! The signals of a comparison: which differ and by how much, and what the worst ones look like.
 
-use super::svg::{Frame, marker};
+use super::svg::{Frame, marker, value_ticks};
 use super::{breakable, escape};
 use crate::report::compare::{
     Curve, EXACT, Point, STEPS, SignalResult, SignalsComparison, round, shown_pair, tolerance_text,
@@ -11,9 +11,9 @@ use crate::report::format::{count, plural};
 const LISTED: usize = 1000;
 
 const VALUES: Frame =
-    Frame { width: 470.0, height: 170.0, left: 62.0, right: 14.0, top: 24.0, bottom: 10.0, labels: 5 };
+    Frame { width: 360.0, height: 170.0, left: 62.0, right: 14.0, top: 24.0, bottom: 10.0, labels: 3 };
 const DEVIATION: Frame =
-    Frame { width: 470.0, height: 92.0, left: 62.0, right: 14.0, top: 22.0, bottom: 24.0, labels: 5 };
+    Frame { width: 360.0, height: 92.0, left: 62.0, right: 14.0, top: 22.0, bottom: 24.0, labels: 3 };
 
 /// The tables.
 pub fn tables(signals: &SignalsComparison, common_only: bool) -> String {
@@ -158,7 +158,7 @@ fn values(signal: &SignalResult, curve: &Curve) -> String {
     let (low, high) = ((low - margin).max(f64::MIN), (high + margin).min(f64::MAX));
     let place = |value: f64| (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0);
     let ticks: Vec<(f64, String)> =
-        ticks(low, high, 4).into_iter().map(|(value, label)| (place(value), label)).collect();
+        value_ticks(low, high, 4).into_iter().map(|(value, label)| (place(value), label)).collect();
     let times: Vec<(f64, String, String)> =
         time_ticks(curve).into_iter().map(|(share, _)| (share, String::new(), String::new())).collect();
     let mut out = VALUES.x_axis(&times) + &VALUES.y_axis(&ticks, "value");
@@ -219,39 +219,5 @@ fn time_ticks(curve: &Curve) -> Vec<(f64, String)> {
     if to <= from {
         return vec![(0.5, format!("{from}"))];
     }
-    ticks(from, to, 6).into_iter().map(|(time, label)| (share(time, curve.times), label)).collect()
-}
-
-/// Round numbers from `low` to `high`, not many more than `most`, with as many decimals as they need.
-fn ticks(low: f64, high: f64, most: usize) -> Vec<(f64, String)> {
-    let most = most as f64 + 2.0;
-    let least = high / most - low / most;
-    if !(least.is_finite() && least > 0.0) {
-        return vec![];
-    }
-    let power = 10f64.powf(least.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].map(|n| n * power).into_iter().find(|step| *step >= least).unwrap_or(least);
-    let first = (low / step).ceil();
-    let values = (0..=most as usize).map(|i| (first + i as f64) * step).take_while(|value| *value <= high);
-    let label = |value: f64| match value.abs().max(step) {
-        1e-4..1e6 => format!("{value:.*}", (-step.log10().floor()).clamp(0.0, 9.0) as usize),
-        _ => format!("{:e}", format!("{value:.3e}").parse::<f64>().unwrap_or(value)),
-    };
-    values.map(|value| (value, if value == 0.0 { "0".to_owned() } else { label(value) })).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ticks_are_round_few_and_finite() {
-        let labels = |low, high| ticks(low, high, 4).into_iter().map(|(_, label)| label).collect::<Vec<_>>();
-        assert_eq!(labels(769.0, 861.0), ["780", "800", "820", "840", "860"].map(str::to_owned)[..].to_vec());
-        assert_eq!(labels(-0.011, 0.011), ["-0.010", "-0.005", "0", "0.005", "0.010"]);
-        for (low, high) in [(f64::MIN, f64::MAX), (0.0, 5e-324), (1e300, 1.0001e300), (1.0, 1.0), (-1e-300, 1e-300)] {
-            let ticks = ticks(low, high, 4);
-            assert!(ticks.len() <= 9 && ticks.iter().all(|tick| tick.0.is_finite()), "{low} {high}: {ticks:?}");
-        }
-    }
+    value_ticks(from, to, DEVIATION.labels).into_iter().map(|(time, label)| (share(time, curve.times), label)).collect()
 }

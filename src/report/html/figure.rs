@@ -1,6 +1,6 @@
 //! A figure: title, sentence, drawing, what is not in the drawing, and a legend with the maximum of each line.
 
-use super::svg::{class, marker};
+use super::svg::{Frame, class, marker};
 use super::{breakable, escape};
 use crate::record::histogram::Histogram;
 use crate::report::format::{duration, short_duration};
@@ -32,6 +32,14 @@ pub fn styles(furthest: &[u64]) -> Vec<usize> {
 pub struct Drawing {
     pub svg: String,
     pub notes: Vec<String>,
+}
+
+/// A drawing for wide windows and paper, and the same for narrow windows: the page shows one of them, so that its text is readable
+/// in both.
+pub fn wide_and_narrow(wide: Frame, narrow: Frame, draw: impl Fn(Frame) -> Drawing) -> Drawing {
+    let Drawing { svg, notes } = draw(wide);
+    let narrow = draw(narrow).svg;
+    Drawing { svg: format!("<div class=\"wide\">\n{svg}</div>\n<div class=\"narrow\">\n{narrow}</div>\n"), notes }
 }
 
 /// The figure as HTML, with the maximum of each line in its legend. `title` and `sentence` are HTML.

@@ -14,7 +14,9 @@ use std::fmt::Write;
 
 /// Lanes that fit on a page.
 const LANES: usize = 20;
+/// Height of a lane, and what it has more where its name stands above it.
 const LANE: f64 = 46.0;
+const ABOVE: f64 = 18.0;
 const BLOCK: f64 = 22.0;
 /// Room for the names of the lanes.
 const LEFT: f64 = 168.0;
@@ -58,8 +60,8 @@ struct Drawing<'r> {
     picture: &'r Picture,
     frame: Frame,
     /// The lane of each task that has one.
-    lanes: Vec<Option<usize>>,
-    styles: Vec<usize>,
+    lanes: &'r [Option<usize>],
+    styles: &'r [usize],
     /// In virtual time: how many times wider order is drawn than the trace has it.
     spread: f64,
 }
@@ -70,23 +72,34 @@ fn figure(run: &Run, picture: &Picture) -> String {
     if shown.is_empty() || picture.to <= picture.from {
         return String::new();
     }
-    let lanes = (0..run.clocks.len()).map(|task| shown.iter().position(|own| *own == task)).collect();
-    let height = 20.0 + LANE * shown.len() as f64 + 30.0;
-    let frame = Frame { width: 960.0, height, left: LEFT, right: 16.0, top: 20.0, bottom: 30.0, labels: 10 };
+    let lanes: Vec<Option<usize>> =
+        (0..run.clocks.len()).map(|task| shown.iter().position(|own| *own == task)).collect();
+    let wide = Frame { width: 960.0, height: 0.0, left: LEFT, right: 16.0, top: 20.0, bottom: 30.0, labels: 10 };
+    let narrow = Frame { width: 340.0, left: 6.0, labels: 4, ..wide };
     let furthest: Vec<u64> = run.clocks.iter().map(|clock| clock.start_latency.max()).collect();
+    let styles = styles(&furthest);
     let spread = if run.mode == Mode::Virtual { spread(picture) } else { 1.0 };
-    let drawing = Drawing { run, picture, frame, lanes, styles: styles(&furthest), spread };
-    let (title, sentence) = drawing.words();
+    let [wide, narrow] = [wide, narrow].map(|frame| {
+        let height = frame.top + lane_height(&frame) * shown.len() as f64 + frame.bottom;
+        let frame = Frame { height, ..frame };
+        Drawing { run, picture, frame, lanes: &lanes, styles: &styles, spread }
+    });
+    let (title, sentence) = wide.words();
     let left_out = match clocks.len() - shown.len() {
         0 => String::new(),
         n => format!("<p class=\"note\">{} less urgent are not shown.</p>\n", plural(n as u64, "clock")),
     };
     format!(
-        "<figure>\n<figcaption><h4>{title}</h4><p>{sentence}</p></figcaption>\n<div class=\"plot\">{}</div>\n{left_out}{}\
-         </figure>\n",
-        drawing.svg(),
-        drawing.legend()
+        "<figure>\n<figcaption><h4>{title}</h4><p>{sentence}</p></figcaption>\n<div class=\"plot\"><div class=\"wide\">\n{}</div>\n\
+         <div class=\"narrow\">\n{}</div>\n</div>\n{left_out}{}</figure>\n",
+        wide.svg(),
+        narrow.svg(),
+        wide.legend()
     )
+}
+
+fn lane_height(frame: &Frame) -> f64 {
+    LANE + if frame.is_narrow() { ABOVE } else { 0.0 }
 }
 
 fn task_of(item: &Item) -> usize {
@@ -147,7 +160,7 @@ impl Drawing<'_> {
 
     /// The line on which a lane stands.
     fn base(&self, lane: usize) -> f64 {
-        self.frame.top + LANE * (lane as f64 + 1.0) - 8.0
+        self.frame.top + lane_height(&self.frame) * (lane as f64 + 1.0) - 8.0
     }
 
     fn words(&self) -> (String, String) {
@@ -184,39 +197,20 @@ impl Drawing<'_> {
         for activated in activations(self.picture) {
             self.arrow(&mut out, activated);
         }
+        // And names over the arrows.
+        for (task, lane) in self.lanes.iter().enumerate() {
+            if let Some(lane) = lane {
+                self.label(&mut out, task, *lane);
+            }
+        }
         let label = format!("{} activations on {} lanes", activations(self.picture).count(), self.lanes.len());
         self.frame.svg(&label, &out)
     }
 
     fn lane(&self, out: &mut String, task: usize, lane: usize) {
-        let (base, clock) = (self.base(lane), self.clock(task));
+        let base = self.base(lane);
         let (left, right) = (self.frame.x(0.0), self.frame.x(1.0));
         let _ = writeln!(out, "<path class=\"axis\" d=\"M{left:.1} {base:.1}H{right:.1}\"/>");
-        let short = |text: &str, most: usize| match text.char_indices().nth(most) {
-            Some((end, _)) => format!("{}…", escape(&text[..end])),
-            None => escape(text),
-        };
-        let one = self.run.clocks.iter().all(|other| other.fmu == clock.fmu);
-        let full = if one { clock.clock.clone() } else { format!("{}.{}", clock.fmu, clock.clock) };
-        let below = match clock.interval_s {
-            Some(interval) => format!("every {}", short_duration((interval * 1e9) as u64)),
-            None => format!("by {}", clock.activated_by),
-        };
-        let cores = self.run.clocks.iter().any(|other| other.cpu != clock.cpu) && self.run.mode == Mode::RealTime;
-        let core = if cores { format!(", core {}", clock.cpu) } else { String::new() };
-        let x = left - 12.0;
-        let _ = writeln!(
-            out,
-            "<text class=\"end strong\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
-            base - 14.0,
-            short(&full, 22)
-        );
-        let _ = writeln!(
-            out,
-            "<text class=\"end dim\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
-            base - 1.0,
-            short(&(below + &core), 26)
-        );
         let own = || self.picture.items.iter().filter(|item| task_of(item) == task);
         for item in own() {
             if let Item::Activated(activated) = item {
@@ -246,6 +240,36 @@ impl Drawing<'_> {
                 }
                 _ => (),
             }
+        }
+    }
+
+    /// The name of a lane, and what activates its clock.
+    fn label(&self, out: &mut String, task: usize, lane: usize) {
+        let (base, clock, left) = (self.base(lane), self.clock(task), self.frame.x(0.0));
+        let short = |text: &str, most: usize| match text.char_indices().nth(most) {
+            Some((end, _)) => format!("{}…", escape(&text[..end])),
+            None => escape(text),
+        };
+        let one = self.run.clocks.iter().all(|other| other.fmu == clock.fmu);
+        let full = if one { clock.clock.clone() } else { format!("{}.{}", clock.fmu, clock.clock) };
+        let below = match clock.interval_s {
+            Some(interval) => format!("every {}", short_duration((interval * 1e9) as u64)),
+            None => format!("by {}", clock.activated_by),
+        };
+        let cores = self.run.clocks.iter().any(|other| other.cpu != clock.cpu) && self.run.mode == Mode::RealTime;
+        let core = if cores { format!(", core {}", clock.cpu) } else { String::new() };
+        let (name, below) = (short(&full, 22), short(&(below + &core), 26));
+        if self.frame.is_narrow() {
+            let y = base - BLOCK - 14.0;
+            let _ = writeln!(
+                out,
+                "<text class=\"over\" x=\"{left:.1}\" y=\"{y:.1}\"><tspan class=\"strong\">{name}</tspan> {below}</text>"
+            );
+        } else {
+            let (x, y) = (left - 12.0, base - 14.0);
+            let _ = writeln!(out, "<text class=\"end strong\" x=\"{x:.1}\" y=\"{y:.1}\">{name}</text>");
+            let y = base - 1.0;
+            let _ = writeln!(out, "<text class=\"end dim\" x=\"{x:.1}\" y=\"{y:.1}\">{below}</text>");
         }
     }
 

@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(line.matches('M').count(), 2, "{line}");
         let mark = drawing.svg.lines().find(|line| line.contains("class=\"mark s0\"")).unwrap();
         assert!(mark.contains(&format!("translate({:.1} ", Frame::MEDIUM.x(0.7))), "{mark}");
-        assert!(drawing.svg.contains(">500 ms<"), "{}", drawing.svg);
+        assert!(drawing.svg.contains(">400 ms<"), "{}", drawing.svg);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The whole run on one page: a few numbers, all clocks in a table, the latency that the machine gave, the machine.
 
 use super::clocks::{cells, number, share_of_interval};
-use super::figure::figure;
+use super::figure::{figure, wide_and_narrow};
 use super::histogram::histogram;
 use super::selection::Selection;
 use super::svg::Frame;
@@ -49,7 +49,7 @@ fn table(run: &Run) -> String {
         format!("<h3>Clocks</h3>\n<p>{sentence}</p>\n<div class=\"scroll\"><table class=\"clocks\">\n<thead>\n");
     let group = |columns: u32, title: &str| format!("<th colspan=\"{columns}\" class=\"group\">{title}</th>");
     if real_time {
-        out += "<tr><th colspan=\"3\"></th>";
+        out += "<tr><th></th><th colspan=\"2\"></th>";
         out += &(group(2, "Number of") + &group(2, "Wake-up") + &group(2, "Start") + &group(2, "Execution"));
         out += &(group(2, "Response") + "</tr>\n");
     }
@@ -102,7 +102,7 @@ fn latency(run: &Run) -> String {
     if series.is_empty() {
         return "<p>No latency was measured: no clock was activated.</p>\n".to_owned();
     }
-    let mut drawing = histogram(&series, Frame::LARGE);
+    let mut drawing = wide_and_narrow(Frame::LARGE, Frame::NARROW, |frame| histogram(&series, frame));
     drawing.notes.extend(selection.note(|clock| clock.wakeup_machine()));
     figure(
         "Wake-up latency, the machine’s part",

@@ -1,6 +1,7 @@
 //! Where the time went: the parts of each clock's response, one bar for the usual activation and one for the worst; then the
 //! worst activations and the overruns.
 
+use super::figure::{Drawing, wide_and_narrow};
 use super::svg::{Frame, class};
 use super::{escape, name};
 use crate::plan::Mode;
@@ -14,7 +15,8 @@ const BAR: f64 = 16.0;
 const BASE: f64 = 12.0;
 /// Width of a letter, about.
 const LETTER: f64 = 7.0;
-const LEFT: f64 = 190.0;
+/// Room for a name above its bars.
+const ABOVE: f64 = 18.0;
 
 /// The parts in the order in which they are drawn, and their styles.
 const PARTS: [(&str, usize); 7] =
@@ -28,14 +30,18 @@ pub fn section(run: &Run, clocks: &[&ClockResult], rows: usize) -> String {
     }
     let shown = &clocks[..clocks.len().min(rows)];
     let mut out = String::from("<h3>Where the time went</h3>\n");
-    out += &figure(shown);
-    if clocks.len() > shown.len() {
-        let more = plural((clocks.len() - shown.len()) as u64, "less urgent clock");
-        out += &format!("<p class=\"note\">Not shown: {more}.</p>\n");
-    }
+    out += &figure(shown, rows.div_ceil(3));
+    out += &not_shown(clocks.len() - shown.len());
     out += &super::worst::tables(run, &clocks);
     out += &super::overruns::table(&clocks);
     out
+}
+
+fn not_shown(clocks: usize) -> String {
+    match clocks {
+        0 => String::new(),
+        n => format!("<p class=\"note\">Not shown: {}.</p>\n", plural(n as u64, "less urgent clock")),
+    }
 }
 
 /// The medians of the parts. Execution without setting and getting is what is left of the medians.
@@ -54,28 +60,48 @@ fn usual(clock: &ClockResult) -> [u64; 7] {
     ]
 }
 
-/// Each bar is as long as any other: medians beside the worst, and clocks of 1 ms beside those of 100 ms, would vanish.
-fn figure(clocks: &[&ClockResult]) -> String {
-    let height = 8.0 + ROW * clocks.len() as f64 + 30.0;
-    let frame = Frame { width: 960.0, height, left: LEFT, right: 70.0, top: 8.0, bottom: 30.0, labels: 4 };
+/// Each bar is as long as any other: medians beside the worst, and clocks of 1 ms beside those of 100 ms, would vanish. In such a
+/// frame, but for its height.
+fn draw(clocks: &[&ClockResult], frame: Frame) -> String {
+    let above = if frame.is_narrow() { ABOVE } else { 0.0 };
+    let row_height = ROW + above;
+    let frame = Frame { height: 8.0 + row_height * clocks.len() as f64 + 30.0, ..frame };
     let ticks = [0, 25, 50, 75, 100].map(|percent| (f64::from(percent) / 100.0, format!("{percent} %"), String::new()));
     let mut svg = frame.x_axis(&ticks);
     for (row, clock) in clocks.iter().enumerate() {
-        let top = frame.top + ROW * row as f64;
+        let top = frame.top + row_height * row as f64;
         let full = format!("{}.{}", clock.fmu, clock.clock);
-        let short = match full.char_indices().nth(22) {
+        let most = if frame.is_narrow() { 40 } else { 22 };
+        let short = match full.char_indices().nth(most) {
             Some((end, _)) => format!("{}…", escape(&full[..end])),
             None => escape(&full),
         };
-        let _ = writeln!(svg, "<text class=\"strong\" x=\"4\" y=\"{:.1}\">{short}</text>", top + 24.0);
+        let y = if frame.is_narrow() { top + above - 2.0 } else { top + 24.0 };
+        let _ = writeln!(svg, "<text class=\"strong over\" x=\"4\" y=\"{y:.1}\">{short}</text>");
         let worst = clock.causes.worst_responses.first().map(|moment| moment.parts().map(|(_, part)| part));
         for (place, (label, parts)) in [("p50", Some(usual(clock))), ("worst", worst)].into_iter().enumerate() {
-            let y = top + 5.0 + place as f64 * (BAR + 3.0);
-            let x = LEFT - 8.0;
+            let y = top + above + 5.0 + place as f64 * (BAR + 3.0);
+            let x = frame.left - 8.0;
             let _ = writeln!(svg, "<text class=\"end dim\" x=\"{x:.1}\" y=\"{:.1}\">{label}</text>", y + BASE);
             svg += &parts.map_or_else(String::new, |parts| bar(&frame, y, parts));
         }
     }
+    frame.svg("Parts of the response of each clock, as shares of it", &svg)
+}
+
+/// In a narrow window the first `most` of them, so that the page of many FMUs stays small.
+fn figure(clocks: &[&ClockResult], most: usize) -> String {
+    let beside = Frame { width: 960.0, height: 0.0, left: 190.0, right: 70.0, top: 8.0, bottom: 30.0, labels: 4 };
+    let above = Frame { width: 340.0, left: 44.0, right: 60.0, ..beside };
+    let few = &clocks[..clocks.len().min(most)];
+    let drawing = wide_and_narrow(beside, above, |frame| {
+        let svg = if frame.is_narrow() {
+            draw(few, frame) + &not_shown(clocks.len() - few.len())
+        } else {
+            draw(clocks, frame)
+        };
+        Drawing { svg, notes: Vec::new() }
+    });
     let key = |(title, style): (&str, usize)| {
         let class = class(style);
         format!(
@@ -89,7 +115,7 @@ fn figure(clocks: &[&ClockResult]) -> String {
          before it (rig first). Bars of one length are not of one duration. The upper bar of a clock has the \
          median of each part (they need not belong to one activation), the lower one its longest activation.</p></figcaption>\n\
          <div class=\"plot\">{}</div>\n<ul class=\"legend gantt\">\n{}</ul>\n</figure>\n",
-        frame.svg("Parts of the response of each clock, as shares of it", &svg),
+        drawing.svg,
         PARTS.map(key).concat()
     )
 }
@@ -104,12 +130,20 @@ fn bar(frame: &Frame, y: f64, parts: [u64; 7]) -> String {
         let (from, to) = (x(begun), x(begun.saturating_add(part)));
         begun = begun.saturating_add(part);
         let (class, width, text) = (class(style), to - from, duration(part));
+        // Nobody sees it, and nobody points at it.
+        if frame.is_narrow() && width < 0.3 {
+            continue;
+        }
         let share = part as f64 / whole as f64 * 100.0;
-        let _ = writeln!(
-            out,
-            "<rect class=\"bar part {class}\" x=\"{from:.2}\" y=\"{y:.1}\" width=\"{width:.2}\" height=\"{BAR}\">\
-             <title>{title}: {text}, {share:.1} %</title></rect>"
-        );
+        let bar = format!("<rect class=\"bar part {class}\" y=\"{y}\" height=\"{BAR}\"");
+        // Narrow windows belong to devices where nothing hovers.
+        let _ = match frame.is_narrow() {
+            true => writeln!(out, "{bar} x=\"{from:.1}\" width=\"{width:.1}\"/>"),
+            false => {
+                let hint = format!("{title}: {text}, {share:.1} %");
+                writeln!(out, "{bar} x=\"{from:.2}\" width=\"{width:.2}\"><title>{hint}</title></rect>")
+            }
+        };
         // In grey, the name tells.
         let fits = |text: &String| width > LETTER * (text.chars().count() + 2) as f64;
         if let Some(text) = [format!("{title} {text}"), text].into_iter().find(fits) {

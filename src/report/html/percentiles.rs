@@ -36,7 +36,9 @@ pub fn percentiles(series: &[Series], frame: Frame) -> Drawing {
     for (i, &limit) in near.iter().enumerate() {
         let (y, left, right) = (frame.y(ys.share(limit as f64)), frame.x(0.0), frame.x(1.0));
         out += &format!("<path class=\"limit\" d=\"M{left:.1} {y:.1}H{right:.1}\"/>\n");
-        let (x, text) = (left + 8.0 + 110.0 * (i % 6) as f64, short_duration(limit));
+        // Beside each other, as far as there is room.
+        let beside = ((right - left) / 110.0).max(1.0) as usize;
+        let (x, text) = (left + 8.0 + 110.0 * (i % beside) as f64, short_duration(limit));
         out += &format!("<text class=\"limit-label\" x=\"{x:.1}\" y=\"{:.1}\">limit {text}</text>\n", y - 5.0);
     }
     for series in series {
@@ -103,7 +105,7 @@ fn curve(histogram: &Histogram, frame: Frame, xs: Scale, ys: Scale) -> (String, 
         };
         let next = (x(next_below), y(value));
         // Steps too small to be seen are left out, the last one never.
-        if (next.0 - at.0).abs() + (next.1 - at.1).abs() > 0.4 || next_below == total {
+        if (next.0 - at.0).abs() + (next.1 - at.1).abs() > 0.8 || next_below == total {
             path += &format!("V{:.1}H{:.1}", next.1, next.0);
             at = next;
         }

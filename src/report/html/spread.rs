@@ -8,10 +8,12 @@ use crate::report::format::{duration, plural};
 use crate::report::{ClockResult, Distribution};
 use std::fmt::Write;
 
-const ROW: f64 = 44.0;
-const BAR: f64 = 11.0;
+const ROW: f64 = 52.0;
+const BAR: f64 = 10.0;
+/// Room for a name above its bars.
+const NAME: f64 = 15.0;
 /// Characters of a name that there is room for.
-const NAME: usize = 17;
+const LETTERS: usize = 45;
 
 /// The figure of these clocks; nothing when nothing was measured. `note`: what is not drawn.
 pub fn spread(clocks: &[&ClockResult], note: Option<String>) -> String {
@@ -51,24 +53,19 @@ fn draw(clocks: &[&ClockResult]) -> String {
     let most = counted().map(|own| own.max()).max().unwrap_or(1000).max(1000) as f64;
     let (min, max) = (10f64.powf(least.log10().floor()), 10f64.powf((most * 1.02).log10().ceil()));
     let height = 12.0 + ROW * clocks.len() as f64 + 30.0;
-    let frame = Frame { height, left: 132.0, right: 36.0, top: 12.0, bottom: 28.0, ..Frame::MEDIUM };
+    let frame = Frame { height, left: 14.0, right: 24.0, top: 12.0, bottom: 28.0, ..Frame::MEDIUM };
     let xs = Scale::Log { min, max };
     let ticks = log_duration_ticks(min, max, frame.labels).into_iter();
     let ticks: Vec<_> = ticks.map(|(share, label)| (share, label, String::new())).collect();
     let mut out = frame.x_axis(&ticks);
     for (row, (clock, parts)) in clocks.iter().zip(&all).enumerate() {
-        let top = frame.top + ROW * row as f64 + 11.0;
+        let top = frame.top + ROW * row as f64 + NAME + 7.0;
         let shown: String = match clock.clock.chars().count() {
-            n if n > NAME => clock.clock.chars().take(NAME - 1).chain(['…']).collect(),
+            n if n > LETTERS => clock.clock.chars().take(LETTERS - 1).chain(['…']).collect(),
             _ => clock.clock.clone(),
         };
-        let y = top + BAR + 4.0;
-        let _ = writeln!(
-            out,
-            "<text class=\"end strong\" x=\"{:.1}\" y=\"{y:.1}\">{}</text>",
-            frame.left - 10.0,
-            escape(&shown)
-        );
+        let (name, x, y) = (escape(&shown), frame.left, top - 9.0);
+        let _ = writeln!(out, "<text class=\"strong over\" x=\"{x:.1}\" y=\"{y:.1}\">{name}</text>");
         for (style, own) in parts.iter().enumerate().filter(|(_, own)| own.count() > 0) {
             let y = top + BAR * style as f64;
             let x = |value: u64| frame.x(xs.share(value as f64));

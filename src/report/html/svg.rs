@@ -20,16 +20,28 @@ impl Frame {
     /// Across the page.
     pub const LARGE: Frame =
         Frame { width: 960.0, height: 320.0, left: 64.0, right: 40.0, top: 26.0, bottom: 26.0, labels: 10 };
-    /// Two in a row, one row of which is as wide as the page.
+    /// Two in a row, one row of which is as wide as the page; readable on a telephone, too.
     pub const MEDIUM: Frame =
-        Frame { width: 560.0, height: 260.0, left: 60.0, right: 42.0, top: 26.0, bottom: 26.0, labels: 6 };
-    /// Two in a row of a card.
+        Frame { width: 400.0, height: 200.0, left: 54.0, right: 34.0, top: 24.0, bottom: 24.0, labels: 4 };
+    /// In place of a larger one, as wide as a telephone is.
+    pub const NARROW: Frame =
+        Frame { width: 340.0, height: 240.0, left: 56.0, right: 30.0, top: 26.0, bottom: 26.0, labels: 3 };
+    /// Some in a row of a card, and as wide as a telephone is.
     pub const SMALL: Frame =
-        Frame { width: 470.0, height: 180.0, left: 58.0, right: 24.0, top: 26.0, bottom: 26.0, labels: 5 };
+        Frame { width: 360.0, height: 180.0, left: 58.0, right: 24.0, top: 26.0, bottom: 26.0, labels: 3 };
+
+    /// One of many side by side, which is as wide as a telephone is.
+    pub const TINY: Frame =
+        Frame { width: 340.0, height: 140.0, left: 54.0, right: 14.0, top: 10.0, bottom: 26.0, labels: 3 };
 
     /// With room for a second line of labels on the x axis.
     pub fn with_two_lines(self) -> Frame {
         Frame { height: self.height + 16.0, bottom: self.bottom + 16.0, ..self }
+    }
+
+    /// Whether there is no room for names beside what is drawn: they stand above it.
+    pub fn is_narrow(&self) -> bool {
+        self.width < 400.0
     }
 
     /// From a share of the plot's width to a coordinate.
@@ -74,7 +86,9 @@ impl Frame {
             let _ = writeln!(out, "<path class=\"grid\" d=\"M{left:.1} {y:.1}H{right:.1}\"/>");
             let _ = writeln!(out, "<text class=\"end\" x=\"{:.1}\" y=\"{:.1}\">{label}</text>", left - 8.0, y + 4.0);
         }
-        let _ = writeln!(out, "<text class=\"dim\" x=\"4\" y=\"{:.1}\">{title}</text>", self.top - 11.0);
+        if !title.is_empty() {
+            let _ = writeln!(out, "<text class=\"dim\" x=\"4\" y=\"{:.1}\">{title}</text>", self.top - 11.0);
+        }
         out
     }
 }
@@ -149,6 +163,37 @@ pub fn count_ticks(max: f64, scale: Scale, most: usize) -> Vec<(f64, String)> {
     powers.into_iter().step_by(every).map(|value| (scale.share(value), count(value as u64))).collect()
 }
 
+/// Round numbers from `low` to `high`, not many more than `most`, with as many decimals as they need.
+pub fn value_ticks(low: f64, high: f64, most: usize) -> Vec<(f64, String)> {
+    let most = most as f64 + 2.0;
+    let least = high / most - low / most;
+    if !(least.is_finite() && least > 0.0) {
+        return vec![];
+    }
+    let power = 10f64.powf(least.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].map(|n| n * power).into_iter().find(|step| *step >= least).unwrap_or(least);
+    let first = (low / step).ceil();
+    let values = (0..=most as usize).map(|i| (first + i as f64) * step).take_while(|value| *value <= high);
+    let label = |value: f64| match value.abs().max(step) {
+        1e-4..1e6 => format!("{value:.*}", (-step.log10().floor()).clamp(0.0, 9.0) as usize),
+        _ => format!("{:e}", format!("{value:.3e}").parse::<f64>().unwrap_or(value)),
+    };
+    values.map(|value| (value, if value == 0.0 { "0".to_owned() } else { label(value) })).collect()
+}
+
+/// Round times from `from` to `to`, s, as shares of that and in the unit that suits its length; not many more than `most`.
+pub fn time_ticks(from: f64, to: f64, most: usize) -> Vec<(f64, String, String)> {
+    let units = [("d", 86_400.0), ("h", 3600.0), ("min", 60.0), ("s", 1.0)];
+    let (unit, length) = units.into_iter().find(|(_, length)| to - from >= 3.0 * length).unwrap_or(("s", 1.0));
+    let ticks = value_ticks(from / length, to / length, most).into_iter();
+    ticks
+        .map(|(value, label)| {
+            let label = if value == 0.0 { label } else { format!("{label} {unit}") };
+            ((value * length - from) / (to - from), label, String::new())
+        })
+        .collect()
+}
+
 /// A mark in the shape that belongs to the series.
 pub fn marker(series: usize, x: f64, y: f64) -> String {
     const SHAPES: [&str; 8] = [
@@ -197,6 +242,28 @@ mod tests {
         let ticks = log_duration_ticks(1e3, 1e7, 10);
         assert_eq!(ticks.iter().map(|tick| &*tick.1).collect::<Vec<_>>(), ["1 µs", "10 µs", "100 µs", "1 ms", "10 ms"]);
         assert_eq!((ticks[0].0, ticks[4].0), (0.0, 1.0));
+    }
+
+    #[test]
+    fn ticks_of_values_are_round_few_and_finite() {
+        let labels = |low, high| value_ticks(low, high, 4).into_iter().map(|(_, label)| label).collect::<Vec<_>>();
+        assert_eq!(labels(769.0, 861.0), ["780", "800", "820", "840", "860"].map(str::to_owned)[..].to_vec());
+        assert_eq!(labels(-0.011, 0.011), ["-0.010", "-0.005", "0", "0.005", "0.010"]);
+        for (low, high) in [(f64::MIN, f64::MAX), (0.0, 5e-324), (1e300, 1.0001e300), (1.0, 1.0), (-1e-300, 1e-300)] {
+            let ticks = value_ticks(low, high, 4);
+            assert!(ticks.len() <= 9 && ticks.iter().all(|tick| tick.0.is_finite()), "{low} {high}: {ticks:?}");
+        }
+    }
+
+    #[test]
+    fn times_have_the_unit_that_suits_their_length() {
+        let labels =
+            |from, to| time_ticks(from, to, 3).into_iter().map(|(_, label, _)| label).collect::<Vec<_>>().join(" ");
+        assert_eq!(labels(0.0, 10.0), "0 2 s 4 s 6 s 8 s 10 s");
+        assert_eq!(labels(0.0, 3600.0), "0 20 min 40 min 60 min");
+        assert_eq!(labels(0.0, 2.6e6), "0 10 d 20 d 30 d");
+        assert_eq!(labels(100.0, 100.0125), "100.000 s 100.005 s 100.010 s");
+        assert!(time_ticks(0.0, 7200.0, 3).iter().all(|tick| (0.0..=1.0).contains(&tick.0)));
     }
 
     #[test]

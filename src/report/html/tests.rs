@@ -1,6 +1,7 @@
 use super::*;
 use crate::plan::{Interpolation, Mode, TaskId, TraceMode};
 use crate::record::trace::{Activated, Inside, Item, Preempted, Section};
+use crate::recording::envelope::Overview;
 use crate::report::{
     ClockResult, FmuResult, Kind, Picture, Problem, Scheduling, Severity, StimulusResult, Subject, TraceFile, sample,
 };
@@ -59,6 +60,42 @@ pub(super) fn all(clock: &mut ClockResult, histogram: &Distribution) {
         &mut clock.parts.wakeup_machine,
     ] {
         *own = histogram.clone();
+    }
+}
+
+/// What the signals of [`sample`] could have been: a speed that swings into its target after a load has come, and a flag.
+pub(super) fn overview(run: &Run) -> Overview {
+    let names: Vec<String> = run.signals.iter().map(|signal| signal.name.clone()).collect();
+    let mut overview = Overview::of_report(&names);
+    for millisecond in 0..10_000 {
+        let time = f64::from(millisecond) / 1e3;
+        let since = (time - 4.0).max(0.0);
+        let values = [
+            850.0 - 80.0 * (-since).exp() * (3.0 * since).sin(),
+            if time < 4.0 { 0.0 } else { 15.0 },
+            850.0,
+            f64::from(u8::from(time > 1.0)),
+        ];
+        overview.row(time, |place| values.get(place).copied());
+    }
+    overview
+}
+
+/// Signals are drawn beside the rest, and the page stays sound.
+#[test]
+fn recorded_signals_are_on_the_page() {
+    let mut run = sample(1);
+    assert!(!html(&run).contains("id=\"signals\""), "nothing was recorded");
+    run.overview = Some(overview(&run));
+    for mode in [Mode::RealTime, Mode::Virtual] {
+        run.mode = mode;
+        let page = html(&run);
+        is_sound(&page);
+        let section = page.split("id=\"signals\"").nth(1).unwrap().split("</section>").next().unwrap();
+        for words in ["<h3>plant</h3>", "<h3>ecu</h3>", "0 to 15 N.m", "always 850 rpm", "<h4>idle</h4>"] {
+            assert!(section.contains(words), "{words} is not in {section}");
+        }
+        assert!(page.contains("<a href=\"#signals\">Signals</a>"));
     }
 }
 
@@ -416,9 +453,9 @@ fn the_parts_of_a_short_response_are_as_readable_as_those_of_a_long_one() {
     (worst.executing, worst.response) = (3_000_000_000, 3_000_000_000);
     let page = html(&run);
     is_sound(&page);
-    let figure = page.split("<h3>Parts of the response</h3>").nth(1).unwrap().split("</figure>").next().unwrap();
+    let figure = page.split("<h3>Parts of the response</h3>").nth(1).unwrap().split("class=\"narrow\"").next().unwrap();
     let name = format!("{}.{}</text>", run.clocks[0].fmu, run.clocks[0].clock);
-    let own = figure.split(&name).nth(1).unwrap().split("class=\"strong\" x=\"4\"").next().unwrap();
+    let own = figure.split(&name).nth(1).unwrap().split("class=\"strong over\" x=\"4\"").next().unwrap();
     let width = |bar: &str| bar.split(" width=\"").nth(1).unwrap().split('"').next().unwrap().parse::<f64>().unwrap();
     let bars: Vec<f64> = own.split("<rect ").skip(1).map(width).collect();
     // Wake-up, preempted, blocked, setting and executing of the usual one; executing of the worst.

@@ -1,0 +1,300 @@
+//! Columns of a recording, thinned so that they can be drawn: of any number of rows each column keeps a fixed number of buckets,
+//! with what it showed first, last, least and most in each. No extreme is lost, however short it was.
+//!
+//! A value holds until the next one, as it does for whoever reads the variable, so a bucket begins with what the one before it
+//! ended with. All columns have the same buckets. When a recording outgrows them, neighbours become one and a bucket is twice as
+//! long; its length is a power of two in seconds. What is kept therefore depends on the rows alone: as if the length that a bucket
+//! has in the end had been known at first.
+//!
+//! Pure, and of bounded size: a row costs a comparison for each column, and no memory.
+
+use super::names::split;
+use std::collections::HashMap;
+
+/// The length of the first bucket, s: about a microsecond.
+const FIRST: f64 = 1.0 / (1 << 20) as f64;
+
+/// What a column showed in a bucket; a value that it did not have is NaN.
+#[derive(Clone, Copy, Debug)]
+pub struct Bucket {
+    /// What it showed at the begin, or its first value.
+    pub first: f64,
+    /// What it showed at the end.
+    pub last: f64,
+    /// The least value.
+    pub low: f64,
+    /// The greatest value.
+    pub high: f64,
+}
+
+impl Bucket {
+    /// A bucket in which nothing changes.
+    fn holding(value: f64) -> Bucket {
+        Bucket { first: value, last: value, low: value, high: value }
+    }
+
+    /// Whether the column had a value in it.
+    pub fn has_values(&self) -> bool {
+        !self.low.is_nan()
+    }
+
+    fn take(&mut self, value: f64) {
+        if self.first.is_nan() {
+            self.first = value;
+        }
+        self.last = value;
+        // Of a number and NaN these give the number.
+        (self.low, self.high) = (self.low.min(value), self.high.max(value));
+    }
+
+    /// This bucket and the one after it.
+    fn and(self, next: Bucket) -> Bucket {
+        Bucket {
+            first: if self.first.is_nan() { next.first } else { self.first },
+            last: next.last,
+            low: self.low.min(next.low),
+            high: self.high.max(next.high),
+        }
+    }
+}
+
+/// One column.
+#[derive(Clone, Debug)]
+pub struct Envelope {
+    /// Up to its last change.
+    buckets: Vec<Bucket>,
+    /// What it shows; NaN: nothing that can be drawn.
+    now: f64,
+    has_odd: bool,
+}
+
+impl Envelope {
+    fn take(&mut self, place: usize, value: Option<f64>) {
+        let number = match value {
+            Some(value) if value.is_finite() => value,
+            value => {
+                self.has_odd |= value.is_some();
+                f64::NAN
+            }
+        };
+        if number.to_bits() == self.now.to_bits() {
+            return;
+        }
+        while self.buckets.len() <= place {
+            self.buckets.push(Bucket::holding(self.now));
+        }
+        self.now = number;
+        self.buckets.last_mut().expect("there is one at least").take(number);
+    }
+
+    /// The least and the greatest value; `None`: it had none.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        let all = self.buckets.iter().filter(|bucket| bucket.has_values());
+        all.map(|bucket| (bucket.low, bucket.high)).reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+    }
+
+    /// Whether all values are whole numbers, as far as the buckets show.
+    pub fn is_whole(&self) -> bool {
+        let shown = self.buckets.iter().flat_map(|own| [own.first, own.last, own.low, own.high]);
+        shown.filter(|value| !value.is_nan()).all(|value| value.fract() == 0.0)
+    }
+
+    /// Whether it was infinite or no number at times, which cannot be drawn.
+    pub fn has_odd(&self) -> bool {
+        self.has_odd
+    }
+}
+
+/// Neighbours become one.
+fn halved(buckets: &[Bucket]) -> Vec<Bucket> {
+    let pair = |pair: &[Bucket]| pair.iter().copied().reduce(Bucket::and).expect("a chunk has one at least");
+    buckets.chunks(2).map(pair).collect()
+}
+
+/// Some columns of a recording.
+#[derive(Clone, Debug)]
+pub struct Overview {
+    names: Vec<String>,
+    /// The places of these columns among all of the recording.
+    places: Vec<usize>,
+    columns: Vec<Envelope>,
+    /// Buckets that a column has at most.
+    most: usize,
+    /// The length of a bucket, s.
+    width: f64,
+    /// The times of the first and of the last row, s; `None`: there was none.
+    times: Option<(f64, f64)>,
+}
+
+impl Overview {
+    /// No row yet of the columns at these places of a recording that has columns of these `names`; `most`: buckets for each.
+    pub fn new(names: &[String], places: Vec<usize>, most: usize) -> Overview {
+        let empty = Envelope { buckets: Vec::new(), now: f64::NAN, has_odd: false };
+        Overview {
+            names: places.iter().map(|place| names[*place].clone()).collect(),
+            columns: vec![empty; places.len()],
+            places,
+            most: most.max(2),
+            width: FIRST,
+            times: None,
+        }
+    }
+
+    /// What a report draws of a recording with these columns: where there are more than fit on a page, as many of each FMU as
+    /// there are, its first ones.
+    pub fn of_report(names: &[String]) -> Overview {
+        /// Columns that are drawn.
+        const DRAWN: usize = 60;
+        const BUCKETS: usize = 1024;
+        Overview::new(names, first_of_each(names, DRAWN), BUCKETS)
+    }
+
+    /// Takes a row, which is not before the one before it; `value` tells what the column at a place of the recording shows, if it
+    /// shows a number.
+    pub fn row(&mut self, time: f64, value: impl Fn(usize) -> Option<f64>) {
+        let (begin, end) = self.times.unwrap_or((time, time));
+        self.times = Some((begin, end.max(time)));
+        while (time - begin) / self.width >= self.most as f64 {
+            self.width *= 2.0;
+            self.columns.iter_mut().for_each(|column| column.buckets = halved(&column.buckets));
+        }
+        let place = ((time - begin) / self.width) as usize;
+        for (column, source) in self.columns.iter_mut().zip(&self.places) {
+            column.take(place, value(*source));
+        }
+    }
+
+    /// The times of the first and of the last row, s; `None`: there was none.
+    pub fn times(&self) -> Option<(f64, f64)> {
+        self.times
+    }
+
+    /// Its columns, with their names.
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = (&str, &Envelope)> {
+        self.names.iter().map(String::as_str).zip(&self.columns)
+    }
+
+    /// The buckets of one of its columns up to its last change, at most `most` of them, and how long each is, s. The first one
+    /// begins with the first row.
+    pub fn buckets(&self, column: usize, most: usize) -> (f64, Vec<Bucket>) {
+        let (begin, end) = self.times.unwrap_or_default();
+        let (mut width, mut buckets) = (self.width, self.columns[column].buckets.clone());
+        while (end - begin) / width >= most.max(2) as f64 {
+            width *= 2.0;
+            buckets = halved(&buckets);
+        }
+        (width, buckets)
+    }
+}
+
+/// The places of at most so many columns: of each FMU its first ones, as many as of the others.
+fn first_of_each(names: &[String], most: usize) -> Vec<usize> {
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    let mut order: Vec<(usize, usize)> = Vec::new();
+    for (place, name) in names.iter().enumerate() {
+        let number = seen.entry(split(name).0).or_default();
+        order.push((*number, place));
+        *number += 1;
+    }
+    order.sort_unstable();
+    let mut places: Vec<usize> = order.into_iter().take(most).map(|(_, place)| place).collect();
+    places.sort_unstable();
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn overview(columns: usize, most: usize) -> Overview {
+        let names: Vec<String> = (0..columns).map(|n| format!("a.x{n}")).collect();
+        Overview::new(&names, (0..columns).collect(), most)
+    }
+
+    /// Its buckets as text, so that NaN is NaN.
+    fn shown(overview: &Overview) -> String {
+        format!("{:?}", overview.columns)
+    }
+
+    #[test]
+    fn no_spike_of_any_length_is_lost_and_memory_is_bounded() {
+        let mut overview = overview(1, 64);
+        for row in 0..200_000 {
+            let value = match row {
+                123_456 => 1000.0,
+                150_000 => -7.5,
+                _ => f64::from(row % 3),
+            };
+            overview.row(f64::from(row) * 1e-3, |_| Some(value));
+        }
+        let own = &overview.columns[0];
+        assert!(own.buckets.len() <= 64 && own.buckets.len() > 32, "{}", own.buckets.len());
+        assert_eq!(own.range(), Some((-7.5, 1000.0)));
+        let (width, buckets) = overview.buckets(0, 64);
+        let peak = buckets.iter().position(|bucket| bucket.high == 1000.0).unwrap();
+        assert!((width * peak as f64..width * (peak + 1) as f64).contains(&123.456), "{width} {peak}");
+        // Thinned once more for a smaller drawing, too.
+        let (_, fewer) = overview.buckets(0, 10);
+        assert!(fewer.len() <= 10 && fewer.iter().any(|bucket| bucket.high == 1000.0));
+    }
+
+    #[test]
+    fn a_value_holds_until_the_next_one_and_one_that_is_gone_leaves_a_gap() {
+        let mut overview = overview(1, 8);
+        for (time, value) in [(10.0, Some(1.0)), (14.0, Some(3.0)), (15.0, None), (17.0, Some(2.0))] {
+            overview.row(time, |_| value);
+        }
+        let (width, buckets) = overview.buckets(0, 8);
+        assert_eq!((width, buckets.len()), (1.0, 8));
+        let all: Vec<String> = buckets.iter().map(|own| format!("{}..{} {}", own.low, own.high, own.last)).collect();
+        assert_eq!(
+            all,
+            ["1..1 1", "1..1 1", "1..1 1", "1..1 1", "1..3 3", "3..3 NaN", "NaN..NaN NaN", "2..2 2"].map(str::to_owned)
+        );
+        assert_eq!(buckets[4].first, 1.0, "a bucket begins with what was there");
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_told() {
+        let mut overview = overview(2, 8);
+        overview.row(0.0, |place| (place == 0).then_some(f64::NAN));
+        overview.row(1.0, |place| (place == 0).then_some(0.5));
+        let [first, second] = [0, 1].map(|column| &overview.columns[column]);
+        assert!(first.has_odd() && !second.has_odd() && !first.is_whole());
+        assert_eq!((first.range(), second.range()), (Some((0.5, 0.5)), None));
+    }
+
+    #[test]
+    fn of_many_columns_each_fmu_has_its_first_ones() {
+        let name = |fmu: &str, n: usize| format!("{fmu}.x{n}");
+        let names: Vec<String> = (0..50).map(|n| name("a", n)).chain((0..3).map(|n| name("b", n))).collect();
+        assert_eq!(first_of_each(&names, 8), [0, 1, 2, 3, 4, 50, 51, 52]);
+        assert_eq!(first_of_each(&names, 100).len(), 53);
+        assert_eq!(Overview::of_report(&names).columns().len(), 53);
+    }
+
+    proptest! {
+        /// Widening step by step gives what the final length would have given at once, and no extreme is lost on the way.
+        #[test]
+        fn merging_equals_computing_at_once(
+            steps in prop::collection::vec((0u32..3_000_000, prop::option::of(-50i8..50)), 1..200),
+            most in 2usize..40,
+        ) {
+            let mut grown = overview(1, most);
+            let mut time = 0.0;
+            let rows: Vec<(f64, Option<f64>)> = steps.iter().map(|(step, value)| {
+                time += f64::from(*step) * 1e-6;
+                (time, value.map(f64::from))
+            }).collect();
+            rows.iter().for_each(|(time, value)| grown.row(*time, |_| *value));
+            let mut at_once = Overview { width: grown.width, ..overview(1, most) };
+            rows.iter().for_each(|(time, value)| at_once.row(*time, |_| *value));
+            prop_assert_eq!(shown(&grown), shown(&at_once));
+            prop_assert!(grown.columns[0].buckets.len() <= most);
+            let values = || rows.iter().filter_map(|(_, value)| *value);
+            let range = values().reduce(f64::min).zip(values().reduce(f64::max));
+            prop_assert_eq!(grown.columns[0].range(), range);
+        }
+    }
+}
