@@ -3,7 +3,7 @@
 import json
 
 FIFO = 1  # SCHED_FIFO in /proc/PID/task/TID/stat
-TAIL_US = 5.0
+TAIL_US = 3.5
 ALIKE_US = 2.0
 # Of inheritance.toml: the clock that waits has this period, and the busy loop goes on for much longer.
 WAITER_US = 1000.0

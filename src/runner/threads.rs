@@ -9,7 +9,7 @@ use super::world::{Ending, World};
 use super::{privileges, stimuli};
 use crate::plan::TaskId;
 use crate::record::board::{Global, Phase, TaskWord, Threads};
-use crate::schedule::Timeline;
+use crate::schedule::{Lull, Timeline};
 use crate::sys::clock::{self, Clock, monotonic_now};
 use crate::sys::{affinity, crash, thread};
 use crate::time::{Instant, Nanos};
@@ -21,8 +21,8 @@ use std::time::Duration;
 /// What a thread gives back.
 type Left = (Activation, Timeline);
 
-/// How often the main thread looks.
-const LOOK: Duration = Duration::from_millis(2);
+/// How long the main thread looks away, at least, ns.
+const LOOK: Nanos = Nanos(2_000_000);
 /// How often it looks for an answer of the supervisor.
 const ANSWER: Duration = Duration::from_micros(100);
 /// So long the supervisor may take for its last look at the threads, ns.
@@ -160,10 +160,15 @@ fn are_seen(world: &World) {
     }
 }
 
+fn duration(nanos: Nanos) -> Duration {
+    Duration::from_nanos(nanos.0 as u64)
+}
+
 /// Until the run is to end: by its stop time, a request, or a failure. Returns when it was to, by the run's clock: of what hangs
 /// and was waited for already, so much earlier.
 fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
     let stop = world.plan.stop.map(|stop| world.wall(stop).0);
+    let lull = Lull::of(&world.plan);
     let [complete, reached] = [Global::Complete, Global::Reached].map(|word| world.board.global(word));
     loop {
         let now = world.now();
@@ -195,7 +200,8 @@ fn watch(world: &World, receiver: Option<&Receiver>) -> i64 {
                 return stop;
             }
         }
-        std::thread::sleep(LOOK);
+        let now = world.simulation(Nanos(world.now()));
+        std::thread::sleep(duration(lull.map_or(LOOK, |lull| lull.pause(now, LOOK))));
     }
 }
 
@@ -239,7 +245,7 @@ fn join(world: &World, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Reco
         && (hangs().is_some() || reconfigures())
         && monotonic_now() < if is_awaited() { deadline } else { chance }
     {
-        std::thread::sleep(LOOK);
+        std::thread::sleep(duration(LOOK));
     }
     if exist && (hangs().is_some() || reconfigures()) {
         let global = |word| world.board.global(word);

@@ -11,6 +11,7 @@
 mod agenda;
 mod arrival;
 mod grid;
+mod lull;
 mod passed;
 mod timeline;
 mod token_bucket;
@@ -18,6 +19,7 @@ mod token_bucket;
 pub use agenda::Agenda;
 pub use arrival::ClockOffset;
 pub use grid::{first_after, first_from};
+pub use lull::Lull;
 pub use passed::Passed;
 pub use timeline::{Armed, Dispatch, Due, FED, Kept, Learned, QUEUE, Skipped, Tick, Timeline};
 pub use token_bucket::TokenBucket;

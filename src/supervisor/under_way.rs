@@ -40,6 +40,11 @@ impl Course {
         (plan.mode == Mode::RealTime && start > 0 && course.now >= start).then_some(course)
     }
 
+    /// What instant of simulation time it is.
+    pub fn instant(&self) -> Instant {
+        self.simulation(self.now)
+    }
+
     /// The simulation time of an instant of the run's clock.
     fn simulation(&self, wall: i64) -> Instant {
         Instant::from_nanos(self.begin.nanos().plus(Nanos(wall.saturating_sub(self.start))))

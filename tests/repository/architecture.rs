@@ -126,6 +126,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "runner::Job",
             "runner::SHARED_MEMORY_FD",
             "runner::STATE_FD",
+            "schedule::Lull",
             "schedule::Passed",
             "snapshot",
             "stimulus",
