@@ -4,6 +4,7 @@
 
 mod check;
 mod doctor;
+mod excerpt;
 mod inspect;
 mod made;
 mod new;
@@ -15,10 +16,14 @@ mod terminal;
 use crate::fmu::archive::{Cache, Unpacked};
 use crate::fmu::description::{self, ModelDescription};
 use crate::plain;
+use crate::rig;
 use crate::supervisor::{self, Error, Options, Prepared};
+use crate::sys::process::terminal_size;
 use crate::sys::stop::{self, Stop};
-use clap::{Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::io::{Write, stderr, stdout};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -48,17 +53,20 @@ enum Command {
     New(new::Arguments),
     /// Rebuild the report of a run, or compare a run with another one
     Report(report::Arguments),
-    /// (internal) the process that holds FMU code
-    #[command(hide = true)]
-    Runner,
 }
+
+/// The one argument of the process that holds FMU code: for `vecud run`, so it is no command, and nobody is told of it.
+const RUNNER: &str = "runner";
 
 /// The whole program: arguments → exit code.
 pub fn main() -> ExitCode {
+    if std::env::args_os().skip(1).eq([RUNNER]) {
+        return ended(there_is_memory().map(|()| ExitCode::from(crate::runner::main() as u8)));
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() => {
-            let _ = error.print();
+            let _ = suggesting(error).print();
             return ExitCode::from(2);
         }
         // Help is a result.
@@ -74,9 +82,23 @@ pub fn main() -> ExitCode {
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::New(arguments) => new::run(arguments),
         Command::Report(arguments) => report::run(arguments),
-        Command::Runner => Ok(ExitCode::from(crate::runner::main() as u8)),
     });
     ended(result)
+}
+
+/// The error with a command that may have been meant, where letters have changed places.
+fn suggesting(mut error: clap::Error) -> clap::Error {
+    let written = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(written)) if error.get(ContextKind::SuggestedSubcommand).is_none() => written.clone(),
+        _ => return error,
+    };
+    let command = Arguments::command();
+    let near = rig::nearest(&written, command.get_subcommands().map(clap::Command::get_name));
+    if !near.is_empty() {
+        let near = near.into_iter().map(str::to_owned).collect();
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(near));
+    }
+    error
 }
 
 /// What a small rig takes in each process, with as much again (bytes).
@@ -100,7 +122,12 @@ fn there_is_memory() -> Result<(), Error> {
 /// The exit code; of an error, which is told, it is 2.
 fn ended(result: Result<ExitCode, Error>) -> ExitCode {
     result.unwrap_or_else(|error| {
-        say(&error.to_string());
+        let screen = terminal_size(stderr().as_fd());
+        match screen.and_then(|(columns, _)| excerpt::of(&error, columns, terminal::has_colors())) {
+            // Its parts are plain, the marks between them are not.
+            Some(told) => drop(writeln!(stderr(), "{told}")),
+            None => say(&error.to_string()),
+        }
         ExitCode::from(2)
     })
 }

@@ -3,7 +3,7 @@
 use super::{results, terminal};
 use crate::plan::Mode;
 use crate::report::{self, Screen};
-use crate::supervisor::{self, Error, EventSink, Finished, Options, Session};
+use crate::supervisor::{self, Error, Event, EventSink, Finished, Options, Session};
 use crate::sys::process::{outlive_file_size_limit, terminal_size};
 use crate::sys::{affinity, confine, offspring, stop};
 use crate::time::Instant;
@@ -11,6 +11,7 @@ use std::io::{IsTerminal, stdout};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 #[derive(clap::Args)]
@@ -97,7 +98,10 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         stop,
         ..Options::default()
     };
-    let finished = terminal::showing(|events| session(&options, events))?;
+    let told = Told::default();
+    let finished = terminal::showing(|events| session(&options, told.beside(events)))?;
+    // Elsewhere the two streams may have different readers.
+    let told = if terminal::is_terminal() && stdout().is_terminal() { told.lines() } else { Vec::new() };
     let columns = terminal_size(stdout().as_fd()).map_or(120, |(columns, _)| columns);
     let color = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let mut codes: Vec<u8> = finished.iter().map(Finished::exit_code).collect();
@@ -110,7 +114,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
             Some(runs) => format!("run {} of {runs}\n", index + 1),
             None => String::new(),
         };
-        let text = title + &report::summary(&one.run, place.as_deref().unwrap_or("not written"), screen);
+        let text = title + &report::summary(&one.run, place.as_deref().unwrap_or("not written"), screen, &told);
         let instead = place.map(|place| format!("the report is there: {place}"));
         if let Err(error) = results::print(&text, instead.as_deref()) {
             super::say(&error.to_string());
@@ -119,6 +123,33 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         }
     }
     Ok(ExitCode::from(worst(codes)))
+}
+
+/// The first lines that were told, so that they need not be told again.
+#[derive(Clone, Default)]
+struct Told(Arc<Mutex<Vec<String>>>);
+
+impl Told {
+    /// As many come before activations begin, or nearly so.
+    const KEPT: usize = 100;
+
+    /// Hears what these events' listener hears.
+    fn beside(&self, events: EventSink) -> EventSink {
+        let own = self.clone();
+        EventSink::new(move |event| {
+            if let Event::Message(line) = &event {
+                let mut lines = own.0.lock().unwrap_or_else(PoisonError::into_inner);
+                if lines.len() < Self::KEPT {
+                    lines.push(line.clone());
+                }
+            }
+            events.tell(event);
+        })
+    }
+
+    fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// How often processes that FMU code has left to this one are taken off the table of processes when they have ended.

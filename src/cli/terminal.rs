@@ -31,7 +31,8 @@ pub const PERIOD: Duration = Duration::from_millis(200);
 /// work has ended signals like SIGINT end the process again, since there may be nobody who reads. Where there can be no further
 /// thread it is shown when the work has ended.
 pub fn showing<T>(work: impl FnOnce(EventSink) -> T) -> T {
-    let teller = Arc::new(Teller { is_terminal: is_terminal(), ..Teller::default() });
+    let screen: fn() -> (usize, usize) = if wraps_what_is_there() { screen } else { || (usize::MAX, screen().1) };
+    let teller = Arc::new(Teller { is_terminal: is_terminal(), screen, ..Teller::default() });
     let theirs = teller.clone();
     let sink = EventSink::new(move |event| theirs.hear(event));
     let mut result = None;
@@ -44,12 +45,63 @@ pub fn is_terminal() -> bool {
     terminal_size(stderr().as_fd()).is_some()
 }
 
+/// Columns and lines of the screen now.
+fn screen() -> (usize, usize) {
+    terminal_size(stderr().as_fd()).unwrap_or((usize::MAX, usize::MAX))
+}
+
+/// Whether the terminal breaks lines that are there already when it becomes narrower, and joins them when it becomes wider: most
+/// do. Those that do not cut such lines off.
+fn wraps_what_is_there() -> bool {
+    let is = |name: &str| std::env::var_os(name).is_some();
+    let term = std::env::var("TERM").unwrap_or_default();
+    let cuts = ["linux", "rxvt", "vt", "dumb", "ansi", "cons"].iter().any(|kind| term.starts_with(kind));
+    // xterm and screen name themselves; others have only taken the name of the first.
+    !(cuts || is("XTERM_VERSION") || (is("STY") && !is("TMUX")))
+}
+
+/// Whether the terminal takes colours, and its user wants them.
+pub fn has_colors() -> bool {
+    std::env::var_os("NO_COLOR").is_none() && std::env::var("TERM").is_ok_and(|term| term != "dumb")
+}
+
 /// What is to be shown; writing it is another thread's.
-#[derive(Default)]
 struct Teller {
     is_terminal: bool,
+    /// Columns and lines of the screen, as far as they matter for what is there already.
+    screen: fn() -> (usize, usize),
     waiting: Mutex<Waiting>,
     changed: Condvar,
+}
+
+impl Default for Teller {
+    fn default() -> Teller {
+        let screen = || (usize::MAX, usize::MAX);
+        Teller { is_terminal: false, screen, waiting: Mutex::default(), changed: Condvar::new() }
+    }
+}
+
+/// The table that is on the screen, above the cursor: how many characters each of its lines has.
+#[derive(Default)]
+struct Drawn(Vec<usize>);
+
+impl Drawn {
+    fn of(text: &str) -> Drawn {
+        Drawn(text.lines().map(shown).collect())
+    }
+
+    /// The lines that it takes on a screen of this size, as far as they are on it.
+    fn rows(&self, (columns, lines): (usize, usize)) -> usize {
+        let rows: usize = self.0.iter().map(|width| width.div_ceil(columns).max(1)).sum();
+        rows.min(lines.saturating_sub(1))
+    }
+}
+
+/// The characters of a line that are seen: escape codes for colours are not.
+fn shown(line: &str) -> usize {
+    let mut parts = line.split('\x1b');
+    let first = parts.next().map_or(0, |part| part.chars().count());
+    first + parts.map(|part| part.split_once('m').map_or(0, |(_, rest)| rest.chars().count())).sum::<usize>()
 }
 
 #[derive(Default)]
@@ -161,16 +213,16 @@ impl Teller {
     }
 
     fn tell_all(&self, tell: &mut (dyn FnMut(&str) + Send), screen: &mut (dyn Write + Send)) {
-        let (mut rows, mut work) = (0, None::<Work>);
+        let (mut drawn, mut work) = (Drawn::default(), None::<Work>);
         let clear = if self.is_terminal { "\r\x1b[K" } else { "" };
         // A terminal that is gone shows nothing.
         let mut put = |text: &str| drop(screen.write_all(text.as_bytes()));
         let under_way = |what: &str| if self.is_terminal { format!("{what} ...") } else { String::new() };
         let due = |work: &Option<Work>| work.as_ref().map_or(SAID, |work| work.due - Instant::now());
         while let Some(Waiting { lines, left_out, table, .. }) = self.next(due(&work)) {
-            if rows > 0 && !lines.is_empty() {
-                put(&redraw(rows, ""));
-                rows = 0;
+            if !drawn.0.is_empty() && !lines.is_empty() {
+                put(&redraw(drawn.rows((self.screen)()), ""));
+                drawn = Drawn::default();
             }
             for line in lines {
                 match line {
@@ -196,9 +248,9 @@ impl Teller {
                 put(&format!("{clear}{what}: for {} s\n{}", begun.elapsed().as_secs(), under_way(what)));
                 *due += SAID;
             }
-            if let Some(table) = table.filter(|table| rows > 0 || !table.is_empty()) {
-                put(&redraw(rows, &table));
-                rows = table.lines().count();
+            if let Some(table) = table.filter(|table| !drawn.0.is_empty() || !table.is_empty()) {
+                put(&redraw(drawn.rows((self.screen)()), &table));
+                drawn = Drawn::of(&table);
             }
         }
     }
@@ -207,7 +259,7 @@ impl Teller {
 /// The table, for the terminal as wide and as high as it is now.
 fn table(live: &Live) -> Option<String> {
     let (columns, lines) = terminal_size(stderr().as_fd())?;
-    let color = std::env::var_os("NO_COLOR").is_none() && std::env::var("TERM").is_ok_and(|term| term != "dumb");
+    let color = has_colors();
     // One line less than there are: the cursor stands below the table.
     Some(report::live(live, Screen { columns, lines: lines.saturating_sub(1), color }))
 }
@@ -215,8 +267,8 @@ fn table(live: &Live) -> Option<String> {
 /// What replaces the `rows` lines above the cursor by `text`; the cursor stands below both.
 ///
 /// Line by line: nothing flickers, and the screen is never erased from its top, which some terminals take for a wish to
-/// keep what was there in the history. A terminal that has become narrower may have wrapped the old lines; then some of
-/// them stay, since going up further could erase what others have written.
+/// keep what was there in the history. A terminal that has become narrower may have wrapped the old lines: `rows` are those that
+/// they take now.
 pub fn redraw(rows: usize, text: &str) -> String {
     let up = |rows: usize| if rows > 0 { format!("\x1b[{rows}A") } else { String::new() };
     // `^C` may stand where the cursor is.
@@ -364,6 +416,28 @@ mod tests {
         fn text(&self) -> String {
             self.lines.join("\n").trim_end().to_owned()
         }
+    }
+
+    #[test]
+    fn lines_that_were_wrapped_are_counted() {
+        let drawn = Drawn::of("\x1b[2mten chars!\x1b[0m\n\ntwenty-one characters\n");
+        assert_eq!(drawn.0, [10, 0, 21]);
+        let rows = |columns, lines| drawn.rows((columns, lines));
+        assert_eq!([rows(usize::MAX, 24), rows(21, 24), rows(20, 24), rows(10, 24), rows(5, 24)], [3, 3, 4, 5, 8]);
+        // What has left the screen cannot be reached.
+        assert_eq!([rows(5, 8), rows(5, 3), rows(80, 3)], [7, 2, 2]);
+        assert_eq!(Drawn::of("").rows((80, 24)), 0);
+    }
+
+    /// A screen that wraps what is there when it becomes narrower, as most do.
+    #[test]
+    fn a_window_that_shrinks_leaves_no_debris() {
+        let old = Drawn::of("one two three\nfour five six\n");
+        let mut terminal = Terminal::default();
+        // As it is after wrapping at 7 columns: the cursor stands below.
+        terminal.print("$ vecud\r\none two\r\n three\r\nfour fi\r\nve six\r\n");
+        terminal.print(&redraw(old.rows((7, 24)), "one\nfour\n"));
+        assert_eq!((terminal.text().as_str(), terminal.row), ("$ vecud\none\nfour", 3));
     }
 
     #[test]

@@ -52,8 +52,12 @@ pub struct LiveRow {
     pub overruns: u64,
     /// Wake-up latency.
     pub wakeup: Histogram,
+    /// Start latency.
+    pub start: Histogram,
     /// Execution.
     pub execution: Histogram,
+    /// Response.
+    pub response: Histogram,
     /// An activation that has not returned for a while.
     pub under_way: Option<LiveActivation>,
 }
@@ -107,22 +111,28 @@ pub fn live(live: &Live, screen: Screen) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What is said when a run is over: the same table, problems, and where the report is.
-pub fn summary(run: &Run, report: &str, screen: Screen) -> String {
+/// What is said when a run is over: the same table, problems, and where the report is. Of warnings and notes that stand among `told`,
+/// lines that whoever reads this has just seen, there is a reminder, or nothing.
+pub fn summary(run: &Run, report: &str, screen: Screen, told: &[String]) -> String {
+    let is_told = |line: String| told.contains(&line);
     let rows: Vec<LiveRow> = run
         .clocks
         .iter()
-        .map(|clock| LiveRow {
-            name: format!("{}.{}", clock.fmu, clock.clock),
-            activations: clock.activations,
-            overruns: clock.overruns,
-            wakeup: if run.mode == Mode::Virtual {
-                Histogram::default()
-            } else {
-                Histogram::clone(&clock.wakeup_latency)
-            },
-            execution: Histogram::clone(&clock.execution),
-            under_way: None,
+        .map(|clock| {
+            // In virtual time nothing is late.
+            let real = |histogram: &Histogram| {
+                if run.mode == Mode::Virtual { Histogram::default() } else { Histogram::clone(histogram) }
+            };
+            LiveRow {
+                name: format!("{}.{}", clock.fmu, clock.clock),
+                activations: clock.activations,
+                overruns: clock.overruns,
+                wakeup: real(&clock.wakeup_latency),
+                start: real(&clock.start_latency),
+                execution: Histogram::clone(&clock.execution),
+                response: real(&clock.response),
+                under_way: None,
+            }
         })
         .collect();
     let mut lines = Vec::new();
@@ -142,11 +152,19 @@ pub fn summary(run: &Run, report: &str, screen: Screen) -> String {
             Severity::Finding => (YELLOW, "finding"),
             Severity::Warning => (YELLOW, "warning"),
         };
+        let message = problem.message();
+        let message = match message.split_once(':') {
+            Some((head, _)) if is_told(format!("vecud: warning: {message}")) => {
+                format!("{head} (as told at the start)")
+            }
+            _ => message,
+        };
         // Words of an FMU cannot look like a line of ours: what goes on is indented.
-        let message = plain_lines(&problem.message()).collect::<Vec<_>>().join("\n    ");
+        let message = plain_lines(&message).collect::<Vec<_>>().join("\n    ");
         lines.push(format!("{}: {message}", style.on(word, screen)));
     }
-    lines.extend(run.notes.iter().map(|note| format!("{}: {}", DIM.on("note", screen), plain(note))));
+    let notes = run.notes.iter().map(|note| plain(note)).filter(|note| !is_told(format!("note: {note}")));
+    lines.extend(notes.map(|note| format!("{}: {note}", DIM.on("note", screen))));
     let span = seconds(run.end_time - run.start_time);
     let took = seconds(run.wall_seconds);
     let (style, verdict) = match run.ended {
@@ -172,71 +190,89 @@ fn scheduling(scheduling: Scheduling, preempt_rt: bool) -> (&'static str, Style)
     }
 }
 
-/// Columns after the name: title, width, and when to leave it out on a narrow screen (largest first, 0 never).
-const COLUMNS: [(&str, usize, u8); 7] = [
-    ("activations", 12, 0),
-    ("overruns", 9, 0),
-    ("p50", 9, 3),
-    ("p99", 8, 2),
-    ("max", 8, 0),
-    ("p50", 9, 4),
-    ("max", 8, 1),
+/// A column after the name.
+struct Column {
+    title: &'static str,
+    width: usize,
+    /// Which of [`GROUPS`] it belongs to.
+    group: usize,
+    /// When it is left out on a narrow screen: largest first, 0 never.
+    rank: u8,
+    cell: fn(&LiveRow) -> String,
+}
+
+const fn column(group: usize, title: &'static str, width: usize, rank: u8, cell: fn(&LiveRow) -> String) -> Column {
+    Column { title, width, group, rank, cell }
+}
+
+/// Titles over columns, the longest first: the first one that fits is shown.
+const GROUPS: [&[&str]; 5] =
+    [&[], &["wake-up latency", "wake-up"], &["start latency", "start"], &["execution", "exec"], &["response"]];
+
+const COLUMNS: [Column; 14] = [
+    column(0, "activations", 12, 0, |row| count(row.activations)),
+    column(0, "overruns", 9, 0, |row| count(row.overruns)),
+    column(1, "p50", 9, 3, |row| quantile(&row.wakeup, 0.5)),
+    column(1, "p99", 8, 2, |row| quantile(&row.wakeup, 0.99)),
+    column(1, "p99.9", 8, 5, |row| quantile(&row.wakeup, 0.999)),
+    column(1, "max", 8, 0, |row| longest(&row.wakeup)),
+    column(2, "p50", 9, 7, |row| quantile(&row.start, 0.5)),
+    column(2, "p99", 8, 7, |row| quantile(&row.start, 0.99)),
+    column(2, "max", 8, 7, |row| longest(&row.start)),
+    column(3, "p50", 9, 4, |row| quantile(&row.execution, 0.5)),
+    column(3, "max", 8, 1, |row| longest(&row.execution)),
+    column(4, "p50", 9, 6, |row| quantile(&row.response, 0.5)),
+    column(4, "p99", 8, 6, |row| quantile(&row.response, 0.99)),
+    column(4, "max", 8, 6, |row| longest(&row.response)),
 ];
+
+/// Columns of this rank and beyond are for screens of more than [`WIDE`] characters, and only where no name is cut for them.
+const EXTRA: u8 = 5;
+const WIDE: usize = 120;
 const SHORTEST_NAME: usize = 14;
+
+fn quantile(histogram: &Histogram, share: f64) -> String {
+    if histogram.count() == 0 { "–".to_owned() } else { duration(histogram.quantile(share)) }
+}
+
+fn longest(histogram: &Histogram) -> String {
+    if histogram.count() == 0 { "–".to_owned() } else { duration(histogram.max()) }
+}
 
 /// Two lines of header and a line per row. Widths are those that suit `all` rows.
 fn table(rows: &[LiveRow], all: &[LiveRow], screen: Screen) -> Vec<String> {
     let longest = all.iter().map(|row| plain(&row.name).chars().count()).max().unwrap_or(0).max(5);
-    let mut omitted = u8::MAX;
-    let width = |omitted: u8| -> usize { COLUMNS.iter().filter(|c| c.2 < omitted).map(|c| c.1).sum() };
-    while omitted > 1 && longest.min(SHORTEST_NAME) + width(omitted) > screen.columns {
-        omitted = COLUMNS.iter().map(|column| column.2).filter(|&rank| rank < omitted).max().unwrap_or(0);
+    // Columns of this rank and beyond are left out.
+    let mut omitted = if screen.columns > WIDE { u8::MAX } else { EXTRA };
+    let width = |omitted: u8| -> usize { COLUMNS.iter().filter(|c| c.rank < omitted).map(|c| c.width).sum() };
+    let name = |omitted: u8| if omitted > EXTRA { longest } else { longest.min(SHORTEST_NAME) };
+    while omitted > 1 && name(omitted) + width(omitted) > screen.columns {
+        omitted = COLUMNS.iter().map(|column| column.rank).filter(|&rank| rank < omitted).max().unwrap_or(0);
     }
     let name_width = longest.min(screen.columns.saturating_sub(width(omitted)));
-    let kept = |column: usize| COLUMNS[column].2 < omitted;
+    let kept: Vec<&Column> = COLUMNS.iter().filter(|column| column.rank < omitted).collect();
 
-    // The longest title of a group that fits over its columns.
-    let group = |columns: std::ops::Range<usize>, titles: &[&str]| -> String {
-        let width: usize = columns.filter(|&column| kept(column)).map(|column| COLUMNS[column].1).sum();
+    let mut groups = format!("{:name_width$}", "");
+    for (group, titles) in GROUPS.iter().enumerate() {
+        let width: usize = kept.iter().filter(|column| column.group == group).map(|column| column.width).sum();
         let title = titles.iter().find(|title| title.len() < width).unwrap_or(&"");
-        format!("{title:>width$}")
-    };
-    let groups = format!(
-        "{:name_width$}{}{}{}",
-        "",
-        group(0..2, &[]),
-        group(2..5, &["wake-up latency", "wake-up"]),
-        group(5..7, &["execution", "exec"])
-    );
+        groups += &format!("{title:>width$}");
+    }
     let mut titles = format!("{:name_width$}", cut("clock", name_width));
-    for (title, width, _) in COLUMNS.iter().filter(|column| column.2 < omitted) {
+    for Column { title, width, .. } in &kept {
         titles += &format!("{title:>width$}");
     }
     let mut lines =
         vec![DIM.on(&cut(groups.trim_end(), screen.columns), screen), DIM.on(&cut(&titles, screen.columns), screen)];
     for row in rows {
-        let values = |histogram: &Histogram, share: Option<f64>| match (histogram.count(), share) {
-            (0, _) => "–".to_owned(),
-            (_, Some(share)) => duration(histogram.quantile(share)),
-            (_, None) => duration(histogram.max()),
-        };
-        let cells = [
-            count(row.activations),
-            count(row.overruns),
-            values(&row.wakeup, Some(0.5)),
-            values(&row.wakeup, Some(0.99)),
-            values(&row.wakeup, None),
-            values(&row.execution, Some(0.5)),
-            values(&row.execution, None),
-        ];
         // On a screen that is too narrow for even these columns a cell is cut off, and colours are not worth it.
         let screen = Screen { color: screen.color && width(omitted) <= screen.columns, ..screen };
         let mut line = format!("{:name_width$}", cut(&plain(&row.name), name_width));
         let mark = row.under_way.map(LiveActivation::words);
-        let (until, room) = mark.as_ref().map_or((COLUMNS.len(), 0), |mark| place_of(mark, kept));
-        for (column, cell) in cells[..until].iter().enumerate().filter(|(column, _)| kept(*column)) {
-            let cell = format!("{cell:>width$}", width = COLUMNS[column].1);
-            line += &if column == 1 && row.overruns > 0 { RED.on(&cell, screen) } else { cell };
+        let (until, room) = mark.as_ref().map_or((kept.len(), 0), |mark| place_of(mark, &kept));
+        for Column { title, width, cell, .. } in &kept[..until] {
+            let cell = format!("{:>width$}", cell(row));
+            line += &if *title == "overruns" && row.overruns > 0 { RED.on(&cell, screen) } else { cell };
         }
         if let Some(mark) = mark {
             // One blank before it stays, and where there is little room the time does.
@@ -253,12 +289,12 @@ fn table(rows: &[LiveRow], all: &[LiveRow], screen: Screen) -> Vec<String> {
 
 /// Where a mark in a row stands: instead of the last columns, of as many as it needs, but never of the counts. Gives the first of
 /// these columns, and how wide they are together.
-fn place_of(mark: &str, kept: impl Fn(usize) -> bool) -> (usize, usize) {
+fn place_of(mark: &str, kept: &[&Column]) -> (usize, usize) {
     let wanted = mark.chars().count() + 1;
-    let (mut first, mut room) = (COLUMNS.len(), 0);
+    let (mut first, mut room) = (kept.len(), 0);
     while room < wanted && first > 2 {
         first -= 1;
-        room += if kept(first) { COLUMNS[first].1 } else { 0 };
+        room += kept[first].width;
     }
     (first, room)
 }
@@ -303,7 +339,9 @@ mod tests {
                 activations: clock.activations,
                 overruns: clock.overruns,
                 wakeup: Histogram::clone(&clock.wakeup_latency),
+                start: Histogram::clone(&clock.start_latency),
                 execution: Histogram::clone(&clock.execution),
+                response: Histogram::clone(&clock.response),
                 under_way: None,
             })
             .collect()
@@ -336,13 +374,34 @@ mod tests {
     }
 
     #[test]
+    fn a_wide_screen_shows_all_figures_and_cuts_no_name_for_them() {
+        let wide = Screen { columns: 160, ..WIDE };
+        let words = |text: &str, line: usize| -> String {
+            text.lines().nth(line).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let text = live(&with(&rows()), wide);
+        assert_eq!(words(&text, 1), "wake-up latency start latency execution response");
+        let all = "clock activations overruns p50 p99 p99.9 max p50 p99 max p50 max p50 p99 max";
+        assert_eq!(words(&text, 2), all);
+        // Each title ends where its figures end.
+        let ends = |line: &str, word: &str| line.find(word).map(|at| line[..at].chars().count() + word.chars().count());
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(ends(lines[1], "response"), Some(lines[2].trim_end().chars().count()));
+        let mut long = rows();
+        long[0].name = "a_name_of_forty_characters_of_some_clock".to_owned();
+        let text = live(&with(&long), wide);
+        assert!(text.contains(&long[0].name), "{text}");
+        assert_eq!(words(&text, 1), "wake-up latency execution response");
+    }
+
+    #[test]
     fn no_line_is_too_long_and_there_are_not_too_many() {
         let mut rows = rows();
         rows[1].name = "a_very_long_name".repeat(20);
         rows[0].overruns = 3;
         rows[2].under_way = Some(LiveActivation { running: 8_600_000_000, held_up: false });
         rows[6].under_way = Some(LiveActivation { running: 86_400_000_000_000, held_up: true });
-        for columns in 0..130 {
+        for columns in 0..200 {
             for lines in [1, 2, 3, 4, 5, 24] {
                 for color in [false, true] {
                     let mut text = live(&with(&rows), Screen { columns, lines, color });
@@ -398,26 +457,46 @@ mod tests {
             activations: 0,
             overruns: 0,
             wakeup: Histogram::default(),
+            start: Histogram::default(),
             execution: Histogram::default(),
+            response: Histogram::default(),
             under_way: None,
         };
         assert_eq!(live(&with(&[row]), WIDE).matches('–').count(), 5);
     }
 
     #[test]
+    fn what_was_told_at_the_start_is_not_told_again() {
+        let mut run = sample(1);
+        run.problems = ["NO PRIORITY: EPERM; do this", "MEMORY: other"]
+            .map(|words| Problem::told(Severity::Warning, words, &[], &[]))
+            .into();
+        run.notes = vec!["one".to_owned(), "two".to_owned()];
+        let told = ["vecud: warning: NO PRIORITY: EPERM; do this", "note: two"].map(str::to_owned);
+        let text = summary(&run, "x", WIDE, &told);
+        assert!(
+            text.contains("warning: NO PRIORITY (as told at the start)\nwarning: MEMORY: other\nnote: one\n"),
+            "{text}"
+        );
+        assert!(!text.contains("two") && !text.contains("do this"), "{text}");
+        let all = summary(&run, "x", WIDE, &[]);
+        assert!(all.contains("warning: NO PRIORITY: EPERM; do this\n") && all.contains("note: two\n"), "{all}");
+    }
+
+    #[test]
     fn the_summary_ends_with_the_report() {
         let mut run = sample(1);
-        assert!(summary(&run, "out/report.html", WIDE).ends_with(
+        assert!(summary(&run, "out/report.html", WIDE, &[]).ends_with(
             "engine passed: 10 s simulated in 10.002 s, SCHED_FIFO, PREEMPT_RT kernel\nreport: out/report.html\n"
         ));
         run.problems = vec![Problem::told(Severity::Limit, "ecu.task_1ms started late", &[], &[])];
-        let text = summary(&run, "out/report.html", WIDE);
+        let text = summary(&run, "out/report.html", WIDE, &[]);
         assert!(
             text.contains("limit exceeded: ecu.task_1ms started late\n") && text.contains("engine failed"),
             "{text}"
         );
         run.problems = vec![Problem::told(Severity::Failure, "its last words:\n    no\x1b fuel", &[], &[])];
-        let text = summary(&run, "out/report.html", WIDE);
+        let text = summary(&run, "out/report.html", WIDE, &[]);
         assert!(text.contains("failure: its last words:\n    no\\u{1b} fuel\n"), "{text}");
     }
 }

@@ -4,7 +4,7 @@ use crate::fmu::archive::ArchiveError;
 use crate::fmu::description::{Abi, DescriptionError};
 use crate::plain::Plain;
 use crate::plan::PlanError;
-use crate::rig::{Place, RigError, write_place};
+use crate::rig::{Place, Problem, RigError, write_place};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -62,6 +62,29 @@ impl Error {
     pub fn file(path: &Path) -> impl FnOnce(io::Error) -> Error + use<'_> {
         move |error| Error::File(path.to_owned(), error)
     }
+
+    /// What is wrong with texts that people write, where it has places in them: rig files, model descriptions. Else nothing.
+    pub fn problems(&self) -> Vec<Problem> {
+        match self {
+            Error::Rig(RigError { problems }) | Error::Plan(PlanError { problems }) => problems.clone(),
+            Error::InRig(rig, place, error) => vec![Problem::new(rig, *place, in_rig(error))],
+            Error::Description(path, DescriptionError { line, column, message }) => {
+                let place = Place { line: *line, column: *column };
+                vec![Problem::new(&path.join("modelDescription.xml"), place, message)]
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// What is wrong with what a rig names.
+fn in_rig(error: &Error) -> String {
+    match error {
+        Error::Archive(ArchiveError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            format!("{error}; relative paths count from the rig file's folder")
+        }
+        _ => error.to_string(),
+    }
 }
 
 impl fmt::Display for Error {
@@ -80,15 +103,7 @@ impl fmt::Display for Error {
             Error::Rig(error) => error.fmt(f),
             Error::InRig(rig, place, error) => {
                 write_place(rig, *place, f)?;
-                write!(f, " {error}")?;
-                match **error {
-                    Error::Archive(ArchiveError::Read { ref source, .. })
-                        if source.kind() == io::ErrorKind::NotFound =>
-                    {
-                        f.write_str("; relative paths count from the rig file's folder")
-                    }
-                    _ => Ok(()),
-                }
+                write!(f, " {}", in_rig(error))
             }
             Error::Archive(error) => error.fmt(f),
             Error::Description(path, error) => {

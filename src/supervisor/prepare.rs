@@ -240,6 +240,17 @@ fn read_rig(file: &Path) -> Result<Rig, Error> {
     if text.contains(&0) && !text.starts_with(&[0xFF, 0xFE]) && !text.starts_with(&[0xFE, 0xFF]) {
         return refuse(Place::default(), "is neither a rig (TOML text) nor an FMU (name ending in .fmu)");
     }
+    if text.trim_ascii_start().starts_with(b"<") {
+        let folder = match file.parent() {
+            Some(folder) if folder != Path::new("") => folder.display().to_string(),
+            _ => ".".to_owned(),
+        };
+        let message = match file.file_name().is_some_and(|name| name == "modelDescription.xml") {
+            true => format!("is a part of an FMU, no rig (TOML text); give the FMU's folder: {folder}"),
+            false => "is XML, no rig (TOML text); give a rig file, an .fmu file or the folder of an FMU".to_owned(),
+        };
+        return refuse(Place::default(), &message);
+    }
     match str::from_utf8(&text) {
         Ok(text) => rig::parse(text, file).map_err(Error::Rig),
         Err(error) => {

@@ -153,7 +153,9 @@ impl Shared {
                 overruns: standings[task].overruns(),
                 under_way: self.running(TaskId(task), &standings),
                 wakeup: cells.histogram(Metric::Wakeup).read(),
+                start: cells.histogram(Metric::Start).read(),
                 execution: cells.histogram(Metric::Execution).read(),
+                response: cells.histogram(Metric::Response).read(),
             }
         };
         Live {

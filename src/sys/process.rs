@@ -246,10 +246,13 @@ pub fn let_threads_go(pid: u32) {
     }
 }
 
-/// Columns and lines of the terminal behind a descriptor; `None` when it is none.
+/// Columns and lines of the terminal behind a descriptor, at least 20 and 5; `None` when it is none. A pseudo-terminal whose size
+/// nobody has said (0) is taken for a wide one: 120 columns, 24 lines.
 pub fn terminal_size(file: BorrowedFd) -> Option<(usize, usize)> {
     let size = rustix::termios::tcgetwinsize(file).ok()?;
-    Some((usize::from(size.ws_col).max(20), usize::from(size.ws_row).max(5)))
+    let known =
+        |said: u16, least: usize, unknown: usize| if said == 0 { unknown } else { usize::from(said).max(least) };
+    Some((known(size.ws_col, 20, 120), known(size.ws_row, 5, 24)))
 }
 
 /// The signal that ended a process, for people.

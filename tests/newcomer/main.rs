@@ -3,6 +3,7 @@
 mod new_fmu;
 mod new_rig;
 mod set;
+mod terminal;
 mod tutorial;
 mod watch;
 

@@ -117,7 +117,7 @@ fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
             run
         }
     };
-    show(&report::summary(&run, &page.display().to_string(), screen()), &page)?;
+    show(&report::summary(&run, &page.display().to_string(), screen(), &[]), &page)?;
     Ok(ExitCode::SUCCESS)
 }
 
