@@ -1,5 +1,6 @@
 //! `vecud doctor`: is this machine ready for real time? It looks, and changes nothing.
 
+use super::made::Made;
 use super::results;
 use crate::doctor::{Case, Facts, Level, Target, Tree, probe, rules, show, trials};
 use crate::plan::Mode;
@@ -24,6 +25,10 @@ pub struct Arguments {
     /// Prints a shell script that changes what can be changed while the machine runs, and says what cannot
     #[arg(long)]
     fix: bool,
+    /// Writes the files that fixes name into a new folder (rt-config/ and systemd/ in it), with a script that installs them, and looks
+    /// at nothing
+    #[arg(long, value_name = "DIR", exclusive = true)]
+    files: Option<PathBuf>,
     /// How long wake-ups are measured, on all these cores at once; 0: not at all
     #[arg(long, value_name = "S", default_value = "5", value_parser = seconds, allow_negative_numbers = true)]
     seconds: Duration,
@@ -31,6 +36,26 @@ pub struct Arguments {
     #[arg(long)]
     strict: bool,
 }
+
+/// A file of the repository, by its path there.
+macro_rules! shipped {
+    ($($path:literal),* $(,)?) => { [$(($path, include_str!(concat!("../../", $path)))),*] };
+}
+
+/// What `rt-config` and `systemd` have, for machines without the repository.
+const SHIPPED: [(&str, &str); 11] = shipped![
+    "rt-config/README.md",
+    "rt-config/install",
+    "rt-config/irq-affinity",
+    "rt-config/grub.d/vecud.cfg",
+    "rt-config/limits.d/vecud.conf",
+    "rt-config/sysctl.d/99-vecud.conf",
+    "rt-config/systemd/vecud-irq-affinity.service",
+    "rt-config/tuned/vecud/tuned.conf",
+    "rt-config/udev/99-vecud.rules",
+    "systemd/README.md",
+    "systemd/vecud@.service",
+];
 
 fn seconds(text: &str) -> Result<Duration, String> {
     /// A day.
@@ -43,6 +68,9 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
+    if let Some(folder) = arguments.files {
+        return write_files(&folder);
+    }
     let target = target(arguments.rig.as_deref())?;
     let tree = Tree::of_this_machine();
     let (trials, held) = trials::all(&target);
@@ -81,6 +109,19 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     Ok(if arguments.strict && !fit { ExitCode::from(3) } else { ExitCode::SUCCESS })
 }
 
+/// Writes what an installed program has with it of the repository.
+fn write_files(folder: &Path) -> Result<ExitCode, Error> {
+    super::interruptible(|stop| Made::folder(folder, SHIPPED).map(|made| made.keep(&stop)))?;
+    let shown = folder.display();
+    let told = format!(
+        "{shown}: {} files; {shown}/rt-config/README.md explains them\n\
+         next: cd {shown} && sh rt-config/install --dry-run --cores LIST\n",
+        SHIPPED.len()
+    );
+    results::print(&told, None)?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// The rig's cores and priorities; of a rig in virtual time, those that it would have in real time.
 fn target(rig: Option<&Path>) -> Result<Target, Error> {
     let Some(file) = rig else {
@@ -109,6 +150,23 @@ fn line(progress: &probe::Progress, length: Duration, columns: usize) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whoever has no repository has every file of it that a fix names, or that stands beside one.
+    #[test]
+    fn all_files_of_the_folders_are_shipped() {
+        for folder in ["rt-config", "systemd"] {
+            let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
+            while let Some(path) = open.pop() {
+                if path.is_dir() {
+                    open.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+                    continue;
+                }
+                let name = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap().to_str().unwrap();
+                assert!(SHIPPED.iter().any(|(own, _)| *own == name), "{name}");
+            }
+        }
+        assert!(crate::doctor::FILES.iter().all(|file| SHIPPED.iter().any(|(own, _)| own == file)));
+    }
 
     #[test]
     fn only_lengths_that_can_be_waited_for() {

@@ -11,6 +11,7 @@ mod new;
 mod report;
 mod results;
 mod run;
+mod setup;
 mod terminal;
 
 use crate::fmu::archive::{Cache, Unpacked};
@@ -53,6 +54,12 @@ enum Command {
     New(new::Arguments),
     /// Rebuild the report of a run, or compare a run with another one
     Report(report::Arguments),
+    /// Print a script that has a shell complete commands and options
+    Completions(setup::Completions),
+    /// Print the manual page, or write those of all commands
+    Man(setup::Manual),
+    /// Print the JSON schema of rig files, for editors
+    Schema,
 }
 
 /// The one argument of the process that holds FMU code: for `vecud run`, so it is no command, and nobody is told of it.
@@ -82,6 +89,9 @@ pub fn main() -> ExitCode {
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::New(arguments) => new::run(arguments),
         Command::Report(arguments) => report::run(arguments),
+        Command::Completions(arguments) => setup::completions(&arguments, Arguments::command()),
+        Command::Man(arguments) => setup::manual(&arguments, Arguments::command()),
+        Command::Schema => setup::schema(),
     });
     ended(result)
 }

@@ -1,8 +1,10 @@
 //! What somebody meets who is new to vecud: `vecud new`, the tutorial.
 
+mod doctor_files;
 mod new_fmu;
 mod new_rig;
 mod set;
+mod setup;
 mod terminal;
 mod tutorial;
 mod watch;

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-fn read(name: &str) -> String {
+pub fn read(name: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
 }
 
-fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
+pub fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
     let opening = format!("```{language}\n");
     text.split(&opening).skip(1).map(|rest| rest.split("```").next().unwrap_or_default()).collect()
 }
@@ -37,6 +37,7 @@ fn files_that_the_documents_link_to_exist() {
         "docs/schedulability.md",
         "docs/README.md",
         "docs/first-fmu.md",
+        "docs/shell-and-editor.md",
         "examples/README.md",
         "systemd/README.md",
         "rt-config/README.md",

@@ -3,6 +3,7 @@
 mod architecture;
 mod documents;
 mod examples;
+mod schema;
 #[path = "../source/mod.rs"]
 mod source;
 mod systemd_unit;

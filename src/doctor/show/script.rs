@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 const HEAD: &str = r#"#!/bin/sh
 # What `vecud doctor --fix` found to change on this machine. doctor has changed nothing: read this, then run it as root.
-# All of it holds until the next boot. What makes it last is named beside it, relative to vecud's repository.
+# All of it holds until the next boot. What makes it last is named beside it: `vecud doctor --files DIR` writes these files.
 # shellcheck disable=SC2016 # names of files and words are meant as they stand
 set -eu
 

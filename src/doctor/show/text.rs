@@ -160,6 +160,11 @@ fn end(case: &Case, findings: &[Finding], page: Page) -> Vec<String> {
         let rig = if case.target.rig.is_some() { " RIG.toml" } else { "" };
         let how = format!("Commands are root's. All of them as a script: vecud doctor{rig} --fix");
         lines.extend(wrapped(&how, page.columns));
+        let fixes =
+            findings.iter().filter(|finding| finding.level != Level::Ok).filter_map(|finding| finding.fix.as_ref());
+        if fixes.filter_map(|fix| fix.file).next().is_some() {
+            lines.extend(wrapped("The files that are named: vecud doctor --files DIR", page.columns));
+        }
     }
     lines
 }

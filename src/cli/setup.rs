@@ -1,0 +1,68 @@
+//! What shells and editors want of the program: completions, manual pages, the schema of rig files.
+
+use super::made::Made;
+use super::results;
+use crate::supervisor::Error;
+use clap_complete::Shell;
+use clap_mangen::Man;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// The schema of rig files, as docs/ has it.
+const SCHEMA: &str = include_str!("../../docs/rig.schema.json");
+
+#[derive(clap::Args)]
+pub struct Completions {
+    /// The shell that is to complete commands and options
+    shell: Shell,
+}
+
+#[derive(clap::Args)]
+pub struct Manual {
+    /// Writes all pages into a new folder: vecud.1, and one for each command; default: prints the first
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// Prints a script for the shell.
+pub fn completions(arguments: &Completions, mut command: clap::Command) -> Result<ExitCode, Error> {
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut command, "vecud", &mut script);
+    results::print_with(|out| out.write_all(&script), None)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the page of the program, or writes those of all commands.
+pub fn manual(arguments: &Manual, mut command: clap::Command) -> Result<ExitCode, Error> {
+    command = command.disable_help_subcommand(true);
+    command.build();
+    let Some(folder) = &arguments.out else {
+        results::print(&page(&command), None)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let pages = pages(&command);
+    let told =
+        format!("{}: {} pages; next: man -l {}\n", folder.display(), pages.len(), folder.join("vecud.1").display());
+    super::interruptible(|stop| Made::folder(folder, pages).map(|made| made.keep(&stop)))?;
+    results::print(&told, None)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the schema of rig files.
+pub fn schema() -> Result<ExitCode, Error> {
+    results::print(SCHEMA, None)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The pages of a command and of all below it, by the names of their files.
+fn pages(command: &clap::Command) -> Vec<(String, String)> {
+    let below = command.get_subcommands().flat_map(pages);
+    std::iter::once((Man::new(command.clone()).get_filename(), page(command))).chain(below).collect()
+}
+
+fn page(command: &clap::Command) -> String {
+    let mut page = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = Man::new(command.clone()).render(&mut page);
+    String::from_utf8_lossy(&page).into_owned()
+}
