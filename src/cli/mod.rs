@@ -2,12 +2,14 @@
 
 #![forbid(unsafe_code)]
 
+mod browser;
 mod check;
 mod doctor;
 mod excerpt;
 mod inspect;
 mod made;
 mod new;
+mod plot;
 mod report;
 mod results;
 mod run;
@@ -54,6 +56,8 @@ enum Command {
     New(new::Arguments),
     /// Rebuild the report of a run, or compare a run with another one
     Report(report::Arguments),
+    /// Draw recorded signals: any of them, any stretch of time, two recordings over each other
+    Plot(plot::Arguments),
     /// Print a script that has a shell complete commands and options
     Completions(setup::Completions),
     /// Print the manual page, or write those of all commands
@@ -89,6 +93,7 @@ pub fn main() -> ExitCode {
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::New(arguments) => new::run(arguments),
         Command::Report(arguments) => report::run(arguments),
+        Command::Plot(arguments) => plot::run(arguments),
         Command::Completions(arguments) => setup::completions(&arguments, Arguments::command()),
         Command::Man(arguments) => setup::manual(&arguments, Arguments::command()),
         Command::Schema => setup::schema(),

@@ -1,6 +1,6 @@
 //! `vecud run`: a rig, or one FMU by itself.
 
-use super::{results, terminal};
+use super::{browser, results, terminal};
 use crate::plan::Mode;
 use crate::report::{self, Screen};
 use crate::supervisor::{self, Error, Event, EventSink, Finished, Options, Session};
@@ -47,6 +47,9 @@ pub struct Arguments {
     /// No table while it runs
     #[arg(long)]
     quiet: bool,
+    /// Shows the report in the browser when the run has ended; of several runs the first one's
+    #[arg(long)]
+    open: bool,
     /// At the end, or after Ctrl-C, saves the state of all FMUs and of the run, to be taken up with --restore-state
     #[arg(long, value_name = "FILE", conflicts_with = "repeat")]
     save_state: Option<PathBuf>,
@@ -80,6 +83,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     // Whenever a signal comes, it is not the end of this process but of its work.
     let stop = stop::by_signals().map_err(|error| Error::System(error.to_string()))?;
     stop::report_by_signal().map_err(|error| Error::System(error.to_string()))?;
+    let open = arguments.open;
     let options = Options {
         file: arguments.file,
         mode: arguments.mode.map(|mode| match mode {
@@ -121,6 +125,10 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
             codes.push(FAILED);
             break;
         }
+    }
+    let page = finished.first().map(|one| one.out.join("report.html")).filter(|page| page.is_file());
+    if let Some(page) = page.filter(|_| open) {
+        browser::show(&page);
     }
     Ok(ExitCode::from(worst(codes)))
 }

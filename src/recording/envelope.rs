@@ -140,13 +140,16 @@ impl Overview {
         }
     }
 
-    /// What a report draws of a recording with these columns: where there are more than fit on a page, as many of each FMU as
-    /// there are, its first ones.
+    /// No row yet of at most so many `columns`: where there are more, as many of each FMU, its first ones; `most`: buckets for each.
+    pub fn of_some(names: &[String], columns: usize, most: usize) -> Overview {
+        Overview::new(names, first_of_each(names, columns), most)
+    }
+
+    /// What a report draws of a recording with these columns.
     pub fn of_report(names: &[String]) -> Overview {
-        /// Columns that are drawn.
-        const DRAWN: usize = 60;
+        const COLUMNS: usize = 60;
         const BUCKETS: usize = 1024;
-        Overview::new(names, first_of_each(names, DRAWN), BUCKETS)
+        Overview::of_some(names, COLUMNS, BUCKETS)
     }
 
     /// Takes a row, which is not before the one before it; `value` tells what the column at a place of the recording shows, if it

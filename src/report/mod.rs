@@ -11,6 +11,8 @@
 //! | [`hgrm`] | `<fmu>.<clock>.<metric>.hgrm` | HdrHistogram's plotter |
 //! | [`live`], [`summary`] | the terminal | whoever waits for the run |
 //!
+//! [`plot_html`] and [`plot_svg`] draw recordings alone.
+//!
 //! [`ReportFile`] is the way back: `report.json` and `histograms.hlog` → [`Run`]. [`compare`] puts two runs side by side.
 //!
 //! No files, no clock: everything that a page says is in the [`Run`], so that a report can be rebuilt from a recording
@@ -62,7 +64,7 @@ pub use file::{checkpoint, json};
 pub use hgrm::{hgrm, hgrms, is_hgrm};
 pub use hints::hints;
 pub use hlog::hlog;
-pub use html::{comparison_html, html};
+pub use html::{Plot, Plotted, comparison_html, html, plot_html, plot_svg};
 pub use junit::junit;
 pub use limits::{LimitKey, Measured, Unreturned, exceeded, judge};
 pub use overruns::cause as overrun_cause;

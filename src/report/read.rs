@@ -17,6 +17,7 @@ use hdrhistogram::Histogram as Hdr;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use serde::Deserialize;
+use std::collections::HashMap;
 use std::fmt;
 use std::io::Read;
 
@@ -98,6 +99,20 @@ impl ReportFile {
     /// Simulation time at which the run ended, s.
     pub fn end_time(&self) -> f64 {
         self.run.end_time
+    }
+
+    /// Units of the recorded columns that have one, by their names.
+    pub fn units(&self) -> HashMap<String, String> {
+        let with_unit = self.run.signals.iter().filter(|signal| !signal.unit.is_empty());
+        with_unit.map(|signal| (signal.name.clone(), signal.unit.clone())).collect()
+    }
+
+    /// When clocks have overrun, as far as that was kept: the FMU, and the time in s.
+    pub fn overruns(&self) -> Vec<(String, f64)> {
+        let of = |clock: &ClockResult| -> Vec<(String, f64)> {
+            clock.causes.overran.iter().map(|own| (clock.fmu.clone(), own.release_s)).collect()
+        };
+        self.run.clocks.iter().flat_map(of).collect()
     }
 
     /// Whether the run is known to have ended.

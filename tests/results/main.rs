@@ -5,5 +5,6 @@ mod comparison;
 mod formats;
 mod kept;
 mod names_shown;
+mod plots;
 #[path = "../program/mod.rs"]
 mod program;

@@ -1,7 +1,7 @@
 //! `vecud report A --against B`.
 
 use super::side::{Input, Recording, Signals, broken, open};
-use super::{Arguments, check_place, screen, show, write};
+use super::{Arguments, browser, check_place, screen, show, write};
 use crate::recording::ReadError;
 use crate::report;
 use crate::report::compare::{self, Comparison, Course, Curve, Side, SignalsComparison, Tolerances};
@@ -83,6 +83,9 @@ pub fn run(arguments: &Arguments, reference: &Path) -> Result<ExitCode, Error> {
     }
     write(&out, &report::comparison_html(&comparison))?;
     show(&compare::comparison_summary(&comparison, &out.display().to_string(), screen()), &out)?;
+    if arguments.open {
+        browser::show(&out);
+    }
     Ok(ExitCode::from(if comparison.excesses().is_empty() { 0 } else { 3 }))
 }
 

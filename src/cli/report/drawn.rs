@@ -17,6 +17,83 @@ pub fn of_report(signals: &Signals) -> (Option<Overview>, Option<Error>) {
     (overview.times().map(|_| overview), failed.map(|error| broken(&signals.path, error)))
 }
 
+/// Buckets for each column of a plot, which is as wide as a page.
+pub const BUCKETS: usize = 4096;
+
+/// A stretch of time, s.
+#[derive(Clone, Copy)]
+pub struct Stretch {
+    /// `None`: from the first row on.
+    pub from: Option<f64>,
+    /// `None`: up to the last row.
+    pub to: Option<f64>,
+}
+
+/// What is drawn of a stretch.
+pub struct Drawn {
+    pub overview: Overview,
+    /// The last time of which the recording tells, s.
+    pub until: f64,
+    /// The recording has its last row in the stretch, and ends well.
+    pub ends: bool,
+    /// Why it was not read any further.
+    pub failed: Option<Error>,
+}
+
+/// What is drawn of a stretch of a recording, of the columns that `choose` takes of its names.
+pub fn of_stretch(
+    signals: &Signals,
+    stretch: Stretch,
+    choose: impl FnOnce(&[String]) -> Result<Overview, Error>,
+) -> Result<Drawn, Error> {
+    let mut recording = open(signals)?;
+    let mut overview = choose(recording.columns())?;
+    let first = recording.next_time();
+    let failed = take_stretch(&mut overview, &mut recording, stretch).err();
+    let failed = failed.map(|error| broken(&signals.path, error));
+    let Some((_, last)) = overview.times() else {
+        return Err(failed.unwrap_or_else(|| nothing_there(signals, first, recording.time(), stretch)));
+    };
+    let goes_on = recording.next_time().is_some();
+    Ok(Drawn {
+        overview,
+        until: stretch.to.filter(|_| goes_on).unwrap_or(last),
+        ends: !goes_on && !recording.broken_off() && failed.is_none(),
+        failed,
+    })
+}
+
+fn nothing_there(signals: &Signals, first: Option<f64>, last: Option<f64>, stretch: Stretch) -> Error {
+    let from = stretch.from.map(|from| format!(" from {from} s on")).unwrap_or_default();
+    let to = stretch.to.map(|to| format!(" up to {to} s")).unwrap_or_default();
+    let rows = match (first, last) {
+        (Some(first), Some(last)) if last > first => format!("it has rows from {first} s to {last} s"),
+        (Some(first), _) => format!("it begins at {first} s"),
+        (None, _) => "it has no rows".to_owned(),
+    };
+    Error::Report(signals.path.clone(), None, format!("there is nothing to plot{from}{to}: {rows}"))
+}
+
+fn take_stretch(overview: &mut Overview, recording: &mut Recording, stretch: Stretch) -> Result<(), ReadError> {
+    let begin = stretch.from.unwrap_or(f64::MIN);
+    while let Some(next) = recording.next_time().filter(|next| stretch.to.is_none_or(|to| *next <= to)) {
+        // What was there holds when the stretch begins.
+        if next > begin && recording.time().is_some_and(|time| time < begin) {
+            overview.row(begin, |column| number(recording.cell(column)));
+        }
+        recording.advance()?;
+        if next >= begin {
+            overview.row(next, |column| number(recording.cell(column)));
+        }
+    }
+    // Between two rows there is what the first one has.
+    let holds = recording.next_time().is_some() && recording.time().is_some_and(|time| time < begin);
+    if holds {
+        overview.row(begin, |column| number(recording.cell(column)));
+    }
+    Ok(())
+}
+
 fn take_all(overview: &mut Overview, recording: &mut Recording) -> Result<(), ReadError> {
     while recording.next_time().is_some() {
         recording.advance()?;

@@ -1,16 +1,16 @@
 //! `vecud report`: the report of a run anew from its recording, or a run beside another one.
 
 mod against;
-mod drawn;
+pub(super) mod drawn;
 mod side;
 
-use super::results;
+use super::{browser, results};
 use crate::files;
 use crate::recording::envelope::Overview;
 use crate::report::{self, ReportFile, Run, Screen};
 use crate::supervisor::{self, Error};
 use crate::sys::process::terminal_size;
-pub(super) use side::Folder;
+pub(super) use side::{Folder, Input};
 use std::io::{IsTerminal, Read, Write, stdout};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -50,6 +50,9 @@ pub struct Arguments {
     /// Where the page goes; default: report.html or comparison.html in DIR
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Shows the page in the browser
+    #[arg(long)]
+    open: bool,
 }
 
 const COMPARED: &str = "\
@@ -63,7 +66,7 @@ NaN equals NaN. Integers (enumerations and booleans, too) are compared exactly u
 another tool has the time in seconds in its first column, and columns named fmu.variable. Signals and clocks that only one
 side has are listed and not judged; a recording that ends before the reference does is beyond every tolerance.";
 
-fn finite(text: &str) -> Result<f64, String> {
+pub(super) fn finite(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
     number.ok_or_else(|| "must be a finite number".to_owned())
 }
@@ -118,6 +121,9 @@ fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
         }
     };
     show(&report::summary(&run, &page.display().to_string(), screen(), &[]), &page)?;
+    if arguments.open {
+        browser::show(&page);
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -166,16 +172,17 @@ fn write_for_programs(folder: &Path, run: &Run) -> Result<(), Error> {
 }
 
 /// Whether the page may have this place: it replaces another page, and nothing else that lies there.
-fn check_place(page: &Path) -> Result<(), Error> {
-    const BEGIN: &[u8] = b"<!doctype html>";
+pub(super) fn check_place(page: &Path) -> Result<(), Error> {
+    /// Of pages, and of drawings.
+    const BEGINS: [&[u8]; 2] = [b"<!doctype html>", b"<svg xmlns="];
     let wrong =
         |what: &str| Err(Error::Report(page.to_owned(), None, format!("{what}; choose another place with --out FILE")));
     match std::fs::metadata(page) {
         Ok(metadata) if metadata.is_dir() => wrong("the page cannot be written: this is a folder"),
         Ok(metadata) if metadata.is_file() && metadata.len() > 0 => {
             let mut begin = Vec::new();
-            let read = files::open(page).and_then(|file| file.take(BEGIN.len() as u64).read_to_end(&mut begin));
-            match read.is_ok() && begin == BEGIN {
+            let read = files::open(page).and_then(|file| file.take(BEGINS[0].len() as u64).read_to_end(&mut begin));
+            match read.is_ok() && BEGINS.iter().any(|own| begin.starts_with(own)) {
                 true => Ok(()),
                 false => wrong("the page would take the place of a file that is no page"),
             }
@@ -184,7 +191,7 @@ fn check_place(page: &Path) -> Result<(), Error> {
     }
 }
 
-fn write(page: &Path, text: &str) -> Result<(), Error> {
+pub(super) fn write(page: &Path, text: &str) -> Result<(), Error> {
     // A device or a pipe is written to, and not replaced.
     let written = match std::fs::metadata(page) {
         Ok(metadata) if !metadata.is_file() => {

@@ -125,6 +125,18 @@ impl Input {
     }
 }
 
+impl Input {
+    /// What can be plotted at this path: of a folder, the recording of the run, whether or not that has a report.
+    pub fn of_recording(path: &Path) -> Result<Input, Error> {
+        if fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir()) && !is_json(path) {
+            return Input::of(path);
+        }
+        let folder = Folder::of(path)?;
+        let (report, signals) = (folder.report().ok(), folder.signals());
+        Ok(Input { name: path.display().to_string(), report, signals, folder: folder.path })
+    }
+}
+
 /// A recording to read.
 pub type Recording = Table<BufReader<File>>;
 

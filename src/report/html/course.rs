@@ -6,6 +6,9 @@ use super::svg::{Frame, class, time_ticks, value_ticks};
 use crate::recording::envelope::{Bucket, Envelope, Overview};
 use crate::report::format::significant;
 
+/// Characters that a line of a drawing has room for.
+pub const LONGEST_LABEL: usize = 100;
+
 /// A column of a recording, to be drawn.
 pub struct Curve<'o> {
     pub overview: &'o Overview,
@@ -13,6 +16,8 @@ pub struct Curve<'o> {
     pub column: usize,
     /// Index of its colour and dashes.
     pub style: usize,
+    /// Up to when its last value holds, s.
+    pub until: f64,
 }
 
 impl Curve<'_> {
@@ -47,7 +52,7 @@ pub fn course(curves: &[Curve], (from, to): (f64, f64), marks: &[f64], frame: Fr
         // As many as can be told apart.
         let (width, buckets) = curve.overview.buckets(curve.column, 2 * (frame.x(1.0) - frame.x(0.0)) as usize);
         let begin = curve.overview.times().map_or(from, |times| times.0);
-        let path = steps(&buckets, |place| x(begin + place as f64 * width), y, x(to));
+        let path = steps(&buckets, |place| x(begin + place as f64 * width), y, x(curve.until));
         let (name, class) = (escape(name), class(curve.style));
         out += &format!("<path class=\"line {class}\" d=\"{path}\"><title>{name}</title></path>\n");
         names.push(name);
@@ -159,7 +164,7 @@ mod tests {
     }
 
     fn drawn(rows: &[(f64, f64)], times: (f64, f64), marks: &[f64]) -> String {
-        course(&[Curve { overview: &overview(rows), column: 0, style: 0 }], times, marks, Frame::TINY)
+        course(&[Curve { overview: &overview(rows), column: 0, style: 0, until: times.1 }], times, marks, Frame::TINY)
     }
 
     fn line(svg: &str) -> &str {

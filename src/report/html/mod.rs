@@ -25,8 +25,10 @@ mod machine;
 mod over_time;
 mod overruns;
 mod overview;
+mod panel;
 mod parts;
 mod percentiles;
+mod plot;
 mod problems;
 mod selection;
 mod signals;
@@ -42,6 +44,7 @@ use super::markup::{escape, escape_with_code};
 const STYLE: &str = include_str!("style.css");
 
 pub use comparison::comparison_html;
+pub use plot::{Plot, Plotted, plot_html, plot_svg};
 
 /// The run as a page.
 pub fn html(run: &Run) -> String {

@@ -8,7 +8,7 @@ use crate::report::{
 use crate::report::{Distribution, Fact};
 
 /// No reference leaves the page, and no number is not one.
-fn is_sound(page: &str) {
+pub(super) fn is_sound(page: &str) {
     for reference in ["http://", "https://", "src=", "url(", "@import", "<script"] {
         assert!(!page.contains(reference), "{reference}");
     }

@@ -1,0 +1,143 @@
+//! `vecud plot`: recorded signals of any stretch of time, of one recording or of two over each other.
+
+use super::report::drawn::{self, Stretch};
+use super::report::{Input, check_place, finite, write};
+use super::{browser, results};
+use crate::plan::glob;
+use crate::recording::envelope::Overview;
+use crate::report::{self, Plot, Plotted, ReportFile};
+use crate::rig::suggestion;
+use crate::supervisor::Error;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// What was recorded: the output folder of a run, its signals.mcap, or any CSV file
+    recording: PathBuf,
+    /// The signals, as fmu.variable; * is any text and ? one character. Default: all, or the first ones of each FMU
+    signals: Vec<String>,
+    /// Where the plot goes: a page (.html) or a drawing (.svg); default: plot.html beside the recording
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Shows nothing before this time, in seconds
+    #[arg(long, value_name = "S", value_parser = finite, allow_negative_numbers = true)]
+    from: Option<f64>,
+    /// Shows nothing after this time, in seconds
+    #[arg(long, value_name = "S", value_parser = finite, allow_negative_numbers = true)]
+    to: Option<f64>,
+    /// Another recording of the same signals, drawn into the same figures, dashed
+    #[arg(long, value_name = "B")]
+    against: Option<PathBuf>,
+    /// Shows the plot in the browser
+    #[arg(long)]
+    open: bool,
+}
+
+/// Figures that a plot has at most.
+const DRAWN: usize = 100;
+/// Signals of which the first ones are drawn when nobody says which.
+const UNASKED: usize = 60;
+
+pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
+    let stretch = Stretch { from: arguments.from, to: arguments.to };
+    if let (Some(from), Some(to)) = (arguments.from, arguments.to)
+        && from >= to
+    {
+        return Err(Error::Command(format!("--from {from} is not before --to {to}")));
+    }
+    let inputs: Vec<Input> = std::iter::once(&arguments.recording)
+        .chain(&arguments.against)
+        .map(|path| Input::of_recording(path))
+        .collect::<Result<_, _>>()?;
+    let out = arguments.out.clone().unwrap_or_else(|| inputs[0].folder.join("plot.html"));
+    let is_drawing =
+        match out.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase).as_deref() {
+            Some("svg") => true,
+            Some("html" | "htm") => false,
+            _ => {
+                return Err(Error::Command(format!(
+                    "--out {}: name it .html for a page, or .svg for a drawing",
+                    out.display()
+                )));
+            }
+        };
+    check_place(&out)?;
+    let mut notes = Vec::new();
+    let mut recordings = Vec::new();
+    for input in &inputs {
+        recordings.push(plotted(input, &arguments.signals, stretch, &mut notes)?);
+    }
+    let begin = recordings.iter().filter_map(|own| own.overview.times()).map(|times| times.0).reduce(f64::min);
+    let end = recordings.iter().map(|own| own.until).reduce(f64::max);
+    let times = (stretch.from.or(begin).unwrap_or(0.0), stretch.to.or(end).unwrap_or(0.0));
+    let title = title(&inputs[0]);
+    let plot = Plot { title, recordings, times, notes };
+    write(&out, &if is_drawing { report::plot_svg(&plot) } else { report::plot_html(&plot) })?;
+    results::print(&format!("plot: {}\n", out.display()), None)?;
+    if arguments.open {
+        browser::show(&out);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The name of the rig, or of the file.
+fn title(input: &Input) -> String {
+    match &input.report {
+        Some(report) => report.rig().to_owned(),
+        None => {
+            Path::new(&input.name).file_name().map_or(input.name.clone(), |name| name.to_string_lossy().into_owned())
+        }
+    }
+}
+
+/// What is drawn of one recording.
+fn plotted(input: &Input, patterns: &[String], stretch: Stretch, notes: &mut Vec<String>) -> Result<Plotted, Error> {
+    let name = input.name.clone();
+    let signals = input.signals.as_ref().ok_or_else(|| {
+        let what = "there is no recording (signals.csv or signals.mcap); [record] in its rig makes one";
+        Error::Report(PathBuf::from(&name), None, what.to_owned())
+    })?;
+    let mut left_out = None;
+    let choose = |names: &[String]| {
+        let places = chosen(&signals.path, names, patterns)?;
+        let most = if patterns.is_empty() { UNASKED } else { DRAWN };
+        left_out = places.len().checked_sub(most).filter(|more| *more > 0);
+        Ok(match patterns.is_empty() && places.len() > most {
+            true => Overview::of_some(names, most, drawn::BUCKETS),
+            false => Overview::new(names, places.into_iter().take(most).collect(), drawn::BUCKETS),
+        })
+    };
+    let drawn = drawn::of_stretch(signals, stretch, choose)?;
+    notes.extend(left_out.map(|more| format!("{name}: {more} further signals match and are not drawn; name fewer")));
+    // The last values hold up to the end of the run.
+    let end = input.report.as_ref().map(ReportFile::end_time).filter(|end| drawn.ends && *end >= drawn.until);
+    let until = end.unwrap_or(drawn.until);
+    notes.extend(drawn.failed.map(|error| format!("{name} is not drawn to its end: {error}")));
+    let report = input.report.as_ref();
+    Ok(Plotted {
+        name,
+        until: stretch.to.map_or(until, |to| until.min(to)),
+        overview: drawn.overview,
+        units: report.map(ReportFile::units).unwrap_or_default(),
+        overruns: report.map(ReportFile::overruns).unwrap_or_default(),
+    })
+}
+
+/// The places of the columns that some pattern names; all without any.
+fn chosen(file: &Path, names: &[String], patterns: &[String]) -> Result<Vec<usize>, Error> {
+    for pattern in patterns {
+        if !names.iter().any(|name| glob::matches(pattern, name)) {
+            let hint = match suggestion(pattern, names.iter().map(String::as_str)) {
+                none if none.is_empty() => {
+                    let some: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
+                    format!("; it has {}", if some.is_empty() { "none".to_owned() } else { some.join(", ") })
+                }
+                hint => hint,
+            };
+            return Err(Error::Report(file.to_owned(), None, format!("no signal matches \"{pattern}\"{hint}")));
+        }
+    }
+    let is_meant = |name: &String| patterns.is_empty() || patterns.iter().any(|pattern| glob::matches(pattern, name));
+    Ok((0..names.len()).filter(|place| is_meant(&names[*place])).collect())
+}
