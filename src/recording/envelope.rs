@@ -14,6 +14,9 @@ use std::collections::HashMap;
 /// The length of the first bucket, s: about a microsecond.
 const FIRST: f64 = 1.0 / (1 << 20) as f64;
 
+/// Rows of which the times are kept; of more, nobody tells one from the next in a drawing.
+const INSTANTS: usize = 200;
+
 /// What a column showed in a bucket; a value that it did not have is NaN.
 #[derive(Clone, Copy, Debug)]
 pub struct Bucket {
@@ -124,6 +127,8 @@ pub struct Overview {
     width: f64,
     /// The times of the first and of the last row, s; `None`: there was none.
     times: Option<(f64, f64)>,
+    /// The times of all rows, s, as long as they are few.
+    instants: Vec<f64>,
 }
 
 impl Overview {
@@ -137,6 +142,7 @@ impl Overview {
             most: most.max(2),
             width: FIRST,
             times: None,
+            instants: Vec::new(),
         }
     }
 
@@ -155,6 +161,9 @@ impl Overview {
     /// Takes a row, which is not before the one before it; `value` tells what the column at a place of the recording shows, if it
     /// shows a number.
     pub fn row(&mut self, time: f64, value: impl Fn(usize) -> Option<f64>) {
+        if self.instants.len() <= INSTANTS {
+            self.instants.push(time);
+        }
         let (begin, end) = self.times.unwrap_or((time, time));
         self.times = Some((begin, end.max(time)));
         while (time - begin) / self.width >= self.most as f64 {
@@ -170,6 +179,12 @@ impl Overview {
     /// The times of the first and of the last row, s; `None`: there was none.
     pub fn times(&self) -> Option<(f64, f64)> {
         self.times
+    }
+
+    /// The times of all rows, s, if there are at most so many, and so few that each can be seen: activations at which something was
+    /// recorded.
+    pub fn instants(&self, most: usize) -> &[f64] {
+        if self.instants.len() <= most.min(INSTANTS) { &self.instants } else { &[] }
     }
 
     /// Its columns, with their names.
@@ -256,6 +271,15 @@ mod tests {
             ["1..1 1", "1..1 1", "1..1 1", "1..1 1", "1..3 3", "3..3 NaN", "NaN..NaN NaN", "2..2 2"].map(str::to_owned)
         );
         assert_eq!(buckets[4].first, 1.0, "a bucket begins with what was there");
+    }
+
+    #[test]
+    fn the_times_of_rows_are_known_as_long_as_they_are_few() {
+        let mut overview = overview(1, 8);
+        (0..3).for_each(|time| overview.row(f64::from(time), |_| None));
+        assert_eq!((overview.instants(3), overview.instants(2)), (&[0.0, 1.0, 2.0][..], &[][..]));
+        (3..100_000).for_each(|time| overview.row(f64::from(time), |_| None));
+        assert!(overview.instants(usize::MAX).is_empty() && overview.instants.len() <= INSTANTS + 1);
     }
 
     #[test]

@@ -189,16 +189,23 @@ fn detail(clock: &ClockResult, mode: Mode, many: bool, drawn: bool) -> String {
     } else {
         numbers(&rows) + &if drawn { drawings(clock, mode) } else { String::new() }
     };
-    format!(
-        "<details{}>\n<summary>{}<small>{}</small></summary>\n<p class=\"lead\">{}</p>\n{body}</details>\n",
-        if many { "" } else { " class=\"paper\"" },
+    let summary = format!(
+        "<summary>{}<small>{}</small></summary>\n",
         breakable(&clock.clock),
         match clock.activations {
             1 => "1 activation".to_owned(),
             n => format!("{} activations", count(n)),
-        },
-        facts.join(" · ")
-    )
+        }
+    );
+    let body = format!("<p class=\"lead\">{}</p>\n{body}", facts.join(" · "));
+    match many {
+        true => format!("<details>\n{summary}{body}</details>\n"),
+        // Browsers differ in whether they unfold what is inside on paper, not in what is beside.
+        false => {
+            let fold = format!("<details>\n{summary}</details>\n<div class=\"folded\">\n{body}</div>\n");
+            format!("<div class=\"fold\">\n{fold}</div>\n")
+        }
+    }
 }
 
 fn interval_text(interval: f64) -> String {

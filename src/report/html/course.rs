@@ -9,6 +9,9 @@ use crate::report::format::significant;
 /// Characters that a line of a drawing has room for.
 pub const LONGEST_LABEL: usize = 100;
 
+/// Nearer to each other on average than this, activations are not marked.
+const APART: f64 = 5.0;
+
 /// A column of a recording, to be drawn.
 pub struct Curve<'o> {
     pub overview: &'o Overview,
@@ -56,6 +59,12 @@ pub fn course(curves: &[Curve], (from, to): (f64, f64), marks: &[f64], frame: Fr
         let (name, class) = (escape(name), class(curve.style));
         out += &format!("<path class=\"line {class}\" d=\"{path}\"><title>{name}</title></path>\n");
         names.push(name);
+    }
+    let room = ((frame.x(1.0) - frame.x(0.0)) / APART) as usize;
+    let instants = curves.first().map_or(&[][..], |curve| curve.overview.instants(room)).iter();
+    let ticks: String = instants.map(|time| format!("M{:.1} {:.1}v5", x(*time), frame.y(0.0))).collect();
+    if !ticks.is_empty() {
+        out += &format!("<path class=\"instants\" d=\"{ticks}\"><title>when something was recorded</title></path>\n");
     }
     let inside = marks.iter().filter(|time| (from..=to).contains(time));
     let ticks: String = inside.map(|time| format!("M{:.1} {:.1}v-9", x(*time), frame.y(0.0))).collect();
@@ -197,6 +206,16 @@ mod tests {
                 assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
             }
         }
+    }
+
+    #[test]
+    fn activations_are_marked_where_they_can_be_told_apart() {
+        let rows = |number: i32| -> Vec<(f64, f64)> { (0..number).map(|n| (f64::from(n), 0.0)).collect() };
+        let svg = drawn(&rows(10), (0.0, 10.0), &[]);
+        let ticks = svg.split_once("class=\"instants\" d=\"").unwrap().1.split('"').next().unwrap();
+        assert_eq!(ticks.matches('M').count(), 10);
+        assert!(ticks.contains(&format!("M{:.1} ", Frame::TINY.x(0.3))), "{ticks}");
+        assert!(!drawn(&rows(100), (0.0, 100.0), &[]).contains("instants"));
     }
 
     #[test]

@@ -15,15 +15,13 @@ pub fn files(run: &Run) -> String {
             "percentiles as text, in µs, for HdrHistogram’s plotter",
             run.mode == Mode::RealTime,
         ),
-        ("signals.csv or signals.mcap", "what the rig records", true),
-        ("trace.json", "who ran when, for ui.perfetto.dev", true),
+        ("signals.csv or signals.mcap", "what the rig records", !run.signals.is_empty()),
+        ("trace.json", "who ran when, for ui.perfetto.dev", !run.trace.files.is_empty()),
         ("run.log", "what FMU code printed and logged", true),
     ];
     let rows = all.iter().filter(|(.., there)| *there);
     let rows: String = rows
-        .map(|(name, what, _)| {
-            format!("<tr><th scope=\"row\"><code>{}</code></th><td>{what}</td></tr>\n", super::escape(name))
-        })
+        .map(|(name, what, _)| format!("<tr><th scope=\"row\">{}</th><td>{what}</td></tr>\n", super::file(name)))
         .collect();
     format!(
         "<h3>Files</h3>\n<p>Beside this page, as far as the rig asks for them.</p>\n<div class=\"scroll\"><table>\n\

@@ -118,8 +118,10 @@ fn log(fmu: &FmuResult) -> String {
         return String::new();
     }
     let lines: Vec<String> = fmu.log.iter().map(|line| escape(line)).collect();
-    format!("<h4>Last log messages</h4>\n<p>All of them are in run.log.</p>\n<pre>{}</pre>\n", lines.join("\n"))
+    let (name, lines) = (super::file("run.log"), lines.join("\n"));
+    format!("<h4>Last log messages</h4>\n<p>All of them are in {name}.</p>\n<pre>{lines}</pre>\n")
 }
+
 fn lock(fmu: &FmuResult) -> String {
     let lock = &fmu.lock;
     if lock.acquisitions + lock.leaked + lock.unbalanced == 0 {

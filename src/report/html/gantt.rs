@@ -51,7 +51,8 @@ fn file(file: &TraceFile) -> String {
     let why = escape(&file.why.iter().take(shown).cloned().collect::<Vec<_>>().join("; "));
     let (from, to) = (seconds(file.from), seconds(file.to));
     let activations = plural(file.activations, "activation");
-    format!("<li><code>{}</code>: {why}{more}; {activations} from {from} to {to}</li>\n", escape(&file.name))
+    let name = super::file(&file.name);
+    format!("<li>{name}: {why}{more}; {activations} from {from} to {to}</li>\n")
 }
 
 /// A picture with everything that is needed to draw it.

@@ -114,7 +114,8 @@ fn notes(run: &Run) -> String {
         let all = plural((notes.len() - NOTES) as u64, "further note");
         out += &format!("<details>\n<summary>{all}</summary>\n<ul>\n{}</ul>\n", others.concat());
         if notes.len() > MOST {
-            out += &format!("<p class=\"note\">The first {MOST} are listed here; report.json has all.</p>\n");
+            let all = super::file("report.json");
+            out += &format!("<p class=\"note\">The first {MOST} are listed here; {all} has all.</p>\n");
         }
         out += "</details>\n";
     }

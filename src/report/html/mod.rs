@@ -78,6 +78,17 @@ fn page(title: &str, body: &str, version: &str) -> String {
     page
 }
 
+/// The name of a file beside the page, with a link to it.
+fn file(name: &str) -> String {
+    let text = escape(name);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    match name.chars().all(is_plain) && !name.starts_with('.') {
+        true => format!("<a href=\"{text}\"><code>{text}</code></a>"),
+        // A report may have been edited: nothing leads elsewhere.
+        false => format!("<code>{text}</code>"),
+    }
+}
+
 /// The anchor of the page of an FMU.
 fn anchor(fmu: usize) -> String {
     format!("fmu-{}", fmu + 1)

@@ -113,7 +113,8 @@ pub fn plot_html(plot: &Plot) -> String {
         body += &format!("<section class=\"notes\"><h3>Worth knowing</h3>\n<ul>\n{notes}</ul>\n</section>\n");
     }
     body += "<section>\n<p>A value holds until the next one, as it does for whoever reads it; where there are more values than room, a \
-             line reaches from the least to the greatest.</p>\n";
+             line reaches from the least to the greatest. Marks below an axis are the activations that were recorded, where they can be told \
+             apart; red ones above it are overruns.</p>\n";
     body += &plot.with_panels(|panels| panels.iter().map(|panel| figure(plot, panel)).collect::<String>());
     body += "</section>\n";
     page(&format!("{} – vecud plot", plot.title), &body, env!("CARGO_PKG_VERSION"))

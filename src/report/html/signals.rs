@@ -30,6 +30,9 @@ pub fn section(run: &Run) -> String {
     if run.clocks.iter().any(|clock| !clock.causes.overran.is_empty()) {
         out += " Red marks at the bottom are overruns of the FMU’s clocks.";
     }
+    if !overview.instants(usize::MAX).is_empty() {
+        out += " Marks below an axis are the activations that were recorded, where they can be told apart.";
+    }
     out += " <code>vecud plot DIR SIGNAL... --from S --to S</code> draws any of them, and any stretch of time.</p>\n";
     let (panels, constants) = panels(overview, &units, to);
     let mut fmus: Vec<&str> = Vec::new();

@@ -7,6 +7,9 @@ use crate::report::{
 };
 use crate::report::{Distribution, Fact};
 
+/// Files beside the page.
+const BESIDE: [&str; 5] = ["report.json", "junit.xml", "cyclictest.json", "histograms.hlog", "run.log"];
+
 /// No reference leaves the page, and no number is not one.
 pub(super) fn is_sound(page: &str) {
     for reference in ["http://", "https://", "src=", "url(", "@import", "<script"] {
@@ -15,12 +18,13 @@ pub(super) fn is_sound(page: &str) {
     let ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     assert!(ids.iter().enumerate().all(|(i, id)| !ids[..i].contains(id)), "an anchor is there twice: {ids:?}");
     for link in page.split("href=").skip(1) {
-        let target = link.strip_prefix("\"#").and_then(|rest| rest.split('"').next());
-        assert!(
-            target.is_some_and(|target| ids.contains(&target)),
-            "a link leads nowhere: {}",
-            &link[..link.len().min(40)]
-        );
+        let target = link.strip_prefix('"').and_then(|rest| rest.split('"').next()).unwrap_or_default();
+        // To a place on the page, or to a file that every run leaves beside it.
+        let leads = match target.strip_prefix('#') {
+            Some(id) => ids.contains(&id),
+            None => BESIDE.contains(&target) || target.starts_with("trace") && target.ends_with(".json"),
+        };
+        assert!(leads, "a link leads nowhere: {}", &link[..link.len().min(40)]);
     }
     // Who cannot see a figure reads what it shows.
     for figure in page.split("<figure").skip(1) {
@@ -97,6 +101,36 @@ fn recorded_signals_are_on_the_page() {
         }
         assert!(page.contains("<a href=\"#signals\">Signals</a>"));
     }
+}
+
+/// Names of files are links, to files beside the page and to nothing else, whatever a report says.
+#[test]
+fn names_of_files_are_links_that_lead_nowhere_else() {
+    let mut run = sample(1);
+    for name in ["trace.json", "javascript:alert(1)", "../x", "a\"b", ".."] {
+        run.trace.files.push(TraceFile::new(name));
+    }
+    let page = html(&run);
+    is_sound(&page);
+    for name in ["report.json", "trace.json", "run.log", "histograms.hlog"] {
+        assert!(page.contains(&format!("<a href=\"{name}\"><code>{name}</code></a>")), "{name}");
+    }
+    assert!(page.contains("<code>javascript:alert(1)</code>") && !page.contains("href=\"javascript"));
+}
+
+/// What is folded up on the screen is on paper in every browser: it is no content of what folds it.
+#[test]
+fn paper_shows_the_figures_of_clocks_whatever_the_browser() {
+    let page = html(&sample(1));
+    assert!(!page.contains("details-content"));
+    let folds: Vec<&str> = page.split("<div class=\"fold\">").skip(1).collect();
+    assert_eq!(folds.len(), 7, "one for each clock");
+    for fold in folds {
+        let (summary, body) = fold.split_once("</details>\n<div class=\"folded\">").unwrap();
+        assert!(!summary.contains("<table") && body.contains("<table"));
+    }
+    let (_, print) = page.split_once("@media print").unwrap();
+    assert!(print.contains(".fold > .folded { display: block; }"));
 }
 
 #[test]
