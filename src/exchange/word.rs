@@ -10,6 +10,7 @@
 
 use crate::fmu::description::{Values, VariableType};
 use std::fmt;
+use std::ops::Range;
 
 /// The words of all elements; `None` for strings and binaries.
 pub fn words(values: &Values) -> Option<Vec<u64>> {
@@ -76,22 +77,67 @@ pub fn number(word: u64, variable_type: VariableType) -> Option<f64> {
 
 /// Writes a word as `signals.csv` shows it: floats by the shortest decimal that reads back exactly, integers plain,
 /// booleans 0 or 1. Allocates nothing.
+#[inline]
 pub fn write(out: &mut impl fmt::Write, word: u64, variable_type: VariableType) -> fmt::Result {
     match variable_type {
-        // `{:?}` and not `{}`: it changes to an exponent where that is shorter (1e300).
-        VariableType::Float32 => write!(out, "{:?}", f32::from_bits(word as u32)),
-        VariableType::Float64 => write!(out, "{:?}", f64::from_bits(word)),
+        VariableType::Float32 => {
+            let value = f32::from_bits(word as u32);
+            let in_the_middle = is_in_the_middle(value.abs().to_bits().into(), 23, 150);
+            write_float(out, value, 9e-7..1e-4, 1e12, in_the_middle)
+        }
+        VariableType::Float64 => {
+            let value = f64::from_bits(word);
+            let in_the_middle = is_in_the_middle(value.abs().to_bits(), 52, 1075);
+            write_float(out, value, 9e-6..1e-4, 1e15, in_the_middle)
+        }
         VariableType::Int8
         | VariableType::Int16
         | VariableType::Int32
         | VariableType::Int64
-        | VariableType::Enumeration => write!(out, "{}", word as i64),
-        VariableType::Boolean | VariableType::Clock => write!(out, "{}", u8::from(word != 0)),
+        | VariableType::Enumeration => out.write_str(itoa::Buffer::new().format(word as i64)),
+        VariableType::Boolean | VariableType::Clock => out.write_char(if word != 0 { '1' } else { '0' }),
         VariableType::UInt8 | VariableType::UInt16 | VariableType::UInt32 | VariableType::UInt64 => {
-            write!(out, "{word}")
+            out.write_str(itoa::Buffer::new().format(word))
         }
         VariableType::String | VariableType::Binary => Ok(()),
     }
+}
+
+/// Writes a float as `{:?}` does, which changes to an exponent where that is shorter (1e300). The crate zmij takes a fifth of
+/// the time, but changes elsewhere, and has `e+` before large exponents: what is `small`, and from `large` on, is left to the
+/// standard library. So is what may be `in_the_middle` of the two shortest texts for it: each picks the other one.
+#[inline]
+fn write_float<F>(
+    out: &mut impl fmt::Write,
+    value: F,
+    small: Range<f64>,
+    large: f64,
+    in_the_middle: bool,
+) -> fmt::Result
+where
+    F: zmij::Float + fmt::Debug + Copy + Into<f64>,
+{
+    let size = value.into().abs();
+    match in_the_middle || small.contains(&size) || size >= large {
+        true => write!(out, "{value:?}"),
+        false => out.write_str(zmij::Buffer::new().format(value)),
+    }
+}
+
+/// Whether a float of these bits, without its sign, may be just between the two shortest texts that read back as it. The bits of
+/// its fraction and the exponent of 2 by which all of them make a whole number are those of its type.
+///
+/// Floats that are 2^-k apart have d places, the least number with 10^-d < 2^-k. Between two texts of d places are the odd
+/// multiples of 2^-(d+1).
+#[inline]
+fn is_in_the_middle(bits: u64, fraction: u32, whole: i32) -> bool {
+    let exponent = (bits >> fraction) as i32;
+    let leading = if exponent == 0 { 0 } else { 1 << fraction };
+    let significand = bits & ((1 << fraction) - 1) | leading;
+    let k = whole - exponent.max(1);
+    // The logarithm of 2 is 1233/4096.
+    let places = ((k * 1233) >> 12) + 1;
+    k - significand.trailing_zeros() as i32 == places + 1
 }
 
 /// [`write()`] into a new string.
@@ -163,7 +209,50 @@ mod tests {
         }
     }
 
+    /// Recordings of all versions can be compared byte by byte.
+    #[test]
+    fn floats_are_written_as_the_standard_library_writes_them() {
+        let is_same = |value: f64| {
+            assert_eq!(text(value.to_bits(), VariableType::Float64), format!("{value:?}"));
+            let value = value as f32;
+            assert_eq!(text(value.to_bits().into(), VariableType::Float32), format!("{value:?}"));
+        };
+        for value in [0.0, f64::NAN, f64::INFINITY, f64::MIN_POSITIVE, f64::MAX, 5e-324, f64::from(f32::MAX)] {
+            is_same(value);
+            is_same(-value);
+        }
+        // Around each power of ten, where the form changes.
+        for exponent in -30..30 {
+            let power = 10f64.powi(exponent);
+            for near in -3..=3 {
+                is_same(f64::from_bits(power.to_bits().wrapping_add_signed(near)));
+                is_same(f32::from_bits((power as f32).to_bits().wrapping_add_signed(near as i32)).into());
+                is_same(power * (1.0 + 0.37 * near as f64));
+            }
+        }
+        // In the middle of two texts: sums of few powers of two.
+        for exponent in -160..60 {
+            let power = 2f64.powi(exponent);
+            (0..300).for_each(|odd| is_same(power * f64::from(2 * odd + 1)));
+        }
+    }
+
     proptest! {
+        #[test]
+        fn all_floats_are_written_as_the_standard_library_writes_them(bits in any::<u64>(), between in -20f64..20.0) {
+            let (value, single) = (f64::from_bits(bits), f32::from_bits(bits as u32));
+            prop_assert_eq!(text(bits, VariableType::Float64), format!("{value:?}"));
+            prop_assert_eq!(text(bits & 0xFFFF_FFFF, VariableType::Float32), format!("{single:?}"));
+            let usual = 10f64.powf(between);
+            prop_assert_eq!(text(usual.to_bits(), VariableType::Float64), format!("{usual:?}"));
+            // With few bits behind the point: these may be in the middle of two texts.
+            let parts = 2f64.powi((bits % 60) as i32);
+            let few = (usual * parts).round() / parts;
+            prop_assert_eq!(text(few.to_bits(), VariableType::Float64), format!("{few:?}"));
+            let usual = usual as f32;
+            prop_assert_eq!(text(usual.to_bits().into(), VariableType::Float32), format!("{usual:?}"));
+        }
+
         #[test]
         fn every_float64_reads_back_exactly(bits in any::<u64>()) {
             let shown = text(bits, VariableType::Float64);

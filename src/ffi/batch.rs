@@ -383,6 +383,12 @@ impl Batch {
         self.items[item].reference < self.enabled_items
     }
 
+    /// Whether all items take part, with all elements that there is room for.
+    #[inline]
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
     /// The type of all its variables.
     pub fn variable_type(&self) -> VariableType {
         self.variable_type

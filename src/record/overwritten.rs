@@ -46,8 +46,9 @@ proptest! {
         let ring = SampleRing::new(&words, 8, 3);
         ring.mend();
         prop_assert!(ring.waiting().0 <= 8);
-        prop_assert!(std::iter::from_fn(|| ring.pop()).count() <= 8);
-        prop_assert!(ring.push(1, Instant::ZERO, [1, 2, 3].into_iter()) && ring.pop().is_some(), "it goes on");
+        let pop = || ring.pop(&mut Vec::new());
+        prop_assert!(std::iter::from_fn(pop).count() <= 8);
+        prop_assert!(ring.push(1, Instant::ZERO, |record| record.put_all([1, 2, 3])) && pop().is_some(), "it goes on");
     }
 
     #[test]

@@ -10,15 +10,32 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const HEADER: usize = 2;
 const RECORD_HEADER: usize = 4;
 
-/// One record, as the consumer sees it.
-#[derive(Clone, Debug, PartialEq)]
+/// One record, as the consumer sees it, without its values.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// Orders records of one activation time: when they were completed.
     pub order: u64,
     /// Activation time.
     pub time: Instant,
-    /// The task's recorded values as words.
-    pub values: Vec<u64>,
+}
+
+/// What is left of a record that is being written.
+pub struct NewRecord<'a>(&'a [AtomicU64]);
+
+impl<'a> NewRecord<'a> {
+    /// The places of the next values, so many of them: each takes one.
+    #[inline]
+    pub fn places(&mut self, values: usize) -> impl Iterator<Item = impl FnOnce(u64) + use<'a>> + use<'a> {
+        let (places, rest) = self.0.split_at(values.min(self.0.len()));
+        self.0 = rest;
+        places.iter().map(|place| move |word| place.store(word, Ordering::Relaxed))
+    }
+
+    /// Puts the next values.
+    #[inline]
+    pub fn put_all(&mut self, words: impl IntoIterator<Item = u64>) {
+        words.into_iter().for_each(|word| self.places(1).for_each(|place| place(word)));
+    }
 }
 
 /// A ring of records in shared words.
@@ -66,17 +83,17 @@ impl<'a> SampleRing<'a> {
         (waiting.min(self.records as u64) as usize, self.records)
     }
 
-    /// Appends a record; `false` when the ring is full.
-    pub fn push(&self, order: u64, time: Instant, values: impl Iterator<Item = u64>) -> bool {
+    /// Appends a record, whose values `fill` puts into it; `false` when the ring is full.
+    #[inline]
+    pub fn push(&self, order: u64, time: Instant, fill: impl FnOnce(&mut NewRecord)) -> bool {
         if self.is_full() {
             return false;
         }
         let written = self.words[0].load(Ordering::Relaxed);
-        let record = self.record(written);
+        let mut record = NewRecord(self.record(written));
         let [a, b, c] = time.to_words();
-        for (place, word) in record.iter().zip([order, a, b, c].into_iter().chain(values)) {
-            place.store(word, Ordering::Relaxed);
-        }
+        record.put_all([order, a, b, c]);
+        fill(&mut record);
         self.words[0].store(written.wrapping_add(1), Ordering::Release);
         true
     }
@@ -92,8 +109,9 @@ impl<'a> SampleRing<'a> {
         broken
     }
 
-    /// Takes the oldest record. `Some(None)`: its time is none, so FMU code has written over it.
-    pub fn pop(&self) -> Option<Option<Sample>> {
+    /// Takes the oldest record, and appends its values, the task's recorded ones as words, to `values`. `Some(None)`: its time
+    /// is none, so FMU code has written over it.
+    pub fn pop(&self, values: &mut Vec<u64>) -> Option<Option<Sample>> {
         if self.is_unused() {
             return None;
         }
@@ -105,11 +123,9 @@ impl<'a> SampleRing<'a> {
         }
         let record = self.record(read);
         let word = |i: usize| record[i].load(Ordering::Relaxed);
-        let sample = (word(2) < word(3)).then(|| Sample {
-            order: word(0),
-            time: Instant::from_words([word(1), word(2), word(3)]),
-            values: (RECORD_HEADER..RECORD_HEADER + self.values).map(word).collect(),
-        });
+        let sample = (word(2) < word(3))
+            .then(|| Sample { order: word(0), time: Instant::from_words([word(1), word(2), word(3)]) });
+        values.extend(record[RECORD_HEADER..].iter().map(|word| word.load(Ordering::Relaxed)));
         self.words[1].store(read.wrapping_add(1), Ordering::Release);
         Some(sample)
     }
@@ -169,14 +185,16 @@ mod tests {
     fn records_come_out_as_they_went_in_and_a_full_ring_refuses() {
         let words: Vec<AtomicU64> = (0..SampleRing::words(2, 3)).map(|_| AtomicU64::new(0)).collect();
         let ring = SampleRing::new(&words, 2, 3);
+        let mut values = Vec::new();
         for round in 0..5 {
             let time = Instant::from_f64(0.1 * round as f64).unwrap();
-            assert!(ring.push(round, time, [round, 2, 3].into_iter()));
-            assert!(ring.push(round, time, [4, 5, 6].into_iter()));
-            assert!(!ring.push(round, time, [0, 0, 0].into_iter()));
-            assert_eq!(ring.pop(), Some(Some(Sample { order: round, time, values: vec![round, 2, 3] })));
-            assert_eq!(ring.pop().flatten().unwrap().values, [4, 5, 6]);
-            assert_eq!(ring.pop(), None);
+            assert!(ring.push(round, time, |record| record.put_all([round, 2, 3])));
+            assert!(ring.push(round, time, |record| record.put_all([4, 5, 6])));
+            assert!(!ring.push(round, time, |record| record.put_all([0, 0, 0])));
+            assert_eq!(ring.pop(&mut values), Some(Some(Sample { order: round, time })));
+            assert!(ring.pop(&mut values).flatten().is_some());
+            assert_eq!(ring.pop(&mut values), None);
+            assert_eq!(std::mem::take(&mut values), [round, 2, 3, 4, 5, 6]);
         }
     }
 
@@ -187,15 +205,15 @@ mod tests {
         let ring = SampleRing::new(&words, 2, 3);
         for written in [u64::MAX, 6, 10] {
             words[0].store(written, Ordering::Relaxed);
-            assert_eq!(ring.pop(), None, "{written} written, 7 read");
+            assert_eq!(ring.pop(&mut Vec::new()), None, "{written} written, 7 read");
             assert!(ring.is_full(), "{written} written, 7 read");
         }
         assert!(ring.mend() && !ring.mend());
-        assert!(ring.push(1, Instant::ZERO, [1, 2, 3].into_iter()), "it goes on");
+        assert!(ring.push(1, Instant::ZERO, |record| record.put_all([1, 2, 3])), "it goes on");
         // The counter of the first one's time: it is larger than its resolution.
         words[HEADER + 2].store(u64::MAX, Ordering::Relaxed);
-        assert!(ring.push(2, Instant::ZERO, [4, 5, 6].into_iter()));
-        let orders = std::iter::from_fn(|| ring.pop()).map(|sample| sample.map(|sample| sample.order));
+        assert!(ring.push(2, Instant::ZERO, |record| record.put_all([4, 5, 6])));
+        let orders = std::iter::from_fn(|| ring.pop(&mut Vec::new())).map(|sample| sample.map(|sample| sample.order));
         assert_eq!(orders.collect::<Vec<_>>(), [None, Some(2)]);
     }
 }

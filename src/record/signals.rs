@@ -7,7 +7,7 @@
 
 use super::csv::Csv;
 use super::messages::Messages;
-use super::samples::Sample;
+use super::samples::SampleRing;
 use super::thinning::Thinning;
 use super::written::Written;
 use crate::exchange::word;
@@ -19,6 +19,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+
+/// Room for so many values of samples is kept between two looks: 2 MiB, four rings of the largest kind.
+const KEPT: usize = 1 << 18;
 
 /// A column gets this value, or none any more.
 pub type Change = (SignalId, Option<u64>);
@@ -75,6 +78,10 @@ impl Columns {
     fn keep(&mut self, values: &[u64], kept: &mut Vec<Change>) -> bool {
         let before = kept.len();
         let (values, presence) = values.split_at(self.signals.len());
+        if presence.is_empty() && self.thinning.is_empty() {
+            kept.extend(self.signals.iter().zip(values).map(|(signal, value)| (*signal, Some(*value))));
+            return true;
+        }
         for (place, (signal, value)) in self.signals.iter().zip(values).enumerate() {
             let there = presence.is_empty() || presence[place / 64] >> (place % 64) & 1 == 1;
             let value = there.then_some(*value);
@@ -87,11 +94,19 @@ impl Columns {
     }
 }
 
-/// What waits for a time to be complete.
-#[derive(Default)]
-struct Incomplete {
-    changes: Vec<Change>,
-    samples: Vec<(TaskId, u64, Vec<u64>)>,
+/// A sample that was taken from its ring; its values lie beside those of others.
+struct Taken {
+    time: Instant,
+    task: TaskId,
+    order: u64,
+    values: Range<usize>,
+}
+
+/// A sample whose time was not complete when it was taken.
+struct Later {
+    task: TaskId,
+    order: u64,
+    values: Box<[u64]>,
 }
 
 /// Collects samples of all tasks and writes them in order.
@@ -100,7 +115,15 @@ pub struct SignalWriter {
     files: Vec<(&'static str, Box<dyn Sheet>)>,
     begun: bool,
     columns: Vec<Columns>,
-    waiting: BTreeMap<Instant, Incomplete>,
+    /// Simulation time at which the run begins.
+    start: Instant,
+    /// Samples since the last look, and the values of all of them.
+    taken: Vec<Taken>,
+    values: Vec<u64>,
+    /// What waits for its time to be complete.
+    later: BTreeMap<Instant, Vec<Later>>,
+    /// What was set by request at times that are not written yet.
+    requested: BTreeMap<Instant, Vec<Change>>,
     now: Vec<Option<u64>>,
     types: Vec<VariableType>,
     /// What can be drawn of the rows, as they would be read from the files.
@@ -135,7 +158,11 @@ impl SignalWriter {
             files: Vec::new(),
             begun: false,
             columns: columns.collect(),
-            waiting: BTreeMap::new(),
+            start: plan.start,
+            taken: Vec::new(),
+            values: Vec::new(),
+            later: BTreeMap::new(),
+            requested: BTreeMap::new(),
             now: plan.signals.iter().map(|signal| signal.start).collect(),
             types: plan.signals.iter().map(|signal| signal.variable_type).collect(),
             overview: Overview::of_report(&names),
@@ -175,13 +202,30 @@ impl SignalWriter {
         });
     }
 
-    /// Takes a sample.
-    pub fn add(&mut self, task: TaskId, sample: Sample) {
-        if self.written.is_some_and(|written| sample.time <= written) {
-            self.late += 1;
-            return;
+    /// Takes samples of a task out of their ring, at most so many. Whether all of them were some: FMU code can write over them.
+    pub fn take(&mut self, task: TaskId, ring: SampleRing, most: usize) -> bool {
+        let mut whole = true;
+        for _ in 0..most {
+            let begin = self.values.len();
+            let Some(sample) = ring.pop(&mut self.values) else { break };
+            let sample = sample.filter(|sample| sample.time >= self.start);
+            whole &= sample.is_some();
+            let late = sample.is_some_and(|sample| self.written.is_some_and(|written| sample.time <= written));
+            self.late += u64::from(late);
+            match sample.filter(|_| !late) {
+                Some(sample) => {
+                    let values = begin..self.values.len();
+                    self.taken.push(Taken { time: sample.time, task, order: sample.order, values });
+                }
+                None => self.values.truncate(begin),
+            }
         }
-        self.waiting.entry(sample.time).or_default().samples.push((task, sample.order, sample.values));
+        whole
+    }
+
+    /// Whether samples were taken that are not written yet.
+    pub fn has_samples(&self) -> bool {
+        !self.taken.is_empty()
     }
 
     /// Takes what was set by request at `time`: before what activations of that time have computed.
@@ -189,7 +233,7 @@ impl SignalWriter {
         // A reconfiguration is no activation; its row may have been written already, and the next one shows it.
         match self.written.is_some_and(|written| time <= written) {
             true => self.belated.extend(changes),
-            false => self.waiting.entry(time).or_default().changes.extend(changes),
+            false => self.requested.entry(time).or_default().extend(changes),
         }
     }
 
@@ -200,27 +244,55 @@ impl SignalWriter {
 
     /// Hands over all times before `complete`.
     pub fn write_before(&mut self, complete: Instant) {
-        while let Some(entry) = self.waiting.first_entry().filter(|entry| *entry.key() < complete) {
-            let (time, waiting) = entry.remove_entry();
-            self.write(time, waiting);
+        let (mut taken, mut words) = (std::mem::take(&mut self.taken), std::mem::take(&mut self.values));
+        taken.retain(|Taken { time, task, order, values }| {
+            let now = *time < complete;
+            if !now {
+                let values = words[values.clone()].into();
+                self.later.entry(*time).or_default().push(Later { task: *task, order: *order, values });
+            }
+            now
+        });
+        while let Some(entry) = self.later.first_entry().filter(|entry| *entry.key() < complete) {
+            let time = *entry.key();
+            for Later { task, order, values } in entry.remove() {
+                let begin = words.len();
+                words.extend_from_slice(&values);
+                taken.push(Taken { time, task, order, values: begin..words.len() });
+            }
         }
+        // In the order of virtual time; what is kept of one task depends on no other.
+        taken.sort_by_key(|sample| (sample.time, sample.task, sample.order));
+        let mut samples = taken.as_slice();
+        loop {
+            let requested = self.requested.first_key_value().map(|(time, _)| *time).filter(|time| *time < complete);
+            let Some(time) = samples.first().map(|sample| sample.time).into_iter().chain(requested).min() else {
+                break;
+            };
+            let now = samples.iter().take_while(|sample| sample.time == time).count();
+            self.write(time, &samples[..now], &words);
+            samples = &samples[now..];
+        }
+        // Their room is used again, as long as it is what one look takes.
+        taken.clear();
+        words.clear();
+        words.shrink_to(KEPT);
+        (self.taken, self.values) = (taken, words);
     }
 
-    fn write(&mut self, time: Instant, Incomplete { changes, mut samples }: Incomplete) {
+    fn write(&mut self, time: Instant, samples: &[Taken], words: &[u64]) {
         self.begin();
         let mut requested = std::mem::take(&mut self.belated);
-        requested.extend(changes);
+        requested.extend(self.requested.remove(&time).unwrap_or_default());
         let mut comes = !requested.is_empty();
         if comes {
             self.each(|file| file.request(time, &requested));
             apply(&mut self.now, &requested);
         }
-        // In the order of virtual time; what is kept of one task depends on no other.
-        samples.sort_by_key(|(task, order, _)| (*task, *order));
         let (mut kept, mut parts) = (std::mem::take(&mut self.kept), std::mem::take(&mut self.parts));
-        for (task, order, values) in &samples {
+        for Taken { task, order, values, .. } in samples {
             let begin = kept.len();
-            if self.columns[task.0].keep(values, &mut kept) {
+            if self.columns[task.0].keep(&words[values.clone()], &mut kept) {
                 comes = true;
                 self.each(|file| file.activation(*task, time, &kept[begin..]));
                 parts.push((*order, *task, begin..kept.len()));

@@ -246,29 +246,22 @@ impl<'a> Recorder<'a> {
         if !self.open {
             return; // they wait in their rings
         }
-        let mut samples = Vec::new();
+        let Some(writer) = &mut self.signals else { return };
         self.pace.begin();
         for task in (0..self.plan.tasks.len()).map(TaskId) {
             let ring = self.board.samples(task);
             let (waiting, room) = ring.waiting();
             self.pace.saw((waiting, room));
-            let mut broken = ring.mend();
+            let broken = ring.mend();
             // What comes meanwhile waits: in virtual time it would never end.
-            for sample in std::iter::from_fn(|| ring.pop()).take(waiting) {
-                match sample.filter(|sample| sample.time >= self.plan.start) {
-                    Some(sample) => samples.push((task, sample)),
-                    None => broken = true,
-                }
-            }
-            if broken {
+            if !writer.take(task, ring, waiting) || broken {
                 let task = &self.plan.tasks[task.0];
                 self.damage.insert(format!("samples of clock {}", self.plan.full_name(task)));
             }
         }
         // After `complete` was read: a value is acknowledged before the activation that it was set for is complete.
         let changes = self.control.take_changes();
-        let Some(writer) = &mut self.signals else { return };
-        if !self.initial_known && (!samples.is_empty() || !changes.is_empty()) {
+        if !self.initial_known && (writer.has_samples() || !changes.is_empty()) {
             self.initial_known = true;
             for signal in (0..self.plan.signals.len()).map(SignalId) {
                 if let Some(value) = self.board.initial(signal) {
@@ -278,9 +271,6 @@ impl<'a> Recorder<'a> {
         }
         for (time, changes) in changes {
             writer.change(time, changes);
-        }
-        for (task, sample) in samples {
-            writer.add(task, sample);
         }
         if after_the_end {
             return writer.finish();
