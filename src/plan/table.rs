@@ -250,7 +250,7 @@ fn recorded(plan: &Plan) -> String {
     let thinned = plan.signals.iter().filter(|signal| signal.rule != Rule::ALL).count();
     let thinned = if thinned > 0 { format!("; not every value of {thinned} of them") } else { String::new() };
     let file = match plan.formats {
-        Formats { mcap: false, .. } => "",
+        Formats { mcap: None, .. } => "",
         Formats { csv: false, .. } => ", in signals.mcap",
         Formats { csv: true, .. } => ", in signals.csv and signals.mcap",
     };

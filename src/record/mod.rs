@@ -10,17 +10,19 @@
 
 pub mod board;
 mod commands;
+mod container;
 mod csv;
 pub mod figures;
 pub mod findings;
 pub mod histogram;
+mod json;
 pub mod log;
 mod messages;
 pub mod moment;
 #[cfg(test)]
 mod overwritten;
+mod protobuf;
 pub mod samples;
-mod schema;
 pub mod signals;
 mod tail;
 mod thinning;

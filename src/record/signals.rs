@@ -176,8 +176,8 @@ impl SignalWriter {
         if plan.formats.csv {
             writer.open("signals.csv", |name| Ok(Box::new(Csv::create(&folder.join(name), plan)?)));
         }
-        if plan.formats.mcap {
-            writer.open("signals.mcap", |name| Ok(Box::new(Messages::create(&folder.join(name), plan)?)));
+        if let Some(encoding) = plan.formats.mcap {
+            writer.open("signals.mcap", |name| Ok(Box::new(Messages::create(&folder.join(name), plan, encoding)?)));
         }
         writer
     }

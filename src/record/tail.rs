@@ -15,7 +15,7 @@
 
 use super::written::{self, Written};
 use std::fs::File;
-use std::io::{self, Error, Seek, SeekFrom, Write};
+use std::io::{self, Error};
 use std::os::unix::fs::FileExt;
 
 /// End of data (without checksum), footer (without summary), magic.
@@ -50,7 +50,7 @@ impl Medium for File {
     }
 }
 
-/// A file that ends with a tail. Writes are kept until [`Write::flush`]. After one that fails nothing is written any more:
+/// A file that ends with a tail. What is appended is kept until [`Tailed::flush`]. After one that fails nothing is written any more:
 /// whatever came next would not follow what is there.
 pub(super) struct Tailed<M> {
     file: M,
@@ -113,17 +113,26 @@ fn steps(end: u64, records: &[u8]) -> Vec<(u64, &[u8])> {
     steps
 }
 
-impl<M: Medium> Write for Tailed<M> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+impl<M: Medium> Tailed<M> {
+    /// Appends records, or a part of one.
+    pub(super) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.broken {
             return Err(Error::other("an earlier write has failed"));
         }
         self.records.extend_from_slice(bytes);
-        Ok(bytes.len())
+        Ok(())
+    }
+
+    /// Where in the file the next record begins.
+    pub(super) fn position(&self) -> u64 {
+        self.end + self.records.len() as u64
     }
 
     /// The file is complete with what was written up to now.
-    fn flush(&mut self) -> io::Result<()> {
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        if self.broken {
+            return Err(Error::other("an earlier write has failed"));
+        }
         if self.records.is_empty() {
             return Ok(());
         }
@@ -136,22 +145,11 @@ impl<M: Medium> Write for Tailed<M> {
     }
 }
 
-impl<M: Medium> Seek for Tailed<M> {
-    /// Tells the position, which is all that a writer without seeking asks for.
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        match to {
-            SeekFrom::Current(0) => Ok(self.end + self.records.len() as u64),
-            _ => Err(Error::from(io::ErrorKind::Unsupported)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mcap::records::MessageHeader;
+    use crate::record::container::{ChannelAbout, Container, MessageHead};
     use std::cell::RefCell;
-    use std::collections::BTreeMap;
     use std::rc::Rc;
 
     /// Keeps in mind what is written where, as long as there is space.
@@ -179,15 +177,22 @@ mod tests {
         }
     }
 
-    fn writer(steps: &Steps) -> mcap::Writer<Tailed<Steps>> {
-        let options = mcap::WriteOptions::new().compression(None).chunk_size(None).disable_seeking(true);
-        options.create(Tailed::new(steps.clone())).unwrap()
+    fn writer(steps: &Steps) -> Container<Steps> {
+        let mut writer = Container::new(steps.clone(), false).unwrap();
+        let about = ChannelAbout {
+            topic: "/a",
+            schema: "a",
+            schema_encoding: "",
+            schema_data: &[],
+            message_encoding: "json",
+            metadata: &[],
+        };
+        writer.channel(&about).unwrap();
+        writer
     }
 
-    fn write(writer: &mut mcap::Writer<Tailed<Steps>>, data: &[u8]) -> mcap::McapResult<()> {
-        let channel_id = writer.add_channel(0, "/a", "json", &BTreeMap::new()).unwrap();
-        let header = MessageHeader { channel_id, sequence: 0, log_time: 0, publish_time: 0 };
-        writer.write_to_known_channel(&header, data).unwrap();
+    fn write(writer: &mut Container<Steps>, data: &[u8]) -> io::Result<()> {
+        writer.message(MessageHead { channel: 0, sequence: 0, time: 0 }, |bytes| bytes.extend_from_slice(data));
         writer.flush()
     }
 
@@ -238,7 +243,7 @@ mod tests {
             assert_eq!(messages(&file), expected);
             assert!(mcap::Summary::read(&file).unwrap().is_none());
         }
-        writer.finish().unwrap();
+        drop(writer.finish().unwrap());
         for state in states(&mut file, &steps) {
             assert_eq!(messages(&state), expected);
         }
@@ -260,8 +265,7 @@ mod tests {
         assert!(file == whole && messages(&file) == [1]);
         // There is space again, but what was lost leaves no hole.
         *steps.space.borrow_mut() = None;
-        writer.finish().unwrap_err();
-        drop(writer);
+        assert!(writer.finish().is_err());
         states(&mut file, &steps);
         assert!(file == whole);
     }

@@ -3,10 +3,14 @@
 //! A file that breaks off (of a process that was killed, of a copy that was not finished) is read as far as its records are
 //! whole; a chunk is one record. What is inside of records is checked as far as the file allows: chunks by their checksums,
 //! messages by their sequence, so that none is missing unseen. Lengths inside of a record are compared with the record before
-//! anything gets room for them.
+//! anything gets room for them. Messages are in protobuf or in JSON; chunks may be compressed (LZ4).
 
 use super::names::{NAMES, SIGNALS, START, keys, split};
+use super::protobuf::{self, Field, Fields, Value, read_schema, take_varint};
 use super::row::{ReadError, Row};
+use crate::exchange::word;
+use crate::fmu::description::VariableType;
+use lz4_flex::frame::FrameDecoder;
 use mcap::records::{Channel, MessageHeader, Record, op};
 use serde::Deserialize;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
@@ -25,9 +29,11 @@ const LONGEST: u64 = 1 << 28;
 
 /// Before the content of a record: its opcode, and its length in 8 bytes.
 const HEAD: usize = 9;
-/// The bytes of a chunk before its content, when that is not compressed: times, size, checksum, no name of a compression,
-/// and the size again.
+/// The bytes of a chunk before its content, without the name of its compression: times, size, checksum, the length of that
+/// name, and the size of the content.
 const CHUNK_HEAD: usize = 40;
+/// LZ4 makes nothing smaller than one in so many bytes.
+const DENSEST: u64 = 256;
 
 /// The rows of a file.
 pub(super) struct Rows<R> {
@@ -61,8 +67,24 @@ struct Content {
     columns: Option<[Vec<String>; 2]>,
     /// By FMU: what its columns are called in messages.
     keys: HashMap<String, HashMap<String, usize>>,
-    /// By channel: its topic, and the sequence number of its last message.
-    channels: HashMap<u16, (String, u32)>,
+    /// By schema in protobuf: its fields, by their numbers.
+    schemas: HashMap<u16, HashMap<u32, Field>>,
+    channels: HashMap<u16, Topic>,
+}
+
+/// What is known of a channel.
+struct Topic {
+    topic: String,
+    /// The sequence number of its last message.
+    last: u32,
+    form: Form,
+}
+
+/// How the messages of a channel are written.
+enum Form {
+    Json,
+    /// The fields of this schema.
+    Protobuf(u16),
 }
 
 /// What a message says, as text.
@@ -192,34 +214,58 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Where in `data` the records of a chunk are.
-    fn chunk(&self) -> Result<Range<usize>, ReadError> {
-        match parse(op::CHUNK, &self.data) {
-            Ok(Record::Chunk { header, data }) => {
-                let start = header.message_start_time;
-                if !header.compression.is_empty() {
-                    let what =
-                        format!("the chunk from log_time {start} on is compressed, which no recording of vecud's is");
-                    return Err(ReadError::of_file(what));
-                }
-                if header.uncompressed_size != data.len() as u64 {
-                    return Err(self.damaged("a chunk has another length than it says"));
-                }
-                if ![0, crc32fast::hash(&data)].contains(&header.uncompressed_crc) {
-                    return Err(
-                        self.damaged(&format!("the chunk from log_time {start} on has another checksum than it says"))
-                    );
-                }
-                Ok(CHUNK_HEAD..CHUNK_HEAD + data.len())
-            }
-            Ok(_) => Err(self.damaged("a chunk is none")),
-            Err(what) => Err(self.damaged(&what)),
+    /// Where in `data` the records of a chunk are, when they are no longer compressed.
+    fn chunk(&mut self) -> Result<Range<usize>, ReadError> {
+        let (header, data) = match parse(op::CHUNK, &self.data) {
+            Ok(Record::Chunk { header, data }) => (header, data),
+            Ok(_) => return Err(self.damaged("a chunk is none")),
+            Err(what) => return Err(self.damaged(&what)),
+        };
+        let (start, size) = (header.message_start_time, header.uncompressed_size);
+        if CHUNK_HEAD + header.compression.len() + data.len() != self.data.len() {
+            return Err(self.damaged("a chunk has another length than it says"));
         }
+        let unpacked = match header.compression.as_str() {
+            "" => None,
+            "lz4" if size <= LONGEST.min(data.len() as u64 * DENSEST) => match unpack(&data, size) {
+                Some(unpacked) => Some(unpacked),
+                None => {
+                    let what = format!("the chunk from log_time {start} on has another checksum than it says");
+                    return Err(self.damaged(&format!("{what}, or is none that LZ4 has made")));
+                }
+            },
+            "lz4" => return Err(self.damaged("a chunk has another length than it says")),
+            other => {
+                let what = format!(
+                    "the chunk from log_time {start} on is compressed by \"{other}\", which no recording of vecud's is"
+                );
+                return Err(ReadError::of_file(what));
+            }
+        };
+        let data = unpacked.as_deref().unwrap_or(&data);
+        if size != data.len() as u64 {
+            return Err(self.damaged("a chunk has another length than it says"));
+        }
+        if ![0, crc32fast::hash(data)].contains(&header.uncompressed_crc) {
+            return Err(self.damaged(&format!("the chunk from log_time {start} on has another checksum than it says")));
+        }
+        let length = data.len();
+        let Some(unpacked) = unpacked else { return Ok(CHUNK_HEAD..CHUNK_HEAD + length) };
+        self.data = unpacked;
+        Ok(0..length)
     }
 
     fn damaged(&self, what: &str) -> ReadError {
         ReadError::of_file(format!("is damaged at byte {}: {what}", self.begin))
     }
+}
+
+/// What LZ4 has packed, which says that it has so many bytes; `None`: it is nothing of the kind.
+fn unpack(packed: &[u8], size: u64) -> Option<Vec<u8>> {
+    let mut unpacked = Vec::with_capacity(usize::try_from(size).ok()?);
+    // A byte more shows that there are too many.
+    FrameDecoder::new(packed).take(size + 1).read_to_end(&mut unpacked).ok()?;
+    (unpacked.len() as u64 == size).then_some(unpacked)
 }
 
 /// Opcode and content of the first record of a chunk.
@@ -243,6 +289,8 @@ fn skip_texts(opcode: u8, data: &[u8]) -> Option<&[u8]> {
     // Bytes before the texts, the number of those that are always there, and whether pairs of them follow.
     let (before, texts, pairs) = match opcode {
         op::CHUNK => (28, 1, false),
+        // The third one is the schema itself.
+        op::SCHEMA => (2, 3, false),
         op::CHANNEL => (4, 2, true),
         op::METADATA => (0, 1, true),
         _ => return Some(data),
@@ -275,7 +323,7 @@ fn skip_texts(opcode: u8, data: &[u8]) -> Option<&[u8]> {
 impl Content {
     /// Takes a record. Whether it was a message, which is then in `message`.
     fn take(&mut self, opcode: u8, data: &[u8], message: &mut Message) -> Result<bool, ReadError> {
-        if ![op::METADATA, op::CHANNEL, op::MESSAGE].contains(&opcode) {
+        if ![op::METADATA, op::SCHEMA, op::CHANNEL, op::MESSAGE].contains(&opcode) {
             return Ok(false);
         }
         match parse(opcode, data).map_err(|what| ReadError::of_file(format!("is damaged: {what}")))? {
@@ -297,13 +345,29 @@ impl Content {
                 }
                 self.columns = Some([names, start]);
             }
-            Record::Channel(Channel { id, topic, .. }) => {
-                self.channels.entry(id).or_insert((topic, 0));
+            Record::Schema { header, data } if header.encoding == "protobuf" => {
+                let fields = read_schema(&data).map_err(|_| {
+                    ReadError::of_file(format!("is damaged: the schema {} is none of a recording", header.name))
+                })?;
+                let fields = fields.into_iter().map(|field| (field.number, field)).collect();
+                self.schemas.entry(header.id).or_insert(fields);
+            }
+            Record::Channel(Channel { id, topic, schema_id, message_encoding, .. }) => {
+                let form = if message_encoding == "protobuf" { Form::Protobuf(schema_id) } else { Form::Json };
+                self.channels.entry(id).or_insert(Topic { topic, last: 0, form });
             }
             Record::Message { header, data } => {
                 self.check(&header)?;
-                let fmu = self.channels.get(&header.channel_id).map(|(topic, _)| fmu(topic));
-                message.read(header.log_time, &data, fmu.and_then(|fmu| self.keys.get(fmu)))?;
+                let channel = self.channels.get(&header.channel_id);
+                let columns = channel.and_then(|channel| self.keys.get(fmu(&channel.topic)));
+                message.begin(header.log_time);
+                let read = match channel.map(|channel| &channel.form) {
+                    Some(Form::Protobuf(schema)) => message.read_protobuf(&data, self.schemas.get(schema), columns),
+                    Some(Form::Json) | None => message.read_json(&data, columns),
+                };
+                read.and_then(|()| message.settle_time()).map_err(|what| {
+                    ReadError::of_file(format!("the message of log_time {} {what}", header.log_time))
+                })?;
                 return Ok(true);
             }
             _ => {}
@@ -317,7 +381,7 @@ impl Content {
             let what = format!("no recording of vecud's: it has no metadata \"{SIGNALS}\"");
             return Err(ReadError::of_file(what));
         }
-        let Some((topic, last)) = self.channels.get_mut(&header.channel_id) else { return Ok(()) };
+        let Some(Topic { topic, last, .. }) = self.channels.get_mut(&header.channel_id) else { return Ok(()) };
         let before = mem::replace(last, header.sequence);
         // 0 is no number.
         if before == 0 || header.sequence == 0 || header.sequence == before.wrapping_add(1) {
@@ -335,29 +399,80 @@ fn fmu(topic: &str) -> &str {
 }
 
 impl Message {
-    fn read(&mut self, log_time: u64, data: &[u8], columns: Option<&HashMap<String, usize>>) -> Result<(), ReadError> {
-        let wrong = |what: &str| Err(ReadError::of_file(format!("the message of log_time {log_time} {what}")));
+    /// Begins anew.
+    fn begin(&mut self, log_time: u64) {
         (self.log_time, self.time, self.time_text) = (log_time, f64::NAN, 0..0);
         self.text.clear();
         self.values.clear();
+    }
+
+    /// Reads a message in JSON. An error says what is wrong with it; so do those of the functions below.
+    fn read_json(&mut self, data: &[u8], columns: Option<&HashMap<String, usize>>) -> Result<(), String> {
         let mut unknown = None;
-        let fields = Fields { message: self, columns, unknown: &mut unknown };
+        let fields = JsonFields { message: self, columns, unknown: &mut unknown };
         let mut json = serde_json::Deserializer::from_slice(data);
-        if let Err(error) = json.deserialize_map(fields).and_then(|()| json.end()) {
-            return wrong(&format!("is no JSON: {error}"));
+        json.deserialize_map(fields).and_then(|()| json.end()).map_err(|error| format!("is no JSON: {error}"))?;
+        unknown.map_or(Ok(()), |key| Err(is_no_column(&key)))
+    }
+
+    /// Reads a message in protobuf.
+    fn read_protobuf(
+        &mut self,
+        data: &[u8],
+        schema: Option<&HashMap<u32, Field>>,
+        columns: Option<&HashMap<String, usize>>,
+    ) -> Result<(), String> {
+        let schema = schema.ok_or("has no schema")?;
+        let column = |number: u32| {
+            let field =
+                schema.get(&number).ok_or_else(|| format!("has a field {number}, which is not in its schema"))?;
+            let column = columns.and_then(|columns| columns.get(&field.json_name));
+            Ok::<_, String>((field, *column.ok_or_else(|| is_no_column(&field.json_name))?))
+        };
+        for field in Fields(data) {
+            let (number, value) = field.map_err(|_| "is no message in protobuf")?;
+            match (number, value) {
+                (protobuf::TIME, Value::Eight(bits)) => {
+                    self.time_text = self.append_word(VariableType::Float64, bits);
+                }
+                (protobuf::ABSENT, Value::Bytes(mut numbers)) => {
+                    while !numbers.is_empty() {
+                        let number = take_varint(&mut numbers).and_then(|number| u32::try_from(number).ok());
+                        let (_, column) = column(number.ok_or("is no message in protobuf")?)?;
+                        self.values.push((column, 0..0));
+                    }
+                }
+                (number, value) => {
+                    let (field, column) = column(number)?;
+                    let (variable_type, word) = field.word(value).ok_or_else(|| {
+                        format!("has a value \"{}\" of another type than its schema", field.json_name)
+                    })?;
+                    let value = self.append_word(variable_type, word);
+                    self.values.push((column, value));
+                }
+            }
         }
-        if let Some(key) = unknown {
-            return wrong(&format!("has a value \"{key}\", which is no column"));
-        }
+        Ok(())
+    }
+
+    /// Finds out what the text of the time means.
+    fn settle_time(&mut self) -> Result<(), String> {
         if self.time_text.is_empty() {
-            return wrong("has no time");
+            return Err("has no time".to_owned());
         }
         self.time = self.text[self.time_text.clone()].parse().unwrap_or(f64::NAN);
-        if self.time.is_finite() { Ok(()) } else { wrong("has no number as its time") }
+        if self.time.is_finite() { Ok(()) } else { Err("has no number as its time".to_owned()) }
     }
 
     /// Appends a value as `signals.csv` has it.
-    fn append(&mut self, json: &str) -> Range<usize> {
+    fn append_word(&mut self, variable_type: VariableType, word: u64) -> Range<usize> {
+        let begin = self.text.len();
+        word::write(&mut self.text, word, variable_type).expect("strings take everything");
+        begin..self.text.len()
+    }
+
+    /// Appends a value in JSON as `signals.csv` has it.
+    fn append_json(&mut self, json: &str) -> Range<usize> {
         let begin = self.text.len();
         self.text += match json {
             "true" => "1",
@@ -372,8 +487,12 @@ impl Message {
     }
 }
 
-/// Takes the fields of a message as they come.
-struct Fields<'a> {
+fn is_no_column(key: &str) -> String {
+    format!("has a value \"{key}\", which is no column")
+}
+
+/// Takes the fields of a message in JSON as they come.
+struct JsonFields<'a> {
     message: &'a mut Message,
     columns: Option<&'a HashMap<String, usize>>,
     /// One that is no column.
@@ -383,7 +502,7 @@ struct Fields<'a> {
 #[derive(Deserialize)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
-impl<'de> Visitor<'de> for Fields<'_> {
+impl<'de> Visitor<'de> for JsonFields<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -393,9 +512,9 @@ impl<'de> Visitor<'de> for Fields<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some((Key(key), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
             match self.columns.and_then(|columns| columns.get(&*key)) {
-                _ if key == "time" => self.message.time_text = self.message.append(value.get()),
+                _ if key == "time" => self.message.time_text = self.message.append_json(value.get()),
                 Some(&column) => {
-                    let value = self.message.append(value.get());
+                    let value = self.message.append_json(value.get());
                     self.message.values.push((column, value));
                 }
                 None => *self.unknown = Some(key.into_owned()),

@@ -17,6 +17,7 @@ mod csv;
 pub mod envelope;
 mod mcap;
 pub mod names;
+pub mod protobuf;
 mod row;
 
 pub use csv::{Dialect, LastLine};

@@ -5,7 +5,7 @@ use super::{At, Place};
 use serde::{Deserialize, Serialize};
 use toml_edit::{Item, Value};
 
-const RECORD: &[&str] = &["signals", "format", "rule"];
+const RECORD: &[&str] = &["signals", "format", "mcap", "rule"];
 const RULE: &[&str] = &["signals", "every", "change"];
 
 /// `[record]`.
@@ -31,13 +31,22 @@ impl RigRecord {
 pub struct Formats {
     /// `signals.csv`.
     pub csv: bool,
-    /// `signals.mcap`.
-    pub mcap: bool,
+    /// `signals.mcap`, with such messages.
+    pub mcap: Option<MessageEncoding>,
+}
+
+/// `mcap`: how the messages of `signals.mcap` are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MessageEncoding {
+    /// `"protobuf"`: binary, in compressed chunks.
+    Protobuf,
+    /// `"json"`: text, not compressed.
+    Json,
 }
 
 impl Default for Formats {
     fn default() -> Formats {
-        Formats { csv: true, mcap: false }
+        Formats { csv: true, mcap: None }
     }
 }
 
@@ -86,25 +95,45 @@ fn patterns(section: &Section) -> Option<Vec<At<String>>> {
     Some(signals)
 }
 
-/// A word or a list of words.
+/// The files, and how messages are written in one of them.
 fn read_formats(section: &Section) -> Formats {
+    let mut formats = read_format(section);
+    let encoding = |item: &Item| match item.as_str() {
+        Some("protobuf") => Some(MessageEncoding::Protobuf),
+        Some("json") => Some(MessageEncoding::Json),
+        _ => None,
+    };
+    let encoding = section.read("mcap", "\"protobuf\" or \"json\"", encoding);
+    match (&mut formats.mcap, encoding) {
+        (Some(mcap), Some(encoding)) => *mcap = encoding.value,
+        (None, Some(encoding)) => {
+            let message = "mcap says how signals.mcap is written, but format has no \"mcap\"";
+            section.document.problem(encoding.place, message);
+        }
+        (_, None) => (),
+    }
+    formats
+}
+
+/// A word or a list of words.
+fn read_format(section: &Section) -> Formats {
     let Some(item) = section.get("format") else { return Formats::default() };
     let place = section.place_of(item);
-    let mut formats = Formats { csv: false, mcap: false };
+    let mut formats = Formats { csv: false, mcap: None };
     let refuse = |place, what: &str| {
         let message = format!("format must be \"csv\", \"mcap\" or a list of these, not {what}");
         section.document.problem(place, message);
     };
     let mut read = |place, word: &str| {
-        let chosen = match word {
-            "csv" => &mut formats.csv,
-            "mcap" => &mut formats.mcap,
+        let twice = match word {
+            "csv" => std::mem::replace(&mut formats.csv, true),
+            "mcap" => formats.mcap.replace(MessageEncoding::Protobuf).is_some(),
             "mf4" | "mdf4" | "mdf" | "parquet" => {
                 return section.not_yet(place, &format!("format = \"{word}\""));
             }
             other => return refuse(place, &format!("\"{other}\"")),
         };
-        if std::mem::replace(chosen, true) {
+        if twice {
             section.document.problem(place, format!("format names \"{word}\" twice"));
         }
     };
@@ -163,11 +192,14 @@ mod tests {
 
     #[test]
     fn formats_are_a_word_or_several() {
+        let [protobuf, json] = [MessageEncoding::Protobuf, MessageEncoding::Json].map(Some);
         for (record, csv, mcap) in [
-            ("", true, false),
-            ("format = \"csv\"", true, false),
-            ("format = \"mcap\"", false, true),
-            ("format = [\"mcap\", \"csv\"]", true, true),
+            ("", true, None),
+            ("format = \"csv\"", true, None),
+            ("format = \"mcap\"", false, protobuf),
+            ("format = [\"mcap\", \"csv\"]", true, protobuf),
+            ("format = [\"mcap\", \"csv\"]\nmcap = \"json\"", true, json),
+            ("mcap = \"protobuf\"\nformat = \"mcap\"", false, protobuf),
         ] {
             assert_eq!(read(record).unwrap().formats, Formats { csv, mcap }, "{record}");
         }
@@ -199,6 +231,11 @@ mod tests {
             ("format = [\"csv\", 1]", format!("4:18: {formats} 1")),
             ("format = true", format!("4:10: {formats} true")),
             ("format = [\"csv\", \"csv\"]", "4:18: format names \"csv\" twice".to_owned()),
+            ("mcap = \"json\"", "4:8: mcap says how signals.mcap is written, but format has no \"mcap\"".to_owned()),
+            (
+                "format = \"mcap\"\nmcap = \"xml\"",
+                "5:8: mcap must be \"protobuf\" or \"json\", not the string \"xml\"".to_owned(),
+            ),
         ] {
             assert_eq!(read(record).unwrap_err(), format!("rig.toml:{message}"));
         }

@@ -415,7 +415,7 @@ const NO_ROOM: &str = "disk/o: the output folder cannot be used: there is no roo
 fn a_disk_that_fills_up_leaves_whole_files_of_messages() {
     let bench = Bench::with_fmu("a");
     let test = "a_disk_that_fills_up_leaves_whole_files_of_messages";
-    let record = "[record]\nformat = [\"csv\", \"mcap\"]\n[[record.rule]]\nsignals = [\"a.count_slow\"]\nevery = 2\n";
+    let record = "[record]\nformat = [\"csv\", \"mcap\"]\nmcap = \"json\"\n[[record.rule]]\nsignals = [\"a.count_slow\"]\nevery = 2\n";
     bench.write("rig.toml", format!("[rig]\nmode = \"virtual\"\nstop_time = 10\n[fmu.a]\npath = \"a\"\n{record}"));
     let script = "\"$V\" run rig.toml --out disk/o; code=$?; cp -r disk/o kept; exit $code";
     let Some(outcome) = on_disk(&bench, test, "size=6m", script) else { return };
@@ -444,7 +444,7 @@ fn a_disk_that_fills_up_leaves_whole_files_of_messages() {
 fn a_disk_that_fills_up_in_real_time_ends_the_recording_and_not_the_run() {
     let test = "a_disk_that_fills_up_in_real_time_ends_the_recording_and_not_the_run";
     let bench = Bench::with_fmu("a");
-    let record = "[record]\nformat = [\"csv\", \"mcap\"]\n[trace]\nmode = \"off\"\n";
+    let record = "[record]\nformat = [\"csv\", \"mcap\"]\nmcap = \"json\"\n[trace]\nmode = \"off\"\n";
     bench.write("rig.toml", format!("[rig]\nstop_time = 3\noverrun = \"queue\"\n[fmu.a]\npath = \"a\"\n{record}"));
     let script = "\"$V\" run rig.toml --out disk/o; code=$?; cp -r disk/o kept; exit $code";
     let Some(outcome) = on_disk(&bench, test, "size=3m", script) else { return };

@@ -1,6 +1,8 @@
 //! Recordings, `signals.csv` and `signals.mcap`, where they are read: to be compared, and as stimuli.
 
+use lz4_flex::frame::FrameDecoder;
 use std::fs;
+use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
@@ -31,10 +33,26 @@ fn records(file: &[u8]) -> Vec<Range<usize>> {
     all
 }
 
+/// Makes a chunk that LZ4 has packed one that is not, where it is one.
+fn unpack(content: &mut Vec<u8>) {
+    const NAME: &[u8] = b"\x03\0\0\0lz4";
+    let Some(packed) = content.get(28..).and_then(|rest| rest.strip_prefix(NAME)).and_then(|rest| rest.get(8..)) else {
+        return;
+    };
+    let mut inner = Vec::new();
+    if FrameDecoder::new(packed).read_to_end(&mut inner).is_ok() {
+        content.truncate(28);
+        content.extend(0u32.to_le_bytes());
+        content.extend((inner.len() as u64).to_le_bytes());
+        content.extend(inner);
+    }
+}
+
 /// Damages what is in a record, and makes its lengths and its checksum those of what it has become.
 fn change(file: &mut Vec<u8>, chance: &mut Chance) {
     let record = chance.pick(&records(file)).clone();
     let mut content = file[record.start + HEAD..record.end].to_vec();
+    unpack(&mut content);
     if file[record.start] == CHUNK && content.len() > CHUNK_HEAD {
         let mut inner = content.split_off(CHUNK_HEAD);
         match chance.below(3) {

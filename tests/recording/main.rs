@@ -12,7 +12,7 @@ mod unread;
 use program::{Outcome, Rig, real_time};
 use serde_json::Value;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::path::Path;
 use vecud::recording::{Recording, Row};
 
@@ -20,6 +20,9 @@ use vecud::recording::{Recording, Row};
 /// that was completed last, and messages have all.
 const BOTH: &str =
     "[record]\nformat = ['csv', 'mcap']\nsignals = ['?.in_*', '?.out_*', '?.count_*', '?.time_*', '?.*_ns']\n";
+
+/// The same with messages in JSON.
+const WITH_JSON: &str = "[record]\nformat = ['csv', 'mcap']\nmcap = 'json'\nsignals = ['?.in_*', '?.out_*', '?.count_*', '?.time_*', '?.*_ns']\n";
 
 /// The columns of a recording, and all its rows as text.
 fn rows(file: &Path) -> (Vec<String>, Vec<(f64, Vec<String>)>) {
@@ -31,13 +34,37 @@ fn rows(file: &Path) -> (Vec<String>, Vec<(f64, Vec<String>)>) {
     (recording.names().to_vec(), rows)
 }
 
-/// Topic, sequence, both times and text of each message.
+/// The same file, whose chunks are not compressed, for the crate's reader. Its indexes are those of the other one.
+fn uncompressed(file: &[u8]) -> Vec<u8> {
+    let mut out = file[..mcap::MAGIC.len()].to_vec();
+    let mut rest = &file[out.len()..];
+    while rest.len() > mcap::MAGIC.len() {
+        let length = 9 + u64::from_le_bytes(rest[1..9].try_into().unwrap()) as usize;
+        let (record, behind) = rest.split_at(length);
+        rest = behind;
+        match mcap::parse_record(record[0], &record[9..]).unwrap() {
+            mcap::records::Record::Chunk { header, data } if header.compression == "lz4" => {
+                let mut plain = Vec::new();
+                lz4_flex::frame::FrameDecoder::new(&*data).read_to_end(&mut plain).unwrap();
+                let size = (plain.len() as u64).to_le_bytes();
+                let length = (40 + plain.len() as u64).to_le_bytes();
+                out.extend([&record[..1], &length, &record[9..37], &[0; 4], &size, &plain].concat());
+            }
+            _ => out.extend_from_slice(record),
+        }
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+/// Topic, sequence, both times and text of each message; no text where it is none.
 fn messages(file: &Path) -> Vec<(String, u32, u64, u64, String)> {
-    let bytes = std::fs::read(file).unwrap();
+    let bytes = uncompressed(&std::fs::read(file).unwrap());
     let all = mcap::MessageStream::new(&bytes).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     all.map(|message| {
         let message = message.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        let text = String::from_utf8(message.data.to_vec()).unwrap();
+        let is_text = message.channel.message_encoding == "json";
+        let text = if is_text { String::from_utf8(message.data.to_vec()).unwrap() } else { String::new() };
         (message.channel.topic.clone(), message.sequence, message.log_time, message.publish_time, text)
     })
     .collect()
@@ -58,11 +85,13 @@ fn two(rig: &str, record: &str) -> Rig {
 }
 
 #[test]
-fn both_formats_have_the_same_rows() {
+fn all_formats_have_the_same_rows() {
     let run = two("stop_time = 0.3\nmode = 'virtual'", BOTH).run().exits(0);
     let (csv, mcap) = (rows(&run.out.join("signals.csv")), rows(&run.out.join("signals.mcap")));
     assert_eq!(csv.0, mcap.0);
     assert!(csv.1.len() >= 300 && csv.1 == mcap.1);
+    let with_json = two("stop_time = 0.3\nmode = 'virtual'", WITH_JSON).run().exits(0);
+    assert!(rows(&with_json.out.join("signals.mcap")) == csv);
     // And those are what the file says.
     let signals = run.signals();
     assert_eq!(csv.1.iter().map(|(time, _)| *time).collect::<Vec<_>>(), signals.times());
@@ -115,7 +144,7 @@ fn a_regular_end_leaves_statistics_and_indexes() {
 
 #[test]
 fn times_of_a_run_that_starts_before_zero_count_from_its_start() {
-    let run = two("start_time = -0.01\nstop_time = 0.02\nmode = 'virtual'", BOTH).run().exits(0);
+    let run = two("start_time = -0.01\nstop_time = 0.02\nmode = 'virtual'", WITH_JSON).run().exits(0);
     let messages = messages_of(&run);
     let fast: Vec<_> = messages.iter().filter(|message| message.0 == "/a/fast").collect();
     assert_eq!(fast.len(), 30);
@@ -135,7 +164,9 @@ fn the_messages_of_real_time_are_those_of_virtual_time() {
         let fmus = format!("[fmu.one]\npath = '{path}'\n[fmu.two]\npath = '{path}'\n");
         let triggers = "[[trigger]]\nclock = 'one.event'\nat = [0.015, 0.5, 1.2]\n";
         let rig = format!("[rig]\nstop_time = 2\nmode = '{mode}'\n");
-        Rig::of_text(&format!("{rig}{fmus}{triggers}[record]\nformat = 'mcap'\nsignals = ['*.x_*', '*.n_*']\n{record}"))
+        Rig::of_text(&format!(
+            "{rig}{fmus}{triggers}[record]\nformat = 'mcap'\nmcap = 'json'\nsignals = ['*.x_*', '*.n_*']\n{record}"
+        ))
     };
     let expected = messages_of(&rig("virtual").run().exits(0));
     assert!(expected.len() > 500, "{}", expected.len());
@@ -164,7 +195,8 @@ fn updates(run: &Outcome, name: &str) -> Vec<f64> {
 #[test]
 fn rules_thin_out_both_files() {
     // out_f64 grows by 1 with each activation (1 ms), out_i32 as well, count_slow every 10 ms; lock_pair_ns stays.
-    let record = "[record]\nformat = ['mcap', 'csv']\nsignals = ['a.out_f64', 'a.out_i32', 'a.lock_pair_ns', 'a.count_slow']\n\
+    let record = "[record]\nformat = ['mcap', 'csv']\nmcap = 'json'\n\
+        signals = ['a.out_f64', 'a.out_i32', 'a.lock_pair_ns', 'a.count_slow']\n\
         [[record.rule]]\nsignals = ['a.*']\nchange = true\n\
         [[record.rule]]\nsignals = ['a.out_f64']\nevery = 10\n\
         [[record.rule]]\nsignals = ['a.out_i32']\nevery = 2\nchange = 39.5\n";

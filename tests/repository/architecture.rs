@@ -50,7 +50,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("schedule", &["plan", "time"]),
     ("snapshot", &["plan", "schedule", "time"]),
     ("exchange", &["plan", "schedule", "time"]),
-    ("recording", &[]),
+    ("recording", &["exchange::word", "fmu::description"]),
     ("stimulus", &["exchange::word", "fmu::description", "plan", "recording", "rig", "time"]),
     ("record", &["control", "files", "exchange::word", "fmu::description", "plan", "recording", "stimulus", "time"]),
     (

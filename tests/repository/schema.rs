@@ -64,6 +64,7 @@ fn rig_with(definition: &str, key: &str, value: &str) -> String {
     let fmu = "[fmu.a]\npath = \"a\"\n";
     let line = format!("{key} = {value}\n");
     match definition {
+        "record" if key == "mcap" => format!("{fmu}[record]\nformat = \"mcap\"\n{line}"),
         "rig" | "host" | "trace" | "record" | "report" => format!("{fmu}[{definition}]\n{line}"),
         "fmu" => format!("{fmu}{line}"),
         "clock" => format!("{fmu}[fmu.a.clock.c]\n{line}"),
