@@ -62,8 +62,8 @@ enum Command {
     Completions(setup::Completions),
     /// Print the manual page, or write those of all commands
     Man(setup::Manual),
-    /// Print the JSON schema of rig files, for editors
-    Schema,
+    /// Print the JSON schema of rig files, for editors, or of report.json
+    Schema(setup::Schema),
 }
 
 /// The one argument of the process that holds FMU code: for `vecud run`, so it is no command, and nobody is told of it.
@@ -96,7 +96,7 @@ pub fn main() -> ExitCode {
         Command::Plot(arguments) => plot::run(arguments),
         Command::Completions(arguments) => setup::completions(&arguments, Arguments::command()),
         Command::Man(arguments) => setup::manual(&arguments, Arguments::command()),
-        Command::Schema => setup::schema(),
+        Command::Schema(arguments) => setup::schema(&arguments),
     });
     ended(result)
 }

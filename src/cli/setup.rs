@@ -1,4 +1,4 @@
-//! What shells and editors want of the program: completions, manual pages, the schema of rig files.
+//! What shells and editors want of the program: completions, manual pages, schemas of rig files and reports.
 
 use super::made::Made;
 use super::results;
@@ -8,8 +8,31 @@ use clap_mangen::Man;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The schema of rig files, as docs/ has it.
-const SCHEMA: &str = include_str!("../../docs/rig.schema.json");
+#[derive(clap::Args)]
+pub struct Schema {
+    /// What is described
+    #[arg(value_enum, default_value_t = Described::Rig)]
+    of: Described,
+}
+
+/// What there is a schema of.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Described {
+    /// Rig files (TOML)
+    Rig,
+    /// report.json and checkpoint.json
+    Report,
+}
+
+impl Described {
+    /// The schema, as docs/ has it.
+    fn schema(self) -> &'static str {
+        match self {
+            Described::Rig => include_str!("../../docs/rig.schema.json"),
+            Described::Report => include_str!("../../docs/report.schema.json"),
+        }
+    }
+}
 
 #[derive(clap::Args)]
 pub struct Completions {
@@ -48,9 +71,9 @@ pub fn manual(arguments: &Manual, mut command: clap::Command) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints the schema of rig files.
-pub fn schema() -> Result<ExitCode, Error> {
-    results::print(SCHEMA, None)?;
+/// Prints a schema.
+pub fn schema(arguments: &Schema) -> Result<ExitCode, Error> {
+    results::print(arguments.of.schema(), None)?;
     Ok(ExitCode::SUCCESS)
 }
 

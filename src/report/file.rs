@@ -32,11 +32,16 @@ pub fn checkpoint(run: &Run) -> String {
     text
 }
 
+/// The version of the format of `report.json` and `checkpoint.json`. It grows when a field goes or means something else, so that who
+/// reads a newer one would read it wrong; a field that is added is no new version. docs/report.schema.json says what there is.
+pub const FORMAT_VERSION: u64 = 1;
+
 impl Serialize for Run {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let severities: Vec<_> = self.problems.iter().map(|problem| problem.severity.word()).collect();
         let topics: Vec<_> = self.problems.iter().map(|problem| problem.kind.topic().word()).collect();
-        let mut file = serializer.serialize_struct("Run", 27)?;
+        let mut file = serializer.serialize_struct("Run", 28)?;
+        file.serialize_field("format_version", &FORMAT_VERSION)?;
         file.serialize_field("rig", &self.rig)?;
         file.serialize_field("mode", self.mode.word())?;
         file.serialize_field("verdict", if passed(self) { "pass" } else { "fail" })?;

@@ -60,7 +60,7 @@ mod words;
 pub use causes::{Causes, Counts, Moment, OtherClock, Overran, PartsResult, ThreadCounts};
 pub use cyclictest::cyclictest;
 pub use distribution::{Distribution, Figures};
-pub use file::{checkpoint, json};
+pub use file::{FORMAT_VERSION, checkpoint, json};
 pub use hgrm::{hgrm, hgrms, is_hgrm};
 pub use hints::hints;
 pub use hlog::hlog;

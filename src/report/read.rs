@@ -4,8 +4,9 @@
 //! themselves, from which figures are drawn, are in the log; both must be of the same run. A run that was written and read
 //! back gives the same page, byte for byte.
 //!
-//! A field that is missing is an error that says which version wrote the file.
+//! A field that is missing is an error that says which version wrote the file; so is a format that is newer than this program.
 
+use super::file::FORMAT_VERSION;
 use super::hlog::tag;
 use super::words;
 use super::{ClockResult, Distribution, Ended, METRICS, Problem, Run, metrics};
@@ -64,6 +65,7 @@ impl ReportFile {
     /// # Errors
     /// The text is no JSON, no report of vecud, or one of a version with other fields.
     pub fn parse(text: &str) -> Result<ReportFile, ReadError> {
+        refuse_newer(text)?;
         let read = serde_json::from_str::<Run>(text).map_err(|error| {
             let place = (error.line() > 0).then(|| (error.line(), error.column()));
             let message = error.to_string();
@@ -154,6 +156,29 @@ impl ReportFile {
             log.fill(&format!("{}.lock.wait", fmu.name), &mut fmu.lock.wait)?;
         }
         Ok(run)
+    }
+}
+
+/// Refuses a report of a format that came after this program: what it has may mean something else.
+fn refuse_newer(text: &str) -> Result<(), ReadError> {
+    #[derive(Deserialize)]
+    struct Head {
+        /// Reports of before it was written have none.
+        format_version: u64,
+        version: Option<String>,
+    }
+    match serde_json::from_str(text) {
+        Ok(Head { format_version, version }) if format_version > FORMAT_VERSION => {
+            let ours = env!("CARGO_PKG_VERSION");
+            let theirs = version.map_or_else(|| "a newer vecud".to_owned(), |version| format!("vecud {version}"));
+            let message = format!(
+                "the report has format version {format_version}, and vecud {ours} reads up to {FORMAT_VERSION}; read it with {theirs}, \
+                 which wrote it, or a newer one"
+            );
+            Err(ReadError { place: None, message, in_log: false })
+        }
+        // What is no report at all is told by whoever reads all of it.
+        _ => Ok(()),
     }
 }
 

@@ -86,3 +86,32 @@ words! {
     Interpolation, "interpolation": Hold "hold" Linear "linear";
     TraceMode, "mode of the trace": Off "off" All "all" Flight "flight";
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    /// docs/report.schema.json has all words of a type at this place, and `null` where the field may be so.
+    fn has<T: Word>(schema: &Value, place: &str) {
+        let listed = schema.pointer(place).unwrap_or_else(|| panic!("no {place}"))["enum"].as_array().unwrap();
+        let listed: Vec<&str> = listed.iter().filter_map(Value::as_str).collect();
+        let ours: Vec<&str> = T::ALL.iter().map(|value| value.word()).collect();
+        assert_eq!(listed, ours, "{place}");
+    }
+
+    #[test]
+    fn the_schema_has_these_words() {
+        let schema = serde_json::from_str(include_str!("../../docs/report.schema.json")).unwrap();
+        has::<Mode>(&schema, "/properties/mode");
+        has::<End>(&schema, "/properties/end");
+        has::<Ended>(&schema, "/properties/ended");
+        has::<Severity>(&schema, "/properties/problem_severities/items");
+        has::<Topic>(&schema, "/properties/problem_topics/items");
+        has::<Scheduling>(&schema, "/definitions/host/properties/scheduling");
+        has::<FmuStatus>(&schema, "/definitions/fmu/properties/status");
+        has::<IntervalVariability>(&schema, "/definitions/clock/properties/kind");
+        has::<Interpolation>(&schema, "/definitions/stimulus/properties/interpolation");
+        has::<TraceMode>(&schema, "/definitions/trace/properties/mode");
+    }
+}

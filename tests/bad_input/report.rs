@@ -62,6 +62,17 @@ fn reports_that_are_none() {
     let words =
         format!("missing field `verdict`: vecud 9{version} wrote this report, this is vecud {version}; read it with");
     assert!(refused.stderr.contains(&words), "{}", refused.stderr);
+    // Of a format that is newer nothing is taken for what it was.
+    bench.write("one/report.json", whole.replace("\"format_version\": 1", "\"format_version\": 2"));
+    let message = format!(
+        "one/report.json: the report has format version 2, and vecud {version} reads up to 1; read it with vecud {version}, which \
+         wrote it, or a newer one"
+    );
+    bench.refuses("report one", &message);
+    bench.refuses("report two --against one", &message);
+    // Reports of before formats had versions are read.
+    bench.write("one/report.json", whole.replace("\"format_version\": 1,", ""));
+    assert_eq!(bench.run("report one").code, Some(0));
 }
 
 #[test]

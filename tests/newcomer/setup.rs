@@ -63,7 +63,10 @@ fn each_command_has_a_manual_page() {
 }
 
 #[test]
-fn the_schema_is_that_of_the_documents() {
+fn schemas_are_those_of_the_documents() {
     let desk = Desk::new();
-    assert_eq!(desk.does("schema"), std::fs::read_to_string(repository("docs/rig.schema.json")).unwrap());
+    for (command, file) in [("schema", "rig"), ("schema rig", "rig"), ("schema report", "report")] {
+        let document = std::fs::read_to_string(repository(&format!("docs/{file}.schema.json"))).unwrap();
+        assert_eq!(desk.does(command), document, "{command}");
+    }
 }

@@ -6,6 +6,7 @@ mod clocks;
 mod invariants;
 mod outcome;
 pub mod random;
+mod schema;
 mod stalls;
 mod trace;
 
@@ -14,6 +15,8 @@ pub use invariants::{Kind, Seen, check_threads};
 pub use outcome::Outcome;
 #[allow(unused_imports, reason = "each test program uses a part of it")]
 pub use random::{Drawn, Random, behaviour, draw};
+#[allow(unused_imports, reason = "each test program uses a part of it")]
+pub use schema::Schema;
 #[allow(unused_imports, reason = "each test program uses a part of it")]
 pub use trace::{End, Event, Trace, clock};
 

@@ -1,6 +1,7 @@
 //! What a run has left behind.
 
 use super::Trace;
+use super::schema::Schema;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
@@ -47,8 +48,12 @@ impl Outcome {
         std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{name}: {e}; stderr:\n{}", self.stderr))
     }
 
+    /// `report.json`, which is what docs/report.schema.json says.
+    #[track_caller]
     pub fn report(&self) -> Value {
-        serde_json::from_str(&self.file("report.json")).unwrap()
+        let report = serde_json::from_str(&self.file("report.json")).unwrap();
+        Schema::of("report.schema.json").holds(&report);
+        report
     }
 
     pub fn problems(&self) -> Vec<String> {

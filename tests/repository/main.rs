@@ -1,8 +1,11 @@
 //! What must hold of the repository itself: its shape, its documents, its examples, its unit for systemd.
 
 mod architecture;
+mod contract;
 mod documents;
 mod examples;
+#[path = "../program/schema.rs"]
+mod json_schema;
 mod schema;
 #[path = "../source/mod.rs"]
 mod source;

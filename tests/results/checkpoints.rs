@@ -1,6 +1,6 @@
 //! What is known of a run that goes on, or of which nobody has seen the end.
 
-use super::program::{Rig, cache, runner_of, send, the_core, wait_until};
+use super::program::{Rig, Schema, cache, runner_of, send, the_core, wait_until};
 use nix::sys::signal::Signal::{SIGINT, SIGKILL, SIGUSR1};
 use serde_json::Value;
 use std::fs;
@@ -13,8 +13,12 @@ fn endless(keys: &str) -> Rig {
     Rig::new("overrun = \"queue\"").tracer("a", "").more(&format!("[report]\n{keys}\n"))
 }
 
+/// A `report.json` or `checkpoint.json`, which is what docs/report.schema.json says.
 fn json(path: &Path) -> Value {
-    serde_json::from_slice(&fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))).unwrap()
+    let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let value = serde_json::from_slice(&bytes).unwrap();
+    Schema::of("report.schema.json").holds(&value);
+    value
 }
 
 /// `vecud report` of this folder, which succeeds; gives what it says and the `report.json` that it leaves.
@@ -33,6 +37,7 @@ fn checkpoint_after(out: &Path, seconds: f64) -> Value {
         newest = fs::read(&file).map_or(Value::Null, |bytes| serde_json::from_slice(&bytes).expect("it is whole"));
         newest["wall_seconds"].as_f64().is_some_and(|taken| taken > seconds)
     });
+    Schema::of("report.schema.json").holds(&newest);
     newest
 }
 

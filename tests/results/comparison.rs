@@ -339,5 +339,5 @@ fn what_is_wrong_is_named() {
     // The file that has it, not the one beside it.
     let report = fs::read_to_string(runs.path("one/report.json")).unwrap();
     runs.file("one/report.json", &report.replace("\"mode\": \"virtual\"", "\"mode\": \"warp\""));
-    runs.refuses("one", &["one/report.json:3: the mode \"warp\" is not known"]);
+    runs.refuses("one", &["one/report.json:4: the mode \"warp\" is not known"]);
 }

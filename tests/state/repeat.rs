@@ -1,6 +1,6 @@
 //! `--repeat`: Terminate, Reset, and again, with the library loaded and the instances kept (requirements, row 37).
 
-use super::program::{Outcome, Rig, changed_tracer, send, the_core, wait_until};
+use super::program::{Outcome, Rig, Schema, changed_tracer, send, the_core, wait_until};
 use super::{left, run, state, text, two};
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -8,7 +8,9 @@ use std::path::Path;
 use std::time::Duration;
 
 fn report(outcome: &Outcome, number: u32) -> Value {
-    serde_json::from_str(&outcome.file(&format!("run-{number}/report.json"))).unwrap()
+    let report = serde_json::from_str(&outcome.file(&format!("run-{number}/report.json"))).unwrap();
+    Schema::of("report.schema.json").holds(&report);
+    report
 }
 
 fn runs(outcome: &Outcome) -> usize {
