@@ -28,7 +28,8 @@ pub fn over_time(series: &[Series], courses: &[Course], frame: Frame) -> Drawing
         let least = values.first().copied().unwrap_or(1).max(100) as f64;
         let bottom = 10f64.powf(least.log10().floor());
         let scale = Scale::Log { min: bottom, max: max * 1.15 };
-        (scale, log_duration_ticks(bottom, max * 1.15, 9), "longest (logarithmic)")
+        let most = ((frame.height - frame.top - frame.bottom) / 20.0) as usize;
+        (scale, log_duration_ticks(bottom, max * 1.15, most), "longest (logarithmic)")
     } else {
         let scale = Scale::Linear { max: max * 1.08 };
         (scale, duration_ticks(max * 1.08, 5, scale), "longest")

@@ -25,7 +25,8 @@ pub fn percentiles(series: &[Series], frame: Frame) -> Drawing {
     let (ys, y_ticks, title) = if max > usual * STEEP {
         let least = series.iter().map(|series| series.histogram.min()).min().unwrap_or(1).max(100) as f64;
         let bottom = 10f64.powf(least.log10().floor());
-        (Scale::Log { min: bottom, max: top }, log_duration_ticks(bottom, top, 9), "latency (logarithmic)")
+        let most = ((frame.height - frame.top - frame.bottom) / 20.0) as usize;
+        (Scale::Log { min: bottom, max: top }, log_duration_ticks(bottom, top, most), "latency (logarithmic)")
     } else {
         let ys = Scale::Linear { max: top };
         let most = if frame.height > 250.0 { 7 } else { 4 };
