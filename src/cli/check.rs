@@ -2,8 +2,9 @@
 
 use super::report::Folder;
 use super::results;
-use crate::plan::schedulability::{self, Measured};
+use crate::plan::schedulability::{self, Analysis, Measured};
 use crate::plan::{Mode, table};
+use crate::report::{CheckProblem, Checked, check_json};
 use crate::supervisor::{self, Error, Options, Prepared};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,24 +18,99 @@ pub struct Arguments {
     /// where the rig does not say it (execution_us, lock_us, min_interval_us, wakeup_us)
     #[arg(long, value_name = "DIR")]
     measured: Option<PathBuf>,
+
+    /// Prints it as JSON, also when the rig is invalid (what is wrong, with file, line and column)
+    #[arg(long)]
+    json: bool,
+}
+
+/// A rig that has a plan.
+struct Valid {
+    prepared: Prepared,
+    /// Whether clocks meet their deadlines; in virtual time nothing takes time.
+    analysis: Option<Analysis>,
+}
+
+impl Valid {
+    fn of(arguments: &Arguments) -> Result<Valid, Error> {
+        let prepared = super::plan(Options { file: arguments.file.clone(), ..Options::default() })?;
+        supervisor::check_sockets(&prepared)?;
+        let run = arguments.measured.as_deref().map(|folder| figures(folder, &prepared)).transpose()?;
+        let is_real = prepared.plan.mode == Mode::RealTime;
+        let analysis = is_real.then(|| schedulability::analyse(&prepared.plan, run.as_ref()));
+        Ok(Valid { prepared, analysis })
+    }
+
+    /// Why it cannot be run although it has a plan.
+    fn refusal(&self) -> Option<Error> {
+        let refusal = schedulability::table::refusal(&self.prepared.plan, self.analysis.as_ref()?)?;
+        Some(Error::Unschedulable(self.prepared.file.clone(), refusal))
+    }
+
+    /// What this machine gives it; in virtual time no privilege is needed.
+    fn machine(&self) -> Vec<String> {
+        let Prepared { host, plan, .. } = &self.prepared;
+        self.analysis.as_ref().map_or_else(Vec::new, |_| host.lines(plan).into())
+    }
+
+    fn text(&self, measured: Option<&Path>) -> String {
+        let plan = &self.prepared.plan;
+        let mut text = table::render(plan);
+        if let Some(analysis) = &self.analysis {
+            let folder = measured.map(|folder| folder.display().to_string());
+            text += &schedulability::table::render(plan, analysis, folder.as_deref());
+            text += "\nThis machine, for this user\n";
+            self.machine().iter().for_each(|line| text += &format!("  {line}\n"));
+        }
+        text
+    }
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
-    let prepared = super::plan(Options { file: arguments.file, ..Options::default() })?;
-    supervisor::check_sockets(&prepared)?;
-    let plan = &prepared.plan;
-    let measured = arguments.measured.as_deref();
-    let run = measured.map(|folder| figures(folder, &prepared)).transpose()?;
-    // In virtual time nothing takes time, and no privilege is needed.
-    let is_real = plan.mode == Mode::RealTime;
-    let granted = if is_real { prepared.host.text(plan) } else { String::new() };
-    let analysis = is_real.then(|| schedulability::analyse(plan, run.as_ref()));
-    let folder = measured.map(|folder| folder.display().to_string());
-    let schedule = analysis.as_ref().map(|analysis| schedulability::table::render(plan, analysis, folder.as_deref()));
-    results::print(&(table::render(plan) + &schedule.unwrap_or_default() + &granted), None)?;
-    match analysis.and_then(|analysis| schedulability::table::refusal(plan, &analysis)) {
-        Some(refusal) => Err(Error::Unschedulable(prepared.file, refusal)),
-        None => Ok(ExitCode::SUCCESS),
+    let valid = Valid::of(&arguments);
+    if matches!(valid, Err(Error::Interrupted)) {
+        return valid.map(|_| ExitCode::SUCCESS);
+    }
+    if arguments.json {
+        results::print(&json(&arguments.file, &valid), None)?;
+    }
+    let valid = valid?;
+    if !arguments.json {
+        results::print(&valid.text(arguments.measured.as_deref()), None)?;
+    }
+    valid.refusal().map_or(Ok(ExitCode::SUCCESS), Err)
+}
+
+fn json(file: &Path, valid: &Result<Valid, Error>) -> String {
+    let file = file.to_string_lossy().into_owned();
+    check_json(&match valid {
+        Err(error) => Checked { file, problems: problems(error), ..Checked::default() },
+        Ok(valid) => Checked {
+            file,
+            problems: valid.refusal().as_ref().map(problems).unwrap_or_default(),
+            plan: Some(&valid.prepared.plan),
+            analysis: valid.analysis.as_ref(),
+            machine: valid.machine(),
+        },
+    })
+}
+
+/// What an error says, with its places.
+fn problems(error: &Error) -> Vec<CheckProblem> {
+    let known = |number: u32| (number > 0).then_some(number);
+    let problems: Vec<CheckProblem> = error
+        .problems()
+        .into_iter()
+        .map(|problem| CheckProblem {
+            file: Some(problem.file.to_string_lossy().into_owned()),
+            line: known(problem.place.line),
+            column: known(problem.place.column),
+            message: problem.message,
+        })
+        .collect();
+    match problems.is_empty() {
+        true => vec![CheckProblem { file: None, line: None, column: None, message: error.to_string() }],
+        false => problems,
     }
 }
 

@@ -62,7 +62,7 @@ enum Command {
     Completions(setup::Completions),
     /// Print the manual page, or write those of all commands
     Man(setup::Manual),
-    /// Print the JSON schema of rig files, for editors, or of report.json
+    /// Print the JSON schema of rig files, for editors, or of what is written for programs
     Schema(setup::Schema),
 }
 

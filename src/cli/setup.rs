@@ -22,6 +22,8 @@ enum Described {
     Rig,
     /// report.json and checkpoint.json
     Report,
+    /// What `vecud check --json` says
+    Check,
 }
 
 impl Described {
@@ -30,6 +32,7 @@ impl Described {
         match self {
             Described::Rig => include_str!("../../docs/rig.schema.json"),
             Described::Report => include_str!("../../docs/report.schema.json"),
+            Described::Check => include_str!("../../docs/check.schema.json"),
         }
     }
 }

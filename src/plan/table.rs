@@ -95,7 +95,8 @@ fn tasks(plan: &Plan) -> String {
     indented(rows.iter(), &[4, 5, 6, 7])
 }
 
-fn release(plan: &Plan, release: &Release) -> String {
+/// What activates a task, for people.
+pub(crate) fn release(plan: &Plan, release: &Release) -> String {
     match release {
         Release::Periodic { shift, interval } if shift.is_zero() => format!("every {}", interval_text(*interval)),
         Release::Periodic { shift, interval } => {

@@ -9,6 +9,7 @@
 //! | [`cyclictest`] | `cyclictest.json` | tools for `cyclictest --json`; in real time only |
 //! | [`hlog`] | `histograms.hlog` | HdrHistogram's log tools |
 //! | [`hgrm`] | `<fmu>.<clock>.<metric>.hgrm` | HdrHistogram's plotter |
+//! | [`check_json`] | `vecud check --json` | scripts, before anything runs |
 //! | [`live`], [`summary`] | the terminal | whoever waits for the run |
 //!
 //! [`plot_html`] and [`plot_svg`] draw recordings alone.
@@ -31,6 +32,7 @@
 #![forbid(unsafe_code)]
 
 mod causes;
+mod check;
 pub mod compare;
 mod cyclictest;
 mod datagrams;
@@ -58,6 +60,7 @@ mod values;
 mod words;
 
 pub use causes::{Causes, Counts, Moment, OtherClock, Overran, PartsResult, ThreadCounts};
+pub use check::{CheckProblem, Checked, check_json};
 pub use cyclictest::cyclictest;
 pub use distribution::{Distribution, Figures};
 pub use file::{FORMAT_VERSION, checkpoint, json};

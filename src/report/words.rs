@@ -2,7 +2,7 @@
 
 use super::{End, Ended, FmuStatus, Severity, Topic};
 use crate::fmu::description::IntervalVariability;
-use crate::plan::{Interpolation, Mode, TraceMode};
+use crate::plan::{Interpolation, Mode, OnError, Overrun, Timing, TraceMode};
 use crate::record::board::Scheduling;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -84,6 +84,9 @@ words! {
     IntervalVariability, "kind": Constant "constant" Fixed "fixed" Tunable "tunable" Changing "changing" Countdown "countdown"
         Triggered "triggered";
     Interpolation, "interpolation": Hold "hold" Linear "linear";
+    OnError, "policy on errors": Stop "stop" Continue "continue";
+    Overrun, "policy on overruns": Skip "skip" Queue "queue" Stop "stop";
+    Timing, "timing": Immediate "immediate" Delayed "delayed";
     TraceMode, "mode of the trace": Off "off" All "all" Flight "flight";
 }
 
@@ -92,7 +95,7 @@ mod tests {
     use super::*;
     use serde_json::Value;
 
-    /// docs/report.schema.json has all words of a type at this place, and `null` where the field may be so.
+    /// A schema of docs/ has all words of a type at this place, and `null` where the field may be so.
     fn has<T: Word>(schema: &Value, place: &str) {
         let listed = schema.pointer(place).unwrap_or_else(|| panic!("no {place}"))["enum"].as_array().unwrap();
         let listed: Vec<&str> = listed.iter().filter_map(Value::as_str).collect();
@@ -113,5 +116,11 @@ mod tests {
         has::<IntervalVariability>(&schema, "/definitions/clock/properties/kind");
         has::<Interpolation>(&schema, "/definitions/stimulus/properties/interpolation");
         has::<TraceMode>(&schema, "/definitions/trace/properties/mode");
+        let schema = serde_json::from_str(include_str!("../../docs/check.schema.json")).unwrap();
+        has::<Mode>(&schema, "/definitions/plan/properties/mode");
+        has::<OnError>(&schema, "/definitions/plan/properties/on_error");
+        has::<Timing>(&schema, "/definitions/plan/properties/connections/items/properties/timing");
+        has::<Overrun>(&schema, "/definitions/task/properties/overrun");
+        has::<IntervalVariability>(&schema, "/definitions/task/properties/kind");
     }
 }

@@ -52,9 +52,9 @@ impl Host {
         }
     }
 
-    /// Two lines: how the partitions of a plan would be scheduled, and what becomes of memory.
-    pub fn text(&self, plan: &Plan) -> String {
-        format!("\nThis machine, for this user\n  {}\n  {}\n", self.scheduling(plan), memory_text(plan))
+    /// How the partitions of a plan would be scheduled, and what becomes of memory.
+    pub fn lines(&self, plan: &Plan) -> [String; 2] {
+        [self.scheduling(plan), memory_text(plan)]
     }
 
     fn scheduling(&self, plan: &Plan) -> String {

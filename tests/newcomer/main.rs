@@ -1,6 +1,9 @@
 //! What somebody meets who is new to vecud: `vecud new`, the tutorial.
 
+mod check_json;
 mod doctor_files;
+#[path = "../program/schema.rs"]
+mod json_schema;
 mod new_fmu;
 mod new_rig;
 mod set;

@@ -228,6 +228,7 @@ const ASK_WORK: &[(&str, &str)] = &[
     ("runner::clocks", "what is told and asked of clocks in Initialization Mode"),
     ("runner::world", "only some kinds of clocks are armed, or get another interval"),
     ("runner::thread_host", "the callbacks of Scheduled Execution"),
+    ("report::check", "the kind of a clock is in the JSON of a plan"),
     ("supervisor::tasks", "the kind of a clock is in the report"),
 ];
 
