@@ -14,7 +14,7 @@
 //!
 //! [`plot_html`] and [`plot_svg`] draw recordings alone.
 //!
-//! [`ReportFile`] is the way back: `report.json` and `histograms.hlog` → [`Run`]. [`compare`] puts two runs side by side.
+//! [`trends`] puts many runs beside each other. [`ReportFile`] is the way back: `report.json` and `histograms.hlog` → [`Run`]. [`compare`] puts two runs side by side.
 //!
 //! No files, no clock: everything that a page says is in the [`Run`], so that a report can be rebuilt from a recording
 //! and compared byte for byte.
@@ -56,6 +56,7 @@ mod stimuli;
 mod table;
 mod told;
 mod trace;
+mod trends;
 mod values;
 mod words;
 
@@ -67,7 +68,7 @@ pub use file::{FORMAT_VERSION, checkpoint, json};
 pub use hgrm::{hgrm, hgrms, is_hgrm};
 pub use hints::hints;
 pub use hlog::hlog;
-pub use html::{Plot, Plotted, comparison_html, html, plot_html, plot_svg};
+pub use html::{Plot, Plotted, comparison_html, html, plot_html, plot_svg, trends_html};
 pub use junit::junit;
 pub use limits::{LimitKey, Measured, Unreturned, exceeded, judge};
 pub use overruns::cause as overrun_cause;
@@ -78,6 +79,7 @@ pub use sample::sample;
 pub use schedulability::{PredictedFrom, Schedulability, measured};
 pub use table::{Live, LiveActivation, LiveRow, Screen, live, summary};
 pub use trace::{Picture, TraceFile, TraceResult};
+pub use trends::{TrendClock, TrendPoint, TrendRun, Trends, trends, trends_json};
 pub use values::LiveValue;
 
 /// Whether the run did what it should: it neither failed nor exceeded a limit of the rig.

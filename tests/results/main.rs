@@ -8,3 +8,4 @@ mod names_shown;
 mod plots;
 #[path = "../program/mod.rs"]
 mod program;
+mod trends;

@@ -1,8 +1,9 @@
-//! `vecud report`: the report of a run anew from its recording, or a run beside another one.
+//! `vecud report`: the report of a run anew from its recording, a run beside another one, or many runs in one page.
 
 mod against;
 pub(super) mod drawn;
 mod side;
+mod trends;
 
 use super::{browser, results};
 use crate::files;
@@ -22,6 +23,9 @@ pub struct Arguments {
     /// The run: its output folder, its report.json, or (with --against) its signals.mcap or any CSV file
     #[arg(value_name = "DIR")]
     run: PathBuf,
+    /// Further runs: figures of the clocks are drawn over all of them, in this order
+    #[arg(value_name = "MORE", conflicts_with = "against")]
+    others: Vec<PathBuf>,
     /// The reference: the output folder of another run, its report.json, its signals.mcap, or any CSV file
     #[arg(long, value_name = "B")]
     against: Option<PathBuf>,
@@ -47,9 +51,12 @@ pub struct Arguments {
     /// Compares signals only before this time
     #[arg(long, value_name = "S", value_parser = finite, allow_negative_numbers = true, requires = "against")]
     until: Option<f64>,
-    /// Where the page goes; default: report.html or comparison.html in DIR
-    #[arg(long, value_name = "FILE")]
+    /// Where the page goes; default: report.html or comparison.html in DIR, of several runs trends.html
+    #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Of several runs: prints the figures as JSON, and makes a page only with --out
+    #[arg(long, requires = "others")]
+    json: bool,
     /// Shows the page in the browser
     #[arg(long)]
     open: bool,
@@ -59,7 +66,8 @@ const COMPARED: &str = "\
 Without --against, DIR/report.html is written anew from report.json and histograms.hlog, junit.xml and cyclictest.json beside
 it (not with --out), and the table is shown; the exit code is 0, whatever became of the run. Of a run that goes on, or was cut
 off, all files of the report are made from checkpoint.json. With it, two runs are shown side by side, here and in comparison.html; the exit code
-is 3 when something differs by more than is allowed.
+is 3 when something differs by more than is allowed. Of several runs p50, p99, p99.9 and the maximum of each clock are drawn from run to
+run; the exit code is 0, whatever became of them.
 
 Signals are compared at every time at which one of the recordings has a row; the other one has the value of its last row.
 NaN equals NaN. Integers (enumerations and booleans, too) are compared exactly unless --tolerance names them. A CSV file of
@@ -85,6 +93,7 @@ fn ratio(text: &str) -> Result<f64, String> {
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     match &arguments.against {
         Some(reference) => against::run(&arguments, reference),
+        None if !arguments.others.is_empty() => trends::run(&arguments),
         None => rebuild(&arguments),
     }
 }

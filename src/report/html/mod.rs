@@ -36,6 +36,7 @@ mod spread;
 mod stimuli;
 mod svg;
 mod tiles;
+mod trends;
 mod worst;
 
 use super::Run;
@@ -45,6 +46,7 @@ const STYLE: &str = include_str!("style.css");
 
 pub use comparison::comparison_html;
 pub use plot::{Plot, Plotted, plot_html, plot_svg};
+pub use trends::trends_html;
 
 /// The run as a page.
 pub fn html(run: &Run) -> String {

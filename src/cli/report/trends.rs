@@ -1,0 +1,63 @@
+//! `vecud report A B C ...`: many runs in one page, or as JSON.
+
+use super::side::Folder;
+use super::{Arguments, check_place, show, write};
+use crate::cli::{browser, results, say};
+use crate::report::format::plural;
+use crate::report::{ReportFile, Trends, trends, trends_html, trends_json};
+use crate::supervisor::Error;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Where the page goes by itself: the runs have no folder in common.
+const PAGE: &str = "trends.html";
+
+/// Whatever became of the runs: that they were put beside each other is a success.
+pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let page = match &arguments.out {
+        None if arguments.json => None,
+        out => Some(out.clone().unwrap_or_else(|| PathBuf::from(PAGE))),
+    };
+    if let Some(page) = &page {
+        check_place(page)?;
+    }
+    let trends = trends(&reports(arguments)?);
+    if let Some(page) = &page {
+        write(page, &trends_html(&trends))?;
+    }
+    match (arguments.json, &page) {
+        (false, Some(page)) => show(&summary(&trends, page), page)?,
+        _ => results::print(&trends_json(&trends), None)?,
+    }
+    if let Some(page) = page.filter(|_| arguments.open) {
+        browser::show(&page);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The runs, each with its name. Each that cannot be read is told of.
+fn reports(arguments: &Arguments) -> Result<Vec<(String, ReportFile)>, Error> {
+    let paths = std::iter::once(&arguments.run).chain(&arguments.others);
+    let read = |path: &PathBuf| Ok((path.display().to_string(), Folder::of(path)?.report()?));
+    let (read, unreadable): (Vec<_>, Vec<_>) = paths.map(read).partition(Result::is_ok);
+    let mut errors = unreadable.into_iter().filter_map(Result::err);
+    match errors.next_back() {
+        None => Ok(read.into_iter().flatten().collect()),
+        Some(last) => {
+            errors.for_each(|error: Error| say(&error.to_string()));
+            Err(last)
+        }
+    }
+}
+
+fn summary(trends: &Trends, page: &Path) -> String {
+    let failed: Vec<&str> = trends.runs.iter().filter(|run| !run.passed()).map(|run| run.name.as_str()).collect();
+    let runs = plural(trends.runs.len() as u64, "run");
+    let verdicts = match failed.as_slice() {
+        [] => "all passed".to_owned(),
+        failed => format!("{} failed: {}", failed.len(), failed.join(", ")),
+    };
+    let clocks = plural(trends.clocks.len() as u64, "clock");
+    let text = format!("{runs}, {clocks}; {verdicts}");
+    format!("{}\ntrends: {}\n", crate::plain::plain(&text), page.display())
+}
