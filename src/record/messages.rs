@@ -6,8 +6,8 @@
 //!   completed last, `/<fmu>` says behind them what the column shows. So messages give the rows of `signals.csv`.
 //! * `log_time` and `publish_time` are simulation time in ns, from the start of a run that starts before 0. No wall clock:
 //!   in the order of time, then of the plan's tasks, messages are those of virtual time.
-//! * The metadata `vecud` has rig, mode, version and start time, `signals` the columns of `signals.csv` and their values
-//!   before the first message.
+//! * The metadata `vecud` has rig, mode, version and start time, `signals` the columns of `signals.csv`, their values
+//!   before the first message and their units; a channel has those of its own columns.
 //!
 //! What was flushed stays readable (module `tail`). A quarter of a second is one chunk. Their index is in memory until
 //! the end: some 76 bytes for each, and 10 for each of its channels (docs/rig.md says how much in an hour); without it viewers
@@ -22,7 +22,7 @@ use crate::exchange::word;
 use crate::files;
 use crate::fmu::description::VariableType;
 use crate::plan::{MessageEncoding, Mode, Plan, SignalId, TaskId};
-use crate::recording::names::{NAMES, SIGNALS, START, keys, split};
+use crate::recording::names::{NAMES, SIGNALS, START, UNITS, keys, split};
 use crate::time::{Instant, Nanos};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -56,6 +56,9 @@ pub(super) struct Messages {
     file: Container<File>,
     encoding: Box<dyn Encoding>,
     names: Vec<String>,
+    /// What columns are called in messages.
+    keys: Vec<String>,
+    units: Vec<String>,
     types: Vec<VariableType>,
     /// Topics and columns: of the tasks, then of the FMUs.
     sources: Vec<Topic>,
@@ -88,8 +91,8 @@ impl Messages {
         let names: Vec<String> = plan.signals.iter().map(|signal| signal.name.clone()).collect();
         let keys = keys(&names);
         let encoding: Box<dyn Encoding> = match encoding {
-            MessageEncoding::Protobuf => Box::new(Protobuf::new(plan, keys)),
-            MessageEncoding::Json => Box::new(Json::new(plan, keys)),
+            MessageEncoding::Protobuf => Box::new(Protobuf::new(plan, keys.clone())),
+            MessageEncoding::Json => Box::new(Json::new(plan, keys.clone())),
         };
         let mut partial = path.as_os_str().to_owned();
         partial.push(".part");
@@ -127,6 +130,8 @@ impl Messages {
             file,
             encoding,
             types: plan.signals.iter().map(|signal| signal.variable_type).collect(),
+            units: plan.signals.iter().map(|signal| signal.unit.clone()).collect(),
+            keys,
             names,
             sources,
             tasks: plan.tasks.len(),
@@ -145,13 +150,16 @@ impl Messages {
         }
         let (name, schema) = self.encoding.schema(topic);
         let [schema_encoding, message_encoding] = self.encoding.names();
+        let with_unit = topic.columns.iter().filter(|column| !self.units[column.0].is_empty());
+        let units = with_unit.map(|column| (self.keys[column.0].clone(), json!(self.units[column.0]))).collect();
+        let units = serde_json::Value::Object(units).to_string();
         let channel = self.file.channel(&ChannelAbout {
             topic: &topic.topic,
             schema: &name,
             schema_encoding,
             schema_data: &schema,
             message_encoding,
-            metadata: &[("fmu", &topic.fmu)],
+            metadata: &[("fmu", &topic.fmu), (UNITS, &units)],
         })?;
         topic.channel = Some(channel);
         Ok(channel)
@@ -198,8 +206,9 @@ impl Sheet for Messages {
     fn begin(&mut self, values: &[Option<u64>]) -> io::Result<()> {
         let text = |(value, kind): (&Option<u64>, &VariableType)| value.map_or(String::new(), |v| word::text(v, *kind));
         let start: Vec<String> = values.iter().zip(&self.types).map(text).collect();
-        let (names, start) = (json!(self.names).to_string(), json!(start).to_string());
-        self.file.metadata(SIGNALS, &[(NAMES, &names), (START, &start)])?;
+        let (names, start, units) = (json!(self.names), json!(start), json!(self.units));
+        let [names, start, units] = [names, start, units].map(|list| list.to_string());
+        self.file.metadata(SIGNALS, &[(NAMES, &names), (START, &start), (UNITS, &units)])?;
         for task in 0..self.tasks {
             if !self.sources[task].columns.is_empty() {
                 self.channel(task)?;
@@ -301,6 +310,30 @@ mod tests {
                     assert!(harmless || error.is_some() && rows.len() < 8, "byte {} bit {bit}", at - begin);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn channels_and_metadata_have_the_units_of_columns() {
+        let mut plan = crate::plan::tests::ecu_and_plant("[record]\nformat = \"mcap\"\n");
+        let speed = plan.signals.iter().position(|signal| signal.name == "plant.speed").unwrap();
+        plan.signals.iter_mut().for_each(|signal| signal.unit.clear());
+        plan.signals[speed].unit = "rad/s".to_owned();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("signals.mcap");
+        for encoding in [MessageEncoding::Protobuf, MessageEncoding::Json] {
+            let mut messages = Box::new(Messages::create(&path, &plan, encoding).unwrap());
+            messages.begin(&vec![None; plan.signals.len()]).unwrap();
+            messages.close().unwrap();
+            let bytes = std::fs::read(&path).unwrap();
+            let summary = mcap::Summary::read(&bytes).unwrap().unwrap();
+            let index = summary.metadata_indexes.iter().find(|index| index.name == SIGNALS).unwrap();
+            let all: Vec<String> =
+                serde_json::from_str(&mcap::read::metadata(&bytes, index).unwrap().metadata[UNITS]).unwrap();
+            assert!(all.iter().enumerate().all(|(place, unit)| unit == if place == speed { "rad/s" } else { "" }));
+            let of_channels: Vec<&String> = summary.channels.values().map(|channel| &channel.metadata[UNITS]).collect();
+            assert!(of_channels.iter().any(|units| *units == "{\"speed\":\"rad/s\"}"), "{of_channels:?}");
+            assert!(of_channels.iter().any(|units| *units == "{}"), "{of_channels:?}");
         }
     }
 

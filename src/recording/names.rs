@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The metadata that names the columns, and its two entries: their names, and what they show before the first message.
+/// The metadata that names the columns, and its entries: their names, what they show before the first message, and their units.
 pub const SIGNALS: &str = "signals";
 /// JSON, a list of texts.
 pub const NAMES: &str = "names";
 /// JSON, a list of texts.
 pub const START: &str = "start";
+/// JSON, a list of texts, each empty where there is no unit. Channels have an entry of this name, too: an object that has, by what
+/// columns are called in messages, the units of those that have one.
+pub const UNITS: &str = "units";
 
 /// For each column the name that its values have in messages of its FMU: without the FMU's, as long as it is the first one
 /// with this name and not `time`.
