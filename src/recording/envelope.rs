@@ -64,15 +64,15 @@ impl Bucket {
 /// One column.
 #[derive(Clone, Debug)]
 pub struct Envelope {
-    /// Up to its last change.
+    /// Those that have ended.
     buckets: Vec<Bucket>,
-    /// What it shows; NaN: nothing that can be drawn.
-    now: f64,
+    /// The one after them, which ends with what the column shows now; NaN: nothing that can be drawn.
+    open: Bucket,
     has_odd: bool,
 }
 
 impl Envelope {
-    fn take(&mut self, place: usize, value: Option<f64>) {
+    fn take(&mut self, value: Option<f64>) {
         let number = match value {
             Some(value) if value.is_finite() => value,
             value => {
@@ -80,25 +80,42 @@ impl Envelope {
                 f64::NAN
             }
         };
-        if number.to_bits() == self.now.to_bits() {
-            return;
+        if number.to_bits() != self.open.last.to_bits() {
+            self.open.take(number);
         }
-        while self.buckets.len() <= place {
-            self.buckets.push(Bucket::holding(self.now));
+    }
+
+    /// So many buckets have ended. In those after the open one nothing has changed.
+    fn end(&mut self, ended: usize) {
+        let held = Bucket::holding(self.open.last);
+        self.buckets.push(self.open);
+        self.buckets.resize(ended, held);
+        self.open = held;
+    }
+
+    /// Neighbours become one.
+    fn widen(&mut self) {
+        if self.buckets.len() % 2 == 1
+            && let Some(last) = self.buckets.pop()
+        {
+            self.open = last.and(self.open);
         }
-        self.now = number;
-        self.buckets.last_mut().expect("there is one at least").take(number);
+        self.buckets = halved(&self.buckets);
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Bucket> {
+        self.buckets.iter().chain([&self.open])
     }
 
     /// The least and the greatest value; `None`: it had none.
     pub fn range(&self) -> Option<(f64, f64)> {
-        let all = self.buckets.iter().filter(|bucket| bucket.has_values());
+        let all = self.all().filter(|bucket| bucket.has_values());
         all.map(|bucket| (bucket.low, bucket.high)).reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
     }
 
     /// Whether all values are whole numbers, as far as the buckets show.
     pub fn is_whole(&self) -> bool {
-        let shown = self.buckets.iter().flat_map(|own| [own.first, own.last, own.low, own.high]);
+        let shown = self.all().flat_map(|own| [own.first, own.last, own.low, own.high]);
         shown.filter(|value| !value.is_nan()).all(|value| value.fract() == 0.0)
     }
 
@@ -108,7 +125,7 @@ impl Envelope {
     }
 }
 
-/// Neighbours become one.
+/// Each two of them as one.
 fn halved(buckets: &[Bucket]) -> Vec<Bucket> {
     let pair = |pair: &[Bucket]| pair.iter().copied().reduce(Bucket::and).expect("a chunk has one at least");
     buckets.chunks(2).map(pair).collect()
@@ -125,6 +142,8 @@ pub struct Overview {
     most: usize,
     /// The length of a bucket, s.
     width: f64,
+    /// Buckets that have ended, in each column.
+    ended: usize,
     /// The times of the first and of the last row, s; `None`: there was none.
     times: Option<(f64, f64)>,
     /// The times of all rows, s, as long as they are few.
@@ -134,13 +153,14 @@ pub struct Overview {
 impl Overview {
     /// No row yet of the columns at these places of a recording that has columns of these `names`; `most`: buckets for each.
     pub fn new(names: &[String], places: Vec<usize>, most: usize) -> Overview {
-        let empty = Envelope { buckets: Vec::new(), now: f64::NAN, has_odd: false };
+        let empty = Envelope { buckets: Vec::new(), open: Bucket::holding(f64::NAN), has_odd: false };
         Overview {
             names: places.iter().map(|place| names[*place].clone()).collect(),
             columns: vec![empty; places.len()],
             places,
             most: most.max(2),
             width: FIRST,
+            ended: 0,
             times: None,
             instants: Vec::new(),
         }
@@ -168,11 +188,16 @@ impl Overview {
         self.times = Some((begin, end.max(time)));
         while (time - begin) / self.width >= self.most as f64 {
             self.width *= 2.0;
-            self.columns.iter_mut().for_each(|column| column.buckets = halved(&column.buckets));
+            self.ended /= 2;
+            self.columns.iter_mut().for_each(Envelope::widen);
         }
-        let place = ((time - begin) / self.width) as usize;
+        let ended = ((time - begin) / self.width) as usize;
+        if ended > self.ended {
+            self.ended = ended;
+            self.columns.iter_mut().for_each(|column| column.end(ended));
+        }
         for (column, source) in self.columns.iter_mut().zip(&self.places) {
-            column.take(place, value(*source));
+            column.take(value(*source));
         }
     }
 
@@ -192,11 +217,11 @@ impl Overview {
         self.names.iter().map(String::as_str).zip(&self.columns)
     }
 
-    /// The buckets of one of its columns up to its last change, at most `most` of them, and how long each is, s. The first one
+    /// The buckets of one of its columns, at most `most` of them, and how long each is, s. The first one
     /// begins with the first row.
     pub fn buckets(&self, column: usize, most: usize) -> (f64, Vec<Bucket>) {
         let (begin, end) = self.times.unwrap_or_default();
-        let (mut width, mut buckets) = (self.width, self.columns[column].buckets.clone());
+        let (mut width, mut buckets) = (self.width, self.columns[column].all().copied().collect::<Vec<_>>());
         while (end - begin) / width >= most.max(2) as f64 {
             width *= 2.0;
             buckets = halved(&buckets);
