@@ -127,7 +127,9 @@ fn draw(points: &[Option<Figures>], limits: &[Option<u64>], runs: &[TrendRun], f
     let usual = medians.get(medians.len() / 2).copied().unwrap_or(0).max(1) as f64;
     let is_log = max.max(highest as f64) > usual * STEEP;
     // A limit is part of the picture, unless all of it would lie at the bottom then.
-    let top = if is_log || (highest as f64) < max * 2.5 { max.max(highest as f64) } else { max } * 1.1;
+    let top = if is_log || (highest as f64) < max * 2.5 { max.max(highest as f64) } else { max };
+    // The words on a limit have room above it.
+    let top = if is_log { top * 2.0 } else { top * 1.15 };
     let (ys, y_ticks, title) = if is_log {
         let least = medians.first().copied().unwrap_or(1).max(100) as f64;
         let bottom = 10f64.powf(least.log10().floor());
@@ -162,7 +164,8 @@ fn draw(points: &[Option<Figures>], limits: &[Option<u64>], runs: &[TrendRun], f
                 let _ = writeln!(out, "<text class=\"limit-label\" x=\"{x:.1}\" y=\"{y:.1}\">limit {text}</text>");
             }
         }
-        before = *limit;
+        // A run that lacks the clock is no other limit.
+        before = limit.or(before);
     }
     for (style, (name, value)) in LINES.iter().enumerate() {
         let at = |run: usize, own: &Figures| (frame.x(share(run)), frame.y(ys.share(value(own) as f64)));
@@ -252,7 +255,7 @@ mod tests {
                 run.clocks[0].max_latency = Some(30_000);
                 if number == 2 {
                     run.problems = vec![Problem::told(Severity::Failure, "it <crashed>", &[], &[])];
-                    run.clocks.remove(6);
+                    run.clocks.remove(0);
                 }
             },
             5,
