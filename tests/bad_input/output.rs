@@ -408,7 +408,7 @@ fn a_disk_that_fills_up_during_the_run() {
     assert!(bench.files("kept").iter().all(|file| !file.to_string_lossy().ends_with(".part")));
 }
 
-const NO_ROOM: &str = "disk/o: the output folder cannot be used: there is no room for report.json (38 KiB): No space left on device (os error \
+const NO_ROOM: &str = "disk/o: the output folder cannot be used: there is no room for report.json (56 KiB): No space left on device (os error \
      28); choose another one with --out DIR\n";
 
 #[test]
@@ -541,7 +541,7 @@ fn a_disk_without_room_for_two_runs_costs_the_oldest_kept_one_and_never_the_last
     let before = format!("{}; cp disk/o/report.json before", run("long"));
     let script =
         format!("{before}; {}; code=$?; ls -A disk/o >left; cmp before disk/o/report.json && exit $code", run("short"));
-    let Some(outcome) = on_disk(&bench, test, "size=96k", &script) else { return };
+    let Some(outcome) = on_disk(&bench, test, "size=116k", &script) else { return };
     let left = fs::read_to_string(bench.path("left")).unwrap();
     assert_eq!(outcome.code, Some(2), "{outcome:?}");
     assert!(outcome.stderr.ends_with(NO_ROOM) && !left.contains("runs"), "{left}{outcome:?}");
@@ -562,7 +562,7 @@ fn what_is_left_of_a_small_disk_goes_to_report_json_first() {
     bench.write("a.toml", format!("[rig]\nmode = \"virtual\"\nstop_time = 10\n[fmu.a]\npath = \"a\"\n{tables}"));
     let run = "\"$V\" run a.toml --out disk/o";
     // The second run has the space that the first one's recording took.
-    for (size, before) in [("44k", "true"), ("68k", "true"), ("68k", &format!("{run} >first 2>&1"))] {
+    for (size, before) in [("64k", "true"), ("88k", "true"), ("88k", &format!("{run} >first 2>&1"))] {
         let script = format!("{before}; {run}; code=$?; ls -A disk/o >left; cp disk/o/report.json kept; exit $code");
         let Some(outcome) = on_disk(&bench, test, &format!("size={size}"), &script) else { return };
         assert_eq!(outcome.code, Some(1), "{outcome:?}");
