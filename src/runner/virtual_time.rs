@@ -93,11 +93,12 @@ impl Moment {
         if self.instant == agenda.instant() {
             return;
         }
-        let time = agenda.due().time;
+        // Not moved from there: what was written a moment ago in parts is slow to copy as a whole.
+        let time = &agenda.due().time;
         self.instant = agenda.instant();
         self.seconds = time.seconds();
         // Whatever the two are, the difference is right: no time is before the start.
-        self.since_start = (self.nanos.of(&time).0 as u64).wrapping_sub(begin.0 as u64);
+        self.since_start = (self.nanos.of(time).0 as u64).wrapping_sub(begin.0 as u64);
         // One nanosecond less, since nanoseconds are rounded.
         complete.store(self.since_start.saturating_sub(1), Release);
     }
