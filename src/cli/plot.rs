@@ -100,7 +100,7 @@ fn plotted(input: &Input, patterns: &[String], stretch: Stretch, notes: &mut Vec
     })?;
     let mut left_out = None;
     let choose = |names: &[String]| {
-        let places = chosen(&signals.path, names, patterns)?;
+        let places = chosen(signals.path(), names, patterns)?;
         let most = if patterns.is_empty() { UNASKED } else { DRAWN };
         left_out = places.len().checked_sub(most).filter(|more| *more > 0);
         Ok(match patterns.is_empty() && places.len() > most {
@@ -119,7 +119,7 @@ fn plotted(input: &Input, patterns: &[String], stretch: Stretch, notes: &mut Vec
         name,
         until: stretch.to.map_or(until, |to| until.min(to)),
         overview: drawn.overview,
-        units: report.map(ReportFile::units).unwrap_or_default(),
+        units: report.map_or(drawn.units, ReportFile::units),
         overruns: report.map(ReportFile::overruns).unwrap_or_default(),
     })
 }

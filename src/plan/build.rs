@@ -30,7 +30,7 @@ pub struct FmuInput<'a> {
 /// A file of a stimulus as opening it gave it, at the same index as in [`Rig::stimuli`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct StimulusInput {
-    /// The file that was opened: where there is no `signals.csv`, another recording.
+    /// The file that was opened: of a recording the first one that there is.
     pub file: PathBuf,
     /// Names of the columns after the time, with their places in that file.
     pub columns: Vec<At<String>>,
@@ -108,6 +108,7 @@ pub fn build(
         stimuli: resolved.stimuli.plans(&order),
         signals: resolved.columns.signals,
         formats: rig.record.as_ref().map(|record| record.formats).unwrap_or_default(),
+        rotation: rig.record.as_ref().map(|record| record.rotation).unwrap_or_default(),
         datagrams,
         report: rig.report,
         trace: TracePlan::of(rig),

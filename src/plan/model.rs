@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 pub use crate::rig::{
-    Formats, GetIntervals, HostClock, Interpolation, Limits, MessageEncoding, Mode, OnError, OnWarning, Overrun, Rule,
+    Formats, GetIntervals, HostClock, Interpolation, Limits, MessageEncoding, Mode, OnError, OnWarning, Overrun, Rotation, Rule,
     Timing, TraceMode, TriggerTime,
 };
 
@@ -68,6 +68,8 @@ pub struct Plan {
     pub signals: Vec<SignalPlan>,
     /// The files that they are recorded in.
     pub formats: Formats,
+    /// When the recording goes on in further ones.
+    pub rotation: Rotation,
     /// Where external events come from, in the order of the rig's triggers.
     pub datagrams: Vec<DatagramSource>,
     /// The thread that receives datagrams; `None`: there are no datagrams, or time is virtual.

@@ -4,11 +4,12 @@
 
 use super::connections::timing;
 use super::inputs::elements::shape_text;
-use super::{Formats, Interpolation, OnError, Overrun, Plan, Release, Rule, TaskPlan, Timing, promise};
+use super::{Formats, Interpolation, OnError, Overrun, Plan, Release, Rotation, Rule, TaskPlan, Timing, promise};
 use crate::columns::indented;
 use crate::plain::Plain;
 use crate::rig::Mode;
 use crate::time::Fraction;
+use bytesize::ByteSize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
@@ -255,5 +256,18 @@ fn recorded(plan: &Plan) -> String {
         Formats { csv: false, .. } => ", in signals.mcap",
         Formats { csv: true, .. } => ", in signals.csv and signals.mcap",
     };
-    format!("{columns}{file}{thinned}\n")
+    format!("{columns}{file}{thinned}{}\n", rotated(plan.rotation))
+}
+
+/// When a recording goes on in a further file.
+fn rotated(Rotation { every, max_size, keep }: Rotation) -> String {
+    let after = every.map(|every| format!("{} s of simulation time", every.seconds()));
+    let size = max_size.map(|size| ByteSize(size).to_string());
+    let ends: Vec<String> = after.into_iter().chain(size).collect();
+    let kept = match keep {
+        None => "all are kept".to_owned(),
+        Some(1) => "the newest one is kept".to_owned(),
+        Some(n) => format!("the newest {n} are kept"),
+    };
+    if ends.is_empty() { String::new() } else { format!("; in a further file after {}, {kept}", ends.join(" or ")) }
 }

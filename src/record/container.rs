@@ -146,6 +146,11 @@ impl<M: Medium> Container<M> {
         self.chunk.len()
     }
 
+    /// Bytes that are written.
+    pub(super) fn position(&self) -> u64 {
+        self.file.position()
+    }
+
     /// Makes the file whole with everything up to now.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.end_chunk()?;

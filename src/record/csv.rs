@@ -96,6 +96,10 @@ impl Sheet for Csv {
     fn reached(&self) -> Option<Instant> {
         self.reached
     }
+
+    fn size(&self) -> u64 {
+        self.end + self.rows.len() as u64
+    }
 }
 
 /// A header cell.

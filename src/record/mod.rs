@@ -22,6 +22,7 @@ pub mod moment;
 #[cfg(test)]
 mod overwritten;
 mod protobuf;
+mod rotation;
 pub mod samples;
 pub mod signals;
 mod tail;

@@ -1,12 +1,12 @@
-//! Samples → `signals.csv`, `signals.mcap`: in the order of time, whatever the order of completion.
+//! Samples → `signals.csv`, `signals.mcap`: in the order of time, whatever the order of completion. Of either there can be several,
+//! one after the other (module `rotation`).
 //!
 //! A time is written when every activation before and at it is known to be complete, so a late low-priority partition
 //! still lands in its own row. Between rows a column keeps its last value; before the first it shows its start value.
 //! Repeatable: what is written depends on activation times and values only; of several values for one cell at one time the
 //! one that was completed last counts. What a rule leaves out is not written; a row with nothing in it is none.
 
-use super::csv::Csv;
-use super::messages::Messages;
+use super::rotation::{Format, Series};
 use super::samples::SampleRing;
 use super::thinning::Thinning;
 use super::written::Written;
@@ -14,11 +14,12 @@ use crate::exchange::word;
 use crate::fmu::description::VariableType;
 use crate::plan::{Plan, SignalId, TaskId};
 use crate::recording::envelope::Overview;
+use crate::recording::series::Files;
 use crate::time::Instant;
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Room for so many values of samples is kept between two looks: 2 MiB, four rings of the largest kind.
 const KEPT: usize = 1 << 18;
@@ -61,6 +62,9 @@ pub(super) trait Sheet {
 
     /// The last time that is in the file.
     fn reached(&self) -> Option<Instant>;
+
+    /// Bytes of the file, as far as they are known: what is compressed when it is written counts as it is before.
+    fn size(&self) -> u64;
 }
 
 /// What is known of the samples of a task.
@@ -110,9 +114,8 @@ struct Later {
 }
 
 /// Collects samples of all tasks and writes them in order.
-pub struct SignalWriter {
-    folder: PathBuf,
-    files: Vec<(&'static str, Box<dyn Sheet>)>,
+pub struct SignalWriter<'a> {
+    files: Vec<Series<'a>>,
     begun: bool,
     columns: Vec<Columns>,
     /// Simulation time at which the run begins.
@@ -138,9 +141,9 @@ pub struct SignalWriter {
     problems: Vec<String>,
 }
 
-impl SignalWriter {
+impl<'a> SignalWriter<'a> {
     /// Begins the files of the plan in a folder.
-    pub fn new(plan: &Plan, folder: &Path) -> Self {
+    pub fn new(plan: &'a Plan, folder: &Path) -> Self {
         let columns = plan.tasks.iter().map(|task| {
             let signals: Vec<SignalId> = plan.recorded(task).collect();
             let mut thinning: Vec<Thinning> = signals.iter().map(|id| Thinning::new(&plan.signals[id.0])).collect();
@@ -153,9 +156,11 @@ impl SignalWriter {
             Columns { signals, stays, thinning }
         });
         let names: Vec<String> = plan.signals.iter().map(|signal| signal.name.clone()).collect();
-        let mut writer = SignalWriter {
-            folder: folder.to_owned(),
-            files: Vec::new(),
+        let mut problems = Vec::new();
+        let formats = plan.formats.csv.then_some(Format::Csv).into_iter().chain(plan.formats.mcap.map(Format::Mcap));
+        let files = formats.map(|format| Series::begin(plan, folder.to_owned(), format, &mut problems)).collect();
+        SignalWriter {
+            files,
             begun: false,
             columns: columns.collect(),
             start: plan.start,
@@ -171,35 +176,13 @@ impl SignalWriter {
             parts: Vec::new(),
             written: None,
             late: 0,
-            problems: Vec::new(),
-        };
-        if plan.formats.csv {
-            writer.open("signals.csv", |name| Ok(Box::new(Csv::create(&folder.join(name), plan)?)));
-        }
-        if let Some(encoding) = plan.formats.mcap {
-            writer.open("signals.mcap", |name| Ok(Box::new(Messages::create(&folder.join(name), plan, encoding)?)));
-        }
-        writer
-    }
-
-    fn open(&mut self, name: &'static str, create: impl Fn(&str) -> io::Result<Box<dyn Sheet>>) {
-        match create(name) {
-            Ok(file) => self.files.push((name, file)),
-            Err(error) => self.problems.push(format!("{name} is not written: {error}")),
+            problems,
         }
     }
 
-    /// Does it to all files. One that fails is not written any more, the others are.
+    /// Does it to all files.
     fn each(&mut self, what: impl Fn(&mut dyn Sheet) -> io::Result<()>) {
-        self.files.retain_mut(|(name, file)| {
-            let Err(error) = what(file.as_mut()) else { return true };
-            let reached = match file.reached() {
-                Some(time) => format!("ends at {} s", time.seconds()),
-                None => "ends before its first values".to_owned(),
-            };
-            self.problems.push(format!("{name} {reached}, the run goes on: {error}"));
-            false
-        });
+        self.files.iter_mut().for_each(|series| series.each(&what, &mut self.problems));
     }
 
     /// Takes samples of a task out of their ring, at most so many. Whether all of them were some: FMU code can write over them.
@@ -282,6 +265,7 @@ impl SignalWriter {
 
     fn write(&mut self, time: Instant, samples: &[Taken], words: &[u64]) {
         self.begin();
+        self.files.iter_mut().for_each(|series| series.reach(time, &self.now, &mut self.problems));
         let mut requested = std::mem::take(&mut self.belated);
         requested.extend(self.requested.remove(&time).unwrap_or_default());
         let mut comes = !requested.is_empty();
@@ -340,13 +324,7 @@ impl SignalWriter {
         let belated = std::mem::take(&mut self.belated);
         apply(&mut self.now, &belated);
         self.begin();
-        self.each(|file| file.flush(true));
-        for (name, file) in self.files.drain(..) {
-            match file.close() {
-                Ok(written) => self.problems.extend(written.gone_from(&self.folder.join(name))),
-                Err(error) => self.problems.push(format!("{name} is whole but has no index: {error}")),
-            }
-        }
+        self.files.iter_mut().for_each(|series| series.end(&mut self.problems));
     }
 
     /// Makes sure that a killed process loses little.
@@ -357,6 +335,11 @@ impl SignalWriter {
     /// Why files end early, or are not there; each is told once.
     pub fn take_problems(&mut self) -> Vec<String> {
         std::mem::take(&mut self.problems)
+    }
+
+    /// The files.
+    pub fn files(&self) -> Vec<Files> {
+        self.files.iter().map(Series::files).collect()
     }
 
     /// What can be drawn of the rows so far.

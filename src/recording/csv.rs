@@ -233,5 +233,5 @@ fn without_end(line: &[u8]) -> usize {
 /// What is wrong behind these bytes, which begin in `line`.
 fn wrong(before: &[u8], line: u64, message: impl Into<String>) -> ReadError {
     let (line, column) = after((line, 1), before);
-    ReadError { line, column, message: message.into() }
+    ReadError { file: 0, line, column, message: message.into() }
 }

@@ -5,7 +5,7 @@
 //! messages by their sequence, so that none is missing unseen. Lengths inside of a record are compared with the record before
 //! anything gets room for them. Messages are in protobuf or in JSON; chunks may be compressed (LZ4).
 
-use super::names::{NAMES, SIGNALS, START, keys, split};
+use super::names::{NAMES, SIGNALS, START, UNITS, keys, split};
 use super::protobuf::{self, Field, Fields, Value, read_schema, take_varint};
 use super::row::{ReadError, Row};
 use crate::exchange::word;
@@ -63,8 +63,8 @@ struct Records<R> {
 /// What the file has told of its messages.
 #[derive(Default)]
 struct Content {
-    /// Names of the columns, and what they show before the first message; `None`: not yet.
-    columns: Option<[Vec<String>; 2]>,
+    /// Names of the columns, what they show before the first message, and their units; `None`: not yet.
+    columns: Option<[Vec<String>; 3]>,
     /// By FMU: what its columns are called in messages.
     keys: HashMap<String, HashMap<String, usize>>,
     /// By schema in protobuf: its fields, by their numbers.
@@ -111,7 +111,7 @@ impl<R: BufRead> Rows<R> {
         };
         rows.file.magic()?;
         rows.read_message()?;
-        let Some([names, start]) = &rows.content.columns else {
+        let Some([names, start, _]) = &rows.content.columns else {
             return Err(ReadError::of_file(
                 "ends before it names its columns: its run was killed before its first values, or it is no recording of vecud's",
             ));
@@ -119,6 +119,11 @@ impl<R: BufRead> Rows<R> {
         std::iter::once("time").chain(names.iter().map(String::as_str)).for_each(|name| header.append(name));
         rows.cells = start.clone();
         Ok(rows)
+    }
+
+    /// The units of the columns, as many; each empty where there is none.
+    pub(super) fn units(&self) -> &[String] {
+        self.content.columns.as_ref().map_or(&[], |[_, _, units]| units)
     }
 
     /// The file ends in the middle.
@@ -340,10 +345,13 @@ impl Content {
                     return Err(ReadError::of_file(format!("is damaged: it has two columns \"{twice}\"")));
                 }
                 start.resize(names.len(), String::new());
+                // What was recorded before there were units has none.
+                let mut units = list(UNITS).unwrap_or_default();
+                units.resize(names.len(), String::new());
                 for (column, (name, key)) in names.iter().zip(keys(&names)).enumerate() {
                     self.keys.entry(split(name).0.to_owned()).or_default().insert(key, column);
                 }
-                self.columns = Some([names, start]);
+                self.columns = Some([names, start, units]);
             }
             Record::Schema { header, data } if header.encoding == "protobuf" => {
                 let fields = read_schema(&data).map_err(|_| {

@@ -19,18 +19,30 @@ mod mcap;
 pub mod names;
 pub mod protobuf;
 mod row;
+pub mod series;
 
 pub use csv::{Dialect, LastLine};
 pub use row::{ReadError, Row};
 
-use std::io::BufRead;
+use std::collections::HashMap;
+use std::io::{self, BufRead};
 
 /// A recording, at some row.
 pub struct Recording<R> {
     format: Format<R>,
+    dialect: Dialect,
     header: Row,
     names: Vec<String>,
+    /// The files that come after the one that is read.
+    further: Option<Further<R>>,
+    /// The place of that one among all of them, counted from 0.
+    file: u32,
+    /// One before it has broken off.
+    broke_off: bool,
 }
+
+/// Opens one file after the other.
+type Further<R> = Box<dyn Iterator<Item = io::Result<R>> + Send>;
 
 enum Format<R> {
     Csv(csv::Rows<R>),
@@ -55,7 +67,77 @@ impl<R: BufRead> Recording<R> {
     ///
     /// # Errors
     /// The file has no header.
-    pub fn in_dialect(mut input: R, dialect: Dialect) -> Result<Recording<R>, ReadError> {
+    pub fn in_dialect(input: R, dialect: Dialect) -> Result<Recording<R>, ReadError> {
+        let (format, header) = Format::begin(input, dialect)?;
+        let names = header.values().map(str::to_owned).collect();
+        Ok(Recording { format, dialect, header, names, further: None, file: 0, broke_off: false })
+    }
+
+    /// Goes on in these files when the first one ends.
+    pub fn and(self, further: impl Iterator<Item = io::Result<R>> + Send + 'static) -> Recording<R> {
+        Recording { further: Some(Box::new(further)), ..self }
+    }
+
+    /// The columns, `fmu.variable`, without the time.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The units of columns that have one, by their names. A CSV file says none.
+    pub fn units(&self) -> HashMap<String, String> {
+        let units: &[String] = match &self.format {
+            Format::Csv(_) => &[],
+            Format::Mcap(rows) => rows.units(),
+        };
+        let all = self.names.iter().cloned().zip(units.iter().cloned());
+        all.filter(|(_, unit)| !unit.is_empty()).collect()
+    }
+
+    /// The names of all columns, that of the time first, and where they stand.
+    pub fn header(&self) -> &Row {
+        &self.header
+    }
+
+    /// Reads the next row; `false`: there is none.
+    ///
+    /// # Errors
+    /// The next one is no row, or a further file has other columns. Whether times are in order is the caller's concern.
+    pub fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+        row.file = self.file;
+        while !self.format.read(row).map_err(|error| error.in_file(self.file))? {
+            if !self.go_on()? {
+                return Ok(false);
+            }
+            row.file = self.file;
+        }
+        Ok(true)
+    }
+
+    /// Begins the next file, if there is one.
+    fn go_on(&mut self) -> Result<bool, ReadError> {
+        let Some(input) = self.further.as_mut().and_then(Iterator::next) else { return Ok(false) };
+        self.broke_off |= self.format.broke_off();
+        self.file += 1;
+        let in_file = |error: ReadError| error.in_file(self.file);
+        let input = input.map_err(|error| in_file(ReadError::of_file(error.to_string())))?;
+        let (format, header) = Format::begin(input, self.dialect).map_err(in_file)?;
+        if !header.values().eq(self.header.values()) {
+            return Err(in_file(ReadError::of_file("has other columns than the file before it: they are of two recordings")));
+        }
+        self.format = format;
+        Ok(true)
+    }
+
+    /// Whether reading has come to an end in the middle of a row, or of a chunk, which was left out: whoever has written the
+    /// file was killed, or a copy of it was not finished.
+    pub fn broke_off(&self) -> bool {
+        self.broke_off || self.format.broke_off()
+    }
+}
+
+impl<R: BufRead> Format<R> {
+    /// Begins to read a file, and reads its header.
+    fn begin(mut input: R, dialect: Dialect) -> Result<(Format<R>, Row), ReadError> {
         let first = input.fill_buf().map_err(|error| ReadError::of_file(format!("cannot be read: {error}")))?.first();
         let mut header = Row::header();
         let format = match first {
@@ -69,26 +151,12 @@ impl<R: BufRead> Recording<R> {
                 Format::Csv(rows)
             }
         };
-        let names = header.values().map(str::to_owned).collect();
-        Ok(Recording { format, header, names })
+        Ok((format, header))
     }
 
-    /// The columns, `fmu.variable`, without the time.
-    pub fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    /// The names of all columns, that of the time first, and where they stand.
-    pub fn header(&self) -> &Row {
-        &self.header
-    }
-
-    /// Reads the next row; `false`: there is none.
-    ///
-    /// # Errors
-    /// The next one is no row. Whether times are in order is the caller's concern.
-    pub fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
-        let rows = match &mut self.format {
+    /// Reads the next row, as [`Recording::read`].
+    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+        let rows = match self {
             Format::Csv(rows) => rows,
             Format::Mcap(rows) => return rows.read(row),
         };
@@ -104,10 +172,8 @@ impl<R: BufRead> Recording<R> {
         }
     }
 
-    /// Whether reading has come to an end in the middle of a row, or of a chunk, which was left out: whoever has written the
-    /// file was killed, or a copy of it was not finished.
-    pub fn broke_off(&self) -> bool {
-        match &self.format {
+    fn broke_off(&self) -> bool {
+        match self {
             Format::Csv(rows) => rows.broke_off(),
             Format::Mcap(rows) => rows.broke_off(),
         }

@@ -14,6 +14,8 @@ pub struct Row {
     cells: Vec<Cell>,
     /// Counted from 1; 0: the file has none.
     line: u64,
+    /// Of several files one after the other, in which it is.
+    pub(super) file: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +94,7 @@ impl Row {
             0 if !self.time.is_nan() => format!("at {} s: {message}", self.time),
             _ => message.to_string(),
         };
-        ReadError { line, column, message }
+        ReadError { file: self.file, line, column, message }
     }
 
     /// To be a header.
@@ -150,6 +152,8 @@ pub(super) fn after(place: (u64, u32), bytes: &[u8]) -> (u64, u32) {
 /// Why a file cannot be read, or not any further.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
+    /// Of several files one after the other, which one it is: counted from 0.
+    pub file: u32,
     /// Counted from 1; 0: it is the file, or a place that the message names.
     pub line: u64,
     /// Counted from 1 in characters; 0: it is the whole line.
@@ -161,7 +165,12 @@ pub struct ReadError {
 impl ReadError {
     /// An error of the file as a whole.
     pub fn of_file(message: impl Into<String>) -> ReadError {
-        ReadError { line: 0, column: 0, message: message.into() }
+        ReadError { file: 0, line: 0, column: 0, message: message.into() }
+    }
+
+    /// The error, of this one of several files.
+    pub(super) fn in_file(self, file: u32) -> ReadError {
+        ReadError { file, ..self }
     }
 }
 

@@ -40,7 +40,7 @@ impl Serialize for Run {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let severities: Vec<_> = self.problems.iter().map(|problem| problem.severity.word()).collect();
         let topics: Vec<_> = self.problems.iter().map(|problem| problem.kind.topic().word()).collect();
-        let mut file = serializer.serialize_struct("Run", 28)?;
+        let mut file = serializer.serialize_struct("Run", 29)?;
         file.serialize_field("format_version", &FORMAT_VERSION)?;
         file.serialize_field("rig", &self.rig)?;
         file.serialize_field("mode", self.mode.word())?;
@@ -71,6 +71,7 @@ impl Serialize for Run {
         file.serialize_field("connections", &self.connections)?;
         file.serialize_field("promise", &self.promise)?;
         file.serialize_field("signals", &lines::<_, S::Error>(&self.signals)?)?;
+        file.serialize_field("recordings", &self.recordings)?;
         file.end()
     }
 }

@@ -10,6 +10,7 @@ use crate::plan::{Interpolation, Mode};
 use crate::priority::{FifoPriority, FmiPriority};
 pub use crate::record::board::Scheduling;
 use crate::recording::envelope::Overview;
+use crate::recording::series::Files;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::to_raw_value;
 use std::borrow::Cow;
@@ -72,6 +73,9 @@ pub struct Run {
     /// The recorded columns.
     #[serde(default)]
     pub signals: Vec<SignalResult>,
+    /// The files of the recording, for each format.
+    #[serde(default)]
+    pub recordings: Vec<Files>,
     /// What is drawn of them; `None`: nothing. Not in `report.json`: the recording has it.
     #[serde(skip)]
     pub overview: Option<Overview>,

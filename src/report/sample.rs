@@ -8,6 +8,7 @@ use super::{
 use crate::fmu::description::IntervalVariability::{self, Constant, Countdown, Triggered};
 use crate::plan::Mode;
 use crate::priority::{FifoPriority, FmiPriority};
+use crate::recording::series::Files;
 
 /// A made-up but plausible run of the engine example: ten seconds of real time on a PREEMPT_RT machine, without
 /// problems. The same seed gives the same run.
@@ -53,6 +54,7 @@ pub fn sample(seed: u64) -> Run {
         log_dropped: 0,
         trace: TraceResult::default(),
         signals: signals(),
+        recordings: vec![Files { first: "signals.csv".to_owned(), last: "signals.csv".to_owned(), removed: 0 }],
         overview: None,
     }
 }

@@ -385,7 +385,8 @@ impl std::fmt::Display for DatagramAddress {
 /// `[[stimulus]]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigStimulus {
-    /// `file`, or `signals.csv` in the folder that `recording` names; relative to the working directory.
+    /// `file`, or `signals.csv` in the folder that `recording` names, which stands for any files of a recording there; relative
+    /// to the working directory.
     pub file: At<PathBuf>,
     /// The file is what an earlier run has recorded: what is no input of this rig is left out.
     pub recording: bool,

@@ -2,10 +2,13 @@
 
 use super::document::{Section, describe, elements, number};
 use super::{At, Place};
+use crate::time::Nanos;
+use bytesize::ByteSize;
+use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 use toml_edit::{Item, Value};
 
-const RECORD: &[&str] = &["signals", "format", "mcap", "rule"];
+const RECORD: &[&str] = &["signals", "format", "mcap", "rule", "rotate", "max_size", "keep"];
 const RULE: &[&str] = &["signals", "every", "change"];
 
 /// `[record]`.
@@ -17,12 +20,19 @@ pub struct RigRecord {
     pub formats: Formats,
     /// `[[record.rule]]`, in the order of the file: of those that match a signal the last one counts.
     pub rules: Vec<RigRule>,
+    /// `rotate`, `max_size` and `keep`.
+    pub rotation: Rotation,
 }
 
 impl RigRecord {
     /// Everything, in the default format.
     pub fn everything(place: Place) -> RigRecord {
-        RigRecord { signals: vec![At { value: "*".to_owned(), place }], formats: Formats::default(), rules: Vec::new() }
+        RigRecord {
+            signals: vec![At { value: "*".to_owned(), place }],
+            formats: Formats::default(),
+            rules: Vec::new(),
+            rotation: Rotation::default(),
+        }
     }
 }
 
@@ -49,6 +59,29 @@ impl Default for Formats {
         Formats { csv: true, mcap: None }
     }
 }
+
+/// When a recording goes on in a further file, and how many of them stay. Nothing of it: there is one file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rotation {
+    /// `rotate`: so much simulation time is in one file, ns; above 0.
+    pub every: Option<Nanos>,
+    /// `max_size`: a file ends with the time at which it has so many bytes.
+    pub max_size: Option<u64>,
+    /// `keep`: so many files of each format stay, the newest ones; above 0. `None`: all of them.
+    pub keep: Option<u32>,
+}
+
+impl Rotation {
+    /// Whether there may be more than one file.
+    pub fn is_wanted(&self) -> bool {
+        self.every.is_some() || self.max_size.is_some()
+    }
+}
+
+/// The shortest `rotate`, ns: 1 ms.
+const SHORTEST: i64 = 1_000_000;
+/// The smallest `max_size`, bytes.
+const SMALLEST: u64 = 1 << 16;
 
 /// `[[record.rule]]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,7 +114,34 @@ pub(super) fn read_record(section: Section) -> RigRecord {
         signals: patterns(&section).unwrap_or_else(|| RigRecord::everything(section.place).signals),
         formats: read_formats(&section),
         rules: rules.into_iter().filter_map(|rule| read_rule(&rule.only(RULE))).collect(),
+        rotation: read_rotation(&section),
     }
+}
+
+fn read_rotation(section: &Section) -> Rotation {
+    let duration = |item: &Item| {
+        let duration: SignedDuration = item.as_str()?.parse().ok()?;
+        i64::try_from(duration.as_nanos()).ok().filter(|nanos| *nanos >= SHORTEST).map(Nanos)
+    };
+    let size = |item: &Item| {
+        let size: ByteSize = item.as_str()?.parse().ok()?;
+        Some(size.as_u64()).filter(|bytes| *bytes >= SMALLEST)
+    };
+    let count = |item: &Item| item.as_integer().and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
+    let every = section.read("rotate", "a duration of at least 1 ms, as \"1h\", \"10min\" or \"90s\"", duration);
+    let max_size = section.read("max_size", "a size of at least 64 KiB, as \"1GiB\" or \"500MB\"", size);
+    let keep = section.read("keep", "a whole number from 1 to 4294967295", count);
+    let rotation = Rotation {
+        every: every.map(|at| at.value),
+        max_size: max_size.map(|at| at.value),
+        keep: keep.as_ref().map(|at| at.value),
+    };
+    let says_when = section.get("rotate").is_some() || section.get("max_size").is_some();
+    if let Some(keep) = keep.filter(|_| !says_when) {
+        let message = "keep says how many files of a recording stay, but neither rotate nor max_size says when one ends";
+        section.document.problem(keep.place, message);
+    }
+    rotation
 }
 
 fn patterns(section: &Section) -> Option<Vec<At<String>>> {
@@ -206,6 +266,20 @@ mod tests {
     }
 
     #[test]
+    fn a_recording_goes_on_in_further_files_by_time_or_size() {
+        let rotation = |record: &str| read(record).unwrap().rotation;
+        assert!(!rotation("").is_wanted());
+        let hour = Some(Nanos(3_600_000_000_000));
+        assert_eq!(rotation("rotate = \"1h\"\nkeep = 24"), Rotation { every: hour, max_size: None, keep: Some(24) });
+        for text in ["60min", "3600s", "60 m", "3600000ms"] {
+            assert_eq!(rotation(&format!("rotate = \"{text}\"")).every, hour, "{text}");
+        }
+        for (text, bytes) in [("1GiB", 1 << 30), ("500MB", 500_000_000), ("64 KiB", 1 << 16), ("100000", 100_000)] {
+            assert_eq!(rotation(&format!("max_size = \"{text}\"")).max_size, Some(bytes), "{text}");
+        }
+    }
+
+    #[test]
     fn rules_stand_in_the_order_of_the_file() {
         let record = read(
             "[[record.rule]]\nsignals = [\"plant.*\", \"ecu.a\"]\nevery = 10\nchange = 0.5\n\
@@ -232,6 +306,27 @@ mod tests {
             ("format = true", format!("4:10: {formats} true")),
             ("format = [\"csv\", \"csv\"]", "4:18: format names \"csv\" twice".to_owned()),
             ("mcap = \"json\"", "4:8: mcap says how signals.mcap is written, but format has no \"mcap\"".to_owned()),
+            (
+                "rotate = 3600",
+                "4:10: rotate must be a duration of at least 1 ms, as \"1h\", \"10min\" or \"90s\", not 3600".to_owned(),
+            ),
+            (
+                "rotate = \"0s\"",
+                "4:10: rotate must be a duration of at least 1 ms, as \"1h\", \"10min\" or \"90s\", not the string \"0s\""
+                    .to_owned(),
+            ),
+            (
+                "max_size = \"1k\"",
+                "4:12: max_size must be a size of at least 64 KiB, as \"1GiB\" or \"500MB\", not the string \"1k\"".to_owned(),
+            ),
+            (
+                "rotate = \"1h\"\nkeep = 0",
+                "5:8: keep must be a whole number from 1 to 4294967295, not 0".to_owned(),
+            ),
+            (
+                "keep = 3",
+                "4:8: keep says how many files of a recording stay, but neither rotate nor max_size says when one ends".to_owned(),
+            ),
             (
                 "format = \"mcap\"\nmcap = \"xml\"",
                 "5:8: mcap must be \"protobuf\" or \"json\", not the string \"xml\"".to_owned(),

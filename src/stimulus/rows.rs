@@ -8,7 +8,7 @@ use crate::plan::StimulusInput;
 use crate::plan::StimulusPlan;
 use crate::recording::{self, Dialect, ReadError, Recording};
 use crate::rig::{At, Place, Problem};
-use std::io::BufRead;
+use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
 /// Name of the first column.
@@ -92,7 +92,8 @@ pub struct Row {
 /// The rows of a file.
 pub struct Rows<R> {
     recording: Recording<R>,
-    file: PathBuf,
+    /// The file, or those of a recording that was rotated.
+    files: Vec<PathBuf>,
     plan: StimulusPlan,
     /// Rows of one time are one.
     joins: bool,
@@ -113,9 +114,19 @@ impl<R: BufRead> Rows<R> {
             let what = format!("the header has {} columns, and had {}", recording.header().len(), plan.cells);
             return Err(problem(file, recording.header().wrong_row(what)));
         }
-        let (file, plan, joins) = (file.to_owned(), plan.clone(), kind == Kind::Recording);
+        let (files, plan, joins) = (vec![file.to_owned()], plan.clone(), kind == Kind::Recording);
         let (cells, row) = (recording::Row::default(), Row::default());
-        Ok(Rows { recording, file, plan, joins, cells, ahead: None, last: None, row })
+        Ok(Rows { recording, files, plan, joins, cells, ahead: None, last: None, row })
+    }
+
+    /// Goes on in these files, whose names are known, when the first one ends.
+    pub fn and(
+        mut self,
+        names: impl IntoIterator<Item = PathBuf>,
+        further: impl Iterator<Item = io::Result<R>> + Send + 'static,
+    ) -> Rows<R> {
+        self.files.extend(names);
+        Rows { recording: self.recording.and(further), ..self }
     }
 
     /// The next row; `None`: there is none.
@@ -123,7 +134,7 @@ impl<R: BufRead> Rows<R> {
         match self.next() {
             Ok(true) => Ok(Some(&self.row)),
             Ok(false) => Ok(None),
-            Err(error) => Err(problem(&self.file, error)),
+            Err(error) => Err(problem(&self.files[error.file as usize], error)),
         }
     }
 
@@ -131,7 +142,8 @@ impl<R: BufRead> Rows<R> {
     pub fn broken_off(&self) -> Option<Problem> {
         let what = "breaks off in the middle of a row, as runs that are killed and copies that are not finished do: what is whole \
                     was read, and inputs keep their last values";
-        self.recording.broke_off().then(|| problem(&self.file, ReadError::of_file(what)))
+        let file = self.files.last().expect("the first one");
+        self.recording.broke_off().then(|| problem(file, ReadError::of_file(what)))
     }
 
     fn next(&mut self) -> Result<bool, ReadError> {

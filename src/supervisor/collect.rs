@@ -191,6 +191,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
         log_dropped: board.log().dropped(),
         trace: TraceResult::default(),
         signals: plan.signals.iter().map(signal).collect(),
+        recordings: told.recordings.clone(),
         overview: None,
     }
 }

@@ -9,6 +9,7 @@ use super::Error;
 use super::files::{CHECKPOINT, Output, ROOM, lock, may_write};
 use super::run_folders::{RunFolders, RunName};
 use crate::files;
+use crate::recording::series;
 use crate::report;
 use crate::runner::Job;
 use jiff::Timestamp;
@@ -226,15 +227,13 @@ fn names(folder: &Path) -> Result<Vec<String>, Error> {
 
 /// Whether a file of this name is from a run.
 fn is_ours(name: &str) -> bool {
-    const FILES: [&str; 11] = [
+    const FILES: [&str; 9] = [
         CHECKPOINT,
         "report.json",
         "report.html",
         "histograms.hlog",
         "junit.xml",
         "cyclictest.json",
-        "signals.csv",
-        "signals.mcap",
         "trace.json",
         "comparison.html",
         "run.log",
@@ -245,7 +244,7 @@ fn is_ours(name: &str) -> bool {
     let name = name.strip_suffix(super::files::PARTIAL).map_or(name, without_process);
     let number = name.strip_prefix("trace-").and_then(|rest| rest.strip_suffix(".json"));
     let further = number.is_some_and(|number| matches!(number.as_bytes(), [b'2'..=b'9']));
-    FILES.contains(&name) || further || report::is_hgrm(name)
+    FILES.contains(&name) || further || series::is_one(name) || report::is_hgrm(name)
 }
 
 /// The name of a file, of a name that it has while the process behind its last point writes it.
@@ -314,6 +313,8 @@ mod tests {
         let ours = [
             "signals.csv",
             "signals.mcap",
+            "signals-000012.csv",
+            "signals-000012.mcap.part",
             "trace-2.json",
             "report.json.part",
             "comparison.html",
@@ -332,6 +333,7 @@ mod tests {
             "report.json.4711",
             "mine.hgrm",
             "old.signals.csv",
+            "signals-12.csv",
             ".run-me",
             ".run-me.log",
             "run.log.1",

@@ -9,6 +9,7 @@ use crate::record::log::{self, Line};
 use crate::record::signals::SignalWriter;
 use crate::record::written::Written;
 use crate::recording::envelope::Overview;
+use crate::recording::series::Files;
 use crate::sys::wake::monotonic_now;
 use crate::time::{Instant, Nanos};
 use std::collections::{BTreeSet, VecDeque};
@@ -40,7 +41,7 @@ pub struct Recorder<'a> {
     pub is_cut: bool,
     /// Whether the files have been opened.
     open: bool,
-    signals: Option<SignalWriter>,
+    signals: Option<SignalWriter<'a>>,
     initial_known: bool,
     pace: Pace,
     /// The last lines of each FMU.
@@ -68,6 +69,8 @@ pub struct Told {
     pub broken: Vec<String>,
     /// There was more to be written than the rig allows.
     pub is_cut: bool,
+    /// The files of the recording.
+    pub recordings: Vec<Files>,
 }
 
 impl<'a> Recorder<'a> {
@@ -120,6 +123,7 @@ impl<'a> Recorder<'a> {
             host_lines: self.host_lines.clone(),
             broken: self.broken.clone(),
             is_cut: self.is_cut,
+            recordings: self.signals.as_ref().map(SignalWriter::files).unwrap_or_default(),
         }
     }
 

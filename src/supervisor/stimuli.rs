@@ -13,7 +13,8 @@ use super::shared::Shared;
 use super::{Error, Prepared};
 use crate::plan::{Mode, Plan, PlanError, StimulusInput};
 use crate::rig::{Problem, Rig, RigStimulus};
-use crate::stimulus::{self, Rows};
+use crate::recording::series;
+use crate::stimulus::Rows;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -35,8 +36,8 @@ pub fn open(rig: &Rig) -> Result<Vec<(Source, StimulusInput)>, Error> {
     let open = |stimulus: &RigStimulus| {
         let refused = |message| refuse(Problem::new(&rig.file, stimulus.file.place, message));
         let source = Source::open(stimulus).map_err(refused)?;
-        let opened = source.reader().and_then(|input| stimulus::header(input, &source.path, source.kind));
-        Ok((source, opened.map_err(refuse)?))
+        let header = source.header().map_err(refuse)?;
+        Ok((source, header))
     };
     rig.stimuli.iter().map(open).collect()
 }
@@ -57,11 +58,11 @@ pub fn check(plan: &Plan, sources: &[Source]) -> Result<(), Error> {
 /// Whether a run that writes to `folder` would overwrite what it reads.
 pub fn may_write(folder: &Path, prepared: &Prepared) -> Result<(), Error> {
     let Ok(folder) = folder.canonicalize() else { return Ok(()) };
-    for source in &prepared.stimuli {
-        let Ok(path) = source.path.canonicalize() else { continue };
-        let recorded = path.file_name().is_some_and(|name| name == "signals.csv" || name == "signals.mcap");
-        if path.starts_with(&folder) && recorded {
-            let message = format!("the run would overwrite {}, a stimulus of its rig", source.path.display());
+    for path in prepared.stimuli.iter().flat_map(Source::paths) {
+        let Ok(real) = path.canonicalize() else { continue };
+        let is_recorded = real.file_name().and_then(|name| name.to_str()).is_some_and(series::is_one);
+        if real.starts_with(&folder) && is_recorded {
+            let message = format!("the run would overwrite {}, a stimulus of its rig", path.display());
             return Err(Error::Output(folder, std::io::Error::other(message)));
         }
     }

@@ -500,6 +500,27 @@ fn a_disk_that_fills_up_leaves_a_trace_of_whole_events() {
     assert_eq!(file["why"], serde_json::json!(["the first part of the run"]));
 }
 
+/// Who records for weeks loses no more than the hour in which the disk was full.
+#[test]
+fn a_rotated_recording_goes_on_when_a_full_disk_has_room_again() {
+    let bench = Bench::with_fmu("a");
+    let test = "a_rotated_recording_goes_on_when_a_full_disk_has_room_again";
+    let record = "[record]\nsignals = [\"*.out_*\"]\nrotate = \"500ms\"\n";
+    bench.write("r.toml", format!("[rig]\nstop_time = 4\n[fmu.a]\npath = \"a\"\n{record}"));
+    let full = "dd if=/dev/zero of=disk/full bs=1k 2>/dev/null";
+    let during = format!("until test -s disk/o/signals-000002.csv; do sleep 0.01; done; {full}; sleep 1.2; rm disk/full");
+    let script = format!("\"$V\" run r.toml --out disk/o & {during}; wait $!; code=$?; cp -r disk/o kept; exit $code");
+    let Some(outcome) = on_disk(&bench, test, "size=8m", &script) else { return };
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    let ends = "s, the run goes on, and its recording at ";
+    assert!(outcome.stdout.contains("signals-00000") && outcome.stdout.contains(ends), "{}", outcome.stdout);
+    let report: serde_json::Value = serde_json::from_slice(&fs::read(bench.path("kept/report.json")).unwrap()).unwrap();
+    let last = report["recordings"][0]["last"].as_str().unwrap();
+    let csv = fs::read_to_string(bench.path("kept").join(last)).unwrap();
+    let time: f64 = csv.lines().next_back().unwrap().split(',').next().unwrap().parse().unwrap();
+    assert!(time > 3.9 && csv.ends_with('\n'), "{last} ends at {time} s");
+}
+
 #[test]
 fn a_disk_without_room_for_report_json_is_refused_before_the_run() {
     let bench = Bench::with_fmu("a");

@@ -1,12 +1,13 @@
 //! What is recorded, in either format: the same values, thinned out by rules, on a disk that fills up, by a supervisor that
 //! keeps away from the partitions' cores. What is left by processes that are killed is in `killed.rs`, what a reader of
-//! messages can do to a recording in `unread.rs`.
+//! messages can do to a recording in `unread.rs`; recordings of several files are in `rotated.rs`.
 
 #[path = "../program/mod.rs"]
 mod program;
 
 mod foxglove;
 mod killed;
+mod rotated;
 mod unread;
 
 use program::{Outcome, Rig, real_time};

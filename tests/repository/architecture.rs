@@ -119,6 +119,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "priority",
             "record",
             "recording::envelope",
+            "recording::series",
             "report",
             "rig",
             "runner::FIRST_SOCKET_FD",

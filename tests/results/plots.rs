@@ -3,7 +3,7 @@
 use crate::program::Rig;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
@@ -115,6 +115,19 @@ fn of_a_run_the_units_are_known_and_the_plot_lies_beside_its_recording() {
     let report: serde_json::Value = serde_json::from_slice(&fs::read(out.join("report.json")).unwrap()).unwrap();
     let signals = report["signals"].as_array().unwrap();
     assert!(signals.contains(&serde_json::json!({ "name": "ecu.coolant", "unit": "K" })), "{signals:?}");
+}
+
+#[test]
+fn a_file_of_messages_says_the_units_of_its_signals_itself() {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(manifest.join("examples/engine.toml")).unwrap();
+    let text = text.replace("../fmus", manifest.join("fmus").to_str().unwrap());
+    let rig = Rig::of_text(&text.replace("format = \"csv\"", "format = \"mcap\""));
+    rig.run_with(&["--mode", "virtual", "--stop-time", "0.5"]).exits(0);
+    let bench = Bench::new();
+    fs::copy(rig.out().join("signals.mcap"), bench.path("alone.mcap")).unwrap();
+    let page = bench.plots("alone.mcap *speed ecu.coolant", "alone.html");
+    assert!(page.contains("in rpm") && page.contains(" K</p>"));
 }
 
 /// The browser gets the page. Where there is none, it cannot be started or fails, that is said with the page's place, and nothing fails.

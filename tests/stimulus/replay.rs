@@ -6,7 +6,12 @@ use std::path::{Path, PathBuf};
 
 #[test]
 fn the_control_unit_computes_the_same_from_a_recording_as_in_the_loop() {
-    ["csv", "mcap"].into_iter().for_each(replays);
+    ["csv", "mcap"].into_iter().for_each(|format| replays(format, false));
+}
+
+#[test]
+fn a_recording_in_several_files_feeds_as_one_does() {
+    ["csv", "mcap"].into_iter().for_each(|format| replays(format, true));
 }
 
 /// The folder of a run that has recorded in both formats, with one of them left.
@@ -16,13 +21,27 @@ fn recorded(rig: &Rig, format: &str) -> PathBuf {
     rig.out()
 }
 
-fn replays(format: &str) {
+fn replays(format: &str, rotated: bool) {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     let fmus = manifest.join("fmus");
     let text = std::fs::read_to_string(manifest.join("examples/engine.toml")).unwrap();
     let text = text.replace("../fmus", fmus.to_str().unwrap());
+    let rotated_rig;
     let loop_rig = Rig::of_text(&text.replace("format = \"csv\"", "format = [\"csv\", \"mcap\"]"));
-    let original = run(&loop_rig, &["--mode", "virtual", "--stop-time", "3"]).exits(0);
+    let arguments = ["--mode", "virtual", "--stop-time", "3"];
+    let original = run(&loop_rig, &arguments).exits(0);
+    let feeding = match rotated {
+        false => recorded(&loop_rig, format),
+        true => {
+            let keys = format!("format = \"{format}\"\nrotate = \"400ms\"");
+            let rig = Rig::of_text(&text.replace("format = \"csv\"", &keys));
+            let out = run(&rig, &arguments).exits(0).out;
+            assert!(out.join(format!("signals-000008.{format}")).exists() && !out.join("signals.csv").exists());
+            // The folder of the test goes with the rig.
+            rotated_rig = rig;
+            rotated_rig.out()
+        }
+    };
     let signals = original.signals();
     // Ticks are no signals: the teeth that the control unit has counted say when they were.
     let counted = signals.column("ecu.teeth");
@@ -40,7 +59,7 @@ fn replays(format: &str) {
          [[stimulus]]\nrecording = '{}'\n\
          [[stimulus]]\nfile = 'teeth.csv'\ncolumns = {{ 'ecu.crank_isr' = 'tooth' }}\n",
         fmus.join("engine_ecu").display(),
-        recorded(&loop_rig, format).display()
+        feeding.display()
     ));
     std::fs::write(replay.folder().join("teeth.csv"), teeth).unwrap();
     let replayed = run(&replay, &[]).exits(0);

@@ -1,13 +1,12 @@
 //! `vecud report A --against B`.
 
-use super::side::{Input, Recording, Signals, broken, open};
+use super::side::{Input, Recording, Signals};
 use super::{Arguments, browser, check_place, screen, show, write};
 use crate::recording::ReadError;
 use crate::report;
 use crate::report::compare::{self, Comparison, Course, Curve, Side, SignalsComparison, Tolerances};
 use crate::supervisor::Error;
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -95,8 +94,8 @@ fn signals(
     course: &Course,
     tolerances: &Tolerances,
 ) -> Result<(SignalsComparison, Vec<Curve>), Error> {
-    let in_file = |(side, error): (Side, ReadError)| broken(&files[usize::from(side == Side::B)].path, error);
-    let both = || -> Result<[Recording; 2], Error> { Ok([open(files[0])?, open(files[1])?]) };
+    let in_file = |(side, error): (Side, ReadError)| files[usize::from(side == Side::B)].broken(error);
+    let both = || -> Result<[Recording; 2], Error> { Ok([files[0].open()?, files[1].open()?]) };
     let [mut a, mut b] = both()?;
     let in_b: HashSet<&String> = b.columns().iter().collect();
     let names: Vec<&str> = a.columns().iter().filter(|name| in_b.contains(name)).map(String::as_str).collect();
@@ -105,11 +104,11 @@ fn signals(
             "--tolerance '{pattern}=…' names no signal that both recordings have; these have {}",
             names.iter().take(5).copied().collect::<Vec<_>>().join(", ")
         );
-        return Err(Error::Report(files[0].path.clone(), None, what));
+        return Err(Error::Report(files[0].path().to_owned(), None, what));
     }
     let signals = compare::signals(&mut a, &mut b, course, tolerances).map_err(in_file)?;
     // What is no file (a pipe) cannot be read twice.
-    let again = files.iter().all(|file| fs::metadata(&file.path).is_ok_and(|metadata| metadata.is_file()));
+    let again = files.iter().all(|recording| recording.is_of_files());
     if signals.different.is_empty() || !again {
         return Ok((signals, vec![]));
     }

@@ -1,20 +1,21 @@
 //! A recording, gone through once for what is drawn of it.
 
-use super::side::{Recording, Signals, broken, open};
+use super::side::{Recording, Signals};
 use crate::recording::ReadError;
 use crate::recording::envelope::Overview;
 use crate::report::compare::number;
 use crate::supervisor::Error;
+use std::collections::HashMap;
 
 /// What a report draws of a recording: as far as it can be read, and why not any further.
 pub fn of_report(signals: &Signals) -> (Option<Overview>, Option<Error>) {
-    let mut recording = match open(signals) {
+    let mut recording = match signals.open() {
         Ok(recording) => recording,
         Err(error) => return (None, Some(error)),
     };
     let mut overview = Overview::of_report(recording.columns());
     let failed = take_all(&mut overview, &mut recording).err();
-    (overview.times().map(|_| overview), failed.map(|error| broken(&signals.path, error)))
+    (overview.times().map(|_| overview), failed.map(|error| signals.broken(error)))
 }
 
 /// Buckets for each column of a plot, which is as wide as a page.
@@ -32,6 +33,8 @@ pub struct Stretch {
 /// What is drawn of a stretch.
 pub struct Drawn {
     pub overview: Overview,
+    /// The units of signals that have one, by their names, as far as the recording says them.
+    pub units: HashMap<String, String>,
     /// The last time of which the recording tells, s.
     pub until: f64,
     /// The recording has its last row in the stretch, and ends well.
@@ -46,17 +49,18 @@ pub fn of_stretch(
     stretch: Stretch,
     choose: impl FnOnce(&[String]) -> Result<Overview, Error>,
 ) -> Result<Drawn, Error> {
-    let mut recording = open(signals)?;
+    let mut recording = signals.open()?;
     let mut overview = choose(recording.columns())?;
     let first = recording.next_time();
     let failed = take_stretch(&mut overview, &mut recording, stretch).err();
-    let failed = failed.map(|error| broken(&signals.path, error));
+    let failed = failed.map(|error| signals.broken(error));
     let Some((_, last)) = overview.times() else {
         return Err(failed.unwrap_or_else(|| nothing_there(signals, first, recording.time(), stretch)));
     };
     let goes_on = recording.next_time().is_some();
     Ok(Drawn {
         overview,
+        units: recording.units(),
         until: stretch.to.filter(|_| goes_on).unwrap_or(last),
         ends: !goes_on && !recording.broken_off() && failed.is_none(),
         failed,
@@ -71,7 +75,7 @@ fn nothing_there(signals: &Signals, first: Option<f64>, last: Option<f64>, stret
         (Some(first), _) => format!("it begins at {first} s"),
         (None, _) => "it has no rows".to_owned(),
     };
-    Error::Report(signals.path.clone(), None, format!("there is nothing to plot{from}{to}: {rows}"))
+    Error::Report(signals.path().to_owned(), None, format!("there is nothing to plot{from}{to}: {rows}"))
 }
 
 fn take_stretch(overview: &mut Overview, recording: &mut Recording, stretch: Stretch) -> Result<(), ReadError> {

@@ -138,8 +138,11 @@ fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
 
 /// What the page draws of the recording. One that cannot be read costs its figures, and not the page.
 fn overview(folder: &Folder) -> Option<Overview> {
-    let signals = folder.signals()?;
-    let (overview, failed) = drawn::of_report(&signals);
+    let (overview, failed) = match folder.signals() {
+        Ok(Some(signals)) => drawn::of_report(&signals),
+        Ok(None) => (None, None),
+        Err(error) => (None, Some(error)),
+    };
     if let Some(error) = failed {
         let what = if overview.is_some() { "not drawn to their end" } else { "not drawn" };
         super::say(&format!("note: recorded signals are {what}: {error}"));

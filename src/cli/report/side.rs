@@ -1,16 +1,13 @@
 //! What a path on the command line stands for: the folder of a run, its `report.json`, or a recording of another tool.
 
 use crate::files;
-use crate::recording::ReadError;
+use crate::recording::{ReadError, series};
 use crate::report::ReportFile;
 use crate::report::compare::Table;
 use crate::supervisor::Error;
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
-
-/// The recordings of a run, which have the same rows: one of them is enough.
-const SIGNALS: [&str; 2] = ["signals.csv", "signals.mcap"];
 
 /// The folder of a run.
 pub struct Folder {
@@ -54,9 +51,19 @@ impl Folder {
     }
 
     /// The recording of the run, if there is one.
-    pub fn signals(&self) -> Option<Signals> {
-        let path = SIGNALS.map(|name| self.path.join(name)).into_iter().find(|signals| signals.is_file())?;
-        Some(Signals { path, of_run: true })
+    ///
+    /// # Errors
+    /// A file of it is missing between others.
+    pub fn signals(&self) -> Result<Option<Signals>, Error> {
+        let entries = fs::read_dir(&self.path).map_err(Error::file(&self.path))?;
+        let files = entries.flatten().filter(|entry| entry.path().is_file());
+        let names: Vec<String> = files.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        let found = series::find(names.iter().map(String::as_str)).map_err(|missing| {
+            let what = "is missing, and there are recordings before and after it; put it back, or name a single file";
+            Error::Report(self.path.join(missing), None, what.to_owned())
+        })?;
+        let paths: Vec<PathBuf> = found.iter().map(|name| self.path.join(name)).collect();
+        Ok((!paths.is_empty()).then_some(Signals { paths, of_run: true }))
     }
 
     /// Reads `report.json`.
@@ -103,8 +110,8 @@ pub struct Input {
 
 /// A recording.
 pub struct Signals {
-    /// The file.
-    pub path: PathBuf,
+    /// Its files, one after the other; there is one.
+    paths: Vec<PathBuf>,
     /// The recording lies in the folder of a run, and was not named by the user.
     of_run: bool,
 }
@@ -116,12 +123,12 @@ impl Input {
         let is_other_file = fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir()) && !is_json(path);
         if is_other_file {
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-            let signals = Some(Signals { path: path.to_owned(), of_run: false });
+            let signals = Some(Signals { paths: vec![path.to_owned()], of_run: false });
             return Ok(Input { name, folder, report: None, signals });
         }
         let folder = Folder::of(path)?;
         let report = Some(folder.report()?);
-        Ok(Input { name, report, signals: folder.signals(), folder: folder.path })
+        Ok(Input { name, report, signals: folder.signals()?, folder: folder.path })
     }
 }
 
@@ -132,7 +139,7 @@ impl Input {
             return Input::of(path);
         }
         let folder = Folder::of(path)?;
-        let (report, signals) = (folder.report().ok(), folder.signals());
+        let (report, signals) = (folder.report().ok(), folder.signals()?);
         Ok(Input { name: path.display().to_string(), report, signals, folder: folder.path })
     }
 }
@@ -140,15 +147,32 @@ impl Input {
 /// A recording to read.
 pub type Recording = Table<BufReader<File>>;
 
-/// Opens a recording.
-pub fn open(signals: &Signals) -> Result<Recording, Error> {
-    let file = files::open(&signals.path).map_err(Error::file(&signals.path))?;
-    let input = BufReader::with_capacity(1 << 18, file);
-    let table = if signals.of_run { Table::of_run(input) } else { Table::of_tool(input) };
-    table.map_err(|error| broken(&signals.path, error))
+impl Signals {
+    /// The first file.
+    pub fn path(&self) -> &Path {
+        &self.paths[0]
+    }
+
+    /// Whether it can be read again: it is no pipe.
+    pub fn is_of_files(&self) -> bool {
+        self.paths.iter().all(|path| path.is_file())
+    }
+
+    /// Opens the recording.
+    pub fn open(&self) -> Result<Recording, Error> {
+        let input = reader(self.path()).map_err(Error::file(self.path()))?;
+        let further = self.paths[1..].to_vec().into_iter().map(|path| reader(&path));
+        let table = if self.of_run { Table::of_run(input, further) } else { Table::of_tool(input) };
+        table.map_err(|error| self.broken(error))
+    }
+
+    /// Why it cannot be read.
+    pub fn broken(&self, error: ReadError) -> Error {
+        let path = self.paths[error.file as usize].clone();
+        Error::Report(path, Some(error.line).filter(|line| *line > 0), error.message)
+    }
 }
 
-/// A recording that cannot be read.
-pub fn broken(path: &Path, error: ReadError) -> Error {
-    Error::Report(path.to_owned(), Some(error.line).filter(|line| *line > 0), error.message)
+fn reader(path: &Path) -> io::Result<BufReader<File>> {
+    Ok(BufReader::with_capacity(1 << 18, files::open(path)?))
 }

@@ -4,7 +4,8 @@
 //! without text is a signal without value. How files are read is the concern of [`crate::recording`].
 
 use crate::recording::{Dialect, ReadError, Recording, Row};
-use std::io::BufRead;
+use std::collections::HashMap;
+use std::io::{self, BufRead};
 use std::mem;
 
 /// A file that is being read: the row of the time reached, and the one after it.
@@ -16,12 +17,15 @@ pub struct Table<R> {
 }
 
 impl<R: BufRead> Table<R> {
-    /// Reads the header and the first row of what vecud has recorded.
+    /// Reads the header and the first row of what vecud has recorded, in one file or in several after each other.
     ///
     /// # Errors
     /// The file is something else.
-    pub fn of_run(input: R) -> Result<Table<R>, ReadError> {
-        Table::new(Recording::new(input)?)
+    pub fn of_run(
+        input: R,
+        further: impl Iterator<Item = io::Result<R>> + Send + 'static,
+    ) -> Result<Table<R>, ReadError> {
+        Table::new(Recording::new(input)?.and(further))
     }
 
     /// Reads the header and the first row of a file of any tool.
@@ -42,6 +46,11 @@ impl<R: BufRead> Table<R> {
     /// Names of the signals, without the time; the name of a column that has none is empty.
     pub fn columns(&self) -> &[String] {
         self.recording.names()
+    }
+
+    /// The units of signals that have one, by their names, as far as the recording says them.
+    pub fn units(&self) -> HashMap<String, String> {
+        self.recording.units()
     }
 
     /// Time of the next row; `None`: there is none.

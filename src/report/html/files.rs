@@ -1,6 +1,7 @@
 //! What lies beside the page.
 
 use crate::plan::Mode;
+use crate::recording::series::Files;
 use crate::report::Run;
 
 /// A table of the files of the output directory.
@@ -15,16 +16,29 @@ pub fn files(run: &Run) -> String {
             "percentiles as text, in µs, for HdrHistogram’s plotter",
             run.mode == Mode::RealTime,
         ),
-        ("signals.csv or signals.mcap", "what the rig records", !run.signals.is_empty()),
         ("trace.json", "who ran when, for ui.perfetto.dev", !run.trace.files.is_empty()),
         ("run.log", "what FMU code printed and logged", true),
     ];
-    let rows = all.iter().filter(|(.., there)| *there);
-    let rows: String = rows
-        .map(|(name, what, _)| format!("<tr><th scope=\"row\">{}</th><td>{what}</td></tr>\n", super::file(name)))
-        .collect();
+    let row = |names: String, what: &str| format!("<tr><th scope=\"row\">{names}</th><td>{what}</td></tr>\n");
+    let there = all.iter().filter(|(.., there)| *there);
+    let mut rows: String = there.map(|(name, what, _)| row(super::file(name), what)).collect();
+    rows.extend(run.recordings.iter().map(|files| row(names(files), &recorded(files))));
     format!(
         "<h3>Files</h3>\n<p>Beside this page, as far as the rig asks for them.</p>\n<div class=\"scroll\"><table>\n\
          <thead><tr><th>File</th><th>What it is</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
     )
+}
+
+fn names(files: &Files) -> String {
+    let (first, last) = (super::file(&files.first), super::file(&files.last));
+    if first == last { first } else { format!("{first} to {last}") }
+}
+
+fn recorded(files: &Files) -> String {
+    let removed = match files.removed {
+        0 => String::new(),
+        1 => "; the one before was removed, as the rig says (<code>keep</code>)".to_owned(),
+        n => format!("; the {n} before were removed, as the rig says (<code>keep</code>)"),
+    };
+    format!("what the rig records{removed}")
 }

@@ -1,11 +1,12 @@
 //! A file of a stimulus: opened before the run, and looked after.
 
 use crate::files;
-use crate::plan::Plan;
+use crate::plan::{Plan, StimulusInput};
+use crate::recording::series;
 use crate::rig::{Problem, RigStimulus};
-use crate::stimulus::{Kind, Rows};
+use crate::stimulus::{self, Kind, Rows};
 use std::fs::{self, File};
-use std::io::{BufReader, ErrorKind, Seek};
+use std::io::{self, BufReader, ErrorKind, Seek};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,13 +14,20 @@ use std::sync::Arc;
 /// Bytes that are read at once.
 const BUFFER: usize = 1 << 18;
 
-/// An open file.
+/// What a stimulus is read from, open: a file, or those of a recording that was rotated.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// Where it was found.
-    pub path: PathBuf,
     /// What it is.
     pub kind: Kind,
+    /// In the order of time; there is one.
+    files: Vec<Opened>,
+}
+
+/// An open file.
+#[derive(Clone, Debug)]
+struct Opened {
+    /// Where it was found.
+    path: PathBuf,
     file: Arc<File>,
     /// When it was opened.
     was: Version,
@@ -43,10 +51,42 @@ impl Version {
 impl Source {
     /// Opens what a rig names. The error is for the place where it does.
     pub fn open(stimulus: &RigStimulus) -> Result<Source, String> {
-        let path = &found(stimulus);
+        let files = found(stimulus)?.into_iter().map(|path| Opened::new(path, stimulus)).collect::<Result<_, _>>()?;
+        let kind = if stimulus.recording { Kind::Recording } else { Kind::File };
+        Ok(Source { kind, files })
+    }
+
+    /// Where it was found.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().map(|opened| opened.path.as_path())
+    }
+
+    /// What its header says, and its first rows.
+    pub fn header(&self) -> Result<StimulusInput, Problem> {
+        let first = &self.files[0];
+        stimulus::header(first.reader()?, &first.path, self.kind)
+    }
+
+    /// What has become of it since it was opened, where that is something else.
+    pub fn change(&self) -> Option<String> {
+        self.files.iter().find_map(Opened::change)
+    }
+
+    /// All rows, from the first one on. One reader at a time.
+    pub fn rows(&self, plan: &Plan, stimulus: usize) -> Result<Rows<BufReader<File>>, Problem> {
+        let first = &self.files[0];
+        let rows = Rows::new(first.reader()?, &first.path, self.kind, &plan.stimuli[stimulus])?;
+        let further = self.files[1..].to_vec();
+        let names: Vec<PathBuf> = further.iter().map(|opened| opened.path.clone()).collect();
+        Ok(rows.and(names, further.into_iter().map(|opened| opened.rewound())))
+    }
+}
+
+impl Opened {
+    fn new(path: PathBuf, stimulus: &RigStimulus) -> Result<Opened, String> {
         let shown = path.display();
         // A pipe may never begin, and a device never end.
-        let is = fs::metadata(path).map_err(|error| match (error.kind(), stimulus.recording) {
+        let is = fs::metadata(&path).map_err(|error| match (error.kind(), stimulus.recording) {
             (ErrorKind::NotFound, true) if path.with_file_name("run-1").is_dir() => {
                 format!("there is no {shown}: several runs (--repeat) have a folder each, such as run-1 beside it")
             }
@@ -67,22 +107,23 @@ impl Source {
             return Err(format!("{shown} is no ordinary file: a stimulus is read from one"));
         }
         let problem = |error: std::io::Error| format!("{shown}: {error}");
-        let file = files::open(path).map_err(problem)?;
+        let file = files::open(&path).map_err(problem)?;
         let was = Version::of(&file).map_err(problem)?;
-        let kind = if stimulus.recording { Kind::Recording } else { Kind::File };
-        Ok(Source { path: path.clone(), kind, file: Arc::new(file), was })
+        Ok(Opened { path, file: Arc::new(file), was })
     }
 
-    /// From its first byte on. One reader at a time.
-    pub fn reader(&self) -> Result<BufReader<File>, Problem> {
-        let problem = |error: std::io::Error| Problem::new(&self.path, Default::default(), error.to_string());
-        let mut file = self.file.try_clone().map_err(problem)?;
-        file.rewind().map_err(problem)?;
+    fn rewound(&self) -> io::Result<BufReader<File>> {
+        let mut file = self.file.try_clone()?;
+        file.rewind()?;
         Ok(BufReader::with_capacity(BUFFER, file))
     }
 
-    /// What has become of it since it was opened, where that is another file.
-    pub fn change(&self) -> Option<String> {
+    /// From its first byte on.
+    fn reader(&self) -> Result<BufReader<File>, Problem> {
+        self.rewound().map_err(|error| Problem::new(&self.path, Default::default(), error.to_string()))
+    }
+
+    fn change(&self) -> Option<String> {
         let now = Version::of(&self.file).ok().filter(|now| *now != self.was)?;
         let (path, lengths) = (self.path.display(), (self.was.length, now.length));
         let sizes = match lengths.0 == lengths.1 {
@@ -93,20 +134,24 @@ impl Source {
             "stimulus {path} was changed while it was read ({sizes}): inputs may have got what stands in neither version"
         ))
     }
-
-    /// The rows of the file, from the first one on.
-    pub fn rows(&self, plan: &Plan, stimulus: usize) -> Result<Rows<BufReader<File>>, Problem> {
-        Rows::new(self.reader()?, &self.path, self.kind, &plan.stimuli[stimulus])
-    }
 }
 
-/// Where the file is: a run records in one format, or in both, and a recording may be named itself.
-fn found(stimulus: &RigStimulus) -> PathBuf {
+/// Where the files are: a run records in one format, or in both, in one file or in several, and a recording may be named itself.
+fn found(stimulus: &RigStimulus) -> Result<Vec<PathBuf>, String> {
     let path = &stimulus.file.value;
-    match path.parent() {
-        _ if !stimulus.recording => path.clone(),
-        Some(file) if file.is_file() => file.to_owned(),
-        _ if path.exists() => path.clone(),
-        _ => Some(path.with_extension("mcap")).filter(|other| other.exists()).unwrap_or_else(|| path.clone()),
+    let folder = match path.parent() {
+        Some(file) if stimulus.recording && file.is_file() => return Ok(vec![file.to_owned()]),
+        Some(folder) if stimulus.recording && folder.is_dir() => folder,
+        _ => return Ok(vec![path.clone()]),
+    };
+    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let names: Vec<String> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    match series::find(names.iter().map(String::as_str)) {
+        Ok(found) if found.is_empty() => Ok(vec![path.clone()]),
+        Ok(found) => Ok(found.into_iter().map(|name| folder.join(name)).collect()),
+        Err(missing) => Err(format!(
+            "{} is missing, and there are recordings before and after it: put it back, or name a single file",
+            folder.join(missing).display()
+        )),
     }
 }

@@ -1,0 +1,160 @@
+//! The files of a recording in one format: one, or one after the other (`signals-000001.csv` and so on).
+//!
+//! A file ends before the first time that is not its own any more: because so much simulation time is in it, or because it is
+//! large enough. Each one is closed as the last one would be, and the next one begins with the values of all columns: any of
+//! them can be read alone, and all of them after each other have the rows that one file would have. Where only so many are
+//! kept, the oldest one goes when the next one is there.
+//!
+//! A file that cannot be written any more ends; where a time says when the next one begins, that is tried.
+
+use super::csv::Csv;
+use super::messages::Messages;
+use super::signals::Sheet;
+use crate::plan::{MessageEncoding, Plan};
+use crate::recording::series::{self, Files};
+use crate::time::{Instant, Nanos};
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+/// A format.
+#[derive(Clone, Copy)]
+pub(super) enum Format {
+    Csv,
+    Mcap(MessageEncoding),
+}
+
+impl Format {
+    fn extension(self) -> &'static str {
+        match self {
+            Format::Csv => "csv",
+            Format::Mcap(_) => "mcap",
+        }
+    }
+}
+
+/// The files of one format.
+pub(super) struct Series<'a> {
+    plan: &'a Plan,
+    folder: PathBuf,
+    format: Format,
+    /// That of the file that is written, counted from 1; `None`: there is one file, whatever comes.
+    number: Option<u32>,
+    /// The file that is written; `None`: it has failed.
+    sheet: Option<Box<dyn Sheet>>,
+    /// The first time of the next file, as simulation time.
+    until: Option<Nanos>,
+    /// The next file could not be begun, and somebody was told.
+    is_told: bool,
+    removed: u32,
+}
+
+impl<'a> Series<'a> {
+    /// Begins the first file. What goes wrong is told.
+    pub(super) fn begin(plan: &'a Plan, folder: PathBuf, format: Format, problems: &mut Vec<String>) -> Series<'a> {
+        let number = plan.rotation.is_wanted().then_some(1);
+        let until = plan.rotation.every.map(|every| plan.start.nanos().plus(every));
+        let mut series = Series { plan, folder, format, number, sheet: None, until, is_told: false, removed: 0 };
+        match series.create(number) {
+            Ok(sheet) => series.sheet = Some(sheet),
+            Err(error) => problems.push(format!("{} is not written: {error}", series.name(number))),
+        }
+        series
+    }
+
+    fn name(&self, number: Option<u32>) -> String {
+        series::name(number, self.format.extension())
+    }
+
+    fn create(&self, number: Option<u32>) -> io::Result<Box<dyn Sheet>> {
+        let path = self.folder.join(self.name(number));
+        Ok(match self.format {
+            Format::Csv => Box::new(Csv::create(&path, self.plan)?),
+            Format::Mcap(encoding) => Box::new(Messages::create(&path, self.plan, encoding)?),
+        })
+    }
+
+    /// Does it to the file that is written. If it fails, that file is not written any more.
+    pub(super) fn each(&mut self, what: impl Fn(&mut dyn Sheet) -> io::Result<()>, problems: &mut Vec<String>) {
+        let Some(sheet) = &mut self.sheet else { return };
+        let Err(error) = what(sheet.as_mut()) else { return };
+        let reached = match sheet.reached() {
+            Some(time) => format!("ends at {} s", time.seconds()),
+            None => "ends before its first values".to_owned(),
+        };
+        let goes_on = match self.until {
+            Some(until) => format!("the run goes on, and its recording at {} s if that is possible then", until.seconds()),
+            None => "the run goes on".to_owned(),
+        };
+        problems.push(format!("{} {reached}, {goes_on}: {error}", self.name(self.number)));
+        self.sheet = None;
+    }
+
+    /// Goes on in the next file, if `time`, which comes next, does not belong to this one any more. `values` are those before it.
+    pub(super) fn reach(&mut self, time: Instant, values: &[Option<u64>], problems: &mut Vec<String>) {
+        let Some(number) = self.number else { return };
+        let is_late = self.until.is_some_and(|until| time.nanos() >= until);
+        let is_large = || {
+            let size = self.sheet.as_ref().map(|sheet| sheet.size());
+            size.zip(self.plan.rotation.max_size).is_some_and(|(size, most)| size >= most)
+        };
+        if !is_late && !is_large() {
+            return;
+        }
+        if let Some(every) = self.plan.rotation.every.filter(|_| is_late) {
+            let start = self.plan.start.nanos();
+            let passed = time.nanos().minus(start).0 / every.0;
+            self.until = Some(start.plus(Nanos(every.0.saturating_mul(passed + 1))));
+        }
+        let Some(next) = number.checked_add(1) else { return };
+        // It is read with those before it, even if this program is killed now.
+        let begin = |mut sheet: Box<dyn Sheet>| {
+            sheet.begin(values)?;
+            sheet.flush(true)?;
+            Ok(sheet)
+        };
+        let begun = self.create(Some(next)).and_then(begin);
+        match begun {
+            Ok(sheet) => {
+                self.end(problems);
+                (self.number, self.sheet, self.is_told) = (Some(next), Some(sheet), false);
+                self.remove_old(next, problems);
+            }
+            // The one that is written goes on as long as it can: nothing is lost.
+            Err(error) if !self.is_told => {
+                self.is_told = true;
+                problems.push(format!("{} cannot be begun: {error}", self.name(Some(next))));
+            }
+            Err(_) => {}
+        }
+    }
+
+    fn remove_old(&mut self, newest: u32, problems: &mut Vec<String>) {
+        let old = self.plan.rotation.keep.and_then(|keep| newest.checked_sub(keep)).filter(|old| *old > 0);
+        let Some(old) = old else { return };
+        let name = self.name(Some(old));
+        match fs::remove_file(self.folder.join(&name)) {
+            Ok(()) => self.removed += 1,
+            // Somebody has taken it away, as people do with what is complete.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.removed += 1,
+            Err(error) => problems.push(format!("{name} is older than what is kept and cannot be removed: {error}")),
+        }
+    }
+
+    /// Closes the file that is written.
+    pub(super) fn end(&mut self, problems: &mut Vec<String>) {
+        self.each(|sheet| sheet.flush(true), problems);
+        let Some(sheet) = self.sheet.take() else { return };
+        let name = self.name(self.number);
+        match sheet.close() {
+            Ok(written) => problems.extend(written.gone_from(&self.folder.join(name))),
+            Err(error) => problems.push(format!("{name} is whole but has no index: {error}")),
+        }
+    }
+
+    /// What there is of it.
+    pub(super) fn files(&self) -> Files {
+        let first = self.number.map(|_| self.removed + 1);
+        Files { first: self.name(first), last: self.name(self.number), removed: self.removed }
+    }
+}

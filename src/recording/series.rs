@@ -1,0 +1,87 @@
+//! Names of the files of a recording: `signals.csv` or `signals.mcap`, or one after the other `signals-000001.csv` and so on.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Extensions of the formats. All have the same rows; the first one is the quickest to find.
+const EXTENSIONS: [&str; 2] = ["csv", "mcap"];
+
+/// The files of a recording in one format; in `report.json` as it is here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Files {
+    /// The name of the first one that is kept.
+    pub first: String,
+    /// That of the last one; of a recording that is not rotated it is the first one.
+    pub last: String,
+    /// Files before the first one, which are not kept.
+    pub removed: u32,
+}
+
+/// The name of a file; `number`, counted from 1, is its place among those of a recording that is rotated.
+pub fn name(number: Option<u32>, extension: &str) -> String {
+    number.map_or(format!("signals.{extension}"), |number| format!("signals-{number:06}.{extension}"))
+}
+
+/// Whether a recording has a file of this name.
+pub fn is_one(file: &str) -> bool {
+    EXTENSIONS.into_iter().any(|extension| file == name(None, extension) || number(file, extension).is_some())
+}
+
+/// The place of a file of this name in a recording that is rotated.
+fn number(file: &str, extension: &str) -> Option<u32> {
+    let number = file.strip_prefix("signals-")?.strip_suffix(extension)?.strip_suffix('.')?.parse().ok()?;
+    (number > 0 && file == name(Some(number), extension)).then_some(number)
+}
+
+/// Of the names of a folder those of its recording, in the order of time: where there are several formats, of one of them. Empty:
+/// there is none.
+///
+/// # Errors
+/// The name of a file that is missing between two others.
+pub fn find<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Vec<String>, String> {
+    let names: Vec<&str> = names.into_iter().collect();
+    let whole = EXTENSIONS.into_iter().map(|extension| name(None, extension));
+    if let Some(whole) = whole.into_iter().find(|whole| names.contains(&whole.as_str())) {
+        return Ok(vec![whole]);
+    }
+    for extension in EXTENSIONS {
+        let numbers: BTreeMap<u32, &str> =
+            names.iter().filter_map(|file| Some((number(file, extension)?, *file))).collect();
+        let Some((first, _)) = numbers.first_key_value() else { continue };
+        if let Some((missing, _)) = (*first..).zip(numbers.keys()).find(|(expected, number)| expected != *number) {
+            return Err(name(Some(missing), extension));
+        }
+        return Ok(numbers.into_values().map(str::to_owned).collect());
+    }
+    Ok(Vec::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_recordings_and_no_others() {
+        for ours in ["signals.csv", "signals.mcap", "signals-000001.csv", "signals-000012.mcap", "signals-1000000.csv"] {
+            assert!(is_one(ours), "{ours}");
+        }
+        for other in ["signals-0.csv", "signals-000000.csv", "signals-1.csv", "signals-0000001.csv", "signals-+00001.csv"] {
+            assert!(!is_one(other), "{other}");
+        }
+        for other in ["old.signals.csv", "signals-000001csv", "signals-000001.txt", "signals-9999999999.csv", "signals"] {
+            assert!(!is_one(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn of_a_folder_one_format_is_taken_in_the_order_of_time() {
+        let found = |names: &[&str]| find(names.iter().copied());
+        assert_eq!(found(&["run.log"]), Ok(vec![]));
+        assert_eq!(found(&["signals.mcap", "signals.csv", "signals-000001.csv"]), Ok(vec!["signals.csv".to_owned()]));
+        let several = ["signals-1000000.csv", "signals-999999.csv", "x", "signals-999999.mcap"];
+        assert_eq!(found(&several).unwrap(), ["signals-999999.csv", "signals-1000000.csv"]);
+        assert_eq!(found(&["signals-000003.mcap"]).unwrap(), ["signals-000003.mcap"]);
+        let hole = ["signals-000003.mcap", "signals-000006.mcap", "signals-000004.mcap"];
+        assert_eq!(found(&hole), Err("signals-000005.mcap".to_owned()));
+    }
+}
