@@ -12,8 +12,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 pub use crate::rig::{
-    Formats, GetIntervals, HostClock, Interpolation, Limits, MessageEncoding, Mode, OnError, OnWarning, Overrun, Rotation, Rule,
-    Timing, TraceMode, TriggerTime,
+    Formats, GetIntervals, HostClock, Interpolation, Limits, MessageEncoding, Mode, OnError, OnWarning, Overrun,
+    Rotation, Rule, Timing, TraceMode, TriggerTime,
 };
 
 /// Index into [`Plan::fmus`].

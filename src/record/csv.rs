@@ -1,4 +1,5 @@
-//! `signals.csv`: a header, then a row for each time, all columns in each.
+//! `signals.csv`: a header, then a row for each time, all columns in each. Text is made of what has changed since the row before;
+//! the rest of that is copied.
 //!
 //! Whole rows are handed to the kernel at once, so that what a killed process leaves ends with a row; should the kernel cut
 //! the last write short, a reader tells by the missing line feed. What finds no space is cut off behind its last row.
@@ -29,6 +30,16 @@ pub(super) struct Csv {
     /// Where they end, and their times.
     ends: Vec<(usize, Instant)>,
     reached: Option<Instant>,
+    last: Row,
+}
+
+/// The cells of a row, but for the time.
+struct Row {
+    values: Vec<Option<u64>>,
+    /// A comma and a value for each.
+    text: String,
+    /// Bytes of that which are each cell's.
+    lengths: Vec<usize>,
 }
 
 impl Csv {
@@ -42,7 +53,12 @@ impl Csv {
         rows.push('\n');
         let types = plan.signals.iter().map(|signal| signal.variable_type).collect();
         let file = files::create(path)?;
-        let mut csv = Csv { file, types, end: 0, rows, ends: Vec::new(), reached: None };
+        let nothing = Row {
+            values: vec![None; plan.signals.len()],
+            text: ",".repeat(plan.signals.len()),
+            lengths: vec![1; plan.signals.len()],
+        };
+        let mut csv = Csv { file, types, end: 0, rows, ends: Vec::new(), reached: None, last: nothing };
         csv.write()?;
         Ok(csv)
     }
@@ -74,12 +90,28 @@ impl Sheet for Csv {
     fn row(&mut self, time: Instant, values: &[Option<u64>]) -> io::Result<()> {
         const WRITES: &str = "strings take everything";
         word::write(&mut self.rows, time.seconds().to_bits(), VariableType::Float64).expect(WRITES);
-        for (variable_type, value) in self.types.iter().zip(values) {
+        let begin = self.rows.len();
+        let Row { values: before, text, lengths } = &mut self.last;
+        // Bytes of the row before that were passed, and those that are in this one or have no place in it.
+        let (mut passed, mut done) = (0, 0);
+        for (((new, old), length), variable_type) in values.iter().zip(before).zip(lengths).zip(&self.types) {
+            let cell = passed;
+            passed += *length;
+            if new == old {
+                continue;
+            }
+            self.rows.push_str(&text[done..cell]);
+            done = passed;
+            let begin = self.rows.len();
             self.rows.push(',');
-            if let Some(value) = value {
+            if let Some(value) = new {
                 word::write(&mut self.rows, *value, *variable_type).expect(WRITES);
             }
+            (*old, *length) = (*new, self.rows.len() - begin);
         }
+        self.rows.push_str(&text[done..]);
+        text.clear();
+        text.push_str(&self.rows[begin..]);
         self.rows.push('\n');
         self.ends.push((self.rows.len(), time));
         if self.rows.len() >= ENOUGH { self.write() } else { Ok(()) }

@@ -83,7 +83,9 @@ impl<'a> Series<'a> {
             None => "ends before its first values".to_owned(),
         };
         let goes_on = match self.until {
-            Some(until) => format!("the run goes on, and its recording at {} s if that is possible then", until.seconds()),
+            Some(until) => {
+                format!("the run goes on, and its recording at {} s if that is possible then", until.seconds())
+            }
             None => "the run goes on".to_owned(),
         };
         problems.push(format!("{} {reached}, {goes_on}: {error}", self.name(self.number)));

@@ -288,15 +288,21 @@ impl<'a> SignalWriter<'a> {
         if !told {
             self.settle(time, &kept);
         }
-        kept.clear();
-        (self.kept, self.parts) = (kept, parts);
         if comes {
             let now = std::mem::take(&mut self.now);
             self.each(|file| file.row(time, &now));
-            let types = &self.types;
-            self.overview.row(time.seconds(), |place| word::number(now[place]?, types[place]));
+            let value = |place: usize| word::number(now[place]?, self.types[place]);
+            match self.overview.times() {
+                None => self.overview.row(time.seconds(), value),
+                Some(_) => {
+                    let changed = requested.iter().chain(&kept).map(|(signal, _)| signal.0);
+                    self.overview.changes(time.seconds(), changed, value);
+                }
+            }
             self.now = now;
         }
+        kept.clear();
+        (self.kept, self.parts) = (kept, parts);
         self.written = Some(time);
     }
 

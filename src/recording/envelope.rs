@@ -6,7 +6,7 @@
 //! long; its length is a power of two in seconds. What is kept therefore depends on the rows alone: as if the length that a bucket
 //! has in the end had been known at first.
 //!
-//! Pure, and of bounded size: a row costs a comparison for each column, and no memory.
+//! Pure, and of bounded size: a row costs a comparison for each column that it may change, and no memory.
 
 use super::names::split;
 use std::collections::HashMap;
@@ -137,6 +137,8 @@ pub struct Overview {
     names: Vec<String>,
     /// The places of these columns among all of the recording.
     places: Vec<usize>,
+    /// By place among all of the recording, the column here; `None`: it is not drawn.
+    drawn: Vec<Option<usize>>,
     columns: Vec<Envelope>,
     /// Buckets that a column has at most.
     most: usize,
@@ -153,11 +155,14 @@ pub struct Overview {
 impl Overview {
     /// No row yet of the columns at these places of a recording that has columns of these `names`; `most`: buckets for each.
     pub fn new(names: &[String], places: Vec<usize>, most: usize) -> Overview {
+        let mut drawn = vec![None; names.len()];
+        places.iter().enumerate().for_each(|(column, place)| drawn[*place] = Some(column));
         let empty = Envelope { buckets: Vec::new(), open: Bucket::holding(f64::NAN), has_odd: false };
         Overview {
             names: places.iter().map(|place| names[*place].clone()).collect(),
             columns: vec![empty; places.len()],
             places,
+            drawn,
             most: most.max(2),
             width: FIRST,
             ended: 0,
@@ -181,6 +186,25 @@ impl Overview {
     /// Takes a row, which is not before the one before it; `value` tells what the column at a place of the recording shows, if it
     /// shows a number.
     pub fn row(&mut self, time: f64, value: impl Fn(usize) -> Option<f64>) {
+        self.reach(time);
+        for (column, source) in self.columns.iter_mut().zip(&self.places) {
+            column.take(value(*source));
+        }
+    }
+
+    /// Takes a row as [`Overview::row`], in which no other columns show something else than in the row before than those at
+    /// these places. The first row has to be taken as a whole.
+    pub fn changes(&mut self, time: f64, places: impl Iterator<Item = usize>, value: impl Fn(usize) -> Option<f64>) {
+        self.reach(time);
+        for place in places {
+            if let Some(column) = self.drawn[place] {
+                self.columns[column].take(value(place));
+            }
+        }
+    }
+
+    /// Goes on to the time of the next row.
+    fn reach(&mut self, time: f64) {
         if self.instants.len() <= INSTANTS {
             self.instants.push(time);
         }
@@ -195,9 +219,6 @@ impl Overview {
         if ended > self.ended {
             self.ended = ended;
             self.columns.iter_mut().for_each(|column| column.end(ended));
-        }
-        for (column, source) in self.columns.iter_mut().zip(&self.places) {
-            column.take(value(*source));
         }
     }
 
@@ -347,6 +368,30 @@ mod tests {
             let values = || rows.iter().filter_map(|(_, value)| *value);
             let range = values().reduce(f64::min).zip(values().reduce(f64::max));
             prop_assert_eq!(grown.columns[0].range(), range);
+        }
+
+        /// A value holds: it is enough to say which columns show something else.
+        #[test]
+        fn rows_of_changes_are_rows(
+            rows in prop::collection::vec((0u32..3_000_000, prop::collection::vec(prop::option::of(-3i8..3), 3)), 1..100),
+            most in 2usize..20,
+        ) {
+            // A column that is not drawn changes, too.
+            let names = ["a.x", "a.y", "a.z"].map(str::to_owned);
+            let of = || Overview::new(&names, vec![2, 0], most);
+            let (mut whole, mut changed, mut time) = (of(), of(), 0.0);
+            let mut before: Option<&Vec<Option<i8>>> = None;
+            for (step, values) in &rows {
+                time += f64::from(*step) * 1e-6;
+                let value = |place: usize| values[place].map(|value| if value == 2 { f64::NAN } else { f64::from(value) });
+                whole.row(time, value);
+                match before {
+                    None => changed.row(time, value),
+                    Some(before) => changed.changes(time, (0..3).filter(|place| before[*place] != values[*place]), value),
+                }
+                before = Some(values);
+            }
+            prop_assert_eq!(shown(&whole), shown(&changed));
         }
     }
 }

@@ -122,7 +122,9 @@ impl<R: BufRead> Recording<R> {
         let input = input.map_err(|error| in_file(ReadError::of_file(error.to_string())))?;
         let (format, header) = Format::begin(input, self.dialect).map_err(in_file)?;
         if !header.values().eq(self.header.values()) {
-            return Err(in_file(ReadError::of_file("has other columns than the file before it: they are of two recordings")));
+            return Err(in_file(ReadError::of_file(
+                "has other columns than the file before it: they are of two recordings",
+            )));
         }
         self.format = format;
         Ok(true)

@@ -62,13 +62,17 @@ mod tests {
 
     #[test]
     fn names_are_those_of_recordings_and_no_others() {
-        for ours in ["signals.csv", "signals.mcap", "signals-000001.csv", "signals-000012.mcap", "signals-1000000.csv"] {
+        for ours in ["signals.csv", "signals.mcap", "signals-000001.csv", "signals-000012.mcap", "signals-1000000.csv"]
+        {
             assert!(is_one(ours), "{ours}");
         }
-        for other in ["signals-0.csv", "signals-000000.csv", "signals-1.csv", "signals-0000001.csv", "signals-+00001.csv"] {
+        for other in
+            ["signals-0.csv", "signals-000000.csv", "signals-1.csv", "signals-0000001.csv", "signals-+00001.csv"]
+        {
             assert!(!is_one(other), "{other}");
         }
-        for other in ["old.signals.csv", "signals-000001csv", "signals-000001.txt", "signals-9999999999.csv", "signals"] {
+        for other in ["old.signals.csv", "signals-000001csv", "signals-000001.txt", "signals-9999999999.csv", "signals"]
+        {
             assert!(!is_one(other), "{other}");
         }
     }

@@ -138,7 +138,8 @@ fn read_rotation(section: &Section) -> Rotation {
     };
     let says_when = section.get("rotate").is_some() || section.get("max_size").is_some();
     if let Some(keep) = keep.filter(|_| !says_when) {
-        let message = "keep says how many files of a recording stay, but neither rotate nor max_size says when one ends";
+        let message =
+            "keep says how many files of a recording stay, but neither rotate nor max_size says when one ends";
         section.document.problem(keep.place, message);
     }
     rotation

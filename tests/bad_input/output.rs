@@ -508,7 +508,8 @@ fn a_rotated_recording_goes_on_when_a_full_disk_has_room_again() {
     let record = "[record]\nsignals = [\"*.out_*\"]\nrotate = \"500ms\"\n";
     bench.write("r.toml", format!("[rig]\nstop_time = 4\n[fmu.a]\npath = \"a\"\n{record}"));
     let full = "dd if=/dev/zero of=disk/full bs=1k 2>/dev/null";
-    let during = format!("until test -s disk/o/signals-000002.csv; do sleep 0.01; done; {full}; sleep 1.2; rm disk/full");
+    let during =
+        format!("until test -s disk/o/signals-000002.csv; do sleep 0.01; done; {full}; sleep 1.2; rm disk/full");
     let script = format!("\"$V\" run r.toml --out disk/o & {during}; wait $!; code=$?; cp -r disk/o kept; exit $code");
     let Some(outcome) = on_disk(&bench, test, "size=8m", &script) else { return };
     assert_eq!(outcome.code, Some(1), "{outcome:?}");

@@ -61,9 +61,11 @@ fn all_files_together_have_the_rows_of_one() {
     for file in files(&rotated.out, "mcap") {
         assert!(mcap::Summary::read(&fs::read(&file).unwrap()).unwrap().is_some(), "{}", file.display());
     }
-    let there = ["csv", "mcap"].map(|extension| serde_json::json!({
-        "first": format!("signals-000001.{extension}"), "last": format!("signals-000006.{extension}"), "removed": 0,
-    }));
+    let there = ["csv", "mcap"].map(|extension| {
+        serde_json::json!({
+            "first": format!("signals-000001.{extension}"), "last": format!("signals-000006.{extension}"), "removed": 0,
+        })
+    });
     assert_eq!(rotated.report()["recordings"].as_array().unwrap(), &there);
     // What reads recordings takes the folder.
     let one = whole.out.join("signals.csv");
@@ -171,7 +173,10 @@ fn a_file_that_is_missing_between_others_is_named() {
     fs::remove_file(run.out.join("signals-000003.csv")).unwrap();
     let plotted = vecud(&run.out, &["plot", "."]);
     let words = String::from_utf8_lossy(&plotted.stderr).into_owned();
-    assert!(plotted.status.code() == Some(2) && words.contains("signals-000003.csv") && words.contains("is missing"), "{words}");
+    assert!(
+        plotted.status.code() == Some(2) && words.contains("signals-000003.csv") && words.contains("is missing"),
+        "{words}"
+    );
     // The report comes nevertheless, and says so.
     let report = vecud(&run.out, &["report", "."]);
     let words = String::from_utf8_lossy(&report.stderr).into_owned();

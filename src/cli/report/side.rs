@@ -161,7 +161,8 @@ impl Signals {
     /// Opens the recording.
     pub fn open(&self) -> Result<Recording, Error> {
         let input = reader(self.path()).map_err(Error::file(self.path()))?;
-        let further = self.paths[1..].to_vec().into_iter().map(|path| reader(&path));
+        let further: Vec<PathBuf> = self.paths[1..].to_vec();
+        let further = further.into_iter().map(|path| reader(&path));
         let table = if self.of_run { Table::of_run(input, further) } else { Table::of_tool(input) };
         table.map_err(|error| self.broken(error))
     }
