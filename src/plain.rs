@@ -33,6 +33,15 @@ pub fn plain_lines(text: &str) -> impl Iterator<Item = String> {
     text.lines().map(|line| plain(line.trim()))
 }
 
+/// A word of a command line as one types it in a POSIX shell, quoted where it must be.
+pub fn shell_word(word: &str) -> String {
+    let harmless = |c: char| c.is_ascii_alphanumeric() || "/._-+,:=@%".contains(c);
+    match !word.is_empty() && word.chars().all(harmless) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
 /// A whole message, which may have several lines and tabs: everything else in it is as [`Plain`] writes it.
 pub fn message(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -58,5 +67,12 @@ mod tests {
         assert_eq!(plain("a\x1b[2Jb\u{202e}c\u{9b}\r\n\tä"), "a\\u{1b}[2Jb\\u{202e}c\\u{9b}\\r\\n\\tä");
         assert_eq!(plain_lines("a\n    b\x1bc\r\n").collect::<Vec<_>>(), ["a", "b\\u{1b}c"]);
         assert_eq!(message("a\n\tä\u{1b}[31m\r\u{9b}x\n"), "a\n\tä\\u{1b}[31m\\r\\u{9b}x\n");
+    }
+
+    #[test]
+    fn words_of_a_shell_are_quoted_where_they_must() {
+        assert_eq!(shell_word("/proc/irq/3/smp_affinity_list"), "/proc/irq/3/smp_affinity_list");
+        assert_eq!(shell_word("it's; rm"), r"'it'\''s; rm'");
+        assert_eq!(shell_word(""), "''");
     }
 }

@@ -94,6 +94,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         out: arguments.out,
         set: arguments.set,
         watch: arguments.watch,
+        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         strict: arguments.strict,
         figures: (!arguments.quiet && terminal::is_terminal()).then_some(terminal::PERIOD),
         save_state: arguments.save_state,

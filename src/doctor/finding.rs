@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::plain::plain;
+use crate::plain::{plain, shell_word};
 
 /// How bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -168,18 +168,9 @@ impl Action {
     /// As one types it.
     pub fn command(&self) -> String {
         match self {
-            Action::Write { value, path } => format!("echo {} > {}", quoted(value), quoted(path)),
+            Action::Write { value, path } => format!("echo {} > {}", shell_word(value), shell_word(path)),
             Action::Run(command) => command.clone(),
         }
-    }
-}
-
-/// A word of a shell.
-pub(super) fn quoted(word: &str) -> String {
-    let harmless = |c: char| c.is_ascii_alphanumeric() || "/._-+,:=@%".contains(c);
-    match !word.is_empty() && word.chars().all(harmless) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
 
@@ -206,10 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_a_shell_are_quoted_where_they_must() {
-        assert_eq!(quoted("/proc/irq/3/smp_affinity_list"), "/proc/irq/3/smp_affinity_list");
-        assert_eq!(quoted("it's; rm"), r"'it'\''s; rm'");
-        assert_eq!(quoted(""), "''");
+    fn commands_quote_what_must_be_quoted() {
         assert_eq!(Action::write(-1, "/proc/x y").command(), "echo -1 > '/proc/x y'");
     }
 

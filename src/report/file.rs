@@ -40,7 +40,7 @@ impl Serialize for Run {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let severities: Vec<_> = self.problems.iter().map(|problem| problem.severity.word()).collect();
         let topics: Vec<_> = self.problems.iter().map(|problem| problem.kind.topic().word()).collect();
-        let mut file = serializer.serialize_struct("Run", 29)?;
+        let mut file = serializer.serialize_struct("Run", 30)?;
         file.serialize_field("format_version", &FORMAT_VERSION)?;
         file.serialize_field("rig", &self.rig)?;
         file.serialize_field("mode", self.mode.word())?;
@@ -51,6 +51,7 @@ impl Serialize for Run {
         file.serialize_field("hints", &hints(self))?;
         file.serialize_field("notes", &self.notes)?;
         file.serialize_field("version", &self.version)?;
+        file.serialize_field("command", &lines::<_, S::Error>(&self.command)?)?;
         file.serialize_field("started", &self.started)?;
         file.serialize_field("start_monotonic_ns", &self.start_monotonic_ns)?;
         file.serialize_field("start_time", &self.start_time)?;

@@ -26,6 +26,9 @@ pub struct Run {
     /// Who drove time.
     #[serde(with = "word")]
     pub mode: Mode,
+    /// The command line that started it, its program first; empty: it is not known, or another program's session.
+    #[serde(default)]
+    pub command: Vec<String>,
     /// When it started: RFC 3339, UTC.
     pub started: String,
     /// The common start instant, CLOCK_MONOTONIC, ns: to lay a kernel trace beside the run. 0: it never started.
@@ -180,6 +183,12 @@ pub struct Host {
     pub cpus_online: usize,
     /// Cores isolated from the scheduler.
     pub isolated_cpus: Vec<usize>,
+    /// How many threads of the whole machine wanted a core before the run began: means of 1, 5 and 15 minutes; `None`: not known.
+    #[serde(default)]
+    pub load_at_start: Option<[f64; 3]>,
+    /// The same when the run had ended, its own threads included.
+    #[serde(default)]
+    pub load_at_end: Option<[f64; 3]>,
     /// Further facts, in display order.
     pub facts: Vec<Fact>,
 }

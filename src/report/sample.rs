@@ -27,6 +27,7 @@ pub fn sample(seed: u64) -> Run {
         rig: "engine".into(),
         version: "0.1.0".into(),
         mode: Mode::RealTime,
+        command: ["vecud", "run", "engine.toml"].map(str::to_owned).into(),
         started: "2026-03-01T09:30:00Z".into(),
         start_monotonic_ns: 90_000_000,
         start_time: 0.0,
@@ -81,6 +82,8 @@ fn host() -> Host {
         cpu_model: "Example CPU at 3.20 GHz".into(),
         cpus_online: 4,
         isolated_cpus: vec![2, 3],
+        load_at_start: Some([0.08, 0.11, 0.2]),
+        load_at_end: Some([0.35, 0.17, 0.21]),
         facts: [("Clock source", "tsc"), ("Frequency governor", "performance")]
             .map(|(name, value)| Fact { name: name.into(), value: value.into() })
             .into(),

@@ -35,6 +35,8 @@ pub struct Facts {
     pub killed: Option<Killed>,
     /// When the run began.
     pub started: SystemTime,
+    /// The load of the machine before that.
+    pub load_at_start: Option<[f64; 3]>,
     /// When the runner was seen to have ended, CLOCK_MONOTONIC in ns.
     pub gone: i64,
     /// How far it was then.
@@ -143,6 +145,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
         rig: plan.rig.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         mode: plan.mode,
+        command: prepared.options.command.clone(),
         started: rfc3339(facts.started),
         start_monotonic_ns: began,
         start_time: prepared.begin().seconds(),
@@ -179,6 +182,8 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
             cpu_model: facts.machine.cpu_model.clone(),
             cpus_online: facts.machine.cpus_online,
             isolated_cpus: facts.machine.isolated_cpus.clone(),
+            load_at_start: facts.load_at_start,
+            load_at_end: facts.machine.load,
             facts: facts.machine.facts.clone(),
         },
         fmus,

@@ -46,6 +46,7 @@ pub(super) struct Sight {
     pub memory: Memory,
     pub killed: Option<Killed>,
     pub started: SystemTime,
+    pub load_at_start: Option<[f64; 3]>,
     /// When the runner was started, CLOCK_MONOTONIC in ns.
     pub began: i64,
     pub phase: Phase,
@@ -178,6 +179,7 @@ impl Sight {
             status: ExitStatus::from_raw(0),
             killed: self.killed,
             started: self.started,
+            load_at_start: self.load_at_start,
             gone: now,
             phase: self.phase,
             strict: prepared.options.strict,

@@ -17,6 +17,8 @@ pub struct Machine {
     pub cpus_online: usize,
     /// Isolated cores.
     pub isolated_cpus: Vec<usize>,
+    /// The load of now ([`load`]).
+    pub load: Option<[f64; 3]>,
     /// Further facts.
     pub facts: Vec<Fact>,
 }
@@ -53,6 +55,42 @@ pub fn look(cpus_in_use: &[usize]) -> Machine {
         cpu_model: processor.model.unwrap_or_else(|| "unknown".to_owned()),
         cpus_online: cores.online.len(),
         isolated_cpus: cores.isolated().into_iter().collect(),
+        load: load(&tree),
         facts,
+    }
+}
+
+/// How many threads want a core, as means of 1, 5 and 15 minutes; `None`: the kernel does not say.
+pub fn load(tree: &Tree) -> Option<[f64; 3]> {
+    let text = tree.text("/proc/loadavg")?;
+    let mut figures = text.split_whitespace().map_while(|word| word.parse().ok()).filter(|load: &f64| load.is_finite());
+    Some([figures.next()?, figures.next()?, figures.next()?])
+}
+
+/// The load of this machine.
+pub fn load_now() -> Option<[f64; 3]> {
+    load(&Tree::of_this_machine())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `/proc/loadavg` says is three figures or nothing.
+    #[test]
+    fn the_load_has_three_figures() {
+        let folder = tempfile::tempdir().unwrap();
+        let tree = Tree::at(folder.path());
+        assert_eq!(load(&tree), None);
+        std::fs::create_dir(folder.path().join("proc")).unwrap();
+        for (text, expected) in [
+            ("0.20 0.18 1.12 1/80 11206\n", Some([0.2, 0.18, 1.12])),
+            ("0.20 0.18 1/80 11206", None),
+            ("nan 0.18 1.12 1/80", None),
+            ("", None),
+        ] {
+            std::fs::write(folder.path().join("proc/loadavg"), text).unwrap();
+            assert_eq!(load(&tree), expected, "{text:?}");
+        }
     }
 }

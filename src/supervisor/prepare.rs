@@ -35,6 +35,8 @@ pub struct Options {
     pub out: Option<PathBuf>,
     /// Values are set while the run goes on ([`super::Session::control`]).
     pub control: bool,
+    /// The command line that the report names, its program first.
+    pub command: Vec<String>,
     /// What FMUs do against the standard fails the run.
     pub strict: bool,
     /// How often figures of the clocks are reported while they run; `None`: never.

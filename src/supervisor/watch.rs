@@ -179,6 +179,8 @@ struct OneRun<'a> {
     number: u32,
     output: Output,
     started: SystemTime,
+    /// The load of the machine before that.
+    load_at_start: Option<[f64; 3]>,
     /// How far it is: only forwards, whatever the memory says.
     phase: Phase,
     /// The files of recording and trace are there.
@@ -229,6 +231,7 @@ impl<'a> Supervision<'a> {
             number,
             output,
             started: SystemTime::now(),
+            load_at_start: machine::load_now(),
             phase: if number == 1 { Phase::Loading } else { Phase::Initialising },
             recording: false,
             recorder: Recorder::new(plan, &prepared.descriptions, self.board, self.control.clone()),
@@ -355,6 +358,7 @@ impl<'a> Supervision<'a> {
             status,
             killed: self.process.killed,
             started: run.started,
+            load_at_start: run.load_at_start,
             gone,
             phase: run.phase,
             strict: options.strict,
@@ -517,6 +521,7 @@ impl<'a> Supervision<'a> {
             memory: self.memory,
             killed: self.process.killed,
             started: run.started,
+            load_at_start: run.load_at_start,
             began: self.process.began,
             phase: run.phase,
             late_samples: run.recorder.late(),

@@ -135,3 +135,20 @@ fn a_report_anew_has_the_same_files() {
         }
     });
 }
+
+/// The report says how the run was started, as somebody can type it, and what the machine had to do beside it.
+#[test]
+fn reports_have_the_command_line_and_the_load() {
+    let rig = Rig::new("stop_time = 0.01").tracer("a", "");
+    let run = rig.run_with(&["--mode", "virtual", "--set", "a.fast_burn_us = 0"]).exits(0);
+    let report = run.report();
+    let words: Vec<&str> = report["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    assert_eq!(words[1], "run");
+    assert_eq!(words[words.len() - 4..], ["--mode", "virtual", "--set", "a.fast_burn_us = 0"]);
+    assert!(run.file("report.html").contains(" --mode virtual --set &#39;a.fast_burn_us = 0&#39;</code>"));
+    for load in ["load_at_start", "load_at_end"] {
+        let figures: Vec<f64> = report["host"][load].as_array().unwrap().iter().map(|f| f.as_f64().unwrap()).collect();
+        assert!(figures.len() == 3 && figures.iter().all(|figure| *figure >= 0.0), "{figures:?}");
+    }
+    assert!(run.file("report.html").contains("<dt>Load before the run</dt>"));
+}

@@ -2,9 +2,8 @@
 //!
 //! What comes from the machine's files stands in comments or in quotes, never in between.
 
-use crate::doctor::finding::quoted;
 use crate::doctor::{Action, Case, Finding, Fix, Level, Needs};
-use crate::plain::plain;
+use crate::plain::{plain, shell_word};
 use crate::report::format::plural;
 use std::fmt::Write;
 
@@ -86,7 +85,7 @@ fn actions(out: &mut String, fix: &Fix) {
 
 /// In quotes wherever a shell could see more than a word in it.
 fn word(text: &str) -> String {
-    quoted(&plain(text))
+    shell_word(&plain(text))
 }
 
 /// Lines of a comment.

@@ -2,6 +2,7 @@
 
 use super::machine::{bands, locked};
 use super::{escape, escape_with_code, problems};
+use crate::plain::{plain, shell_word};
 use crate::plan::Mode;
 use crate::report::format::{plural, seconds};
 use crate::report::{End, Ended, Run, Scheduling, passed};
@@ -32,7 +33,12 @@ pub fn head(run: &Run) -> String {
     if !run.started.is_empty() {
         out += &format!(" · started <time>{}</time>", escape(&run.started));
     }
-    out += "</p>\n</header>\n";
+    out += "</p>\n";
+    if !run.command.is_empty() {
+        let words: Vec<String> = run.command.iter().map(|word| shell_word(word)).collect();
+        out += &format!("<p class=\"lead command\"><code>{}</code></p>\n", escape(&plain(&words.join(" "))));
+    }
+    out += "</header>\n";
     out += &verdict(run);
     // Hints on causes belong here: below the problems, above the machine's state.
     out += &readiness(run);

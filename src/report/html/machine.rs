@@ -30,6 +30,11 @@ pub(super) fn locked(host: &Host) -> String {
     format!("{:.1} of {:.1} MiB", mib(host.memory_locked_bytes), mib(host.memory_wanted_bytes))
 }
 
+/// `0.08, 0.11, 0.20: threads that wanted a core, means of 1, 5 and 15 min`
+fn load_words([one, five, fifteen]: [f64; 3]) -> String {
+    format!("{one:.2}, {five:.2}, {fifteen:.2}: threads that wanted a core, means of 1, 5 and 15 min")
+}
+
 fn capital(name: &str) -> String {
     let mut letters = name.chars();
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
@@ -77,6 +82,8 @@ pub fn machine(run: &Run) -> String {
     if !real_time {
         rows.retain(|(name, ..)| !matches!(*name, "FIFO priorities" | "Kept by"));
     }
+    let loads = [("Load before the run", host.load_at_start), ("Load at its end", host.load_at_end)];
+    rows.extend(loads.into_iter().filter_map(|(name, load)| Some((name, load_words(load?), None))));
     rows.extend(host.facts.iter().map(|Fact { name, value }| (name.as_str(), value.clone(), speaks(name, value))));
     let items: String = rows
         .iter()

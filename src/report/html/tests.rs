@@ -189,6 +189,7 @@ fn names_and_messages_are_text() {
     run.notes = vec![evil.into()];
     run.version = evil.into();
     run.started = evil.into();
+    run.command = vec![evil.into()];
     run.host.kernel = evil.into();
     run.host.cpu_model = evil.into();
     run.host.facts = vec![Fact { name: evil.into(), value: evil.into() }];
