@@ -1,9 +1,15 @@
 //! Strings and binaries as 64-bit words: how long they are, then eight bytes a word.
 //!
-//! The room of an element is fixed by its capacity; words beyond its length mean nothing and are not copied. Pure,
-//! allocates nothing.
+//! The room of an element is fixed by its capacity; words beyond its length mean nothing and are not copied. Pure; where a
+//! room is filled and read, nothing is allocated.
 
 #![forbid(unsafe_code)]
+
+use super::word;
+use crate::fmu::description::Values;
+
+/// The length of what is not there: a value that was longer than its room.
+pub const NOTHING: u64 = u64::MAX;
 
 /// Words that an element takes which has at most so many bytes.
 pub fn words(capacity: usize) -> usize {
@@ -41,6 +47,30 @@ pub fn unpack(get: impl Fn(usize) -> u64, room: &mut [u8]) -> usize {
     length
 }
 
+/// The words of a value, as many as it needs.
+pub fn packed(bytes: &[u8]) -> Vec<u64> {
+    let mut all = vec![0; words(bytes.len())];
+    pack(bytes, |place, word| all[place] = word);
+    all
+}
+
+/// The value in a room of these words; `None`: [nothing](NOTHING) is there, or a length beyond the room.
+pub fn unpacked(room: &[u64]) -> Option<Vec<u8>> {
+    let length = usize::try_from(*room.first()?).ok()?;
+    let mut bytes = vec![0; Some(length).filter(|length| length.div_ceil(8) < room.len())?];
+    unpack(|place| room[place], &mut bytes);
+    Some(bytes)
+}
+
+/// The words of each element: one of a number, those of a string or binary.
+pub fn elements(values: &Values) -> Vec<Vec<u64>> {
+    match values {
+        Values::String(all) => all.iter().map(|text| packed(text.as_bytes())).collect(),
+        Values::Binary(all) => all.iter().map(|bytes| packed(bytes)).collect(),
+        numbers => word::words(numbers).unwrap_or_default().into_iter().map(|word| vec![word]).collect(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,6 +86,7 @@ mod tests {
             prop_assert_eq!(&back[..length], &value[..]);
             prop_assert!(back[length..].iter().all(|byte| *byte == 0xee), "nothing is written behind the value");
             prop_assert!(room.iter().all(Option::is_some), "no word of the room is superfluous");
+            prop_assert_eq!(unpacked(&packed(&value)), Some(value));
         }
     }
 
@@ -63,5 +94,7 @@ mod tests {
     fn a_torn_length_does_not_reach_beyond_the_room() {
         let mut room = [0; 4];
         assert_eq!(unpack(|_| u64::MAX, &mut room), 4);
+        assert_eq!([&[NOTHING, 0][..], &[9, 0], &[]].map(unpacked), [None, None, None]);
+        assert_eq!(unpacked(&[8, 0]), Some(vec![0; 8]));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::connections::conversion::Conversion;
 use super::schedulability::{Figures, HostFigures};
+use crate::exchange::bytes;
 use crate::fmu::description::{Abi, IntervalVariability, ValueReference, Values, VariableType};
 use crate::priority::{FifoPriority, FmiPriority};
 use crate::rig::{Rig, RigReport};
@@ -578,10 +579,20 @@ pub struct SignalPlan {
     pub variable_type: VariableType,
     /// Unit of its values, in which the FMU computes; empty: it has none.
     pub unit: String,
-    /// Value before it is first computed, as 64 bits (see `exchange`); `None`: it has none, the cell stays empty.
-    pub start: Option<u64>,
+    /// Bytes that its values may have, of a string or binary; a longer value is not recorded. `None` for other types.
+    pub capacity: Option<usize>,
+    /// Value before it is first computed, as words: of a number one, of a string or binary as `exchange::bytes` has it. `None`: it
+    /// has none, the cell stays empty.
+    pub start: Option<Vec<u64>>,
     /// The rule by which samples are kept.
     pub rule: Rule,
+}
+
+impl SignalPlan {
+    /// Words that a value takes among the samples.
+    pub fn words(&self) -> usize {
+        self.capacity.map_or(1, bytes::words)
+    }
 }
 
 /// A file whose rows feed inputs and tick clocks.

@@ -6,11 +6,14 @@ use super::findings::Findings;
 use super::glob::matches;
 use super::inputs::start_values::Starts;
 use super::{SignalId, SignalPlan};
-use crate::exchange::word;
+use crate::exchange::bytes;
 use crate::fmu::description::{Causality, Variable, VariableType};
 use crate::rig::{At, Rig, RigRule, Rule, suggestion};
 use std::cell::LazyCell;
 use std::collections::HashMap;
+
+/// Bytes that all recorded strings and binaries may have together: a task has room for 64 samples at least.
+const TEXTS: usize = 1 << 19;
 
 /// Columns that a recording may have.
 pub(super) const COLUMNS: usize = 4096;
@@ -22,6 +25,11 @@ pub(super) struct RecordedColumns {
 }
 
 impl RecordedColumns {
+    /// Bytes that each of these columns may have; 0 where they are numbers.
+    pub(super) fn capacity(&self, columns: &[SignalId]) -> usize {
+        columns.iter().filter_map(|column| self.signals[column.0].capacity).max().unwrap_or(0)
+    }
+
     /// The columns of a variable; none, if it is not recorded.
     pub(super) fn of_variable(&self, variable: VariableId) -> Vec<SignalId> {
         self.of.get(&variable).cloned().unwrap_or_default()
@@ -33,38 +41,48 @@ pub(super) fn columns(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findi
     let mut columns = RecordedColumns { signals: Vec::new(), of: HashMap::new() };
     let patterns = rig.record.as_ref().map(|record| record.signals.as_slice()).unwrap_or_default();
     let rules = rig.record.as_ref().map(|record| record.rules.as_slice()).unwrap_or_default();
+    let text_size = rig.record.as_ref().and_then(|record| record.text_size);
     let mut used = vec![Match::Nothing; patterns.len()];
     let mut rules_used: Vec<Vec<bool>> = rules.iter().map(|rule| vec![false; rule.signals.len()]).collect();
-    let mut total = 0usize;
+    let (mut total, mut texts) = (0usize, 0usize);
     for (fmu, described) in fmus.iter().enumerate() {
         for (index, v) in described.variables().iter().enumerate() {
-            let Some(name) = chosen_name(described, v, patterns, &mut used) else { continue };
+            let Some(name) = chosen_name(described, v, patterns, text_size.is_some(), &mut used) else { continue };
             let elements = described.elements(v);
-            total = total.saturating_add(elements);
-            if columns.signals.len().saturating_add(elements) > COLUMNS {
-                continue;
-            }
             let given = starts[fmu].get(&index).or_else(|| described.structure.get(&index)).map(|start| &start.values);
             let values = given.or(described.start_of(v));
-            let words = values.and_then(word::words).unwrap_or_default();
+            let words = values.map(bytes::elements).unwrap_or_default();
+            let capacity = capacity(v, text_size.unwrap_or(0));
+            total = total.saturating_add(elements);
+            let bytes = capacity.unwrap_or(0).saturating_mul(elements);
+            texts = texts.saturating_add(bytes);
+            if columns.signals.len().saturating_add(elements) > COLUMNS || bytes > 0 && texts > TEXTS {
+                continue;
+            }
             let ids = (0..elements).map(|i| SignalId(columns.signals.len() + i)).collect();
             let shape = described.shape(v);
             let names = names_for_rules(described, v, rules);
+            let fits = |start: &&Vec<u64>| capacity.is_none_or(|capacity| start[0] <= capacity as u64);
             columns.signals.extend((0..elements).map(|element| {
                 let position = position(element, &shape);
                 SignalPlan {
                     name: format!("{name}{position}"),
                     variable_type: v.variable_type,
                     unit: v.unit.as_deref().unwrap_or_default().to_owned(),
+                    capacity,
                     // A single value fills an array.
-                    start: words.get(element).or(if words.len() == 1 { words.first() } else { None }).copied(),
+                    start: words
+                        .get(element)
+                        .or(if words.len() == 1 { words.first() } else { None })
+                        .filter(fits)
+                        .cloned(),
                     rule: rule_of(&names, &position, rules, &mut rules_used),
                 }
             }));
             columns.of.insert((fmu, index), ids);
         }
     }
-    let names = LazyCell::new(|| recordable_names(fmus));
+    let names = LazyCell::new(|| recordable_names(fmus, text_size.is_some()));
     for (pattern, used) in patterns.iter().zip(used) {
         report(pattern, used, fmus, &names, findings);
     }
@@ -75,14 +93,17 @@ pub(super) fn columns(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findi
             findings.rig(pattern.place, format!("no recorded variable matches \"{}\"{hint}", pattern.value));
         }
     }
+    let mut too_much = |what: String, way_out: &str| match patterns.first() {
+        Some(pattern) if pattern.place.line > 0 => findings.rig(pattern.place, format!("{what}: {way_out}")),
+        _ => findings.note(format!("{what}: {} columns are", columns.signals.len())),
+    };
     if total > COLUMNS {
-        let message = format!("{total} columns would be recorded, but {COLUMNS} are possible");
-        match patterns.first() {
-            Some(pattern) if pattern.place.line > 0 => {
-                findings.rig(pattern.place, format!("{message}: name fewer signals"));
-            }
-            _ => findings.note(format!("{message}: {} of them are", columns.signals.len())),
-        }
+        let what = format!("{total} columns would be recorded, but {COLUMNS} are possible");
+        too_much(what, "name fewer signals");
+    }
+    if texts > TEXTS {
+        let what = format!("strings and binaries of {texts} bytes would be recorded, but {TEXTS} are possible");
+        too_much(what, "name fewer signals, or give a smaller text_size");
     }
     columns
 }
@@ -120,8 +141,14 @@ enum Match {
 }
 
 /// The name under which some pattern wants the variable: its own, else an alias.
-fn chosen_name(described: &DescribedFmu, v: &Variable, patterns: &[At<String>], used: &mut [Match]) -> Option<String> {
-    let recordable = recordable(v);
+fn chosen_name(
+    described: &DescribedFmu,
+    v: &Variable,
+    patterns: &[At<String>],
+    texts: bool,
+    used: &mut [Match],
+) -> Option<String> {
+    let recordable = recordable(v, texts);
     let mut chosen = None;
     for name in v.names() {
         if patterns.is_empty() {
@@ -142,15 +169,26 @@ fn chosen_name(described: &DescribedFmu, v: &Variable, patterns: &[At<String>], 
     chosen
 }
 
-fn recordable(v: &Variable) -> bool {
-    !matches!(v.variable_type, VariableType::Clock | VariableType::String | VariableType::Binary)
-        && v.causality != Causality::Independent
+/// Whether a variable can be recorded; `texts`: strings and binaries are.
+fn recordable(v: &Variable, texts: bool) -> bool {
+    let is_text = matches!(v.variable_type, VariableType::String | VariableType::Binary);
+    v.variable_type != VariableType::Clock && v.causality != Causality::Independent && (texts || !is_text)
+}
+
+/// Bytes that a recorded element of this variable may have, if it is a string or a binary.
+fn capacity(v: &Variable, text_size: usize) -> Option<usize> {
+    let largest = v.max_size.map_or(usize::MAX, |size| usize::try_from(size).unwrap_or(usize::MAX));
+    match v.variable_type {
+        VariableType::String => Some(text_size),
+        VariableType::Binary => Some(text_size.min(largest)),
+        _ => None,
+    }
 }
 
 /// `fmu.variable` of all that can be recorded.
-fn recordable_names(fmus: &[DescribedFmu]) -> Vec<String> {
+fn recordable_names(fmus: &[DescribedFmu], texts: bool) -> Vec<String> {
     let all = fmus.iter().flat_map(|described| described.variables().iter().map(move |v| (described.name(), v)));
-    all.filter(|(_, v)| recordable(v)).map(|(fmu, v)| format!("{fmu}.{}", v.name)).collect()
+    all.filter(|(_, v)| recordable(v, texts)).map(|(fmu, v)| format!("{fmu}.{}", v.name)).collect()
 }
 
 /// What was not found; `names` are computed once, and only for a pattern that needs them.
@@ -163,10 +201,8 @@ fn report(
 ) {
     match used {
         Match::Something => {}
-        Match::OnlyUnrecordable => findings.note(format!(
-            "the pattern \"{}\" matches only clocks, strings, binaries or the time, which are not recorded",
-            pattern.value
-        )),
+        Match::OnlyUnrecordable => findings
+            .note(format!("the pattern \"{}\" matches only clocks or the time, which are not recorded, or strings and binaries, which are with text_size", pattern.value)),
         // `vecud run FILE.fmu` asks for everything, and an FMU may have nothing.
         Match::Nothing if pattern.place.line == 0 => {}
         Match::Nothing => {

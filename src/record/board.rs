@@ -11,9 +11,10 @@ use super::log::LogRing;
 use super::samples::SampleRing;
 use super::unusable::Unusable;
 use crate::control::Ring;
-use crate::plan::{FmuId, Plan, Release, SignalId, TaskId};
+use crate::plan::{FmuId, Plan, Release, SignalId, SignalPlan, TaskId};
 use crate::stimulus::Shape;
 use crate::time::Instant;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering, Ordering::Relaxed, Ordering::SeqCst};
 
 mod calls;
@@ -286,8 +287,10 @@ pub struct Layout {
     tasks: usize,
     log: usize,
     promise: promise::Region,
-    /// Two words per signal: whether a value was set or read during initialisation, and that value.
+    /// Where those of `starts` begin.
     initial: usize,
+    /// Per signal: a word that says whether a value was set or read during initialisation, and those of that value.
+    starts: Vec<Range<usize>>,
     total: usize,
 }
 
@@ -298,12 +301,18 @@ impl Layout {
         let tasks = (fmus + plan.fmus.len() * FMU_WORDS).next_multiple_of(LINE);
         let log = tasks + plan.tasks.len() * TASK_WORDS;
         let initial = log + LOG_WORDS;
-        let mut next = initial + 2 * plan.signals.len();
+        let mut next = initial;
+        let start = |signal: &SignalPlan| {
+            let begin = next;
+            next += 1 + signal.words();
+            begin..next
+        };
+        let starts = plan.signals.iter().map(start).collect();
         let rings = plan
             .tasks
             .iter()
             .map(|task| {
-                let values = plan.recorded(task).count() + plan.presence_words(task);
+                let values = plan.sample_words(task);
                 let records = if values == 0 { 0 } else { records(&task.release, values) };
                 let ring = (next, records, values);
                 next += SampleRing::words(records, values);
@@ -316,7 +325,21 @@ impl Layout {
         let commands = next;
         let control = plan.fmus.iter().map(|fmu| ControlLayout::of(fmu, &mut next)).collect();
         let stimuli = stimuli::places(plan, &mut next);
-        Layout { fmus, tasks, log, promise, initial, rings, traces, causes, commands, control, stimuli, total: next }
+        Layout {
+            fmus,
+            tasks,
+            log,
+            promise,
+            initial,
+            starts,
+            rings,
+            traces,
+            causes,
+            commands,
+            control,
+            stimuli,
+            total: next,
+        }
     }
 
     /// Size of the shared memory.
@@ -384,18 +407,18 @@ impl<'a> Board<'a> {
         LogRing::new(&self.words[self.layout.log..self.layout.log + LOG_WORDS])
     }
 
-    /// Notes a value that was set or read during initialisation, or that a column had when the run was left that this one
-    /// goes on with.
-    pub fn set_initial(&self, signal: SignalId, value: u64) {
-        let at = self.layout.initial + 2 * signal.0;
-        self.words[at + 1].store(value, Relaxed);
-        self.words[at].store(1, SeqCst);
+    /// Notes the words of a value that was set or read during initialisation, or that a column had when the run was left that
+    /// this one goes on with.
+    pub fn set_initial(&self, signal: SignalId, value: impl IntoIterator<Item = u64>) {
+        let own = &self.words[self.layout.starts[signal.0].clone()];
+        own[1..].iter().zip(value).for_each(|(place, word)| place.store(word, Relaxed));
+        own[0].store(1, SeqCst);
     }
 
-    /// [That value](Board::set_initial), if there is one.
-    pub fn initial(&self, signal: SignalId) -> Option<u64> {
-        let at = self.layout.initial + 2 * signal.0;
-        (self.words[at].load(SeqCst) == 1).then(|| self.words[at + 1].load(Relaxed))
+    /// The words of [that value](Board::set_initial), if there is one, and what room is left behind it.
+    pub fn initial(&self, signal: SignalId) -> Option<impl Iterator<Item = u64> + use<'a>> {
+        let words: &'a [AtomicU64] = &self.words[self.layout.starts[signal.0].clone()];
+        (words[0].load(SeqCst) == 1).then(|| words[1..].iter().map(|word| word.load(Relaxed)))
     }
 
     /// The commands of a lane: those for at once, and those with a time.

@@ -5,11 +5,13 @@
 //! the last write short, a reader tells by the missing line feed. What finds no space is cut off behind its last row.
 
 use super::signals::Sheet;
+use super::texts::Texts;
 use super::written::{self, Written};
 use crate::exchange::word;
 use crate::files;
 use crate::fmu::description::VariableType;
 use crate::plan::Plan;
+use crate::recording::text;
 use crate::time::Instant;
 use std::fs::File;
 use std::io;
@@ -23,6 +25,7 @@ const ENOUGH: usize = 1 << 16;
 pub(super) struct Csv {
     file: File,
     types: Vec<VariableType>,
+    texts: Texts,
     /// Bytes that are written.
     end: u64,
     /// Rows that are not written yet: whole ones.
@@ -44,7 +47,7 @@ struct Row {
 
 impl Csv {
     /// Begins the file with its header.
-    pub(super) fn create(path: &Path, plan: &Plan) -> io::Result<Csv> {
+    pub(super) fn create(path: &Path, plan: &Plan, texts: &Texts) -> io::Result<Csv> {
         let mut rows = "time".to_owned();
         for signal in &plan.signals {
             rows.push(',');
@@ -58,7 +61,8 @@ impl Csv {
             text: ",".repeat(plan.signals.len()),
             lengths: vec![1; plan.signals.len()],
         };
-        let mut csv = Csv { file, types, end: 0, rows, ends: Vec::new(), reached: None, last: nothing };
+        let mut csv =
+            Csv { file, types, texts: texts.clone(), end: 0, rows, ends: Vec::new(), reached: None, last: nothing };
         csv.write()?;
         Ok(csv)
     }
@@ -105,7 +109,11 @@ impl Sheet for Csv {
             let begin = self.rows.len();
             self.rows.push(',');
             if let Some(value) = new {
-                word::write(&mut self.rows, *value, *variable_type).expect(WRITES);
+                match variable_type {
+                    VariableType::String => text::write_bytes(&mut self.rows, &self.texts.value(*value), true),
+                    VariableType::Binary => text::write_bytes(&mut self.rows, &self.texts.value(*value), false),
+                    _ => word::write(&mut self.rows, *value, *variable_type).expect(WRITES),
+                }
             }
             (*old, *length) = (*new, self.rows.len() - begin);
         }

@@ -1,7 +1,7 @@
 //! Messages in JSON, with a schema that is valid for each of them, and readable for Foxglove's tools.
 //!
 //! A message has `time` (s) and the values that the activation has set and read, by the names of their variables, without the
-//! FMU's. Numbers read back exactly; `"NaN"`, `"Infinity"` and `"-Infinity"` stand for what JSON cannot write, null for an
+//! FMU's. A binary is `"0x"` and its hexadecimal digits. Numbers read back exactly; `"NaN"`, `"Infinity"` and `"-Infinity"` stand for what JSON cannot write, null for an
 //! element that the array has not at that time.
 //!
 //! Those take no schema whose properties have anything but one word for their type. But numbers that JSON cannot write are
@@ -10,9 +10,11 @@
 
 use super::messages::{Encoding, Topic};
 use super::signals::Change;
+use super::texts::Texts;
 use crate::exchange::word;
 use crate::fmu::description::VariableType;
 use crate::plan::{Plan, SignalId};
+use crate::recording::text;
 use crate::time::Instant;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
@@ -24,17 +26,19 @@ pub(super) struct Json {
     /// What columns are called in messages, and that as it stands before their values.
     keys: Vec<String>,
     labels: Vec<String>,
+    texts: Texts,
     text: RefCell<String>,
 }
 
 impl Json {
     /// For the columns of a plan, which have these names in messages.
-    pub(super) fn new(plan: &Plan, keys: Vec<String>) -> Json {
+    pub(super) fn new(plan: &Plan, keys: Vec<String>, texts: &Texts) -> Json {
         Json {
             names: plan.signals.iter().map(|signal| signal.name.clone()).collect(),
             types: plan.signals.iter().map(|signal| signal.variable_type).collect(),
             labels: keys.iter().map(|key| format!(",{}:", json!(key))).collect(),
             keys,
+            texts: texts.clone(),
             text: RefCell::new(String::new()),
         }
     }
@@ -66,9 +70,17 @@ impl Encoding for Json {
         word::write(&mut *text, time.seconds().to_bits(), VariableType::Float64).expect(WRITES);
         for &(SignalId(column), value) in values {
             text.push_str(&self.labels[column]);
-            match value {
-                Some(value) => number(&mut text, value, self.types[column]),
-                None => text.push_str("null"),
+            match (value, self.types[column]) {
+                (Some(value), VariableType::String) => {
+                    text.push_str(&json!(String::from_utf8_lossy(&self.texts.value(value))).to_string());
+                }
+                (Some(value), VariableType::Binary) => {
+                    text.push('"');
+                    text::write_binary(&mut text, &self.texts.value(value));
+                    text.push('"');
+                }
+                (Some(value), other) => number(&mut text, value, other),
+                (None, _) => text.push_str("null"),
             }
         }
         text.push('}');
@@ -104,6 +116,7 @@ fn message(properties: impl Iterator<Item = (String, Value)>) -> Value {
         "definitions": {
             "boolean": { "type": ["boolean", "null"] },
             "integer": { "type": ["integer", "null"] },
+            "string": { "type": ["string", "null"] },
             "number": { "anyOf": [{ "type": ["number", "null"] }, { "enum": ["NaN", "Infinity", "-Infinity"] }] },
         },
     })
@@ -113,6 +126,8 @@ fn message(properties: impl Iterator<Item = (String, Value)>) -> Value {
 fn property(variable_type: VariableType, partial: bool, name: &str) -> Value {
     let (word, what) = match variable_type {
         VariableType::Boolean => ("boolean", ""),
+        VariableType::String => ("string", ""),
+        VariableType::Binary => ("string", "; 0x and two hexadecimal digits for each byte"),
         VariableType::Float32 | VariableType::Float64 => {
             ("number", "; \"NaN\", \"Infinity\", \"-Infinity\" where it is none")
         }
@@ -170,6 +185,8 @@ mod tests {
             (VariableType::Enumeration, false, "integer", false),
             (VariableType::Boolean, false, "boolean", false),
             (VariableType::Boolean, true, "boolean", true),
+            (VariableType::String, false, "string", false),
+            (VariableType::Binary, true, "string", true),
         ] {
             let (own, name) = reference(variable_type, partial);
             assert_eq!((own.as_str(), name.is_some()), (word, refers), "{variable_type:?}");

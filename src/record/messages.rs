@@ -7,7 +7,7 @@
 //! * `log_time` and `publish_time` are simulation time in ns, from the start of a run that starts before 0. No wall clock:
 //!   in the order of time, then of the plan's tasks, messages are those of virtual time.
 //! * The metadata `vecud` has rig, mode, version and start time, `signals` the columns of `signals.csv`, their values
-//!   before the first message and their units; a channel has those of its own columns.
+//!   before the first message, their types and units; a channel has the units of its own columns.
 //!
 //! What was flushed stays readable (module `tail`). A quarter of a second is one chunk. Their index is in memory until
 //! the end: some 76 bytes for each, and 10 for each of its channels (docs/rig.md says how much in an hour); without it viewers
@@ -17,12 +17,14 @@ use super::container::{ChannelAbout, Container, MessageHead};
 use super::json::Json;
 use super::protobuf::Protobuf;
 use super::signals::{Change, Sheet};
+use super::texts::Texts;
 use super::written::Written;
 use crate::exchange::word;
 use crate::files;
 use crate::fmu::description::VariableType;
 use crate::plan::{MessageEncoding, Mode, Plan, SignalId, TaskId};
-use crate::recording::names::{NAMES, SIGNALS, START, UNITS, keys, split};
+use crate::recording::names::{NAMES, SIGNALS, START, TYPES, UNITS, keys, split};
+use crate::recording::text;
 use crate::time::{Instant, Nanos};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -62,6 +64,7 @@ pub(super) struct Messages {
     keys: Vec<String>,
     units: Vec<String>,
     types: Vec<VariableType>,
+    texts: Texts,
     /// Topics and columns: of the tasks, then of the FMUs.
     sources: Vec<Topic>,
     tasks: usize,
@@ -83,7 +86,7 @@ pub(super) struct Topic {
     pub(super) columns: BTreeSet<SignalId>,
     /// One message may have several values of one column.
     repeats: bool,
-    /// Elements of arrays may be none.
+    /// Elements of arrays may be none, and so may strings and binaries.
     pub(super) partial: bool,
     channel: Option<u16>,
     messages: u32,
@@ -91,12 +94,12 @@ pub(super) struct Topic {
 
 impl Messages {
     /// Begins the file. It has its name when it is a valid one.
-    pub(super) fn create(path: &Path, plan: &Plan, encoding: MessageEncoding) -> io::Result<Messages> {
+    pub(super) fn create(path: &Path, plan: &Plan, encoding: MessageEncoding, texts: &Texts) -> io::Result<Messages> {
         let names: Vec<String> = plan.signals.iter().map(|signal| signal.name.clone()).collect();
         let keys = keys(&names);
         let encoding: Box<dyn Encoding> = match encoding {
-            MessageEncoding::Protobuf => Box::new(Protobuf::new(plan, keys.clone())),
-            MessageEncoding::Json => Box::new(Json::new(plan, keys.clone())),
+            MessageEncoding::Protobuf => Box::new(Protobuf::new(plan, keys.clone(), texts)),
+            MessageEncoding::Json => Box::new(Json::new(plan, keys.clone(), texts)),
         };
         let mut partial = path.as_os_str().to_owned();
         partial.push(".part");
@@ -122,7 +125,8 @@ impl Messages {
             .map(|task| {
                 let fmu = &plan.fmus[task.fmu.0].name;
                 let columns: BTreeSet<SignalId> = plan.recorded(task).collect();
-                let partial = plan.presence_words(task) > 0;
+                let may_be_none = |column: &SignalId| plan.signals[column.0].capacity.is_some();
+                let partial = plan.presence_words(task) > 0 || columns.iter().any(may_be_none);
                 Topic { partial, ..Topic::new(format!("/{fmu}/{}", task.name), fmu, columns, false) }
             })
             .collect();
@@ -134,6 +138,7 @@ impl Messages {
             file,
             encoding,
             types: plan.signals.iter().map(|signal| signal.variable_type).collect(),
+            texts: texts.clone(),
             units: plan.signals.iter().map(|signal| signal.unit.clone()).collect(),
             keys,
             names,
@@ -209,11 +214,21 @@ impl Topic {
 
 impl Sheet for Messages {
     fn begin(&mut self, values: &[Option<u64>]) -> io::Result<()> {
-        let text = |(value, kind): (&Option<u64>, &VariableType)| value.map_or(String::new(), |v| word::text(v, *kind));
+        let text = |(value, kind): (&Option<u64>, &VariableType)| {
+            let mut text = String::new();
+            match (value, kind) {
+                (None, _) => (),
+                (Some(value), VariableType::String) => text::write_bytes(&mut text, &self.texts.value(*value), true),
+                (Some(value), VariableType::Binary) => text::write_bytes(&mut text, &self.texts.value(*value), false),
+                (Some(value), kind) => text = word::text(*value, *kind),
+            }
+            text
+        };
         let start: Vec<String> = values.iter().zip(&self.types).map(text).collect();
-        let (names, start, units) = (json!(self.names), json!(start), json!(self.units));
-        let [names, start, units] = [names, start, units].map(|list| list.to_string());
-        self.file.metadata(SIGNALS, &[(NAMES, &names), (START, &start), (UNITS, &units)])?;
+        let types: Vec<&str> = self.types.iter().map(|own| own.name()).collect();
+        let lists = [json!(self.names), json!(start), json!(self.units), json!(types)].map(|list| list.to_string());
+        let [names, start, units, types] = &lists;
+        self.file.metadata(SIGNALS, &[(NAMES, names), (START, start), (UNITS, units), (TYPES, types)])?;
         for task in 0..self.tasks {
             if !self.sources[task].columns.is_empty() {
                 self.channel(task)?;
@@ -299,7 +314,8 @@ mod tests {
         let plan = crate::plan::tests::ecu_and_plant("[record]\nformat = \"mcap\"\n");
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("signals.mcap");
-        let mut messages = Box::new(Messages::create(&path, &plan, MessageEncoding::Protobuf).unwrap());
+        let mut messages =
+            Box::new(Messages::create(&path, &plan, MessageEncoding::Protobuf, &Texts::default()).unwrap());
         messages.begin(&vec![None; plan.signals.len()]).unwrap();
         let recorded = |task: usize| Some((TaskId(task), plan.recorded(&plan.tasks[task]).next()?));
         let (task, column) = (0..plan.tasks.len()).find_map(recorded).unwrap();
@@ -339,7 +355,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("signals.mcap");
         for encoding in [MessageEncoding::Protobuf, MessageEncoding::Json] {
-            let mut messages = Box::new(Messages::create(&path, &plan, encoding).unwrap());
+            let mut messages = Box::new(Messages::create(&path, &plan, encoding, &Texts::default()).unwrap());
             messages.begin(&vec![None; plan.signals.len()]).unwrap();
             messages.close().unwrap();
             let bytes = std::fs::read(&path).unwrap();
@@ -360,7 +376,7 @@ mod tests {
         let plan = crate::plan::tests::ecu_and_plant("[record]\nformat = \"mcap\"\n");
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("signals.mcap");
-        let mut messages = Messages::create(&path, &plan, MessageEncoding::Json).unwrap();
+        let mut messages = Messages::create(&path, &plan, MessageEncoding::Json, &Texts::default()).unwrap();
         messages.begin(&vec![None; plan.signals.len()]).unwrap();
         let recorded = |task: usize| Some((TaskId(task), plan.recorded(&plan.tasks[task]).next()?));
         let (task, column) = (0..plan.tasks.len()).find_map(recorded).unwrap();

@@ -26,6 +26,7 @@ mod rotation;
 pub mod samples;
 pub mod signals;
 mod tail;
+mod texts;
 mod thinning;
 pub mod trace;
 pub mod unusable;

@@ -2,6 +2,7 @@
 
 use super::messages::{Encoding, Topic};
 use super::signals::Change;
+use super::texts::Texts;
 use crate::plan::{Plan, SignalId};
 use crate::recording::protobuf::{self as wire, Field, Kind, Wire};
 use crate::time::Instant;
@@ -12,6 +13,7 @@ pub(super) struct Protobuf {
     columns: Vec<Column>,
     /// What columns are called in messages.
     keys: Vec<String>,
+    texts: Texts,
 }
 
 struct Column {
@@ -23,16 +25,16 @@ struct Column {
 
 impl Protobuf {
     /// For the columns of a plan, which have these names in messages.
-    pub(super) fn new(plan: &Plan, keys: Vec<String>) -> Protobuf {
+    pub(super) fn new(plan: &Plan, keys: Vec<String>, texts: &Texts) -> Protobuf {
         let column = |(place, signal): (usize, &crate::plan::SignalPlan)| {
-            let kind = Kind::of(signal.variable_type).unwrap_or(Kind::Double);
+            let kind = Kind::of(signal.variable_type);
             let mut bytes = Vec::new();
             wire::put_varint(&mut bytes, wire::tag(number(SignalId(place)), kind.wire()));
             let mut tag = [0; 4];
             tag[..bytes.len()].copy_from_slice(&bytes);
             Column { tag, length: bytes.len(), kind }
         };
-        Protobuf { columns: plan.signals.iter().enumerate().map(column).collect(), keys }
+        Protobuf { columns: plan.signals.iter().enumerate().map(column).collect(), keys, texts: texts.clone() }
     }
 }
 
@@ -102,6 +104,11 @@ impl Encoding for Protobuf {
                 Kind::Float => out.extend_from_slice(&(value as u32).to_le_bytes()),
                 Kind::Sint32 | Kind::Sint64 => wire::put_varint(out, value << 1 ^ ((value as i64) >> 63) as u64),
                 Kind::Uint32 | Kind::Uint64 | Kind::Bool => wire::put_varint(out, value),
+                Kind::String | Kind::Bytes => {
+                    let value = self.texts.value(value);
+                    wire::put_varint(out, value.len() as u64);
+                    out.extend_from_slice(&value);
+                }
             }
         }
         if absent > 0 {

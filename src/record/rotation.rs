@@ -10,6 +10,7 @@
 use super::csv::Csv;
 use super::messages::Messages;
 use super::signals::Sheet;
+use super::texts::Texts;
 use crate::plan::{MessageEncoding, Plan};
 use crate::recording::series::{self, Files};
 use crate::time::{Instant, Nanos};
@@ -38,6 +39,7 @@ pub(super) struct Series<'a> {
     plan: &'a Plan,
     folder: PathBuf,
     format: Format,
+    texts: Texts,
     /// That of the file that is written, counted from 1; `None`: there is one file, whatever comes.
     number: Option<u32>,
     /// The file that is written; `None`: it has failed.
@@ -51,10 +53,17 @@ pub(super) struct Series<'a> {
 
 impl<'a> Series<'a> {
     /// Begins the first file. What goes wrong is told.
-    pub(super) fn begin(plan: &'a Plan, folder: PathBuf, format: Format, problems: &mut Vec<String>) -> Series<'a> {
+    pub(super) fn begin(
+        plan: &'a Plan,
+        folder: PathBuf,
+        format: Format,
+        texts: &Texts,
+        problems: &mut Vec<String>,
+    ) -> Series<'a> {
+        let texts = texts.clone();
         let number = plan.rotation.is_wanted().then_some(1);
         let until = plan.rotation.every.map(|every| plan.start.nanos().plus(every));
-        let mut series = Series { plan, folder, format, number, sheet: None, until, is_told: false, removed: 0 };
+        let mut series = Series { plan, folder, format, texts, number, sheet: None, until, is_told: false, removed: 0 };
         match series.create(number) {
             Ok(sheet) => series.sheet = Some(sheet),
             Err(error) => problems.push(format!("{} is not written: {error}", series.name(number))),
@@ -69,8 +78,8 @@ impl<'a> Series<'a> {
     fn create(&self, number: Option<u32>) -> io::Result<Box<dyn Sheet>> {
         let path = self.folder.join(self.name(number));
         Ok(match self.format {
-            Format::Csv => Box::new(Csv::create(&path, self.plan)?),
-            Format::Mcap(encoding) => Box::new(Messages::create(&path, self.plan, encoding)?),
+            Format::Csv => Box::new(Csv::create(&path, self.plan, &self.texts)?),
+            Format::Mcap(encoding) => Box::new(Messages::create(&path, self.plan, encoding, &self.texts)?),
         })
     }
 

@@ -3,6 +3,7 @@
 //! A record is what one activation has set and read: its order, its activation time, and the values as words. What does not
 //! fit is refused; the producer counts it.
 
+use crate::exchange::bytes;
 use crate::plan::{self, FmuPlan, Plan, SignalId, TaskPlan};
 use crate::time::Instant;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,6 +30,23 @@ impl<'a> NewRecord<'a> {
         let (places, rest) = self.0.split_at(values.min(self.0.len()));
         self.0 = rest;
         places.iter().map(|place| move |word| place.store(word, Ordering::Relaxed))
+    }
+
+    /// Puts as many of these words as there are, into the room of a value that takes `room` words.
+    #[inline]
+    pub fn put_in(&mut self, room: usize, words: impl IntoIterator<Item = u64>) {
+        self.places(room).zip(words).for_each(|(place, word)| place(word));
+    }
+
+    /// Puts a string or binary into a room for so many bytes; nothing, if there is none, or if it is longer.
+    #[inline]
+    pub fn put_bytes(&mut self, capacity: usize, value: Option<&[u8]>) {
+        let (room, rest) = self.0.split_at(bytes::words(capacity).min(self.0.len()));
+        self.0 = rest;
+        match value.filter(|value| value.len() <= capacity) {
+            Some(value) => bytes::pack(value, |place, word| room[place].store(word, Ordering::Relaxed)),
+            None => room[0].store(bytes::NOTHING, Ordering::Relaxed),
+        }
     }
 
     /// Puts the next values.
@@ -165,6 +183,17 @@ impl Plan {
     /// The columns of a sample of this task, in its order: its own, and those of what is read in callbacks of its FMU.
     pub fn recorded(&self, task: &TaskPlan) -> impl Iterator<Item = SignalId> {
         task.recorded().chain(self.fmus[task.fmu.0].recorded_on_ticks())
+    }
+
+    /// Whether all connections of a variable take a value of so many bytes: where one does not, that is noted when it is passed on.
+    pub fn publishes(&self, item: &plan::BatchItem, bytes: usize) -> bool {
+        item.connections.iter().all(|connection| bytes <= self.connections[connection.0].capacity)
+    }
+
+    /// Words of a sample of this task.
+    pub fn sample_words(&self, task: &TaskPlan) -> usize {
+        let values = self.recorded(task).map(|signal| self.signals[signal.0].words());
+        values.sum::<usize>() + self.presence_words(task)
     }
 
     /// Words at the end of a sample with a bit for each of its values: whether there is one. None when all always are.

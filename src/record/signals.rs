@@ -8,15 +8,16 @@
 
 use super::rotation::{Format, Series};
 use super::samples::SampleRing;
+use super::texts::{self, Texts};
 use super::thinning::Thinning;
 use super::written::Written;
-use crate::exchange::word;
+use crate::exchange::{bytes, word};
 use crate::fmu::description::VariableType;
-use crate::plan::{Plan, SignalId, TaskId};
+use crate::plan::{Plan, SignalId, SignalPlan, TaskId};
 use crate::recording::envelope::Overview;
 use crate::recording::series::Files;
 use crate::time::Instant;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::ops::Range;
 use std::path::Path;
@@ -24,8 +25,11 @@ use std::path::Path;
 /// Room for so many values of samples is kept between two looks: 2 MiB, four rings of the largest kind.
 const KEPT: usize = 1 << 18;
 
-/// A column gets this value, or none any more.
+/// A column gets this value, or none any more. Of a string or binary it is the number that stands for it.
 pub type Change = (SignalId, Option<u64>);
+
+/// A column gets the value of these words, as [`SignalPlan::start`] has them, or none any more.
+pub type Set = (SignalId, Option<Vec<u64>>);
 
 /// One of the files.
 pub(super) trait Sheet {
@@ -73,22 +77,64 @@ struct Columns {
     /// For each of them whether it keeps the value before when a sample has none: what is read only when an output clock has
     /// ticked. The others, elements that an array has no more, have no value then.
     stays: Vec<bool>,
+    /// For each of them the room for a string or binary, if it is one; empty: all are numbers.
+    texts: Vec<Option<Room>>,
     /// For each of them; empty: all is kept.
     thinning: Vec<Thinning>,
 }
 
+/// Where a sample has a string or binary.
+#[derive(Clone, Copy)]
+struct Room {
+    words: usize,
+    is_string: bool,
+}
+
+impl Room {
+    fn of(signal: &SignalPlan) -> Option<Room> {
+        let is_string = signal.variable_type == VariableType::String;
+        signal.capacity.map(|_| Room { words: signal.words(), is_string })
+    }
+
+    /// The number of the value that these words are.
+    fn number(self, words: &[u64], texts: &Texts) -> u64 {
+        match bytes::unpacked(words) {
+            None => texts::NOTHING,
+            // Files say that they are UTF-8; so does the standard of strings (FMI 3.0.2, 2.2.3).
+            Some(bytes) if self.is_string => texts.number(String::from_utf8_lossy(&bytes).as_bytes()),
+            Some(bytes) => texts.number(&bytes),
+        }
+    }
+}
+
 impl Columns {
+    /// Puts the number of each string or binary where the sample behind `begin` has its words.
+    fn fold(&self, values: &mut Vec<u64>, begin: usize, texts: &Texts) {
+        if self.texts.is_empty() {
+            return;
+        }
+        let (mut from, mut to) = (begin, begin);
+        for room in &self.texts {
+            let width = room.map_or(1, |room| room.words);
+            let words = &values[from..from + width];
+            values[to] = room.map_or(words[0], |room| room.number(words, texts));
+            (from, to) = (from + width, to + 1);
+        }
+        values.drain(to..from);
+    }
+
     /// Appends what is kept of a sample. Whether it counts as one.
     fn keep(&mut self, values: &[u64], kept: &mut Vec<Change>) -> bool {
         let before = kept.len();
         let (values, presence) = values.split_at(self.signals.len());
-        if presence.is_empty() && self.thinning.is_empty() {
+        if presence.is_empty() && self.thinning.is_empty() && self.texts.is_empty() {
             kept.extend(self.signals.iter().zip(values).map(|(signal, value)| (*signal, Some(*value))));
             return true;
         }
         for (place, (signal, value)) in self.signals.iter().zip(values).enumerate() {
             let there = presence.is_empty() || presence[place / 64] >> (place % 64) & 1 == 1;
-            let value = there.then_some(*value);
+            let is_nothing = *value == texts::NOTHING && self.texts.get(place).is_some_and(Option::is_some);
+            let value = (there && !is_nothing).then_some(*value);
             let comes = there || !self.stays[place];
             if comes && self.thinning.get_mut(place).is_none_or(|thinning| thinning.keeps(value)) {
                 kept.push((*signal, value));
@@ -129,6 +175,9 @@ pub struct SignalWriter<'a> {
     requested: BTreeMap<Instant, Vec<Change>>,
     now: Vec<Option<u64>>,
     types: Vec<VariableType>,
+    texts: Texts,
+    /// For each column; `None`: a number.
+    rooms: Vec<Option<Room>>,
     /// What can be drawn of the rows, as they would be read from the files.
     overview: Overview,
     /// Set by request at times that were written already.
@@ -153,13 +202,19 @@ impl<'a> SignalWriter<'a> {
             let mut stays = vec![false; task.recorded().count()];
             task.recorded_when_ticked().for_each(|(column, _)| stays[column] = true);
             stays.resize(signals.len(), true);
-            Columns { signals, stays, thinning }
+            let mut texts: Vec<Option<Room>> = signals.iter().map(|id| Room::of(&plan.signals[id.0])).collect();
+            if texts.iter().all(Option::is_none) {
+                texts.clear();
+            }
+            Columns { signals, stays, texts, thinning }
         });
         let names: Vec<String> = plan.signals.iter().map(|signal| signal.name.clone()).collect();
+        let texts = Texts::default();
         let mut problems = Vec::new();
         let formats = plan.formats.csv.then_some(Format::Csv).into_iter().chain(plan.formats.mcap.map(Format::Mcap));
-        let files = formats.map(|format| Series::begin(plan, folder.to_owned(), format, &mut problems)).collect();
-        SignalWriter {
+        let files =
+            formats.map(|format| Series::begin(plan, folder.to_owned(), format, &texts, &mut problems)).collect();
+        let mut writer = SignalWriter {
             files,
             begun: false,
             columns: columns.collect(),
@@ -168,8 +223,10 @@ impl<'a> SignalWriter<'a> {
             values: Vec::new(),
             later: BTreeMap::new(),
             requested: BTreeMap::new(),
-            now: plan.signals.iter().map(|signal| signal.start).collect(),
+            now: vec![None; plan.signals.len()],
             types: plan.signals.iter().map(|signal| signal.variable_type).collect(),
+            texts: texts.clone(),
+            rooms: plan.signals.iter().map(Room::of).collect(),
             overview: Overview::of_report(&names),
             belated: Vec::new(),
             kept: Vec::new(),
@@ -177,6 +234,18 @@ impl<'a> SignalWriter<'a> {
             written: None,
             late: 0,
             problems,
+        };
+        for (place, signal) in plan.signals.iter().enumerate() {
+            writer.now[place] = signal.start.as_deref().and_then(|words| writer.word(SignalId(place), words));
+        }
+        writer
+    }
+
+    /// The word of a column's value that these words are: of a string or binary the number that stands for it. `None`: there is none.
+    fn word(&self, signal: SignalId, words: &[u64]) -> Option<u64> {
+        match self.rooms[signal.0] {
+            None => words.first().copied(),
+            Some(room) => Some(room.number(words, &self.texts)).filter(|number| *number != texts::NOTHING),
         }
     }
 
@@ -197,6 +266,7 @@ impl<'a> SignalWriter<'a> {
             self.late += u64::from(late);
             match sample.filter(|_| !late) {
                 Some(sample) => {
+                    self.columns[task.0].fold(&mut self.values, begin, &self.texts);
                     let values = begin..self.values.len();
                     self.taken.push(Taken { time: sample.time, task, order: sample.order, values });
                 }
@@ -212,7 +282,9 @@ impl<'a> SignalWriter<'a> {
     }
 
     /// Takes what was set by request at `time`: before what activations of that time have computed.
-    pub fn change(&mut self, time: Instant, changes: Vec<Change>) {
+    pub fn change(&mut self, time: Instant, changes: Vec<Set>) {
+        let word = |(signal, words): Set| (signal, words.and_then(|words| self.word(signal, &words)));
+        let changes: Vec<Change> = changes.into_iter().map(word).collect();
         // A reconfiguration is no activation; its row may have been written already, and the next one shows it.
         match self.written.is_some_and(|written| time <= written) {
             true => self.belated.extend(changes),
@@ -221,8 +293,8 @@ impl<'a> SignalWriter<'a> {
     }
 
     /// A value set or read while the FMU was initialised: what the column shows before it is computed.
-    pub fn start_value(&mut self, signal: SignalId, value: u64) {
-        self.now[signal.0] = Some(value);
+    pub fn start_value(&mut self, signal: SignalId, value: &[u64]) {
+        self.now[signal.0] = self.word(signal, value);
     }
 
     /// Hands over all times before `complete`.
@@ -261,6 +333,27 @@ impl<'a> SignalWriter<'a> {
         words.clear();
         words.shrink_to(KEPT);
         (self.taken, self.values) = (taken, words);
+        if self.texts.is_full() {
+            self.forget_texts();
+        }
+    }
+
+    /// Forgets the strings and binaries that nothing needs any more, when no samples are taken.
+    fn forget_texts(&self) {
+        let is_text = |signal: &SignalId| self.rooms[signal.0].is_some();
+        let shown = self.now.iter().zip(&self.rooms).filter(|(_, room)| room.is_some()).filter_map(|(value, _)| *value);
+        let mut needed: HashSet<u64> = shown.collect();
+        let waiting = self.requested.values().flatten().chain(&self.belated);
+        needed.extend(waiting.filter(|(signal, _)| is_text(signal)).filter_map(|(_, value)| *value));
+        for later in self.later.values().flatten() {
+            let values = self.columns[later.task.0].signals.iter().zip(&later.values);
+            needed.extend(values.filter(|(signal, _)| is_text(signal)).map(|(_, value)| *value));
+        }
+        for columns in &self.columns {
+            let thinned = columns.signals.iter().zip(&columns.thinning).filter(|(signal, _)| is_text(signal));
+            needed.extend(thinned.filter_map(|(_, thinning)| thinning.last()));
+        }
+        self.texts.keep(&needed);
     }
 
     fn write(&mut self, time: Instant, samples: &[Taken], words: &[u64]) {
@@ -353,9 +446,10 @@ impl<'a> SignalWriter<'a> {
         &self.overview
     }
 
-    /// What the columns show now.
-    pub fn values(&self) -> &[Option<u64>] {
-        &self.now
+    /// What a column shows now, as words; `None`: nothing.
+    pub fn value(&self, signal: SignalId) -> Option<Vec<u64>> {
+        let value = self.now[signal.0]?;
+        Some(if self.rooms[signal.0].is_some() { bytes::packed(&self.texts.value(value)) } else { vec![value] })
     }
 
     /// Samples that came after their row was written; a defect of the host, never of an FMU.

@@ -21,6 +21,11 @@ impl Thinning {
         Thinning { rule: signal.rule, variable_type: signal.variable_type, skip: 0, last: None }
     }
 
+    /// What was kept last.
+    pub(super) fn last(&self) -> Option<u64> {
+        self.last.flatten()
+    }
+
     /// Whether everything is kept.
     pub(super) fn keeps_all(&self) -> bool {
         self.rule == Rule::ALL
@@ -47,7 +52,7 @@ impl Thinning {
 
 /// Whether two values are further apart than `band`. What is not finite is apart from everything but itself.
 fn differ(a: u64, b: u64, variable_type: VariableType, band: f64) -> bool {
-    use VariableType::{Enumeration, Float32, Float64, Int8, Int16, Int32, Int64};
+    use VariableType::{Binary, Enumeration, Float32, Float64, Int8, Int16, Int32, Int64, String};
     let whole = |word: u64| match variable_type {
         Int8 | Int16 | Int32 | Int64 | Enumeration => i128::from(word as i64),
         _ => i128::from(word),
@@ -57,6 +62,8 @@ fn differ(a: u64, b: u64, variable_type: VariableType, band: f64) -> bool {
         _ => f64::from_bits(word),
     };
     match variable_type {
+        // Their numbers differ when they do.
+        String | Binary => a != b,
         Float32 | Float64 => match (real(a), real(b)) {
             (a, b) if a.is_nan() && b.is_nan() => false,
             (a, b) if a.is_finite() && b.is_finite() && band > 0.0 => (a - b).abs() > band,
@@ -73,7 +80,8 @@ mod tests {
     /// The places of the samples that are kept.
     fn kept(every: u32, change: Option<f64>, variable_type: VariableType, samples: &[Option<u64>]) -> Vec<usize> {
         let rule = Rule { every, change };
-        let signal = SignalPlan { name: String::new(), variable_type, unit: String::new(), start: None, rule };
+        let unit = String::new();
+        let signal = SignalPlan { name: String::new(), variable_type, unit, capacity: None, start: None, rule };
         let mut thinning = Thinning::new(&signal);
         (0..samples.len()).filter(|&i| thinning.keeps(samples[i])).collect()
     }
@@ -113,5 +121,6 @@ mod tests {
         assert_eq!(kept(1, Some(2.0), VariableType::UInt64, &near), [0, 2]);
         assert_eq!(kept(1, Some(0.0), VariableType::UInt64, &near), [0, 1, 2]);
         assert_eq!(kept(1, Some(0.5), VariableType::Boolean, &[Some(0), Some(0), Some(1)]), [0, 2]);
+        assert_eq!(kept(1, Some(10.0), VariableType::String, &[Some(1), Some(2), Some(2), None]), [0, 1, 3]);
     }
 }

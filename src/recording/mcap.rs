@@ -5,9 +5,10 @@
 //! messages by their sequence, so that none is missing unseen. Lengths inside of a record are compared with the record before
 //! anything gets room for them. Messages are in protobuf or in JSON; chunks may be compressed (LZ4).
 
-use super::names::{NAMES, SIGNALS, START, UNITS, keys, split};
+use super::names::{NAMES, SIGNALS, START, TYPES, UNITS, keys, split};
 use super::protobuf::{self, Field, Fields, Value, read_schema, take_varint};
 use super::row::{ReadError, Row};
+use super::text;
 use crate::exchange::word;
 use crate::fmu::description::VariableType;
 use lz4_flex::frame::FrameDecoder;
@@ -65,6 +66,8 @@ struct Records<R> {
 struct Content {
     /// Names of the columns, what they show before the first message, and their units; `None`: not yet.
     columns: Option<[Vec<String>; 3]>,
+    /// The columns of strings.
+    strings: HashSet<usize>,
     /// By FMU: what its columns are called in messages.
     keys: HashMap<String, HashMap<String, usize>>,
     /// By schema in protobuf: its fields, by their numbers.
@@ -117,6 +120,7 @@ impl<R: BufRead> Rows<R> {
             ));
         };
         std::iter::once("time").chain(names.iter().map(String::as_str)).for_each(|name| header.append(name));
+        header.undouble();
         rows.cells = start.clone();
         Ok(rows)
     }
@@ -150,6 +154,7 @@ impl<R: BufRead> Rows<R> {
             self.read_message()?;
         }
         self.cells.iter().for_each(|cell| row.append(cell));
+        row.undouble();
         Ok(true)
     }
 
@@ -351,6 +356,10 @@ impl Content {
                 for (column, (name, key)) in names.iter().zip(keys(&names)).enumerate() {
                     self.keys.entry(split(name).0.to_owned()).or_default().insert(key, column);
                 }
+                // Older recordings have no such list, and no strings.
+                let types = list(TYPES).unwrap_or_default();
+                let strings = types.iter().enumerate().filter(|(_, name)| *name == VariableType::String.name());
+                self.strings = strings.map(|(column, _)| column).collect();
                 self.columns = Some([names, start, units]);
             }
             Record::Schema { header, data } if header.encoding == "protobuf" => {
@@ -371,7 +380,7 @@ impl Content {
                 message.begin(header.log_time);
                 let read = match channel.map(|channel| &channel.form) {
                     Some(Form::Protobuf(schema)) => message.read_protobuf(&data, self.schemas.get(schema), columns),
-                    Some(Form::Json) | None => message.read_json(&data, columns),
+                    Some(Form::Json) | None => message.read_json(&data, columns, &self.strings),
                 };
                 read.and_then(|()| message.settle_time()).map_err(|what| {
                     ReadError::of_file(format!("the message of log_time {} {what}", header.log_time))
@@ -415,9 +424,14 @@ impl Message {
     }
 
     /// Reads a message in JSON. An error says what is wrong with it; so do those of the functions below.
-    fn read_json(&mut self, data: &[u8], columns: Option<&HashMap<String, usize>>) -> Result<(), String> {
+    fn read_json(
+        &mut self,
+        data: &[u8],
+        columns: Option<&HashMap<String, usize>>,
+        strings: &HashSet<usize>,
+    ) -> Result<(), String> {
         let mut unknown = None;
-        let fields = JsonFields { message: self, columns, unknown: &mut unknown };
+        let fields = JsonFields { message: self, columns, strings, unknown: &mut unknown };
         let mut json = serde_json::Deserializer::from_slice(data);
         json.deserialize_map(fields).and_then(|()| json.end()).map_err(|error| format!("is no JSON: {error}"))?;
         unknown.map_or(Ok(()), |key| Err(is_no_column(&key)))
@@ -452,11 +466,11 @@ impl Message {
                 }
                 (number, value) => {
                     let (field, column) = column(number)?;
-                    let (variable_type, word) = field.word(value).ok_or_else(|| {
+                    let begin = self.text.len();
+                    field.write(&mut self.text, value).ok_or_else(|| {
                         format!("has a value \"{}\" of another type than its schema", field.json_name)
                     })?;
-                    let value = self.append_word(variable_type, word);
-                    self.values.push((column, value));
+                    self.values.push((column, begin..self.text.len()));
                 }
             }
         }
@@ -489,9 +503,20 @@ impl Message {
             "\"NaN\"" => "NaN",
             "\"Infinity\"" => "inf",
             "\"-Infinity\"" => "-inf",
+            // The digits of a binary.
+            text if text.starts_with("\"0x") => text.trim_matches('"'),
             number => number,
         };
         begin..self.text.len()
+    }
+
+    /// Appends a string in JSON, or null, as `signals.csv` has it.
+    fn append_json_string(&mut self, json: &str) -> Result<Range<usize>, serde_json::Error> {
+        let begin = self.text.len();
+        if let Some(Key(string)) = serde_json::from_str(json)? {
+            text::write_string(&mut self.text, &string);
+        }
+        Ok(begin..self.text.len())
     }
 }
 
@@ -503,6 +528,7 @@ fn is_no_column(key: &str) -> String {
 struct JsonFields<'a> {
     message: &'a mut Message,
     columns: Option<&'a HashMap<String, usize>>,
+    strings: &'a HashSet<usize>,
     /// One that is no column.
     unknown: &'a mut Option<String>,
 }
@@ -522,7 +548,10 @@ impl<'de> Visitor<'de> for JsonFields<'_> {
             match self.columns.and_then(|columns| columns.get(&*key)) {
                 _ if key == "time" => self.message.time_text = self.message.append_json(value.get()),
                 Some(&column) => {
-                    let value = self.message.append_json(value.get());
+                    let value = match self.strings.contains(&column) {
+                        true => self.message.append_json_string(value.get()).map_err(serde::de::Error::custom)?,
+                        false => self.message.append_json(value.get()),
+                    };
                     self.message.values.push((column, value));
                 }
                 None => *self.unknown = Some(key.into_owned()),

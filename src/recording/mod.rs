@@ -20,6 +20,7 @@ pub mod names;
 pub mod protobuf;
 mod row;
 pub mod series;
+pub mod text;
 
 pub use csv::{Dialect, LastLine};
 pub use row::{ReadError, Row};

@@ -8,6 +8,8 @@ pub const SIGNALS: &str = "signals";
 pub const NAMES: &str = "names";
 /// JSON, a list of texts.
 pub const START: &str = "start";
+/// JSON, a list of texts: the types of the columns, as FMI 3.0 calls them.
+pub const TYPES: &str = "types";
 /// JSON, a list of texts, each empty where there is no unit. Channels have an entry of this name, too: an object that has, by what
 /// columns are called in messages, the units of those that have one.
 pub const UNITS: &str = "units";

@@ -8,6 +8,8 @@
 //!
 //! <https://protobuf.dev/programming-guides/encoding>
 
+use super::text;
+use crate::exchange::word;
 use crate::fmu::description::VariableType;
 
 /// The field with the time of a message, s.
@@ -40,18 +42,29 @@ pub enum Kind {
     Float = 2,
     Uint64 = 4,
     Bool = 8,
+    String = 9,
+    Bytes = 12,
     Uint32 = 13,
     Sint32 = 17,
     Sint64 = 18,
 }
 
 impl Kind {
-    const ALL: [Kind; 7] =
-        [Kind::Double, Kind::Float, Kind::Uint64, Kind::Bool, Kind::Uint32, Kind::Sint32, Kind::Sint64];
+    const ALL: [Kind; 9] = [
+        Kind::Double,
+        Kind::Float,
+        Kind::Uint64,
+        Kind::Bool,
+        Kind::String,
+        Kind::Bytes,
+        Kind::Uint32,
+        Kind::Sint32,
+        Kind::Sint64,
+    ];
 
-    /// The type of a column's field; `None`: such columns are not recorded.
-    pub fn of(variable_type: VariableType) -> Option<Kind> {
-        Some(match variable_type {
+    /// The type of a column's field.
+    pub fn of(variable_type: VariableType) -> Kind {
+        match variable_type {
             VariableType::Float64 => Kind::Double,
             VariableType::Float32 => Kind::Float,
             VariableType::Int8 | VariableType::Int16 | VariableType::Int32 => Kind::Sint32,
@@ -59,8 +72,9 @@ impl Kind {
             VariableType::UInt8 | VariableType::UInt16 | VariableType::UInt32 => Kind::Uint32,
             VariableType::UInt64 => Kind::Uint64,
             VariableType::Boolean | VariableType::Clock => Kind::Bool,
-            VariableType::String | VariableType::Binary => return None,
-        })
+            VariableType::String => Kind::String,
+            VariableType::Binary => Kind::Bytes,
+        }
     }
 
     /// How values are in messages.
@@ -69,10 +83,11 @@ impl Kind {
             Kind::Double => Wire::Eight,
             Kind::Float => Wire::Four,
             Kind::Uint64 | Kind::Bool | Kind::Uint32 | Kind::Sint32 | Kind::Sint64 => Wire::Varint,
+            Kind::String | Kind::Bytes => Wire::Bytes,
         }
     }
 
-    /// The type whose values have the same text, and their word from what a message has.
+    /// The type whose values have the same text, and their word from what a message has; `None`: it is of another type, or has none.
     fn word(self, value: Value) -> Option<(VariableType, u64)> {
         Some(match (self, value) {
             (Kind::Double, Value::Eight(bits)) => (VariableType::Float64, bits),
@@ -88,9 +103,17 @@ impl Kind {
 }
 
 impl Field {
-    /// The value of such a field as a word, and the type of which it is one; `None`: it is of another type.
-    pub fn word(&self, value: Value) -> Option<(VariableType, u64)> {
-        self.kind.word(value)
+    /// Appends the value of such a field as `signals.csv` has it; `None`: it is of another type.
+    pub fn write(&self, out: &mut String, value: Value) -> Option<()> {
+        match (self.kind, value) {
+            (Kind::String, Value::Bytes(bytes)) => text::write_string(out, std::str::from_utf8(bytes).ok()?),
+            (Kind::Bytes, Value::Bytes(bytes)) => text::write_binary(out, bytes),
+            (kind, value) => {
+                let (variable_type, word) = kind.word(value)?;
+                word::write(out, word, variable_type).ok()?;
+            }
+        }
+        Some(())
     }
 }
 

@@ -119,6 +119,11 @@ impl Row {
     /// Gets the text in which the cells stand. What is behind `length` is the line's end.
     pub(super) fn fill(&mut self, text: String, length: usize, line: u64) {
         (self.text, self.length, self.line) = (text, length, line);
+        self.undouble();
+    }
+
+    /// Says of the cells with two quotes for one what they are.
+    pub(super) fn undouble(&mut self) {
         for cell in self.cells.iter_mut().filter(|cell| cell.doubled) {
             let single = self.text[cell.begin..cell.end].replace("\"\"", "\"");
             cell.begin = self.text.len();
@@ -127,7 +132,7 @@ impl Row {
         }
     }
 
-    /// Appends a cell to a row that is in no file of lines.
+    /// Appends a cell, as it is in a CSV file, to a row that is in no file of lines. Behind the last one comes [`Row::undouble`].
     pub(super) fn append(&mut self, text: &str) {
         if !self.cells.is_empty() {
             self.text.push(',');
@@ -135,7 +140,10 @@ impl Row {
         let begin = self.text.len();
         self.text += text;
         self.length = self.text.len();
-        self.note(begin, self.length, false);
+        match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+            Some(inside) => self.note(begin + 1, self.length - 1, inside.contains('"')),
+            None => self.note(begin, self.length, false),
+        }
     }
 }
 

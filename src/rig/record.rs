@@ -8,7 +8,9 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 use toml_edit::{Item, Value};
 
-const RECORD: &[&str] = &["signals", "format", "mcap", "rule", "rotate", "max_size", "keep"];
+const RECORD: &[&str] = &["signals", "format", "mcap", "text_size", "rule", "rotate", "max_size", "keep"];
+/// Bytes that a recorded string or binary can have at most.
+const LONGEST: usize = 1 << 16;
 const RULE: &[&str] = &["signals", "every", "change"];
 
 /// `[record]`.
@@ -18,6 +20,8 @@ pub struct RigRecord {
     pub signals: Vec<At<String>>,
     /// `format`.
     pub formats: Formats,
+    /// `text_size`: bytes that a recorded string or binary may have; `None`: they are not recorded.
+    pub text_size: Option<usize>,
     /// `[[record.rule]]`, in the order of the file: of those that match a signal the last one counts.
     pub rules: Vec<RigRule>,
     /// `rotate`, `max_size` and `keep`.
@@ -30,6 +34,7 @@ impl RigRecord {
         RigRecord {
             signals: vec![At { value: "*".to_owned(), place }],
             formats: Formats::default(),
+            text_size: None,
             rules: Vec::new(),
             rotation: Rotation::default(),
         }
@@ -110,9 +115,13 @@ impl Rule {
 pub(super) fn read_record(section: Section) -> RigRecord {
     let section = section.only(RECORD);
     let rules = section.tables("rule", "[[record.rule]]");
+    let size =
+        |item: &Item| item.as_integer().and_then(|n| usize::try_from(n).ok()).filter(|n| (1..=LONGEST).contains(n));
+    let text_size = section.read("text_size", "a whole number of bytes from 1 to 65536", size);
     RigRecord {
         signals: patterns(&section).unwrap_or_else(|| RigRecord::everything(section.place).signals),
         formats: read_formats(&section),
+        text_size: text_size.map(|at| at.value),
         rules: rules.into_iter().filter_map(|rule| read_rule(&rule.only(RULE))).collect(),
         rotation: read_rotation(&section),
     }
@@ -304,6 +313,8 @@ mod tests {
             ("format = \"mcpa\"", format!("4:10: {formats} \"mcpa\"")),
             ("format = []", format!("4:10: {formats} an empty list")),
             ("format = [\"csv\", 1]", format!("4:18: {formats} 1")),
+            ("text_size = 0", "4:13: text_size must be a whole number of bytes from 1 to 65536, not 0".to_owned()),
+            ("text_size = 1e3", "4:13: text_size must be a whole number of bytes from 1 to 65536, not 1000".to_owned()),
             ("format = true", format!("4:10: {formats} true")),
             ("format = [\"csv\", \"csv\"]", "4:18: format names \"csv\" twice".to_owned()),
             ("mcap = \"json\"", "4:8: mcap says how signals.mcap is written, but format has no \"mcap\"".to_owned()),

@@ -3,6 +3,7 @@
 mod recorded;
 mod shared_outputs;
 
+pub use self::recorded::Text;
 pub use self::shared_outputs::SharedOutputs;
 
 use self::recorded::Recorded;

@@ -10,6 +10,7 @@ use super::unit::Unit;
 use super::values;
 use super::world::World;
 use super::{clocks, needed, shutdown, state};
+use crate::exchange::bytes;
 use crate::ffi::{
     Batch, Failure, ForeignCall, Function, Initialization, Instance, InstanceControl, InstanceHost, Instantiated,
     Interval, Library, LoadErrorKind, Outcome, Status, Terminated, set_thread_host,
@@ -278,9 +279,19 @@ fn set_up(
 }
 
 /// Gives the recorded columns of an item the values that a batch has of it.
-fn record(world: &World, item: &plan::BatchItem, batch: &Batch, number: usize) {
+fn record(world: &World, fmu: FmuId, item: &plan::BatchItem, batch: &Batch, number: usize) {
     for (element, signal) in batch.elements(number).zip(&item.signals) {
-        world.board.set_initial(*signal, batch.word(element));
+        let Some(capacity) = world.plan.signals[signal.0].capacity else {
+            world.board.set_initial(*signal, [batch.word(element)]);
+            continue;
+        };
+        let value = batch.bytes(element).ok().filter(|value| value.len() <= capacity);
+        world.board.set_initial(*signal, value.map_or(vec![bytes::NOTHING], bytes::packed));
+        let size = batch.bytes(element).map_or_else(|size| size, <[u8]>::len);
+        if value.is_none() && world.plan.publishes(item, size) {
+            let seen = Occurrence { reference: Some(item.reference), value: size as u64, ..Occurrence::default() };
+            world.board.fmu(fmu).findings().note(Finding::OversizedValue, seen);
+        }
     }
 }
 
@@ -295,7 +306,7 @@ fn exchange(world: &World, fmu: FmuId, instance: &Instance<Initialization>) -> R
         for (number, item) in planned.items.iter().enumerate() {
             if let (true, Some(values)) = (batch.is_enabled(number), values::load(&batch, number)) {
                 let _warning_is_counted = instance.set_values(item.reference, planned.variable_type, &values)?;
-                record(world, item, &batch, number);
+                record(world, fmu, item, &batch, number);
             }
         }
     }
@@ -304,7 +315,7 @@ fn exchange(world: &World, fmu: FmuId, instance: &Instance<Initialization>) -> R
         for (number, item) in planned.items.iter().enumerate() {
             let values = instance.get_values(item.reference, planned.variable_type, item.elements)?;
             values::store(&mut batch, number, &values);
-            record(world, item, &batch, number);
+            record(world, fmu, item, &batch, number);
         }
         for output in outputs {
             if let Some(size) = output.publish(world, None, &batch) {

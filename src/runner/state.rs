@@ -52,7 +52,7 @@ pub fn restore_values(world: &World, snapshot: &Snapshot) {
     }
     for (name, value) in &snapshot.columns {
         if let Some(signal) = world.plan.signals.iter().position(|signal| signal.name == *name) {
-            world.board.set_initial(SignalId(signal), *value);
+            world.board.set_initial(SignalId(signal), value.iter().copied());
         }
     }
 }

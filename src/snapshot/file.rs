@@ -106,7 +106,7 @@ mod tests {
             connections: vec![None, Some(vec![u64::MAX])],
             versions: vec![vec![vec![((Instant::ZERO, Instant::ZERO), vec![7])]]],
             sizes: vec![vec![3], vec![]],
-            columns: vec![("a.y".to_owned(), 7)],
+            columns: vec![("a.y".to_owned(), vec![7])],
         }
     }
 

@@ -40,8 +40,8 @@ pub struct Snapshot {
     /// Per instance: the values of its tunable sizes, [`crate::plan::FmuPlan::sizes`]; empty when they are those of the
     /// plan.
     pub sizes: Vec<Vec<u64>>,
-    /// What the recorded columns showed last, by name.
-    pub columns: Vec<(String, u64)>,
+    /// What the recorded columns showed last, by name, as [`crate::plan::SignalPlan::start`] has it.
+    pub columns: Vec<(String, Vec<u64>)>,
 }
 
 impl Snapshot {

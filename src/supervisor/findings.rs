@@ -89,7 +89,7 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
         }
         Finding::LockUnbalanced => format!("{} of unlockPreemption without a lock", some(count, "call")),
         Finding::OversizedValue => format!(
-            "{} longer than there is room for (maxSize or max_size), which nobody was given: {value} bytes of {name}",
+            "{} longer than there is room for (maxSize, max_size or text_size), which nobody was given: {value} bytes of {name}",
             some(count, "value")
         ),
         Finding::OutlastsPeriod => format!(

@@ -269,7 +269,7 @@ impl<'a> Recorder<'a> {
             self.initial_known = true;
             for signal in (0..self.plan.signals.len()).map(SignalId) {
                 if let Some(value) = self.board.initial(signal) {
-                    writer.start_value(signal, value);
+                    writer.start_value(signal, &value.collect::<Vec<u64>>());
                 }
             }
         }
@@ -300,15 +300,16 @@ impl<'a> Recorder<'a> {
     }
 
     /// What the recorded columns have shown last, by name.
-    pub fn last_values(&self) -> Vec<(String, u64)> {
+    pub fn last_values(&self) -> Vec<(String, Vec<u64>)> {
         let columns = self.plan.signals.iter().zip((0..).map(SignalId));
         columns.filter_map(|(signal, id)| Some((signal.name.clone(), self.last_value(id)?))).collect()
     }
 
-    /// What a recorded column has shown last; `None`: nothing yet.
-    pub fn last_value(&self, signal: SignalId) -> Option<u64> {
+    /// What a recorded column has shown last, as words; `None`: nothing yet.
+    pub fn last_value(&self, signal: SignalId) -> Option<Vec<u64>> {
         let initial = self.board.initial(signal).filter(|_| !self.initial_known);
-        initial.or(*self.signals.as_ref()?.values().get(signal.0)?)
+        let shown = self.signals.as_ref()?;
+        initial.map(Iterator::collect).or_else(|| shown.value(signal))
     }
 
     fn text(&self, line: &Line) -> String {

@@ -20,11 +20,12 @@ use super::threads::Threads;
 use super::tracer::Tracer;
 use super::under_way::{self, Course};
 use super::{Control, Error, Event, EventSink, Finished, Options, Prepared, State, saved};
-use crate::exchange::word;
+use crate::exchange::{bytes, word};
 use crate::fmu::description::{Values, VariableType};
 use crate::plain::Plain;
 use crate::plan::{Mode, OnError, Plan, SignalPlan};
 use crate::record::board::{Board, Global, Known, Phase};
+use crate::recording::text;
 use crate::report::format::{significant, some};
 use crate::report::{Kind, Live, LiveValue, Problem, Subject};
 use crate::runner::{FIRST_SOCKET_FD, JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
@@ -559,7 +560,7 @@ impl<'a> Supervision<'a> {
             let values = self.shared.prepared.watched.iter().map(|signal| {
                 let SignalPlan { name, variable_type, .. } = &self.plan().signals[signal.0];
                 let value = recorder.last_value(*signal);
-                LiveValue { name: name.clone(), value: value.map(|value| live_text(value, *variable_type)) }
+                LiveValue { name: name.clone(), value: value.and_then(|value| live_text(&value, *variable_type)) }
             });
             self.events.tell(Event::Figures(Live { values: values.collect(), ..self.shared.live() }));
         }
@@ -646,13 +647,22 @@ impl<'a> Supervision<'a> {
     }
 }
 
-/// A value for people who look on.
-fn live_text(value: u64, variable_type: VariableType) -> String {
-    match word::values(&[value], variable_type) {
+/// A value, of these words, for people who look on; of a string or binary so much as a line has room for.
+fn live_text(words: &[u64], variable_type: VariableType) -> Option<String> {
+    const SHOWN: usize = 40;
+    if let VariableType::String | VariableType::Binary = variable_type {
+        let mut text = String::new();
+        text::write_bytes(&mut text, &bytes::unpacked(words)?, variable_type == VariableType::String);
+        let cut = if text.chars().count() > SHOWN { "…" } else { "" };
+        let shown: String = text.chars().take(SHOWN).collect();
+        return Some(format!("{}{cut}", Plain(&shown)));
+    }
+    let value = *words.first()?;
+    Some(match word::values(&[value], variable_type) {
         Some(Values::Float64(v)) => significant(v[0]),
         Some(Values::Float32(v)) => significant(v[0].into()),
         _ => word::text(value, variable_type),
-    }
+    })
 }
 
 /// What a session with a run in this phase is doing.

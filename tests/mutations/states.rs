@@ -89,7 +89,10 @@ fn change(state: &mut Snapshot, chance: &mut Chance) {
         14 => state.sizes.get_mut(fmu).into_iter().for_each(|sizes| sizes.push(word(chance))),
         _ => {
             resize(&mut state.columns, chance);
-            state.columns.push((["", "a.out_f64", "\0", "x"][chance.below(4)].to_owned(), word(chance)));
+            state.columns.push((
+                ["", "a.out_f64", "\0", "x"][chance.below(4)].to_owned(),
+                (0..1 + chance.below(3)).map(|_| word(chance)).collect(),
+            ));
         }
     }
 }

@@ -24,7 +24,7 @@ with open(sys.argv[1], "rb") as stream:
             # What Foxglove's reader takes: one word for the type of each property.
             assert form["type"] == "object"
             for key, value in form["properties"].items():
-                assert value["type"] in ("boolean", "integer", "number"), key
+                assert value["type"] in ("boolean", "integer", "number", "string"), key
             validator = validator_for and validator_for(form)
             validator and validator.check_schema(form)
             schemas[schema.id] = form["properties"], validator and validator(form)
@@ -89,6 +89,9 @@ with open(sys.argv[1], "rb") as stream:
     for schema, channel, message, decoded in reader.iter_decoded_messages(log_time_order=False):
         assert schema.encoding == "protobuf" and channel.message_encoding == "protobuf"
         fields = MessageToDict(decoded)
+        for field, value in decoded.ListFields():
+            if field.type == field.TYPE_BYTES:
+                fields[field.json_name] = "0x" + value.hex()
         by_number = decoded.DESCRIPTOR.fields_by_number
         if "absent" in decoded.DESCRIPTOR.fields_by_name:
             fields.pop("absent", None)

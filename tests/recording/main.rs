@@ -8,6 +8,7 @@ mod program;
 mod foxglove;
 mod killed;
 mod rotated;
+mod texts;
 mod unread;
 
 use program::{Outcome, Rig, real_time};

@@ -211,6 +211,7 @@ pub fn read(resolved: &Resolved, fmu: usize, variables: impl IntoIterator<Item =
         (item.connections, item.capacity) = carried(links, links.fed_by((fmu, variable)));
         if !resolved.wanted[fmu].is_recorded_when_set(described, variable) {
             item.signals = resolved.columns.of_variable((fmu, variable));
+            item.capacity = item.capacity.max(resolved.columns.capacity(&item.signals));
         }
     })
 }

@@ -36,7 +36,7 @@ fn an_input_that_nothing_feeds_keeps_its_start_value_and_is_not_read() {
     let plan = ecu_and_plant("[record]\n");
     assert_eq!(names(&task(&plan, "fast").get), ["alive"]);
     assert_eq!(names(&task(&plan, "step").get), ["speed", "field", "count"]);
-    assert_eq!(plan.signals[0].start, Some(0f64.to_bits()));
+    assert_eq!(plan.signals[0].start, Some(vec![0f64.to_bits()]));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn only_what_is_needed_is_read_one_batch_per_type_and_those_of_output_clocks_by_
 #[test]
 fn parameters_are_recorded_without_being_read() {
     let plan = ecu_and_plant("[fmu.ecu.start]\nidle_speed = 850\n[record]\nsignals = [\"ecu.idle_speed\"]\n");
-    assert_eq!(plan.signals[0].start, Some(850f64.to_bits()));
+    assert_eq!(plan.signals[0].start, Some(vec![850f64.to_bits()]));
     assert!(plan.tasks.iter().all(|task| task.get.is_empty()));
     assert!(plan.fmus[0].initial_reads.is_empty());
 }

@@ -30,7 +30,7 @@ fn arrays_have_one_column_per_element() {
 #[test]
 fn start_values_fill_the_column_until_it_is_computed() {
     let plan = ecu_and_plant("[record]\nsignals = [\"plant.throttle\", \"plant.speed\"]\n");
-    assert_eq!(plan.signals[0].start, Some(0.05f64.to_bits()));
+    assert_eq!(plan.signals[0].start, Some(vec![0.05f64.to_bits()]));
     assert_eq!(plan.signals[1].start, None);
 }
 
@@ -101,4 +101,33 @@ fn a_rule_that_no_recorded_variable_has_is_refused() {
     let nothing = "rig.toml:8:12: no recorded variable matches";
     assert_eq!(rule("ecu.throtle"), format!("{nothing} \"ecu.throtle\"; did you mean \"ecu.throttle\"?"));
     assert_eq!(rule("plant.*"), format!("{nothing} \"plant.*\""));
+}
+
+#[test]
+fn strings_and_binaries_are_recorded_where_the_rig_says_what_room_they_have() {
+    let fmu = "<String name=\"s\" valueReference=\"1\"/><Binary name=\"b\" valueReference=\"2\" maxSize=\"5000\"/>\
+        <Binary name=\"c\" valueReference=\"3\" maxSize=\"10\"/><Float64 name=\"x\" valueReference=\"4\"/>";
+    let plan = |record: &str| {
+        let text = format!("[fmu.a]\npath = \"a\"\n[record]\n{record}\n");
+        try_build(&text, &[description(fmu)], &host()).unwrap()
+    };
+    assert_eq!(columns(&plan("")), ["a.x"]);
+    let planned = plan("text_size = 20");
+    let room: Vec<_> = planned.signals.iter().map(|signal| (signal.capacity, signal.words())).collect();
+    assert_eq!(room, [(Some(20), 4), (Some(20), 4), (Some(10), 3), (None, 1)]);
+    let notes = plan("signals = [\"a.s\"]").notes;
+    assert!(notes.iter().any(|note| note.ends_with("or strings and binaries, which are with text_size")), "{notes:?}");
+}
+
+#[test]
+fn more_text_than_there_is_room_for_is_refused() {
+    let fmu = "<String name=\"s\" valueReference=\"1\"><Dimension start=\"3000\"/></String>\
+        <Float64 name=\"y\" valueReference=\"2\"/>";
+    let rig = |size: usize| format!("[fmu.a]\npath = \"a\"\n[record]\nsignals = [\"*\"]\ntext_size = {size}\n");
+    assert_eq!(
+        try_build(&rig(256), &[description(fmu)], &host()).unwrap_err(),
+        "rig.toml:4:12: strings and binaries of 768000 bytes would be recorded, but 524288 are possible: name fewer signals, or \
+         give a smaller text_size"
+    );
+    assert_eq!(try_build(&rig(100), &[description(fmu)], &host()).unwrap().signals.len(), 3001);
 }

@@ -49,6 +49,7 @@ mod tests {
             tasks: Global::Count as usize + FMU_WORDS,
             log: Global::Count as usize + FMU_WORDS,
             initial: Global::Count as usize + FMU_WORDS + LOG_WORDS,
+            starts: Vec::new(),
             promise: Default::default(),
             rings: Vec::new(),
             traces: Vec::new(),

@@ -129,6 +129,7 @@ impl super::Layout {
             log: 0,
             promise,
             initial: 0,
+            starts: Vec::new(),
             rings,
             traces,
             causes: None,

@@ -1,8 +1,11 @@
 //! What is recorded of a task, one row for each activation.
 
 use super::Calls;
+use crate::exchange::bytes;
+use crate::ffi::Batch;
 use crate::plan::{BatchItem, SignalId, TaskId};
-use crate::record::samples::SampleRing;
+use crate::record::findings::{Finding, Occurrence};
+use crate::record::samples::{NewRecord, SampleRing};
 use crate::runner::thread_host::PartitionHost;
 use crate::runner::world::World;
 use crate::time::Instant;
@@ -13,7 +16,7 @@ pub struct Recorded {
     /// Recorded values before those that callbacks read.
     own_columns: usize,
     presence_words: usize,
-    /// For each batch, those that are set first, whether all its elements are recorded.
+    /// For each batch, those that are set first, whether all its elements are recorded, and numbers.
     whole: Vec<bool>,
 }
 
@@ -22,7 +25,8 @@ impl Recorded {
     pub fn of(world: &World, task: TaskId) -> Option<Recorded> {
         let (ring, plan) = (world.board.samples(task), &world.plan.tasks[task.0]);
         let (own_columns, presence_words) = (plan.recorded().count(), world.plan.presence_words(plan));
-        let all_recorded = |item: &BatchItem| item.signals.len() == item.elements;
+        let is_number = |signal: &SignalId| world.plan.signals[signal.0].capacity.is_none();
+        let all_recorded = |item: &BatchItem| item.signals.len() == item.elements && item.signals.iter().all(is_number);
         let whole = plan.set.iter().chain(&plan.get).map(|batch| batch.items.iter().all(all_recorded)).collect();
         (!ring.is_unused()).then_some(Recorded { ring, own_columns, presence_words, whole })
     }
@@ -35,8 +39,6 @@ impl Recorded {
         let resizable = calls.beside.as_ref().and_then(|beside| beside.resizable.as_ref());
         let planned = plan.set.iter().chain(&plan.get);
         let batches = calls.set.iter().map(|(values, _)| values).chain(calls.get.iter().map(|(values, _)| values));
-        let initial =
-            |signal: SignalId| world.board.initial(signal).or(world.plan.signals[signal.0].start).unwrap_or(0);
         let state = &world.tasks[calls.task.0];
         self.ring.push(order, time, |record| {
             for (number, (planned, values)) in planned.zip(batches).enumerate() {
@@ -48,12 +50,28 @@ impl Recorded {
                 }
                 for (item, variable) in planned.items.iter().enumerate() {
                     let (first, columns) = (values.elements(item).start, variable.signals.len());
+                    let is_text =
+                        variable.signals.first().is_some_and(|signal| world.plan.signals[signal.0].capacity.is_some());
                     match places {
-                        None if get.is_some() || values.is_enabled(item) => {
-                            values.words(first..first + columns, record.places(columns));
+                        None if get.is_none() && !values.is_enabled(item) => {
+                            variable.signals.iter().for_each(|signal| put_initial(world, *signal, record));
                         }
-                        // Nobody has had a value for it yet.
-                        None => record.put_all(variable.signals.iter().map(|signal| initial(*signal))),
+                        _ if is_text && !planned.ticked.is_empty() && !state.has_one_ticked(&planned.ticked) => {
+                            // Not read now. What was read before is recorded, or noted, already.
+                            for signal in &variable.signals {
+                                record.put_bytes(world.plan.signals[signal.0].capacity.unwrap_or(0), None);
+                            }
+                        }
+                        _ if is_text => {
+                            for (element, signal) in variable.signals.iter().enumerate() {
+                                let place = places.map_or(Some(first + element), |places| {
+                                    places[element].map(|place| place as usize)
+                                });
+                                let text = Text { task: calls.task, time, variable, signal: *signal };
+                                text.put(world, values, place, record);
+                            }
+                        }
+                        None => values.words(first..first + columns, record.places(columns)),
                         Some(places) => {
                             let word = |place: &Option<u32>| place.map_or(0, |place| values.word(place as usize));
                             record.put_all(places[..columns].iter().map(word));
@@ -62,7 +80,7 @@ impl Recorded {
                 }
             }
             host.with_on_ticks(|on_ticks| {
-                record.put_all(on_ticks.words());
+                on_ticks.put(world, calls.task, time, record);
                 record.put_all((0..self.presence_words).map(|word| {
                     let own = resizable.map_or(u64::MAX, |resizable| resizable.presence(word));
                     let unread = plan
@@ -73,5 +91,44 @@ impl Recorded {
                 }));
             });
         })
+    }
+}
+
+/// Puts what a column shows before anybody has had a value for it.
+fn put_initial(world: &World, signal: SignalId, record: &mut NewRecord) {
+    let planned = &world.plan.signals[signal.0];
+    match (world.board.initial(signal), &planned.start) {
+        (Some(initial), _) => record.put_in(planned.words(), initial),
+        (None, Some(start)) => record.put_in(planned.words(), start.iter().copied()),
+        (None, None) => record.put_in(planned.words(), [if planned.capacity.is_some() { bytes::NOTHING } else { 0 }]),
+    }
+}
+
+/// A string or binary that an activation has set or read.
+pub struct Text<'a> {
+    /// The task of the activation.
+    pub task: TaskId,
+    /// The time of the sample.
+    pub time: Instant,
+    /// Its variable.
+    pub variable: &'a BatchItem,
+    /// The column of the element.
+    pub signal: SignalId,
+}
+
+impl Text<'_> {
+    /// Puts the element of `values` into a sample; `None`: the array has no such element. One that is longer than its room is
+    /// left out, and noted.
+    pub fn put(&self, world: &World, values: &Batch, element: Option<usize>, record: &mut NewRecord) {
+        let capacity = world.plan.signals[self.signal.0].capacity.unwrap_or(0);
+        let value = element.map_or(Ok(None), |element| values.bytes(element).map(Some));
+        record.put_bytes(capacity, value.ok().flatten());
+        let size = value.map_or_else(|size| size, |value| value.map_or(0, <[u8]>::len));
+        if size > capacity && world.plan.publishes(self.variable, size) {
+            let (task, reference) = (Some(self.task), Some(self.variable.reference));
+            let seen = Occurrence { task, reference, time: Some(self.time), value: size as u64 };
+            let fmu = world.plan.tasks[self.task.0].fmu;
+            world.board.fmu(fmu).findings().note(Finding::OversizedValue, seen);
+        }
     }
 }

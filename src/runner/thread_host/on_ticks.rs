@@ -3,12 +3,15 @@
 
 use super::PartitionHost;
 use crate::ffi::{Batch, ClockUpdate, Failure};
-use crate::plan::{self, FmuId};
+use crate::plan::{self, FmuId, SignalId, TaskId};
 use crate::record::findings::{Finding, Occurrence};
+use crate::record::samples::NewRecord;
+use crate::runner::activation::Text;
 use crate::runner::cables::{self, Outgoing};
 use crate::runner::values::{self, Output, Publishing};
 use crate::runner::visibility::Visibility;
 use crate::runner::world::World;
+use crate::time::Instant;
 
 /// Buffers of one thread for one instance, and what its callbacks have read since its activation began.
 pub struct OnTicks {
@@ -20,8 +23,8 @@ struct OnTick {
     values: Batch,
     cables: Outgoing,
     single: Vec<Output>,
-    /// The elements of `values` that are recorded.
-    recorded: Vec<usize>,
+    /// The elements of `values` that are recorded: the number of the variable, and the column.
+    recorded: Vec<(usize, usize, SignalId)>,
     fresh: bool,
 }
 
@@ -32,7 +35,9 @@ impl OnTicks {
             let (values, outputs) = values::get(&world.plan, &on_tick.batch);
             let (cables, single) = cables::outgoing(world, &on_tick.batch, &values, outputs);
             let items = on_tick.batch.items.iter().enumerate();
-            let recorded = items.flat_map(|(item, variable)| values.elements(item).take(variable.signals.len()));
+            let recorded = items.flat_map(|(item, variable)| {
+                values.elements(item).zip(&variable.signals).map(move |(element, signal)| (element, item, *signal))
+            });
             let (clocks, recorded) = (on_tick.clocks.clone(), recorded.collect());
             OnTick { clocks, values, cables, single, recorded, fresh: false }
         };
@@ -44,9 +49,22 @@ impl OnTicks {
         self.all.iter_mut().for_each(|on_tick| on_tick.fresh = false);
     }
 
-    /// The recorded values.
-    pub fn words(&self) -> impl Iterator<Item = u64> {
-        self.all.iter().flat_map(|on_tick| on_tick.recorded.iter().map(|&element| on_tick.values.word(element)))
+    /// Puts the recorded values into a sample of `task`.
+    pub fn put(&self, world: &World, task: TaskId, time: Instant, record: &mut NewRecord) {
+        let fmu = &world.plan.fmus[world.plan.tasks[task.0].fmu.0];
+        for (planned, on_tick) in fmu.on_ticks().iter().zip(&self.all) {
+            for &(element, item, signal) in &on_tick.recorded {
+                match world.plan.signals[signal.0].capacity {
+                    None => record.put_in(1, [on_tick.values.word(element)]),
+                    // What was read in an earlier activation is noted already.
+                    Some(capacity) if !on_tick.fresh => record.put_bytes(capacity, None),
+                    Some(_) => {
+                        let text = Text { task, time, variable: &planned.batch.items[item], signal };
+                        text.put(world, &on_tick.values, Some(element), record);
+                    }
+                }
+            }
+        }
     }
 
     /// A bit for each of the 64 recorded values of this word that was not read, where those of callbacks begin with number

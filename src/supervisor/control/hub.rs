@@ -3,13 +3,13 @@
 use super::check::Command;
 use super::{Applied, ControlError};
 use crate::control::{OUTSTANDING, Ring, Verdict, encode};
-use crate::exchange::word;
+use crate::exchange::bytes;
 use crate::ffi::{Function, Status};
 use crate::fmu::description::Values;
 use crate::plan::control::place;
 use crate::plan::{ControlKind, FmuId, FmuPlan, Length, Plan};
 use crate::record::board::FmuWord;
-use crate::record::signals::Change;
+use crate::record::signals::Set;
 use crate::supervisor::shared::Shared;
 use crate::time::Instant;
 use std::collections::VecDeque;
@@ -28,7 +28,7 @@ pub struct Hub {
 
 struct State {
     fmus: Vec<Fmu>,
-    changes: Vec<(Instant, Vec<Change>)>,
+    changes: Vec<(Instant, Vec<Set>)>,
 }
 
 struct Fmu {
@@ -159,7 +159,7 @@ impl Hub {
     }
 
     /// What was set since the last call, in recorded columns.
-    pub fn take_changes(&self) -> Vec<(Instant, Vec<Change>)> {
+    pub fn take_changes(&self) -> Vec<(Instant, Vec<Set>)> {
         let mut state = self.lock();
         self.read_outcomes(&mut state);
         std::mem::take(&mut state.changes)
@@ -226,7 +226,7 @@ impl Sent {
 }
 
 /// What a command that was carried out changes in recorded columns; notes new sizes.
-fn changes(plan: &FmuPlan, sizes: &mut [u64], sets: &[(usize, Values)]) -> Vec<Change> {
+fn changes(plan: &FmuPlan, sizes: &mut [u64], sets: &[(usize, Values)]) -> Vec<Set> {
     let mut changes = Vec::new();
     let mut resized = false;
     for (number, values) in sets {
@@ -235,10 +235,10 @@ fn changes(plan: &FmuPlan, sizes: &mut [u64], sets: &[(usize, Values)]) -> Vec<C
             sizes[size] = new.first().copied().unwrap_or(0);
             resized = true;
         }
-        let words = word::words(values).unwrap_or_default();
+        let words = bytes::elements(values);
         for (element, signal) in variable.signals.iter().enumerate() {
             let place = place(&variable.lengths, element, |size| plan.sizes[size].start, |size| sizes[size]);
-            changes.push((*signal, place.and_then(|place| words.get(place)).copied()));
+            changes.push((*signal, place.and_then(|place| words.get(place)).cloned()));
         }
     }
     if resized {

@@ -28,7 +28,7 @@ pub use error::ControlError;
 
 use super::shared::Shared;
 use crate::fmu::description::Values;
-use crate::record::signals::Change;
+use crate::record::signals::Set;
 use crate::time::Instant;
 use hub::{Hub, Slot};
 use std::sync::Arc;
@@ -116,7 +116,7 @@ impl Control {
     }
 
     /// What was set since the last call, in recorded columns.
-    pub(super) fn take_changes(&self) -> Vec<(Instant, Vec<Change>)> {
+    pub(super) fn take_changes(&self) -> Vec<(Instant, Vec<Set>)> {
         self.hub.take_changes()
     }
 }
