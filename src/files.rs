@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -52,12 +52,24 @@ pub fn read_to_string(path: &Path) -> io::Result<String> {
 /// # Errors
 /// The operating system's: a folder is not replaced.
 pub fn create(path: &Path) -> io::Result<File> {
+    create_with(path, File::options().write(true))
+}
+
+/// Makes a new file as [`create`], to whose end whoever has it open writes.
+///
+/// # Errors
+/// As [`create`].
+pub fn create_to_append(path: &Path) -> io::Result<File> {
+    create_with(path, File::options().append(true))
+}
+
+fn create_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     // Fails where somebody has put something there since.
-    File::options().write(true).create_new(true).open(path)
+    options.create_new(true).open(path)
 }
 
 /// Opens a file that this program has made, for writing over it; if it is another one by now, makes it anew.

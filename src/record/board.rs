@@ -101,6 +101,10 @@ pub enum Global {
     OutOfMemory,
     /// What FMU code printed was too much, and the rest goes nowhere: 1.
     LogCut,
+    /// Written by the supervisor: how often `run.log` was begun anew.
+    LogNumber,
+    /// The number to which the runner has followed: it prints to the file that was begun then.
+    LogFollowed,
     /// What was said last about the runner's threads ([`Threads`]).
     Threads,
     /// Kernel's id of the thread that receives datagrams; 0: there is none.

@@ -64,6 +64,7 @@ impl Serialize for Run {
         }
         file.serialize_field("samples_dropped", &self.samples_dropped)?;
         file.serialize_field("log_dropped", &self.log_dropped)?;
+        file.serialize_field("log_rotations", &self.log_rotations)?;
         file.serialize_field("trace", &self.trace)?;
         file.serialize_field("host", &self.host)?;
         file.serialize_field("fmus", &self.fmus)?;

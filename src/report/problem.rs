@@ -512,7 +512,10 @@ impl Problem {
                 if *refused { "an allocation was refused before the crash" } else { "was close to that" }
             ),
             Kind::LogCut(limit_mib) => {
-                format!("run.log was cut off at {limit_mib} MiB (rig: log_limit in [host])")
+                format!(
+                    "run.log was cut off at {limit_mib} MiB (rig: log_limit in [host]): what came faster than it could be begun \
+                     anew is missing"
+                )
             }
             Kind::MemoryOverwritten(names) => {
                 const NAMED: usize = 8;

@@ -70,6 +70,9 @@ pub struct Run {
     pub samples_dropped: u64,
     /// Log messages that could not be kept.
     pub log_dropped: u64,
+    /// How often `run.log` was begun anew; what it was before is `run-earlier.log`, and what that was is gone.
+    #[serde(default)]
+    pub log_rotations: u64,
     /// Who ran when.
     #[serde(default)]
     pub trace: TraceResult,

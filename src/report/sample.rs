@@ -53,6 +53,7 @@ pub fn sample(seed: u64) -> Run {
         promise: PromiseResult { holds: true, covered: 4, columns: 12, until_s: None, broken_by: None },
         samples_dropped: 0,
         log_dropped: 0,
+        log_rotations: 0,
         trace: TraceResult::default(),
         signals: signals(),
         recordings: vec![Files { first: "signals.csv".to_owned(), last: "signals.csv".to_owned(), removed: 0 }],

@@ -3,6 +3,7 @@
 use crate::plan::Plan;
 use crate::time::Instant;
 use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 
 /// A plan, and what is to be made of it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -15,8 +16,10 @@ pub struct Job {
     pub begin: Instant,
     /// How often it is run.
     pub runs: u32,
-    /// With several runs: the folder (as bytes) in which each has one of its own, [`Job::folder_of`].
+    /// The output folder, as bytes.
     pub folder: Vec<u8>,
+    /// Each run has a folder of its own in that, [`Job::folder_of`].
+    pub has_folders: bool,
     /// Whether the state is saved at the end.
     pub save_state: bool,
 }
@@ -25,5 +28,11 @@ impl Job {
     /// The folder of a run, in that of all of them; counted from 1.
     pub fn folder_of(run: u32) -> String {
         format!("run-{run}")
+    }
+
+    /// The log of a run, in the output folder.
+    pub fn log_of(&self, run: u32) -> PathBuf {
+        let folder = if self.has_folders { Job::folder_of(run) } else { String::new() };
+        Path::new(&folder).join("run.log")
     }
 }

@@ -106,9 +106,12 @@ fn run(Prepared { job, board, resumed, state_file }: Prepared) -> i32 {
     privileges::limit_memory(&job.plan, &say);
     // Nothing of others has run yet, and the threads that have tried what is granted have ended.
     privileges::give_away(&job.plan, granted, &say);
-    let log = process::Log::of_this_process().map(Arc::new);
+    let log = process::Log::of_this_process(job.log_of(1)).map(Arc::new);
     let limited = match &log {
-        Ok(log) => printed::limit(&job, board, Arc::clone(log)).map_err(|error| error.to_string()),
+        Ok(log) => {
+            let folder = folder.as_ref().ok().and_then(|folder| folder.try_clone().ok());
+            printed::limit(&job, board, Arc::clone(log), folder).map_err(|error| error.to_string())
+        }
         Err(error) => Err(error.to_string()),
     };
     if let Err(error) = limited {

@@ -22,13 +22,12 @@ use crate::schedule::Timeline;
 use crate::snapshot::Snapshot;
 use crate::sys::cycles::Scale;
 use crate::sys::preemption::LockMember;
-use crate::sys::process::{self, Log};
+use crate::sys::process::Log;
 use crate::sys::wake::monotonic_now;
 use crate::time::Nanos;
 use std::cell::RefCell;
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
@@ -253,12 +252,12 @@ impl Sequence<'_> {
         if self.board.phase() != Phase::Initialising {
             return false;
         }
-        let log = Path::new(&Job::folder_of(number)).join("run.log");
+        let Some(log) = &self.log else { return true };
+        let path = self.job.log_of(number);
         let folder = self.folder.as_ref().map_err(|error| std::io::Error::from(error.kind()));
-        if let Err(error) = folder.and_then(|folder| process::print_to(folder.as_fd(), &log)) {
-            (self.say)(1, &format!("what FMUs print does not go to {}: {error}", log.display()));
+        if let Err(error) = folder.and_then(|folder| log.go_on_in(folder.as_fd(), path.clone())) {
+            (self.say)(1, &format!("what FMUs print does not go to {}: {error}", path.display()));
         }
-        self.log.iter().for_each(|log| log.begin_anew());
         true
     }
 }

@@ -76,6 +76,16 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
         (0..plan.tasks.len()).map(|task| tasks::clock(plan, board, TaskId(task), scheduling, facts)).collect();
     let mut notes = plan.notes.clone();
     let shared = schedulability::predict(plan, scheduling, &mut clocks, &mut notes);
+    if let (times @ 1.., removed) = told.rotated {
+        let times = if times == 1 { "once".to_owned() } else { format!("{times} times") };
+        let gone = match removed {
+            0 => String::new(),
+            bytes => format!(", and {:.1} MiB before that are gone", bytes as f64 / f64::from(1 << 20)),
+        };
+        notes.push(format!(
+            "run.log was begun anew {times} (log_limit in [host]): what it was before is run-earlier.log{gone}"
+        ));
+    }
     let died = if facts.goes_on { None } else { death(plan, board, facts) };
     let fmus: Vec<FmuResult> = (0..plan.fmus.len())
         .map(|fmu| FmuResult {
@@ -194,6 +204,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
         promise,
         samples_dropped,
         log_dropped: board.log().dropped(),
+        log_rotations: told.rotated.0,
         trace: TraceResult::default(),
         signals: plan.signals.iter().map(signal).collect(),
         recordings: told.recordings.clone(),

@@ -8,6 +8,7 @@
 use super::Error;
 use super::files::{CHECKPOINT, Output, ROOM, lock, may_write};
 use super::run_folders::{RunFolders, RunName};
+use super::run_log;
 use crate::files;
 use crate::recording::series;
 use crate::report;
@@ -227,7 +228,7 @@ fn names(folder: &Path) -> Result<Vec<String>, Error> {
 
 /// Whether a file of this name is from a run.
 fn is_ours(name: &str) -> bool {
-    const FILES: [&str; 9] = [
+    const FILES: [&str; 10] = [
         CHECKPOINT,
         "report.json",
         "report.html",
@@ -236,7 +237,8 @@ fn is_ours(name: &str) -> bool {
         "cyclictest.json",
         "trace.json",
         "comparison.html",
-        "run.log",
+        run_log::NAME,
+        run_log::EARLIER,
     ];
     if ROOM.contains(&name) || is_first_log(name) {
         return true;
@@ -322,6 +324,8 @@ mod tests {
             ".reserve.part",
             ".run-12.log",
             "run.log",
+            "run-earlier.log",
+            "run.log.part",
             "checkpoint.json",
             "checkpoint.json.part",
             "report.json.4711.part",

@@ -29,6 +29,7 @@ mod process;
 mod promise;
 mod recorder;
 mod run_folders;
+mod run_log;
 mod saved;
 mod schedulability;
 mod session;

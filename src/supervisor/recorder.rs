@@ -2,20 +2,18 @@
 
 use super::Control;
 use super::pace::Pace;
+use super::run_log::RunLog;
 use crate::fmu::description::{ModelDescription, ValueReference};
 use crate::plan::{Plan, SignalId, TaskId};
 use crate::record::board::{Board, Global, Phase};
 use crate::record::log::{self, Line};
 use crate::record::signals::SignalWriter;
-use crate::record::written::Written;
 use crate::recording::envelope::Overview;
 use crate::recording::series::Files;
 use crate::sys::wake::monotonic_now;
 use crate::time::{Instant, Nanos};
 use std::collections::{BTreeSet, VecDeque};
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// Log lines that are kept per FMU for the report.
@@ -29,16 +27,13 @@ pub struct Recorder<'a> {
     descriptions: &'a [ModelDescription],
     board: Board<'a>,
     control: Control,
-    log: Option<BufWriter<File>>,
-    /// Name of the file, and how many bytes were written to it from here.
-    log_name: PathBuf,
-    log_length: u64,
+    log: Option<RunLog<'a>>,
     /// Lines from before the log was there.
     early: Vec<String>,
-    /// How much was written to it, bytes.
-    logged: u64,
     /// There was more to be written than the rig allows.
-    pub is_cut: bool,
+    is_cut: bool,
+    /// [`RunLog::rotated`] of a log that was closed.
+    rotated: (u64, u64),
     /// Whether the files have been opened.
     open: bool,
     signals: Option<SignalWriter<'a>>,
@@ -69,6 +64,8 @@ pub struct Told {
     pub broken: Vec<String>,
     /// There was more to be written than the rig allows.
     pub is_cut: bool,
+    /// [`RunLog::rotated`].
+    pub rotated: (u64, u64),
     /// The files of the recording.
     pub recordings: Vec<Files>,
 }
@@ -82,11 +79,9 @@ impl<'a> Recorder<'a> {
             board,
             control,
             log: None,
-            log_name: PathBuf::new(),
-            log_length: 0,
             early: Vec::new(),
-            logged: 0,
             is_cut: false,
+            rotated: (0, 0),
             open: false,
             signals: None,
             initial_known: false,
@@ -103,9 +98,8 @@ impl<'a> Recorder<'a> {
     /// Starts the files in `out`: `run.log` is appended to, signal files begin anew.
     pub fn open(&mut self, out: &Path) {
         self.open = true;
-        self.log_name = out.join("run.log");
-        match File::options().create(true).append(true).open(&self.log_name) {
-            Ok(file) => self.log = Some(BufWriter::new(file)),
+        match RunLog::open(out, self.board, self.plan.host.log_limit_mib << 20) {
+            Ok(log) => self.log = Some(log),
             Err(error) => self.broken.push(format!("run.log is not written: {error}")),
         }
         let mut signals = SignalWriter::new(self.plan, out);
@@ -123,6 +117,7 @@ impl<'a> Recorder<'a> {
             host_lines: self.host_lines.clone(),
             broken: self.broken.clone(),
             is_cut: self.is_cut,
+            rotated: self.log.as_ref().map_or(self.rotated, RunLog::rotated),
             recordings: self.signals.as_ref().map(SignalWriter::files).unwrap_or_default(),
         }
     }
@@ -154,6 +149,7 @@ impl<'a> Recorder<'a> {
             }
             told.extend(self.take(&line));
         }
+        self.broken.extend(self.log.as_mut().and_then(|log| log.look(after_the_end)));
         told.append(&mut self.untold());
         // Read before the samples: whatever is complete by now has its samples in the rings.
         self.look_how_far_it_is(phase);
@@ -220,18 +216,14 @@ impl<'a> Recorder<'a> {
 
     fn write_log(&mut self, line: &str) {
         let Some(log) = &mut self.log else { return };
-        self.logged += line.len() as u64;
-        if self.logged > self.plan.host.log_limit_mib << 20 {
-            self.is_cut = true;
-            self.log = None;
-            return;
+        match log.write(line) {
+            Ok(written) => self.is_cut |= !written,
+            Err(error) => {
+                self.broken.push(format!("run.log ends early, the run goes on: {error}"));
+                self.rotated = log.rotated();
+                self.log = None;
+            }
         }
-        // To the file at once: somebody may be watching it.
-        if let Err(error) = writeln!(log, "{line}").and_then(|()| log.flush()) {
-            self.broken.push(format!("run.log ends early, the run goes on: {error}"));
-            self.log = None;
-        }
-        self.log_length += line.len() as u64 + 1;
     }
 
     /// Time does not go backwards. Before the run has come to its end it is not beyond that either: where no task has anything left
@@ -285,10 +277,11 @@ impl<'a> Recorder<'a> {
 
     /// Writes what is buffered and tells how many samples came too late for their row.
     pub fn close(&mut self) -> u64 {
-        if let Some(Err(error)) = self.log.as_mut().map(Write::flush) {
-            self.broken.push(format!("run.log ends early, the run goes on: {error}"));
-        } else if let Some(file) = self.log.take().and_then(|log| log.into_inner().ok()) {
-            self.broken.extend(Written { file, length: self.log_length }.gone_from(&self.log_name));
+        if let Some(log) = self.log.take() {
+            self.rotated = log.rotated();
+            let (is_cut, gone) = log.close();
+            self.is_cut |= is_cut;
+            self.broken.extend(gone);
         }
         self.late()
     }

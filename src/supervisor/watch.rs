@@ -116,6 +116,7 @@ fn handed_over(prepared: &Prepared, folder: &Path) -> Result<[OwnedFd; 2], Error
         supervisor: std::process::id(),
         begin: prepared.begin(),
         runs: prepared.options.repeat.unwrap_or(1),
+        has_folders: prepared.options.repeat.is_some(),
         folder: std::path::absolute(folder).map_err(Error::file(folder))?.into_os_string().into_encoded_bytes(),
         save_state: prepared.options.save_state.is_some(),
     };

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -42,16 +42,17 @@ pub fn read_to_end(file: OwnedFd) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A folder, for [`print_to`]: whoever has it open needs no permission for the folders around it any more.
+/// A folder, for [`Log`]: whoever has it open needs no permission for the folders around it any more.
 pub fn folder(path: &Path) -> io::Result<OwnedFd> {
     use rustix::fs::{Mode, OFlags};
     Ok(rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
 /// From here on what this process prints is appended to this file, which is there already, in a folder.
-pub fn print_to(folder: BorrowedFd, path: &Path) -> io::Result<()> {
+fn print_to(folder: BorrowedFd, path: &Path) -> io::Result<()> {
     use rustix::fs::{Mode, OFlags};
-    let file = rustix::fs::openat(folder, path, OFlags::APPEND | OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    let flags = OFlags::APPEND | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(folder, path, flags, Mode::empty())?;
     rustix::stdio::dup2_stdout(&file)?;
     rustix::stdio::dup2_stderr(&file)?;
     Ok(())
@@ -59,40 +60,76 @@ pub fn print_to(folder: BorrowedFd, path: &Path) -> io::Result<()> {
 
 /// The file that this process prints to.
 #[derive(Debug)]
-pub struct Log(Mutex<File>);
+pub struct Log(Mutex<Printed>);
+
+#[derive(Debug)]
+struct Printed {
+    file: File,
+    /// How often the file of this name was begun anew.
+    number: u64,
+    path: PathBuf,
+}
 
 impl Log {
-    /// The file that is standard output now.
-    pub fn of_this_process() -> io::Result<Log> {
-        Ok(Log(Mutex::new(File::from(io::stdout().as_fd().try_clone_to_owned()?))))
+    /// The file that is standard output now, which will have this name.
+    pub fn of_this_process(path: PathBuf) -> io::Result<Log> {
+        Ok(Log(Mutex::new(Printed { file: standard_output()?, number: 0, path })))
     }
 
-    /// After [`print_to`]: it is another file.
-    pub fn begin_anew(&self) {
-        if let Ok(Log(now)) = Log::of_this_process() {
-            *self.lock() = now.into_inner().unwrap_or_else(PoisonError::into_inner);
+    /// From here on what this process prints is appended to the file of this name in a folder, which is there already.
+    pub fn go_on_in(&self, folder: BorrowedFd, path: PathBuf) -> io::Result<()> {
+        let mut printed = self.lock();
+        print_to(folder, &path)?;
+        *printed = Printed { file: standard_output()?, number: 0, path };
+        Ok(())
+    }
+
+    /// If the file was begun anew, for this `number` of times by now, goes on in the one that has its name now. Where the one
+    /// before got longer than `limit` bytes, cuts it there, and tells whether that was done.
+    pub fn follow(&self, folder: BorrowedFd, number: u64, limit: u64) -> io::Result<bool> {
+        let Printed { file, number: own, path } = &mut *self.lock();
+        if *own == number {
+            return Ok(false);
         }
+        print_to(folder, path)?;
+        let mut before = std::mem::replace(file, standard_output()?);
+        *own = number;
+        let is_cut = is_longer(&before, limit);
+        if is_cut {
+            cut_off(&mut before, limit);
+        }
+        Ok(is_cut)
     }
 
-    /// Where the file is longer than `limit` bytes, cuts it there, with a line that says so; what is printed from then on goes
-    /// nowhere. Tells whether that was done.
+    /// Where the file is longer than `limit` bytes, cuts it there; what is printed from then on goes nowhere, until there is a file
+    /// to [follow](Log::follow). Tells whether that was done.
     pub fn cut(&self, limit: u64) -> bool {
-        let mut file = self.lock();
-        let too_long = file.metadata().is_ok_and(|file| file.is_file() && file.len() > limit);
-        if !too_long {
-            return false;
-        }
-        if let Ok(nowhere) = File::options().append(true).open("/dev/null") {
+        let Printed { file, .. } = &mut *self.lock();
+        let is_cut = is_longer(file, limit);
+        if is_cut && let Ok(nowhere) = File::options().append(true).open("/dev/null") {
             let _ = rustix::stdio::dup2_stdout(&nowhere).and_then(|()| rustix::stdio::dup2_stderr(&nowhere));
-            let _ = file.set_len(limit).and_then(|()| writeln!(file, "\n(cut off here: log_limit)"));
+            cut_off(file, limit);
             *file = nowhere;
         }
-        true
+        is_cut
     }
 
-    fn lock(&self) -> MutexGuard<'_, File> {
+    fn lock(&self) -> MutexGuard<'_, Printed> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn is_longer(file: &File, limit: u64) -> bool {
+    file.metadata().is_ok_and(|file| file.is_file() && file.len() > limit)
+}
+
+/// Cuts a file that is appended to, with a line that says so.
+fn cut_off(file: &mut File, limit: u64) {
+    let _ = file.set_len(limit).and_then(|()| writeln!(file, "\n(cut off here: log_limit)"));
+}
+
+fn standard_output() -> io::Result<File> {
+    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
 }
 
 /// A file in memory with this content, positioned at its start.

@@ -17,6 +17,8 @@ static void misbehave(void)
         for (void *block; (block = malloc(1 << 20)) || (abort(), 0);) memset(block, 1, 1 << 20);
     if (!strcmp(what, "print"))
         for (int i = 0; i < 100; i++) printf("%0*d\n", 9999, i), fflush(stdout);
+    static int count;
+    if (!strcmp(what, "count")) printf("%0*d\n", 1000, ++count), fflush(stdout);
 }
 "#;
 
@@ -44,19 +46,56 @@ fn memory_that_fmu_code_may_not_have_is_named() {
     });
 }
 
-/// What FMU code prints beyond the limit is left out, with a warning; the run goes on to its end.
+/// The length of a log and of what it was before, and their lines.
+fn logs(run: &Outcome) -> ([usize; 2], Vec<String>) {
+    let [earlier, now] = ["run-earlier.log", "run.log"].map(|name| run.file(name));
+    ([earlier.len(), now.len()], format!("{earlier}{now}").lines().map(str::to_owned).collect())
+}
+
+/// The numbers that lines of `misbehave` have, in their order.
+fn numbers(lines: &[String]) -> Vec<u64> {
+    lines
+        .iter()
+        .filter(|line| line.len() >= 1000)
+        .map(|line| line.trim_start_matches('0').parse().unwrap_or(0))
+        .collect()
+}
+
+/// What FMU code prints faster than anybody can follow is left out, with a warning; the run goes on to its end.
 #[test]
-fn a_log_that_is_too_long_is_cut_off() {
+fn a_log_that_grows_too_fast_is_cut_off() {
     let folder = tempfile::tempdir().unwrap();
     tracer_with(folder.path(), CODE, "if (clockReference == 1) misbehave();");
     the_core(|| {
         let run = run(folder.path(), "print", "log_limit = 3", &["--mode", "virtual"]).exits(0);
         assert_eq!(run.count("a", "fast", "activations"), 500);
         run.problem(&["run.log was cut off at 3 MiB", "log_limit"]);
-        let log = run.file("run.log");
-        assert!(log.contains("(cut off here: log_limit)"));
-        // What the supervisor writes comes behind it.
-        assert!(log.len() < (3 << 20) + 100_000, "{} bytes", log.len());
-        assert!(log.starts_with('0'), "its beginning stays");
+        assert!(run.report()["log_rotations"].as_u64() > Some(0));
+        let ([earlier, now], lines) = logs(&run);
+        assert!(lines.iter().any(|line| line.contains("(cut off here: log_limit)")));
+        // What the supervisor writes comes behind it, and what the FMU printed before it was followed.
+        assert!(now < (3 << 20) + 100_000, "{now} bytes, {earlier} before");
+    });
+}
+
+/// Of what is printed for long the newest part is there, without a gap: at most as much as the rig allows.
+#[test]
+fn a_log_that_grows_for_long_has_its_newest_part() {
+    let folder = tempfile::tempdir().unwrap();
+    tracer_with(folder.path(), CODE, "if (clockReference == 1) misbehave();");
+    the_core(|| {
+        let run = run(folder.path(), "count", "log_limit = 1", &["--mode", "realtime", "--stop-time", "3"]).exits(0);
+        let printed = run.count("a", "fast", "activations");
+        assert!(!run.problems().iter().any(|problem| problem.contains("cut off")), "{:?}", run.problems());
+        let ([earlier, now], lines) = logs(&run);
+        let numbers = numbers(&lines);
+        let first = printed - numbers.len() as u64 + 1;
+        assert!(numbers.iter().copied().eq(first..=printed), "{first} to {printed}: {numbers:?}");
+        assert!(earlier + now <= 1 << 20 && numbers.len() > 400, "{earlier} and {now} bytes, {} lines", numbers.len());
+        let notes = run.report()["notes"].to_string();
+        assert!(notes.contains("run.log was begun anew") && notes.contains("MiB before that are gone"), "{notes}");
+        // Both are evidence, and make way together.
+        let page = run.file("report.html");
+        assert!(page.contains("<a href=\"run-earlier.log\">"));
     });
 }

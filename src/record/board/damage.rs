@@ -84,6 +84,8 @@ const GLOBALS: [(Global, Range); Global::Count as usize] = [
     (Global::Ended, Nanos),
     (Global::OutOfMemory, UpTo(1)),
     (Global::LogCut, UpTo(1)),
+    (Global::LogNumber, Count),
+    (Global::LogFollowed, Count),
     (Global::Threads, UpTo(Threads::Seen as u64)),
     (Global::ReceiverTid, UpTo(PIDS)),
     (Global::WatchdogTid, UpTo(PIDS)),

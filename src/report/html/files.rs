@@ -18,6 +18,7 @@ pub fn files(run: &Run) -> String {
         ),
         ("trace.json", "who ran when, for ui.perfetto.dev", !run.trace.files.is_empty()),
         ("run.log", "what FMU code printed and logged", true),
+        ("run-earlier.log", "what run.log was before it was begun anew", run.log_rotations > 0),
     ];
     let row = |names: String, what: &str| format!("<tr><th scope=\"row\">{names}</th><td>{what}</td></tr>\n");
     let there = all.iter().filter(|(.., there)| *there);

@@ -1,0 +1,119 @@
+//! `run.log`: what the FMUs of a run print, and what they and the host log. Whoever is looking after a month finds the newest of it.
+//!
+//! Two processes append to the file. When it has half of what the rig allows, this one calls it `run-earlier.log`, in place of the
+//! one before, and begins a new `run.log`; the runner follows at its next look, and what it prints until then goes to the
+//! earlier one. Nothing is lost between them, and nothing is renamed again before the runner has followed: it would print to a
+//! file that is gone. What is printed faster than that, the runner cuts (`runner::printed`).
+
+use crate::files;
+use crate::record::board::{Board, Global};
+use crate::record::written::Written;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::SeqCst;
+
+/// The file that FMUs print to.
+pub const NAME: &str = "run.log";
+/// What `run.log` was before.
+pub const EARLIER: &str = "run-earlier.log";
+
+/// What may stand behind a place at which the runner has cut: that it has, and lines of this process, bytes.
+const ROOM: u64 = 1 << 16;
+
+/// The log of a run.
+pub struct RunLog<'a> {
+    board: Board<'a>,
+    path: PathBuf,
+    /// Bytes that the rig allows.
+    limit: u64,
+    /// What this process writes, and how much of it is in the file.
+    file: File,
+    length: u64,
+    /// The file that was `run.log` before, with the bytes that it had then.
+    earlier: Option<Written>,
+    /// How often it was begun anew.
+    number: u64,
+    /// Bytes of files that are gone.
+    removed: u64,
+    /// It cannot be begun anew, and somebody was told.
+    is_stuck: bool,
+}
+
+impl<'a> RunLog<'a> {
+    /// The log in this folder, whose file may be there already; it may have so many bytes.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn open(folder: &Path, board: Board<'a>, limit: u64) -> io::Result<RunLog<'a>> {
+        let path = folder.join(NAME);
+        let file = File::options().create(true).append(true).open(&path)?;
+        Ok(RunLog { board, path, limit, file, length: 0, earlier: None, number: 0, removed: 0, is_stuck: false })
+    }
+
+    /// Appends a line, at once: somebody may be watching the file. `false`: there is no room for it.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn write(&mut self, line: &str) -> io::Result<bool> {
+        // It is begun anew long before, where that is possible.
+        if self.length + line.len() as u64 >= self.limit {
+            return Ok(false);
+        }
+        self.file.write_all(format!("{line}\n").as_bytes())?;
+        self.length += line.len() as u64 + 1;
+        Ok(true)
+    }
+
+    /// Begins it anew if it is long; `alone`: the runner is gone. Says why that was not possible, once.
+    pub fn look(&mut self, alone: bool) -> Option<String> {
+        let is_long = self.file.metadata().is_ok_and(|data| data.len() >= self.limit / 2);
+        let has_followed = alone || self.board.global(Global::LogFollowed).load(SeqCst) == self.number;
+        if !is_long || !has_followed || self.is_stuck {
+            return None;
+        }
+        let own = self.file.try_clone().map(|file| Written { file, length: self.length });
+        let begun = own.map_err(|error| error.to_string()).and_then(|own| match own.gone_from(&self.path) {
+            Some(gone) => Err(gone),
+            None => self.begin_anew(own).map_err(|error| format!("{NAME} cannot be begun anew: {error}")),
+        });
+        self.is_stuck = begun.is_err();
+        begun.err()
+    }
+
+    fn begin_anew(&mut self, own: Written) -> io::Result<()> {
+        let (next, earlier) = (self.path.with_file_name(format!("{NAME}.part")), self.path.with_file_name(EARLIER));
+        let file = files::create_to_append(&next)?;
+        let before = fs::symlink_metadata(&earlier).map_or(0, |data| data.len());
+        fs::rename(&self.path, &earlier)?;
+        self.removed += before;
+        fs::rename(&next, &self.path)?;
+        (self.earlier, self.file, self.length) = (Some(own), file, 0);
+        self.number += 1;
+        self.board.global(Global::LogNumber).store(self.number, SeqCst);
+        Ok(())
+    }
+
+    /// How often it was begun anew, and how many bytes are gone therefore.
+    pub fn rotated(&self) -> (u64, u64) {
+        (self.number, self.removed)
+    }
+
+    /// Cuts what the runner has had no time to cut, now that it is gone. Whether there was something, and what has become of the files
+    /// if others than this program have changed them.
+    pub fn close(mut self) -> (bool, Vec<String>) {
+        let earlier = self.earlier.as_mut().map(|own| &mut own.file);
+        let is_cut = [Some(&mut self.file), earlier].into_iter().flatten().fold(false, |is_cut, file| {
+            let is_long = file.metadata().is_ok_and(|data| data.len() > self.limit + ROOM);
+            if is_long {
+                let _ = file.set_len(self.limit).and_then(|()| file.write_all(b"\n(cut off here: log_limit)\n"));
+            }
+            is_cut | is_long
+        });
+        let now = Written { file: self.file, length: self.length };
+        let earlier = self.earlier.and_then(|own| own.gone_from(&self.path.with_file_name(EARLIER)));
+        // What was found when it was to be begun anew was told then.
+        let now = if self.is_stuck { None } else { now.gone_from(&self.path) };
+        (is_cut, now.into_iter().chain(earlier).collect())
+    }
+}
