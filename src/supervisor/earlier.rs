@@ -228,7 +228,7 @@ fn names(folder: &Path) -> Result<Vec<String>, Error> {
 
 /// Whether a file of this name is from a run.
 fn is_ours(name: &str) -> bool {
-    const FILES: [&str; 10] = [
+    const FILES: [&str; 11] = [
         CHECKPOINT,
         "report.json",
         "report.html",
@@ -236,6 +236,7 @@ fn is_ours(name: &str) -> bool {
         "junit.xml",
         "cyclictest.json",
         "trace.json",
+        "trace-earlier.json",
         "comparison.html",
         run_log::NAME,
         run_log::EARLIER,
@@ -318,6 +319,7 @@ mod tests {
             "signals-000012.csv",
             "signals-000012.mcap.part",
             "trace-2.json",
+            "trace-earlier.json",
             "report.json.part",
             "comparison.html",
             "ecu.task_1ms.start_jitter.hgrm",

@@ -1,15 +1,16 @@
 //! Reads what partitions note while a run goes on: makes histograms of where their time goes, and `trace.json` of who ran
 //! when.
 //!
-//! In mode `all` everything goes to the file at once, until it is as large as it may be; as a [flight recorder](flight) the
-//! last seconds stay in memory. Whatever goes wrong with a file is a warning of the report and never ends the run. What takes
+//! In mode `all` everything goes to a file [at once](stream); as a [flight recorder](flight) the last seconds stay in memory. Whatever goes wrong with a file is a warning of the report and never ends the run. What takes
 //! long gives its caller turns, so that recordings do not wait for it.
 
 mod flight;
 mod picture;
+mod stream;
 
 use self::flight::Flight;
 use self::picture::Gallery;
+use self::stream::Stream;
 use super::pace::Pace;
 use crate::files;
 use crate::plan::{Mode, Plan, TaskId, TraceMode};
@@ -18,8 +19,7 @@ use crate::record::figures::TaskFigures;
 use crate::record::trace::axis::Axis;
 use crate::record::trace::chrome::ChromeWriter;
 use crate::record::trace::{Assembler, Item, Note, NoteRing};
-use crate::record::written::Written;
-use crate::report::{TraceFile, TraceResult};
+use crate::report::TraceResult;
 use crate::sys::clock::Clock;
 use crate::sys::cycles::Ruler;
 use crate::time::Instant;
@@ -70,7 +70,7 @@ struct AtWork<'a> {
 
 /// Where items go.
 enum Sink<'a> {
-    All { writer: Option<ChromeWriter<'a, File>>, file: TraceFile },
+    All(Stream<'a>),
     Flight(Flight<'a>),
 }
 
@@ -112,11 +112,7 @@ impl<'a> Tracer<'a> {
         }
         let sink = match self.plan.trace.mode {
             TraceMode::Flight => Sink::Flight(Flight::new(self.plan, self.board, out)),
-            _ => {
-                let writer = create(self.plan, &out.join(NAME))
-                    .map_err(|error| self.problems.push(format!("{NAME} is not written: {error}")));
-                Sink::All { writer: writer.ok(), file: TraceFile::new(NAME) }
-            }
+            _ => Sink::All(Stream::new(self.plan, out, &mut self.problems)),
         };
         let fifo = self.board.global(Global::Scheduling).load(SeqCst) == Scheduling::Fifo as u64 + 1;
         self.at_work = Some(AtWork {
@@ -196,12 +192,7 @@ impl<'a> Tracer<'a> {
         work.gallery.show(&items);
         match &mut work.sink {
             Sink::Flight(flight) => flight.take(items, now, &mut self.problems, meanwhile),
-            Sink::All { writer, file } => {
-                // In pieces, so that the file is not much larger than it may be.
-                for piece in items.chunks(PIECE) {
-                    stream(writer, file, piece, self.plan.trace.limit, &mut self.problems);
-                }
-            }
+            Sink::All(stream) => stream.take(&items, &mut self.problems),
         }
     }
 
@@ -247,22 +238,7 @@ impl<'a> Tracer<'a> {
         let Some(work) = self.at_work else { return (result, self.problems, lost) };
         result.pictures = work.gallery.finish();
         match work.sink {
-            Sink::All { writer, mut file } => {
-                let why = if writer.is_some() { "all of the run" } else { "the first part of the run" };
-                match writer.map(ChromeWriter::finish) {
-                    Some(Ok((file, length))) => {
-                        let path = self.out.as_ref().map(|out| out.join(NAME)).unwrap_or_default();
-                        lost.extend(Written { file, length }.gone_from(&path));
-                    }
-                    Some(Err(error)) => self.problems.push(format!("{NAME} ends early: {error}")),
-                    None => (),
-                }
-                file.why.push(why.to_owned());
-                // A full disk may have had no room for it.
-                if self.out.is_some_and(|out| out.join(NAME).exists()) {
-                    result.files.push(file);
-                }
-            }
+            Sink::All(stream) => result.files = stream.finish(&mut self.problems, &mut lost),
             Sink::Flight(flight) => {
                 let (files, picture) = flight.finish(&mut self.problems, &mut lost);
                 result.files = files;
@@ -342,34 +318,4 @@ fn create<'p>(plan: &'p Plan, path: &Path) -> io::Result<ChromeWriter<'p, File>>
     ChromeWriter::new(plan, file).inspect_err(|_| {
         let _ = fs::remove_file(path);
     })
-}
-
-/// Appends items to a file that may get so large.
-fn stream(
-    writer: &mut Option<ChromeWriter<File>>,
-    file: &mut TraceFile,
-    items: &[Item],
-    limit: u64,
-    problems: &mut Vec<String>,
-) {
-    let Some(open) = writer else { return };
-    let result = open.write(items);
-    let full = open.written() >= limit;
-    if result.is_ok() {
-        items.iter().for_each(|item| file.count(item));
-    }
-    if let Err(error) = &result {
-        problems.push(format!("{NAME} ends early, the run goes on: {error}"));
-        writer.take().into_iter().for_each(ChromeWriter::cut);
-    } else if full {
-        let until = file.to.max(0) as f64 / 1e9;
-        problems.push(format!(
-            "{NAME} ends {until:.3} s after the start, since it has {} MiB (rig: limit_mib in [trace]; mode = \"flight\" keeps \
-             the last seconds instead)",
-            limit >> 20
-        ));
-        if let Some(Err(error)) = writer.take().map(ChromeWriter::finish) {
-            problems.push(format!("{NAME} ends early, the run goes on: {error}"));
-        }
-    }
 }

@@ -52,20 +52,31 @@ fn what_finds_its_ring_full_is_counted() {
 }
 
 #[test]
-fn a_trace_that_gets_too_large_ends_and_the_run_goes_on() {
+fn of_a_trace_that_gets_too_large_the_newest_part_is_kept() {
     let run = Rig::new("mode = 'virtual'\nstop_time = 5")
         .tracer("a", "trace_capacity = 2000")
         .more("[trace]\nmode = 'all'\nlimit_mib = 1")
         .run()
         .exits(0);
-    run.problem(&["trace.json ends", "limit_mib", "1 MiB"]);
-    let size = run.file("trace.json").len();
-    assert!((1 << 20..3 << 19).contains(&size), "{size}");
-    let file = TraceFile::of(&run, "trace.json");
-    let last = file.of_clock("a", "fast").last().unwrap().time();
-    assert!(last < 4.0 && run.count("a", "fast", "activations") == 5000, "{last}");
+    run.problem(&["the trace lacks the first", "limit_mib", "1 MiB"]);
+    let names = ["trace-earlier.json", "trace.json"];
+    let size: usize = names.map(|name| run.file(name).len()).iter().sum();
+    assert!((1 << 19..5 << 18).contains(&size), "{size}");
+    // Both are whole, and the one goes on where the other ends.
+    let times = names.map(|name| {
+        let file = TraceFile::of(&run, name);
+        file.assert_nested();
+        file.of_clock("a", "fast").iter().map(|slice| slice.time()).collect::<Vec<_>>()
+    });
+    let all = times.concat();
+    let first = 5000 - all.len();
+    assert!(first > 1000 && all.iter().copied().eq((first..5000).map(|ms| ms as f64 / 1e3)), "{first}");
     assert_eq!(run.report()["verdict"], "pass");
-    assert_eq!(run.report()["trace"]["files"][0]["why"], serde_json::json!(["the first part of the run"]));
+    let files = run.report()["trace"]["files"].clone();
+    assert_eq!(files[1]["why"], serde_json::json!(["the newest part of the run"]));
+    assert_eq!(files[0]["name"], "trace-earlier.json");
+    let page = run.file("report.html");
+    assert!(page.contains("<a href=\"trace-earlier.json\">"));
 }
 
 #[test]

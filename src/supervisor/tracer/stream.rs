@@ -1,0 +1,118 @@
+//! Everything that is traced, in `trace.json` at once. When that has half of what the rig allows it becomes `trace-earlier.json`, in
+//! place of the one before, and a new one begins: both are whole files, and what was in a third one is told at the end.
+
+use super::{NAME, PIECE, create};
+use crate::plan::Plan;
+use crate::record::trace::Item;
+use crate::record::trace::chrome::ChromeWriter;
+use crate::record::written::Written;
+use crate::report::TraceFile;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+/// What `trace.json` was before it was begun anew.
+const EARLIER: &str = "trace-earlier.json";
+
+/// The files.
+pub struct Stream<'a> {
+    plan: &'a Plan,
+    folder: PathBuf,
+    /// `None`: it could not be written any more.
+    writer: Option<ChromeWriter<'a, File>>,
+    file: TraceFile,
+    earlier: Option<(TraceFile, Written)>,
+    /// Activations in files that are gone, and until when those showed the run, ns from its start.
+    gone: u64,
+    gone_until: i64,
+    /// What others have taken away.
+    lost: Vec<String>,
+}
+
+impl<'a> Stream<'a> {
+    /// Begins the first file. What goes wrong is told.
+    pub fn new(plan: &'a Plan, folder: &Path, problems: &mut Vec<String>) -> Stream<'a> {
+        let writer = create(plan, &folder.join(NAME));
+        let writer = writer.map_err(|error| problems.push(format!("{NAME} is not written: {error}"))).ok();
+        let (folder, file) = (folder.to_owned(), TraceFile::new(NAME));
+        Stream { plan, folder, writer, file, earlier: None, gone: 0, gone_until: 0, lost: Vec::new() }
+    }
+
+    /// Appends items, in pieces, so that a file is not much larger than it may be.
+    pub fn take(&mut self, items: &[Item], problems: &mut Vec<String>) {
+        for piece in items.chunks(PIECE) {
+            let Some(open) = &mut self.writer else { return };
+            match open.write(piece) {
+                Ok(()) => piece.iter().for_each(|item| self.file.count(item)),
+                Err(error) => {
+                    problems.push(format!("{NAME} ends early, the run goes on: {error}"));
+                    self.writer.take().into_iter().for_each(ChromeWriter::cut);
+                    return;
+                }
+            }
+            if open.written() >= self.plan.trace.limit / 2 {
+                self.begin_anew(problems);
+            }
+        }
+    }
+
+    fn begin_anew(&mut self, problems: &mut Vec<String>) {
+        let (path, earlier) = (self.folder.join(NAME), self.folder.join(EARLIER));
+        let ended = self.writer.take().map(ChromeWriter::finish);
+        let ended = ended.expect("it was written to").and_then(|(file, length)| {
+            let written = Written { file, length };
+            match written.gone_from(&path) {
+                Some(gone) => self.lost.push(gone),
+                None => fs::rename(&path, earlier)?,
+            }
+            Ok(written)
+        });
+        let begun = ended.and_then(|written| Ok((written, create(self.plan, &path)?)));
+        match begun {
+            Ok((written, writer)) => {
+                let file = TraceFile { name: EARLIER.to_owned(), ..self.file.clone() };
+                if let Some((before, _)) = self.earlier.replace((file, written)) {
+                    self.gone += before.activations;
+                    self.gone_until = before.to;
+                }
+                (self.writer, self.file) = (Some(writer), TraceFile::new(NAME));
+            }
+            Err(error) => problems.push(format!("{NAME} cannot be begun anew, the run goes on: {error}")),
+        }
+    }
+
+    /// Ends the files, and gives those that there are. `lost`: what others have taken away.
+    pub fn finish(mut self, problems: &mut Vec<String>, lost: &mut Vec<String>) -> Vec<TraceFile> {
+        lost.append(&mut self.lost);
+        let whole = match (&self.writer, &self.earlier) {
+            (None, _) => "the first part of the run",
+            (Some(_), None) => "all of the run",
+            (Some(_), Some(_)) => "the newest part of the run",
+        };
+        match self.writer.map(ChromeWriter::finish) {
+            Some(Ok((file, length))) => lost.extend(Written { file, length }.gone_from(&self.folder.join(NAME))),
+            Some(Err(error)) => problems.push(format!("{NAME} ends early: {error}")),
+            None => (),
+        }
+        if self.gone > 0 {
+            problems.push(format!(
+                "the trace lacks the first {:.3} s, of {} activations: {EARLIER} and {NAME} have the newest {} MiB (rig: limit_mib in \
+                 [trace])",
+                self.gone_until.max(0) as f64 / 1e9,
+                self.gone,
+                self.plan.trace.limit >> 20
+            ));
+        }
+        let mut files = Vec::new();
+        if let Some((mut file, written)) = self.earlier {
+            lost.extend(written.gone_from(&self.folder.join(EARLIER)));
+            file.why.push("what was before the newest part".to_owned());
+            files.push(file);
+        }
+        // A full disk may have had no room for it.
+        if self.folder.join(NAME).exists() {
+            self.file.why.push(whole.to_owned());
+            files.push(self.file);
+        }
+        files
+    }
+}
