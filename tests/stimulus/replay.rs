@@ -30,6 +30,7 @@ fn replays(format: &str, rotated: bool) {
     let loop_rig = Rig::of_text(&text.replace("format = \"csv\"", "format = [\"csv\", \"mcap\"]"));
     let arguments = ["--mode", "virtual", "--stop-time", "3"];
     let original = run(&loop_rig, &arguments).exits(0);
+    let signals = original.signals();
     let feeding = match rotated {
         false => recorded(&loop_rig, format),
         true => {
@@ -42,7 +43,6 @@ fn replays(format: &str, rotated: bool) {
             rotated_rig.out()
         }
     };
-    let signals = original.signals();
     // Ticks are no signals: the teeth that the control unit has counted say when they were.
     let counted = signals.column("ecu.teeth");
     let mut teeth = "time,tooth\n".to_owned();
