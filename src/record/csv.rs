@@ -13,7 +13,7 @@ use crate::fmu::description::VariableType;
 use crate::plan::Plan;
 use crate::recording::text;
 use crate::time::Instant;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -46,7 +46,7 @@ struct Row {
 }
 
 impl Csv {
-    /// Begins the file with its header.
+    /// Begins the file with its header. It has its name when that is there.
     pub(super) fn create(path: &Path, plan: &Plan, texts: &Texts) -> io::Result<Csv> {
         let mut rows = "time".to_owned();
         for signal in &plan.signals {
@@ -55,7 +55,9 @@ impl Csv {
         }
         rows.push('\n');
         let types = plan.signals.iter().map(|signal| signal.variable_type).collect();
-        let file = files::create(path)?;
+        let mut partial = path.as_os_str().to_owned();
+        partial.push(".part");
+        let file = files::create(Path::new(&partial))?;
         let nothing = Row {
             values: vec![None; plan.signals.len()],
             text: ",".repeat(plan.signals.len()),
@@ -64,6 +66,7 @@ impl Csv {
         let mut csv =
             Csv { file, types, texts: texts.clone(), end: 0, rows, ends: Vec::new(), reached: None, last: nothing };
         csv.write()?;
+        fs::rename(&partial, path)?;
         Ok(csv)
     }
 

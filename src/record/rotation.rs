@@ -16,7 +16,7 @@ use crate::recording::series::{self, Files};
 use crate::time::{Instant, Nanos};
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A format.
 #[derive(Clone, Copy)]
@@ -76,11 +76,25 @@ impl<'a> Series<'a> {
     }
 
     fn create(&self, number: Option<u32>) -> io::Result<Box<dyn Sheet>> {
-        let path = self.folder.join(self.name(number));
+        self.create_at(&self.folder.join(self.name(number)))
+    }
+
+    fn create_at(&self, path: &Path) -> io::Result<Box<dyn Sheet>> {
         Ok(match self.format {
-            Format::Csv => Box::new(Csv::create(&path, self.plan, &self.texts)?),
-            Format::Mcap(encoding) => Box::new(Messages::create(&path, self.plan, encoding, &self.texts)?),
+            Format::Csv => Box::new(Csv::create(path, self.plan, &self.texts)?),
+            Format::Mcap(encoding) => Box::new(Messages::create(path, self.plan, encoding, &self.texts)?),
         })
+    }
+
+    /// Begins a file that others come before. It has its name when it can be read with them, even if this program is killed now.
+    fn create_whole(&self, number: u32, values: &[Option<u64>]) -> io::Result<Box<dyn Sheet>> {
+        let name = self.name(Some(number));
+        let partial = self.folder.join(format!("{name}.next"));
+        let mut sheet = self.create_at(&partial)?;
+        sheet.begin(values)?;
+        sheet.flush(true)?;
+        fs::rename(&partial, self.folder.join(name))?;
+        Ok(sheet)
     }
 
     /// Does it to the file that is written. If it fails, that file is not written any more.
@@ -118,13 +132,7 @@ impl<'a> Series<'a> {
             self.until = Some(start.plus(Nanos(every.0.saturating_mul(passed + 1))));
         }
         let Some(next) = number.checked_add(1) else { return };
-        // It is read with those before it, even if this program is killed now.
-        let begin = |mut sheet: Box<dyn Sheet>| {
-            sheet.begin(values)?;
-            sheet.flush(true)?;
-            Ok(sheet)
-        };
-        let begun = self.create(Some(next)).and_then(begin);
+        let begun = self.create_whole(next, values);
         match begun {
             Ok(sheet) => {
                 self.end(problems);

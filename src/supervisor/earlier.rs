@@ -245,8 +245,10 @@ fn is_ours(name: &str) -> bool {
         return true;
     }
     let name = name.strip_suffix(super::files::PARTIAL).map_or(name, without_process);
-    let number = name.strip_prefix("trace-").and_then(|rest| rest.strip_suffix(".json"));
-    let further = number.is_some_and(|number| matches!(number.as_bytes(), [b'2'..=b'9']));
+    // A further file of a recording, before it can be read.
+    let name = name.strip_suffix(".next").filter(|name| series::is_one(name)).unwrap_or(name);
+    let number = name.strip_prefix("trace-").and_then(|rest| rest.strip_suffix(".json")).and_then(|n| n.parse().ok());
+    let further = number.is_some_and(|number: u32| number > 1 && name == format!("trace-{number}.json"));
     FILES.contains(&name) || further || series::is_one(name) || report::is_hgrm(name)
 }
 
@@ -318,8 +320,11 @@ mod tests {
             "signals.mcap",
             "signals-000012.csv",
             "signals-000012.mcap.part",
+            "signals-000012.mcap.next.part",
+            "signals-000012.csv.next",
             "trace-2.json",
             "trace-earlier.json",
+            "trace-17.json",
             "report.json.part",
             "comparison.html",
             "ecu.task_1ms.start_jitter.hgrm",
@@ -340,10 +345,13 @@ mod tests {
             "mine.hgrm",
             "old.signals.csv",
             "signals-12.csv",
+            "mine.csv.next",
             ".run-me",
             ".run-me.log",
             "run.log.1",
             "trace-me.json",
+            "trace-1.json",
+            "trace-02.json",
         ];
         assert!(!theirs.into_iter().any(is_ours));
         assert!(is_of_several("run-1") && is_of_several("run-20"));
