@@ -658,6 +658,8 @@ pub struct TracePlan {
     pub mode: TraceMode,
     /// How far the flight recorder reaches back.
     pub seconds: Nanos,
+    /// So many incidents of each clock have a file.
+    pub worst: usize,
     /// Bytes that a file may have.
     pub limit: u64,
 }
@@ -670,6 +672,7 @@ impl TracePlan {
             Mode::RealTime => TraceMode::Flight,
             Mode::Virtual => TraceMode::Off,
         };
-        TracePlan { mode: rig.trace.mode.unwrap_or(default), seconds: rig.trace.seconds, limit: rig.trace.limit }
+        let mode = rig.trace.mode.unwrap_or(default);
+        TracePlan { mode, seconds: rig.trace.seconds, worst: rig.trace.worst, limit: rig.trace.limit }
     }
 }

@@ -5,7 +5,7 @@ use crate::time::Nanos;
 use serde::{Deserialize, Serialize};
 use toml_edit::Item;
 
-const TRACE: &[&str] = &["mode", "seconds", "limit_mib"];
+const TRACE: &[&str] = &["mode", "seconds", "worst", "limit_mib"];
 
 /// How much of a run is traced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,13 +25,15 @@ pub struct RigTrace {
     pub mode: Option<TraceMode>,
     /// `seconds`: how far the flight recorder reaches back.
     pub seconds: Nanos,
+    /// `worst`: so many incidents of each clock have a file.
+    pub worst: usize,
     /// `limit_mib`, as bytes: how large each file may get.
     pub limit: u64,
 }
 
 impl Default for RigTrace {
     fn default() -> RigTrace {
-        RigTrace { mode: None, seconds: Nanos::from_seconds(2.0), limit: 256 << 20 }
+        RigTrace { mode: None, seconds: Nanos::from_seconds(2.0), worst: 2, limit: 256 << 20 }
     }
 }
 
@@ -40,6 +42,7 @@ pub(super) fn read(section: Section) -> RigTrace {
     let words = [("off", TraceMode::Off), ("all", TraceMode::All), ("flight", TraceMode::Flight)];
     let default = RigTrace::default();
     let seconds = |item: &Item| number(item).filter(|seconds| (0.01..=60.0).contains(seconds));
+    let worst = |item: &Item| item.as_integer().and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= 16);
     let limit =
         |item: &Item| item.as_integer().and_then(|mib| u64::try_from(mib).ok()).filter(|mib| (1..=65536).contains(mib));
     RigTrace {
@@ -47,6 +50,7 @@ pub(super) fn read(section: Section) -> RigTrace {
         seconds: section
             .read("seconds", "a number of seconds from 0.01 to 60", seconds)
             .map_or(default.seconds, |seconds| Nanos::from_seconds(seconds.value)),
+        worst: section.read("worst", "a whole number from 0 to 16", worst).map_or(default.worst, |worst| worst.value),
         limit: section
             .read("limit_mib", "a whole number of MiB from 1 to 65536", limit)
             .map_or(default.limit, |mib| mib.value << 20),
@@ -67,8 +71,8 @@ mod tests {
     #[test]
     fn a_trace_has_a_mode_a_length_and_a_limit() {
         assert_eq!(trace(""), Ok(RigTrace::default()));
-        let wanted = RigTrace { mode: Some(TraceMode::All), seconds: Nanos(500_000_000), limit: 1 << 20 };
-        assert_eq!(trace("mode = \"all\"\nseconds = 0.5\nlimit_mib = 1"), Ok(wanted));
+        let wanted = RigTrace { mode: Some(TraceMode::All), seconds: Nanos(500_000_000), worst: 0, limit: 1 << 20 };
+        assert_eq!(trace("mode = \"all\"\nseconds = 0.5\nworst = 0\nlimit_mib = 1"), Ok(wanted));
     }
 
     #[test]
@@ -76,6 +80,7 @@ mod tests {
         for (keys, message) in [
             ("mode = \"some\"", "rig.toml:4:8: mode must be \"off\" or \"all\" or \"flight\", not \"some\""),
             ("seconds = 0", "rig.toml:4:11: seconds must be a number of seconds from 0.01 to 60, not 0"),
+            ("worst = 17", "rig.toml:4:9: worst must be a whole number from 0 to 16, not 17"),
             ("limit_mib = 0", "rig.toml:4:13: limit_mib must be a whole number of MiB from 1 to 65536, not 0"),
         ] {
             assert_eq!(trace(keys).unwrap_err(), message);

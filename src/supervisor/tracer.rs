@@ -7,6 +7,7 @@
 mod flight;
 mod picture;
 mod stream;
+mod worst;
 
 use self::flight::Flight;
 use self::picture::Gallery;

@@ -31,7 +31,9 @@ fn an_overrun_is_written_with_what_was_before_and_after_it() {
         let culprit = file.of_clock("a", "fast").into_iter().find(|slice| slice.time() == 0.399).expect("the culprit");
         assert!(culprit.to - culprit.from >= 6000.0, "{culprit:?}");
         let (at, said) = &file.remarks[0];
-        assert!(*at < 0.41e6 && *said == why.join("; "), "{at} {said}");
+        // The mark has what happened; the report also what the file is kept for.
+        let happened: Vec<&str> = why.iter().map(String::as_str).filter(|why| !why.starts_with("kept as ")).collect();
+        assert!(*at < 0.41e6 && *said == happened.join("; "), "{at} {said}");
         assert!(file.instants.iter().any(|instant| instant.name == "skipped" && instant.clock == "fast"));
         // A tenth of a second before it and a quarter of that after it; the supervisor looks every 20 ms.
         let (first, last) = (file.slices[0].from, file.slices.last().unwrap().from);
@@ -84,18 +86,66 @@ fn of_what_is_too_large_the_last_is_kept() {
     assert!(fast[0].time() > 1.1, "{}", fast[0].time());
 }
 
+/// What each file says that it is kept for.
+fn kept_for(files: &[(String, Vec<String>)]) -> Vec<Vec<&str>> {
+    files.iter().map(|(_, why)| why.iter().filter_map(|why| why.strip_prefix("kept as ")).collect()).collect()
+}
+
 #[test]
-fn an_incident_that_got_no_file_is_told() {
+fn of_many_incidents_the_first_the_worst_and_the_last_have_files() {
     the_core(|| {
         // Of each 20 ms 6 are slept away, and a file takes 2.5 ms after an incident and what the supervisor needs to look.
         let run = Rig::new("stop_time = 1")
             .tracer("a", "fast_sleep_every = 20, fast_sleep_us = 6000")
-            .more("[trace]\nmode = 'flight'\nseconds = 0.01")
+            .more("[trace]\nmode = 'flight'\nseconds = 0.01\nworst = 1")
             .run()
             .exits(0);
         let files = files(&run);
-        assert_eq!(files.len(), 5);
-        let [end, more] = &files[4].1[..] else { panic!("{files:?}") };
-        assert!(end == "the end of the run" && more.contains("no file of their own, the first at "), "{more}");
+        let kept = kept_for(&files);
+        assert_eq!((files[0].0.as_str(), kept[0].contains(&"the first")), ("trace.json", true), "{files:?}");
+        let worst = kept.iter().flatten().filter(|why| why.starts_with("the worst of a.fast, response ")).count();
+        assert_eq!(worst, 1, "{files:?}");
+        assert!(kept.iter().flatten().all(|why| !why.starts_with("the 2nd")));
+        let (_, end) = files.last().unwrap();
+        let [.., more] = &end[..] else { panic!("{files:?}") };
+        assert!(more.contains("no file of their own, the first at "), "{files:?}");
+        // What is told is there, and nothing else.
+        let there = std::fs::read_dir(&run.out).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut there: Vec<String> = there.filter(|name| name.starts_with("trace")).collect();
+        let mut told: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
+        there.sort();
+        told.sort();
+        assert_eq!(there, told);
+        for (name, why) in &files {
+            let file = TraceFile::of(&run, name);
+            file.assert_nested();
+            let of_the_end = why[0] == "the end of the run";
+            assert!(of_the_end || file.remarks[0].1.starts_with(&why[0]), "{name}: {:?}", file.remarks);
+        }
+    });
+}
+
+#[test]
+fn what_is_worse_later_is_kept() {
+    the_core(|| {
+        // A clock that sleeps 3 ms in each 50th activation, and another one that sleeps 30 ms once, at 0.7 s.
+        let run = Rig::new("stop_time = 1")
+            .tracer("a", "fast_sleep_every = 50, fast_sleep_us = 3000")
+            .tracer("b", "fast_sleep_every = 700, fast_sleep_us = 30000")
+            .more("[trace]\nmode = 'flight'\nseconds = 0.02\nworst = 1")
+            .run()
+            .exits(0);
+        let files = files(&run);
+        let is_it = |why: &&str| why.starts_with("the worst of b.fast, response ");
+        let kept = kept_for(&files);
+        let (place, why) = kept
+            .iter()
+            .enumerate()
+            .find_map(|(place, why)| Some((place, *why.iter().find(|why| is_it(why))?)))
+            .expect("the worst of b.fast");
+        let response: f64 = why.split("response ").nth(1).unwrap().trim_end_matches(" µs").parse().unwrap();
+        assert!(response >= 29_000.0, "{files:?}");
+        let file = TraceFile::of(&run, &files[place].0);
+        assert!(file.of_clock("b", "fast").iter().any(|slice| slice.time() == 0.699), "{files:?}");
     });
 }
