@@ -16,8 +16,11 @@
 //!
 //! A late wake-up is put down to the clock that was at work for most of it, if others of the rig were for half of it; else
 //! to a less urgent one that was under way in most of these, at least three times and three times as often as by chance; else
-//! to the machine.
+//! to the machine; of these it is told if they recur in a [period](periods).
 
+mod periods;
+
+use self::periods::{Late, recurrence};
 use super::causes::Moment;
 use super::format::{count, duration, plural};
 use super::{ClockResult, Run, Scheduling};
@@ -46,7 +49,7 @@ pub fn hints(run: &Run) -> Vec<String> {
             locks(clock, &mut hints);
             budget(clock, &mut hints);
         }
-        hints.extend(away.iter().map(|(cpu, away)| machine(*cpu, away)));
+        hints.extend(away.iter().map(|(cpu, away)| machine(run, *cpu, away)));
     }
     hints
 }
@@ -150,10 +153,12 @@ struct Away {
     words: String,
     /// The most that the rig was at work in one of them, ns.
     rig: u64,
+    /// The releases, if the clock is periodic: what has no period of its own says nothing of another one.
+    late: Vec<Late>,
 }
 
 /// Late wake-ups of a core that are not the rig's.
-fn machine(cpu: usize, away: &[Away]) -> String {
+fn machine(run: &Run, cpu: usize, away: &[Away]) -> String {
     const NAMED: usize = 2;
     let mut named: Vec<String> = away.iter().take(NAMED).map(|one| one.words.clone()).collect();
     if away.len() > NAMED {
@@ -164,9 +169,39 @@ fn machine(cpu: usize, away: &[Away]) -> String {
         longest => format!("the rig was at work for {} of one of them at most", duration(longest)),
     };
     format!(
-        "on core {cpu} the machine (kernel, interrupts, hypervisor) was away: {}; {rig}; `vecud doctor` says what to look at",
-        named.join(", ")
+        "on core {cpu} the machine (kernel, interrupts, hypervisor) was away: {}; {rig}{}; `vecud doctor` says what to look at",
+        named.join(", "),
+        regularly(run, cpu, away)
     )
+}
+
+/// Whether late wake-ups of a core come in a period, as a part of a sentence.
+fn regularly(run: &Run, cpu: usize, away: &[Away]) -> String {
+    /// Points, and intervals of the rig, that are looked at: their number counts twice.
+    const POINTS: usize = 256;
+    const INTERVALS: usize = 16;
+    const USUAL: [u64; 3] = [10_000_000, 100_000_000, 1_000_000_000];
+    let late: Vec<Late> = away.iter().flat_map(|one| &one.late).copied().take(POINTS).collect();
+    let of_core = run.clocks.iter().filter(|clock| clock.cpu == cpu).filter_map(interval);
+    let mut tried: Vec<u64> = of_core.collect();
+    tried.sort_unstable();
+    tried.dedup();
+    tried.truncate(INTERVALS);
+    tried.extend(USUAL);
+    let Some(found) = recurrence(&late, &tried) else { return String::new() };
+    format!(
+        "; {} of {} lie {} to {} after the beginning of each {}, counted from the start of the run: something comes as regularly",
+        found.number,
+        found.of,
+        duration(found.phase),
+        duration(found.phase + found.period / periods::ARCS),
+        duration(found.period)
+    )
+}
+
+/// The interval of a periodic clock, ns.
+fn interval(clock: &ClockResult) -> Option<u64> {
+    clock.interval_s.map(|seconds| (seconds * 1e9).round() as u64).filter(|interval| *interval > 0)
 }
 
 /// What late wake-ups coincide with; those that coincide with nothing go to `away`.
@@ -219,7 +254,10 @@ fn wakeups(run: &Run, clock: &ClockResult, hints: &mut Vec<String>, away: &mut B
             };
             let rig = machine.iter().map(ran).max().unwrap_or(0);
             let words = place.trim_end_matches(',').to_owned();
-            away.entry(clock.cpu).or_default().push(Away { words, rig });
+            let since_start = |moment: &&Moment| (moment.release_monotonic_ns - run.start_monotonic_ns).max(0) as u64;
+            let late = |interval| machine.iter().map(since_start).map(|at| Late { at, interval }).collect();
+            let late = interval(clock).map(late).unwrap_or_default();
+            away.entry(clock.cpu).or_default().push(Away { words, rig, late });
         }
     }
 }

@@ -201,3 +201,25 @@ fn ordinary_threads_lose_their_core_all_the_time() {
     run.host.scheduling = Scheduling::Cooperative;
     assert_eq!(hints(&run), [""; 0]);
 }
+
+/// What interrupts the machine every 100 ms is named with its period.
+#[test]
+fn late_wakeups_that_recur_are_told_with_their_period() {
+    let start = run(Causes::default()).start_monotonic_ns;
+    let late = |cycle: i64, phase: i64| {
+        moment(|m| {
+            (m.wakeup, m.release_monotonic_ns) = (300_000, start + (cycle * 100 + phase) * 1_000_000);
+        })
+    };
+    let cycles = [3, 4, 9, 17, 20, 21, 35, 50, 77, 98];
+    let causes = |phase: fn(i64) -> i64| Causes {
+        worst_wakeups: cycles.iter().map(|cycle| late(*cycle, phase(*cycle))).collect(),
+        ..Causes::default()
+    };
+    let [hint] = &hints(&run(causes(|_| 73)))[..] else { panic!() };
+    let words = "10 of 10 lie 73.0 ms to 78.0 ms after the beginning of each 100 ms, counted from the start";
+    assert!(hint.contains("on core 2 the machine") && hint.contains(words), "{hint}");
+    // Anywhere in their 100 ms they say nothing.
+    let [hint] = &hints(&run(causes(|cycle| cycle * 37 % 100)))[..] else { panic!() };
+    assert!(!hint.contains("counted from the start"), "{hint}");
+}
