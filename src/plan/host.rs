@@ -84,6 +84,11 @@ fn check(rig: &Rig, cpu: &At<usize>, usable: &[usize], key: &str, findings: &mut
 }
 
 impl HostPlan {
+    /// The most that `run.log` and what it was before may have, each, bytes: together what the rig allows.
+    pub fn log_file_limit(&self) -> u64 {
+        (self.log_limit_mib << 20) / 2
+    }
+
     pub(super) fn of(rig: &Rig, order: &Order, fmus: &[DescribedFmu]) -> HostPlan {
         let host = &rig.host;
         HostPlan {

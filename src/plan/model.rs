@@ -118,7 +118,7 @@ pub struct HostPlan {
     pub stack_kib: usize,
     /// Memory of its own that the runner may have, MiB; `None`: three quarters of the machine's.
     pub memory_limit_mib: Option<u64>,
-    /// What FMU code may print, and what may be logged of it, MiB each.
+    /// What FMU code may print and what may be logged, together, MiB.
     pub log_limit_mib: u64,
     /// The rig's figures for the host, if it has them.
     pub figures: HostFigures,

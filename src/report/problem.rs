@@ -513,8 +513,8 @@ impl Problem {
             ),
             Kind::LogCut(limit_mib) => {
                 format!(
-                    "run.log was cut off at {limit_mib} MiB (rig: log_limit in [host]): what came faster than it could be begun \
-                     anew is missing"
+                    "run.log was cut off, since it and run-earlier.log may have {limit_mib} MiB (rig: log_limit in [host]): what \
+                     came faster than it could be begun anew is missing"
                 )
             }
             Kind::MemoryOverwritten(names) => {

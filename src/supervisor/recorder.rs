@@ -98,7 +98,7 @@ impl<'a> Recorder<'a> {
     /// Starts the files in `out`: `run.log` is appended to, signal files begin anew.
     pub fn open(&mut self, out: &Path) {
         self.open = true;
-        match RunLog::open(out, self.board, self.plan.host.log_limit_mib << 20) {
+        match RunLog::open(out, self.board, self.plan.host.log_file_limit()) {
             Ok(log) => self.log = Some(log),
             Err(error) => self.broken.push(format!("run.log is not written: {error}")),
         }
@@ -148,8 +148,10 @@ impl<'a> Recorder<'a> {
                 continue;
             }
             told.extend(self.take(&line));
+            // FMU code may log faster than this loop comes to its end.
+            self.look_at_log(after_the_end);
         }
-        self.broken.extend(self.log.as_mut().and_then(|log| log.look(after_the_end)));
+        self.look_at_log(after_the_end);
         told.append(&mut self.untold());
         // Read before the samples: whatever is complete by now has its samples in the rings.
         self.look_how_far_it_is(phase);
@@ -212,6 +214,11 @@ impl<'a> Recorder<'a> {
             reason += "; it says:";
         }
         std::iter::once(reason).chain(words.iter().map(|line| format!("    {line}"))).collect()
+    }
+
+    /// Begins the log anew if it is long; `alone`: the runner is gone.
+    fn look_at_log(&mut self, alone: bool) {
+        self.broken.extend(self.log.as_mut().and_then(|log| log.look(alone)));
     }
 
     fn write_log(&mut self, line: &str) {

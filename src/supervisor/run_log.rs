@@ -1,9 +1,10 @@
 //! `run.log`: what the FMUs of a run print, and what they and the host log. Whoever is looking after a month finds the newest of it.
 //!
-//! Two processes append to the file. When it has half of what the rig allows, this one calls it `run-earlier.log`, in place of the
-//! one before, and begins a new `run.log`; the runner follows at its next look, and what it prints until then goes to the
+//! Two processes append to the file. When it has a third of what the rig allows, this one calls it `run-earlier.log`, in place of
+//! the one before, and begins a new `run.log`; the runner follows at its next look, and what it prints until then goes to the
 //! earlier one. Nothing is lost between them, and nothing is renamed again before the runner has followed: it would print to a
-//! file that is gone. What is printed faster than that, the runner cuts (`runner::printed`).
+//! file that is gone. What is printed faster than that, the runner cuts when a file has half of what the rig allows
+//! (`runner::printed`): both together keep within it.
 
 use crate::files;
 use crate::record::board::{Board, Global};
@@ -25,8 +26,8 @@ const ROOM: u64 = 1 << 16;
 pub struct RunLog<'a> {
     board: Board<'a>,
     path: PathBuf,
-    /// Bytes that the rig allows.
-    limit: u64,
+    /// Bytes that a file may have.
+    most: u64,
     /// What this process writes, and how much of it is in the file.
     file: File,
     length: u64,
@@ -36,19 +37,32 @@ pub struct RunLog<'a> {
     number: u64,
     /// Bytes of files that are gone.
     removed: u64,
+    /// What has become of earlier files that others have changed, before they made way for the next.
+    lost: Vec<String>,
     /// It cannot be begun anew, and somebody was told.
     is_stuck: bool,
 }
 
 impl<'a> RunLog<'a> {
-    /// The log in this folder, whose file may be there already; it may have so many bytes.
+    /// The log in this folder, whose file may be there already; each of its two files may have `most` bytes.
     ///
     /// # Errors
     /// The operating system's.
-    pub fn open(folder: &Path, board: Board<'a>, limit: u64) -> io::Result<RunLog<'a>> {
+    pub fn open(folder: &Path, board: Board<'a>, most: u64) -> io::Result<RunLog<'a>> {
         let path = folder.join(NAME);
         let file = File::options().create(true).append(true).open(&path)?;
-        Ok(RunLog { board, path, limit, file, length: 0, earlier: None, number: 0, removed: 0, is_stuck: false })
+        Ok(RunLog {
+            board,
+            path,
+            most,
+            file,
+            length: 0,
+            earlier: None,
+            number: 0,
+            removed: 0,
+            lost: Vec::new(),
+            is_stuck: false,
+        })
     }
 
     /// Appends a line, at once: somebody may be watching the file. `false`: there is no room for it.
@@ -57,7 +71,7 @@ impl<'a> RunLog<'a> {
     /// The operating system's.
     pub fn write(&mut self, line: &str) -> io::Result<bool> {
         // It is begun anew long before, where that is possible.
-        if self.length + line.len() as u64 >= self.limit {
+        if self.length + line.len() as u64 >= self.most {
             return Ok(false);
         }
         self.file.write_all(format!("{line}\n").as_bytes())?;
@@ -67,7 +81,7 @@ impl<'a> RunLog<'a> {
 
     /// Begins it anew if it is long; `alone`: the runner is gone. Says why that was not possible, once.
     pub fn look(&mut self, alone: bool) -> Option<String> {
-        let is_long = self.file.metadata().is_ok_and(|data| data.len() >= self.limit / 2);
+        let is_long = self.file.metadata().is_ok_and(|data| data.len() >= self.most / 3 * 2);
         let has_followed = alone || self.board.global(Global::LogFollowed).load(SeqCst) == self.number;
         if !is_long || !has_followed || self.is_stuck {
             return None;
@@ -84,6 +98,7 @@ impl<'a> RunLog<'a> {
     fn begin_anew(&mut self, own: Written) -> io::Result<()> {
         let (next, earlier) = (self.path.with_file_name(format!("{NAME}.part")), self.path.with_file_name(EARLIER));
         let file = files::create_to_append(&next)?;
+        self.lost.extend(self.earlier.as_ref().and_then(|own| own.gone_from(&earlier)));
         let before = fs::symlink_metadata(&earlier).map_or(0, |data| data.len());
         fs::rename(&self.path, &earlier)?;
         self.removed += before;
@@ -104,9 +119,9 @@ impl<'a> RunLog<'a> {
     pub fn close(mut self) -> (bool, Vec<String>) {
         let earlier = self.earlier.as_mut().map(|own| &mut own.file);
         let is_cut = [Some(&mut self.file), earlier].into_iter().flatten().fold(false, |is_cut, file| {
-            let is_long = file.metadata().is_ok_and(|data| data.len() > self.limit + ROOM);
+            let is_long = file.metadata().is_ok_and(|data| data.len() > self.most + ROOM);
             if is_long {
-                let _ = file.set_len(self.limit).and_then(|()| file.write_all(b"\n(cut off here: log_limit)\n"));
+                let _ = file.set_len(self.most).and_then(|()| file.write_all(b"\n(cut off here: log_limit)\n"));
             }
             is_cut | is_long
         });
@@ -114,6 +129,6 @@ impl<'a> RunLog<'a> {
         let earlier = self.earlier.and_then(|own| own.gone_from(&self.path.with_file_name(EARLIER)));
         // What was found when it was to be begun anew was told then.
         let now = if self.is_stuck { None } else { now.gone_from(&self.path) };
-        (is_cut, now.into_iter().chain(earlier).collect())
+        (is_cut, self.lost.into_iter().chain(now).chain(earlier).collect())
     }
 }

@@ -1,8 +1,9 @@
 //! Reads what partitions note while a run goes on: makes histograms of where their time goes, and `trace.json` of who ran
 //! when.
 //!
-//! In mode `all` everything goes to a file [at once](stream); as a [flight recorder](flight) the last seconds stay in memory. Whatever goes wrong with a file is a warning of the report and never ends the run. What takes
-//! long gives its caller turns, so that recordings do not wait for it.
+//! In mode `all` everything goes to a file [at once](stream); as a [flight recorder](flight) the last seconds stay in memory.
+//! Whatever goes wrong with a file is a warning of the report and never ends the run. What takes long gives its caller turns, so
+//! that recordings do not wait for it.
 
 mod flight;
 mod picture;

@@ -500,6 +500,33 @@ fn a_disk_that_fills_up_leaves_a_trace_of_whole_events() {
     assert_eq!(file["why"], serde_json::json!(["the first part of the run"]));
 }
 
+/// What was written before that stays, in two whole files, and the report says of which part of the run they are.
+#[test]
+fn a_disk_that_fills_up_after_the_trace_was_begun_anew_leaves_both_files() {
+    let bench = Bench::with_fmu("a");
+    let test = "a_disk_that_fills_up_after_the_trace_was_begun_anew_leaves_both_files";
+    let tables = "[record]\nsignals = []\n[trace]\nmode = \"all\"\nlimit_mib = 4\n";
+    bench.write("rig.toml", format!("[rig]\nmode = \"virtual\"\nstop_time = 40\n[fmu.a]\npath = \"a\"\n{tables}"));
+    let script = "\"$V\" run rig.toml --out disk/o; code=$?; cp -r disk/o kept; exit $code";
+    let Some(outcome) = on_disk(&bench, test, "size=4m", script) else { return };
+    assert_eq!(outcome.code, Some(0), "the run is what it was about: {outcome:?}");
+    let why = "trace.json ends early, the run goes on: No space left on device (os error 28)";
+    assert!(outcome.stdout.contains(why), "{}", outcome.stdout);
+    let report: serde_json::Value = serde_json::from_slice(&fs::read(bench.path("kept/report.json")).unwrap()).unwrap();
+    let files = report["trace"]["files"].as_array().unwrap();
+    let names: Vec<&str> = files.iter().map(|file| file["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["trace-earlier.json", "trace.json"]);
+    for file in files {
+        let trace = fs::read_to_string(bench.path("kept").join(file["name"].as_str().unwrap())).unwrap();
+        let events: Vec<serde_json::Value> = serde_json::from_str(&trace).expect("whole events and both brackets");
+        let activations =
+            events.iter().filter(|event| event["ph"] == "X" && !event["args"]["time_s"].is_null()).count();
+        assert!(activations > 1000 && file["activations"] == activations, "{activations}: {file}");
+    }
+    assert_eq!(files[0]["why"], serde_json::json!(["what was before the newest part"]));
+    assert_eq!(files[1]["why"], serde_json::json!(["the last part that could be written"]));
+}
+
 /// Who records for weeks loses no more than the hour in which the disk was full.
 #[test]
 fn a_rotated_recording_goes_on_when_a_full_disk_has_room_again() {

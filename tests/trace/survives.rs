@@ -79,6 +79,33 @@ fn of_a_trace_that_gets_too_large_the_newest_part_is_kept() {
     assert!(page.contains("<a href=\"trace-earlier.json\">"));
 }
 
+/// A file that others have taken away costs itself alone: what comes after it is there, and nothing else is said to be missing.
+#[test]
+fn a_trace_that_was_taken_away_before_it_is_begun_anew_is_the_only_one_that_is_missed() {
+    the_core(|| {
+        let rig =
+            Rig::new("stop_time = 3").tracer("a", "").tracer("b", "").more("[trace]\nmode = 'all'\nlimit_mib = 1");
+        let child = rig.start(rig.command());
+        let file = rig.out().join("trace.json");
+        wait_until("there is a trace", || std::fs::metadata(&file).is_ok_and(|file| file.len() > 1000));
+        std::fs::remove_file(&file).unwrap();
+        let run = rig.finish(child, Duration::from_secs(30)).exits(1);
+        run.problem(&["trace.json was removed while the run went on"]);
+        assert!(
+            !run.problems().iter().any(|problem| problem.starts_with("trace-earlier.json")),
+            "{:?}",
+            run.problems()
+        );
+        let files = run.report()["trace"]["files"].as_array().unwrap().clone();
+        assert_eq!(files.last().unwrap()["why"], serde_json::json!(["the newest part of the run"]));
+        let names: Vec<&str> = files.iter().map(|file| file["name"].as_str().unwrap()).collect();
+        assert_eq!(names.last(), Some(&"trace.json"));
+        // Those that the report names are there, and those that are there it names.
+        assert_eq!(names.contains(&"trace-earlier.json"), run.out.join("trace-earlier.json").exists());
+        names.iter().for_each(|name| TraceFile::of(&run, name).assert_nested());
+    });
+}
+
 #[test]
 fn nothing_is_traced_where_the_rig_says_so() {
     the_core(|| {

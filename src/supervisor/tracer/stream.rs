@@ -55,39 +55,42 @@ impl<'a> Stream<'a> {
         }
     }
 
+    /// Ends the file, which is the earlier one from here on, and begins another. Where that is not possible there is no further one.
     fn begin_anew(&mut self, problems: &mut Vec<String>) {
-        let (path, earlier) = (self.folder.join(NAME), self.folder.join(EARLIER));
-        let ended = self.writer.take().map(ChromeWriter::finish);
-        let ended = ended.expect("it was written to").and_then(|(file, length)| {
+        let Some(writer) = self.writer.take() else { return };
+        let path = self.folder.join(NAME);
+        let begun = writer.finish().and_then(|(file, length)| {
             let written = Written { file, length };
             match written.gone_from(&path) {
+                // The one before it, if there is one, is still there.
                 Some(gone) => self.lost.push(gone),
-                None => fs::rename(&path, earlier)?,
-            }
-            Ok(written)
-        });
-        let begun = ended.and_then(|written| Ok((written, create(self.plan, &path)?)));
-        match begun {
-            Ok((written, writer)) => {
-                let file = TraceFile { name: EARLIER.to_owned(), ..self.file.clone() };
-                if let Some((before, _)) = self.earlier.replace((file, written)) {
-                    self.gone += before.activations;
-                    self.gone_until = before.to;
+                None => {
+                    fs::rename(&path, self.folder.join(EARLIER))?;
+                    let file = TraceFile { name: EARLIER.to_owned(), ..self.file.clone() };
+                    if let Some((before, _)) = self.earlier.replace((file, written)) {
+                        self.gone += before.activations;
+                        self.gone_until = before.to;
+                    }
                 }
-                (self.writer, self.file) = (Some(writer), TraceFile::new(NAME));
             }
-            Err(error) => problems.push(format!("{NAME} cannot be begun anew, the run goes on: {error}")),
-        }
+            // No file has this name now, whether or not there is room for another one.
+            self.file = TraceFile::new(NAME);
+            create(self.plan, &path)
+        });
+        self.writer =
+            begun.map_err(|error| problems.push(format!("{NAME} cannot be begun anew, the run goes on: {error}"))).ok();
     }
 
     /// Ends the files, and gives those that there are. `lost`: what others have taken away.
     pub fn finish(mut self, problems: &mut Vec<String>, lost: &mut Vec<String>) -> Vec<TraceFile> {
-        lost.append(&mut self.lost);
-        let whole = match (&self.writer, &self.earlier) {
-            (None, _) => "the first part of the run",
-            (Some(_), None) => "all of the run",
-            (Some(_), Some(_)) => "the newest part of the run",
+        let began_anew = self.earlier.is_some() || !self.lost.is_empty();
+        let why = match (self.writer.is_some(), began_anew) {
+            (true, false) => "all of the run",
+            (false, false) => "the first part of the run",
+            (true, true) => "the newest part of the run",
+            (false, true) => "the last part that could be written",
         };
+        lost.append(&mut self.lost);
         match self.writer.map(ChromeWriter::finish) {
             Some(Ok((file, length))) => lost.extend(Written { file, length }.gone_from(&self.folder.join(NAME))),
             Some(Err(error)) => problems.push(format!("{NAME} ends early: {error}")),
@@ -95,24 +98,26 @@ impl<'a> Stream<'a> {
         }
         if self.gone > 0 {
             problems.push(format!(
-                "the trace lacks the first {:.3} s, of {} activations: {EARLIER} and {NAME} have the newest {} MiB (rig: limit_mib in \
+                "the trace lacks the first {:.3} s, of {} activations: {EARLIER} and {NAME} may have {} MiB together (rig: limit_mib in \
                  [trace])",
                 self.gone_until.max(0) as f64 / 1e9,
                 self.gone,
                 self.plan.trace.limit >> 20
             ));
         }
+        // A full disk may have had no room for it.
+        let newest = Some(self.file).filter(|_| self.folder.join(NAME).exists());
         let mut files = Vec::new();
         if let Some((mut file, written)) = self.earlier {
-            lost.extend(written.gone_from(&self.folder.join(EARLIER)));
-            file.why.push("what was before the newest part".to_owned());
-            files.push(file);
+            match written.gone_from(&self.folder.join(EARLIER)) {
+                Some(gone) => lost.push(gone),
+                None => {
+                    file.why.push(if newest.is_some() { "what was before the newest part" } else { why }.to_owned());
+                    files.push(file);
+                }
+            }
         }
-        // A full disk may have had no room for it.
-        if self.folder.join(NAME).exists() {
-            self.file.why.push(whole.to_owned());
-            files.push(self.file);
-        }
+        files.extend(newest.map(|file| TraceFile { why: vec![why.to_owned()], ..file }));
         files
     }
 }
