@@ -268,9 +268,9 @@ const LOG_WORDS: usize = super::log::WORDS;
 const FMU_HISTOGRAMS: usize = 2;
 const FMU_FINDINGS: usize = FmuWord::Count as usize + FMU_HISTOGRAMS * histogram::WORDS;
 const FMU_WORDS: usize = FMU_FINDINGS + findings::WORDS;
-/// Where the histograms of a task begin, whole cache lines after its first word.
-const TASK_HISTOGRAMS: usize = (TaskWord::Count as usize).next_multiple_of(LINE);
-const TASK_WORDS: usize = TASK_HISTOGRAMS + Metric::Count as usize * histogram::WORDS;
+/// Whole cache lines.
+const TASK_WORDS: usize = (TaskWord::Count as usize).next_multiple_of(LINE);
+const TASK_HISTOGRAMS: usize = Metric::Count as usize * histogram::WORDS;
 
 /// Where everything lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -288,7 +288,10 @@ pub struct Layout {
     stimuli: Vec<(usize, Shape)>,
     /// Per task: where its time went.
     causes: Option<usize>,
+    /// The words of all tasks are side by side, their histograms apart: every activation writes the words of its task, and
+    /// with many tasks these would each be on a page of their own otherwise.
     tasks: usize,
+    histograms: usize,
     log: usize,
     promise: promise::Region,
     /// Where those of `starts` begin.
@@ -303,7 +306,8 @@ impl Layout {
     pub fn of(plan: &Plan) -> Layout {
         let fmus = Global::Count as usize;
         let tasks = (fmus + plan.fmus.len() * FMU_WORDS).next_multiple_of(LINE);
-        let log = tasks + plan.tasks.len() * TASK_WORDS;
+        let histograms = tasks + plan.tasks.len() * TASK_WORDS;
+        let log = histograms + plan.tasks.len() * TASK_HISTOGRAMS;
         let initial = log + LOG_WORDS;
         let mut next = initial;
         let start = |signal: &SignalPlan| {
@@ -332,6 +336,7 @@ impl Layout {
         Layout {
             fmus,
             tasks,
+            histograms,
             log,
             promise,
             initial,
@@ -402,8 +407,12 @@ impl<'a> Board<'a> {
 
     /// The words of a task.
     pub fn task(&self, task: TaskId) -> TaskCells<'a> {
-        let start = self.layout.tasks + task.0 * TASK_WORDS;
-        TaskCells { words: self.words[start..start + TASK_WORDS].try_into().expect("as many words") }
+        let words = self.layout.tasks + task.0 * TASK_WORDS;
+        let histograms = self.layout.histograms + task.0 * TASK_HISTOGRAMS;
+        TaskCells {
+            words: self.words[words..words + TASK_WORDS].try_into().expect("as many words"),
+            histograms: &self.words[histograms..histograms + TASK_HISTOGRAMS],
+        }
     }
 
     /// The log.
@@ -500,6 +509,7 @@ impl<'a> FmuCells<'a> {
 #[derive(Clone, Copy)]
 pub struct TaskCells<'a> {
     words: &'a [AtomicU64; TASK_WORDS],
+    histograms: &'a [AtomicU64],
 }
 
 impl<'a> TaskCells<'a> {
@@ -527,8 +537,8 @@ impl<'a> TaskCells<'a> {
 
     /// One of its histograms.
     pub fn histogram(&self, metric: Metric) -> histogram::Recorder<'a> {
-        let start = TASK_HISTOGRAMS + metric as usize * histogram::WORDS;
-        histogram::Recorder::new(&self.words[start..start + histogram::WORDS])
+        let start = metric as usize * histogram::WORDS;
+        histogram::Recorder::new(&self.histograms[start..start + histogram::WORDS])
     }
 
     /// The activation time of the current or last activation.

@@ -47,6 +47,7 @@ mod tests {
         let layout = Layout {
             fmus: Global::Count as usize,
             tasks: Global::Count as usize + FMU_WORDS,
+            histograms: Global::Count as usize + FMU_WORDS,
             log: Global::Count as usize + FMU_WORDS,
             initial: Global::Count as usize + FMU_WORDS + LOG_WORDS,
             starts: Vec::new(),
