@@ -119,7 +119,7 @@ impl End {
         planned: &plan::Batch,
         values: &Batch,
         elements: impl Fn(&plan::ConnectionPlan) -> (&[Range<usize>], Conversion),
-    ) -> Vec<End> {
+    ) -> Ends {
         let cables = &world.cables;
         let mut ends: Vec<End> = Vec::new();
         for (item, variable) in planned.items.iter().enumerate() {
@@ -154,7 +154,8 @@ impl End {
             }
         }
         ends.iter_mut().for_each(|end| end.look(values));
-        ends
+        let mut ends = ends.into_iter();
+        Ends { first: ends.next(), others: ends.collect() }
     }
 
     /// Looks whether it [is whole](End::is_whole) from now on.
@@ -254,8 +255,27 @@ impl End {
     }
 }
 
+/// The ends at a batch. Most have one, which lies beside the batch: with many tasks none of them is in a cache when it is its
+/// turn, and each further place is waited for.
+struct Ends {
+    first: Option<End>,
+    others: Vec<End>,
+}
+
+impl Ends {
+    #[inline]
+    fn all(&self) -> impl Iterator<Item = &End> {
+        self.first.iter().chain(&self.others)
+    }
+
+    #[inline]
+    fn all_mut(&mut self) -> impl Iterator<Item = &mut End> {
+        self.first.iter_mut().chain(&mut self.others)
+    }
+}
+
 /// The cables that end at a batch which is set.
-pub struct Incoming(Vec<End>);
+pub struct Incoming(Ends);
 
 impl Incoming {
     /// The cables that end at this batch.
@@ -266,13 +286,13 @@ impl Incoming {
     /// Asks for the memory that [`Incoming::fetch`] will read.
     #[inline]
     pub fn prefetch(&self) {
-        self.0.iter().for_each(|end| end.prefetch(0));
+        self.0.all().for_each(|end| end.prefetch(0));
     }
 
     /// Brings the newest versions into the batch, and the items among those that are set as soon as there is one.
     #[inline]
     pub fn fetch(&mut self, values: &mut Batch) {
-        for end in &mut self.0 {
+        for end in self.0.all_mut() {
             let version = end.cable.version();
             if version != end.seen {
                 end.fetch(version, values);
@@ -282,7 +302,7 @@ impl Incoming {
 }
 
 /// The cables that begin at a batch which is read.
-pub struct Outgoing(Vec<End>);
+pub struct Outgoing(Ends);
 
 impl Outgoing {
     /// The cables that begin at this batch.
@@ -293,13 +313,13 @@ impl Outgoing {
     /// Asks for the memory that [`Outgoing::publish`] will write.
     #[inline]
     pub fn prefetch(&self) {
-        self.0.iter().for_each(|end| end.prefetch(1));
+        self.0.all().for_each(|end| end.prefetch(1));
     }
 
     /// Publishes what the batch has.
     #[inline]
     pub fn publish(&self, values: &Batch) {
-        self.0.iter().for_each(|end| end.publish(values));
+        self.0.all().for_each(|end| end.publish(values));
     }
 }
 
