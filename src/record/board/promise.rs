@@ -126,6 +126,7 @@ impl super::Layout {
         super::Layout {
             fmus: 0,
             tasks: 0,
+            histograms: 0,
             log: 0,
             promise,
             initial: 0,
