@@ -1,26 +1,31 @@
 //! What FMU code prints: appended to the run's log, by the process whose standard output it is. A housekeeping thread follows the
 //! supervisor when that begins the log anew, and cuts what comes faster than that; whatever was printed before a crash is in the file.
+//! It looks between two releases, as whoever looks every now and then does.
 
 use super::job::Job;
 use crate::record::board::{Board, Global};
+use crate::schedule::Lull;
 use crate::sys::process::Log;
+use crate::sys::wake::monotonic_now;
 use crate::sys::{SysError, affinity, thread};
+use crate::time::{Instant, Nanos};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 /// How often the log's size is looked at.
-const LOOK: Duration = Duration::from_millis(100);
+const LOOK: Nanos = Nanos(100_000_000);
 
 /// Starts the thread, which lives as long as the process. `folder`: where the log is; `None`: it is not followed.
 pub fn limit(job: &Job, board: Board<'static>, log: Arc<Log>, folder: Option<OwnedFd>) -> Result<(), SysError> {
     let limit = job.plan.host.log_file_limit();
     let partitions: Vec<usize> = job.plan.tasks.iter().map(|task| task.cpu).collect();
+    let (lull, begin) = (Lull::of(&job.plan), job.begin.nanos());
     let body = move || {
         let _partitions_go_first = affinity::keep_off(&partitions);
         loop {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(pause(lull, begin, board));
             let number = board.global(Global::LogNumber).load(SeqCst);
             let followed = folder.as_ref().and_then(|folder| log.follow(folder.as_fd(), number, limit).ok());
             // Who is not followed begins nothing anew.
@@ -33,4 +38,16 @@ pub fn limit(job: &Job, board: Board<'static>, log: Arc<Log>, folder: Option<Own
         }
     };
     thread::spawn("vecud.log", 64 * 1024, body).map(drop)
+}
+
+/// How long to pause from now on. `begin`: the simulation time at which the run starts.
+fn pause(lull: Option<Lull>, begin: Nanos, board: Board) -> Duration {
+    let start = board.global(Global::StartMonotonic).load(SeqCst) as i64;
+    let since = monotonic_now().saturating_sub(start);
+    let pause = match lull {
+        // A start that FMU code has written over leads to a look at another instant, and to nothing else.
+        Some(lull) if start > 0 && since >= 0 => lull.pause(Instant::from_nanos(begin.plus(Nanos(since))), LOOK),
+        _ => LOOK,
+    };
+    Duration::from_nanos(pause.0 as u64)
 }
