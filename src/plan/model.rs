@@ -593,6 +593,12 @@ impl SignalPlan {
     pub fn words(&self) -> usize {
         self.capacity.map_or(1, bytes::words)
     }
+
+    /// Bytes of a value, given as words as [`SignalPlan::start`] has them, if it is longer than the room there is for it.
+    pub fn too_long(&self, value: &[u64]) -> Option<u64> {
+        let size = value.first().copied().filter(|size| *size != bytes::NOTHING)?;
+        self.capacity.filter(|capacity| size > *capacity as u64).map(|_| size)
+    }
 }
 
 /// A file whose rows feed inputs and tick clocks.

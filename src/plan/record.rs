@@ -59,6 +59,11 @@ pub(super) fn columns(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findi
             if columns.signals.len().saturating_add(elements) > COLUMNS || bytes > 0 && texts > TEXTS {
                 continue;
             }
+            let longest = words.iter().map(|words| words[0]).max().unwrap_or(0);
+            if let Some(room) = capacity.filter(|room| longest > *room as u64) {
+                let what = format!("{name} starts with {longest} bytes, and {room} of a value are recorded");
+                findings.note(format!("{what} (text_size): its cell is empty until there is one that fits"));
+            }
             let ids = (0..elements).map(|i| SignalId(columns.signals.len() + i)).collect();
             let shape = described.shape(v);
             let names = names_for_rules(described, v, rules);

@@ -6,7 +6,7 @@
 use super::stimuli;
 use super::thread_host::PartitionHost;
 use super::world::World;
-use crate::exchange::Versions;
+use crate::exchange::{Versions, bytes};
 use crate::ffi::{ClockActivation, Failure, Instance, StateSupport, set_thread_host};
 use crate::plan::{ConnectionId, FmuPlan, SignalId, TaskId};
 use crate::record::board::Global;
@@ -51,8 +51,11 @@ pub fn restore_values(world: &World, snapshot: &Snapshot) {
         }
     }
     for (name, value) in &snapshot.columns {
-        if let Some(signal) = world.plan.signals.iter().position(|signal| signal.name == *name) {
-            world.board.set_initial(SignalId(signal), value.iter().copied());
+        let Some(place) = world.plan.signals.iter().position(|signal| signal.name == *name) else { continue };
+        match world.plan.signals[place].too_long(value) {
+            None => world.board.set_initial(SignalId(place), value.iter().copied()),
+            // The rig gives it less room than the one that was left.
+            Some(_) => world.board.set_initial(SignalId(place), [bytes::NOTHING]),
         }
     }
 }

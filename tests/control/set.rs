@@ -76,6 +76,22 @@ fn values_of_every_type_arrive_before_the_first_activation() {
     assert_eq!((left.at(0.0, "x.table[3]"), left.at(0.0, "x.on"), left.at(0.0, "x.field[2]")), ("inf", "1", "-0.0"));
 }
 
+/// What is set by request is held against the room of its column too: the FMU gets it, the recording does not.
+#[test]
+fn strings_set_by_request_that_are_longer_than_their_column_are_left_out_and_counted() {
+    let bench = Bench::new("", "[record]\ntext_size = 5\nformat = ['csv', 'mcap']").until(0.003);
+    let left = bench.run(|control| {
+        control.set_together("x", &[("label", Values::String(vec!["short".into()]))], at(0.0)).unwrap();
+        control.set_together("x", &[("label", Values::String(vec!["longer".into()]))], at(0.002)).unwrap();
+    });
+    assert_eq!((left.at(0.001, "x.label"), left.at(0.002, "x.label")), ("\"short\"", ""));
+    assert_eq!(left.at(0.002, "x.text_seen"), "6", "the FMU got what the recording has no room for");
+    let report = bench.report();
+    let findings = report["fmus"][0]["findings"].as_array().unwrap();
+    let findings: Vec<_> = findings.iter().filter(|f| f["kind"] == "oversized_value").collect();
+    assert_eq!((findings.len(), findings[0]["count"].as_u64()), (1, Some(1)), "{findings:?}");
+}
+
 /// Of a Binary without any room the empty value is the only one: what is acknowledged has been handed to the FMU.
 #[test]
 fn the_empty_value_of_a_binary_that_can_have_no_other_is_set_too() {

@@ -119,6 +119,22 @@ fn strings_and_binaries_are_recorded_where_the_rig_says_what_room_they_have() {
     assert!(notes.iter().any(|note| note.ends_with("or strings and binaries, which are with text_size")), "{notes:?}");
 }
 
+/// Of a parameter nobody reads what it starts with, so that no finding counts it.
+#[test]
+fn a_start_value_that_is_longer_than_its_column_is_noted() {
+    let fmu = "<String name=\"s\" valueReference=\"1\" causality=\"parameter\" variability=\"tunable\">\
+        <Start value=\"longer\"/></String>";
+    let plan = |size: usize| {
+        let text = format!("[fmu.a]\npath = \"a\"\n[record]\ntext_size = {size}\n");
+        try_build(&text, &[description(fmu)], &host()).unwrap()
+    };
+    let (short, long) = (plan(5), plan(6));
+    let told = "a.s starts with 6 bytes, and 5 of a value are recorded (text_size): its cell is empty until there is one that fits";
+    assert!(short.notes.iter().any(|note| note == told), "{:?}", short.notes);
+    assert!(!long.notes.iter().any(|note| note.contains("text_size")), "{:?}", long.notes);
+    assert_eq!((short.signals[0].start.is_some(), long.signals[0].start.is_some()), (false, true));
+}
+
 #[test]
 fn more_text_than_there_is_room_for_is_refused() {
     let fmu = "<String name=\"s\" valueReference=\"1\"><Dimension start=\"3000\"/></String>\

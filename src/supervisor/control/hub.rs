@@ -9,6 +9,7 @@ use crate::fmu::description::Values;
 use crate::plan::control::place;
 use crate::plan::{ControlKind, FmuId, FmuPlan, Length, Plan};
 use crate::record::board::FmuWord;
+use crate::record::findings::{Finding, Occurrence};
 use crate::record::signals::Set;
 use crate::supervisor::shared::Shared;
 use crate::time::Instant;
@@ -190,7 +191,16 @@ impl Hub {
             // In the order in which they were carried out, as far as that matters: by time.
             done.sort_by_key(|(time, _)| *time);
             for (time, sets) in done {
-                let changes = changes(plan, &mut fmu.sizes, &sets);
+                let mut changes = changes(plan, &mut fmu.sizes, &sets);
+                for (signal, value) in &mut changes {
+                    let column = &self.plan().signals[signal.0];
+                    let Some(size) = value.as_deref().and_then(|words| column.too_long(words)) else { continue };
+                    *value = None;
+                    let set = sets.iter().map(|(number, _)| &plan.control.variables[*number]);
+                    let reference = set.filter(|set| set.signals.contains(signal)).map(|set| set.reference).next();
+                    let seen = Occurrence { reference, time: Some(time), value: size, ..Occurrence::default() };
+                    board.fmu(FmuId(id)).findings().note(Finding::OversizedValue, seen);
+                }
                 state.changes.push((time, changes));
             }
         }
