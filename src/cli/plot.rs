@@ -108,7 +108,8 @@ fn plotted(input: &Input, patterns: &[String], stretch: Stretch, notes: &mut Vec
             false => Overview::new(names, places.into_iter().take(most).collect(), drawn::BUCKETS),
         })
     };
-    let drawn = drawn::of_stretch(signals, stretch, choose)?;
+    let clocks = input.report.as_ref().map(ReportFile::recorded_clocks).unwrap_or_default();
+    let drawn = drawn::of_stretch(signals, stretch, &clocks, choose)?;
     notes.extend(left_out.map(|more| format!("{name}: {more} further signals match and are not drawn; name fewer")));
     // The last values hold up to the end of the run.
     let end = input.report.as_ref().map(ReportFile::end_time).filter(|end| drawn.ends && *end >= drawn.until);

@@ -438,6 +438,8 @@ pub struct TaskPlan {
     pub set: Vec<Batch>,
     /// Read after it: one entry per variable type.
     pub get: Vec<Batch>,
+    /// The recorded clocks that its activations may tick, its own first.
+    pub ticks: Vec<RecordedClock>,
 }
 
 /// What a task does when it is released, with what only tasks of that kind have.
@@ -568,6 +570,15 @@ pub struct ProducerPlan {
     pub task: TaskId,
     /// How many of its versions are kept.
     pub versions: usize,
+}
+
+/// A recorded clock, or an element of one, in the samples of a task that may tick it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordedClock {
+    /// Its column: 1 where it has ticked.
+    pub signal: SignalId,
+    /// Index into [`FmuPlan::output_clocks`]; `None`: the clock of the task itself, which has ticked whenever the task is activated.
+    pub output: Option<usize>,
 }
 
 /// A recorded column: one scalar, or one element of an array.

@@ -5,7 +5,7 @@
 //! of a partition. What vecud cannot see is assumed, and said: that partitions of one FMU share no memory.
 
 use super::connections::timing::name;
-use super::{FmuId, Plan, Release, TaskId, TaskPlan, TriggerTime};
+use super::{FmuId, Plan, Release, SignalId, TaskId, TaskPlan, TriggerTime};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is covered, and why the rest is not.
@@ -183,7 +183,23 @@ fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {
         [task] => tasks[task.0].clone(),
         _ => Some("several partitions compute it: it belongs to no clock, or to several".to_owned()),
     };
-    by.iter().map(of).collect()
+    let mut signals: Vec<Option<String>> = by.iter().map(of).collect();
+    clocks(plan, tasks).into_iter().for_each(|(signal, why)| signals[signal.0] = why);
+    signals
+}
+
+/// Why the columns of clocks are not covered. Partitions of one level that may tick the same clock do so one after the other, and
+/// the row has what any of them has ticked.
+fn clocks(plan: &Plan, tasks: &[Option<String>]) -> BTreeMap<SignalId, Option<String>> {
+    let mut tickers: BTreeMap<SignalId, Vec<TaskId>> = BTreeMap::new();
+    for (id, task) in plan.tasks.iter().enumerate() {
+        task.ticks.iter().for_each(|clock| tickers.entry(clock.signal).or_default().push(TaskId(id)));
+    }
+    let why = |by: &[TaskId]| match of_one_level(plan, by) {
+        true => by.iter().find_map(|task| tasks[task.0].clone()),
+        false => Some("several partitions may tick it, in the order in which they run".to_owned()),
+    };
+    tickers.into_iter().map(|(signal, by)| (signal, why(&by))).collect()
 }
 
 /// What lies outside the promise, for `vecud check`, one reason a line with the columns that it concerns; and what is

@@ -1,6 +1,7 @@
 //! What is recorded: patterns become columns, in rig order, then document order. Each has the last of the rules that match
 //! its variable.
 
+use super::clocks::candidates::{is_input_clock, is_output_clock};
 use super::described::{DescribedFmu, VariableId};
 use super::findings::Findings;
 use super::glob::matches;
@@ -8,7 +9,7 @@ use super::inputs::start_values::Starts;
 use super::{SignalId, SignalPlan};
 use crate::exchange::bytes;
 use crate::fmu::description::{Causality, Variable, VariableType};
-use crate::rig::{At, Rig, RigRule, Rule, suggestion};
+use crate::rig::{At, Rig, RigRecord, RigRule, Rule, suggestion};
 use std::cell::LazyCell;
 use std::collections::HashMap;
 
@@ -21,7 +22,10 @@ pub(super) const COLUMNS: usize = 4096;
 /// The columns, and which of them belong to which variable.
 pub(super) struct RecordedColumns {
     pub signals: Vec<SignalPlan>,
+    /// Those of what activations set and read.
     pub of: HashMap<VariableId, Vec<SignalId>>,
+    /// Those of clocks, which the host knows the ticks of: nobody reads them for the recording.
+    clocks: HashMap<VariableId, Vec<SignalId>>,
 }
 
 impl RecordedColumns {
@@ -34,25 +38,57 @@ impl RecordedColumns {
     pub(super) fn of_variable(&self, variable: VariableId) -> Vec<SignalId> {
         self.of.get(&variable).cloned().unwrap_or_default()
     }
+
+    /// The column of a clock: of its `element`, counted from 1, or 0 for a scalar one. `None`: it is not recorded.
+    pub(super) fn of_clock(&self, clock: VariableId, element: usize) -> Option<SignalId> {
+        self.clocks.get(&clock)?.get(element.saturating_sub(1)).copied()
+    }
+}
+
+/// What patterns match beside numbers.
+#[derive(Clone, Copy, Default)]
+struct OptedIn {
+    /// Strings and binaries, which may have so many bytes.
+    text_size: Option<usize>,
+    clocks: bool,
+}
+
+impl OptedIn {
+    fn of(record: Option<&RigRecord>) -> OptedIn {
+        record.map(|own| OptedIn { text_size: own.text_size, clocks: own.clocks }).unwrap_or_default()
+    }
+
+    /// Whether a variable can be recorded.
+    fn takes(self, v: &Variable) -> bool {
+        match v.variable_type {
+            VariableType::Clock => self.clocks && (is_input_clock(v) || is_output_clock(v)),
+            VariableType::String | VariableType::Binary => self.text_size.is_some(),
+            _ => v.causality != Causality::Independent,
+        }
+    }
 }
 
 /// Expands the rig's patterns.
 pub(super) fn columns(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findings: &mut Findings) -> RecordedColumns {
-    let mut columns = RecordedColumns { signals: Vec::new(), of: HashMap::new() };
+    let mut columns = RecordedColumns { signals: Vec::new(), of: HashMap::new(), clocks: HashMap::new() };
     let patterns = rig.record.as_ref().map(|record| record.signals.as_slice()).unwrap_or_default();
     let rules = rig.record.as_ref().map(|record| record.rules.as_slice()).unwrap_or_default();
-    let text_size = rig.record.as_ref().and_then(|record| record.text_size);
+    let opted_in = OptedIn::of(rig.record.as_ref());
     let mut used = vec![Match::Nothing; patterns.len()];
     let mut rules_used: Vec<Vec<bool>> = rules.iter().map(|rule| vec![false; rule.signals.len()]).collect();
     let (mut total, mut texts) = (0usize, 0usize);
     for (fmu, described) in fmus.iter().enumerate() {
         for (index, v) in described.variables().iter().enumerate() {
-            let Some(name) = chosen_name(described, v, patterns, text_size.is_some(), &mut used) else { continue };
+            let Some(name) = chosen_name(described, v, patterns, opted_in, &mut used) else { continue };
             let elements = described.elements(v);
+            let is_clock = v.variable_type == VariableType::Clock;
             let given = starts[fmu].get(&index).or_else(|| described.structure.get(&index)).map(|start| &start.values);
-            let values = given.or(described.start_of(v));
-            let words = values.map(bytes::elements).unwrap_or_default();
-            let capacity = capacity(v, text_size.unwrap_or(0));
+            let words = match given.or(described.start_of(v)) {
+                // It has not ticked before the run.
+                _ if is_clock => vec![vec![0]],
+                values => values.map(bytes::elements).unwrap_or_default(),
+            };
+            let capacity = capacity(v, opted_in.text_size.unwrap_or(0));
             total = total.saturating_add(elements);
             let bytes = capacity.unwrap_or(0).saturating_mul(elements);
             texts = texts.saturating_add(bytes);
@@ -65,7 +101,11 @@ pub(super) fn columns(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findi
                 findings.note(format!("{what} (text_size): its cell is empty until there is one that fits"));
             }
             let ids = (0..elements).map(|i| SignalId(columns.signals.len() + i)).collect();
-            let shape = described.shape(v);
+            let shape = match described.shape(v) {
+                // Elements of a clock are counted through, as everywhere.
+                dimensions if is_clock && !dimensions.is_empty() => vec![elements],
+                dimensions => dimensions,
+            };
             let names = names_for_rules(described, v, rules);
             let fits = |start: &&Vec<u64>| capacity.is_none_or(|capacity| start[0] <= capacity as u64);
             columns.signals.extend((0..elements).map(|element| {
@@ -84,10 +124,11 @@ pub(super) fn columns(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findi
                     rule: rule_of(&names, &position, rules, &mut rules_used),
                 }
             }));
-            columns.of.insert((fmu, index), ids);
+            let of = if is_clock { &mut columns.clocks } else { &mut columns.of };
+            of.insert((fmu, index), ids);
         }
     }
-    let names = LazyCell::new(|| recordable_names(fmus, text_size.is_some()));
+    let names = LazyCell::new(|| recordable_names(fmus, opted_in));
     for (pattern, used) in patterns.iter().zip(used) {
         report(pattern, used, fmus, &names, findings);
     }
@@ -150,10 +191,10 @@ fn chosen_name(
     described: &DescribedFmu,
     v: &Variable,
     patterns: &[At<String>],
-    texts: bool,
+    opted_in: OptedIn,
     used: &mut [Match],
 ) -> Option<String> {
-    let recordable = recordable(v, texts);
+    let recordable = opted_in.takes(v);
     let mut chosen = None;
     for name in v.names() {
         if patterns.is_empty() {
@@ -174,12 +215,6 @@ fn chosen_name(
     chosen
 }
 
-/// Whether a variable can be recorded; `texts`: strings and binaries are.
-fn recordable(v: &Variable, texts: bool) -> bool {
-    let is_text = matches!(v.variable_type, VariableType::String | VariableType::Binary);
-    v.variable_type != VariableType::Clock && v.causality != Causality::Independent && (texts || !is_text)
-}
-
 /// Bytes that a recorded element of this variable may have, if it is a string or a binary.
 fn capacity(v: &Variable, text_size: usize) -> Option<usize> {
     let largest = v.max_size.map_or(usize::MAX, |size| usize::try_from(size).unwrap_or(usize::MAX));
@@ -191,9 +226,9 @@ fn capacity(v: &Variable, text_size: usize) -> Option<usize> {
 }
 
 /// `fmu.variable` of all that can be recorded.
-fn recordable_names(fmus: &[DescribedFmu], texts: bool) -> Vec<String> {
+fn recordable_names(fmus: &[DescribedFmu], opted_in: OptedIn) -> Vec<String> {
     let all = fmus.iter().flat_map(|described| described.variables().iter().map(move |v| (described.name(), v)));
-    all.filter(|(_, v)| recordable(v, texts)).map(|(fmu, v)| format!("{fmu}.{}", v.name)).collect()
+    all.filter(|(_, v)| opted_in.takes(v)).map(|(fmu, v)| format!("{fmu}.{}", v.name)).collect()
 }
 
 /// What was not found; `names` are computed once, and only for a pattern that needs them.
@@ -207,7 +242,7 @@ fn report(
     match used {
         Match::Something => {}
         Match::OnlyUnrecordable => findings
-            .note(format!("the pattern \"{}\" matches only clocks or the time, which are not recorded, or strings and binaries, which are with text_size", pattern.value)),
+            .note(format!("the pattern \"{}\" matches only the time, which is not recorded, clocks, which are with clocks = true, or strings and binaries, which are with text_size", pattern.value)),
         // `vecud run FILE.fmu` asks for everything, and an FMU may have nothing.
         Match::Nothing if pattern.place.line == 0 => {}
         Match::Nothing => {

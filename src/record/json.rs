@@ -93,7 +93,7 @@ fn number(text: &mut String, value: u64, variable_type: VariableType) {
     let float = match variable_type {
         VariableType::Float32 => f64::from(f32::from_bits(value as u32)),
         VariableType::Float64 => f64::from_bits(value),
-        VariableType::Boolean => return text.push_str(if value != 0 { "true" } else { "false" }),
+        VariableType::Boolean | VariableType::Clock => return text.push_str(if value != 0 { "true" } else { "false" }),
         _ => 0.0,
     };
     match float {
@@ -126,6 +126,7 @@ fn message(properties: impl Iterator<Item = (String, Value)>) -> Value {
 fn property(variable_type: VariableType, partial: bool, name: &str) -> Value {
     let (word, what) = match variable_type {
         VariableType::Boolean => ("boolean", ""),
+        VariableType::Clock => ("boolean", "; whether it has ticked"),
         VariableType::String => ("string", ""),
         VariableType::Binary => ("string", "; 0x and two hexadecimal digits for each byte"),
         VariableType::Float32 | VariableType::Float64 => {

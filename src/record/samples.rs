@@ -180,9 +180,11 @@ impl FmuPlan {
 }
 
 impl Plan {
-    /// The columns of a sample of this task, in its order: its own, and those of what is read in callbacks of its FMU.
+    /// The columns of a sample of this task, in its order: its own, those of what is read in callbacks of its FMU, and those of
+    /// the clocks that it may tick.
     pub fn recorded(&self, task: &TaskPlan) -> impl Iterator<Item = SignalId> {
-        task.recorded().chain(self.fmus[task.fmu.0].recorded_on_ticks())
+        let clocks = task.ticks.iter().map(|clock| clock.signal);
+        task.recorded().chain(self.fmus[task.fmu.0].recorded_on_ticks()).chain(clocks)
     }
 
     /// Whether all connections of a variable take a value of so many bytes: where one does not, that is noted when it is passed on.

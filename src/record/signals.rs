@@ -5,6 +5,7 @@
 //! still lands in its own row. Between rows a column keeps its last value; before the first it shows its start value.
 //! Repeatable: what is written depends on activation times and values only; of several values for one cell at one time the
 //! one that was completed last counts. What a rule leaves out is not written; a row with nothing in it is none.
+//! A clock shows 1 where it has ticked, by whichever activation of that time, and keeps nothing: between rows it shows 0.
 
 use super::rotation::{Format, Series};
 use super::samples::SampleRing;
@@ -175,6 +176,10 @@ pub struct SignalWriter<'a> {
     requested: BTreeMap<Instant, Vec<Change>>,
     now: Vec<Option<u64>>,
     types: Vec<VariableType>,
+    /// There are clocks among the columns.
+    has_clocks: bool,
+    /// The clocks that show a tick: that of the row written last.
+    ticked: Vec<SignalId>,
     texts: Texts,
     /// For each column; `None`: a number.
     rooms: Vec<Option<Room>>,
@@ -224,10 +229,12 @@ impl<'a> SignalWriter<'a> {
             later: BTreeMap::new(),
             requested: BTreeMap::new(),
             now: vec![None; plan.signals.len()],
+            has_clocks: plan.signals.iter().any(|signal| signal.variable_type == VariableType::Clock),
+            ticked: Vec::new(),
             types: plan.signals.iter().map(|signal| signal.variable_type).collect(),
             texts: texts.clone(),
             rooms: plan.signals.iter().map(Room::of).collect(),
-            overview: Overview::of_report(&names),
+            overview: Overview::of_report(&names).with_clocks(|place| plan.signals[place].variable_type == VariableType::Clock),
             belated: Vec::new(),
             kept: Vec::new(),
             parts: Vec::new(),
@@ -358,13 +365,15 @@ impl<'a> SignalWriter<'a> {
 
     fn write(&mut self, time: Instant, samples: &[Taken], words: &[u64]) {
         self.begin();
+        let silent = self.ticked.drain(..).map(|clock| (clock, Some(0)));
+        silent.for_each(|(clock, value)| self.now[clock.0] = value);
         self.files.iter_mut().for_each(|series| series.reach(time, &self.now, &mut self.problems));
         let mut requested = std::mem::take(&mut self.belated);
         requested.extend(self.requested.remove(&time).unwrap_or_default());
         let mut comes = !requested.is_empty();
         if comes {
             self.each(|file| file.request(time, &requested));
-            apply(&mut self.now, &requested);
+            self.apply(&requested);
         }
         let (mut kept, mut parts) = (std::mem::take(&mut self.kept), std::mem::take(&mut self.parts));
         for Taken { task, order, values, .. } in samples {
@@ -377,7 +386,7 @@ impl<'a> SignalWriter<'a> {
         }
         let told = parts.is_sorted_by_key(|(order, task, _)| (*order, *task));
         parts.sort_by_key(|(order, task, _)| (*order, *task));
-        parts.drain(..).for_each(|(.., part)| apply(&mut self.now, &kept[part]));
+        parts.drain(..).for_each(|(.., part)| self.apply(&kept[part]));
         if !told {
             self.settle(time, &kept);
         }
@@ -399,10 +408,27 @@ impl<'a> SignalWriter<'a> {
         self.written = Some(time);
     }
 
+    /// The columns show these values from now on. A clock that one activation has ticked has ticked, whatever others say.
+    fn apply(&mut self, changes: &[Change]) {
+        if !self.has_clocks {
+            changes.iter().for_each(|(signal, value)| self.now[signal.0] = *value);
+            return;
+        }
+        for &(signal, value) in changes {
+            match (self.types[signal.0], value) {
+                (VariableType::Clock, Some(0)) => continue,
+                (VariableType::Clock, _) => self.ticked.push(signal),
+                _ => (),
+            }
+            self.now[signal.0] = value;
+        }
+    }
+
     /// Tells what columns show, where that is not the last of the values that were told in the order of tasks.
     fn settle(&mut self, time: Instant, told: &[Change]) {
         let last: BTreeMap<SignalId, Option<u64>> = told.iter().copied().collect();
-        let other = last.into_iter().filter(|(signal, value)| self.now[signal.0] != *value);
+        let is_clock = |signal: &SignalId| self.types[signal.0] == VariableType::Clock;
+        let other = last.into_iter().filter(|(signal, value)| self.now[signal.0] != *value && !is_clock(signal));
         let settled: Vec<Change> = other.map(|(signal, _)| (signal, self.now[signal.0])).collect();
         if !settled.is_empty() {
             self.each(|file| file.settled(time, &settled));
@@ -421,7 +447,7 @@ impl<'a> SignalWriter<'a> {
     pub fn finish(&mut self) {
         self.write_before(Instant::MAX);
         let belated = std::mem::take(&mut self.belated);
-        apply(&mut self.now, &belated);
+        self.apply(&belated);
         self.begin();
         self.files.iter_mut().for_each(|series| series.end(&mut self.problems));
     }
@@ -455,11 +481,5 @@ impl<'a> SignalWriter<'a> {
     /// Samples that came after their row was written; a defect of the host, never of an FMU.
     pub fn late(&self) -> u64 {
         self.late
-    }
-}
-
-fn apply(now: &mut [Option<u64>], changes: &[Change]) {
-    for (signal, value) in changes {
-        now[signal.0] = *value;
     }
 }

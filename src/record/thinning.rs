@@ -1,4 +1,5 @@
-//! Which samples of a column are kept (`[[record.rule]]`): each n-th, and of these the ones that bring something new.
+//! Which samples of a column are kept (`[[record.rule]]`): each n-th, and of these the ones that bring something new. Of a clock
+//! ticks are counted, each of which is something new.
 //!
 //! Depends on the samples of one clock only, in the order of their times: the same in real and in virtual time. What a
 //! column counts begins with the run, so the second part of a run that was cut in two counts anew.
@@ -33,12 +34,16 @@ impl Thinning {
 
     /// Takes the next sample; `None`: an element that the array has not. Whether it is kept.
     pub(super) fn keeps(&mut self, value: Option<u64>) -> bool {
+        let is_clock = self.variable_type == VariableType::Clock;
+        if is_clock && value == Some(0) {
+            return self.keeps_all();
+        }
         if let Some(left) = self.skip.checked_sub(1) {
             self.skip = left;
             return false;
         }
         self.skip = self.rule.every - 1;
-        let Some(band) = self.rule.change else { return true };
+        let Some(band) = self.rule.change.filter(|_| !is_clock) else { return true };
         let new = match (self.last, value) {
             (Some(Some(last)), Some(value)) => differ(last, value, self.variable_type, band),
             (last, value) => last != Some(value),

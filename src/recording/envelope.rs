@@ -69,6 +69,8 @@ pub struct Envelope {
     /// The one after them, which ends with what the column shows now; NaN: nothing that can be drawn.
     open: Bucket,
     has_odd: bool,
+    /// The column is a clock: it shows its ticks, and nothing holds up to the next row.
+    is_clock: bool,
 }
 
 impl Envelope {
@@ -82,6 +84,9 @@ impl Envelope {
         };
         if number.to_bits() != self.open.last.to_bits() {
             self.open.take(number);
+        }
+        if self.is_clock && number > 0.0 {
+            self.open.take(0.0);
         }
     }
 
@@ -157,7 +162,7 @@ impl Overview {
     pub fn new(names: &[String], places: Vec<usize>, most: usize) -> Overview {
         let mut drawn = vec![None; names.len()];
         places.iter().enumerate().for_each(|(column, place)| drawn[*place] = Some(column));
-        let empty = Envelope { buckets: Vec::new(), open: Bucket::holding(f64::NAN), has_odd: false };
+        let empty = Envelope { buckets: Vec::new(), open: Bucket::holding(f64::NAN), has_odd: false, is_clock: false };
         Overview {
             names: places.iter().map(|place| names[*place].clone()).collect(),
             columns: vec![empty; places.len()],
@@ -169,6 +174,12 @@ impl Overview {
             times: None,
             instants: Vec::new(),
         }
+    }
+
+    /// The same, where `is_clock` says of a place of the recording whether a clock is there: its ticks are drawn as spikes.
+    pub fn with_clocks(mut self, is_clock: impl Fn(usize) -> bool) -> Overview {
+        self.columns.iter_mut().zip(&self.places).for_each(|(column, place)| column.is_clock = is_clock(*place));
+        self
     }
 
     /// No row yet of at most so many `columns`: where there are more, as many of each FMU, its first ones; `most`: buckets for each.

@@ -68,6 +68,8 @@ struct Content {
     columns: Option<[Vec<String>; 3]>,
     /// The columns of strings.
     strings: HashSet<usize>,
+    /// The columns of clocks.
+    clocks: HashSet<usize>,
     /// By FMU: what its columns are called in messages.
     keys: HashMap<String, HashMap<String, usize>>,
     /// By schema in protobuf: its fields, by their numbers.
@@ -130,6 +132,11 @@ impl<R: BufRead> Rows<R> {
         self.content.columns.as_ref().map_or(&[], |[_, _, units]| units)
     }
 
+    /// The places of columns that are clocks.
+    pub(super) fn clocks(&self) -> &HashSet<usize> {
+        &self.content.clocks
+    }
+
     /// The file ends in the middle.
     pub(super) fn broke_off(&self) -> bool {
         self.file.broke_off
@@ -144,9 +151,17 @@ impl<R: BufRead> Rows<R> {
         row.time = self.next.time;
         row.append(&self.next.text[self.next.time_text.clone()]);
         let moment = (self.next.log_time, self.next.time);
+        for clock in &self.content.clocks {
+            self.cells[*clock].clear();
+            self.cells[*clock].push('0');
+        }
         while self.has_next && (self.next.log_time, self.next.time) == moment {
             mem::swap(&mut self.message, &mut self.next);
             for (column, value) in &self.message.values {
+                // A clock that one activation has ticked has ticked.
+                if &self.message.text[value.clone()] == "0" && self.content.clocks.contains(column) {
+                    continue;
+                }
                 let cell = &mut self.cells[*column];
                 cell.clear();
                 cell.push_str(&self.message.text[value.clone()]);
@@ -358,8 +373,12 @@ impl Content {
                 }
                 // Older recordings have no such list, and no strings.
                 let types = list(TYPES).unwrap_or_default();
-                let strings = types.iter().enumerate().filter(|(_, name)| *name == VariableType::String.name());
-                self.strings = strings.map(|(column, _)| column).collect();
+                let of_type = |wanted: VariableType| {
+                    let own = types.iter().take(names.len()).enumerate().filter(move |(_, name)| *name == wanted.name());
+                    own.map(|(column, _)| column)
+                };
+                self.strings = of_type(VariableType::String).collect();
+                self.clocks = of_type(VariableType::Clock).collect();
                 self.columns = Some([names, start, units]);
             }
             Record::Schema { header, data } if header.encoding == "protobuf" => {

@@ -94,6 +94,14 @@ impl<R: BufRead> Recording<R> {
         all.filter(|(_, unit)| !unit.is_empty()).collect()
     }
 
+    /// Whether the column at this place is a clock. A CSV file says of none.
+    pub fn is_clock(&self, place: usize) -> bool {
+        match &self.format {
+            Format::Csv(_) => false,
+            Format::Mcap(rows) => rows.clocks().contains(&place),
+        }
+    }
+
     /// The names of all columns, that of the time first, and where they stand.
     pub fn header(&self) -> &Row {
         &self.header

@@ -157,8 +157,6 @@ fn planned<'a>(plan: &'a Plan, analysis: Option<&Analysis>) -> Planned<'a> {
         timing: connection.timing.word(),
         delay,
     });
-    let signal =
-        |signal: &crate::plan::SignalPlan| SignalResult { name: signal.name.clone(), unit: signal.unit.clone() };
     Planned {
         rig: &plan.rig,
         mode: plan.mode.word(),
@@ -175,7 +173,7 @@ fn planned<'a>(plan: &'a Plan, analysis: Option<&Analysis>) -> Planned<'a> {
             .flat_map(|fmu| fmu.output_clocks.iter().map(|clock| trigger(plan, &fmu.name, clock)))
             .collect(),
         stimuli: plan.stimuli.iter().map(|stimulus| stimulus.file.as_str()).collect(),
-        signals: plan.signals.iter().map(signal).collect(),
+        signals: plan.signals.iter().map(SignalResult::of).collect(),
         warnings: analysis.map(|analysis| plan.shared_priorities(analysis)).unwrap_or_default(),
         notes: &plan.notes,
     }

@@ -18,7 +18,7 @@ use hdrhistogram::Histogram as Hdr;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use serde::Deserialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io::Read;
 
@@ -107,6 +107,12 @@ impl ReportFile {
     pub fn units(&self) -> HashMap<String, String> {
         let with_unit = self.run.signals.iter().filter(|signal| !signal.unit.is_empty());
         with_unit.map(|signal| (signal.name.clone(), signal.unit.clone())).collect()
+    }
+
+    /// The recorded columns that are clocks, as far as the report says the types of columns.
+    pub fn recorded_clocks(&self) -> HashSet<String> {
+        let clocks = self.run.signals.iter().filter(|signal| signal.variable_type == "Clock");
+        clocks.map(|signal| signal.name.clone()).collect()
     }
 
     /// When clocks have overrun, as far as that was kept: the FMU, and the time in s.

@@ -6,7 +6,7 @@ use super::stimuli::first_starved;
 use super::words::{word, word_or_null};
 use super::{Distribution, Kind, Problem, Schedulability, Subject, TraceResult};
 use crate::fmu::description::IntervalVariability;
-use crate::plan::{Interpolation, Mode};
+use crate::plan::{Interpolation, Mode, SignalPlan};
 use crate::priority::{FifoPriority, FmiPriority};
 pub use crate::record::board::Scheduling;
 use crate::recording::envelope::Overview;
@@ -106,6 +106,17 @@ pub struct SignalResult {
     /// The unit of its values; empty: it has none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
+    /// The type of its values, as FMI 3.0 calls it; empty: the report is older than that.
+    #[serde(default, rename = "type", skip_serializing_if = "String::is_empty")]
+    pub variable_type: String,
+}
+
+impl SignalResult {
+    /// A column of a plan.
+    pub fn of(signal: &SignalPlan) -> SignalResult {
+        let variable_type = signal.variable_type.name().to_owned();
+        SignalResult { name: signal.name.clone(), unit: signal.unit.clone(), variable_type }
+    }
 }
 
 /// What is known of a stimulus at the end; in `report.json` as it is here.
@@ -189,7 +200,8 @@ pub struct Host {
     /// How many threads of the whole machine wanted a core before the run began: means of 1, 5 and 15 minutes; `None`: not known.
     #[serde(default)]
     pub load_at_start: Option<[f64; 3]>,
-    /// The same when the run had ended, its own threads included.
+    /// The same when the run had ended, its own threads included; of a run that was not [`Ended::Finished`], when this was
+    /// written.
     #[serde(default)]
     pub load_at_end: Option<[f64; 3]>,
     /// Further facts, in display order.

@@ -63,7 +63,7 @@ pub fn sample(seed: u64) -> Run {
 
 fn signals() -> Vec<SignalResult> {
     let names = [("plant.speed", "rpm"), ("plant.load", "N.m"), ("ecu.target_speed", "rpm"), ("ecu.idle", "")];
-    names.map(|(name, unit)| SignalResult { name: name.into(), unit: unit.into() }).into()
+    names.map(|(name, unit)| SignalResult { name: name.into(), unit: unit.into(), variable_type: String::new() }).into()
 }
 
 fn host() -> Host {

@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 use toml_edit::{Item, Value};
 
-const RECORD: &[&str] = &["signals", "format", "mcap", "text_size", "rule", "rotate", "max_size", "keep"];
+const RECORD: &[&str] = &["signals", "format", "mcap", "text_size", "clocks", "rule", "rotate", "max_size", "keep"];
 /// Bytes that a recorded string or binary can have at most.
 const LONGEST: usize = 1 << 16;
 const RULE: &[&str] = &["signals", "every", "change"];
@@ -22,6 +22,8 @@ pub struct RigRecord {
     pub formats: Formats,
     /// `text_size`: bytes that a recorded string or binary may have; `None`: they are not recorded.
     pub text_size: Option<usize>,
+    /// `clocks`: patterns match clocks as well, of which the ticks are recorded.
+    pub clocks: bool,
     /// `[[record.rule]]`, in the order of the file: of those that match a signal the last one counts.
     pub rules: Vec<RigRule>,
     /// `rotate`, `max_size` and `keep`.
@@ -35,6 +37,7 @@ impl RigRecord {
             signals: vec![At { value: "*".to_owned(), place }],
             formats: Formats::default(),
             text_size: None,
+            clocks: false,
             rules: Vec::new(),
             rotation: Rotation::default(),
         }
@@ -122,6 +125,7 @@ pub(super) fn read_record(section: Section) -> RigRecord {
         signals: patterns(&section).unwrap_or_else(|| RigRecord::everything(section.place).signals),
         formats: read_formats(&section),
         text_size: text_size.map(|at| at.value),
+        clocks: section.boolean("clocks").unwrap_or(false),
         rules: rules.into_iter().filter_map(|rule| read_rule(&rule.only(RULE))).collect(),
         rotation: read_rotation(&section),
     }

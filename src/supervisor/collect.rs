@@ -12,7 +12,7 @@ use super::shared::scheduling;
 use super::threads::Threads;
 use super::under_way::UnderWay;
 use super::{Prepared, fmus, promise, schedulability, stimuli, tasks};
-use crate::plan::{FmuId, SignalPlan, TaskId};
+use crate::plan::{FmuId, TaskId};
 use crate::priority::FifoPriority;
 use crate::record::board::{Board, Global, Phase, TaskWord};
 use crate::report::{
@@ -206,14 +206,10 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
         log_dropped: board.log().dropped(),
         log_rotations: told.rotated.0,
         trace: TraceResult::default(),
-        signals: plan.signals.iter().map(signal).collect(),
+        signals: plan.signals.iter().map(SignalResult::of).collect(),
         recordings: told.recordings.clone(),
         overview: None,
     }
-}
-
-fn signal(signal: &SignalPlan) -> SignalResult {
-    SignalResult { name: signal.name.clone(), unit: signal.unit.clone() }
 }
 
 /// Lowest and highest priority.

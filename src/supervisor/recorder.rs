@@ -3,7 +3,7 @@
 use super::Control;
 use super::pace::Pace;
 use super::run_log::RunLog;
-use crate::fmu::description::{ModelDescription, ValueReference};
+use crate::fmu::description::{ModelDescription, ValueReference, VariableType};
 use crate::plan::{Plan, SignalId, TaskId};
 use crate::record::board::{Board, Global, Phase};
 use crate::record::log::{self, Line};
@@ -299,9 +299,10 @@ impl<'a> Recorder<'a> {
         overview.times().is_some().then(|| overview.clone())
     }
 
-    /// What the recorded columns have shown last, by name.
+    /// What the recorded columns have shown last, by name; without clocks, which show nothing between rows.
     pub fn last_values(&self) -> Vec<(String, Vec<u64>)> {
         let columns = self.plan.signals.iter().zip((0..).map(SignalId));
+        let columns = columns.filter(|(signal, _)| signal.variable_type != VariableType::Clock);
         columns.filter_map(|(signal, id)| Some((signal.name.clone(), self.last_value(id)?))).collect()
     }
 

@@ -5,15 +5,16 @@ use crate::recording::ReadError;
 use crate::recording::envelope::Overview;
 use crate::report::compare::number;
 use crate::supervisor::Error;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-/// What a report draws of a recording: as far as it can be read, and why not any further.
-pub fn of_report(signals: &Signals) -> (Option<Overview>, Option<Error>) {
+/// What a report draws of a recording: as far as it can be read, and why not any further. `clocks`: columns that are known to be some.
+pub fn of_report(signals: &Signals, clocks: &HashSet<String>) -> (Option<Overview>, Option<Error>) {
     let mut recording = match signals.open() {
         Ok(recording) => recording,
         Err(error) => return (None, Some(error)),
     };
-    let mut overview = Overview::of_report(recording.columns());
+    let overview = Overview::of_report(recording.columns());
+    let mut overview = overview.with_clocks(|place| is_clock(&recording, clocks, place));
     let failed = take_all(&mut overview, &mut recording).err();
     (overview.times().map(|_| overview), failed.map(|error| signals.broken(error)))
 }
@@ -43,14 +44,16 @@ pub struct Drawn {
     pub failed: Option<Error>,
 }
 
-/// What is drawn of a stretch of a recording, of the columns that `choose` takes of its names.
+/// What is drawn of a stretch of a recording, of the columns that `choose` takes of its names. `clocks`: those that are known to be
+/// some.
 pub fn of_stretch(
     signals: &Signals,
     stretch: Stretch,
+    clocks: &HashSet<String>,
     choose: impl FnOnce(&[String]) -> Result<Overview, Error>,
 ) -> Result<Drawn, Error> {
     let mut recording = signals.open()?;
-    let mut overview = choose(recording.columns())?;
+    let mut overview = choose(recording.columns())?.with_clocks(|place| is_clock(&recording, clocks, place));
     let first = recording.next_time();
     let failed = take_stretch(&mut overview, &mut recording, stretch).err();
     let failed = failed.map(|error| signals.broken(error));
@@ -65,6 +68,11 @@ pub fn of_stretch(
         ends: !goes_on && !recording.broken_off() && failed.is_none(),
         failed,
     })
+}
+
+/// Of a CSV file nobody but the report of its run knows.
+fn is_clock(recording: &Recording, known: &HashSet<String>, place: usize) -> bool {
+    recording.is_clock(place) || known.contains(&recording.columns()[place])
 }
 
 fn nothing_there(signals: &Signals, first: Option<f64>, last: Option<f64>, stretch: Stretch) -> Error {

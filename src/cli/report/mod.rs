@@ -105,7 +105,7 @@ fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
     check_place(&page)?;
     let report = folder.report()?;
     let goes_on = supervisor::is_in_use(&folder.path);
-    let overview = overview(&folder);
+    let overview = overview(&folder, &report);
     let run = match report.of_checkpoint(goes_on) {
         Some(run) => {
             let run = run.map_err(|error| Error::Report(folder.report_path().to_owned(), None, error.message))?;
@@ -137,9 +137,9 @@ fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
 }
 
 /// What the page draws of the recording. One that cannot be read costs its figures, and not the page.
-fn overview(folder: &Folder) -> Option<Overview> {
+fn overview(folder: &Folder, report: &ReportFile) -> Option<Overview> {
     let (overview, failed) = match folder.signals() {
-        Ok(Some(signals)) => drawn::of_report(&signals),
+        Ok(Some(signals)) => drawn::of_report(&signals, &report.recorded_clocks()),
         Ok(None) => (None, None),
         Err(error) => (None, Some(error)),
     };

@@ -3,10 +3,11 @@
 pub mod batches;
 pub mod owners;
 
+use super::clocks::candidates::Candidate;
 use super::clocks::causes;
 use super::priorities::Order;
 use super::resolved::Resolved;
-use super::{FmuId, PartitionPlan, TaskPlan, Work};
+use super::{FmuId, PartitionPlan, RecordedClock, TaskPlan, Work};
 use crate::fmu::description::IntervalVariability;
 use batches::Batches;
 use std::collections::HashSet;
@@ -48,9 +49,23 @@ pub fn plans(resolved: &Resolved, order: &Order) -> Vec<TaskPlan> {
             figures: candidate.figures,
             set,
             get,
+            ticks: ticks(resolved, rank.candidate),
         });
     }
     tasks
+}
+
+/// The recorded clocks that activations of this candidate may tick.
+fn ticks(resolved: &Resolved, candidate: usize) -> Vec<RecordedClock> {
+    let Candidate { fmu, variable, element, .. } = resolved.clocks.candidates[candidate];
+    let column = |variable, element| resolved.columns.of_clock((fmu, variable), element);
+    let own = column(variable, element).map(|signal| RecordedClock { signal, output: None });
+    let outputs = resolved.clocks.outputs[fmu].iter().enumerate();
+    let may_tick = outputs.filter(|(_, clock)| clock.ticked_by.is_empty() || clock.ticked_by.contains(&candidate));
+    let ticked = may_tick.filter_map(|(output, clock)| {
+        column(clock.variable, clock.element).map(|signal| RecordedClock { signal, output: Some(output) })
+    });
+    own.into_iter().chain(ticked).collect()
 }
 
 /// Bytes of a thread's name that the kernel keeps.

@@ -53,6 +53,11 @@ impl<R: BufRead> Table<R> {
         self.recording.units()
     }
 
+    /// Whether the column at this place is a clock, as far as the recording says it.
+    pub fn is_clock(&self, place: usize) -> bool {
+        self.recording.is_clock(place)
+    }
+
     /// Time of the next row; `None`: there is none.
     pub fn next_time(&self) -> Option<f64> {
         self.has_next.then_some(self.next.time)

@@ -4,7 +4,7 @@ use super::escape;
 use crate::plan::Mode;
 use crate::priority::FifoPriority;
 use crate::report::format::cores;
-use crate::report::{Fact, Host, Run, Scheduling};
+use crate::report::{Ended, Fact, Host, Run, Scheduling};
 
 /// By which clock releases come, and how threads wait for them.
 fn clock_words(host: &Host) -> String {
@@ -82,7 +82,12 @@ pub fn machine(run: &Run) -> String {
     if !real_time {
         rows.retain(|(name, ..)| !matches!(*name, "FIFO priorities" | "Kept by"));
     }
-    let loads = [("Load before the run", host.load_at_start), ("Load at its end", host.load_at_end)];
+    let last = match run.ended {
+        Ended::Finished => "Load at its end",
+        Ended::Running => "Load when this was written",
+        Ended::CutOff => "Load when last written down",
+    };
+    let loads = [("Load before the run", host.load_at_start), (last, host.load_at_end)];
     rows.extend(loads.into_iter().filter_map(|(name, load)| Some((name, load_words(load?), None))));
     rows.extend(host.facts.iter().map(|Fact { name, value }| (name.as_str(), value.clone(), speaks(name, value))));
     let items: String = rows

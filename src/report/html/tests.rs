@@ -250,6 +250,21 @@ fn a_machine_that_is_not_ready_is_named() {
     assert!(page.contains("the kernel is not a PREEMPT_RT one") && page.contains("without real-time priorities"));
 }
 
+/// Of a run that goes on the last load that is known is not that of its end.
+#[test]
+fn the_load_is_told_with_when_that_was() {
+    for (ended, words) in [
+        (Ended::Finished, "Load at its end"),
+        (Ended::Running, "Load when this was written"),
+        (Ended::CutOff, "Load when last written down"),
+    ] {
+        let page = html(&Run { ended, ..sample(1) });
+        let loads: Vec<&str> = page.split("<dt>").filter(|part| part.starts_with("Load ")).collect();
+        assert_eq!(loads.len(), 2);
+        assert!(loads[1].starts_with(words), "{}", loads[1]);
+    }
+}
+
 #[test]
 fn what_was_granted_only_in_part_is_named() {
     let mut run = sample(1);

@@ -3,7 +3,7 @@
 use super::Calls;
 use crate::exchange::bytes;
 use crate::ffi::Batch;
-use crate::plan::{BatchItem, SignalId, TaskId};
+use crate::plan::{BatchItem, RecordedClock, SignalId, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::samples::{NewRecord, SampleRing};
 use crate::runner::thread_host::PartitionHost;
@@ -81,6 +81,8 @@ impl Recorded {
             }
             host.with_on_ticks(|on_ticks| {
                 on_ticks.put(world, calls.task, time, record);
+                let ticks = |clock: &RecordedClock| clock.output.is_none_or(|output| state.has_one_ticked(&[output]));
+                record.put_all(plan.ticks.iter().map(|clock| u64::from(ticks(clock))));
                 record.put_all((0..self.presence_words).map(|word| {
                     let own = resizable.map_or(u64::MAX, |resizable| resizable.presence(word));
                     let unread = plan
