@@ -242,7 +242,7 @@ fn report(
     match used {
         Match::Something => {}
         Match::OnlyUnrecordable => findings
-            .note(format!("the pattern \"{}\" matches only the time, which is not recorded, clocks, which are with clocks = true, or strings and binaries, which are with text_size", pattern.value)),
+            .note(format!("the pattern \"{}\" matches only clocks, which are recorded with clocks = true, strings and binaries, which are with text_size, or the time, which is not", pattern.value)),
         // `vecud run FILE.fmu` asks for everything, and an FMU may have nothing.
         Match::Nothing if pattern.place.line == 0 => {}
         Match::Nothing => {

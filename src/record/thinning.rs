@@ -118,6 +118,15 @@ mod tests {
         assert_eq!(kept(2, Some(0.0), VariableType::Float64, &samples), [0, 4]);
     }
 
+    /// A tick is no value that could be the same as the one before.
+    #[test]
+    fn of_a_clock_ticks_are_counted_and_all_of_them_are_new() {
+        let samples = [1, 0, 1, 1, 0, 1].map(Some);
+        assert_eq!(kept(1, Some(0.0), VariableType::Clock, &samples), [0, 2, 3, 5]);
+        assert_eq!(kept(2, None, VariableType::Clock, &samples), [0, 3]);
+        assert_eq!(kept(1, None, VariableType::Clock, &samples).len(), 6, "without a rule it is said where it did not tick, too");
+    }
+
     #[test]
     fn differences_of_integers_are_exact_and_elements_come_and_go() {
         let far = [Some(i64::MIN as u64), Some(i64::MAX as u64), None, None, Some(7)];

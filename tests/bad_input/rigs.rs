@@ -25,7 +25,7 @@ fn unknown_keys() {
     refuses(
         &bench,
         "[record]\nfiles = 1\n",
-        "rig.toml:9:1: unknown key \"files\" in [record]; known are signals, format, mcap, text_size, rule, rotate, max_size, keep",
+        "rig.toml:9:1: unknown key \"files\" in [record]; known are signals, format, mcap, text_size, clocks, rule, rotate, max_size, keep",
     );
 }
 

@@ -111,7 +111,9 @@ const RIG: &str = r#"
     file = "drive.csv"
     interpolation = "linear"
     [record]
-    signals = ["a.*", "b.*", "d.matrix_in", "d.*length", "f.count_changing", "e.payload*"]
+    signals = ["a.*", "b.*", "c.*", "d.matrix_in", "d.*length", "d.String_in", "d.Binary_in", "f.count_changing", "f.out", "f.triggered", "e.*"]
+    text_size = 600
+    clocks = true
 "#;
 
 /// From here on every clock of the rig has been activated twice, s.

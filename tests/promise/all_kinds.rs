@@ -18,6 +18,10 @@ const KINDS: [&str; 8] = [
     "triggered",
 ];
 
+/// Values and ticks.
+const RECORD: &str = "clocks = true\nsignals = ['m*', 'busy.*', 'k?.time_*', 'k?.count_*', 'k?.base', 'k?.out', 'k?.triggered', \
+    'k?.countdown', 'k?.changing', 'k?.fixed_asked']";
+
 /// Two FMUs of all kinds on one core, whose countdowns end in the first half of a period of their root, and twelve mixers
 /// on both whose three inputs are the times of any of their clocks or what another mixer made. On the other core one takes
 /// 15 ms at a time, so that consumers there start late.
@@ -81,7 +85,7 @@ fn drawn(seed: u64) -> Rig {
         "[fmu.busy]\npath = '{fmus}/mixer'\ncpu = 1\nstart = {{ burn_us = 15000 }}\nclock.step = {{ interval = '1/20' }}\n"
     )
     .unwrap();
-    Rig::of_text(&text.replace("signals = ['*']", "signals = ['m*', 'busy.*', 'k?.time_*', 'k?.count_*']"))
+    Rig::of_text(&text.replace("signals = ['*']", RECORD))
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod foxglove;
 mod killed;
 mod rotated;
 mod texts;
+mod ticks;
 mod unread;
 
 use program::{Outcome, Rig, real_time};

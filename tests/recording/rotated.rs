@@ -11,7 +11,7 @@ use std::time::Duration;
 const VIRTUAL: &str = "stop_time = 0.3\nmode = 'virtual'";
 
 /// The files of a rotated recording, in the order of their numbers.
-fn files(out: &Path, extension: &str) -> Vec<PathBuf> {
+pub(super) fn files(out: &Path, extension: &str) -> Vec<PathBuf> {
     let all = fs::read_dir(out).unwrap().map(|entry| entry.unwrap().path());
     let is_one = |path: &PathBuf| {
         let name = path.file_name().unwrap().to_str().unwrap();
@@ -27,7 +27,7 @@ fn names(files: &[PathBuf]) -> Vec<&str> {
 }
 
 /// Columns and rows of files after each other; the columns of all are the same.
-fn joined(files: &[PathBuf]) -> (Vec<String>, Vec<(f64, Vec<String>)>) {
+pub(super) fn joined(files: &[PathBuf]) -> (Vec<String>, Vec<(f64, Vec<String>)>) {
     let mut all = rows(&files[0]);
     for file in &files[1..] {
         let (names, more) = rows(file);

@@ -2,6 +2,7 @@
 
 use super::foxglove::{reads, reads_binary};
 use super::program::{Outcome, Rig, the_core};
+use super::rotated::{files, joined};
 use super::{messages, rows};
 use serde_json::Value;
 use std::fs;
@@ -16,7 +17,7 @@ const COLUMNS: [&str; 6] =
 fn rig(rig: &str, start: &str, record: &str) -> Rig {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/all_types");
     Rig::new(rig).more(&format!(
-        "[fmu.a]\npath = '{}'\nstart = {{ {start} }}\n[record]\nsignals = ['a.String_out', 'a.Binary_out', 'a.text', 'a.slow_text', 'a.blob']\n{record}",
+        "[fmu.a]\npath = '{}'\nstart = {{ {start} }}\n[record]\nsignals = ['a.String_out', 'a.Binary_out', 'a.text', 'a.slow_text', 'a.blob', 'a.fast', 'a.slow']\n{record}",
         path.display()
     ))
 }
@@ -69,6 +70,28 @@ fn real_time_records_the_bytes_of_virtual_time() {
         // slow_text is always the same, and of clocks at one instant the most urgent one comes first.
         assert!(csv(&real) == csv(&virtual_time));
     });
+}
+
+/// Each file begins with the strings and binaries that were there, and with no tick.
+#[test]
+fn files_that_rotate_have_strings_binaries_and_ticks_as_one_has() {
+    let record = "text_size = 2000\nclocks = true\nformat = ['csv', 'mcap']\n";
+    let of = |more: &str| rig("stop_time = 0.3\nmode = 'virtual'", START, &format!("{record}{more}")).run().exits(0);
+    let (whole, rotated) = (of(""), of("rotate = '47ms'\n"));
+    let expected = rows(&whole.out.join("signals.csv"));
+    assert_eq!(expected.0[..2], ["a.fast", "a.slow"]);
+    let ticks = expected.1.iter().filter(|(_, cells)| cells[1] == "1").count();
+    assert_eq!((expected.1.len(), ticks), (300, 30));
+    for extension in ["csv", "mcap"] {
+        let files = files(&rotated.out, extension);
+        assert_eq!(files.len(), 7);
+        assert!(joined(&files) == expected, "{extension}");
+        // What comes every 10 ms is there before it comes again, in a file that is read alone.
+        let (names, alone) = rows(&files[1]);
+        let text = names.iter().position(|name| name.starts_with("a.slow_text")).unwrap();
+        assert!(alone[0].0 == 0.047 && !alone[0].1[text].is_empty(), "{:?}", alone[0]);
+        assert_eq!(alone[0].1[..2], ["1", "0"]);
+    }
 }
 
 /// From its 100th activation on the FMU has 3000 bytes.

@@ -72,7 +72,7 @@ fn tracers_cut_anywhere_record_the_same_bytes_as_in_one_go() {
 #[test]
 fn delayed_connections_cut_anywhere_record_the_same_bytes_as_in_one_go() {
     let fmus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus");
-    let mut text = "[rig]\nmode = 'virtual'\nstop_time = 0.4\n[record]\nsignals = ['*']\n".to_owned();
+    let mut text = "[rig]\nmode = 'virtual'\nstop_time = 0.4\n[record]\nsignals = ['*']\nclocks = true\n".to_owned();
     let periods = ["1/1000", "3/1000", "1/97", "1/50", "7/100"];
     for (i, period) in periods.iter().enumerate() {
         text += &format!(

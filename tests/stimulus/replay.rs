@@ -6,12 +6,18 @@ use std::path::{Path, PathBuf};
 
 #[test]
 fn the_control_unit_computes_the_same_from_a_recording_as_in_the_loop() {
-    ["csv", "mcap"].into_iter().for_each(|format| replays(format, false));
+    ["csv", "mcap"].into_iter().for_each(|format| replays(format, false, false));
 }
 
 #[test]
 fn a_recording_in_several_files_feeds_as_one_does() {
-    ["csv", "mcap"].into_iter().for_each(|format| replays(format, true));
+    ["csv", "mcap"].into_iter().for_each(|format| replays(format, true, false));
+}
+
+/// Ticks of a triggered clock that nothing else triggers; those of all other clocks are left out.
+#[test]
+fn a_recording_of_clocks_ticks_them_as_they_have_ticked() {
+    ["csv", "mcap"].into_iter().for_each(|format| replays(format, false, true));
 }
 
 /// The folder of a run that has recorded in both formats, with one of them left.
@@ -21,13 +27,15 @@ fn recorded(rig: &Rig, format: &str) -> PathBuf {
     rig.out()
 }
 
-fn replays(format: &str, rotated: bool) {
+/// `ticks`: the recording has them; else a file of its own has.
+fn replays(format: &str, rotated: bool, ticks: bool) {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     let fmus = manifest.join("fmus");
     let text = std::fs::read_to_string(manifest.join("examples/engine.toml")).unwrap();
     let text = text.replace("../fmus", fmus.to_str().unwrap());
     let rotated_rig;
-    let loop_rig = Rig::of_text(&text.replace("format = \"csv\"", "format = [\"csv\", \"mcap\"]"));
+    let clocks = if ticks { "clocks = true\n" } else { "" };
+    let loop_rig = Rig::of_text(&text.replace("format = \"csv\"", &format!("{clocks}format = [\"csv\", \"mcap\"]")));
     let arguments = ["--mode", "virtual", "--stop-time", "3"];
     let original = run(&loop_rig, &arguments).exits(0);
     let signals = original.signals();
@@ -54,10 +62,11 @@ fn replays(format: &str, rotated: bool) {
         }
     }
     assert!(teeth.lines().count() > 1000);
+    let by_file = "[[stimulus]]\nfile = 'teeth.csv'\ncolumns = { 'ecu.crank_isr' = 'tooth' }\n";
+    let by_file = if ticks { "" } else { by_file };
     let replay = Rig::of_text(&format!(
-        "[rig]\nmode = 'virtual'\nstop_time = 3\n[fmu.ecu]\npath = '{}'\n[record]\nsignals = ['ecu.*']\n\
-         [[stimulus]]\nrecording = '{}'\n\
-         [[stimulus]]\nfile = 'teeth.csv'\ncolumns = {{ 'ecu.crank_isr' = 'tooth' }}\n",
+        "[rig]\nmode = 'virtual'\nstop_time = 3\n[fmu.ecu]\npath = '{}'\n[record]\nsignals = ['ecu.*']\n{clocks}\
+         [[stimulus]]\nrecording = '{}'\n{by_file}",
         fmus.join("engine_ecu").display(),
         feeding.display()
     ));

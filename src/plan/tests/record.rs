@@ -1,6 +1,7 @@
 //! Recorded columns.
 
 use super::*;
+use crate::fmu::description::VariableType;
 use crate::rig::Rule;
 
 fn columns(plan: &Plan) -> Vec<&str> {
@@ -47,6 +48,29 @@ fn clocks_alone_are_noted() {
     let plan = ecu_and_plant("[record]\nsignals = [\"ecu.tick\"]\n");
     assert!(plan.signals.is_empty());
     assert!(plan.notes.iter().any(|note| note.contains("\"ecu.tick\" matches only clocks")), "{:?}", plan.notes);
+}
+
+/// Existing rigs match clocks with their patterns and do not record them.
+#[test]
+fn clocks_have_columns_where_the_rig_says_so_and_are_read_by_nobody() {
+    assert!(!columns(&ecu_and_plant("[record]\n")).contains(&"ecu.tick"));
+    let plan = ecu_and_plant("[record]\nsignals = [\"ecu.tick\", \"*.step\", \"ecu.isr\"]\nclocks = true\n");
+    assert_eq!(columns(&plan), ["ecu.isr", "ecu.tick", "plant.step"]);
+    for signal in &plan.signals {
+        assert_eq!((signal.variable_type, signal.start.clone()), (VariableType::Clock, Some(vec![0])), "{}", signal.name);
+    }
+    // Its own clock, and those that it may tick.
+    for task in &plan.tasks {
+        let own: Vec<&str> = task.ticks.iter().map(|clock| plan.signals[clock.signal.0].name.as_str()).collect();
+        let expected: &[&str] = match task.name.as_str() {
+            "isr" => &["ecu.isr"],
+            "slow" => &["ecu.tick"],
+            "step" => &["plant.step"],
+            _ => &[],
+        };
+        assert_eq!(own, expected, "{}", task.name);
+        assert!(task.get.is_empty() && task.set.is_empty(), "{}", task.name);
+    }
 }
 
 #[test]
@@ -116,7 +140,7 @@ fn strings_and_binaries_are_recorded_where_the_rig_says_what_room_they_have() {
     let room: Vec<_> = planned.signals.iter().map(|signal| (signal.capacity, signal.words())).collect();
     assert_eq!(room, [(Some(20), 4), (Some(20), 4), (Some(10), 3), (None, 1)]);
     let notes = plan("signals = [\"a.s\"]").notes;
-    assert!(notes.iter().any(|note| note.ends_with("or strings and binaries, which are with text_size")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("strings and binaries, which are with text_size")), "{notes:?}");
 }
 
 /// Of a parameter nobody reads what it starts with, so that no finding counts it.

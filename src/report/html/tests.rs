@@ -5,7 +5,7 @@ use crate::recording::envelope::Overview;
 use crate::report::{
     ClockResult, FmuResult, Kind, Picture, Problem, Scheduling, Severity, StimulusResult, Subject, TraceFile, sample,
 };
-use crate::report::{Distribution, Fact};
+use crate::report::{Distribution, Ended, Fact};
 
 /// Files beside the page.
 const BESIDE: [&str; 5] = ["report.json", "junit.xml", "cyclictest.json", "histograms.hlog", "run.log"];
