@@ -124,7 +124,11 @@ mod tests {
         let samples = [1, 0, 1, 1, 0, 1].map(Some);
         assert_eq!(kept(1, Some(0.0), VariableType::Clock, &samples), [0, 2, 3, 5]);
         assert_eq!(kept(2, None, VariableType::Clock, &samples), [0, 3]);
-        assert_eq!(kept(1, None, VariableType::Clock, &samples).len(), 6, "without a rule it is said where it did not tick, too");
+        assert_eq!(
+            kept(1, None, VariableType::Clock, &samples).len(),
+            6,
+            "without a rule it is said where it did not tick, too"
+        );
     }
 
     #[test]

@@ -374,7 +374,8 @@ impl Content {
                 // Older recordings have no such list, and no strings.
                 let types = list(TYPES).unwrap_or_default();
                 let of_type = |wanted: VariableType| {
-                    let own = types.iter().take(names.len()).enumerate().filter(move |(_, name)| *name == wanted.name());
+                    let own =
+                        types.iter().take(names.len()).enumerate().filter(move |(_, name)| *name == wanted.name());
                     own.map(|(column, _)| column)
                 };
                 self.strings = of_type(VariableType::String).collect();

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 /// Connections of many kinds (strings and binaries, from some time on too long ones; units; parts of arrays), ticks,
-/// countdowns, changing intervals, values and ticks from a file, releases that queue, locks, log messages and a recording, in five FMUs of the released
+/// countdowns, changing intervals, values and ticks from a file, releases that queue, locks, log messages and a recording of all types and of clocks, in five FMUs of the released
 /// dialect; unions, delays and array clocks in one of the draft.
 const RIG: &str = r#"
     [rig]
@@ -170,6 +170,10 @@ fn partition_threads_do_not_allocate() {
         );
     }
 
+    let columns = report["signals"].as_array().unwrap();
+    for kind in ["Float64", "String", "Binary", "Clock"] {
+        assert!(columns.iter().any(|column| column["type"] == kind), "{kind} is recorded");
+    }
     let start = report["start_monotonic_ns"].as_i64().unwrap();
     let window = start + (SETTLED * 1e9) as i64..start + (report["end_time"].as_f64().unwrap() * 1e9) as i64;
     let calls: Vec<String> = std::fs::read_dir(folder.path())

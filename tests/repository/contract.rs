@@ -16,7 +16,8 @@ fn full() -> Run {
     run.notes = vec!["a note".into()];
     run.trace.files = vec![TraceFile { why: vec!["an overrun".into()], ..TraceFile::new("trace.json") }];
     run.fmus[0].findings = vec![FindingResult { kind: "lock".into(), count: 1, message: "it kept it".into() }];
-    run.signals = vec![SignalResult { name: "plant.speed".into(), unit: "rad/s".into(), variable_type: "Float64".into() }];
+    run.signals =
+        vec![SignalResult { name: "plant.speed".into(), unit: "rad/s".into(), variable_type: "Float64".into() }];
     run.stimuli = vec![StimulusResult {
         file: "drive.csv".into(),
         interpolation: vecud::plan::Interpolation::Hold,

@@ -114,7 +114,10 @@ fn of_a_run_the_units_are_known_and_the_plot_lies_beside_its_recording() {
     assert!(report.contains("id=\"signals\"") && report.contains("2 variables in rpm"));
     let report: serde_json::Value = serde_json::from_slice(&fs::read(out.join("report.json")).unwrap()).unwrap();
     let signals = report["signals"].as_array().unwrap();
-    assert!(signals.contains(&serde_json::json!({ "name": "ecu.coolant", "unit": "K" })), "{signals:?}");
+    assert!(
+        signals.contains(&serde_json::json!({ "name": "ecu.coolant", "unit": "K", "type": "Float64" })),
+        "{signals:?}"
+    );
 }
 
 #[test]

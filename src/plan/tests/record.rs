@@ -57,7 +57,12 @@ fn clocks_have_columns_where_the_rig_says_so_and_are_read_by_nobody() {
     let plan = ecu_and_plant("[record]\nsignals = [\"ecu.tick\", \"*.step\", \"ecu.isr\"]\nclocks = true\n");
     assert_eq!(columns(&plan), ["ecu.isr", "ecu.tick", "plant.step"]);
     for signal in &plan.signals {
-        assert_eq!((signal.variable_type, signal.start.clone()), (VariableType::Clock, Some(vec![0])), "{}", signal.name);
+        assert_eq!(
+            (signal.variable_type, signal.start.clone()),
+            (VariableType::Clock, Some(vec![0])),
+            "{}",
+            signal.name
+        );
     }
     // Its own clock, and those that it may tick.
     for task in &plan.tasks {

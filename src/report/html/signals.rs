@@ -126,7 +126,10 @@ mod tests {
         for row in 0..5_000 {
             overview.row(f64::from(row) * 1e-3, |place| Some(f64::sin(f64::from(row) * 1.7 + place as f64)));
         }
-        run.signals = names.into_iter().map(|name| SignalResult { name, unit: String::new(), variable_type: String::new() }).collect();
+        run.signals = names
+            .into_iter()
+            .map(|name| SignalResult { name, unit: String::new(), variable_type: String::new() })
+            .collect();
         run.overview = Some(overview);
         let section = section(&run);
         assert!(section.len() < 2_000_000, "{}", section.len());
