@@ -132,6 +132,10 @@ impl<'a> Series<'a> {
             self.until = Some(start.plus(Nanos(every.0.saturating_mul(passed + 1))));
         }
         let Some(next) = number.checked_add(1) else { return };
+        // All of this one is there before the next one is: whoever is killed in between has left no gap.
+        if !self.is_told {
+            self.each(|sheet| sheet.flush(true), problems);
+        }
         let begun = self.create_whole(next, values);
         match begun {
             Ok(sheet) => {

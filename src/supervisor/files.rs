@@ -99,7 +99,7 @@ impl Output {
         // In real time it has the worst activations and the course of the latencies as well.
         let each = if plan.mode == Mode::RealTime { 20 } else { 2 };
         // The name of each column, its unit and its type.
-        let columns: u64 = plan.signals.iter().map(|signal| signal.name.len() as u64 + 72).sum();
+        let columns: u64 = plan.signals.iter().map(|signal| signal.name.len() as u64 + 48).sum();
         let first = KIB * (16 + each * tasks + 8 * fmus + columns.div_ceil(KIB));
         let others = KIB * (256 + 96 * tasks.min(1000) + 12 * (plan.signals.len() as u64).min(60));
         let [report, rest] = ROOM.map(|name| self.path.join(name));
