@@ -45,5 +45,20 @@ NOTHING(fmi3EnterInitializationMode, fmi3Boolean toleranceDefined, fmi3Float64 t
 NOTHING_PLAIN(fmi3ExitInitializationMode)
 NOTHING_PLAIN(fmi3Terminate)
 NOTHING(fmi3SetFloat64, const fmi3ValueReference *references, size_t n, const fmi3Float64 *values, size_t n_values)
+
+#ifdef CHANGING
+/* Each value is another one in each activation, of as many digits as there can be. */
+fmi3Status fmi3GetFloat64(fmi3Instance instance, const fmi3ValueReference *references, size_t n, fmi3Float64 *values,
+                          size_t n_values)
+{
+    static unsigned long long state = 1;
+    for (size_t i = 0; i < n_values; i++) {
+        state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+        values[i] = (double)(state >> 11) / (double)(1ULL << 53);
+    }
+    return fmi3OK;
+}
+#else
 NOTHING(fmi3GetFloat64, const fmi3ValueReference *references, size_t n, fmi3Float64 *values, size_t n_values)
+#endif
 NOTHING(fmi3ActivateModelPartition, fmi3ValueReference clockReference, fmi3Float64 activationTime)

@@ -140,8 +140,8 @@ impl Sheet for Csv {
         self.reached
     }
 
-    fn size(&self) -> u64 {
-        self.end + self.rows.len() as u64
+    fn has(&mut self, bytes: u64) -> bool {
+        self.end + self.rows.len() as u64 >= bytes
     }
 }
 

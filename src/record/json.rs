@@ -9,7 +9,7 @@
 //! it really is: up to draft 7, which the schema names, nothing beside a reference counts (JSON Schema draft 7, 8.3).
 
 use super::messages::{Encoding, Topic};
-use super::signals::Change;
+use super::signals::Sample;
 use super::texts::Texts;
 use crate::exchange::word;
 use crate::fmu::description::VariableType;
@@ -62,13 +62,13 @@ impl Encoding for Json {
         (topic.topic[1..].replace('/', "."), message(properties).to_string().into_bytes())
     }
 
-    fn message(&self, out: &mut Vec<u8>, time: Instant, values: &[Change]) {
+    fn message(&self, out: &mut Vec<u8>, _: usize, time: Instant, values: Sample) {
         const WRITES: &str = "strings take everything";
         let mut text = self.text.borrow_mut();
         text.clear();
         text.push_str("{\"time\":");
         word::write(&mut *text, time.seconds().to_bits(), VariableType::Float64).expect(WRITES);
-        for &(SignalId(column), value) in values {
+        for (SignalId(column), value) in values.changes() {
             text.push_str(&self.labels[column]);
             match (value, self.types[column]) {
                 (Some(value), VariableType::String) => {

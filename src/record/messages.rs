@@ -13,10 +13,11 @@
 //! the end: some 76 bytes for each, and 10 for each of its channels (docs/rig.md says how much in an hour); without it viewers
 //! would have to read the whole file to find a time.
 
-use super::container::{ChannelAbout, Container, MessageHead};
+use super::chunk::MessageHead;
+use super::container::{ChannelAbout, Container};
 use super::json::Json;
 use super::protobuf::Protobuf;
-use super::signals::{Change, Sheet};
+use super::signals::{Change, Sample, Sheet};
 use super::texts::Texts;
 use super::written::Written;
 use crate::exchange::word;
@@ -25,9 +26,9 @@ use crate::fmu::description::VariableType;
 use crate::plan::{MessageEncoding, Mode, Plan, SignalId, TaskId};
 use crate::recording::names::{NAMES, SIGNALS, START, TYPES, UNITS, keys, split};
 use crate::recording::text;
-use crate::time::{Instant, Nanos};
+use crate::time::{Instant, Nanos, ToNanos};
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -51,8 +52,8 @@ pub(super) trait Encoding {
     /// Name and content of a topic's schema.
     fn schema(&self, topic: &Topic) -> (String, Vec<u8>);
 
-    /// Appends a message.
-    fn message(&self, out: &mut Vec<u8>, time: Instant, values: &[Change]);
+    /// Appends a message of a task, or of an FMU, whose number is behind those of the tasks.
+    fn message(&self, out: &mut Vec<u8>, source: usize, time: Instant, values: Sample);
 }
 
 /// The file.
@@ -75,7 +76,10 @@ pub(super) struct Messages {
     /// When so many bytes wait, it is time to look whether that is long ago.
     look_at: usize,
     last: Option<Instant>,
+    /// The last times of chunks that are not known to be written, in their order.
+    ends: VecDeque<Option<Instant>>,
     reached: Option<Instant>,
+    nanos: ToNanos,
 }
 
 /// Where messages about the same come from.
@@ -135,7 +139,6 @@ impl Messages {
             Topic::new(format!("/{}", fmu.name), &fmu.name, columns, true)
         }));
         Ok(Messages {
-            file,
             encoding,
             types: plan.signals.iter().map(|signal| signal.variable_type).collect(),
             texts: texts.clone(),
@@ -148,7 +151,10 @@ impl Messages {
             since: None,
             look_at: BETWEEN_LOOKS,
             last: None,
+            ends: VecDeque::new(),
             reached: None,
+            nanos: ToNanos::default(),
+            file,
         })
     }
 
@@ -175,13 +181,13 @@ impl Messages {
         Ok(channel)
     }
 
-    fn message(&mut self, source: usize, time: Instant, values: &[Change]) -> io::Result<()> {
+    fn message(&mut self, source: usize, time: Instant, values: Sample) -> io::Result<()> {
         let channel = self.channel(source)?;
-        let source = &mut self.sources[source];
-        source.messages = source.messages.wrapping_add(1);
-        let log_time = time.nanos().minus(self.zero).0.max(0) as u64;
-        let head = MessageHead { channel, sequence: source.messages, time: log_time };
-        self.file.message(head, |out| self.encoding.message(out, time, values));
+        let topic = &mut self.sources[source];
+        topic.messages = topic.messages.wrapping_add(1);
+        let log_time = self.nanos.of(&time).minus(self.zero).0.max(0) as u64;
+        let head = MessageHead { channel, sequence: topic.messages, time: log_time };
+        self.file.message(head, |out| self.encoding.message(out, source, time, values));
         if self.since.is_none() {
             self.since = Some(std::time::Instant::now());
         }
@@ -189,11 +195,31 @@ impl Messages {
         Ok(())
     }
 
+    /// Ends the chunk.
     fn chunk(&mut self) -> io::Result<()> {
-        self.file.flush()?;
+        self.ends.push_back(self.last);
+        let ended = self.file.flush();
         (self.since, self.look_at) = (None, BETWEEN_LOOKS);
-        self.reached = self.last;
-        Ok(())
+        self.note_written();
+        ended
+    }
+
+    /// Notes the chunks that are written by now.
+    fn note_written(&mut self) {
+        let written = self.ends.len().saturating_sub(self.file.unwritten());
+        if let Some(end) = self.ends.drain(..written).last() {
+            self.reached = end;
+        }
+    }
+
+    /// Looks whether all chunks could be written; `all`: waits for those that are not yet.
+    fn look(&mut self, all: bool) -> io::Result<()> {
+        if all {
+            self.file.settle();
+        }
+        let looked = self.file.look();
+        self.note_written();
+        looked
     }
 }
 
@@ -237,7 +263,7 @@ impl Sheet for Messages {
         Ok(())
     }
 
-    fn activation(&mut self, task: TaskId, time: Instant, values: &[Change]) -> io::Result<()> {
+    fn activation(&mut self, task: TaskId, time: Instant, values: Sample) -> io::Result<()> {
         self.message(task.0, time, values)
     }
 
@@ -245,7 +271,7 @@ impl Sheet for Messages {
         for fmu in self.tasks..self.sources.len() {
             let own = self.sources[fmu].own(values);
             if !own.is_empty() {
-                self.message(fmu, time, &own)?;
+                self.message(fmu, time, Sample::Some(&own))?;
             }
         }
         Ok(())
@@ -271,7 +297,10 @@ impl Sheet for Messages {
 
     fn flush(&mut self, all: bool) -> io::Result<()> {
         let is_due = || self.since.is_some_and(|since| since.elapsed() >= CHUNK_TIME);
-        if all || is_due() { self.chunk() } else { Ok(()) }
+        if all || is_due() {
+            self.chunk()?;
+        }
+        self.look(all)
     }
 
     /// Writes the summary: statistics and indexes.
@@ -283,8 +312,12 @@ impl Sheet for Messages {
         self.reached
     }
 
-    fn size(&self) -> u64 {
-        self.file.position() + self.file.waiting() as u64
+    fn has(&mut self, bytes: u64) -> bool {
+        if self.file.size() >= bytes {
+            // What is compressed when it is written is less then.
+            self.file.settle();
+        }
+        self.file.size() >= bytes
     }
 }
 
@@ -321,7 +354,7 @@ mod tests {
         let (task, column) = (0..plan.tasks.len()).find_map(recorded).unwrap();
         for ms in 0..8 {
             let (time, value) = (Instant::from_nanos(Nanos(ms * 1_000_000)), Some((0.5 * ms as f64).to_bits()));
-            messages.activation(task, time, &[(column, value)]).unwrap();
+            messages.activation(task, time, Sample::Some(&[(column, value)])).unwrap();
             messages.flush(true).unwrap();
         }
         messages.close().unwrap();
@@ -382,7 +415,7 @@ mod tests {
         let (task, column) = (0..plan.tasks.len()).find_map(recorded).unwrap();
         let mut write = |time: i64| {
             let time = Instant::from_nanos(Nanos(time));
-            messages.activation(task, time, &[(column, Some(0))]).unwrap();
+            messages.activation(task, time, Sample::Some(&[(column, Some(0))])).unwrap();
             messages.row(time, &[]).unwrap();
             mcap::MessageStream::new(&std::fs::read(&path).unwrap()).unwrap().count()
         };

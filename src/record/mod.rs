@@ -9,8 +9,11 @@
 #![forbid(unsafe_code)]
 
 pub mod board;
+mod cells;
+mod chunk;
 mod commands;
 mod container;
+mod content;
 mod csv;
 pub mod figures;
 pub mod findings;
@@ -21,6 +24,7 @@ mod messages;
 pub mod moment;
 #[cfg(test)]
 mod overwritten;
+mod packing;
 mod protobuf;
 mod rotation;
 pub mod samples;

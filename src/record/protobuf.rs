@@ -1,9 +1,9 @@
 //! Messages in the binary form of protobuf, with their schema: module `recording::protobuf` says what is in them.
 
 use super::messages::{Encoding, Topic};
-use super::signals::Change;
+use super::signals::Sample;
 use super::texts::Texts;
-use crate::plan::{Plan, SignalId};
+use crate::plan::{Plan, SignalId, TaskPlan};
 use crate::recording::protobuf::{self as wire, Field, Kind, Wire};
 use crate::time::Instant;
 use std::collections::BTreeSet;
@@ -11,6 +11,8 @@ use std::collections::BTreeSet;
 /// How values of columns are written.
 pub(super) struct Protobuf {
     columns: Vec<Column>,
+    /// By task; `None`: the lengths of its values differ from message to message.
+    templates: Vec<Option<Template>>,
     /// What columns are called in messages.
     keys: Vec<String>,
     texts: Texts,
@@ -21,6 +23,62 @@ struct Column {
     tag: [u8; 4],
     length: usize,
     kind: Kind,
+}
+
+/// A message with all columns of a task, of which each value has its place.
+struct Template {
+    message: Vec<u8>,
+    /// In the order of the columns.
+    places: Vec<Place>,
+}
+
+/// Where in a message a value is.
+#[derive(Clone, Copy)]
+enum Place {
+    Double(usize),
+    Float(usize),
+    Bool(usize),
+}
+
+/// Where the time of a message is, behind its tag of one byte.
+const TIME: std::ops::Range<usize> = 1..9;
+
+impl Template {
+    /// That of a task, if all of its values are always as long.
+    fn of(plan: &Plan, task: &TaskPlan, columns: &[Column]) -> Option<Template> {
+        let mut template = Template { message: vec![wire::tag(wire::TIME, Wire::Eight) as u8], places: Vec::new() };
+        template.message.resize(TIME.end, 0);
+        for SignalId(column) in plan.recorded(task) {
+            let Column { tag, length, kind } = &columns[column];
+            template.message.extend_from_slice(&tag[..*length]);
+            let at = template.message.len();
+            let (place, room) = match kind {
+                Kind::Double => (Place::Double(at), 8),
+                Kind::Float => (Place::Float(at), 4),
+                Kind::Bool => (Place::Bool(at), 1),
+                _ => return None,
+            };
+            template.places.push(place);
+            template.message.resize(at + room, 0);
+        }
+        Some(template)
+    }
+
+    /// Appends the message with these values.
+    #[inline]
+    fn fill(&self, out: &mut Vec<u8>, time: Instant, words: &[u64]) {
+        let begin = out.len();
+        out.extend_from_slice(&self.message);
+        let message = &mut out[begin..];
+        message[TIME].copy_from_slice(&time.seconds().to_bits().to_le_bytes());
+        for (place, word) in self.places.iter().zip(words) {
+            match *place {
+                Place::Double(at) => message[at..at + 8].copy_from_slice(&word.to_le_bytes()),
+                Place::Float(at) => message[at..at + 4].copy_from_slice(&(*word as u32).to_le_bytes()),
+                Place::Bool(at) => message[at] = u8::from(*word != 0),
+            }
+        }
+    }
 }
 
 impl Protobuf {
@@ -34,7 +92,9 @@ impl Protobuf {
             tag[..bytes.len()].copy_from_slice(&bytes);
             Column { tag, length: bytes.len(), kind }
         };
-        Protobuf { columns: plan.signals.iter().enumerate().map(column).collect(), keys, texts: texts.clone() }
+        let columns: Vec<Column> = plan.signals.iter().enumerate().map(column).collect();
+        let templates = plan.tasks.iter().map(|task| Template::of(plan, task, &columns)).collect();
+        Protobuf { columns, templates, keys, texts: texts.clone() }
     }
 }
 
@@ -85,14 +145,17 @@ impl Encoding for Protobuf {
     }
 
     #[inline]
-    fn message(&self, out: &mut Vec<u8>, time: Instant, values: &[Change]) {
+    fn message(&self, out: &mut Vec<u8>, source: usize, time: Instant, values: Sample) {
+        if let (Sample::All(_, words), Some(Some(template))) = (values, self.templates.get(source)) {
+            return template.fill(out, time, words);
+        }
         out.push(wire::tag(wire::TIME, Wire::Eight) as u8);
         out.extend_from_slice(&time.seconds().to_bits().to_le_bytes());
-        let mut absent = 0;
-        for &(SignalId(column), value) in values {
+        let mut absent = Vec::new();
+        for (SignalId(column), value) in values.changes() {
             let Column { tag, length, kind } = &self.columns[column];
             let Some(value) = value else {
-                absent += 1;
+                wire::put_varint(&mut absent, number(SignalId(column)).into());
                 continue;
             };
             // As many bytes as there can be, then without those that are too many: copying a number of bytes that the compiler
@@ -111,11 +174,8 @@ impl Encoding for Protobuf {
                 }
             }
         }
-        if absent > 0 {
-            let mut numbers = Vec::new();
-            let without = values.iter().filter(|(_, value)| value.is_none());
-            without.for_each(|(column, _)| wire::put_varint(&mut numbers, number(*column).into()));
-            wire::put_bytes(out, wire::ABSENT, &numbers);
+        if !absent.is_empty() {
+            wire::put_bytes(out, wire::ABSENT, &absent);
         }
     }
 }

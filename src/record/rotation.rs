@@ -119,9 +119,9 @@ impl<'a> Series<'a> {
     pub(super) fn reach(&mut self, time: Instant, values: &[Option<u64>], problems: &mut Vec<String>) {
         let Some(number) = self.number else { return };
         let is_late = self.until.is_some_and(|until| time.nanos() >= until);
-        let is_large = || {
-            let size = self.sheet.as_ref().map(|sheet| sheet.size());
-            size.zip(self.plan.rotation.max_size).is_some_and(|(size, most)| size >= most)
+        let mut is_large = || {
+            let sheet = self.sheet.as_mut().zip(self.plan.rotation.max_size);
+            sheet.is_some_and(|(sheet, most)| sheet.has(most))
         };
         if !is_late && !is_large() {
             return;

@@ -7,6 +7,7 @@
 //! one that was completed last counts. What a rule leaves out is not written; a row with nothing in it is none.
 //! A clock shows 1 where it has ticked, by whichever activation of that time, and keeps nothing: between rows it shows 0.
 
+use super::cells::Cells;
 use super::rotation::{Format, Series};
 use super::samples::SampleRing;
 use super::texts::{self, Texts};
@@ -32,6 +33,27 @@ pub type Change = (SignalId, Option<u64>);
 /// A column gets the value of these words, as [`SignalPlan::start`] has them, or none any more.
 pub type Set = (SignalId, Option<Vec<u64>>);
 
+/// What is kept of one activation, or was set by request.
+#[derive(Clone, Copy)]
+pub(super) enum Sample<'a> {
+    /// These columns, which are all of the task's, have these words: none is missing, or a string or binary.
+    All(&'a [SignalId], &'a [u64]),
+    /// These changes.
+    Some(&'a [Change]),
+}
+
+impl<'a> Sample<'a> {
+    /// Column by column.
+    pub(super) fn changes(self) -> impl Iterator<Item = Change> + use<'a> {
+        let (signals, words, some): (&[SignalId], &[u64], &[Change]) = match self {
+            Sample::All(signals, words) => (signals, words, &[]),
+            Sample::Some(changes) => (&[], &[], changes),
+        };
+        let all = signals.iter().zip(words).map(|(signal, word)| (*signal, Some(*word)));
+        all.chain(some.iter().copied())
+    }
+}
+
 /// One of the files.
 pub(super) trait Sheet {
     /// What the columns show before the first time.
@@ -45,7 +67,7 @@ pub(super) trait Sheet {
     }
 
     /// What is kept of one activation, in the order of time, then of the tasks.
-    fn activation(&mut self, _task: TaskId, _time: Instant, _values: &[Change]) -> io::Result<()> {
+    fn activation(&mut self, _task: TaskId, _time: Instant, _values: Sample) -> io::Result<()> {
         Ok(())
     }
 
@@ -68,8 +90,8 @@ pub(super) trait Sheet {
     /// The last time that is in the file.
     fn reached(&self) -> Option<Instant>;
 
-    /// Bytes of the file, as far as they are known: what is compressed when it is written counts as it is before.
-    fn size(&self) -> u64;
+    /// Whether the file has at least so many bytes: what waits for being written counts as it is before it is compressed.
+    fn has(&mut self, bytes: u64) -> bool;
 }
 
 /// What is known of the samples of a task.
@@ -124,14 +146,15 @@ impl Columns {
         values.drain(to..from);
     }
 
+    /// Whether all of a sample is kept as it is.
+    fn keep_all(&self, values: &[u64]) -> bool {
+        values.len() == self.signals.len() && self.thinning.is_empty() && self.texts.is_empty()
+    }
+
     /// Appends what is kept of a sample. Whether it counts as one.
     fn keep(&mut self, values: &[u64], kept: &mut Vec<Change>) -> bool {
         let before = kept.len();
         let (values, presence) = values.split_at(self.signals.len());
-        if presence.is_empty() && self.thinning.is_empty() && self.texts.is_empty() {
-            kept.extend(self.signals.iter().zip(values).map(|(signal, value)| (*signal, Some(*value))));
-            return true;
-        }
         for (place, (signal, value)) in self.signals.iter().zip(values).enumerate() {
             let there = presence.is_empty() || presence[place / 64] >> (place % 64) & 1 == 1;
             let is_nothing = *value == texts::NOTHING && self.texts.get(place).is_some_and(Option::is_some);
@@ -150,6 +173,15 @@ struct Taken {
     time: Instant,
     task: TaskId,
     order: u64,
+    values: Range<usize>,
+}
+
+/// A sample of which something is kept.
+struct Part {
+    order: u64,
+    task: TaskId,
+    /// `None`: all of its values.
+    kept: Option<Range<usize>>,
     values: Range<usize>,
 }
 
@@ -174,12 +206,8 @@ pub struct SignalWriter<'a> {
     later: BTreeMap<Instant, Vec<Later>>,
     /// What was set by request at times that are not written yet.
     requested: BTreeMap<Instant, Vec<Change>>,
-    now: Vec<Option<u64>>,
+    cells: Cells,
     types: Vec<VariableType>,
-    /// There are clocks among the columns.
-    has_clocks: bool,
-    /// The clocks that show a tick: that of the row written last.
-    ticked: Vec<SignalId>,
     texts: Texts,
     /// For each column; `None`: a number.
     rooms: Vec<Option<Room>>,
@@ -187,9 +215,9 @@ pub struct SignalWriter<'a> {
     overview: Overview,
     /// Set by request at times that were written already.
     belated: Vec<Change>,
-    /// The changes of one time that are kept of each activation, and when that was complete.
+    /// The samples of one time, and the changes that are kept of those of which not all is.
+    parts: Vec<Part>,
     kept: Vec<Change>,
-    parts: Vec<(u64, TaskId, Range<usize>)>,
     written: Option<Instant>,
     late: u64,
     problems: Vec<String>,
@@ -228,23 +256,22 @@ impl<'a> SignalWriter<'a> {
             values: Vec::new(),
             later: BTreeMap::new(),
             requested: BTreeMap::new(),
-            now: vec![None; plan.signals.len()],
-            has_clocks: plan.signals.iter().any(|signal| signal.variable_type == VariableType::Clock),
-            ticked: Vec::new(),
+            cells: Cells::new(&plan.signals),
             types: plan.signals.iter().map(|signal| signal.variable_type).collect(),
             texts: texts.clone(),
             rooms: plan.signals.iter().map(Room::of).collect(),
             overview: Overview::of_report(&names)
                 .with_clocks(|place| plan.signals[place].variable_type == VariableType::Clock),
             belated: Vec::new(),
-            kept: Vec::new(),
             parts: Vec::new(),
+            kept: Vec::new(),
             written: None,
             late: 0,
             problems,
         };
         for (place, signal) in plan.signals.iter().enumerate() {
-            writer.now[place] = signal.start.as_deref().and_then(|words| writer.word(SignalId(place), words));
+            let start = signal.start.as_deref().and_then(|words| writer.word(SignalId(place), words));
+            writer.cells.start(SignalId(place), start);
         }
         writer
     }
@@ -302,7 +329,8 @@ impl<'a> SignalWriter<'a> {
 
     /// A value set or read while the FMU was initialised: what the column shows before it is computed.
     pub fn start_value(&mut self, signal: SignalId, value: &[u64]) {
-        self.now[signal.0] = self.word(signal, value);
+        let value = self.word(signal, value);
+        self.cells.start(signal, value);
     }
 
     /// Hands over all times before `complete`.
@@ -329,8 +357,10 @@ impl<'a> SignalWriter<'a> {
         let mut samples = taken.as_slice();
         loop {
             let requested = self.requested.first_key_value().map(|(time, _)| *time).filter(|time| *time < complete);
-            let Some(time) = samples.first().map(|sample| sample.time).into_iter().chain(requested).min() else {
-                break;
+            let time = match (samples.first().map(|sample| sample.time), requested) {
+                (Some(sampled), Some(requested)) => sampled.min(requested),
+                (Some(time), None) | (None, Some(time)) => time,
+                (None, None) => break,
             };
             let now = samples.iter().take_while(|sample| sample.time == time).count();
             self.write(time, &samples[..now], &words);
@@ -349,7 +379,8 @@ impl<'a> SignalWriter<'a> {
     /// Forgets the strings and binaries that nothing needs any more, when no samples are taken.
     fn forget_texts(&self) {
         let is_text = |signal: &SignalId| self.rooms[signal.0].is_some();
-        let shown = self.now.iter().zip(&self.rooms).filter(|(_, room)| room.is_some()).filter_map(|(value, _)| *value);
+        let shown =
+            self.cells.all().iter().zip(&self.rooms).filter(|(_, room)| room.is_some()).filter_map(|(value, _)| *value);
         let mut needed: HashSet<u64> = shown.collect();
         let waiting = self.requested.values().flatten().chain(&self.belated);
         needed.extend(waiting.filter(|(signal, _)| is_text(signal)).filter_map(|(_, value)| *value));
@@ -366,71 +397,65 @@ impl<'a> SignalWriter<'a> {
 
     fn write(&mut self, time: Instant, samples: &[Taken], words: &[u64]) {
         self.begin();
-        let silent = self.ticked.drain(..).map(|clock| (clock, Some(0)));
-        silent.for_each(|(clock, value)| self.now[clock.0] = value);
-        self.files.iter_mut().for_each(|series| series.reach(time, &self.now, &mut self.problems));
+        self.cells.next_row();
+        self.files.iter_mut().for_each(|series| series.reach(time, self.cells.all(), &mut self.problems));
         let mut requested = std::mem::take(&mut self.belated);
         requested.extend(self.requested.remove(&time).unwrap_or_default());
-        let mut comes = !requested.is_empty();
-        if comes {
+        if !requested.is_empty() {
             self.each(|file| file.request(time, &requested));
-            self.apply(&requested);
+            self.cells.apply(Sample::Some(&requested));
         }
-        let (mut kept, mut parts) = (std::mem::take(&mut self.kept), std::mem::take(&mut self.parts));
+        let (mut parts, mut kept) = (std::mem::take(&mut self.parts), std::mem::take(&mut self.kept));
+        let mut columns = std::mem::take(&mut self.columns);
         for Taken { task, order, values, .. } in samples {
-            let begin = kept.len();
-            if self.columns[task.0].keep(&words[values.clone()], &mut kept) {
-                comes = true;
-                self.each(|file| file.activation(*task, time, &kept[begin..]));
-                parts.push((*order, *task, begin..kept.len()));
+            let (own, sample, begin) = (&mut columns[task.0], &words[values.clone()], kept.len());
+            let all = own.keep_all(sample);
+            if all || own.keep(sample, &mut kept) {
+                let kept = Some(begin..kept.len()).filter(|_| !all);
+                parts.push(Part { order: *order, task: *task, kept, values: values.clone() });
             }
         }
-        let told = parts.is_sorted_by_key(|(order, task, _)| (*order, *task));
-        parts.sort_by_key(|(order, task, _)| (*order, *task));
-        parts.drain(..).for_each(|(.., part)| self.apply(&kept[part]));
-        if !told {
-            self.settle(time, &kept);
+        let comes = !requested.is_empty() || !parts.is_empty();
+        let sample = |part: &Part| match &part.kept {
+            None => Sample::All(&columns[part.task.0].signals, &words[part.values.clone()]),
+            Some(range) => Sample::Some(&kept[range.clone()]),
+        };
+        for part in &parts {
+            self.each(|file| file.activation(part.task, time, sample(part)));
+        }
+        if parts.is_sorted_by_key(|part| (part.order, part.task)) {
+            parts.iter().for_each(|part| self.cells.apply(sample(part)));
+        } else {
+            let told: BTreeMap<SignalId, Option<u64>> = parts.iter().flat_map(|part| sample(part).changes()).collect();
+            parts.sort_by_key(|part| (part.order, part.task));
+            parts.iter().for_each(|part| self.cells.apply(sample(part)));
+            self.settle(time, told);
         }
         if comes {
-            let now = std::mem::take(&mut self.now);
-            self.each(|file| file.row(time, &now));
-            let value = |place: usize| word::number(now[place]?, self.types[place]);
-            match self.overview.times() {
-                None => self.overview.row(time.seconds(), value),
-                Some(_) => {
-                    let changed = requested.iter().chain(&kept).map(|(signal, _)| signal.0);
-                    self.overview.changes(time.seconds(), changed, value);
-                }
-            }
-            self.now = now;
+            self.show(time);
         }
-        kept.clear();
-        (self.kept, self.parts) = (kept, parts);
+        (parts.clear(), kept.clear());
+        (self.columns, self.parts, self.kept) = (columns, parts, kept);
         self.written = Some(time);
     }
 
-    /// The columns show these values from now on. A clock that one activation has ticked has ticked, whatever others say.
-    fn apply(&mut self, changes: &[Change]) {
-        if !self.has_clocks {
-            changes.iter().for_each(|(signal, value)| self.now[signal.0] = *value);
-            return;
+    /// Writes what the columns show now.
+    fn show(&mut self, time: Instant) {
+        let cells = std::mem::take(&mut self.cells);
+        self.each(|file| file.row(time, cells.all()));
+        let value = |place: usize| word::number(cells.of(SignalId(place))?, self.types[place]);
+        match self.overview.times() {
+            None => self.overview.row(time.seconds(), value),
+            Some(_) => self.overview.changes(time.seconds(), cells.changed().iter().copied(), value),
         }
-        for &(signal, value) in changes {
-            match (self.types[signal.0], value) {
-                (VariableType::Clock, Some(0)) => continue,
-                (VariableType::Clock, _) => self.ticked.push(signal),
-                _ => (),
-            }
-            self.now[signal.0] = value;
-        }
+        self.cells = cells;
     }
 
     /// Tells what columns show, where that is not the last of the values that were told in the order of tasks.
-    fn settle(&mut self, time: Instant, told: &[Change]) {
-        let last: BTreeMap<SignalId, Option<u64>> = told.iter().copied().collect();
-        let is_clock = |signal: &SignalId| self.types[signal.0] == VariableType::Clock;
-        let other = last.into_iter().filter(|(signal, value)| self.now[signal.0] != *value && !is_clock(signal));
-        let settled: Vec<Change> = other.map(|(signal, _)| (signal, self.now[signal.0])).collect();
+    fn settle(&mut self, time: Instant, told: BTreeMap<SignalId, Option<u64>>) {
+        let cells = &self.cells;
+        let other = told.into_iter().filter(|(signal, value)| cells.of(*signal) != *value && !cells.is_clock(*signal));
+        let settled: Vec<Change> = other.map(|(signal, _)| (signal, cells.of(signal))).collect();
         if !settled.is_empty() {
             self.each(|file| file.settled(time, &settled));
         }
@@ -438,9 +463,9 @@ impl<'a> SignalWriter<'a> {
 
     fn begin(&mut self) {
         if !std::mem::replace(&mut self.begun, true) {
-            let now = std::mem::take(&mut self.now);
-            self.each(|file| file.begin(&now));
-            self.now = now;
+            let cells = std::mem::take(&mut self.cells);
+            self.each(|file| file.begin(cells.all()));
+            self.cells = cells;
         }
     }
 
@@ -448,7 +473,7 @@ impl<'a> SignalWriter<'a> {
     pub fn finish(&mut self) {
         self.write_before(Instant::MAX);
         let belated = std::mem::take(&mut self.belated);
-        self.apply(&belated);
+        self.cells.apply(Sample::Some(&belated));
         self.begin();
         self.files.iter_mut().for_each(|series| series.end(&mut self.problems));
     }
@@ -475,7 +500,7 @@ impl<'a> SignalWriter<'a> {
 
     /// What a column shows now, as words; `None`: nothing.
     pub fn value(&self, signal: SignalId) -> Option<Vec<u64>> {
-        let value = self.now[signal.0]?;
+        let value = self.cells.of(signal)?;
         Some(if self.rooms[signal.0].is_some() { bytes::packed(&self.texts.value(value)) } else { vec![value] })
     }
 

@@ -148,15 +148,15 @@ impl<M: Medium> Tailed<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::container::{ChannelAbout, Container, MessageHead};
-    use std::cell::RefCell;
-    use std::rc::Rc;
+    use crate::record::chunk::MessageHead;
+    use crate::record::container::{ChannelAbout, Container};
+    use std::sync::{Arc, Mutex};
 
     /// Keeps in mind what is written where, as long as there is space.
     #[derive(Clone, Default)]
     struct Steps {
-        taken: Rc<RefCell<Vec<Step>>>,
-        space: Rc<RefCell<Option<usize>>>,
+        taken: Arc<Mutex<Vec<Step>>>,
+        space: Arc<Mutex<Option<usize>>>,
     }
 
     /// What is written where; nothing: the file is cut there.
@@ -164,15 +164,15 @@ mod tests {
 
     impl Medium for Steps {
         fn put(&self, bytes: &[u8], at: u64) -> io::Result<()> {
-            if self.space.borrow().is_some_and(|space| bytes.len() > space) {
+            if self.space.lock().unwrap().is_some_and(|space| bytes.len() > space) {
                 return Err(Error::from(io::ErrorKind::StorageFull));
             }
-            self.taken.borrow_mut().push((at, bytes.to_vec()));
+            self.taken.lock().unwrap().push((at, bytes.to_vec()));
             Ok(())
         }
 
         fn cut(&self, length: u64) -> io::Result<()> {
-            self.taken.borrow_mut().push((length, Vec::new()));
+            self.taken.lock().unwrap().push((length, Vec::new()));
             Ok(())
         }
     }
@@ -206,7 +206,7 @@ mod tests {
     fn states(file: &mut Vec<u8>, steps: &Steps) -> Vec<Vec<u8>> {
         const PAGE: usize = 4096;
         let mut states = vec![file.clone()];
-        for (at, bytes) in steps.taken.take() {
+        for (at, bytes) in std::mem::take(&mut *steps.taken.lock().unwrap()) {
             if bytes.is_empty() {
                 file.truncate(at as usize);
                 states.push(file.clone());
@@ -259,12 +259,12 @@ mod tests {
         write(&mut writer, &[1; 100]).unwrap();
         states(&mut file, &steps);
         let whole = file.clone();
-        *steps.space.borrow_mut() = Some(4096);
+        *steps.space.lock().unwrap() = Some(4096);
         write(&mut writer, &[2; 5000]).unwrap_err();
         states(&mut file, &steps);
         assert!(file == whole && messages(&file) == [1]);
         // There is space again, but what was lost leaves no hole.
-        *steps.space.borrow_mut() = None;
+        *steps.space.lock().unwrap() = None;
         assert!(writer.finish().is_err());
         states(&mut file, &steps);
         assert!(file == whole);

@@ -221,6 +221,10 @@ impl Overview {
         }
         let (begin, end) = self.times.unwrap_or((time, time));
         self.times = Some((begin, end.max(time)));
+        // Most rows are in the open bucket. Exactly so: a width is a power of two.
+        if time - begin < self.width * (self.ended + 1) as f64 {
+            return;
+        }
         while (time - begin) / self.width >= self.most as f64 {
             self.width *= 2.0;
             self.ended /= 2;
