@@ -4,11 +4,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Builds it in this folder.
+#[allow(dead_code)] // not every program has one without variants
 pub fn build(folder: &Path, name: &str) -> Result<PathBuf, String> {
+    variant(folder, name, "PLAIN")
+}
+
+/// Builds it in this folder as the variant that this macro names.
+pub fn variant(folder: &Path, name: &str, variant: &str) -> Result<PathBuf, String> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let (base, library) = (here.join("fmus/mixer/sources"), folder.join(format!("{name}.so")));
+    let (base, library) = (here.join("fmus/mixer/sources"), folder.join(format!("{name}-{variant}.so")));
     let built = Command::new("cc")
-        .args(["-O2", "-shared", "-fPIC", "-D_GNU_SOURCE", "-I"])
+        .args(["-O2", "-shared", "-fPIC", "-D_GNU_SOURCE", &format!("-D{variant}"), "-I"])
         .arg(&base)
         .arg("-I")
         .arg(here.join("src/fmu/headers"))

@@ -6,9 +6,12 @@
 //! add. Once each output is connected to an input of the same clock, so that every activation is set, activate and get; once
 //! nothing is, and an activation is one call.
 //!
-//! Then what recordings add, and whether memory stays as it is over 10^8 activations. Exit code 1 when a share is above its
+//! Then what recordings add, beside a bare loop that does only what a recording of messages cannot do without, and whether memory stays
+//! as it is over 10^8 activations. Exit code 1 when a share is above its
 //! limit or memory grows. An argument of the command line (`-- connected`, `unconnected`, `recorded`, `memory`) picks a part.
 
+#[path = "throughput/bare.rs"]
+mod bare;
 #[path = "throughput/by_hand.rs"]
 mod by_hand;
 #[path = "throughput/idle.rs"]
@@ -22,12 +25,20 @@ mod results;
 
 use idle::{Idle, Recorded};
 use results::{Results, asked, known};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Activations of a run.
 const ACTIVATIONS: u64 = 4_000_000;
-/// Of a run that is recorded: 21 columns.
-const RECORDED: u64 = 400_000;
+/// Values that are recorded in a run of which the recording is measured.
+const RECORDED: u64 = 20_000_000;
+/// Signals that are recorded, whether they all change in each activation, and in which formats.
+const SIGNALS: [(usize, bool, &[(Recorded, &str)]); 4] = [
+    (20, false, &[(Recorded::Csv, "csv"), (Recorded::Mcap, "mcap")]),
+    (100, false, &[(Recorded::Mcap, "mcap")]),
+    (500, false, &[(Recorded::Mcap, "mcap")]),
+    (20, true, &[(Recorded::Csv, "csv"), (Recorded::Mcap, "mcap")]),
+];
 /// Activations over which memory must not grow.
 const LONG: u64 = 100_000_000;
 const REPETITIONS: usize = 15;
@@ -71,14 +82,10 @@ fn measure() -> Result<bool, String> {
     }
     let fmu = Idle::new(folder.path(), &library, 1, true)?;
     if asked("recorded") {
-        let bare = fmu.run(Recorded::Nothing, RECORDED)?;
-        for (recorded, name) in [(Recorded::Csv, "csv"), (Recorded::Mcap, "mcap")] {
-            let mut least = f64::INFINITY;
-            for _ in 0..REPETITIONS {
-                least = least.min(fmu.run(recorded, RECORDED)?);
-            }
-            println!("one clock, 20 signals recorded as {name}: {:.0} ns more an activation", least - bare);
-            results.note(&format!("20 signals recorded as {name}"), least - bare, "ns", None);
+        let changing = library::variant(folder.path(), "idle", "CHANGING")?;
+        for (signals, changes, formats) in SIGNALS {
+            let library = if changes { &changing } else { &library };
+            recorded(folder.path(), library, signals, changes, formats, &mut results)?;
         }
     }
     if asked("memory") {
@@ -89,4 +96,45 @@ fn measure() -> Result<bool, String> {
         }
     }
     results.write()
+}
+
+/// What recordings in these formats add to an activation with so many signals.
+fn recorded(
+    folder: &Path,
+    library: &Path,
+    signals: usize,
+    changes: bool,
+    formats: &[(Recorded, &str)],
+    results: &mut Results,
+) -> Result<(), String> {
+    let fmu = Idle::with_values(folder, &format!("recorded-{signals}-{changes}"), library, signals / 2)?;
+    let activations = RECORDED / signals as u64;
+    let (mut nothing, mut unavoidable) = (f64::INFINITY, f64::INFINITY);
+    let mut least = vec![f64::INFINITY; formats.len()];
+    for _ in 0..REPETITIONS {
+        nothing = nothing.min(fmu.run(Recorded::Nothing, activations)?);
+        unavoidable = unavoidable.min(bare::run(folder, signals, changes, activations)?);
+        for (least, (format, _)) in least.iter_mut().zip(formats) {
+            *least = least.min(fmu.run(*format, activations)?);
+        }
+    }
+    let what = if changes { "signals that all change" } else { "signals" };
+    for (least, (format, name)) in least.into_iter().zip(formats) {
+        let more = least - nothing;
+        let beside = match format {
+            Recorded::Mcap => format!("; a bare loop takes {unavoidable:.0} ns, a ratio of {:.2}", more / unavoidable),
+            _ => String::new(),
+        };
+        println!("one clock, {signals} {what} recorded as {name}: {more:.0} ns more an activation{beside}");
+        results.note(&format!("{signals} {what} recorded as {name}"), more, "ns", None);
+        if *format == Recorded::Mcap {
+            results.note(
+                &format!("{signals} {what} recorded as {name}, beside a bare loop"),
+                more / unavoidable,
+                "",
+                None,
+            );
+        }
+    }
+    Ok(())
 }

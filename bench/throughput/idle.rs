@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// Inputs, and outputs, of each clock.
+/// Inputs, and outputs, of each clock, if nothing else is said.
 pub const VALUES: usize = 10;
 /// Periods of the clocks, ms, one after the other.
 pub const PERIODS: [u64; 5] = [1, 2, 4, 5, 10];
@@ -16,8 +16,13 @@ pub fn period(clock: usize) -> u64 {
 
 /// Value references: of the clock, of its first input and of its first output.
 pub fn references(clock: usize) -> (u32, u32, u32) {
-    let first = (1 + clock * (1 + 2 * VALUES)) as u32;
-    (first, first + 1, first + 1 + VALUES as u32)
+    references_of(clock, VALUES)
+}
+
+/// The same where each clock has so many inputs, and outputs.
+fn references_of(clock: usize, values: usize) -> (u32, u32, u32) {
+    let first = (1 + clock * (1 + 2 * values)) as u32;
+    (first, first + 1, first + 1 + values as u32)
 }
 
 /// What is recorded of a run.
@@ -34,18 +39,31 @@ pub enum Recorded {
 pub struct Idle {
     folder: PathBuf,
     clocks: usize,
+    /// Inputs, and outputs, of each clock.
+    values: usize,
     connected: bool,
 }
 
 impl Idle {
     /// Writes it into a folder of its own.
     pub fn new(folder: &Path, library: &Path, clocks: usize, connected: bool) -> Result<Idle, String> {
-        let idle = Idle { folder: folder.join(format!("idle-{clocks}-{connected}")), clocks, connected };
+        Idle::write(
+            Idle { folder: folder.join(format!("idle-{clocks}-{connected}")), clocks, values: VALUES, connected },
+            library,
+        )
+    }
+
+    /// Writes one with one connected clock of so many inputs, and outputs, into the folder of this name.
+    pub fn with_values(folder: &Path, name: &str, library: &Path, values: usize) -> Result<Idle, String> {
+        Idle::write(Idle { folder: folder.join(name), clocks: 1, values, connected: true }, library)
+    }
+
+    fn write(idle: Idle, library: &Path) -> Result<Idle, String> {
         let binaries = idle.folder.join("binaries").join(format!("{}-linux", std::env::consts::ARCH));
         let all = || -> std::io::Result<()> {
             std::fs::create_dir_all(&binaries)?;
             std::fs::copy(library, binaries.join("idle.so"))?;
-            std::fs::write(idle.folder.join("modelDescription.xml"), description(clocks))
+            std::fs::write(idle.folder.join("modelDescription.xml"), description(idle.clocks, idle.values))
         };
         all().map_err(|error| format!("{}: {error}", idle.folder.display()))?;
         Ok(idle)
@@ -73,7 +91,7 @@ impl Idle {
             }
         }
         for clock in (0..self.clocks).filter(|_| self.connected) {
-            for value in 0..VALUES {
+            for value in 0..self.values {
                 let _ = writeln!(rig, "[[connect]]\nfrom = \"idle.y{clock}_{value}\"\nto = \"idle.u{clock}_{value}\"");
             }
         }
@@ -108,14 +126,14 @@ impl Idle {
     }
 }
 
-fn description(clocks: usize) -> String {
+fn description(clocks: usize, values: usize) -> String {
     let mut xml = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiModelDescription fmiVersion=\"3.0\" modelName=\"idle\" \
          instantiationToken=\"{vecud-idle}\">\n<ScheduledExecution modelIdentifier=\"idle\"/>\n<ModelVariables>\n\
          <Float64 name=\"time\" valueReference=\"0\" causality=\"independent\" variability=\"continuous\"/>\n",
     );
     for clock in 0..clocks {
-        let (reference, input, output) = references(clock);
+        let (reference, input, output) = references_of(clock, values);
         let interval = period(clock) as f64 / 1000.0;
         let _ = writeln!(
             xml,
@@ -123,7 +141,7 @@ fn description(clocks: usize) -> String {
              intervalVariability=\"constant\" intervalDecimal=\"{interval}\"/>",
             clock % PERIODS.len()
         );
-        for value in 0..VALUES {
+        for value in 0..values {
             let (input, output) = (input + value as u32, output + value as u32);
             let _ = writeln!(
                 xml,
@@ -135,7 +153,9 @@ fn description(clocks: usize) -> String {
         }
     }
     xml += "</ModelVariables>\n<ModelStructure>\n";
-    for output in (0..clocks).flat_map(|clock| (0..VALUES as u32).map(move |value| references(clock).2 + value)) {
+    for output in
+        (0..clocks).flat_map(|clock| (0..values as u32).map(move |value| references_of(clock, values).2 + value))
+    {
         let _ = writeln!(xml, "<Output valueReference=\"{output}\"/>");
     }
     xml + "</ModelStructure>\n</fmiModelDescription>\n"

@@ -215,3 +215,127 @@ fn work<M: Medium>(mut file: Box<ChunkFile<M>>, chunks: &Receiver<Chunk>, tell: 
 fn lost() -> Error {
     Error::other("the thread that writes it has ended")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::chunk::MessageHead;
+    use crate::record::tail::Tailed;
+    use std::sync::{Arc, Condvar, Mutex};
+
+    /// A disk that has so much space, and writes nothing while it is held.
+    #[derive(Clone, Default)]
+    struct Disk(Arc<(Mutex<State>, Condvar)>);
+
+    #[derive(Default)]
+    struct State {
+        bytes: Vec<u8>,
+        space: Option<usize>,
+        is_held: bool,
+    }
+
+    impl Disk {
+        fn change(&self, what: impl FnOnce(&mut State)) {
+            what(&mut self.0.0.lock().unwrap());
+            self.0.1.notify_all();
+        }
+    }
+
+    impl Medium for Disk {
+        fn put(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+            let mut state = self.0.1.wait_while(self.0.0.lock().unwrap(), |state| state.is_held).unwrap();
+            let end = at as usize + bytes.len();
+            if state.space.is_some_and(|space| end > space) {
+                return Err(Error::from(io::ErrorKind::StorageFull));
+            }
+            let length = state.bytes.len().max(end);
+            state.bytes.resize(length, 0);
+            state.bytes[at as usize..end].copy_from_slice(bytes);
+            Ok(())
+        }
+
+        fn cut(&self, length: u64) -> io::Result<()> {
+            self.change(|state| state.bytes.truncate(length as usize));
+            Ok(())
+        }
+    }
+
+    fn packing(disk: &Disk) -> Packing<Disk> {
+        Packing::new(ChunkFile::new(Tailed::new(disk.clone()), false).unwrap())
+    }
+
+    /// One that is large, with a message.
+    fn filled(mut chunk: Chunk, number: u8) -> Chunk {
+        chunk.message(MessageHead { channel: 0, sequence: 0, time: u64::from(number) }, |data| {
+            data.resize(data.len() + LARGE, number);
+        });
+        chunk
+    }
+
+    #[test]
+    fn chunks_are_in_the_file_in_their_order_and_it_comes_back_with_all_of_them() {
+        let disk = Disk::default();
+        let mut packing = packing(&disk);
+        let mut chunk = Chunk::default();
+        for number in 0..20 {
+            chunk = packing.write(filled(chunk, number)).unwrap();
+            assert!(chunk.is_empty() && packing.unwritten() < CHUNKS);
+        }
+        let file = packing.into_file().unwrap();
+        assert_eq!((file.chunks, file.span), (20, Some([0, 19])));
+        let numbers: Vec<u8> = disk
+            .0
+            .0
+            .lock()
+            .unwrap()
+            .bytes
+            .chunk_by(|a, b| a == b)
+            .filter(|run| run.len() >= LARGE)
+            .map(|run| run[0])
+            .collect();
+        assert_eq!(numbers, (0..20).collect::<Vec<u8>>());
+    }
+
+    /// While the disk takes none, there is room for so many; whoever has more waits.
+    #[test]
+    fn a_disk_that_stands_still_holds_up_who_fills_chunks_and_takes_no_more_memory() {
+        let disk = Disk::default();
+        disk.change(|state| state.is_held = true);
+        let mut packing = packing(&disk);
+        let mut chunk = Chunk::default();
+        for number in 0..CHUNKS as u8 - 1 {
+            // The last of these comes back when one is written.
+            if usize::from(number) == CHUNKS - 2 {
+                let disk = disk.clone();
+                assert_eq!((packing.unwritten(), packing.size() > LARGE as u64), (CHUNKS - 2, true));
+                thread::spawn(move || disk.change(|state| state.is_held = false));
+            }
+            chunk = packing.write(filled(chunk, number)).unwrap();
+        }
+        assert!(packing.unwritten() < CHUNKS - 1, "one of them was waited for");
+        packing.settle();
+        packing.look().unwrap();
+        assert_eq!(packing.unwritten(), 0);
+    }
+
+    #[test]
+    fn a_disk_that_is_full_is_told_once_and_leaves_the_chunks_before() {
+        let disk = Disk::default();
+        let mut packing = packing(&disk);
+        let chunk = packing.write(filled(Chunk::default(), 1)).unwrap();
+        packing.settle();
+        packing.look().unwrap();
+        let whole = disk.0.0.lock().unwrap().bytes.clone();
+        disk.change(|state| state.space = Some(whole.len() + 1000));
+        let error = packing.write(filled(chunk, 2)).map(drop).and_then(|()| {
+            packing.settle();
+            packing.look()
+        });
+        assert_eq!(error.unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!((packing.unwritten(), packing.look().is_ok()), (1, true));
+        assert!(disk.0.0.lock().unwrap().bytes == whole);
+        disk.change(|state| state.space = None);
+        assert!(packing.here().map(|file| file.write(&mut filled(Chunk::default(), 3))).unwrap().is_err());
+        assert!(disk.0.0.lock().unwrap().bytes == whole, "what was lost leaves no hole");
+    }
+}
