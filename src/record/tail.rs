@@ -193,7 +193,9 @@ mod tests {
 
     fn write(writer: &mut Container<Steps>, data: &[u8]) -> io::Result<()> {
         writer.message(MessageHead { channel: 0, sequence: 0, time: 0 }, |bytes| bytes.extend_from_slice(data));
-        writer.flush()
+        writer.flush()?;
+        writer.settle();
+        writer.look()
     }
 
     /// The data of all messages, as the reader of the crate finds them.
