@@ -9,12 +9,15 @@
 //!   ([`assemble`]); it is not known of runs without SCHED_FIFO;
 //! - the file ([`chrome`]) is readable when it was never finished.
 //!
+//! What the kernel itself traces is text, of which is told what ran on a core ([`kernel`]).
+//!
 //! In virtual time activations take no time. There the axis is that of the simulation, and what happens at one instant is
 //! laid beside it in its order, closer together than anything that follows ([`axis`]).
 
 pub mod assemble;
 pub mod axis;
 pub mod chrome;
+pub mod kernel;
 pub mod note;
 pub mod ring;
 
