@@ -368,6 +368,21 @@ fn other_real_time_threads() {
 }
 
 #[test]
+fn traces_of_the_kernel_that_killed_runs_have_left() {
+    expect(&[(
+        |m| m.put("/sys/kernel/tracing/instances/vecud-77/tracing_on", "0"),
+        "left_traces",
+        Advice,
+        &["/sys/kernel/tracing/instances/vecud-77"],
+        &["rmdir /sys/kernel/tracing/instances/vecud-77"],
+    )]);
+    let machine = good();
+    machine.thread(77, "vecud", false, 0, 0, "0-3");
+    machine.put("/sys/kernel/tracing/instances/vecud-77/tracing_on", "0");
+    assert_eq!(machine.bad(), [], "that one is in use");
+}
+
+#[test]
 fn switches() {
     expect(&[
         (

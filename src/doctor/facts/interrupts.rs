@@ -36,7 +36,15 @@ impl Interrupt {
 impl Interrupts {
     /// Reads them.
     pub fn read(tree: &Tree) -> Interrupts {
-        let text = tree.text("/proc/interrupts").unwrap_or_default();
+        let mut interrupts = Interrupts::counts(&tree.text("/proc/interrupts").unwrap_or_default());
+        interrupts.devices.iter_mut().for_each(|device| device.cpus = destination(tree, device.number));
+        interrupts
+    }
+
+    /// What the text of `/proc/interrupts`, or of `/proc/softirqs`, has counted; where devices may send theirs is not in it. A line
+    /// that has no figure for each core (`ERR`, `MIS`) is of no core.
+    pub fn counts(text: &str) -> Interrupts {
+        const OF_NO_CORE: [&str; 2] = ["ERR", "MIS"];
         let mut lines = text.lines();
         // The columns are the cores that are online: CPU0 CPU2.
         let cores: Vec<usize> = lines
@@ -48,6 +56,7 @@ impl Interrupts {
         let mut interrupts = Interrupts::default();
         for line in lines {
             let Some((label, rest)) = line.split_once(':') else { continue };
+            let label = label.trim();
             let mut words = rest.split_whitespace().peekable();
             let mut counts = BTreeMap::new();
             for core in &cores {
@@ -55,18 +64,16 @@ impl Interrupts {
                 counts.insert(*core, count);
                 words.next();
             }
-            match label.trim().parse() {
+            if counts.len() < cores.len() || OF_NO_CORE.contains(&label.to_uppercase().as_str()) {
+                continue;
+            }
+            match label.parse() {
                 Ok(number) => {
                     let words: Vec<&str> = words.collect();
-                    interrupts.devices.push(Interrupt {
-                        number,
-                        name: name(&words),
-                        cpus: destination(tree, number),
-                        counts,
-                    });
+                    interrupts.devices.push(Interrupt { number, name: name(&words), cpus: BTreeSet::new(), counts });
                 }
                 Err(_) => {
-                    interrupts.internal.insert(label.trim().to_owned(), counts);
+                    interrupts.internal.insert(label.to_owned(), counts);
                 }
             }
         }

@@ -8,6 +8,7 @@ mod interrupts;
 mod kernel;
 mod settings;
 mod threads;
+mod traces;
 
 pub use cores::{Core, Cores, IdleState};
 pub use groups::{Groups, Quota};
@@ -15,6 +16,7 @@ pub use interrupts::{Interrupt, Interrupts};
 pub use kernel::{Kernel, Processor};
 pub use settings::{FairServer, Settings};
 pub use threads::{Policy, Thread, real_time_threads};
+pub use traces::{SESSIONS, TRACEFS, instance_name, left_traces};
 
 use super::Tree;
 
@@ -35,6 +37,8 @@ pub struct Facts {
     pub interrupts: Interrupts,
     /// Threads of other processes with a real-time policy.
     pub threads: Vec<Thread>,
+    /// Folders of the kernel's tracing that runs have left which were killed.
+    pub left_traces: Vec<String>,
 }
 
 impl Facts {
@@ -48,6 +52,7 @@ impl Facts {
             groups: Groups::read(tree),
             interrupts: Interrupts::read(tree),
             threads: real_time_threads(tree, std::process::id()),
+            left_traces: left_traces(tree),
         }
     }
 }

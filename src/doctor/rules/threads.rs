@@ -1,4 +1,4 @@
-//! Other real-time threads on the cores in use.
+//! Other real-time threads on the cores in use, and what killed runs have left there.
 
 use super::{few, list, named};
 use crate::doctor::facts::{Policy, Thread};
@@ -6,7 +6,20 @@ use crate::doctor::finding::{Action, Needs};
 use crate::doctor::{Case, Finding, Fix};
 
 pub(super) fn findings(case: &Case) -> Vec<Finding> {
-    vec![in_the_band(case), above(case)]
+    [in_the_band(case), above(case)].into_iter().chain(left_traces(case)).collect()
+}
+
+/// Traces of the kernel that killed runs have left: what they traced, the kernel still looks at.
+fn left_traces(case: &Case) -> Option<Finding> {
+    let left = &case.facts.left_traces;
+    if left.is_empty() {
+        return None;
+    }
+    let found = format!("runs that were killed have left traces of the kernel: {}", few(left, 3));
+    let why = "each switch of threads and each interrupt of every core is still looked at for them, a fraction of a microsecond; the \
+               next run in real time that may do so removes them";
+    let remove = |folder: &String| Action::Run(format!("rmdir {folder}"));
+    Some(Finding::advice("left_traces", found, why).fixed_by(Fix::now(left.iter().map(remove).collect())))
 }
 
 fn here(case: &Case, which: impl Fn(&Thread) -> bool) -> Vec<&Thread> {
