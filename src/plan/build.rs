@@ -87,6 +87,7 @@ pub fn build(
     let instances = instances::plans(&resolved, &order, &cpus, &tasks, initial);
     let connections = links::plans(&resolved, &tasks, &instances, &mut findings);
     waiting::check(&tasks, rig, &mut findings);
+    findings.notes.extend(TracePlan::note(rig, &tasks).map(str::to_owned));
     findings.refuse()?;
 
     let datagrams = datagrams::sources(rig, &tasks);

@@ -5,7 +5,7 @@ use super::schedulability::{Figures, HostFigures};
 use crate::exchange::bytes;
 use crate::fmu::description::{Abi, IntervalVariability, ValueReference, Values, VariableType};
 use crate::priority::{FifoPriority, FmiPriority};
-use crate::rig::{Rig, RigReport};
+use crate::rig::{Rig, RigReport, RigTrace};
 use crate::time::{Fraction, Instant, Nanos, TimeUnit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -467,6 +467,12 @@ pub struct PartitionPlan {
 }
 
 impl TaskPlan {
+    /// Whether the rig sets it a limit that may be exceeded.
+    pub fn has_limit(&self) -> bool {
+        let Limits { max_latency, max_execution, max_overruns } = self.limits;
+        max_latency.is_some() || max_execution.is_some() || max_overruns.is_some() || self.overrun == Overrun::Stop
+    }
+
     /// The model partition that it activates; `None`: it is another kind of task.
     pub fn partition(&self) -> Option<&PartitionPlan> {
         match &self.work {
@@ -679,6 +685,8 @@ pub struct TracePlan {
     pub worst: usize,
     /// Bytes that a file may have.
     pub limit: u64,
+    /// The kernel traces the cores of partitions as well; in real time only.
+    pub kernel: bool,
 }
 
 impl TracePlan {
@@ -690,6 +698,20 @@ impl TracePlan {
             Mode::Virtual => TraceMode::Off,
         };
         let mode = rig.trace.mode.unwrap_or(default);
-        TracePlan { mode, seconds: rig.trace.seconds, worst: rig.trace.worst, limit: rig.trace.limit }
+        let RigTrace { seconds, worst, limit, kernel, .. } = rig.trace;
+        TracePlan { mode, seconds, worst, limit, kernel: kernel && rig.mode == Mode::RealTime }
+    }
+
+    /// What is to be known of the kernel's trace that the rig asks for.
+    pub(super) fn note(rig: &Rig, tasks: &[TaskPlan]) -> Option<&'static str> {
+        match (rig.trace.kernel, rig.mode) {
+            (false, _) => None,
+            (true, Mode::Virtual) => Some("[trace] kernel = true: the kernel is traced in real time only"),
+            (true, Mode::RealTime) if tasks.iter().any(TaskPlan::has_limit) => None,
+            (true, Mode::RealTime) => Some(
+                "[trace] kernel = true: no clock has a limit (max_latency_us, max_execution_us, max_overruns, overrun = \"stop\"), so \
+                 nothing stops the kernel's trace, and the end of the run is kept",
+            ),
+        }
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! The parts of a response, which add up to it: [`Moment::wakeup`], `gate`, `executing`, `preempted`, `blocked`, `set_get`.
 
-use super::Distribution;
+use super::{Distribution, KernelWork};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -42,7 +42,7 @@ pub(super) fn lines<T: Serialize, E: serde::ser::Error>(list: &[T]) -> Result<Ve
     list.iter().map(|entry| to_raw_value(entry).map_err(E::custom)).collect()
 }
 
-fn a_line_each<T: Serialize, S: Serializer>(list: &[T], serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn a_line_each<T: Serialize, S: Serializer>(list: &[T], serializer: S) -> Result<S::Ok, S::Error> {
     lines::<T, S::Error>(list)?.serialize(serializer)
 }
 
@@ -120,6 +120,10 @@ pub struct Moment {
     /// How many others there were beyond these.
     #[serde(default, skip_serializing_if = "is_default")]
     pub more_others: u32,
+    /// What ran on its core between its release and its end (in a list of wake-ups: its wake-up) by the kernel's own trace, the longest
+    /// first; empty where that has no such stretch.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub kernel: Vec<KernelWork>,
 }
 
 impl Moment {

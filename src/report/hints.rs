@@ -12,12 +12,15 @@
 //! | first activation | it has the longest response, [`NOTABLE`] and [`TIMES`] times the median, and page faults |
 //! | late wake-ups | of the worst, those of at least [`NOTABLE`] and [`TIMES`] times the median: who filled them, see below |
 //! | waits for the lock | in the list of the worst, those with at least [`NOTABLE`] and a quarter of the response |
+//! | the kernel's trace | of the worst wake-up in it, if that is late, and the worst response of which others than the rig had half: who had the core ([`kernel`]) |
+//! | counts of a core | stolen time, interrupts of firmware, throttling; devices that interrupt it often ([`kernel`]) |
 //! | preemption, own code | the worst responses of [`TIGHT`] per cent of the interval or more: what took at least half of them |
 //!
 //! A late wake-up is put down to the clock that was at work for most of it, if others of the rig were for half of it; else
 //! to a less urgent one that was under way in most of these, at least three times and three times as often as by chance; else
 //! to the machine; of these it is told if they recur in a [period](periods).
 
+mod kernel;
 mod periods;
 
 use self::periods::{Late, recurrence};
@@ -48,8 +51,11 @@ pub fn hints(run: &Run) -> Vec<String> {
             wakeups(run, clock, &mut hints, &mut away);
             locks(clock, &mut hints);
             budget(clock, &mut hints);
+            kernel::wakeup(clock, &mut hints);
+            kernel::response(clock, &mut hints);
         }
         hints.extend(away.iter().map(|(cpu, away)| machine(run, *cpu, away)));
+        run.host.cores.iter().for_each(|core| kernel::core(run, core, &mut hints));
     }
     hints
 }

@@ -4,7 +4,7 @@ use super::causes::{Causes, PartsResult, is_default};
 use super::file::told;
 use super::stimuli::first_starved;
 use super::words::{word, word_or_null};
-use super::{Distribution, Kind, Problem, Schedulability, Subject, TraceResult};
+use super::{CoreCounts, Distribution, Kind, Problem, Schedulability, Subject, TraceResult};
 use crate::fmu::description::IntervalVariability;
 use crate::plan::{Interpolation, Mode, SignalPlan};
 use crate::priority::{FifoPriority, FmiPriority};
@@ -206,6 +206,9 @@ pub struct Host {
     pub load_at_end: Option<[f64; 3]>,
     /// Further facts, in display order.
     pub facts: Vec<Fact>,
+    /// What the kernel counted for each core of partitions while the run went on; empty in virtual time.
+    #[serde(default)]
+    pub cores: Vec<CoreCounts>,
 }
 
 /// A fact about the machine.

@@ -1,9 +1,9 @@
 //! A made-up run, for examples and tests.
 
 use super::{
-    Causes, ClockResult, ConnectionResult, Counts, Distribution, End, Ended, Fact, FmuResult, FmuStatus, Host,
-    LockResult, Moment, OtherClock, OverTime, PartsResult, PredictedFrom, PromiseResult, Run, Schedulability,
-    Scheduling, SignalResult, ThreadCounts, TraceResult,
+    Causes, ClockResult, ConnectionResult, CoreCounts, Counts, Distribution, End, Ended, Fact, FmuResult, FmuStatus,
+    Host, LockResult, Moment, OtherClock, OverTime, PartsResult, PredictedFrom, PromiseResult, Run, Schedulability,
+    Scheduling, Served, SignalResult, ThreadCounts, TraceResult,
 };
 use crate::fmu::description::IntervalVariability::{self, Constant, Countdown, Triggered};
 use crate::plan::Mode;
@@ -88,7 +88,19 @@ fn host() -> Host {
         facts: [("Clock source", "tsc"), ("Frequency governor", "performance")]
             .map(|(name, value)| Fact { name: name.into(), value: value.into() })
             .into(),
+        cores: vec![CoreCounts {
+            cpu: 2,
+            interrupts: [("LOC", 10_012), ("RES", 44), ("eth0", 3)].map(served).into(),
+            softirqs: [("TIMER", 1_003), ("RCU", 12)].map(served).into(),
+            steal_ms: Some(0),
+            smis: None,
+            throttled: Some(0),
+        }],
     }
+}
+
+fn served((name, count): (&str, u64)) -> Served {
+    Served { name: name.into(), count }
 }
 
 fn fmu(random: &mut Random, name: &str) -> FmuResult {

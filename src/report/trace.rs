@@ -1,5 +1,6 @@
 //! What a report says of the trace.
 
+use super::KernelTrace;
 use super::words::word_or_null;
 use crate::plan::TraceMode;
 use crate::record::trace::Item;
@@ -15,6 +16,9 @@ pub struct TraceResult {
     pub dropped: u64,
     /// The files, in the order in which they were written.
     pub files: Vec<TraceFile>,
+    /// What the kernel has traced; `None`: the rig does not ask for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelTrace>,
     /// Stretches of it to be drawn.
     #[serde(skip)]
     pub pictures: Vec<Picture>,

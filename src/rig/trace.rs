@@ -5,7 +5,7 @@ use crate::time::Nanos;
 use serde::{Deserialize, Serialize};
 use toml_edit::Item;
 
-const TRACE: &[&str] = &["mode", "seconds", "worst", "limit_mib"];
+const TRACE: &[&str] = &["mode", "seconds", "worst", "limit_mib", "kernel"];
 
 /// How much of a run is traced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,11 +29,13 @@ pub struct RigTrace {
     pub worst: usize,
     /// `limit_mib`, as bytes: how large each file may get.
     pub limit: u64,
+    /// `kernel`: the kernel traces the cores of partitions as well, until a limit is exceeded.
+    pub kernel: bool,
 }
 
 impl Default for RigTrace {
     fn default() -> RigTrace {
-        RigTrace { mode: None, seconds: Nanos::from_seconds(2.0), worst: 2, limit: 256 << 20 }
+        RigTrace { mode: None, seconds: Nanos::from_seconds(2.0), worst: 2, limit: 256 << 20, kernel: false }
     }
 }
 
@@ -54,6 +56,7 @@ pub(super) fn read(section: Section) -> RigTrace {
         limit: section
             .read("limit_mib", "a whole number of MiB from 1 to 65536", limit)
             .map_or(default.limit, |mib| mib.value << 20),
+        kernel: section.boolean("kernel").unwrap_or(default.kernel),
     }
 }
 
@@ -71,8 +74,14 @@ mod tests {
     #[test]
     fn a_trace_has_a_mode_a_length_and_a_limit() {
         assert_eq!(trace(""), Ok(RigTrace::default()));
-        let wanted = RigTrace { mode: Some(TraceMode::All), seconds: Nanos(500_000_000), worst: 0, limit: 1 << 20 };
-        assert_eq!(trace("mode = \"all\"\nseconds = 0.5\nworst = 0\nlimit_mib = 1"), Ok(wanted));
+        let wanted = RigTrace {
+            mode: Some(TraceMode::All),
+            seconds: Nanos(500_000_000),
+            worst: 0,
+            limit: 1 << 20,
+            kernel: true,
+        };
+        assert_eq!(trace("mode = \"all\"\nseconds = 0.5\nworst = 0\nlimit_mib = 1\nkernel = true"), Ok(wanted));
     }
 
     #[test]
@@ -81,6 +90,7 @@ mod tests {
             ("mode = \"some\"", "rig.toml:4:8: mode must be \"off\" or \"all\" or \"flight\", not \"some\""),
             ("seconds = 0", "rig.toml:4:11: seconds must be a number of seconds from 0.01 to 60, not 0"),
             ("worst = 17", "rig.toml:4:9: worst must be a whole number from 0 to 16, not 17"),
+            ("kernel = 1", "rig.toml:4:10: kernel must be true or false, not 1"),
             ("limit_mib = 0", "rig.toml:4:13: limit_mib must be a whole number of MiB from 1 to 65536, not 0"),
         ] {
             assert_eq!(trace(keys).unwrap_err(), message);

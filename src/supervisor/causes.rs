@@ -125,6 +125,7 @@ impl Names<'_> {
             blocked_by: self.of_thread(moment.blocker),
             others: moment.others.iter().flatten().map(other).collect(),
             more_others: moment.more_others,
+            kernel: Vec::new(),
         }
     }
 

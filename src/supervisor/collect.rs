@@ -16,8 +16,8 @@ use crate::plan::{FmuId, TaskId};
 use crate::priority::FifoPriority;
 use crate::record::board::{Board, Global, Phase, TaskWord};
 use crate::report::{
-    ClockResult, End, Ended, FmuResult, FmuStatus, Host, Kind, Problem, Run, Severity, SignalResult, Subject,
-    TraceResult, judge,
+    ClockResult, CoreCounts, End, Ended, FmuResult, FmuStatus, Host, Kind, Problem, Run, Severity, SignalResult,
+    Subject, TraceResult, judge,
 };
 use crate::time::{Instant, Nanos};
 use jiff::Timestamp;
@@ -53,6 +53,8 @@ pub struct Facts {
     pub stimuli: Vec<stimuli::Fault>,
     /// The machine.
     pub machine: Machine,
+    /// What the kernel counted for the cores of partitions.
+    pub cores: Vec<CoreCounts>,
     /// What has become of the runner's threads.
     pub threads: Threads,
     /// What was seen of activations that did not return.
@@ -195,6 +197,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
             load_at_start: facts.load_at_start,
             load_at_end: facts.machine.load,
             facts: facts.machine.facts.clone(),
+            cores: facts.cores.clone(),
         },
         fmus,
         clocks,

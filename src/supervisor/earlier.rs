@@ -7,6 +7,7 @@
 
 use super::Error;
 use super::files::{CHECKPOINT, Output, ROOM, lock, may_write};
+use super::kernel;
 use super::run_folders::{RunFolders, RunName};
 use super::run_log;
 use crate::files;
@@ -228,7 +229,7 @@ fn names(folder: &Path) -> Result<Vec<String>, Error> {
 
 /// Whether a file of this name is from a run.
 fn is_ours(name: &str) -> bool {
-    const FILES: [&str; 11] = [
+    const FILES: [&str; 12] = [
         CHECKPOINT,
         "report.json",
         "report.html",
@@ -238,6 +239,7 @@ fn is_ours(name: &str) -> bool {
         "trace.json",
         "trace-earlier.json",
         "comparison.html",
+        kernel::NAME,
         run_log::NAME,
         run_log::EARLIER,
     ];
@@ -327,6 +329,7 @@ mod tests {
             "trace-17.json",
             "report.json.part",
             "comparison.html",
+            "kernel-trace.txt",
             "ecu.task_1ms.start_jitter.hgrm",
             ".reserve.part",
             ".run-12.log",

@@ -212,6 +212,13 @@ impl Hangs {
         self.tasks[task.0].filter(|own| own.started == under_way.started).map_or(0, |own| own.ran)
     }
 
+    /// An activation under way that is over a limit, also one that has ended the run by an overrun.
+    pub fn over_limit(&self) -> Option<(TaskId, LimitKey)> {
+        let own = |(task, own): (usize, &Option<Watched>)| Some((TaskId(task), own.as_ref()?.over?.0));
+        let overdue = self.overdue.map(|overdue| (overdue.task, LimitKey::Overruns));
+        self.tasks.iter().enumerate().find_map(own).or(overdue)
+    }
+
     /// In virtual time: since when the activation under way was seen, CLOCK_MONOTONIC in ns.
     pub fn stands_since(&self) -> Option<i64> {
         self.stands.map(|(_, since)| since)

@@ -5,6 +5,7 @@
 //! `checkpoint`, there are fewer.
 
 use super::collect::{Facts, collect};
+use super::cores::Cores;
 use super::files::{self, CHECKPOINT, alone};
 use super::hangs::Hangs;
 use super::machine;
@@ -42,6 +43,7 @@ pub(super) struct Sight {
     pub told: Told,
     pub over_time: Watched,
     pub threads: Threads,
+    pub cores: Cores,
     pub hangs: Hangs,
     pub memory: Memory,
     pub killed: Option<Killed>,
@@ -188,6 +190,7 @@ impl Sight {
             repetition: self.repetition,
             stimuli: vec![Fault { problem: None, change: None }; plan.stimuli.len()],
             machine: machine::look(&plan.cores()),
+            cores: self.cores.counts(),
             threads: self.threads.clone(),
             hangs: self.hangs.clone(),
             unreturned,

@@ -1,7 +1,7 @@
 //! Facts about the machine, for the report: a figure without its machine says nothing.
 
 use crate::doctor::Tree;
-use crate::doctor::facts::{Cores, Kernel, Processor, Settings};
+use crate::doctor::facts::{Cores, Kernel, Processor, Settings, TRACEFS};
 use crate::report::Fact;
 
 /// What does not depend on the run.
@@ -46,6 +46,7 @@ pub fn look(cpus_in_use: &[usize]) -> Machine {
         }
     });
     fact("throttling", throttling);
+    fact("hardware latencies", hwlat(&tree));
     let options = kernel.real_time_options();
     let options = if options.is_empty() { "no option for real time".to_owned() } else { options.join(" ") };
     fact("kernel command line", Some(options).filter(|_| !kernel.command_line.is_empty()));
@@ -58,6 +59,15 @@ pub fn look(cpus_in_use: &[usize]) -> Machine {
         load: load(&tree),
         facts,
     }
+}
+
+/// What the kernel's detector of hardware latencies has found, if somebody has it run: vecud does not, since it takes the cores
+/// that it looks at.
+fn hwlat(tree: &Tree) -> Option<String> {
+    let place =
+        TRACEFS.into_iter().find(|place| tree.text(&format!("{place}/current_tracer")).as_deref() == Some("hwlat"))?;
+    let longest = tree.number(&format!("{place}/tracing_max_latency"))?;
+    Some(format!("up to {longest} µs, by the kernel's hwlat tracer, which runs now and itself takes cores"))
 }
 
 /// How many threads want a core, as means of 1, 5 and 15 minutes; `None`: the kernel does not say.
@@ -75,6 +85,19 @@ pub fn load_now() -> Option<[f64; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hardware_latencies_are_told_while_the_kernel_looks_for_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let tree = Tree::at(folder.path());
+        let tracing = folder.path().join("sys/kernel/tracing");
+        std::fs::create_dir_all(&tracing).unwrap();
+        std::fs::write(tracing.join("tracing_max_latency"), "17\n").unwrap();
+        std::fs::write(tracing.join("current_tracer"), "nop\n").unwrap();
+        assert_eq!(hwlat(&tree), None);
+        std::fs::write(tracing.join("current_tracer"), "hwlat\n").unwrap();
+        assert!(hwlat(&tree).unwrap().starts_with("up to 17 µs, "));
+    }
 
     /// What `/proc/loadavg` says is three figures or nothing.
     #[test]

@@ -6,13 +6,17 @@
 //! that recordings do not wait for it.
 
 mod flight;
+mod over;
 mod picture;
 mod stream;
 mod worst;
 
 use self::flight::Flight;
+pub use self::over::FirstOver;
+use self::over::Over;
 use self::picture::Gallery;
 use self::stream::Stream;
+use super::hangs::Hangs;
 use super::pace::Pace;
 use crate::files;
 use crate::plan::{Mode, Plan, TaskId, TraceMode};
@@ -56,6 +60,8 @@ pub struct Tracer<'a> {
     order: i64,
     /// Notes that FMU code has written over, and rings of them.
     damaged: u64,
+    /// The first activation that was over a limit.
+    over: Over,
 }
 
 /// What has begun.
@@ -97,6 +103,7 @@ impl<'a> Tracer<'a> {
             made,
             order: 0,
             damaged: 0,
+            over: Over::new(plan),
         }
     }
 
@@ -137,6 +144,11 @@ impl<'a> Tracer<'a> {
         (self.damaged > 0).then(|| "notes of who ran when, of which figures and the trace are made".to_owned())
     }
 
+    /// The first time that a limit was exceeded, as far as was seen by `now` (CLOCK_MONOTONIC, ns).
+    pub fn first_over(&self, hangs: &Hangs, now: i64) -> Option<FirstOver> {
+        self.over.look(self.plan, self.board, hangs, now)
+    }
+
     /// How soon the next look should come.
     pub fn pace(&self) -> Pace {
         self.pace
@@ -152,11 +164,12 @@ impl<'a> Tracer<'a> {
     fn take(&mut self, over: bool, meanwhile: &mut dyn FnMut()) {
         let is_virtual = self.plan.mode == Mode::Virtual;
         let possible = Possible { tasks: self.plan.tasks.len(), is_virtual, from: self.made, now: self.ruler.now() };
-        let damaged = &mut self.damaged;
+        let (plan, damaged, over_limits) = (self.plan, &mut self.damaged, &mut self.over);
         let Some(work) = &mut self.at_work else {
             if self.plan.trace.mode == TraceMode::Off {
-                self.rings.iter().for_each(|(_, ring, figures)| {
-                    read(ring, figures.as_ref(), possible, damaged).for_each(drop);
+                self.rings.iter().for_each(|(task, ring, figures)| {
+                    read(ring, figures.as_ref(), possible, damaged)
+                        .for_each(|note| over_limits.see(plan, *task, &note));
                 });
             }
             return;
@@ -176,6 +189,7 @@ impl<'a> Tracer<'a> {
         for &(task, ref ring, ref figures) in &self.rings {
             self.pace.saw(ring.waiting());
             for note in read(ring, figures.as_ref(), possible, damaged) {
+                over_limits.see(plan, task, &note);
                 let note = note.since(start);
                 if let Note::Activated { end, .. } = note {
                     work.ended[task.0] = end;

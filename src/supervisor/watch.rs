@@ -3,11 +3,13 @@
 
 use super::calls::{self, Calls, Place};
 use super::collect::{self, Facts};
+use super::cores::Cores;
 use super::death;
 use super::earlier::Earlier;
 use super::files::{self, Output, alone};
 use super::hangs::{self, GivenUp, Hangs, Overdue, Verdict};
 use super::keeper::{Keeper, Kept, Sight};
+use super::kernel::{self, Kernel};
 use super::machine;
 use super::memory::Memory;
 use super::over_time::Watched;
@@ -101,6 +103,11 @@ pub(super) fn supervise(
         told_of_the_process: Vec::new(),
         obstacle: None,
     };
+    if plan.mode == Mode::RealTime {
+        for name in kernel::remove_stale() {
+            events.say(format!("note: removed {name}, a trace of the kernel that a run which was killed has left"));
+        }
+    }
     let mut run = supervision.run(1, output, feeder);
     for warning in &options.warnings {
         run.recorder.say(1, warning.clone());
@@ -189,9 +196,11 @@ struct OneRun<'a> {
     recording: bool,
     recorder: Recorder<'a>,
     tracer: Tracer<'a>,
+    kernel: Kernel,
     over_time: Watched,
     feeder: Feeder,
     threads: Threads,
+    cores: Cores,
     keeper: Keeper,
     hangs: Hangs,
 }
@@ -229,7 +238,7 @@ impl<'a> Supervision<'a> {
 
     fn run(&self, number: u32, output: Output, feeder: Feeder) -> OneRun<'a> {
         let (prepared, plan) = (&self.shared.prepared, self.plan());
-        OneRun {
+        let mut run = OneRun {
             number,
             output,
             started: SystemTime::now(),
@@ -238,12 +247,18 @@ impl<'a> Supervision<'a> {
             recording: false,
             recorder: Recorder::new(plan, &prepared.descriptions, self.board, self.control.clone()),
             tracer: Tracer::new(plan, self.board, prepared.begin()),
+            kernel: Kernel::new(plan),
             over_time: Watched::new(plan),
             feeder,
             threads: Threads::of(self.process.id()),
+            cores: Cores::new(plan),
             keeper: Keeper::new(plan.report.checkpoint),
             hangs: Hangs::new(plan),
+        };
+        if let Some(warning) = run.kernel.warning() {
+            run.recorder.say(1, warning);
         }
+        run
     }
 
     fn runs(mut self, mut run: OneRun<'a>) -> Result<Vec<Finished>, Error> {
@@ -333,6 +348,8 @@ impl<'a> Supervision<'a> {
         run.recorder.untold().into_iter().for_each(|(_, line)| self.events.say(line));
         let late_samples = run.recorder.close();
         run.tracer.look(&mut || ()); // figures of the last activations are still notes
+        let first_over = || run.tracer.first_over(&run.hangs, gone);
+        run.kernel.look(plan, run.output.path(), Phase::Done, first_over);
         // What is read of it is what was looked at, whoever goes on writing. Without memory for it, of what is there.
         let copy = shared.another();
         let board = copy.as_ref().map_or(self.board, |copy| shared.seen(copy));
@@ -369,6 +386,7 @@ impl<'a> Supervision<'a> {
             repetition: options.repeat.map(|_| run.number),
             stimuli: run.feeder.finish(),
             machine: machine::look(&plan.cores()),
+            cores: run.cores.counts(),
             threads: run.threads,
             hangs: run.hangs,
             unreturned,
@@ -386,6 +404,14 @@ impl<'a> Supervision<'a> {
         match alone(|| run.tracer.finish(gone)) {
             Ok((trace, warnings, lost)) => {
                 report.trace = trace;
+                report.problems.extend(lost.into_iter().map(|words| failed(Kind::FileIncomplete { words })));
+                let warning = |words| Problem::warning(Subject::Run, Kind::TraceShortened { words });
+                report.problems.extend(warnings.into_iter().map(warning));
+            }
+            Err(reason) => report.problems.push(failed(Kind::TraceIncomplete { reason })),
+        }
+        match alone(|| run.kernel.finish(plan, run.output.path(), &mut report)) {
+            Ok((warnings, lost)) => {
                 report.problems.extend(lost.into_iter().map(|words| failed(Kind::FileIncomplete { words })));
                 let warning = |words| Problem::warning(Subject::Run, Kind::TraceShortened { words });
                 report.problems.extend(warnings.into_iter().map(warning));
@@ -438,6 +464,7 @@ impl<'a> Supervision<'a> {
                 told_before_start.drain(..).for_each(|line: String| self.events.say(line));
             }
             self.shared.set_state(state(phase), self.events);
+            run.cores.look(phase);
             let (mut lines, now) = (Vec::new(), monotonic_now()); // the tracer reads what was noted before
             for (status, message) in run.threads.look(plan, self.board, now) {
                 run.recorder.say(status, message);
@@ -462,6 +489,8 @@ impl<'a> Supervision<'a> {
                 run.phase = Phase::Stopping;
             }
             self.look_at_activations(run, now);
+            let first_over = || run.tracer.first_over(&run.hangs, now);
+            run.kernel.look(plan, run.output.path(), run.phase, first_over);
             self.end_it(run, &mut ending);
             self.look_at_calls(run.phase, &mut calls, now);
             run.feeder.read();
@@ -519,6 +548,7 @@ impl<'a> Supervision<'a> {
             told: run.recorder.told(),
             over_time: run.over_time.clone(),
             threads: run.threads.clone(),
+            cores: run.cores.clone(),
             hangs: run.hangs.clone(),
             memory: self.memory,
             killed: self.process.killed,

@@ -4,8 +4,8 @@
 use crate::json_schema::Schema;
 use serde_json::{Value, json};
 use vecud::report::{
-    self, DatagramCounts, Distribution, FindingResult, Moment, OtherClock, OverTime, Overran, PartsResult, Problem,
-    Run, Severity, SignalResult, StimulusResult, TraceFile,
+    self, DatagramCounts, Distribution, FindingResult, KernelTrace, KernelWork, Moment, OtherClock, OverTime, Overran,
+    PartsResult, Problem, Run, Severity, SignalResult, StimulusResult, TraceFile,
 };
 
 /// A run in which everything is that a report can have.
@@ -15,6 +15,7 @@ fn full() -> Run {
     run.problems = vec![Problem::told(Severity::Warning, "it was late", &[], &[])];
     run.notes = vec!["a note".into()];
     run.trace.files = vec![TraceFile { why: vec!["an overrun".into()], ..TraceFile::new("trace.json") }];
+    run.trace.kernel = Some(KernelTrace::default());
     run.fmus[0].findings = vec![FindingResult { kind: "lock".into(), count: 1, message: "it kept it".into() }];
     run.signals =
         vec![SignalResult { name: "plant.speed".into(), unit: "rad/s".into(), variable_type: "Float64".into() }];
@@ -37,6 +38,7 @@ fn full() -> Run {
         blocked_by: Some("plant.step".into()),
         others: vec![other],
         more_others: 1,
+        kernel: vec![KernelWork { what: "softirq NET_RX".into(), ns: 132_000, rig: true }],
         ..Moment::default()
     };
     let clock = &mut run.clocks[0];

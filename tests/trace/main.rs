@@ -2,6 +2,7 @@
 
 mod flight;
 mod json;
+mod kernel;
 #[path = "../program/mod.rs"]
 mod program;
 mod survives;

@@ -1,7 +1,7 @@
 use super::super::causes::{Causes, Counts, OtherClock, ThreadCounts};
 use super::super::sample;
 use super::*;
-use crate::report::Distribution;
+use crate::report::{CoreCounts, Distribution, KernelWork, Served};
 
 const TASK: usize = 4; // ecu.task_1ms in the sample; plant.step is before it and more urgent.
 
@@ -222,4 +222,73 @@ fn late_wakeups_that_recur_are_told_with_their_period() {
     // Anywhere in their 100 ms they say nothing.
     let [hint] = &hints(&run(causes(|cycle| cycle * 37 % 100)))[..] else { panic!() };
     assert!(!hint.contains("counted from the start"), "{hint}");
+}
+
+/// Counts that say something are told; those that every run has are not.
+#[test]
+fn counts_of_a_core_are_told_when_they_say_something() {
+    let usual = [("LOC", 100_000), ("RES", 30_000), ("IPI0", 30_000), ("TLB", 4_000), ("eth0", 99)];
+    let served = |all: &[(&str, u64)]| all.iter().map(|&(name, count)| Served { name: name.into(), count }).collect();
+    let mut run = run(Causes::default());
+    run.wall_seconds = 10.0;
+    let counts = CoreCounts {
+        cpu: 2,
+        interrupts: served(&usual),
+        softirqs: served(&[("NET_RX", 9), ("TIMER", 9_000)]),
+        steal_ms: Some(10),
+        smis: Some(0),
+        throttled: None,
+    };
+    run.host.cores = vec![counts.clone()];
+    assert_eq!(hints(&run), [""; 0]);
+    run.host.cores = vec![CoreCounts {
+        interrupts: served(&[("LOC", 100_000), ("eth0-rx", 12_345), ("xhci_hcd", 100)]),
+        softirqs: served(&[("NET_RX", 12_000), ("TIMER", 9_000)]),
+        steal_ms: Some(120),
+        smis: Some(1),
+        throttled: Some(7),
+        ..counts
+    }];
+    let expected = [
+        "the hypervisor had core 2 for 120 ms of 10 s although it was wanted here",
+        "firmware had core 2 1 time during the run (SMI)",
+        "core 2 was slowed down 7 times during the run",
+        "core 2 served interrupts of devices during the run, 12,345 of eth0-rx, 100 of xhci_hcd, and softirqs 12,000 of NET_RX:",
+    ];
+    let told = hints(&run);
+    assert_eq!(told.len(), expected.len(), "{told:?}");
+    assert!(told.iter().zip(expected).all(|(told, expected)| told.starts_with(expected)), "{told:?}");
+}
+
+#[test]
+fn who_ran_in_the_worst_traced_wakeup_is_told() {
+    let work = |what: &str, ns, rig| KernelWork { what: what.into(), ns, rig };
+    let traced = moment(|m| {
+        (m.wakeup, m.time_s) = (150_000, 0.4);
+        m.kernel = vec![
+            work("softirq NET_RX", 132_000, false),
+            work("idle", 12_000, false),
+            work("interrupt eth0", 4_000, false),
+            work("thread ecu.task_1ms", 1_999, true),
+        ];
+    });
+    let words = "in the kernel's trace lies a wake-up of ecu.task_1ms that took 150 µs (at 0.4 s); on core 2 ran meanwhile \
+                 softirq NET_RX for 132 µs, nothing for 12.0 µs (no interrupt came: an idle state, firmware or a hypervisor), \
+                 interrupt eth0 for 4.00 µs";
+    let worse = moment(|m| m.wakeup = 900_000);
+    let told = hints(&run(Causes { worst_wakeups: ten(vec![worse, traced.clone()]), ..Causes::default() }));
+    assert_eq!(told[0], words, "of the worst one nothing is known");
+    assert_eq!(told.len(), 2, "and that the machine was away: {told:?}");
+    let mut short = traced.clone();
+    short.wakeup = 40_000;
+    assert_eq!(hints(&run(Causes { worst_wakeups: ten(vec![short]), ..Causes::default() })), [""; 0]);
+    // The same while the activation ran.
+    let response = moment(|m| {
+        (m.executing, m.time_s) = (300_000, 0.4);
+        m.kernel = vec![work("softirq NET_RX", 170_000, false), work("thread ecu.task_1ms", 150_000, true)];
+    });
+    let told = hints(&run(Causes { worst_responses: ten(vec![response]), ..Causes::default() }));
+    let words = "in the kernel's trace lies a response of ecu.task_1ms that took 304 µs (at 0.4 s); on core 2 ran meanwhile \
+                 softirq NET_RX for 170 µs, thread ecu.task_1ms for 150 µs";
+    assert_eq!(told, [words]);
 }

@@ -8,7 +8,7 @@ use crate::report::{FmuStatus, Run};
 /// The table of contents.
 pub fn contents(run: &Run) -> String {
     let mut out = String::from("<nav class=\"contents\" aria-label=\"Contents\">\n<ul class=\"parts\">\n");
-    let trace = !run.trace.pictures.is_empty() || !run.trace.files.is_empty();
+    let trace = !run.trace.pictures.is_empty() || !run.trace.files.is_empty() || run.trace.kernel.is_some();
     let parts = [
         ("overview", "Overview", true),
         ("machine", "Machine", true),

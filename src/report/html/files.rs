@@ -17,6 +17,11 @@ pub fn files(run: &Run) -> String {
             run.mode == Mode::RealTime,
         ),
         ("trace.json", "who ran when, for ui.perfetto.dev", !run.trace.files.is_empty()),
+        (
+            "kernel-trace.txt",
+            "what the kernel traced on the cores of partitions; its times are CLOCK_MONOTONIC",
+            run.trace.kernel.as_ref().is_some_and(|kernel| kernel.file.is_some()),
+        ),
         ("run.log", "what FMU code printed and logged", true),
         ("run-earlier.log", "what run.log was before it was begun anew", run.log_rotations > 0),
     ];

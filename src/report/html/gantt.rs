@@ -9,7 +9,7 @@ use super::svg::{Frame, Scale, class, duration_ticks};
 use crate::plan::{Mode, TaskId, TraceMode};
 use crate::record::trace::{Activated, Inside, Item, Section};
 use crate::report::format::{duration, plural, seconds, short_duration};
-use crate::report::{ClockResult, Picture, Run, TraceFile};
+use crate::report::{ClockResult, KernelTrace, Picture, Run, TraceFile};
 use std::fmt::Write;
 
 /// Lanes that fit on a page.
@@ -26,7 +26,7 @@ const APART: f64 = 12.0;
 /// The section on the trace; nothing when nothing was traced.
 pub fn section(run: &Run) -> String {
     let trace = &run.trace;
-    if trace.pictures.is_empty() && trace.files.is_empty() {
+    if trace.pictures.is_empty() && trace.files.is_empty() && trace.kernel.is_none() {
         return String::new();
     }
     let mut out = String::from("<section id=\"trace\">\n<h2>Who ran when</h2>\n");
@@ -39,10 +39,27 @@ pub fn section(run: &Run) -> String {
         trace.files.iter().for_each(|one| out += &file(one));
         out += "</ul>\n";
     }
+    out += &trace.kernel.as_ref().map_or(String::new(), |trace| kernel(run, trace));
     for picture in &trace.pictures {
         out += &figure(run, picture);
     }
     out + "</section>\n"
+}
+
+/// What the kernel has traced.
+fn kernel(run: &Run, trace: &KernelTrace) -> String {
+    let why = escape(&trace.why);
+    let Some(name) = &trace.file else { return format!("<p>The kernel’s own trace: {why}.</p>\n") };
+    let instant = |at: i64| format!("{}.{:06}", at / 1_000_000_000, at % 1_000_000_000 / 1000);
+    let from_start = |at: i64| seconds((at - run.start_monotonic_ns) as f64 / 1e9);
+    let incident = trace.incident_monotonic_ns.map_or(String::new(), |at| {
+        format!(", which was at {} by its clock, {} after the start of the run", instant(at), from_start(at))
+    });
+    let lost = match trace.lost {
+        0 => String::new(),
+        lost => format!("; {} are missing", plural(lost, "event")),
+    };
+    format!("<p>The kernel’s own trace is in {}: {why}{incident}{lost}.</p>\n", super::file(name))
 }
 
 fn file(file: &TraceFile) -> String {

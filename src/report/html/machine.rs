@@ -107,6 +107,7 @@ pub fn machine(run: &Run) -> String {
         "Where it ran. In virtual time the machine has no influence on the results."
     };
     format!(
-        "<section id=\"machine\">\n<h2>Machine</h2>\n<p>{sentence}</p>\n<dl class=\"facts\">\n{items}</dl>\n</section>\n"
+        "<section id=\"machine\">\n<h2>Machine</h2>\n<p>{sentence}</p>\n<dl class=\"facts\">\n{items}</dl>\n{}</section>\n",
+        super::cores::table(&host.cores)
     )
 }

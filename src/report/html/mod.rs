@@ -11,6 +11,7 @@ mod clocks;
 mod comparison;
 mod connections;
 mod contents;
+mod cores;
 mod course;
 mod deviations;
 mod figure;

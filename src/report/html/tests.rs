@@ -8,7 +8,8 @@ use crate::report::{
 use crate::report::{Distribution, Ended, Fact};
 
 /// Files beside the page.
-const BESIDE: [&str; 5] = ["report.json", "junit.xml", "cyclictest.json", "histograms.hlog", "run.log"];
+const BESIDE: [&str; 6] =
+    ["report.json", "junit.xml", "cyclictest.json", "histograms.hlog", "kernel-trace.txt", "run.log"];
 
 /// No reference leaves the page, and no number is not one.
 pub(super) fn is_sound(page: &str) {

@@ -6,6 +6,7 @@
 //! of each clock and the last one have a file, and the end of the run has one. The last one is in memory until the end, as it costs
 //! nothing to be the last: an incident that is none of the worst is not written before.
 
+use super::over::{Single, over_limit};
 use super::picture::around;
 use super::worst::{Ledger, Responses};
 use super::{NAME, PIECE, create};
@@ -14,7 +15,7 @@ use crate::record::board::{Board, TaskWord};
 use crate::record::trace::chrome::ChromeWriter;
 use crate::record::trace::{Activated, Item};
 use crate::record::written::Written;
-use crate::report::{Kind, Measured, Picture, TraceFile, exceeded};
+use crate::report::{Picture, TraceFile};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::io;
@@ -157,15 +158,9 @@ impl<'a> Flight<'a> {
             Item::Skipped { task, time, at, .. } => {
                 Some((*task, *at, format!("overrun of {} at {} s", self.name(*task), seconds(time))))
             }
-            Item::Activated(Activated { task, time, release, start, end, execution, .. }) => {
-                let (late, execution) = ((start - release).max(0) as u64, (*execution).max(0) as u64);
-                let measured = Measured { start_latency: late, execution, ..Measured::default() };
-                let (at, what, nanos) = match exceeded(&self.plan.tasks[task.0].limits, &measured).next()? {
-                    Kind::LatencyLimit { reached, .. } => (*start, "start latency", reached),
-                    _ => (*end, "execution", execution),
-                };
-                let name = self.name(*task);
-                Some((*task, at, format!("{what} of {name} {} µs at {} s", nanos as f64 / 1e3, seconds(time))))
+            &Item::Activated(Activated { task, time, release, start, end, execution, .. }) => {
+                let (at, why) = over_limit(self.plan, &Single { task, time, release, start, end, execution })?;
+                Some((task, at, why))
             }
             Item::Ticked { .. } | Item::Armed { .. } => None,
         }
