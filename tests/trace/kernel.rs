@@ -55,17 +55,18 @@ fn number(value: &Value, name: &str) -> i64 {
     value[name].as_i64().unwrap_or_else(|| panic!("{name}: {value}"))
 }
 
-/// `fast` (1 ms) sleeps for 6 ms in its 200th activation, that of 0.199 s, and in its 400th.
+/// `fast` (1 ms) sleeps for 40 ms in its 400th activation, that of 0.399 s, and only there; `equal_a` of the same FMU begins late then,
+/// later than whatever a busy machine does.
 fn late(keys: &str) -> Rig {
-    Rig::new("stop_time = 0.6")
-        .tracer_with("a", "fast_sleep_every = 200, fast_sleep_us = 6000", keys)
+    Rig::new("stop_time = 0.6\noverrun = 'queue'")
+        .tracer_with("a", "fast_sleep_every = 400, fast_sleep_us = 40000", keys)
         .more("[trace]\nseconds = 0.15\nkernel = true")
 }
 
 #[test]
 fn what_led_to_an_exceeded_limit_is_kept_with_its_instant() {
     traced("what_led_to_an_exceeded_limit_is_kept_with_its_instant", |instances| {
-        let rig = late("clock.fast = { max_overruns = 3 }");
+        let rig = late("clock.equal_a = { max_latency_us = 25000 }");
         let run = finished(&rig, started(&rig, instances), instances).exits(3);
         let trace = trace(&run);
         assert_eq!(trace["file"], "kernel-trace.txt", "{trace}");
@@ -73,9 +74,10 @@ fn what_led_to_an_exceeded_limit_is_kept_with_its_instant() {
             ["incident", "from", "to", "stopped"].map(|n| number(&trace, &format!("{n}_monotonic_ns")));
         assert!(from < at && at <= to && to <= stopped, "{trace}");
         assert!(at - from <= 160_000_000, "no more than `seconds` before it: {trace}");
-        // By the clock of the run's own figures: the sleep begins at 0.199 s and lasts for 6 ms.
+        // By the clock of the run's own figures: the sleep begins at 0.399 s.
         let since_start = at - run.report()["start_monotonic_ns"].as_i64().unwrap();
-        assert!((199_000_000..260_000_000).contains(&since_start), "{since_start}");
+        assert!((424_000_000..600_000_000).contains(&since_start), "{since_start}");
+        assert!(trace["why"].as_str().unwrap().starts_with("start latency of a.equal_a "), "{trace}");
         assert!(stopped - at < 1_000_000_000, "as soon as the supervisor has seen it: {trace}");
         let text = run.file("kernel-trace.txt");
         assert!(text.contains("# vecud: ") && text.contains(trace["why"].as_str().unwrap()), "{}", &text[..400]);
@@ -88,10 +90,10 @@ fn what_led_to_an_exceeded_limit_is_kept_with_its_instant() {
         // What ran is told of those of the worst activations that are in it.
         let worst = run.clock("a", "fast")["causes"]["worst_responses"].as_array().unwrap().clone();
         let slept =
-            worst.iter().find(|moment| moment["time_s"] == 0.199).expect("the one that slept is among the worst");
+            worst.iter().find(|moment| moment["time_s"] == 0.399).expect("the one that slept is among the worst");
         let ran = slept["kernel"].as_array().unwrap_or_else(|| panic!("{slept}"));
         let sum: i64 = ran.iter().map(|work| number(work, "ns")).sum();
-        assert!(sum >= 5_500_000 && sum <= number(slept, "response") + 2_000, "{slept}");
+        assert!(sum >= 39_000_000 && sum <= number(slept, "response") + 2_000, "{slept}");
     });
 }
 
