@@ -108,7 +108,7 @@ pub fn build(
         connections,
         stimuli: resolved.stimuli.plans(&order),
         signals: resolved.columns.signals,
-        formats: rig.record.as_ref().map(|record| record.formats).unwrap_or_default(),
+        formats: rig.record.as_ref().map(|record| record.formats.clone()).unwrap_or_default(),
         rotation: rig.record.as_ref().map(|record| record.rotation).unwrap_or_default(),
         datagrams,
         report: rig.report,

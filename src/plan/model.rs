@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 pub use crate::rig::{
-    Formats, GetIntervals, HostClock, Interpolation, Limits, MessageEncoding, Mode, OnError, OnWarning, Overrun,
+    Format, GetIntervals, HostClock, Interpolation, Limits, MessageEncoding, Mode, OnError, OnWarning, Overrun,
     Rotation, Rule, Timing, TraceMode, TriggerTime,
 };
 
@@ -67,8 +67,8 @@ pub struct Plan {
     pub stimuli: Vec<StimulusPlan>,
     /// What is recorded, in column order.
     pub signals: Vec<SignalPlan>,
-    /// The files that they are recorded in.
-    pub formats: Formats,
+    /// What the files are that they are recorded in.
+    pub formats: Vec<Format>,
     /// When the recording goes on in further ones.
     pub rotation: Rotation,
     /// Where external events come from, in the order of the rig's triggers.

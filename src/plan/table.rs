@@ -4,7 +4,7 @@
 
 use super::connections::timing;
 use super::inputs::elements::shape_text;
-use super::{Formats, Interpolation, OnError, Overrun, Plan, Release, Rotation, Rule, TaskPlan, Timing, promise};
+use super::{Format, Interpolation, OnError, Overrun, Plan, Release, Rotation, Rule, TaskPlan, Timing, promise};
 use crate::columns::indented;
 use crate::plain::Plain;
 use crate::rig::Mode;
@@ -251,12 +251,13 @@ fn recorded(plan: &Plan) -> String {
     };
     let thinned = plan.signals.iter().filter(|signal| signal.rule != Rule::ALL).count();
     let thinned = if thinned > 0 { format!("; not every value of {thinned} of them") } else { String::new() };
-    let file = match plan.formats {
-        Formats { mcap: None, .. } => "",
-        Formats { csv: false, .. } => ", in signals.mcap",
-        Formats { csv: true, .. } => ", in signals.csv and signals.mcap",
+    let files: Vec<String> = plan.formats.iter().map(|format| format!("signals.{}", format.extension())).collect();
+    let files = match &files[..] {
+        _ if plan.formats == [Format::Csv] => String::new(),
+        [before @ .., last] if !before.is_empty() => format!(", in {} and {last}", before.join(", ")),
+        _ => format!(", in {}", files.join(", ")),
     };
-    format!("{columns}{file}{thinned}{}\n", rotated(plan.rotation))
+    format!("{columns}{files}{thinned}{}\n", rotated(plan.rotation))
 }
 
 /// When a recording goes on in a further file.

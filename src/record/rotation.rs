@@ -11,28 +11,12 @@ use super::csv::Csv;
 use super::messages::Messages;
 use super::signals::Sheet;
 use super::texts::Texts;
-use crate::plan::{MessageEncoding, Plan};
+use crate::plan::{Format, Plan};
 use crate::recording::series::{self, Files};
 use crate::time::{Instant, Nanos};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// A format.
-#[derive(Clone, Copy)]
-pub(super) enum Format {
-    Csv,
-    Mcap(MessageEncoding),
-}
-
-impl Format {
-    fn extension(self) -> &'static str {
-        match self {
-            Format::Csv => "csv",
-            Format::Mcap(_) => "mcap",
-        }
-    }
-}
 
 /// The files of one format.
 pub(super) struct Series<'a> {

@@ -8,14 +8,14 @@
 //! A clock shows 1 where it has ticked, by whichever activation of that time, and keeps nothing: between rows it shows 0.
 
 use super::cells::Cells;
-use super::rotation::{Format, Series};
+use super::rotation::Series;
 use super::samples::SampleRing;
 use super::texts::{self, Texts};
 use super::thinning::Thinning;
 use super::written::Written;
 use crate::exchange::{bytes, word};
 use crate::fmu::description::VariableType;
-use crate::plan::{Plan, SignalId, SignalPlan, TaskId};
+use crate::plan::{Format, Plan, SignalId, SignalPlan, TaskId};
 use crate::recording::envelope::Overview;
 use crate::recording::series::Files;
 use crate::time::Instant;
@@ -244,9 +244,8 @@ impl<'a> SignalWriter<'a> {
         let names: Vec<String> = plan.signals.iter().map(|signal| signal.name.clone()).collect();
         let texts = Texts::default();
         let mut problems = Vec::new();
-        let formats = plan.formats.csv.then_some(Format::Csv).into_iter().chain(plan.formats.mcap.map(Format::Mcap));
-        let files =
-            formats.map(|format| Series::begin(plan, folder.to_owned(), format, &texts, &mut problems)).collect();
+        let begin = |format: &Format| Series::begin(plan, folder.to_owned(), *format, &texts, &mut problems);
+        let files = plan.formats.iter().map(begin).collect();
         let mut writer = SignalWriter {
             files,
             begun: false,

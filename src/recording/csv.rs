@@ -56,19 +56,28 @@ pub(super) struct Rows<R> {
     broke_off: bool,
 }
 
+impl<R: BufRead> super::Rows for Rows<R> {
+    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+        if !self.read_line(row)? {
+            return Ok(false);
+        }
+        row.read_time()?;
+        Ok(true)
+    }
+
+    fn broke_off(&self) -> bool {
+        self.broke_off
+    }
+}
+
 impl<R: BufRead> Rows<R> {
     pub(super) fn new(input: R, dialect: Dialect) -> Rows<R> {
         let separator = dialect.separators[0];
         Rows { input, dialect, separator, line: 0, width: 0, broke_off: false }
     }
 
-    /// The last line was half a row, and left out.
-    pub(super) fn broke_off(&self) -> bool {
-        self.broke_off
-    }
-
-    /// Reads the next row, but not what its time means; `false`: there is none.
-    pub(super) fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+    /// Reads the next line that is not empty, but not what its time means; `false`: there is none.
+    pub(super) fn read_line(&mut self, row: &mut Row) -> Result<bool, ReadError> {
         let mut bytes = row.restart();
         while bytes.trim_ascii().is_empty() {
             bytes.clear();

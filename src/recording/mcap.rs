@@ -127,23 +127,43 @@ impl<R: BufRead> Rows<R> {
         Ok(rows)
     }
 
-    /// The units of the columns, as many; each empty where there is none.
-    pub(super) fn units(&self) -> &[String] {
+    /// Reads up to the next message.
+    fn read_message(&mut self) -> Result<(), ReadError> {
+        self.has_next = false;
+        while !self.has_next {
+            if self.chunk.is_empty() {
+                let Some(opcode) = self.file.next()? else { return Ok(()) };
+                if opcode == op::CHUNK {
+                    self.chunk = self.file.chunk()?;
+                } else {
+                    self.has_next = self.content.take(opcode, &self.file.data, &mut self.next)?;
+                }
+                continue;
+            }
+            let Some((opcode, data)) = inner_record(&self.file.data[self.chunk.clone()]) else {
+                return Err(self.file.damaged("a record reaches beyond the end of its chunk"));
+            };
+            self.chunk.start += HEAD + data.len();
+            self.has_next = self.content.take(opcode, data, &mut self.next)?;
+        }
+        Ok(())
+    }
+}
+
+impl<R: BufRead> super::Rows for Rows<R> {
+    fn units(&self) -> &[String] {
         self.content.columns.as_ref().map_or(&[], |[_, _, units]| units)
     }
 
-    /// The places of columns that are clocks.
-    pub(super) fn clocks(&self) -> &HashSet<usize> {
-        &self.content.clocks
+    fn is_clock(&self, column: usize) -> bool {
+        self.content.clocks.contains(&column)
     }
 
-    /// The file ends in the middle.
-    pub(super) fn broke_off(&self) -> bool {
+    fn broke_off(&self) -> bool {
         self.file.broke_off
     }
 
-    /// Reads the next row; `false`: there is none.
-    pub(super) fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
         if !self.has_next {
             return Ok(false);
         }
@@ -171,28 +191,6 @@ impl<R: BufRead> Rows<R> {
         self.cells.iter().for_each(|cell| row.append(cell));
         row.undouble();
         Ok(true)
-    }
-
-    /// Reads up to the next message.
-    fn read_message(&mut self) -> Result<(), ReadError> {
-        self.has_next = false;
-        while !self.has_next {
-            if self.chunk.is_empty() {
-                let Some(opcode) = self.file.next()? else { return Ok(()) };
-                if opcode == op::CHUNK {
-                    self.chunk = self.file.chunk()?;
-                } else {
-                    self.has_next = self.content.take(opcode, &self.file.data, &mut self.next)?;
-                }
-                continue;
-            }
-            let Some((opcode, data)) = inner_record(&self.file.data[self.chunk.clone()]) else {
-                return Err(self.file.damaged("a record reaches beyond the end of its chunk"));
-            };
-            self.chunk.start += HEAD + data.len();
-            self.has_next = self.content.take(opcode, data, &mut self.next)?;
-        }
-        Ok(())
     }
 }
 

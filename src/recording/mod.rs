@@ -45,6 +45,25 @@ pub struct Recording<R> {
 /// Opens one file after the other.
 type Further<R> = Box<dyn Iterator<Item = io::Result<R>> + Send>;
 
+/// The rows of one file.
+trait Rows {
+    /// Reads the next row, as [`Recording::read`].
+    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError>;
+
+    /// The file has come to an end in the middle of something, which was left out.
+    fn broke_off(&self) -> bool;
+
+    /// The units of the columns, as many, each empty where there is none; or nothing, if files of this format do not say any.
+    fn units(&self) -> &[String] {
+        &[]
+    }
+
+    /// Whether files of this format say that the column at a place is a clock.
+    fn is_clock(&self, _column: usize) -> bool {
+        false
+    }
+}
+
 enum Format<R> {
     Csv(csv::Rows<R>),
     Mcap(Box<mcap::Rows<R>>),
@@ -86,20 +105,13 @@ impl<R: BufRead> Recording<R> {
 
     /// The units of columns that have one, by their names. A CSV file says none.
     pub fn units(&self) -> HashMap<String, String> {
-        let units: &[String] = match &self.format {
-            Format::Csv(_) => &[],
-            Format::Mcap(rows) => rows.units(),
-        };
-        let all = self.names.iter().cloned().zip(units.iter().cloned());
+        let all = self.names.iter().cloned().zip(self.format.rows().units().iter().cloned());
         all.filter(|(_, unit)| !unit.is_empty()).collect()
     }
 
     /// Whether the column at this place is a clock. A CSV file says of none.
     pub fn is_clock(&self, place: usize) -> bool {
-        match &self.format {
-            Format::Csv(_) => false,
-            Format::Mcap(rows) => rows.clocks().contains(&place),
-        }
+        self.format.rows().is_clock(place)
     }
 
     /// The names of all columns, that of the time first, and where they stand.
@@ -113,7 +125,7 @@ impl<R: BufRead> Recording<R> {
     /// The next one is no row, or a further file has other columns. Whether times are in order is the caller's concern.
     pub fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
         row.file = self.file;
-        while !self.format.read(row).map_err(|error| error.in_file(self.file))? {
+        while !self.format.rows_mut().read(row).map_err(|error| error.in_file(self.file))? {
             if !self.go_on()? {
                 return Ok(false);
             }
@@ -125,7 +137,7 @@ impl<R: BufRead> Recording<R> {
     /// Begins the next file, if there is one.
     fn go_on(&mut self) -> Result<bool, ReadError> {
         let Some(input) = self.further.as_mut().and_then(Iterator::next) else { return Ok(false) };
-        self.broke_off |= self.format.broke_off();
+        self.broke_off |= self.format.rows().broke_off();
         self.file += 1;
         let in_file = |error: ReadError| error.in_file(self.file);
         let input = input.map_err(|error| in_file(ReadError::of_file(error.to_string())))?;
@@ -142,7 +154,7 @@ impl<R: BufRead> Recording<R> {
     /// Whether reading has come to an end in the middle of a row, or of a chunk, which was left out: whoever has written the
     /// file was killed, or a copy of it was not finished.
     pub fn broke_off(&self) -> bool {
-        self.broke_off || self.format.broke_off()
+        self.broke_off || self.format.rows().broke_off()
     }
 }
 
@@ -155,7 +167,7 @@ impl<R: BufRead> Format<R> {
             Some(&mcap::FIRST_BYTE) => Format::Mcap(Box::new(mcap::Rows::new(input, &mut header)?)),
             _ => {
                 let mut rows = csv::Rows::new(input, dialect);
-                if !rows.read(&mut header)? {
+                if !rows.read_line(&mut header)? {
                     let what = "is empty: its first line has to name the columns, time first";
                     return Err(ReadError::of_file(what));
                 }
@@ -165,28 +177,17 @@ impl<R: BufRead> Format<R> {
         Ok((format, header))
     }
 
-    /// Reads the next row, as [`Recording::read`].
-    fn read(&mut self, row: &mut Row) -> Result<bool, ReadError> {
-        let rows = match self {
+    fn rows(&self) -> &dyn Rows {
+        match self {
             Format::Csv(rows) => rows,
-            Format::Mcap(rows) => return rows.read(row),
-        };
-        if !rows.read(row)? {
-            return Ok(false);
-        }
-        match row.cell(0).parse::<f64>() {
-            Ok(time) if time.is_finite() => {
-                row.time = time;
-                Ok(true)
-            }
-            _ => Err(row.no_time()),
+            Format::Mcap(rows) => rows.as_ref(),
         }
     }
 
-    fn broke_off(&self) -> bool {
+    fn rows_mut(&mut self) -> &mut dyn Rows {
         match self {
-            Format::Csv(rows) => rows.broke_off(),
-            Format::Mcap(rows) => rows.broke_off(),
+            Format::Csv(rows) => rows,
+            Format::Mcap(rows) => rows.as_mut(),
         }
     }
 }

@@ -82,6 +82,17 @@ impl Row {
         self.wrong(self.line, 0, message)
     }
 
+    /// Takes the first cell for the time.
+    pub(super) fn read_time(&mut self) -> Result<(), ReadError> {
+        match self.cell(0).parse::<f64>() {
+            Ok(time) if time.is_finite() => {
+                self.time = time;
+                Ok(())
+            }
+            _ => Err(self.no_time()),
+        }
+    }
+
     /// The error of a row whose first cell is no time that anybody can use.
     pub fn no_time(&self) -> ReadError {
         let shown: String = self.cell(0).chars().take(40).collect();

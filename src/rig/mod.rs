@@ -28,7 +28,7 @@ pub use nearest::{nearest, suggestion};
 pub use parse::parse;
 pub use problem::{Problem, RigError};
 pub(crate) use problem::{write_lines, write_place};
-pub use record::{Formats, MessageEncoding, RigRecord, RigRule, Rotation, Rule};
+pub use record::{Format, MessageEncoding, RigRecord, RigRule, Rotation, Rule};
 pub use report::RigReport;
 pub use settings::set;
 pub use trace::{RigTrace, TraceMode};

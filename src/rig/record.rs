@@ -18,8 +18,8 @@ const RULE: &[&str] = &["signals", "every", "change"];
 pub struct RigRecord {
     /// `signals`: patterns over `fmu.variable`; default `["*"]`.
     pub signals: Vec<At<String>>,
-    /// `format`.
-    pub formats: Formats,
+    /// `format`: the files that are written, each format once, in the order of [`Format::ALL`].
+    pub formats: Vec<Format>,
     /// `text_size`: bytes that a recorded string or binary may have; `None`: they are not recorded.
     pub text_size: Option<usize>,
     /// `clocks`: patterns match clocks as well, of which the ticks are recorded.
@@ -35,7 +35,7 @@ impl RigRecord {
     pub fn everything(place: Place) -> RigRecord {
         RigRecord {
             signals: vec![At { value: "*".to_owned(), place }],
-            formats: Formats::default(),
+            formats: vec![Format::Csv],
             text_size: None,
             clocks: false,
             rules: Vec::new(),
@@ -44,28 +44,44 @@ impl RigRecord {
     }
 }
 
-/// `format`: the files that are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Formats {
-    /// `signals.csv`.
-    pub csv: bool,
-    /// `signals.mcap`, with such messages.
-    pub mcap: Option<MessageEncoding>,
+/// A word of `format`: what a file of the recording is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Format {
+    /// `"csv"`: `signals.csv`, a row for each time.
+    Csv,
+    /// `"mcap"`: `signals.mcap`, a message for each activation, written like this.
+    Mcap(MessageEncoding),
+}
+
+impl Format {
+    /// All formats, `"mcap"` with messages as they are by default.
+    pub const ALL: [Format; 2] = [Format::Csv, Format::Mcap(MessageEncoding::Protobuf)];
+
+    /// What a rig calls it.
+    pub fn word(self) -> &'static str {
+        self.names()[0]
+    }
+
+    /// What the names of its files end with, without the dot.
+    pub fn extension(self) -> &'static str {
+        self.names()[1]
+    }
+
+    fn names(self) -> [&'static str; 2] {
+        match self {
+            Format::Csv => ["csv", "csv"],
+            Format::Mcap(_) => ["mcap", "mcap"],
+        }
+    }
 }
 
 /// `mcap`: how the messages of `signals.mcap` are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum MessageEncoding {
     /// `"protobuf"`: binary, in compressed chunks.
     Protobuf,
     /// `"json"`: text, not compressed.
     Json,
-}
-
-impl Default for Formats {
-    fn default() -> Formats {
-        Formats { csv: true, mcap: None }
-    }
 }
 
 /// When a recording goes on in a further file, and how many of them stay. Nothing of it: there is one file.
@@ -170,7 +186,7 @@ fn patterns(section: &Section) -> Option<Vec<At<String>>> {
 }
 
 /// The files, and how messages are written in one of them.
-fn read_formats(section: &Section) -> Formats {
+fn read_formats(section: &Section) -> Vec<Format> {
     let mut formats = read_format(section);
     let encoding = |item: &Item| match item.as_str() {
         Some("protobuf") => Some(MessageEncoding::Protobuf),
@@ -178,38 +194,35 @@ fn read_formats(section: &Section) -> Formats {
         _ => None,
     };
     let encoding = section.read("mcap", "\"protobuf\" or \"json\"", encoding);
-    match (&mut formats.mcap, encoding) {
-        (Some(mcap), Some(encoding)) => *mcap = encoding.value,
-        (None, Some(encoding)) => {
+    let Some(encoding) = encoding else { return formats };
+    match formats.iter_mut().find(|format| matches!(format, Format::Mcap(_))) {
+        Some(mcap) => *mcap = Format::Mcap(encoding.value),
+        None => {
             let message = "mcap says how signals.mcap is written, but format has no \"mcap\"";
             section.document.problem(encoding.place, message);
         }
-        (_, None) => (),
     }
     formats
 }
 
 /// A word or a list of words.
-fn read_format(section: &Section) -> Formats {
-    let Some(item) = section.get("format") else { return Formats::default() };
+fn read_format(section: &Section) -> Vec<Format> {
+    let Some(item) = section.get("format") else { return vec![Format::Csv] };
     let place = section.place_of(item);
-    let mut formats = Formats { csv: false, mcap: None };
+    let mut formats = Vec::new();
     let refuse = |place, what: &str| {
         let message = format!("format must be \"csv\", \"mcap\" or a list of these, not {what}");
         section.document.problem(place, message);
     };
-    let mut read = |place, word: &str| {
-        let twice = match word {
-            "csv" => std::mem::replace(&mut formats.csv, true),
-            "mcap" => formats.mcap.replace(MessageEncoding::Protobuf).is_some(),
-            "mf4" | "mdf4" | "mdf" | "parquet" => {
-                return section.not_yet(place, &format!("format = \"{word}\""));
-            }
-            other => return refuse(place, &format!("\"{other}\"")),
-        };
-        if twice {
+    let mut read = |place, word: &str| match Format::ALL.into_iter().find(|format| format.word() == word) {
+        Some(format) if formats.contains(&format) => {
             section.document.problem(place, format!("format names \"{word}\" twice"));
         }
+        Some(format) => formats.push(format),
+        None if ["mf4", "mdf4", "mdf", "parquet"].contains(&word) => {
+            section.not_yet(place, &format!("format = \"{word}\""));
+        }
+        None => refuse(place, &format!("\"{word}\"")),
     };
     match item {
         Item::Value(Value::String(word)) => read(place, word.value()),
@@ -225,6 +238,7 @@ fn read_format(section: &Section) -> Formats {
         Item::Value(Value::Array(_)) => refuse(place, "an empty list"),
         other => refuse(place, &describe(other)),
     }
+    formats.sort();
     formats
 }
 
@@ -266,16 +280,17 @@ mod tests {
 
     #[test]
     fn formats_are_a_word_or_several() {
-        let [protobuf, json] = [MessageEncoding::Protobuf, MessageEncoding::Json].map(Some);
-        for (record, csv, mcap) in [
-            ("", true, None),
-            ("format = \"csv\"", true, None),
-            ("format = \"mcap\"", false, protobuf),
-            ("format = [\"mcap\", \"csv\"]", true, protobuf),
-            ("format = [\"mcap\", \"csv\"]\nmcap = \"json\"", true, json),
-            ("mcap = \"protobuf\"\nformat = \"mcap\"", false, protobuf),
+        let csv = Format::Csv;
+        let [protobuf, json] = [MessageEncoding::Protobuf, MessageEncoding::Json].map(Format::Mcap);
+        for (record, formats) in [
+            ("", &[csv][..]),
+            ("format = \"csv\"", &[csv]),
+            ("format = \"mcap\"", &[protobuf]),
+            ("format = [\"mcap\", \"csv\"]", &[csv, protobuf]),
+            ("format = [\"mcap\", \"csv\"]\nmcap = \"json\"", &[csv, json]),
+            ("mcap = \"protobuf\"\nformat = \"mcap\"", &[protobuf]),
         ] {
-            assert_eq!(read(record).unwrap().formats, Formats { csv, mcap }, "{record}");
+            assert_eq!(read(record).unwrap().formats, formats, "{record}");
         }
     }
 
