@@ -6,9 +6,9 @@
 //! add. Once each output is connected to an input of the same clock, so that every activation is set, activate and get; once
 //! nothing is, and an activation is one call.
 //!
-//! Then what recordings add, beside a bare loop that does only what a recording of messages cannot do without, and whether memory stays
-//! as it is over 10^8 activations. Exit code 1 when a share is above its
-//! limit or memory grows. An argument of the command line (`-- connected`, `unconnected`, `recorded`, `memory`) picks a part.
+//! Then what recordings add (in columns, too: `cargo bench --features arrow`), beside a bare loop that does only what a recording of
+//! messages cannot do without, and whether memory stays as it is over 10^8 activations. Exit code 1 when a share is above its limit or
+//! memory grows. An argument of the command line (`-- connected`, `unconnected`, `recorded`, `memory`) picks a part.
 
 #[path = "throughput/bare.rs"]
 mod bare;
@@ -33,11 +33,14 @@ const ACTIVATIONS: u64 = 4_000_000;
 /// Values that are recorded in a run of which the recording is measured.
 const RECORDED: u64 = 20_000_000;
 /// Signals that are recorded, whether they all change in each activation, and in which formats.
-const SIGNALS: [(usize, bool, &[(Recorded, &str)]); 4] = [
-    (20, false, &[(Recorded::Csv, "csv"), (Recorded::Mcap, "mcap")]),
-    (100, false, &[(Recorded::Mcap, "mcap")]),
-    (500, false, &[(Recorded::Mcap, "mcap")]),
-    (20, true, &[(Recorded::Csv, "csv"), (Recorded::Mcap, "mcap")]),
+const SIGNALS: [(usize, bool, &[(Recorded, &str)]); 4] =
+    [(20, false, ALL), (100, false, MESSAGES), (500, false, MESSAGES), (20, true, ALL)];
+const MESSAGES: &[(Recorded, &str)] = &[(Recorded::Mcap, "mcap")];
+const ALL: &[(Recorded, &str)] = &[
+    (Recorded::Csv, "csv"),
+    (Recorded::Mcap, "mcap"),
+    #[cfg(feature = "arrow")]
+    (Recorded::Arrow, "arrow"),
 ];
 /// Activations over which memory must not grow.
 const LONG: u64 = 100_000_000;

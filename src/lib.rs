@@ -30,7 +30,7 @@
 //! | [`doctor`] | looks at the machine and says what costs latency and what changes it | rules and output |
 //! | [`report`] | what was measured → JSON, HTML, histograms, the table on the terminal; two runs side by side | yes |
 //! | [`record`] | shared memory's layout, histograms, samples, log lines, signal files | |
-//! | [`recording`] | reads what was recorded, and what others have written: rows of `signals.csv`, `signals.mcap`, CSV | yes |
+//! | [`recording`] | reads what was recorded, and what others have written: rows of `signals.csv`, `signals.mcap`, `signals.arrows`, CSV | yes |
 //! | [`control`] | commands that set values in a running FMU, as words in shared memory | yes |
 //! | [`exchange`] | values and ticks between partitions, lock-free | |
 //! | [`snapshot`] | a run that was left, to be taken up again: FMU states and the host's bookkeeping | yes |

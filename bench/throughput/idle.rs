@@ -31,6 +31,8 @@ pub enum Recorded {
     Nothing,
     Csv,
     Mcap,
+    #[cfg(feature = "arrow")]
+    Arrow,
     /// One row in so many, in both formats.
     Some(u64),
 }
@@ -85,6 +87,8 @@ impl Idle {
             Recorded::Nothing => rig += "[record]\nsignals = []\n",
             Recorded::Csv => rig += "[record]\nsignals = [\"*\"]\nformat = \"csv\"\n",
             Recorded::Mcap => rig += "[record]\nsignals = [\"*\"]\nformat = \"mcap\"\n",
+            #[cfg(feature = "arrow")]
+            Recorded::Arrow => rig += "[record]\nsignals = [\"*\"]\nformat = \"arrow\"\n",
             Recorded::Some(every) => {
                 rig += "[record]\nsignals = [\"*\"]\nformat = [\"csv\", \"mcap\"]\n";
                 let _ = writeln!(rig, "[[record.rule]]\nsignals = [\"*\"]\nevery = {every}");

@@ -5,6 +5,7 @@ use super::report::{Input, check_place, finite, write};
 use super::{browser, results};
 use crate::plan::glob;
 use crate::recording::envelope::Overview;
+use crate::recording::series;
 use crate::report::{self, Plot, Plotted, ReportFile};
 use crate::rig::suggestion;
 use crate::supervisor::Error;
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// What was recorded: the output folder of a run, its signals.mcap, or any CSV file
+    /// What was recorded: the output folder of a run, its signals.mcap or signals.arrows, or any CSV file
     recording: PathBuf,
     /// The signals, as fmu.variable; * is any text and ? one character. Default: all, or the first ones of each FMU
     signals: Vec<String>,
@@ -95,8 +96,8 @@ fn title(input: &Input) -> String {
 fn plotted(input: &Input, patterns: &[String], stretch: Stretch, notes: &mut Vec<String>) -> Result<Plotted, Error> {
     let name = input.name.clone();
     let signals = input.signals.as_ref().ok_or_else(|| {
-        let what = "there is no recording (signals.csv or signals.mcap); [record] in its rig makes one";
-        Error::Report(PathBuf::from(&name), None, what.to_owned())
+        let what = format!("there is no recording ({}); [record] in its rig makes one", series::ANY);
+        Error::Report(PathBuf::from(&name), None, what)
     })?;
     let mut left_out = None;
     let choose = |names: &[String]| {

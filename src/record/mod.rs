@@ -4,10 +4,12 @@
 //! crash of FMU code loses nothing but the host's own time of the last activations. All of
 //! it is 64-bit atomic words: counters and histograms ([`board`], [`figures`]), samples of recorded variables ([`samples`]), log lines
 //! ([`log`]), offences against the standard ([`findings`]), who ran when ([`trace`]). [`signals`] puts samples in order and
-//! writes them down, as rows and as messages; module `recording` reads them.
+//! writes them down, as rows, as messages and as columns; module `recording` reads them.
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "arrow")]
+mod arrow;
 pub mod board;
 mod cells;
 mod chunk;

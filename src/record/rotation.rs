@@ -7,6 +7,8 @@
 //!
 //! A file that cannot be written any more ends; where a time says when the next one begins, that is tried.
 
+#[cfg(feature = "arrow")]
+use super::arrow::Arrow;
 use super::csv::Csv;
 use super::messages::Messages;
 use super::signals::Sheet;
@@ -67,6 +69,8 @@ impl<'a> Series<'a> {
         Ok(match self.format {
             Format::Csv => Box::new(Csv::create(path, self.plan, &self.texts)?),
             Format::Mcap(encoding) => Box::new(Messages::create(path, self.plan, encoding, &self.texts)?),
+            #[cfg(feature = "arrow")]
+            Format::Arrow => Box::new(Arrow::create(path, self.plan, &self.texts)?),
         })
     }
 

@@ -1,5 +1,5 @@
-//! Samples → `signals.csv`, `signals.mcap`: in the order of time, whatever the order of completion. Of either there can be several,
-//! one after the other (module `rotation`).
+//! Samples → `signals.csv`, `signals.mcap`, `signals.arrows`: in the order of time, whatever the order of completion. Of each there can
+//! be several, one after the other (module `rotation`).
 //!
 //! A time is written when every activation before and at it is known to be complete, so a late low-priority partition
 //! still lands in its own row. Between rows a column keeps its last value; before the first it shows its start value.

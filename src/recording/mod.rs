@@ -1,11 +1,12 @@
-//! Reads what a run has recorded, `signals.csv` or `signals.mcap`: row after row, in the order of time, however long it is.
+//! Reads what a run has recorded, `signals.csv`, `signals.mcap` or (with the feature `arrow`) `signals.arrows`: row after row, in the
+//! order of time, however long it is.
 //! So are stimuli read, and CSV files of other tools: [`Dialect`] says how they differ.
 //!
-//! Both formats give the same rows: the time, and what each column shows then, as text that reads back exactly (`NaN`, `inf`,
+//! All formats give the same rows: the time, and what each column shows then, as text that reads back exactly (`NaN`, `inf`,
 //! `-inf`, booleans as 0 and 1, an empty text where there is no value). A recording of a process that was killed is read as
 //! far as it goes; half a row at its end is none.
 //!
-//! Memory: of CSV one row, of MCAP one chunk. What cannot be read says where.
+//! Memory: of CSV one row, of MCAP one chunk, of Arrow one batch. What cannot be read says where.
 //!
 //! [`envelope`] keeps of any number of rows what can be drawn of them.
 //!
@@ -13,6 +14,8 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod csv;
 pub mod envelope;
 mod mcap;
@@ -67,7 +70,12 @@ trait Rows {
 enum Format<R> {
     Csv(csv::Rows<R>),
     Mcap(Box<mcap::Rows<R>>),
+    #[cfg(feature = "arrow")]
+    Arrow(Box<arrow::Rows<R>>),
 }
+
+/// With these bytes an Arrow stream begins, and no text.
+const ARROW: [u8; 4] = [0xFF; 4];
 
 impl<R: BufRead> Recording<R> {
     /// Begins to read what vecud has written. Which format it is says its first byte.
@@ -161,10 +169,11 @@ impl<R: BufRead> Recording<R> {
 impl<R: BufRead> Format<R> {
     /// Begins to read a file, and reads its header.
     fn begin(mut input: R, dialect: Dialect) -> Result<(Format<R>, Row), ReadError> {
-        let first = input.fill_buf().map_err(|error| ReadError::of_file(format!("cannot be read: {error}")))?.first();
+        let begin = input.fill_buf().map_err(|error| ReadError::of_file(format!("cannot be read: {error}")))?;
         let mut header = Row::header();
-        let format = match first {
-            Some(&mcap::FIRST_BYTE) => Format::Mcap(Box::new(mcap::Rows::new(input, &mut header)?)),
+        let format = match begin {
+            [mcap::FIRST_BYTE, ..] => Format::Mcap(Box::new(mcap::Rows::new(input, &mut header)?)),
+            _ if begin.starts_with(&ARROW) => Format::arrow(input, &mut header)?,
             _ => {
                 let mut rows = csv::Rows::new(input, dialect);
                 if !rows.read_line(&mut header)? {
@@ -177,10 +186,24 @@ impl<R: BufRead> Format<R> {
         Ok((format, header))
     }
 
+    #[cfg(feature = "arrow")]
+    fn arrow(input: R, header: &mut Row) -> Result<Format<R>, ReadError> {
+        Ok(Format::Arrow(Box::new(arrow::Rows::new(input, header)?)))
+    }
+
+    #[cfg(not(feature = "arrow"))]
+    fn arrow(_: R, _: &mut Row) -> Result<Format<R>, ReadError> {
+        let what =
+            "is an Arrow stream, and this vecud was built without the feature arrow: cargo install --features arrow";
+        Err(ReadError::of_file(what))
+    }
+
     fn rows(&self) -> &dyn Rows {
         match self {
             Format::Csv(rows) => rows,
             Format::Mcap(rows) => rows.as_ref(),
+            #[cfg(feature = "arrow")]
+            Format::Arrow(rows) => rows.as_ref(),
         }
     }
 
@@ -188,6 +211,8 @@ impl<R: BufRead> Format<R> {
         match self {
             Format::Csv(rows) => rows,
             Format::Mcap(rows) => rows.as_mut(),
+            #[cfg(feature = "arrow")]
+            Format::Arrow(rows) => rows.as_mut(),
         }
     }
 }

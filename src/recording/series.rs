@@ -1,10 +1,13 @@
-//! Names of the files of a recording: `signals.csv` or `signals.mcap`, or one after the other `signals-000001.csv` and so on.
+//! Names of the files of a recording: `signals.csv`, `signals.mcap` or `signals.arrows`, or one after the other `signals-000001.csv` and so on.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Extensions of the formats. All have the same rows; the first one is the quickest to find.
-const EXTENSIONS: [&str; 2] = ["csv", "mcap"];
+/// Extensions of the formats. All have the same rows; the first one can be read by every vecud and is looked for first.
+const EXTENSIONS: [&str; 3] = ["csv", "mcap", "arrows"];
+
+/// The files that may be there, for people.
+pub const ANY: &str = "signals.csv, signals.mcap or signals.arrows";
 
 /// The files of a recording in one format; in `report.json` as it is here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,8 +65,15 @@ mod tests {
 
     #[test]
     fn names_are_those_of_recordings_and_no_others() {
-        for ours in ["signals.csv", "signals.mcap", "signals-000001.csv", "signals-000012.mcap", "signals-1000000.csv"]
-        {
+        for ours in [
+            "signals.csv",
+            "signals.mcap",
+            "signals-000001.csv",
+            "signals-000012.mcap",
+            "signals-1000000.csv",
+            "signals.arrows",
+            "signals-000002.arrows",
+        ] {
             assert!(is_one(ours), "{ours}");
         }
         for other in
@@ -71,8 +81,14 @@ mod tests {
         {
             assert!(!is_one(other), "{other}");
         }
-        for other in ["old.signals.csv", "signals-000001csv", "signals-000001.txt", "signals-9999999999.csv", "signals"]
-        {
+        for other in [
+            "signals.arrow",
+            "old.signals.csv",
+            "signals-000001csv",
+            "signals-000001.txt",
+            "signals-9999999999.csv",
+            "signals",
+        ] {
             assert!(!is_one(other), "{other}");
         }
     }
@@ -84,6 +100,7 @@ mod tests {
         assert_eq!(found(&["signals.mcap", "signals.csv", "signals-000001.csv"]), Ok(vec!["signals.csv".to_owned()]));
         let several = ["signals-1000000.csv", "signals-999999.csv", "x", "signals-999999.mcap"];
         assert_eq!(found(&several).unwrap(), ["signals-999999.csv", "signals-1000000.csv"]);
+        assert_eq!(found(&["signals.arrows", "x.arrows"]).unwrap(), ["signals.arrows"]);
         assert_eq!(found(&["signals-000003.mcap"]).unwrap(), ["signals-000003.mcap"]);
         let hole = ["signals-000003.mcap", "signals-000006.mcap", "signals-000004.mcap"];
         assert_eq!(found(&hole), Err("signals-000005.mcap".to_owned()));

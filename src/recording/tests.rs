@@ -1,4 +1,4 @@
-//! Both formats, read.
+//! The formats that every vecud reads.
 
 use super::*;
 use ::mcap as mcap_writer;
@@ -52,6 +52,14 @@ fn what_is_no_recording_says_where() {
     let expected = ": the chunk from log_time 0 on has another checksum than it says";
     assert!(message.starts_with("is damaged at byte ") && message.ends_with(expected), "{message}");
     assert!(read(b"\x89PNG\r\n\x1a\n--------").2.is_some());
+}
+
+#[cfg(not(feature = "arrow"))]
+#[test]
+fn a_program_without_the_feature_says_what_an_arrow_stream_needs() {
+    let message =
+        "is an Arrow stream, and this vecud was built without the feature arrow: cargo install --features arrow";
+    assert_eq!(read(b"\xFF\xFF\xFF\xFF\x10\0\0\0").2.as_deref(), Some(message));
 }
 
 #[test]

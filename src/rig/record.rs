@@ -51,11 +51,19 @@ pub enum Format {
     Csv,
     /// `"mcap"`: `signals.mcap`, a message for each activation, written like this.
     Mcap(MessageEncoding),
+    /// `"arrow"`: `signals.arrows`, the rows as columns.
+    #[cfg(feature = "arrow")]
+    Arrow,
 }
 
 impl Format {
-    /// All formats, `"mcap"` with messages as they are by default.
-    pub const ALL: [Format; 2] = [Format::Csv, Format::Mcap(MessageEncoding::Protobuf)];
+    /// All formats that this program writes, `"mcap"` with messages as they are by default.
+    pub const ALL: &[Format] = &[
+        Format::Csv,
+        Format::Mcap(MessageEncoding::Protobuf),
+        #[cfg(feature = "arrow")]
+        Format::Arrow,
+    ];
 
     /// What a rig calls it.
     pub fn word(self) -> &'static str {
@@ -71,6 +79,9 @@ impl Format {
         match self {
             Format::Csv => ["csv", "csv"],
             Format::Mcap(_) => ["mcap", "mcap"],
+            // So the Arrow project calls files with a stream.
+            #[cfg(feature = "arrow")]
+            Format::Arrow => ["arrow", "arrows"],
         }
     }
 }
@@ -211,10 +222,10 @@ fn read_format(section: &Section) -> Vec<Format> {
     let place = section.place_of(item);
     let mut formats = Vec::new();
     let refuse = |place, what: &str| {
-        let message = format!("format must be \"csv\", \"mcap\" or a list of these, not {what}");
+        let message = format!("format must be \"csv\", \"mcap\", \"arrow\" or a list of these, not {what}");
         section.document.problem(place, message);
     };
-    let mut read = |place, word: &str| match Format::ALL.into_iter().find(|format| format.word() == word) {
+    let mut read = |place, word: &str| match Format::ALL.iter().copied().find(|format| format.word() == word) {
         Some(format) if formats.contains(&format) => {
             section.document.problem(place, format!("format names \"{word}\" twice"));
         }
@@ -222,6 +233,10 @@ fn read_format(section: &Section) -> Vec<Format> {
         None if ["mf4", "mdf4", "mdf", "parquet"].contains(&word) => {
             section.not_yet(place, &format!("format = \"{word}\""));
         }
+        None if word == "arrow" => section.document.problem(
+            place,
+            "format = \"arrow\": this vecud was built without the feature arrow: cargo install --features arrow",
+        ),
         None => refuse(place, &format!("\"{word}\"")),
     };
     match item {
@@ -294,6 +309,22 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "arrow")]
+    #[test]
+    fn arrow_may_be_beside_other_formats() {
+        let formats = |record: &str| read(record).unwrap().formats;
+        assert_eq!(formats("format = \"arrow\""), [Format::Arrow]);
+        assert_eq!(formats("format = [\"arrow\", \"csv\"]"), [Format::Csv, Format::Arrow]);
+    }
+
+    #[cfg(not(feature = "arrow"))]
+    #[test]
+    fn a_program_without_the_feature_says_which_one_it_needs() {
+        let message =
+            "4:18: format = \"arrow\": this vecud was built without the feature arrow: cargo install --features arrow";
+        assert_eq!(read("format = [\"csv\", \"arrow\"]").unwrap_err(), format!("rig.toml:{message}"));
+    }
+
     #[test]
     fn a_recording_goes_on_in_further_files_by_time_or_size() {
         let rotation = |record: &str| read(record).unwrap().rotation;
@@ -325,7 +356,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_has_its_place() {
         let later = "is not supported yet by this version of vecud";
-        let formats = "format must be \"csv\", \"mcap\" or a list of these, not";
+        let formats = "format must be \"csv\", \"mcap\", \"arrow\" or a list of these, not";
         for (record, message) in [
             ("format = \"mf4\"", format!("4:10: format = \"mf4\" {later}")),
             ("format = [\"csv\", \"parquet\"]", format!("4:18: format = \"parquet\" {later}")),

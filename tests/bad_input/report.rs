@@ -146,7 +146,7 @@ fn runs_that_have_nothing_in_common() {
     fs::remove_file(bench.path("two/signals.csv")).unwrap();
     bench.refuses(
         "report one --against two --abs 1",
-        "one: tolerances of signals: signals were not compared: two has no recording (signals.csv or signals.mcap); \
+        "one: tolerances of signals: signals were not compared: two has no recording (signals.csv, signals.mcap or signals.arrows); \
          [record] in its rig makes one",
     );
 }

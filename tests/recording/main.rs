@@ -1,10 +1,13 @@
-//! What is recorded, in either format: the same values, thinned out by rules, on a disk that fills up, by a supervisor that
+//! What is recorded, in any format: the same values, thinned out by rules, on a disk that fills up, by a supervisor that
 //! keeps away from the partitions' cores. What is left by processes that are killed is in `killed.rs`, what a reader of
-//! messages can do to a recording in `unread.rs`; recordings of several files are in `rotated.rs`.
+//! messages can do to a recording in `unread.rs`; recordings of several files are in `rotated.rs`, those in
+//! columns in `arrow.rs`.
 
 #[path = "../program/mod.rs"]
 mod program;
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod foxglove;
 mod killed;
 mod rotated;

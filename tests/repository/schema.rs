@@ -92,7 +92,9 @@ fn the_schema_has_the_words_of_the_code() {
             let said: BTreeSet<String> = message.split('"').skip(1).step_by(2).map(str::to_owned).collect();
             let own: BTreeSet<String> = words.iter().filter_map(Value::as_str).map(str::to_owned).collect();
             assert_eq!(own, said, "{definition}.{key}: {error}");
-            for word in words {
+            // What only a program with a feature takes.
+            let is_taken = |word: &Value| key != "format" || word != "arrow" || cfg!(feature = "arrow");
+            for word in words.iter().filter(|word| is_taken(word)) {
                 let rig = rig_with(definition, key, &word.to_string());
                 vecud::rig::parse(&rig, Path::new("rig.toml"))
                     .unwrap_or_else(|error| panic!("{key} = {word}: {error}"));

@@ -2,7 +2,7 @@
 
 use super::side::{Input, Recording, Signals};
 use super::{Arguments, browser, check_place, screen, show, write};
-use crate::recording::ReadError;
+use crate::recording::{ReadError, series};
 use crate::report;
 use crate::report::compare::{self, Comparison, Course, Curve, Side, SignalsComparison, Tolerances};
 use crate::supervisor::Error;
@@ -42,8 +42,8 @@ pub fn run(arguments: &Arguments, reference: &Path) -> Result<ExitCode, Error> {
             notes.extend(without.map(|(input, _)| {
                 let name = &input.name;
                 format!(
-                    "signals were not compared: {name} has no recording (signals.csv or signals.mcap); [record] in its rig \
-                     makes one"
+                    "signals were not compared: {name} has no recording ({}); [record] in its rig makes one",
+                    series::ANY
                 )
             }));
             if !tolerances.named.is_empty() || arguments.abs.is_some() || arguments.rel.is_some() {

@@ -20,13 +20,13 @@ use std::process::ExitCode;
 #[derive(clap::Args)]
 #[command(after_long_help = COMPARED)]
 pub struct Arguments {
-    /// The run: its output folder, its report.json, or (with --against) its signals.mcap or any CSV file
+    /// The run: its output folder, its report.json, or (with --against) its signals.mcap, signals.arrows or any CSV file
     #[arg(value_name = "DIR")]
     run: PathBuf,
     /// Further runs: figures of the clocks are drawn over all of them, in this order
     #[arg(value_name = "MORE", conflicts_with = "against")]
     others: Vec<PathBuf>,
-    /// The reference: the output folder of another run, its report.json, its signals.mcap, or any CSV file
+    /// The reference: the output folder of another run, its report.json, its signals.mcap or signals.arrows, or any CSV file
     #[arg(long, value_name = "B")]
     against: Option<PathBuf>,
     /// How far signals may be apart, in their unit; default: not at all

@@ -92,7 +92,7 @@ impl Opened {
             }
             (ErrorKind::NotFound, true) if path.parent().is_some_and(Path::is_dir) => {
                 format!(
-                    "there is no {shown}, and no signals.mcap: that run has recorded no signals ([record] in its rig)"
+                    "there is no {shown}, and no signals.mcap or signals.arrows: that run has recorded no signals ([record] in its rig)"
                 )
             }
             (ErrorKind::NotFound, _) => format!("{shown}: {error}; relative paths count from the rig file's folder"),
@@ -136,7 +136,7 @@ impl Opened {
     }
 }
 
-/// Where the files are: a run records in one format, or in both, in one file or in several, and a recording may be named itself.
+/// Where the files are: a run records in one format or in several, in one file or in several, and a recording may be named itself.
 fn found(stimulus: &RigStimulus) -> Result<Vec<PathBuf>, String> {
     let path = &stimulus.file.value;
     let folder = match path.parent() {
