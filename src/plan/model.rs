@@ -193,6 +193,13 @@ pub struct ScheduledExecutionPlan {
 }
 
 impl FmuPlan {
+    /// The interface type that it runs with, as its model description names it.
+    pub fn interface_type(&self) -> &'static str {
+        match &self.interface {
+            InterfacePlan::ScheduledExecution(_) => "ScheduledExecution",
+        }
+    }
+
     /// What it has for Scheduled Execution; `None`: it runs with another interface type.
     pub fn scheduled_execution(&self) -> Option<&ScheduledExecutionPlan> {
         match &self.interface {

@@ -183,7 +183,7 @@ fn schema(plan: &Plan) -> Schema {
                 "path": fmu.path.display().to_string(),
                 "instantiationToken": fmu.token,
                 "dialect": fmu.abi.dialect(),
-                "interface": fmu.scheduled_execution().map(|_| "ScheduledExecution"),
+                "interface": fmu.interface_type(),
             })
         })
         .collect();
