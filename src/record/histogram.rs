@@ -165,16 +165,16 @@ impl<'a> Recorder<'a> {
     }
 
     /// The longest value recorded since the last look with the same [`Seen`]; `None`: there was none. Exact when it is the
-    /// longest of all, else the end of its bucket.
-    pub fn longest_since(&self, seen: &mut Seen) -> Option<u64> {
+    /// longest of all, else the end of its bucket. Buckets below that of `least` are left for a later look.
+    pub fn longest_since(&self, seen: &mut Seen, least: u64) -> Option<u64> {
         let max = self.words[MAX].load(Relaxed);
         let used = index(max) + 1;
         seen.counts.resize(used.max(seen.counts.len()), 0);
         let mut highest = None;
-        for (index, (word, before)) in self.words[HEADER..HEADER + used].iter().zip(&mut seen.counts).enumerate() {
-            let count = word.load(Relaxed) as u32;
-            if count != *before {
-                (*before, highest) = (count, Some(index));
+        for index in index(least)..used {
+            let count = self.words[HEADER + index].load(Relaxed) as u32;
+            if count != seen.counts[index] {
+                (seen.counts[index], highest) = (count, Some(index));
             }
         }
         let exact = highest == Some(used - 1) && max > seen.max;
@@ -373,7 +373,7 @@ mod tests {
         let (recorder, mut seen) = (Recorder::new(&words), Seen::default());
         let mut after = |values: &[i64]| {
             values.iter().for_each(|value| recorder.record(*value));
-            recorder.longest_since(&mut seen)
+            recorder.longest_since(&mut seen, 0)
         };
         assert_eq!(after(&[]), None);
         assert_eq!(after(&[7_001, 100_003, 52]), Some(100_003), "exact: there was no longer one");
@@ -383,6 +383,19 @@ mod tests {
         assert_eq!(after(&[100_004, 3]), Some(100_004));
         assert_eq!(after(&[i64::MAX]), Some(i64::MAX as u64));
         assert_eq!(after(&[12]), Some(12));
+    }
+
+    /// What a look at the tail alone has left is there for the next look at all.
+    #[test]
+    fn a_look_at_the_tail_leaves_the_rest_for_later() {
+        let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
+        let (recorder, mut seen) = (Recorder::new(&words), Seen::default());
+        [100, 5_000].into_iter().for_each(|value| recorder.record(value));
+        assert_eq!(recorder.longest_since(&mut seen, 6_000), None, "beyond all that there is");
+        assert_eq!(recorder.longest_since(&mut seen, 1_000), Some(5_000));
+        assert_eq!(recorder.longest_since(&mut seen, 1_000), None);
+        assert_eq!(recorder.longest_since(&mut seen, 0), Some(100));
+        assert_eq!(recorder.longest_since(&mut seen, u64::MAX), None);
     }
 
     proptest! {

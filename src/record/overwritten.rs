@@ -65,7 +65,7 @@ proptest! {
     fn histograms(words in memory(histogram::WORDS)) {
         let histogram = Recorder::new(&words);
         let read = histogram.read();
-        let _ = (read.mean(), read.quantile(0.5), read.quantile(1.0), histogram.longest_since(&mut Seen::default()));
+        let _ = (read.mean(), read.quantile(0.5), read.quantile(1.0), histogram.longest_since(&mut Seen::default(), 0));
         prop_assert!(!histogram.is_possible(1 << 40), "nothing like it comes of recording");
         histogram.clear();
         [5, 0, i64::MAX, 70_000].into_iter().for_each(|value| histogram.count(value));

@@ -375,16 +375,36 @@ impl ClockResult {
 pub struct OverTime {
     /// Length of an interval, s; the first one begins when the run does, the last one may be shorter.
     pub interval_s: f64,
+    /// How exactly instants in it are known, s; 0: not at all, in reports that do not have that yet.
+    #[serde(default)]
+    pub resolution_s: f64,
     /// Release → first FMI call.
     #[serde(serialize_with = "on_one_line")]
     pub start_latency: Vec<Option<u64>>,
     /// Release → last get done.
     #[serde(serialize_with = "on_one_line")]
     pub response: Vec<Option<u64>>,
+    /// When in its interval each of these start latencies came.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub start_latency_peaks: Peaks,
+    /// When in its interval each of these responses came.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub response_peaks: Peaks,
+}
+
+/// When in its interval each of the longest values came. Empty where an interval is as short as instants are known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Peaks {
+    /// From the run's start to when the instant of the longest value begins, s; it lasts for [`OverTime::resolution_s`].
+    #[serde(serialize_with = "on_one_line")]
+    pub at_s: Vec<Option<f64>>,
+    /// The longest value of the rest of the interval, ns; `None`: there was no other.
+    #[serde(serialize_with = "on_one_line")]
+    pub otherwise: Vec<Option<u64>>,
 }
 
 /// Hundreds of numbers.
-fn on_one_line<S: Serializer>(points: &[Option<u64>], serializer: S) -> Result<S::Ok, S::Error> {
+fn on_one_line<T: Serialize, S: Serializer>(points: &[Option<T>], serializer: S) -> Result<S::Ok, S::Error> {
     to_raw_value(points).map_err(serde::ser::Error::custom)?.serialize(serializer)
 }
 

@@ -143,7 +143,13 @@ fn clock(
         let interval = |i: usize| &values[values.len() * i / 100..values.len() * (i + 1) / 100];
         (0..100).map(|i| interval(i).iter().max().copied()).collect()
     };
-    let over_time = OverTime { interval_s: 0.1, start_latency: longest(&values[1]), response: longest(&values[4]) };
+    let over_time = OverTime {
+        interval_s: 0.1,
+        resolution_s: 0.1,
+        start_latency: longest(&values[1]),
+        response: longest(&values[4]),
+        ..OverTime::default()
+    };
     let causes = causes(&values[4], work / 16);
     let [
         wakeup_latency,

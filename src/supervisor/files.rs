@@ -11,6 +11,7 @@ use crate::report::{self, Kind, Problem, Run, Subject};
 use rustix::fs::{Access, AtFlags, CWD, FallocateFlags, FlockOperation};
 use rustix::io::Errno;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::panic::AssertUnwindSafe;
@@ -97,12 +98,12 @@ impl Output {
         // More than twice what a report usually has: last words and problems may be long.
         let (tasks, fmus) = (plan.tasks.len() as u64, plan.fmus.len() as u64);
         // In real time it has the worst activations and the course of the latencies as well.
-        let each = if plan.mode == Mode::RealTime { 20 } else { 2 } + if plan.trace.kernel { 8 } else { 0 };
+        let each = if plan.mode == Mode::RealTime { 30 } else { 2 } + if plan.trace.kernel { 8 } else { 0 };
         // And what the kernel has counted for each core.
-        let cores = if plan.mode == Mode::RealTime { 4 * plan.cores().len() as u64 } else { 0 };
+        let cores: BTreeSet<usize> = plan.cores().into_iter().filter(|_| plan.mode == Mode::RealTime).collect();
         // The name of each column, its unit and its type.
         let columns: u64 = plan.signals.iter().map(|signal| signal.name.len() as u64 + 48).sum();
-        let first = KIB * (16 + cores + each * tasks + 8 * fmus + columns.div_ceil(KIB));
+        let first = KIB * (16 + 4 * cores.len() as u64 + each * tasks + 8 * fmus + columns.div_ceil(KIB));
         let others = KIB * (256 + 96 * tasks.min(1000) + 12 * (plan.signals.len() as u64).min(60));
         let [report, rest] = ROOM.map(|name| self.path.join(name));
         match take(&report, first, self.room[0]) {

@@ -5,7 +5,7 @@ use crate::json_schema::Schema;
 use serde_json::{Value, json};
 use vecud::report::{
     self, DatagramCounts, Distribution, FindingResult, KernelTrace, KernelWork, Moment, OtherClock, OverTime, Overran,
-    PartsResult, Problem, Run, Severity, SignalResult, StimulusResult, TraceFile,
+    PartsResult, Peaks, Problem, Run, Severity, SignalResult, StimulusResult, TraceFile,
 };
 
 /// A run in which everything is that a report can have.
@@ -44,7 +44,14 @@ fn full() -> Run {
     let clock = &mut run.clocks[0];
     clock.datagrams = Some(DatagramCounts { received: 9, rate_limited: 3, dropped: 2 });
     clock.arrival_latency = Some(Distribution::of([1, 2]));
-    clock.over_time = Some(OverTime { interval_s: 0.1, start_latency: vec![Some(1), None], response: vec![None] });
+    clock.over_time = Some(OverTime {
+        interval_s: 0.1,
+        resolution_s: 0.05,
+        start_latency: vec![Some(2), None],
+        response: vec![None],
+        start_latency_peaks: Peaks { at_s: vec![Some(0.05), None], otherwise: vec![Some(1), None] },
+        response_peaks: Peaks { at_s: vec![None], otherwise: vec![None] },
+    });
     clock.parts = PartsResult { wakeup_machine: Distribution::of([5]), ..PartsResult::default() };
     clock.causes.worst_responses = vec![moment.clone()];
     clock.causes.overran = vec![Overran { predecessor: moment, ..Overran::default() }];

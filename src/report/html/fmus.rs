@@ -96,14 +96,12 @@ fn figures(run: &Run, clocks: &[&ClockResult], lines: usize) -> String {
     let series = timed.series(|clock| &clock.start_latency, |clock| clock.max_latency, false);
     if !series.is_empty() {
         let own = timed.clocks.iter().filter(|(clock, _)| clock.start_latency.count() > 0);
-        let courses: Vec<Course> = own
-            .filter_map(|(clock, _)| clock.over_time.as_ref())
-            .map(|own| Course { points: &own.start_latency, interval: own.interval_s })
-            .collect();
+        let courses: Vec<Course> =
+            own.filter_map(|(clock, _)| clock.over_time.as_ref()).map(Course::of_start_latency).collect();
         out += &figure(
             "Start latency, over time",
-            "The longest of each interval since the run began. A single peak was one event, a comb is something periodic, a \
-             slope does not recover.",
+            "The longest of each interval since the run began; in a long run a needle is the instant at which it came, and the line \
+             the longest of the rest. A single peak was one event, a comb is something periodic, a slope does not recover.",
             &over_time(&series, &courses, Frame::MEDIUM),
             &series,
         );
