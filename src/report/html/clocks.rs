@@ -4,7 +4,7 @@ use super::figure::{Series, figure};
 use super::histogram::histogram;
 use super::over_time::{Course, over_time};
 use super::svg::Frame;
-use super::{breakable, escape};
+use super::{breakable, escape, fold};
 use crate::plan::Mode;
 use crate::record::histogram::Histogram;
 use crate::report::datagrams::fates;
@@ -190,7 +190,7 @@ fn detail(clock: &ClockResult, mode: Mode, many: bool, drawn: bool) -> String {
         numbers(&rows) + &if drawn { drawings(clock, mode) } else { String::new() }
     };
     let summary = format!(
-        "<summary>{}<small>{}</small></summary>\n",
+        "{}<small>{}</small>",
         breakable(&clock.clock),
         match clock.activations {
             1 => "1 activation".to_owned(),
@@ -199,12 +199,8 @@ fn detail(clock: &ClockResult, mode: Mode, many: bool, drawn: bool) -> String {
     );
     let body = format!("<p class=\"lead\">{}</p>\n{body}", facts.join(" · "));
     match many {
-        true => format!("<details>\n{summary}{body}</details>\n"),
-        // Browsers differ in whether they unfold what is inside on paper, not in what is beside.
-        false => {
-            let fold = format!("<details>\n{summary}</details>\n<div class=\"folded\">\n{body}</div>\n");
-            format!("<div class=\"fold\">\n{fold}</div>\n")
-        }
+        true => format!("<details>\n<summary>{summary}</summary>\n{body}</details>\n"),
+        false => fold(&summary, &body, false),
     }
 }
 
@@ -269,7 +265,7 @@ fn course(clock: &ClockResult, own: &OverTime) -> String {
     let line = |name: &str, style, histogram, limit| Series { name: name.to_owned(), style, histogram, limit };
     let series =
         [line("start latency", 0, &clock.start_latency, clock.max_latency), line("response", 1, &clock.response, None)];
-    let courses = [&own.start_latency, &own.response].map(|points| Course { points, interval: own.interval_s });
+    let courses = [Course::of_start_latency(own), Course::of_response(own)];
     figure(
         "When it was late",
         "The longest value of each interval, over the time since the run began.",

@@ -1,7 +1,7 @@
 //! The signals of a comparison: which differ and by how much, and what the worst ones look like.
 
 use super::svg::{Frame, marker, value_ticks};
-use super::{breakable, escape};
+use super::{breakable, escape, fold};
 use crate::report::compare::{
     Curve, EXACT, Point, STEPS, SignalResult, SignalsComparison, round, shown_pair, tolerance_text,
 };
@@ -108,9 +108,8 @@ fn list(title: &str, names: &[String], open: bool) -> String {
     if names.len() > LISTED {
         text += &format!("… and {} more", count((names.len() - LISTED) as u64));
     }
-    let open = if open && names.len() <= 40 { " open" } else { "" };
     let number = plural(names.len() as u64, "signal");
-    format!("<details{open}>\n<summary>{number} {title}</summary>\n<p class=\"lead names\">{text}</p>\n</details>\n")
+    fold(&format!("{number} {title}"), &format!("<p class=\"lead names\">{text}</p>\n"), open && names.len() <= 40)
 }
 
 /// The worst signals, drawn.

@@ -118,12 +118,12 @@ fn notes(run: &Run) -> String {
     let mut out = format!("<section class=\"notes\"><h3>Worth knowing</h3>\n<ul>\n{}</ul>\n", first.concat());
     if !others.is_empty() {
         let all = plural((notes.len() - NOTES) as u64, "further note");
-        out += &format!("<details>\n<summary>{all}</summary>\n<ul>\n{}</ul>\n", others.concat());
+        let mut body = format!("<ul>\n{}</ul>\n", others.concat());
         if notes.len() > MOST {
             let all = super::file("report.json");
-            out += &format!("<p class=\"note\">The first {MOST} are listed here; {all} has all.</p>\n");
+            body += &format!("<p class=\"note\">The first {MOST} are listed here; {all} has all.</p>\n");
         }
-        out += "</details>\n";
+        out += &super::fold(&all, &body, false);
     }
     out + "</section>\n"
 }

@@ -97,6 +97,15 @@ fn anchor(fmu: usize) -> String {
     format!("fmu-{}", fmu + 1)
 }
 
+/// Something that is folded up on the screen, unless it is `open`, and is there on paper. `summary` and `body` are HTML. Browsers differ
+/// in whether they unfold on paper what is inside of `details`, not in what is beside.
+fn fold(summary: &str, body: &str, open: bool) -> String {
+    let open = if open { " open" } else { "" };
+    format!(
+        "<div class=\"fold\">\n<details{open}>\n<summary>{summary}</summary>\n</details>\n<div class=\"folded\">\n{body}</div>\n</div>\n"
+    )
+}
+
 /// `fmu.clock` with the FMU's part in the background.
 fn name(fmu: &str, clock: &str) -> String {
     format!("<span class=\"fmu\">{}.</span>{}", breakable(fmu), breakable(clock))

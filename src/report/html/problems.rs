@@ -1,6 +1,6 @@
 //! What went wrong, most important first: what it was, what to do, and where on the page the figures are.
 
-use super::{anchor, breakable, escape_with_code};
+use super::{anchor, breakable, escape_with_code, fold};
 use crate::plain::plain_lines;
 use crate::report::format::plural;
 use crate::report::{Problem, Run, Severity, Topic};
@@ -27,15 +27,11 @@ pub fn problems(run: &Run) -> String {
     let mut out = format!("<ol class=\"problems\">\n{}</ol>\n", first.concat());
     if !others.is_empty() {
         let all = run.problems.len() - SHOWN;
-        out += &format!("<details class=\"more\">\n<summary>{}</summary>\n<ol class=\"problems\">\n", {
-            plural(all as u64, "further problem")
-        });
-        out += &others.concat();
-        out += "</ol>\n";
+        let mut body = format!("<ol class=\"problems\">\n{}</ol>\n", others.concat());
         if run.problems.len() > MOST {
-            out += &format!("<p class=\"note\">The first {MOST} are listed here; report.json has all.</p>\n");
+            body += &format!("<p class=\"note\">The first {MOST} are listed here; report.json has all.</p>\n");
         }
-        out += "</details>\n";
+        out += &fold(&plural(all as u64, "further problem"), &body, false);
     }
     out
 }

@@ -1,10 +1,10 @@
 //! The recorded signals in a report: small figures side by side, those of one FMU together.
 
-use super::breakable;
 use super::course::range_text;
 use super::figure::Drawing;
 use super::panel::{Panel, panels};
 use super::svg::Frame;
+use super::{breakable, fold};
 use crate::recording::envelope::Overview;
 use crate::report::format::plural;
 use crate::report::{ClockResult, Run};
@@ -95,11 +95,8 @@ fn left_out(run: &Run, overview: &Overview) -> String {
     let others: Vec<&str> =
         run.signals.iter().map(|signal| signal.name.as_str()).filter(|name| !drawn.contains(name)).collect();
     if !others.is_empty() {
-        out += &format!(
-            "<details>\n<summary>{} recorded and not drawn</summary>\n<p>{}.</p>\n</details>\n",
-            plural(others.len() as u64, "further variable"),
-            list(&others)
-        );
+        let number = plural(others.len() as u64, "further variable");
+        out += &fold(&format!("{number} recorded and not drawn"), &format!("<p>{}.</p>\n", list(&others)), false);
     }
     out
 }

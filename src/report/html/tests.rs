@@ -124,14 +124,19 @@ fn names_of_files_are_links_that_lead_nowhere_else() {
 
 /// What is folded up on the screen is on paper in every browser: it is no content of what folds it.
 #[test]
-fn paper_shows_the_figures_of_clocks_whatever_the_browser() {
-    let page = html(&sample(1));
+fn paper_shows_what_is_folded_on_the_screen_whatever_the_browser() {
+    let mut run = sample(1);
+    run.notes = (0..30).map(|number| format!("note {number}")).collect();
+    run.problems = (0..30).map(|number| Problem::told(Severity::Warning, format!("late {number}"), &[], &[])).collect();
+    let page = html(&run);
     assert!(!page.contains("details-content"));
     let folds: Vec<&str> = page.split("<div class=\"fold\">").skip(1).collect();
-    assert_eq!(folds.len(), 7, "one for each clock");
+    assert_eq!(folds.len(), 7 + 7 + 2, "figures and worst activations of each clock, notes, problems");
+    assert_eq!(page.matches("<details").count(), folds.len(), "all fold alike");
     for fold in folds {
         let (summary, body) = fold.split_once("</details>\n<div class=\"folded\">").unwrap();
-        assert!(!summary.contains("<table") && body.contains("<table"));
+        assert!(!summary.contains("<table") && !summary.contains("<li"));
+        assert!(body.contains("<table") || body.contains("<li"));
     }
     let (_, print) = page.split_once("@media print").unwrap();
     assert!(print.contains(".fold > .folded { display: block; }"));

@@ -1,11 +1,11 @@
 //! The worst activations of each clock: where the time of each went, and who else was at work then.
 
 use super::parts::full_name;
-use super::{escape, name};
+use super::{escape, fold, name};
 use crate::report::format::{count, duration, micros, plural};
 use crate::report::{ClockResult, Counts, Moment, Run};
 
-/// With more clocks than this, the tables are folded up.
+/// With more clocks than this, the tables are folded up on the screen.
 const UNFOLDED: usize = 3;
 /// Clocks that have tables; those of the others are in `report.json`.
 const CLOCKS: usize = 24;
@@ -22,7 +22,7 @@ pub fn tables(run: &Run, clocks: &[&ClockResult]) -> String {
          run. “Also at work” are the other clocks of that core between the release and the end (of a wake-up: the wake-up), \
          and for how long; in parentheses those that had not ended, so were themselves interrupted.</p>\n",
     );
-    let open = if clocks.len() <= UNFOLDED { " open" } else { "" };
+    let open = clocks.len() <= UNFOLDED;
     // The page of a large rig has those of the clocks that took longest.
     let mut longest: Vec<&ClockResult> = run.clocks.iter().collect();
     longest.sort_by_key(|clock| std::cmp::Reverse(clock.response.max()));
@@ -32,15 +32,11 @@ pub fn tables(run: &Run, clocks: &[&ClockResult]) -> String {
     for clock in shown {
         let worst = &clock.causes.worst_responses;
         let longest = worst.first().map_or(0, |moment| moment.response);
-        out += &format!(
-            "<details{open}>\n<summary>{}<small>longest response {}</small></summary>\n",
-            name(&clock.fmu, &clock.clock),
-            duration(longest)
-        );
-        out += &thread(clock);
-        out += &table("Longest responses", worst, run.start_monotonic_ns);
-        out += &table("Latest wake-ups", &clock.causes.worst_wakeups, run.start_monotonic_ns);
-        out += "</details>\n";
+        let summary =
+            format!("{}<small>longest response {}</small>", name(&clock.fmu, &clock.clock), duration(longest));
+        let tables = [("Longest responses", worst), ("Latest wake-ups", &clock.causes.worst_wakeups)]
+            .map(|(title, moments)| table(title, moments, run.start_monotonic_ns));
+        out += &fold(&summary, &(thread(clock) + &tables.concat()), open);
     }
     if !others.is_empty() {
         let others = plural(others.len() as u64, "clock");
