@@ -159,6 +159,15 @@ impl<'a> Recorder<'a> {
         self.words[SUM].fetch_max(low_sum, Relaxed);
     }
 
+    /// How many values each bucket has had up to now.
+    pub fn counts(&self) -> Counts {
+        let used = index(self.words[MAX].load(Relaxed)) + 1;
+        let words = self.words[HEADER..HEADER + used].iter().enumerate();
+        // FMU code can write anywhere, also here: no sum of counts overflows.
+        let counted = words.map(|(index, word)| (index as u16, word.load(Relaxed).min(1 << 50)));
+        Counts(counted.filter(|(_, count)| *count > 0).collect())
+    }
+
     /// Forgets everything.
     pub fn clear(&self) {
         self.words.iter().for_each(|word| word.store(0, Relaxed));
@@ -191,6 +200,54 @@ pub struct Seen {
     /// The lower half of each counter, which no interval between two looks comes round.
     counts: Vec<u32>,
     max: u64,
+}
+
+/// How many values each bucket has, without those that have none: a small histogram of many that are kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts(Vec<(u16, u64)>);
+
+impl Counts {
+    /// Those of these buckets, which have our bounds.
+    pub fn of(buckets: &Hdr<u64>) -> Counts {
+        let recorded = buckets.iter_recorded();
+        Counts(recorded.map(|own| (index(own.value_iterated_to()) as u16, own.count_at_value())).collect())
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds those of another one.
+    pub fn add(&mut self, other: &Counts) {
+        for &(index, count) in &other.0 {
+            match self.0.binary_search_by_key(&index, |(own, _)| *own) {
+                Ok(place) => self.0[place].1 += count,
+                Err(place) => self.0.insert(place, (index, count)),
+            }
+        }
+    }
+
+    /// What has come since the same histogram held `earlier`; `None`: that had what this one lacks.
+    pub fn since(&self, earlier: &Counts) -> Option<Counts> {
+        let mut left = earlier.0.iter().peekable();
+        let mut came = Vec::new();
+        for &(index, count) in &self.0 {
+            let before = left.next_if(|(own, _)| *own == index).map_or(0, |(_, before)| *before);
+            let more = count.checked_sub(before)?;
+            came.extend((more > 0).then_some((index, more)));
+        }
+        left.next().is_none().then_some(Counts(came))
+    }
+
+    /// As HdrHistogram's buckets.
+    pub fn buckets(&self) -> Hdr<u64> {
+        let mut buckets = Histogram::default().buckets;
+        for &(index, count) in &self.0 {
+            buckets.record_n(highest_at(index.into()).min(HIGHEST), count).expect("within the bounds");
+        }
+        buckets
+    }
 }
 
 /// Recorded values, nanoseconds.
@@ -399,6 +456,25 @@ mod tests {
     }
 
     proptest! {
+        /// Whatever comes between two looks: the parts are the whole, bucket by bucket.
+        #[test]
+        fn what_has_come_since_and_what_was_there_are_the_whole(
+            before in proptest::collection::vec(0..2 * HIGHEST, 0..50), after in proptest::collection::vec(0u64..1000, 0..50)
+        ) {
+            let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
+            let recorder = Recorder::new(&words);
+            before.iter().for_each(|value| recorder.record(*value as i64));
+            let first = recorder.counts();
+            after.iter().for_each(|value| recorder.record(*value as i64));
+            let came = recorder.counts().since(&first).unwrap();
+            prop_assert_eq!(came.buckets(), Histogram::of(after.iter().copied()).buckets);
+            let mut all = first.clone();
+            all.add(&came);
+            prop_assert_eq!(all.buckets(), recorder.read().buckets);
+            prop_assert_eq!(Counts::of(&all.buckets()), all);
+            prop_assert_eq!(first.since(&recorder.counts()).is_none(), !after.is_empty());
+        }
+
         #[test]
         fn quantiles_are_within_one_percent(mut values in proptest::collection::vec(1u64..10_000_000_000, 1..300)) {
             let histogram = Histogram::of(values.iter().copied());

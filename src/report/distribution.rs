@@ -3,10 +3,11 @@
 //! `report.json` has the figures, `histograms.hlog` the values; what was read of the first alone has figures only. A run that
 //! has ended has both.
 
-use crate::record::histogram::Histogram;
+use crate::record::histogram::{Counts, Histogram};
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 /// What `report.json` says of a histogram, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -56,6 +57,18 @@ pub struct Distribution {
     /// What `report.json` says of them.
     pub figures: Figures,
     values: Option<Histogram>,
+    slices: Vec<Slice>,
+}
+
+/// The values of one interval of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slice {
+    /// From the run's start to its begin, whole milliseconds.
+    pub begin: Duration,
+    /// How long it is, whole milliseconds.
+    pub length: Duration,
+    /// The values, which are some.
+    pub counts: Counts,
 }
 
 impl Distribution {
@@ -70,20 +83,45 @@ impl Distribution {
     }
 
     /// Puts in the values that the figures are of.
-    pub(super) fn fill(&mut self, values: Histogram) {
-        self.values = Some(values);
+    pub(super) fn fill(&mut self, values: Histogram, slices: Vec<Slice>) {
+        (self.values, self.slices) = (Some(values), slices);
+    }
+
+    /// When the values came, as far as that is known: intervals without values are left out, all others together have all values. Empty:
+    /// that is not known.
+    pub fn slices(&self) -> &[Slice] {
+        &self.slices
+    }
+
+    /// Says what there was of the values at some instants since the start of the run, in their order, before the last of them had come at
+    /// `end`. Where that is not so, nothing is said.
+    pub fn split(&mut self, marks: &[(Duration, &Counts)], end: Duration) {
+        let Some(values) = self.values.as_ref().map(|values| Counts::of(values.buckets())) else { return };
+        let (mut slices, mut begin, nothing) = (Vec::new(), Duration::ZERO, Counts::default());
+        let mut before = &nothing;
+        for (at, counts) in marks.iter().copied().chain([(end, &values)]) {
+            let Some(came) = counts.since(before) else { return };
+            let length = at.saturating_sub(begin);
+            slices.extend((!came.is_empty()).then_some(Slice { begin, length, counts: came }));
+            (begin, before) = (at, counts);
+        }
+        self.slices = slices;
     }
 }
 
 impl From<Histogram> for Distribution {
     fn from(values: Histogram) -> Distribution {
-        Distribution { figures: Figures::of(&values), values: (values.count() > 0).then_some(values) }
+        Distribution {
+            figures: Figures::of(&values),
+            values: (values.count() > 0).then_some(values),
+            slices: Vec::new(),
+        }
     }
 }
 
 impl From<Figures> for Distribution {
     fn from(figures: Figures) -> Distribution {
-        Distribution { figures, values: None }
+        Distribution { figures, values: None, slices: Vec::new() }
     }
 }
 

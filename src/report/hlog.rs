@@ -1,4 +1,6 @@
-//! HdrHistogram's interval log, version 1.3 (`.hlog`): one line per clock and metric, the whole run as one interval.
+//! HdrHistogram's interval log, version 1.3 (`.hlog`): for each clock and metric a line for each interval of the run in which it has values,
+//! one after the other, so that HdrHistogram's tools show latency over time. All lines of a tag together are the whole histogram.
+//! What is not known by intervals is one line over the whole run.
 //!
 //! Values are nanoseconds, compressed as HdrHistogram's other implementations write them (V2, deflated); `Interval_Max`
 //! is milliseconds, by their convention. The tag of a line is `<fmu>.<clock>.<metric>`, or `<fmu>.lock.hold` and
@@ -6,9 +8,11 @@
 //! that different names stay different. [`super::ReportFile::rebuild`] reads it back.
 
 use super::{Distribution, Run, metrics};
+use crate::record::histogram::Counts;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use jiff::Timestamp;
+use std::collections::HashMap;
 use std::time::Duration;
 
 /// The histograms of a run as an interval log. Those without values are left out: readers choke on them.
@@ -20,15 +24,32 @@ pub fn hlog(run: &Run) -> String {
         .with_max_value_divisor(1e6)
         .begin_log_with(&mut log, &mut serializer)
         .expect("writing to memory");
-    for (tag, histogram) in lines(run) {
-        let tag = Some(Tag::new(&tag).expect("encoded"));
-        writer.write_histogram(histogram.buckets(), Duration::ZERO, length, tag).expect("writing to memory");
+    let histograms: Vec<(String, &Distribution)> = histograms(run).collect();
+    let mut tags = HashMap::new();
+    histograms.iter().for_each(|(tag, _)| *tags.entry(tag.as_str()).or_insert(0) += 1);
+    // Names with dots can have the same tag; whose a line is of those is known by their order alone.
+    let by_intervals = |tag: &str, own: &Distribution| tags[tag] == 1 && !own.slices().is_empty();
+    let mut entries: Vec<(&str, Duration, Duration, Option<&Counts>, &Distribution)> = Vec::new();
+    for (tag, own) in &histograms {
+        match by_intervals(tag, own) {
+            true => {
+                entries.extend(own.slices().iter().map(|s| (tag.as_str(), s.begin, s.length, Some(&s.counts), *own)))
+            }
+            false => entries.push((tag, Duration::ZERO, length, None, own)),
+        }
+    }
+    entries.sort_by_key(|(_, begin, ..)| *begin);
+    for (tag, begin, length, counts, whole) in entries {
+        let tag = Some(Tag::new(tag).expect("encoded"));
+        let part = counts.map(Counts::buckets);
+        let buckets = part.as_ref().unwrap_or(whole.buckets());
+        writer.write_histogram(buckets, begin, length, tag).expect("writing to memory");
     }
     String::from_utf8(log).expect("text and base64")
 }
 
-/// Tag and histogram of each line.
-fn lines(run: &Run) -> impl Iterator<Item = (String, &Distribution)> {
+/// The histograms that have values, each with its tag.
+fn histograms(run: &Run) -> impl Iterator<Item = (String, &Distribution)> {
     let clocks = run.clocks.iter().flat_map(|clock| {
         let named = move |(metric, histogram)| (tag(&format!("{}.{}.{metric}", clock.fmu, clock.clock)), histogram);
         metrics(clock).into_iter().map(named)
@@ -108,6 +129,57 @@ mod tests {
             lines,
             10 * run.clocks.len() - 1 + run.fmus.iter().filter(|fmu| fmu.lock.hold.count() > 0).count() * 2
         );
+    }
+
+    /// The entries of a tag follow each other in time and are the whole together, whatever lies between them; so they are after the log was
+    /// read and written again.
+    #[test]
+    fn the_intervals_of_a_histogram_are_the_whole() {
+        let mut run = sample(1);
+        let parts = [vec![5, 7_000, 7_001], vec![], vec![9, 1 << 44], vec![3]];
+        let so_far = |parts: &[Vec<u64>]| Counts::of(Distribution::of(parts.concat()).buckets());
+        let marks: Vec<Counts> = (1..parts.len()).map(|end| so_far(&parts[..end])).collect();
+        let times = [1_000, 2_000, 3_500].map(Duration::from_millis);
+        let mut own = Distribution::of(parts.concat());
+        let times_and_marks: Vec<_> = times.into_iter().zip(&marks).collect();
+        own.split(&times_and_marks, Duration::from_millis(10_002));
+        run.clocks[0].response = own;
+        // What was less afterwards was written over: then it is one entry.
+        run.clocks[1].response.split(&[(times[0], &so_far(&[vec![1 << 40]]))], times[2]);
+        assert!(run.clocks[1].response.slices().is_empty());
+        let log = hlog(&run);
+        let (mut spans, mut sum) = (Vec::new(), crate::record::histogram::Histogram::default().buckets().clone());
+        let mut last = Duration::ZERO;
+        for entry in IntervalLogIterator::new(log.as_bytes()) {
+            let LogEntry::Interval(line) = entry.unwrap() else { continue };
+            assert!(line.start_timestamp() >= last, "in the order of time");
+            last = line.start_timestamp();
+            if line.tag().unwrap().as_str() == "ecu.crank_isr.response" {
+                spans.push((line.start_timestamp().as_millis(), line.duration().as_millis()));
+                let bytes = base64(line.encoded_histogram()).unwrap();
+                let part: hdrhistogram::Histogram<u64> = Deserializer::new().deserialize(&mut &bytes[..]).unwrap();
+                sum.add(&part).unwrap();
+            }
+        }
+        assert_eq!(spans, [(0, 1_000), (2_000, 1_500), (3_500, 6_502)], "what has no values has no entry");
+        assert_eq!(&sum, run.clocks[0].response.buckets());
+        let read = super::super::ReportFile::parse(&super::super::json(&run)).unwrap().rebuild(&log).unwrap();
+        assert_eq!(hlog(&read), log);
+    }
+
+    /// Clock `b.c` of `a`, and clock `c` of `a.b`.
+    #[test]
+    fn histograms_with_one_tag_are_told_apart() {
+        let mut run = sample(1);
+        for (clock, (fmu, name)) in run.clocks.iter_mut().zip([("a", "b.c"), ("a.b", "c")]) {
+            (clock.fmu, clock.clock) = (fmu.into(), name.into());
+            let half = Counts::of(Distribution::of([]).buckets());
+            clock.response.split(&[(Duration::from_secs(1), &half)], Duration::from_secs(10));
+        }
+        let log = hlog(&run);
+        let read = super::super::ReportFile::parse(&super::super::json(&run)).unwrap().rebuild(&log).unwrap();
+        assert_eq!(read.clocks[0].response.buckets(), run.clocks[0].response.buckets());
+        assert_eq!(read.clocks[1].response.buckets(), run.clocks[1].response.buckets());
     }
 
     #[test]

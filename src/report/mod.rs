@@ -64,7 +64,7 @@ mod words;
 pub use causes::{Causes, Counts, Moment, OtherClock, Overran, PartsResult, ThreadCounts};
 pub use check::{CheckProblem, Checked, check_json};
 pub use cyclictest::cyclictest;
-pub use distribution::{Distribution, Figures};
+pub use distribution::{Distribution, Figures, Slice};
 pub use file::{FORMAT_VERSION, checkpoint, json};
 pub use hgrm::{hgrm, hgrms, is_hgrm};
 pub use hints::hints;

@@ -9,16 +9,16 @@
 use super::file::FORMAT_VERSION;
 use super::hlog::tag;
 use super::words;
-use super::{ClockResult, Distribution, Ended, METRICS, Problem, Run, metrics};
-use crate::record::histogram::Histogram;
+use super::{ClockResult, Distribution, Ended, METRICS, Problem, Run, Slice, metrics};
+use crate::record::histogram::{Counts, Histogram};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram as Hdr;
 use hdrhistogram::serialization::Deserializer;
-use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+use hdrhistogram::serialization::interval_log::{IntervalLogHistogram, IntervalLogIterator, LogEntry};
 use serde::Deserialize;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::io::Read;
 
@@ -149,7 +149,7 @@ impl ReportFile {
     /// # Errors
     /// The log is damaged or of another run ([`ReadError::in_log`]).
     pub fn rebuild(&self, log: &str) -> Result<Run, ReadError> {
-        let mut log = Log { lines: IntervalLogIterator::new(log.as_bytes()) };
+        let mut log = Log::of(log);
         let mut run = self.run.clone();
         for clock in &mut run.clocks {
             let (fmu, name) = (clock.fmu.clone(), clock.clock.clone());
@@ -189,8 +189,8 @@ fn refuse_newer(text: &str) -> Result<(), ReadError> {
 }
 
 impl ClockResult {
-    /// In the order of [`METRICS`], which is that of the log.
-    fn distributions(&mut self) -> impl Iterator<Item = &mut Distribution> {
+    /// In the order of `report.json`, parts of the response after the others; arrivals, where there are some, last.
+    pub(crate) fn distributions(&mut self) -> impl Iterator<Item = &mut Distribution> {
         let ClockResult { wakeup_latency, start_latency, start_jitter, execution, response, parts, .. } = self;
         let own = [wakeup_latency, start_latency, start_jitter, execution, response];
         let parts =
@@ -199,12 +199,32 @@ impl ClockResult {
     }
 }
 
-/// The lines of the log, which come in the order of the report.
+/// The entries of the log: one for each interval in which a histogram had values, in their order; of older versions one for each histogram.
 struct Log<'a> {
-    lines: IntervalLogIterator<'a>,
+    entries: HashMap<String, VecDeque<IntervalLogHistogram<'a>>>,
+    /// There is a line that is none.
+    is_damaged: bool,
 }
 
-impl Log<'_> {
+impl<'a> Log<'a> {
+    fn of(text: &'a str) -> Log<'a> {
+        let (mut entries, mut is_damaged) = (HashMap::<String, VecDeque<_>>::new(), false);
+        for entry in IntervalLogIterator::new(text.as_bytes()) {
+            match entry {
+                Ok(LogEntry::Interval(line)) => {
+                    let tag = line.tag().map_or_else(String::new, |tag| tag.as_str().to_owned());
+                    entries.entry(tag).or_default().push_back(line);
+                }
+                Ok(_) => {}
+                Err(_) => {
+                    is_damaged = true;
+                    break;
+                }
+            }
+        }
+        Log { entries, is_damaged }
+    }
+
     /// Puts the values in that the report has these figures of.
     fn fill(&mut self, name: &str, distribution: &mut Distribution) -> Result<(), ReadError> {
         let figures = distribution.figures;
@@ -218,22 +238,23 @@ impl Log<'_> {
             );
             Err(ReadError { place: None, message, in_log: true })
         };
-        let line = loop {
-            match self.lines.next() {
-                None => return wrong("ends before"),
-                Some(Ok(LogEntry::Interval(line))) => break line,
-                Some(Ok(_)) => {}
-                Some(Err(_)) => return wrong("has a line that cannot be read instead of"),
-            }
-        };
-        if line.tag().map(|tag| tag.as_str()) != Some(&tag(name)) {
-            return wrong("has something else instead of");
+        if self.is_damaged {
+            return wrong("has a line that cannot be read instead of");
         }
-        let read = base64(line.encoded_histogram()).and_then(|bytes| histogram(&bytes));
-        let own = |read: Hdr<u64>| Histogram::from_parts(&read, figures.count, figures.min, figures.max, figures.mean);
-        match read.and_then(own) {
+        let Some(entries) = self.entries.get_mut(&tag(name)).filter(|entries| !entries.is_empty()) else {
+            return wrong("has no line of");
+        };
+        let (mut all, mut slices) = (Histogram::default().buckets().clone(), Vec::new());
+        // Names with dots can have the same tag: each histogram has the next ones that are its own.
+        while all.len() < figures.count {
+            let Some(line) = entries.pop_front() else { break };
+            let read = base64(line.encoded_histogram()).and_then(|bytes| histogram(&bytes));
+            let Some(read) = read.filter(|read| all.add(read).is_ok()) else { return wrong("has other values than") };
+            slices.push(Slice { begin: line.start_timestamp(), length: line.duration(), counts: Counts::of(&read) });
+        }
+        match Histogram::from_parts(&all, figures.count, figures.min, figures.max, figures.mean) {
             Some(values) => {
-                distribution.fill(values);
+                distribution.fill(values, slices);
                 Ok(())
             }
             None => wrong("has other values than"),

@@ -104,7 +104,7 @@ impl Output {
         // The name of each column, its unit and its type.
         let columns: u64 = plan.signals.iter().map(|signal| signal.name.len() as u64 + 48).sum();
         let first = KIB * (16 + 4 * cores.len() as u64 + each * tasks + 8 * fmus + columns.div_ceil(KIB));
-        let others = KIB * (256 + 96 * tasks.min(1000) + 12 * (plan.signals.len() as u64).min(60));
+        let others = KIB * (256 + 192 * tasks.min(1000) + 12 * (plan.signals.len() as u64).min(60));
         let [report, rest] = ROOM.map(|name| self.path.join(name));
         match take(&report, first, self.room[0]) {
             Ok(()) => self.room[0] = true,

@@ -14,6 +14,7 @@ use super::over_time::Watched;
 use super::process::Killed;
 use super::recorder::Told;
 use super::shared::Shared;
+use super::slices::Slices;
 use super::stimuli::Fault;
 use super::threads::Threads;
 use super::under_way;
@@ -42,6 +43,7 @@ pub(super) struct Sight {
     pub out: PathBuf,
     pub told: Told,
     pub over_time: Watched,
+    pub slices: Slices,
     pub threads: Threads,
     pub cores: Cores,
     pub hangs: Hangs,
@@ -200,6 +202,7 @@ impl Sight {
         };
         let mut run = collect(prepared, board, &self.told, &facts);
         let courses = self.over_time.clone().finish(board);
+        self.slices.split(&mut run);
         run.overview = self.overview.clone();
         run.clocks.iter_mut().zip(courses).for_each(|(clock, own)| clock.over_time = own);
         if plan.mode == Mode::RealTime {

@@ -36,6 +36,7 @@ mod saved;
 mod schedulability;
 mod session;
 mod shared;
+mod slices;
 mod sockets;
 mod stimuli;
 mod tasks;

@@ -16,6 +16,7 @@ use super::over_time::Watched;
 use super::process::{Killed, RunnerProcess};
 use super::recorder::Recorder;
 use super::shared::Shared;
+use super::slices::Slices;
 use super::sockets::Sockets;
 use super::stimuli::{self, Feeder};
 use super::threads::Threads;
@@ -198,6 +199,7 @@ struct OneRun<'a> {
     tracer: Tracer<'a>,
     kernel: Kernel,
     over_time: Watched,
+    slices: Slices,
     feeder: Feeder,
     threads: Threads,
     cores: Cores,
@@ -249,6 +251,7 @@ impl<'a> Supervision<'a> {
             tracer: Tracer::new(plan, self.board, prepared.begin()),
             kernel: Kernel::new(plan),
             over_time: Watched::new(plan),
+            slices: Slices::new(plan),
             feeder,
             threads: Threads::of(self.process.id()),
             cores: Cores::new(plan),
@@ -423,6 +426,7 @@ impl<'a> Supervision<'a> {
             let kept = own.filter(|_| clock.start_latency.count() > 0 && clock.response.count() > 0);
             clock.over_time = kept;
         });
+        run.slices.split(&mut report);
         if let Some(file) = &options.save_state {
             saved::write(file, &mut self.state, &run.recorder, &mut report, self.events);
         }
@@ -499,6 +503,7 @@ impl<'a> Supervision<'a> {
             }
             if run.recording {
                 run.over_time.look(self.board, now);
+                run.slices.look(self.board, now);
                 self.keep(run, now);
                 self.show(&mut shown, &run.recorder);
             }
@@ -547,6 +552,7 @@ impl<'a> Supervision<'a> {
             out: run.output.path().to_owned(),
             told: run.recorder.told(),
             over_time: run.over_time.clone(),
+            slices: run.slices.clone(),
             threads: run.threads.clone(),
             cores: run.cores.clone(),
             hangs: run.hangs.clone(),

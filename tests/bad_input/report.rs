@@ -86,7 +86,7 @@ fn histograms_that_are_of_something_else() {
                  from another version of vecud: put the right one beside report.json, or run the rig again";
     bench.refuses("report one", &format!("one/histograms.hlog: has a line that cannot be read instead of {wrong}"));
     bench.write("one/histograms.hlog", "");
-    bench.refuses("report one", &format!("one/histograms.hlog: ends before {wrong}"));
+    bench.refuses("report one", &format!("one/histograms.hlog: has no line of {wrong}"));
     fs::remove_file(bench.path("one/histograms.hlog")).unwrap();
     bench.refuses("report one", &format!("one/histograms.hlog: No such file or directory (os error 2){needed}"));
 }
