@@ -1,12 +1,14 @@
-//! `vecud doctor`: is this machine ready for real time? It looks, and changes nothing.
+//! `vecud doctor`: is this machine ready for real time? It looks, and changes nothing; what it has measured is kept for reports.
 
 use super::made::Made;
 use super::results;
-use crate::doctor::{Case, Facts, Level, Target, Tree, probe, rules, show, trials};
+use crate::doctor::kept::{self, Kept};
+use crate::doctor::{Case, Facts, Level, Probe, Target, Tree, probe, rules, show, trials};
+use crate::fmu::archive::Cache;
 use crate::plan::Mode;
 use crate::report::format::duration;
 use crate::rig::RigHost;
-use crate::supervisor::{Error, Host, Options};
+use crate::supervisor::{self, Error, Host, Options};
 use crate::sys::process::terminal_size;
 use crate::sys::stop;
 use std::io::{IsTerminal, Write, stderr, stdout};
@@ -93,6 +95,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         }
     };
     drop(held);
+    if let Some(probe) = &probe {
+        keep(probe, &tree);
+    }
     let case = Case { target, facts, trials, probe };
     let findings = rules::findings(&case);
     let text = match (arguments.json, arguments.fix) {
@@ -107,6 +112,17 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     results::print(&text, None)?;
     let fit = findings.iter().all(|finding| finding.level != Level::Problem);
     Ok(if arguments.strict && !fit { ExitCode::from(3) } else { ExitCode::SUCCESS })
+}
+
+/// Puts what was measured where reports find it. Whoever has no cache has no line in his reports.
+fn keep(probe: &Probe, tree: &Tree) {
+    let now = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second()).unwrap_or_default();
+    let Some(kept) = Kept::of(probe, tree, now.to_string()) else { return };
+    let written = Cache::user()
+        .and_then(|cache| supervisor::write_whole(&cache.folder().join(kept::NAME), kept.text().as_bytes()));
+    if let Err(error) = written {
+        super::say(&format!("note: what was measured is not kept for reports: {error}"));
+    }
 }
 
 /// Writes what an installed program has with it of the repository.

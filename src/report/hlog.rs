@@ -7,7 +7,7 @@
 //! `<fmu>.lock.wait` for the preemption lock. What a tag must not contain is written as in a URL (`%20` for a space), so
 //! that different names stay different. [`super::ReportFile::rebuild`] reads it back.
 
-use super::{Distribution, Run, metrics};
+use super::{Distribution, ProbeResult, Run, metrics};
 use crate::record::histogram::Counts;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
@@ -58,7 +58,9 @@ fn histograms(run: &Run) -> impl Iterator<Item = (String, &Distribution)> {
         [("hold", &fmu.lock.hold), ("wait", &fmu.lock.wait)]
             .map(|(metric, histogram)| (tag(&format!("{}.lock.{metric}", fmu.name)), histogram))
     });
-    clocks.chain(locks).filter(|(_, histogram)| histogram.count() > 0)
+    let probe = run.host.doctor.iter().flat_map(|doctor| &doctor.probe);
+    let probe = probe.map(|probe| (ProbeResult::TAG.to_owned(), &probe.latency));
+    clocks.chain(locks).chain(probe).filter(|(_, histogram)| histogram.count() > 0)
 }
 
 fn header(run: &Run) -> String {
@@ -113,7 +115,8 @@ mod tests {
             [("hold", &fmu.lock.hold), ("wait", &fmu.lock.wait)]
                 .map(|(metric, h)| (format!("{}.lock.{metric}", fmu.name), h))
         });
-        let mut expected = clocks.chain(locks);
+        let probe = &run.host.doctor.as_ref().unwrap().probe.as_ref().unwrap().latency;
+        let mut expected = clocks.chain(locks).chain([("doctor.probe".to_owned(), probe)]);
         let mut lines = 0;
         for entry in IntervalLogIterator::new(log.as_bytes()) {
             let LogEntry::Interval(line) = entry.unwrap() else { continue };
@@ -125,10 +128,7 @@ mod tests {
             assert_eq!(&read, histogram.buckets());
             lines += 1;
         }
-        assert_eq!(
-            lines,
-            10 * run.clocks.len() - 1 + run.fmus.iter().filter(|fmu| fmu.lock.hold.count() > 0).count() * 2
-        );
+        assert_eq!(lines, 10 * run.clocks.len() + run.fmus.iter().filter(|fmu| fmu.lock.hold.count() > 0).count() * 2);
     }
 
     /// The entries of a tag follow each other in time and are the whole together, whatever lies between them; so they are after the log was

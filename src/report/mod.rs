@@ -37,6 +37,7 @@ pub mod compare;
 mod cyclictest;
 mod datagrams;
 mod distribution;
+mod doctor;
 mod file;
 pub(crate) mod format;
 mod hgrm;
@@ -65,6 +66,7 @@ pub use causes::{Causes, Counts, Moment, OtherClock, Overran, PartsResult, Threa
 pub use check::{CheckProblem, Checked, check_json};
 pub use cyclictest::cyclictest;
 pub use distribution::{Distribution, Figures, Slice};
+pub use doctor::{DoctorFinding, DoctorResult, ProbeResult};
 pub use file::{FORMAT_VERSION, checkpoint, json};
 pub use hgrm::{hgrm, hgrms, is_hgrm};
 pub use hints::hints;

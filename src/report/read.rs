@@ -9,7 +9,7 @@
 use super::file::FORMAT_VERSION;
 use super::hlog::tag;
 use super::words;
-use super::{ClockResult, Distribution, Ended, METRICS, Problem, Run, Slice, metrics};
+use super::{ClockResult, Distribution, Ended, METRICS, ProbeResult, Problem, Run, Slice, metrics};
 use crate::record::histogram::{Counts, Histogram};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -141,7 +141,8 @@ impl ReportFile {
     pub fn has_histograms(&self) -> bool {
         let clocks = self.run.clocks.iter().flat_map(metrics).map(|(_, values)| values);
         let locks = self.run.fmus.iter().flat_map(|fmu| [&fmu.lock.hold, &fmu.lock.wait]);
-        clocks.chain(locks).any(|values| values.figures.count > 0)
+        let probe = self.run.host.doctor.iter().flat_map(|doctor| &doctor.probe).map(|probe| &probe.latency);
+        clocks.chain(locks).chain(probe).any(|values| values.figures.count > 0)
     }
 
     /// The run, with the histograms of this `histograms.hlog`.
@@ -160,6 +161,9 @@ impl ReportFile {
         for fmu in &mut run.fmus {
             log.fill(&format!("{}.lock.hold", fmu.name), &mut fmu.lock.hold)?;
             log.fill(&format!("{}.lock.wait", fmu.name), &mut fmu.lock.wait)?;
+        }
+        if let Some(probe) = run.host.doctor.as_mut().and_then(|doctor| doctor.probe.as_mut()) {
+            log.fill(ProbeResult::TAG, &mut probe.latency)?;
         }
         Ok(run)
     }

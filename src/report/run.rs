@@ -4,7 +4,7 @@ use super::causes::{Causes, PartsResult, is_default};
 use super::file::told;
 use super::stimuli::first_starved;
 use super::words::{word, word_or_null};
-use super::{CoreCounts, Distribution, Kind, Problem, Schedulability, Subject, TraceResult};
+use super::{CoreCounts, Distribution, DoctorResult, Kind, Problem, Schedulability, Subject, TraceResult};
 use crate::fmu::description::IntervalVariability;
 use crate::plan::{Interpolation, Mode, SignalPlan};
 use crate::priority::{FifoPriority, FmiPriority};
@@ -204,6 +204,9 @@ pub struct Host {
     /// written.
     #[serde(default)]
     pub load_at_end: Option<[f64; 3]>,
+    /// What doctor says of it; in real time only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doctor: Option<DoctorResult>,
     /// Further facts, in display order.
     pub facts: Vec<Fact>,
     /// What the kernel counted for each core of partitions while the run went on; empty in virtual time.

@@ -1,9 +1,9 @@
 //! A made-up run, for examples and tests.
 
 use super::{
-    Causes, ClockResult, ConnectionResult, CoreCounts, Counts, Distribution, End, Ended, Fact, FmuResult, FmuStatus,
-    Host, LockResult, Moment, OtherClock, OverTime, PartsResult, PredictedFrom, PromiseResult, Run, Schedulability,
-    Scheduling, Served, SignalResult, ThreadCounts, TraceResult,
+    Causes, ClockResult, ConnectionResult, CoreCounts, Counts, Distribution, DoctorFinding, DoctorResult, End, Ended,
+    Fact, FmuResult, FmuStatus, Host, LockResult, Moment, OtherClock, OverTime, PartsResult, PredictedFrom,
+    ProbeResult, PromiseResult, Run, Schedulability, Scheduling, Served, SignalResult, ThreadCounts, TraceResult,
 };
 use crate::fmu::description::IntervalVariability::{self, Constant, Countdown, Triggered};
 use crate::plan::Mode;
@@ -37,7 +37,7 @@ pub fn sample(seed: u64) -> Run {
         ended: Ended::Finished,
         problems: vec![],
         notes: vec![],
-        host: host(),
+        host: host(&mut random),
         stimuli: Vec::new(),
         fmus: vec![fmu(&mut random, "ecu"), fmu(&mut random, "plant")],
         clocks,
@@ -66,7 +66,27 @@ fn signals() -> Vec<SignalResult> {
     names.map(|(name, unit)| SignalResult { name: name.into(), unit: unit.into(), variable_type: String::new() }).into()
 }
 
-fn host() -> Host {
+fn doctor(random: &mut Random) -> DoctorResult {
+    DoctorResult {
+        fit: true,
+        findings: vec![DoctorFinding {
+            check: "smt".into(),
+            cpu: Some(2),
+            is_problem: false,
+            found: "shares its units with core 6".into(),
+            why: "both get slower when both work".into(),
+        }],
+        probe: Some(ProbeResult {
+            measured: "2026-02-28T17:00:00Z".into(),
+            seconds: 5.0,
+            cpus: vec![2],
+            fifo_priority: Some(89),
+            latency: Distribution::of((0..5_000).map(|_| random.latency(2_300, 1_100))),
+        }),
+    }
+}
+
+fn host(random: &mut Random) -> Host {
     let priority = |value| FifoPriority::new(value).expect("Linux has it");
     Host {
         kernel: "6.12.9-rt4 #1 SMP PREEMPT_RT".into(),
@@ -85,6 +105,7 @@ fn host() -> Host {
         isolated_cpus: vec![2, 3],
         load_at_start: Some([0.08, 0.11, 0.2]),
         load_at_end: Some([0.35, 0.17, 0.21]),
+        doctor: Some(doctor(random)),
         facts: [("Clock source", "tsc"), ("Frequency governor", "performance")]
             .map(|(name, value)| Fact { name: name.into(), value: value.into() })
             .into(),

@@ -16,8 +16,8 @@ use crate::plan::{FmuId, TaskId};
 use crate::priority::FifoPriority;
 use crate::record::board::{Board, Global, Phase, TaskWord};
 use crate::report::{
-    ClockResult, CoreCounts, End, Ended, FmuResult, FmuStatus, Host, Kind, Problem, Run, Severity, SignalResult,
-    Subject, TraceResult, judge,
+    ClockResult, CoreCounts, DoctorResult, End, Ended, FmuResult, FmuStatus, Host, Kind, Problem, Run, Severity,
+    SignalResult, Subject, TraceResult, judge,
 };
 use crate::time::{Instant, Nanos};
 use jiff::Timestamp;
@@ -37,6 +37,8 @@ pub struct Facts {
     pub started: SystemTime,
     /// The load of the machine before that.
     pub load_at_start: Option<[f64; 3]>,
+    /// What doctor said of it then.
+    pub doctor: Option<DoctorResult>,
     /// When the runner was seen to have ended, CLOCK_MONOTONIC in ns.
     pub gone: i64,
     /// How far it was then.
@@ -196,6 +198,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
             isolated_cpus: facts.machine.isolated_cpus.clone(),
             load_at_start: facts.load_at_start,
             load_at_end: facts.machine.load,
+            doctor: facts.doctor.clone(),
             facts: facts.machine.facts.clone(),
             cores: facts.cores.clone(),
         },

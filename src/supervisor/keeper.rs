@@ -21,7 +21,7 @@ use super::under_way;
 use crate::plan::{Mode, TaskId};
 use crate::record::board::{Global, Known, Phase};
 use crate::recording::envelope::Overview;
-use crate::report::{ClockResult, Run};
+use crate::report::{ClockResult, DoctorResult, Run};
 use crate::sys::wake::monotonic_now;
 use crate::time::Nanos;
 use std::os::unix::process::ExitStatusExt;
@@ -51,6 +51,7 @@ pub(super) struct Sight {
     pub killed: Option<Killed>,
     pub started: SystemTime,
     pub load_at_start: Option<[f64; 3]>,
+    pub doctor: Option<DoctorResult>,
     /// When the runner was started, CLOCK_MONOTONIC in ns.
     pub began: i64,
     pub phase: Phase,
@@ -184,6 +185,7 @@ impl Sight {
             killed: self.killed,
             started: self.started,
             load_at_start: self.load_at_start,
+            doctor: self.doctor.clone(),
             gone: now,
             phase: self.phase,
             strict: prepared.options.strict,

@@ -1,8 +1,12 @@
 //! Facts about the machine, for the report: a figure without its machine says nothing.
 
-use crate::doctor::Tree;
 use crate::doctor::facts::{Cores, Kernel, Processor, Settings, TRACEFS};
-use crate::report::Fact;
+use crate::doctor::kept::{self, Kept};
+use crate::doctor::{Case, Facts, Level, Target, Tree, Trials, rules};
+use crate::files;
+use crate::fmu::archive::Cache;
+use crate::plan::Plan;
+use crate::report::{DoctorFinding, DoctorResult, Fact, ProbeResult};
 
 /// What does not depend on the run.
 #[derive(Clone, Debug)]
@@ -68,6 +72,37 @@ fn hwlat(tree: &Tree) -> Option<String> {
         TRACEFS.into_iter().find(|place| tree.text(&format!("{place}/current_tracer")).as_deref() == Some("hwlat"))?;
     let longest = tree.number(&format!("{place}/tracing_max_latency"))?;
     Some(format!("up to {longest} µs, by the kernel's hwlat tracer, which runs now and itself takes cores"))
+}
+
+/// What doctor says of the machine for this plan, by looking at its files alone, and what it has measured there last: some hundredths of
+/// a second, before anything of the run is started.
+pub fn examine(plan: &Plan) -> DoctorResult {
+    let (tree, cpus) = (Tree::of_this_machine(), plan.cores());
+    let (low, high) = plan.host.fifo_asked;
+    let target = Target { rig: Some(plan.rig.clone()), cpus: cpus.clone(), band: (low.get(), high.get()) };
+    // What was refused the run says itself.
+    let trials = Trials { fifo: plan.host.cooperative.is_none().then_some(high.get()), ..Trials::default() };
+    let case = Case { facts: Facts::read(&tree, &cpus), target, trials, probe: None };
+    let told = rules::of_facts(&case).into_iter().filter(|finding| finding.level != Level::Ok);
+    let findings: Vec<DoctorFinding> = told
+        .map(|finding| DoctorFinding {
+            check: finding.check.to_owned(),
+            cpu: finding.cpu,
+            is_problem: finding.level == Level::Problem,
+            found: finding.found,
+            why: finding.why,
+        })
+        .collect();
+    let fit = !findings.iter().any(|finding| finding.is_problem);
+    DoctorResult { fit, findings, probe: last_probe(&tree, &cpus) }
+}
+
+/// What `vecud doctor` has measured last on these cores of this machine.
+fn last_probe(tree: &Tree, cpus: &[usize]) -> Option<ProbeResult> {
+    let file = Cache::user().ok()?.folder().join(kept::NAME);
+    let kept = Kept::read(&files::read_to_string(&file).ok()?, tree)?;
+    let (cpus, fifo_priority, latency) = kept.on(cpus)?;
+    Some(ProbeResult { measured: kept.measured, seconds: kept.seconds, cpus, fifo_priority, latency: latency.into() })
 }
 
 /// How many threads want a core, as means of 1, 5 and 15 minutes; `None`: the kernel does not say.

@@ -30,7 +30,7 @@ use crate::plan::{Mode, OnError, Plan, SignalPlan};
 use crate::record::board::{Board, Global, Known, Phase};
 use crate::recording::text;
 use crate::report::format::{significant, some};
-use crate::report::{Kind, Live, LiveValue, Problem, Subject};
+use crate::report::{DoctorResult, Kind, Live, LiveValue, Problem, Subject};
 use crate::runner::{FIRST_SOCKET_FD, JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
 use crate::schedule::Lull;
 use crate::snapshot::Snapshot;
@@ -76,6 +76,7 @@ pub(super) fn supervise(
     let mut files = vec![shared.file(), job.as_fd(), state.as_fd()];
     files.extend(sockets.descriptors());
     debug_assert_eq!((SHARED_MEMORY_FD, JOB_FD, STATE_FD, FIRST_SOCKET_FD), (3, 4, 5, 6));
+    let doctor = (plan.mode == Mode::RealTime).then(|| machine::examine(plan));
     let process = match RunnerProcess::start(options, &files, &log) {
         Ok(process) => process,
         Err(error) => {
@@ -101,6 +102,7 @@ pub(super) fn supervise(
         process,
         sockets,
         state: File::from(state),
+        doctor,
         told_of_the_process: Vec::new(),
         obstacle: None,
     };
@@ -177,6 +179,8 @@ struct Supervision<'a> {
     sockets: Sockets,
     /// Where the runner leaves the state that it saves.
     state: File,
+    /// What doctor said of the machine before all runs; `None`: in virtual time.
+    doctor: Option<DoctorResult>,
     /// What the runner has said before the first of several runs: true of the others too.
     told_of_the_process: Vec<(u8, String)>,
     /// Why there is no further run although there should be.
@@ -381,6 +385,7 @@ impl<'a> Supervision<'a> {
             killed: self.process.killed,
             started: run.started,
             load_at_start: run.load_at_start,
+            doctor: self.doctor.clone(),
             gone,
             phase: run.phase,
             strict: options.strict,
@@ -560,6 +565,7 @@ impl<'a> Supervision<'a> {
             killed: self.process.killed,
             started: run.started,
             load_at_start: run.load_at_start,
+            doctor: self.doctor.clone(),
             began: self.process.began,
             phase: run.phase,
             late_samples: run.recorder.late(),

@@ -119,8 +119,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "supervisor",
         &[
             "control",
-            "doctor::Tree",
-            "doctor::facts",
+            "doctor",
             "exchange::bytes",
             "exchange::word",
             "ffi::Function",

@@ -44,6 +44,21 @@ pub fn findings(case: &Case) -> Vec<Finding> {
     findings
 }
 
+/// What there is to say by looking at the machine's files alone, in the same order: nothing was tried or measured.
+pub fn of_facts(case: &Case) -> Vec<Finding> {
+    const RULES: [fn(&Case) -> Vec<Finding>; 6] = [
+        kernel::findings,
+        time::findings,
+        cores::findings,
+        interrupts::findings,
+        threads::findings,
+        settings::findings,
+    ];
+    let mut findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(case)).collect();
+    findings.sort_by_key(|finding| finding.level);
+    findings
+}
+
 /// Cores as the kernel writes them: `2-3,5`.
 fn list(cpus: &[usize]) -> String {
     format::cores(cpus).replace(", ", ",")

@@ -64,7 +64,8 @@ fn item(series: &Series) -> String {
         None => String::new(),
     };
     let (key, name, max) = (key(series.style), breakable(&series.name), duration(series.histogram.max()));
-    format!("<li class=\"k{}\">{key}<span>{name}</span><b>max {max}{limit}</b></li>\n", series.style)
+    let class = if series.style < COLOURS { format!(" class=\"k{}\"", series.style) } else { String::new() };
+    format!("<li{class}>{key}<span>{name}</span><b>max {max}{limit}</b></li>\n")
 }
 
 /// The line and mark of a series.

@@ -1,10 +1,10 @@
 //! The machine: what speaks for real time on it, and what against.
 
-use super::escape;
+use super::{escape, fold};
 use crate::plan::Mode;
 use crate::priority::FifoPriority;
-use crate::report::format::cores;
-use crate::report::{Ended, Fact, Host, Run, Scheduling};
+use crate::report::format::{cores, plural};
+use crate::report::{DoctorFinding, DoctorResult, Ended, Fact, Host, Run, Scheduling};
 
 /// By which clock releases come, and how threads wait for them.
 fn clock_words(host: &Host) -> String {
@@ -106,8 +106,41 @@ pub fn machine(run: &Run) -> String {
     } else {
         "Where it ran. In virtual time the machine has no influence on the results."
     };
+    let doctor = host.doctor.as_ref().map(verdict).unwrap_or_default();
     format!(
-        "<section id=\"machine\">\n<h2>Machine</h2>\n<p>{sentence}</p>\n<dl class=\"facts\">\n{items}</dl>\n{}</section>\n",
+        "<section id=\"machine\">\n<h2>Machine</h2>\n<p>{sentence}</p>\n<dl class=\"facts\">\n{items}</dl>\n{doctor}{}</section>\n",
         super::cores::table(&host.cores)
+    )
+}
+
+/// What doctor said before the run.
+fn verdict(doctor: &DoctorResult) -> String {
+    let (problems, advice): (Vec<&DoctorFinding>, Vec<&DoctorFinding>) =
+        doctor.findings.iter().partition(|finding| finding.is_problem);
+    let verdict = match (problems.len(), advice.len()) {
+        (0, 0) => "Nothing that it saw costs latency.".to_owned(),
+        (0, advice) => format!("Fit for real time; {}.", plural(advice as u64, "thing") + " could be better"),
+        (problems, advice) => format!(
+            "{} can cost releases, {} microseconds.",
+            plural(problems as u64, "thing"),
+            plural(advice as u64, "thing")
+        ),
+    };
+    let item = |finding: &&DoctorFinding| {
+        let mark = if finding.is_problem { "bad" } else { "idle" };
+        let core = finding.cpu.map_or(String::new(), |cpu| format!("core {cpu}: "));
+        format!(
+            "<li><i class=\"{mark}\">{}</i> {core}{}: {}</li>\n",
+            if finding.is_problem { "!" } else { "·" },
+            escape(&finding.found),
+            escape(&finding.why)
+        )
+    };
+    let items: String = problems.iter().chain(&advice).map(item).collect();
+    let list =
+        if items.is_empty() { String::new() } else { fold("What it found", &format!("<ul>\n{items}</ul>\n"), false) };
+    format!(
+        "<h3>Doctor’s verdict</h3>\n<p>{verdict} It looked before the run, for the cores and priorities of the rig; \
+         <code>vecud doctor</code> says what changes it.</p>\n{list}"
     )
 }

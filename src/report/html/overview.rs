@@ -1,14 +1,14 @@
 //! The whole run on one page: a few numbers, all clocks in a table, the latency that the machine gave, the machine.
 
 use super::clocks::{cells, number, share_of_interval};
-use super::figure::{figure, wide_and_narrow};
+use super::figure::{Series, figure, wide_and_narrow};
 use super::histogram::histogram;
 use super::selection::Selection;
-use super::svg::Frame;
+use super::svg::{BASELINE, Frame};
 use super::{breakable, machine, name, tiles};
 use crate::plan::Mode;
-use crate::report::format::{count, plural};
-use crate::report::{ClockResult, Run};
+use crate::report::format::{cores, count, plural};
+use crate::report::{ClockResult, ProbeResult, Run};
 
 /// More clocks than that make no table that anybody reads.
 const ROWS: usize = 100;
@@ -98,18 +98,38 @@ fn latency(run: &Run) -> String {
     }
     let all: Vec<&ClockResult> = run.clocks.iter().collect();
     let selection = Selection::of(run, &all, usize::MAX);
-    let series = selection.series(|clock| clock.wakeup_machine(), |_| None, true);
+    let mut series = selection.series(|clock| clock.wakeup_machine(), |_| None, true);
     if series.is_empty() {
         return "<p>No latency was measured: no clock was activated.</p>\n".to_owned();
     }
+    let probe = run.host.doctor.as_ref().and_then(|doctor| doctor.probe.as_ref());
+    series.extend(probe.map(baseline));
+    let dotted = match probe {
+        Some(probe) => format!(
+            " The dotted line is the machine without any FMU, as <code>vecud doctor</code> measured it last on {}.",
+            named(&probe.cpus)
+        ),
+        None => String::new(),
+    };
     let mut drawing = wide_and_narrow(Frame::LARGE, Frame::NARROW, |frame| histogram(&series, frame));
     drawing.notes.extend(selection.note(|clock| clock.wakeup_machine()));
-    figure(
-        "Wake-up latency, the machine’s part",
+    let sentence =
         "How late the kernel woke each thread, without the time in which more urgent partitions of the rig had its core: to the right the latency, upwards how often (each grid line is ten times more). \
          Read the right end of each line: the mark there is the worst case, which the legend names. This is what cyclictest \
-         measures.",
-        &drawing,
-        &series,
-    )
+         measures."
+            .to_owned();
+    figure("Wake-up latency, the machine’s part", &(sentence + &dotted), &drawing, &series)
+}
+
+/// The machine alone.
+fn baseline(probe: &ProbeResult) -> Series<'_> {
+    let day = probe.measured.get(..10).unwrap_or(&probe.measured);
+    let thread = probe.fifo_priority.map_or("ordinary threads".to_owned(), |priority| format!("FIFO {priority}"));
+    let name = format!("doctor’s probe, {day}, {thread}");
+    Series { name, style: BASELINE, histogram: &probe.latency, limit: None }
+}
+
+/// `core 2`, `cores 2, 3`
+fn named(cpus: &[usize]) -> String {
+    format!("core{} {}", if cpus.len() == 1 { "" } else { "s" }, cores(cpus))
 }

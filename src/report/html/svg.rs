@@ -214,9 +214,16 @@ pub fn marker(series: usize, x: f64, y: f64) -> String {
     }
 }
 
+/// The style of what lines are set against: dotted, without a mark.
+pub const BASELINE: usize = usize::MAX;
+
 /// Class of a line: its colour and dashes, or the grey of those beyond the palette.
 pub fn class(series: usize) -> String {
-    if series < 8 { format!("s{series}") } else { "sx".to_owned() }
+    match series {
+        0..8 => format!("s{series}"),
+        BASELINE => "baseline".to_owned(),
+        _ => "sx".to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -142,6 +142,21 @@ fn paper_shows_what_is_folded_on_the_screen_whatever_the_browser() {
     assert!(print.contains(".fold > .folded { display: block; }"));
 }
 
+/// The machine alone is a line of the figure of wake-ups, with its date; what doctor said stands beside the machine's facts.
+#[test]
+fn doctor_has_a_line_and_a_verdict() {
+    let mut run = sample(1);
+    let page = html(&run);
+    is_sound(&page);
+    assert!(page.contains("doctor’s probe, 2026-02-28, FIFO 89") && page.contains("class=\"line baseline\""));
+    assert!(
+        page.contains("Fit for real time; 1 thing could be better") && page.contains("shares its units with core 6")
+    );
+    run.host.doctor = None;
+    let page = html(&run);
+    assert!(!page.contains("line baseline") && !page.contains("Doctor’s verdict"));
+}
+
 #[test]
 fn a_page_needs_nothing_else() {
     let page = html(&sample(1));
