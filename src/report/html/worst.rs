@@ -70,7 +70,7 @@ fn table(title: &str, moments: &[Moment], start: i64) -> String {
     for (part, _) in Moment::default().parts() {
         out += &format!("<th class=\"n\">{part}</th>");
     }
-    out += "<th>Also at work</th></tr></thead>\n<tbody>\n";
+    out += "<th class=\"also\">Also at work</th></tr></thead>\n<tbody>\n";
     for moment in moments {
         let at = (moment.release_monotonic_ns - start) as f64 / 1e9;
         out += &format!(
