@@ -34,6 +34,11 @@ pub fn micros(nanos: u64) -> String {
     format!("{}.{}", count(tenths / 10), tenths % 10)
 }
 
+/// Microseconds for narrow columns: with one decimal up to 10 ms, beyond that it says nothing: `52,104`.
+pub fn short_micros(nanos: u64) -> String {
+    if nanos < 10_000_000 { micros(nanos) } else { count(nanos / 1000 + u64::from(nanos % 1000 >= 500)) }
+}
+
 /// A count with its thousands apart: `10,000`.
 pub fn count(value: u64) -> String {
     let digits = value.to_string();
@@ -129,6 +134,7 @@ mod tests {
     fn columns_have_one_decimal_and_thousands() {
         assert_eq!(micros(5_210_449), "5,210.4");
         assert_eq!(micros(949), "0.9");
+        assert_eq!((short_micros(9_999_949), short_micros(10_000_500)), ("9,999.9".into(), "10,001".into()));
         assert_eq!(micros(950), "1.0");
         assert_eq!(micros(u64::MAX), "18,446,744,073,709,551.6");
         assert_eq!(count(1_234_567), "1,234,567");

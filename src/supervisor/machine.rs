@@ -77,7 +77,10 @@ fn hwlat(tree: &Tree) -> Option<String> {
 /// What doctor says of the machine for this plan, by looking at its files alone, and what it has measured there last: some hundredths of
 /// a second, before anything of the run is started.
 pub fn examine(plan: &Plan) -> DoctorResult {
-    let (tree, cpus) = (Tree::of_this_machine(), plan.cores());
+    let tree = Tree::of_this_machine();
+    let mut cpus = plan.cores();
+    cpus.sort_unstable();
+    cpus.dedup();
     let (low, high) = plan.host.fifo_asked;
     let target = Target { rig: Some(plan.rig.clone()), cpus: cpus.clone(), band: (low.get(), high.get()) };
     // What was refused the run says itself.

@@ -8,7 +8,7 @@ use super::{breakable, escape, fold};
 use crate::plan::Mode;
 use crate::record::histogram::Histogram;
 use crate::report::datagrams::fates;
-use crate::report::format::{count, micros, seconds, short_duration};
+use crate::report::format::{count, micros, seconds, short_duration, short_micros};
 use crate::report::{ClockResult, Distribution, OverTime, Run};
 
 /// With more clocks than this, their details stay folded up on paper, and only so many have figures of their own: those
@@ -113,8 +113,8 @@ pub fn cells(histogram: &Histogram, quantiles: &[f64], limit: Option<u64>) -> St
     for (i, share) in quantiles.iter().map(Some).chain([None]).enumerate() {
         let text = match (histogram.count(), share) {
             (0, _) => "–".to_owned(),
-            (_, Some(share)) => micros(histogram.quantile(*share)),
-            (_, None) => micros(histogram.max()),
+            (_, Some(share)) => short_micros(histogram.quantile(*share)),
+            (_, None) => short_micros(histogram.max()),
         };
         let first = if i == 0 { " first" } else { "" };
         let max = if share.is_none() { " max" } else { "" };

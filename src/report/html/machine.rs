@@ -140,7 +140,7 @@ fn verdict(doctor: &DoctorResult) -> String {
     let list =
         if items.is_empty() { String::new() } else { fold("What it found", &format!("<ul>\n{items}</ul>\n"), false) };
     format!(
-        "<h3>Doctor’s verdict</h3>\n<p>{verdict} It looked before the run, for the cores and priorities of the rig; \
-         <code>vecud doctor</code> says what changes it.</p>\n{list}"
+        "<h3>Doctor’s verdict</h3>\n<p>{verdict} Doctor looked before the run, for the cores and priorities of the rig; \
+         <code>vecud doctor</code> says what changes what.</p>\n{list}"
     )
 }
