@@ -118,8 +118,10 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
 fn keep(probe: &Probe, tree: &Tree) {
     let now = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second()).unwrap_or_default();
     let Some(kept) = Kept::of(probe, tree, now.to_string()) else { return };
-    let written = Cache::user()
-        .and_then(|cache| supervisor::write_whole(&cache.folder().join(kept::NAME), kept.text().as_bytes()));
+    let written = Cache::user().and_then(|cache| {
+        std::fs::create_dir_all(cache.folder())?;
+        supervisor::write_whole(&cache.folder().join(kept::NAME), kept.text().as_bytes())
+    });
     if let Err(error) = written {
         super::say(&format!("note: what was measured is not kept for reports: {error}"));
     }

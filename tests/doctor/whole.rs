@@ -42,6 +42,34 @@ fn a_page_for_people() {
     assert!(order.is_sorted() && order.last() == Some(&2), "{page}");
 }
 
+/// What doctor has measured is in the report of the next run on its cores, and its values in the log beside it; a report anew has them, too.
+#[test]
+fn reports_have_what_was_measured_last() {
+    the_core(|| {
+        let rig = Rig::new("stop_time = 0.02").tracer("a", "");
+        let own = rig.folder().join("own");
+        let file = rig.file().to_string_lossy().into_owned();
+        let mut doctor = command(&[&file, "--json", "--seconds", "0.2"]);
+        let measured = json(&doctor.env("VECUD_CACHE", &own).output().unwrap());
+        let mut run = rig.command();
+        let output = run.env("VECUD_CACHE", &own).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let read = |name: &str| fs::read_to_string(rig.out().join(name)).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&read("report.json")).unwrap();
+        let doctor = &report["host"]["doctor"];
+        let (probe, core) = (&doctor["probe"], &measured["probe"]["cores"][0]);
+        assert_eq!((&probe["cpus"][0], &probe["fifo_priority"]), (&core["cpu"], &core["fifo_priority"]));
+        for (own, theirs) in [("count", "count"), ("max", "max_ns"), ("p50", "p50_ns")] {
+            assert_eq!(probe["latency"][own], core[theirs], "{own}");
+        }
+        assert!(doctor["findings"].as_array().is_some() && read("report.html").contains("doctor’s probe, 2"));
+        assert_eq!(read("histograms.hlog").matches("Tag=doctor.probe,").count(), 1);
+        let anew = Command::new(env!("CARGO_BIN_EXE_vecud")).arg("report").arg(rig.out()).output().unwrap();
+        assert_eq!(anew.status.code(), Some(0), "{}", text(&anew.stderr));
+        assert!(read("report.html").contains("doctor’s probe, 2"));
+    });
+}
+
 #[test]
 fn json_has_the_documented_fields() {
     let output = the_core(|| doctor(&["--json", "--seconds", "0.2"]));

@@ -123,6 +123,24 @@ fn the_course_of_latencies_has_each_maximum_in_its_interval() {
     });
 }
 
+/// Half a second has two intervals or more, one after the other.
+#[test]
+fn the_log_has_an_entry_for_each_interval() {
+    the_core(|| {
+        let run = late().run().exits(3);
+        let log = run.file("histograms.hlog");
+        let lines = log.lines().filter_map(|line| line.strip_prefix("Tag=a.fast.response,"));
+        let spans: Vec<(f64, f64)> = lines
+            .map(|line| {
+                let mut figures = line.split(',').map(|figure| figure.parse().unwrap_or(f64::NAN));
+                (figures.next().unwrap(), figures.next().unwrap())
+            })
+            .collect();
+        assert!(spans.len() >= 2, "{spans:?}");
+        assert!(spans.windows(2).all(|pair| (pair[0].0 + pair[0].1 - pair[1].0).abs() < 0.002), "{spans:?}");
+    });
+}
+
 #[test]
 fn a_report_anew_has_the_same_files() {
     the_core(|| {
