@@ -21,6 +21,7 @@ use serde::Deserialize;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::io::Read;
+use std::time::Duration;
 
 /// Why a file cannot be read.
 #[derive(Debug, PartialEq, Eq)]
@@ -150,7 +151,8 @@ impl ReportFile {
     /// # Errors
     /// The log is damaged or of another run ([`ReadError::in_log`]).
     pub fn rebuild(&self, log: &str) -> Result<Run, ReadError> {
-        let mut log = Log::of(log);
+        let whole = Duration::try_from_secs_f64(self.run.wall_seconds).unwrap_or_default();
+        let mut log = Log::of(log, whole);
         let mut run = self.run.clone();
         for clock in &mut run.clocks {
             let (fmu, name) = (clock.fmu.clone(), clock.clock.clone());
@@ -208,10 +210,12 @@ struct Log<'a> {
     entries: HashMap<String, VecDeque<IntervalLogHistogram<'a>>>,
     /// There is a line that is none.
     is_damaged: bool,
+    /// How long the run was.
+    whole: Duration,
 }
 
 impl<'a> Log<'a> {
-    fn of(text: &'a str) -> Log<'a> {
+    fn of(text: &'a str, whole: Duration) -> Log<'a> {
         let (mut entries, mut is_damaged) = (HashMap::<String, VecDeque<_>>::new(), false);
         for entry in IntervalLogIterator::new(text.as_bytes()) {
             match entry {
@@ -226,7 +230,7 @@ impl<'a> Log<'a> {
                 }
             }
         }
-        Log { entries, is_damaged }
+        Log { entries, is_damaged, whole }
     }
 
     /// Puts the values in that the report has these figures of.
@@ -256,6 +260,8 @@ impl<'a> Log<'a> {
             let Some(read) = read.filter(|read| all.add(read).is_ok()) else { return wrong("has other values than") };
             slices.push(Slice { begin: line.start_timestamp(), length: line.duration(), counts: Counts::of(&read) });
         }
+        // One entry over the whole run says nothing of when its values came.
+        slices.retain(|slice| slice.length.abs_diff(self.whole) > Duration::from_millis(1));
         match Histogram::from_parts(&all, figures.count, figures.min, figures.max, figures.mean) {
             Some(values) => {
                 distribution.fill(values, slices);

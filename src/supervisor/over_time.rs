@@ -195,7 +195,7 @@ mod tests {
     fn after_a_month_the_instant_of_a_spike_is_known_to_the_finest_interval() {
         const MONTH: u64 = 30 * 86_400 * 20;
         let spikes = [(7, 9_000), (54_321, 9_999), (20_000_001, 50_000), (MONTH - 2, 70_000)];
-        let usual = |place: u64| if place % 3 == 0 { 12 } else { 20 };
+        let usual = |place: u64| if place.is_multiple_of(3) { 12 } else { 20 };
         let (mut watched, whole) = (watched(), Cell::new(0));
         // Looks of a whole second keep the test short; around the spikes they are the finest.
         let mut place = 0;
