@@ -97,14 +97,15 @@ impl Output {
     pub fn take_room(&mut self, plan: &Plan, freed: u64) -> Result<(), Error> {
         // More than twice what a report usually has: last words and problems may be long.
         let (tasks, fmus) = (plan.tasks.len() as u64, plan.fmus.len() as u64);
-        // In real time it has the worst activations and the course of the latencies as well.
-        let each = if plan.mode == Mode::RealTime { 30 } else { 2 } + if plan.trace.kernel { 8 } else { 0 };
+        // In real time there are the worst activations, the course of the latencies, and histograms by intervals as well.
+        let (each, others) = if plan.mode == Mode::RealTime { (30, 176) } else { (2, 96) };
+        let each = each + if plan.trace.kernel { 8 } else { 0 };
         // And what the kernel has counted for each core.
         let cores: BTreeSet<usize> = plan.cores().into_iter().filter(|_| plan.mode == Mode::RealTime).collect();
         // The name of each column, its unit and its type.
         let columns: u64 = plan.signals.iter().map(|signal| signal.name.len() as u64 + 48).sum();
         let first = KIB * (16 + 4 * cores.len() as u64 + each * tasks + 8 * fmus + columns.div_ceil(KIB));
-        let others = KIB * (256 + 192 * tasks.min(1000) + 12 * (plan.signals.len() as u64).min(60));
+        let others = KIB * (256 + others * tasks.min(1000) + 12 * (plan.signals.len() as u64).min(60));
         let [report, rest] = ROOM.map(|name| self.path.join(name));
         match take(&report, first, self.room[0]) {
             Ok(()) => self.room[0] = true,
