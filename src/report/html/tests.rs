@@ -131,7 +131,11 @@ fn paper_shows_what_is_folded_on_the_screen_whatever_the_browser() {
     let page = html(&run);
     assert!(!page.contains("details-content"));
     let folds: Vec<&str> = page.split("<div class=\"fold\">").skip(1).collect();
-    assert_eq!(folds.len(), 7 + 7 + 2, "figures and worst activations of each clock, notes, problems");
+    assert_eq!(
+        folds.len(),
+        7 + 7 + 3,
+        "figures and worst activations of each clock, notes, problems, findings of doctor"
+    );
     assert_eq!(page.matches("<details").count(), folds.len(), "all fold alike");
     for fold in folds {
         let (summary, body) = fold.split_once("</details>\n<div class=\"folded\">").unwrap();
