@@ -33,10 +33,11 @@ const ACTIVATIONS: u64 = 4_000_000;
 /// Values that are recorded in a run of which the recording is measured.
 const RECORDED: u64 = 20_000_000;
 /// Signals that are recorded, whether they all change in each activation, and in which formats.
-const SIGNALS: [(usize, bool, &[(Recorded, &str)]); 4] =
+const SIGNALS: [(usize, bool, Formats); 4] =
     [(20, false, ALL), (100, false, MESSAGES), (500, false, MESSAGES), (20, true, ALL)];
-const MESSAGES: &[(Recorded, &str)] = &[(Recorded::Mcap, "mcap")];
-const ALL: &[(Recorded, &str)] = &[
+type Formats = &'static [(Recorded, &'static str)];
+const MESSAGES: Formats = &[(Recorded::Mcap, "mcap")];
+const ALL: Formats = &[
     (Recorded::Csv, "csv"),
     (Recorded::Mcap, "mcap"),
     #[cfg(feature = "arrow")]
@@ -107,7 +108,7 @@ fn recorded(
     library: &Path,
     signals: usize,
     changes: bool,
-    formats: &[(Recorded, &str)],
+    formats: Formats,
     results: &mut Results,
 ) -> Result<(), String> {
     let fmu = Idle::with_values(folder, &format!("recorded-{signals}-{changes}"), library, signals / 2)?;

@@ -60,7 +60,8 @@ pub fn run(folder: &Path, signals: usize, changing: bool, messages: u64) -> Resu
                 }
             }
             write(&index)?;
-            (chunk.clear(), index.clear());
+            chunk.clear();
+            index.clear();
         }
     }
     Ok(start.elapsed().as_nanos() as f64 / messages as f64)

@@ -207,7 +207,7 @@ impl Messages {
     /// Notes the chunks that are written by now.
     fn note_written(&mut self) {
         let written = self.ends.len().saturating_sub(self.file.unwritten());
-        if let Some(end) = self.ends.drain(..written).last() {
+        if let Some(end) = self.ends.drain(..written).next_back() {
             self.reached = end;
         }
     }

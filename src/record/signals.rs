@@ -433,7 +433,8 @@ impl<'a> SignalWriter<'a> {
         if comes {
             self.show(time);
         }
-        (parts.clear(), kept.clear());
+        parts.clear();
+        kept.clear();
         (self.columns, self.parts, self.kept) = (columns, parts, kept);
         self.written = Some(time);
     }
