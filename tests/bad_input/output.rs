@@ -447,7 +447,7 @@ fn a_disk_that_fills_up_in_real_time_ends_the_recording_and_not_the_run() {
     let record = "[record]\nformat = [\"csv\", \"mcap\"]\nmcap = \"json\"\n[trace]\nmode = \"off\"\n";
     bench.write("rig.toml", format!("[rig]\nstop_time = 3\noverrun = \"queue\"\n[fmu.a]\npath = \"a\"\n{record}"));
     let script = "\"$V\" run rig.toml --out disk/o; code=$?; cp -r disk/o kept; exit $code";
-    let Some(outcome) = on_disk(&bench, test, "size=3m", script) else { return };
+    let Some(outcome) = on_disk(&bench, test, "size=4m", script) else { return };
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
     let report: serde_json::Value = serde_json::from_slice(&fs::read(bench.path("kept/report.json")).unwrap()).unwrap();
     assert_eq!(
