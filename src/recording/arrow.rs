@@ -27,6 +27,8 @@ pub(super) struct Rows<R> {
     types: Vec<VariableType>,
     /// Units of the columns, that of the time left out.
     units: Vec<String>,
+    /// Whether columns are clocks, that of the time left out.
+    clocks: Vec<bool>,
     /// Where in the body of the batch the cells of each column are.
     columns: Vec<Column>,
     /// Rows of the batch that were not read yet.
@@ -66,7 +68,8 @@ impl<R: BufRead> Rows<R> {
         let message = file.message()?;
         let schema = message.header_as_schema().ok_or_else(|| ReadError::of_file(missing))?;
         let fields = schema.fields().ok_or_else(|| ReadError::of_file(missing))?;
-        let (mut types, mut units, mut names) = (Vec::new(), Vec::new(), HashSet::new());
+        let (mut types, mut names) = (Vec::new(), HashSet::new());
+        let (mut units, mut clocks) = (Vec::new(), Vec::new());
         for field in fields {
             let name = field.name().unwrap_or_default();
             if !names.insert(name) {
@@ -78,7 +81,8 @@ impl<R: BufRead> Rows<R> {
                     "the column \"{name}\" is of type {what}: numbers, booleans, strings and binaries are read, as vecud writes them"
                 ))
             })?);
-            units.push(unit(&field));
+            units.push(about(&field, "unit").to_owned());
+            clocks.push(about(&field, "fmi_type") == VariableType::Clock.name());
             header.append(name);
         }
         if types.is_empty() {
@@ -86,7 +90,8 @@ impl<R: BufRead> Rows<R> {
         }
         header.undouble();
         units.remove(0);
-        Ok(Rows { file, types, units, columns: Vec::new(), rows: 0..0 })
+        clocks.remove(0);
+        Ok(Rows { file, types, units, clocks, columns: Vec::new(), rows: 0..0 })
     }
 
     /// Reads the next batch; `false`: there is none.
@@ -190,6 +195,10 @@ impl<R: BufRead> super::Rows for Rows<R> {
 
     fn units(&self) -> &[String] {
         &self.units
+    }
+
+    fn is_clock(&self, column: usize) -> bool {
+        self.clocks.get(column).is_some_and(|is_clock| *is_clock)
     }
 }
 
@@ -310,11 +319,10 @@ fn variable_type(field: &Field) -> Option<VariableType> {
     })
 }
 
-/// The unit that a field names; empty: none.
-fn unit(field: &Field) -> String {
+/// What the metadata of a field has under this key; empty: nothing.
+fn about<'a>(field: &Field<'a>, key: &str) -> &'a str {
     let metadata = field.custom_metadata().into_iter().flatten();
-    let unit = metadata.filter(|entry| entry.key() == Some("unit")).find_map(|entry| entry.value());
-    unit.unwrap_or_default().to_owned()
+    metadata.filter(|entry| entry.key() == Some(key)).find_map(|entry| entry.value()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -331,7 +339,7 @@ mod tests {
         let field = |name: &str, data_type| Field::new(name, data_type, true);
         let schema = Arc::new(Schema::new(vec![
             field("time", DataType::Float64),
-            field("a.on", DataType::Boolean),
+            field("a.on", DataType::Boolean).with_metadata([("fmi_type", "Clock")]),
             field("a.n", DataType::Int16).with_metadata([("unit", "rpm")]),
             field("a.text", DataType::Utf8),
             field("a.blob", DataType::Binary),
@@ -376,6 +384,7 @@ mod tests {
         let recording = Recording::new(&bytes[..]).unwrap();
         assert_eq!(recording.names(), ["a.on", "a.n", "a.text", "a.blob"]);
         assert_eq!(recording.units(), [("a.n".to_owned(), "rpm".to_owned())].into());
+        assert_eq!([0, 1, 2, 3].map(|column| recording.is_clock(column)), [true, false, false, false]);
         // Behind its end nothing counts.
         let more = [&bytes[..], &[0xFF; 100]].concat();
         assert_eq!(read(&more), read(&bytes));

@@ -117,7 +117,7 @@ impl<R: BufRead> Recording<R> {
         all.filter(|(_, unit)| !unit.is_empty()).collect()
     }
 
-    /// Whether the column at this place is a clock. A CSV file says of none.
+    /// Whether the column at this place is a clock. A CSV file says so of none.
     pub fn is_clock(&self, place: usize) -> bool {
         self.format.rows().is_clock(place)
     }

@@ -155,8 +155,8 @@ impl Sheet for Arrow {
         self.reached
     }
 
-    fn size(&self) -> u64 {
-        self.file.length() + self.waiting.size as u64
+    fn has(&mut self, bytes: u64) -> bool {
+        self.file.length() + self.waiting.size as u64 >= bytes
     }
 }
 
