@@ -137,25 +137,29 @@ impl Output {
         }
     }
 
-    /// Writes `report.json`, in the room that it has. The error names it.
-    pub fn write_json(&self, run: &Run) -> Result<(), String> {
-        self.put("report.json", || report::json(run))
+    /// Writes what the others can be made of anew: `histograms.hlog`, and then `report.json`, in the room that it has; who finds
+    /// the second finds the first. The error names `report.json`.
+    pub fn write_first(&self, run: &Run) -> Result<(), String> {
+        let _it_is_written_again = write_log(&self.path, run);
+        self.write_json(run)
     }
 
-    /// Writes all files of the report, `report.json` first, and each on its own: those that fail are named together in a
-    /// problem of the run, and then `report.json` is written again. `first`: what came of an earlier one.
+    /// Writes all files of the report, each on its own: those that fail are named together in a problem of the run, and then
+    /// `report.json` is written again. `first`: what came of [`Output::write_first`]. The last checkpoint is there until nobody
+    /// needs it any more.
     pub fn write(&self, run: &mut Run, first: Result<(), String>) {
         let _ = fs::remove_file(self.path.join(ROOM[1]));
+        let log = write_log(&self.path, run);
         let json = self.write_json(run).or(first);
-        if json.is_ok() {
-            let _ = fs::remove_file(self.path.join(CHECKPOINT));
+        if log.is_ok() && json.is_ok() {
+            self.forget_checkpoint();
         }
         let (others, count) = write_others(&self.path, run);
-        let failures: Vec<String> = json.err().into_iter().chain(others).collect();
+        let failures: Vec<String> = json.err().into_iter().chain(log.err()).chain(others).collect();
         let what = match failures.as_slice() {
             [] => return,
             [one] => format!("cannot write {one}"),
-            [first, ..] => format!("cannot write {} of {} files (the first is {first})", failures.len(), count + 1),
+            [first, ..] => format!("cannot write {} of {} files (the first is {first})", failures.len(), count + 2),
         };
         let words = format!("the report is incomplete: {}: {what}", self.path.display());
         run.problems.push(Problem::failure(Subject::Run, Kind::ReportIncomplete { words }));
@@ -163,17 +167,34 @@ impl Output {
         let _ = self.write_json(run);
     }
 
-    fn put(&self, name: &str, make: impl FnOnce() -> String) -> Result<(), String> {
-        put(&self.path, name, make)
+    fn write_json(&self, run: &Run) -> Result<(), String> {
+        put(&self.path, "report.json", || report::json(run))
+    }
+
+    /// Removes the last checkpoint, if there is one: what takes its place is on the disk then.
+    fn forget_checkpoint(&self) {
+        let checkpoint = self.path.join(CHECKPOINT);
+        if !checkpoint.exists() {
+            return;
+        }
+        let is_on_the_disk = |path: PathBuf| File::open(path).and_then(|file| file.sync_all()).is_ok();
+        if ["histograms.hlog", "report.json"].into_iter().all(|name| is_on_the_disk(self.path.join(name))) {
+            // The names as well, where folders can be forced to the disk.
+            let _ = File::open(&self.path).and_then(|folder| folder.sync_all());
+            let _ = fs::remove_file(checkpoint);
+        }
     }
 }
 
-/// Writes the files of a report but `report.json`, each on its own. Those that fail, with the reason, and how many there are.
+fn write_log(folder: &Path, run: &Run) -> Result<(), String> {
+    put(folder, "histograms.hlog", || report::hlog(run))
+}
+
+/// Writes the files of a report but `report.json` and `histograms.hlog`, each on its own. Those that fail, with the reason, and how many there are.
 fn write_others(folder: &Path, run: &Run) -> (Vec<String>, usize) {
     type Make = fn(&Run) -> Vec<(String, String)>;
-    let others: [(&str, Make); 5] = [
+    let others: [(&str, Make); 4] = [
         ("report.html", |run| vec![("report.html".to_owned(), report::html(run))]),
-        ("histograms.hlog", |run| vec![("histograms.hlog".to_owned(), report::hlog(run))]),
         ("junit.xml", |run| vec![("junit.xml".to_owned(), report::junit(run))]),
         ("cyclictest.json", |run| {
             report::cyclictest(run).map(|text| ("cyclictest.json".to_owned(), text)).into_iter().collect()
@@ -206,7 +227,8 @@ pub fn write_unfinished(folder: &Path, run: &Run) -> Vec<String> {
             write_by(&path, &partial, text.as_bytes(), false).map_err(|error| error.to_string())
         })
         .map_err(|error| format!("report.json: {error}"));
-    json.err().into_iter().chain(write_others(folder, run).0).collect()
+    let log = write_log(folder, run);
+    json.err().into_iter().chain(log.err()).chain(write_others(folder, run).0).collect()
 }
 
 /// Writes what is known of a run that goes on. It is on the disk when this returns, and before that the one before it.
@@ -332,5 +354,26 @@ mod tests {
         assert!(defect.starts_with("a defect of vecud's (panicked at src/supervisor/files.rs:"), "{defect}");
         assert!(defect.ends_with("two lines); please report this"), "{defect}");
         assert_eq!(alone(|| 7), Ok(7));
+    }
+
+    /// Whoever is killed while the report is written has lost nothing: the last checkpoint is there until both files are of which
+    /// the others can be made, and where one of them finds the other is there.
+    #[test]
+    fn a_checkpoint_is_there_until_the_report_can_do_without_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = Output::create(&folder.path().join("o")).unwrap();
+        let there = |name: &str| folder.path().join("o").join(name).exists();
+        let mut run = report::sample(1);
+        write_checkpoint(output.path(), &run).unwrap();
+        let first = output.write_first(&run);
+        assert!(first.is_ok() && there("histograms.hlog") && there("report.json") && there(CHECKPOINT));
+        // No histograms: what is known of them is in the checkpoint alone.
+        fs::remove_file(output.path().join("histograms.hlog")).unwrap();
+        fs::create_dir(output.path().join("histograms.hlog")).unwrap();
+        output.write(&mut run, first);
+        assert!(there(CHECKPOINT) && there("report.html"));
+        fs::remove_dir(output.path().join("histograms.hlog")).unwrap();
+        output.write(&mut run, Ok(()));
+        assert!(!there(CHECKPOINT) && there("histograms.hlog"));
     }
 }

@@ -95,7 +95,7 @@ impl Watched {
 
     /// Looks at the run, if one of the finest intervals has ended. `now`: CLOCK_MONOTONIC, ns; up to then all notes are in the histograms.
     pub fn look(&mut self, board: Board, now: i64) {
-        let [start, ended] = [Global::Start, Global::Ended].map(|word| board.global(word).load(SeqCst) as i64);
+        let [start, ended] = [Global::StartMonotonic, Global::Ended].map(|word| board.global(word).load(SeqCst) as i64);
         if self.start == 0 && (1..=now).contains(&start) {
             self.start = start;
         }

@@ -408,7 +408,7 @@ impl<'a> Supervision<'a> {
         let obstacle = self.obstacle.clone();
         report.problems.extend(obstacle.map(|reason| failed(Kind::NoFurtherRun { reason })));
         // Whatever comes of the rest, this is there.
-        let first = run.output.write_json(&report);
+        let first = run.output.write_first(&report);
         match alone(|| run.tracer.finish(gone)) {
             Ok((trace, warnings, lost)) => {
                 report.trace = trace;

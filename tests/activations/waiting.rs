@@ -45,6 +45,10 @@ fn how_a_thread_waits_changes_nothing_else() {
             }
             assert_eq!(host["clock"], if way.contains("tai") { "tai" } else { "monotonic" });
             assert_eq!(host["spin_us"], if way.contains("spin") { 50.0 } else { 0.0 });
+            let clocks = report["clocks"].as_array().unwrap();
+            let ran = clocks.iter().filter(|clock| clock["activations"].as_u64() > Some(0));
+            let has_course = |clock: &serde_json::Value| clock["over_time"]["response"].is_array();
+            assert!(ran.clone().count() > 0 && ran.clone().all(has_course), "{way}: latencies over time");
         });
     }
 }
