@@ -164,8 +164,9 @@ impl<'a> Recorder<'a> {
         let used = index(self.words[MAX].load(Relaxed)) + 1;
         let words = self.words[HEADER..HEADER + used].iter().enumerate();
         // FMU code can write anywhere, also here: no sum of counts overflows.
-        let counted = words.map(|(index, word)| (index as u16, word.load(Relaxed).min(1 << 50)));
-        Counts(counted.filter(|(_, count)| *count > 0).collect())
+        let counted =
+            words.map(|(index, word)| Counted { index: index as u16, count: word.load(Relaxed).min(1 << 50) });
+        Counts::kept(counted.filter(|own| own.count > 0).collect())
     }
 
     /// Forgets everything.
@@ -204,13 +205,31 @@ pub struct Seen {
 
 /// How many values each bucket has, without those that have none: a small histogram of many that are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts(Vec<(u16, u64)>);
+pub struct Counts(Vec<Counted>);
+
+/// A bucket that has values. Packed: thousands of them are kept for each hour of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(packed)]
+struct Counted {
+    index: u16,
+    count: u64,
+}
 
 impl Counts {
     /// Those of these buckets, which have our bounds.
     pub fn of(buckets: &Hdr<u64>) -> Counts {
         let recorded = buckets.iter_recorded();
-        Counts(recorded.map(|own| (index(own.value_iterated_to()) as u16, own.count_at_value())).collect())
+        Counts::kept(
+            recorded
+                .map(|own| Counted { index: index(own.value_iterated_to()) as u16, count: own.count_at_value() })
+                .collect(),
+        )
+    }
+
+    /// Without room for more.
+    fn kept(mut counts: Vec<Counted>) -> Counts {
+        counts.shrink_to_fit();
+        Counts(counts)
     }
 
     /// Whether there is none.
@@ -220,10 +239,10 @@ impl Counts {
 
     /// Adds those of another one.
     pub fn add(&mut self, other: &Counts) {
-        for &(index, count) in &other.0 {
-            match self.0.binary_search_by_key(&index, |(own, _)| *own) {
-                Ok(place) => self.0[place].1 += count,
-                Err(place) => self.0.insert(place, (index, count)),
+        for &Counted { index, count } in &other.0 {
+            match self.0.binary_search_by_key(&index, |own| own.index) {
+                Ok(place) => self.0[place].count += count,
+                Err(place) => self.0.insert(place, Counted { index, count }),
             }
         }
     }
@@ -232,18 +251,18 @@ impl Counts {
     pub fn since(&self, earlier: &Counts) -> Option<Counts> {
         let mut left = earlier.0.iter().peekable();
         let mut came = Vec::new();
-        for &(index, count) in &self.0 {
-            let before = left.next_if(|(own, _)| *own == index).map_or(0, |(_, before)| *before);
+        for &Counted { index, count } in &self.0 {
+            let before = left.next_if(|own| own.index == index).map_or(0, |own| own.count);
             let more = count.checked_sub(before)?;
-            came.extend((more > 0).then_some((index, more)));
+            came.extend((more > 0).then_some(Counted { index, count: more }));
         }
-        left.next().is_none().then_some(Counts(came))
+        left.next().is_none().then_some(Counts::kept(came))
     }
 
     /// As HdrHistogram's buckets.
     pub fn buckets(&self) -> Hdr<u64> {
         let mut buckets = Histogram::default().buckets;
-        for &(index, count) in &self.0 {
+        for &Counted { index, count } in &self.0 {
             buckets.record_n(highest_at(index.into()).min(HIGHEST), count).expect("within the bounds");
         }
         buckets
