@@ -20,6 +20,7 @@ use crate::plan::{Plan, TaskPlan};
 use crate::record::board::Phase;
 use crate::record::trace::kernel::{Stretch, WhatRan, instant, lost};
 use crate::record::written::Written;
+use crate::report::format::plural;
 use crate::report::{KernelTrace, KernelWork, Kind, Moment, Run};
 use crate::sys::wake::monotonic_now;
 use std::fs::File;
@@ -72,6 +73,8 @@ struct Kept {
     to: Option<i64>,
     /// Events that are missing.
     lost: u64,
+    /// What there was no room for, in words.
+    cut: Option<String>,
 }
 
 impl Kernel {
@@ -208,6 +211,7 @@ impl Kernel {
                 trace.file = Some(NAME.to_owned());
                 (trace.from_monotonic_ns, trace.to_monotonic_ns, trace.lost) = (kept.from, kept.to, kept.lost);
                 lost.extend(kept.written.gone_from(&out.join(NAME)));
+                warnings.extend(kept.cut);
                 if let (Some(from), Some(to)) = (kept.from, kept.to)
                     && let Err(error) = tell(report, &out.join(NAME), kept.written.length, from, to)
                 {
@@ -259,30 +263,81 @@ struct Task {
 
 impl Task {
     fn write(self) -> Done {
-        let mut kept = Kept {
-            written: Written { file: files::create(&self.path)?, length: self.head.len() as u64 },
-            from: None,
-            to: None,
-            lost: 0,
-        };
+        let file = files::create(&self.path)?;
+        // Nothing is traced any more, so that the text is the same each time it is read.
+        let mut wanted = 0;
+        self.lines(|line, _| {
+            wanted += line.len() as u64;
+            Ok(())
+        })?;
+        let mut head = self.head.clone();
+        let is_cut = head.len() as u64 + wanted > self.limit;
+        if is_cut {
+            head += &format!("# vecud: older events are left out: {}\n", may_have(self.limit));
+        }
+        let mut newest = Newest::of(wanted, self.limit.saturating_sub(head.len() as u64));
+        let written = Written { file, length: head.len() as u64 };
+        let mut kept = Kept { written, from: None, to: None, lost: 0, cut: None };
         let mut out = BufWriter::new(kept.written.file.try_clone()?);
-        out.write_all(self.head.as_bytes())?;
+        out.write_all(head.as_bytes())?;
+        let mut left_out = 0;
+        self.lines(|line, at| {
+            if !newest.has(line.len() as u64) {
+                left_out += u64::from(at.is_some());
+                return Ok(());
+            }
+            out.write_all(line)?;
+            kept.written.length += line.len() as u64;
+            kept.from = kept.from.or(at);
+            kept.to = at.or(kept.to);
+            kept.lost += lost(String::from_utf8_lossy(line).trim_end()).unwrap_or(0);
+            Ok(())
+        })?;
+        out.flush()?;
+        kept.cut = is_cut.then(|| {
+            format!("{NAME} lacks {} before those in it: {}", plural(left_out, "event"), may_have(self.limit))
+        });
+        Ok(kept)
+    }
+
+    /// Shows each line that is not too old, in the order of time, and when its event was; `None`: it is no event.
+    fn lines(&self, mut show: impl FnMut(&[u8], Option<i64>) -> io::Result<()>) -> io::Result<()> {
         let mut text = BufReader::with_capacity(1 << 16, self.instance.text()?);
         let mut line = Vec::new();
         while text.by_ref().take(1 << 16).read_until(b'\n', &mut line)? > 0 {
-            let words = String::from_utf8_lossy(&line);
-            let at = instant(words.trim_end());
-            if at.is_none_or(|at| at >= self.since) && kept.written.length + line.len() as u64 <= self.limit {
-                out.write_all(&line)?;
-                kept.written.length += line.len() as u64;
-                kept.from = kept.from.or(at);
-                kept.to = at.or(kept.to);
-                kept.lost += lost(words.trim_end()).unwrap_or(0);
+            let at = instant(String::from_utf8_lossy(&line).trim_end());
+            if at.is_none_or(|at| at >= self.since) {
+                show(&line, at)?;
             }
             line.clear();
         }
-        out.flush()?;
-        Ok(kept)
+        Ok(())
+    }
+}
+
+/// How long the file may be, in words.
+fn may_have(limit: u64) -> String {
+    format!("it may have {} MiB (rig: limit_mib in [trace])", limit >> 20)
+}
+
+/// Which lines of a text that is longer than there is room for are kept: the last ones, each as a whole, since what the
+/// text leads to is at its end.
+struct Newest {
+    /// Bytes that are still to be left out.
+    excess: u64,
+}
+
+impl Newest {
+    /// Of a text of so many bytes what has room.
+    fn of(length: u64, room: u64) -> Newest {
+        Newest { excess: length.saturating_sub(room) }
+    }
+
+    /// Whether the next line, of so many bytes, is kept.
+    fn has(&mut self, length: u64) -> bool {
+        let is_kept = self.excess == 0;
+        self.excess = self.excess.saturating_sub(length);
+        is_kept
     }
 }
 
@@ -335,4 +390,25 @@ fn tell(run: &mut Run, file: &Path, length: u64, from: i64, to: i64) -> io::Resu
 fn comm(name: &str) -> &str {
     let end = (0..=COMM.min(name.len())).rev().find(|end| name.is_char_boundary(*end)).unwrap_or(0);
     &name[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What has led to an exceeded limit is at the end of the trace.
+    #[test]
+    fn of_a_text_that_is_too_long_the_last_lines_are_kept_whole() {
+        let lengths = [10, 20, 30, 5, 5];
+        let kept = |room: u64| {
+            let mut newest = Newest::of(lengths.iter().sum(), room);
+            lengths.into_iter().filter(|length| newest.has(*length)).collect::<Vec<u64>>()
+        };
+        assert_eq!(kept(70), lengths);
+        assert_eq!(kept(69), [20, 30, 5, 5]);
+        assert_eq!(kept(60), [20, 30, 5, 5]);
+        assert_eq!(kept(59), [30, 5, 5]);
+        assert_eq!(kept(9), [5]);
+        assert_eq!(kept(0), [0; 0]);
+    }
 }
