@@ -10,7 +10,8 @@ use crate::plan::{SignalId, SignalPlan};
 #[derive(Default)]
 pub(super) struct Cells {
     now: Vec<Option<u64>>,
-    /// Columns that show something else than in the row before.
+    /// Columns that show something else than in the row before; of clocks those that tick in this row, also if they
+    /// did in the one before: that they show 0 again is no change.
     changed: Vec<usize>,
     /// For each column whether it is a clock; empty: none is.
     clocks: Vec<bool>,
@@ -43,7 +44,8 @@ impl Cells {
         self.now[signal.0] = value;
     }
 
-    /// Columns that show something else than in the row before.
+    /// Columns that show something else than in the row before; of clocks those that tick in this row, also if they did in the one
+    /// before: that they show 0 again is no change.
     pub(super) fn changed(&self) -> &[usize] {
         &self.changed
     }
