@@ -100,13 +100,15 @@ fn plotted(input: &Input, patterns: &[String], stretch: Stretch, notes: &mut Vec
         Error::Report(PathBuf::from(&name), None, what)
     })?;
     let mut left_out = None;
-    let choose = |names: &[String]| {
+    let choose = |names: &[String], is_clock: &dyn Fn(usize) -> bool| {
         let places = chosen(signals.path(), names, patterns)?;
         let most = if patterns.is_empty() { UNASKED } else { DRAWN };
         left_out = places.len().checked_sub(most).filter(|more| *more > 0);
         Ok(match patterns.is_empty() && places.len() > most {
-            true => Overview::of_some(names, most, drawn::BUCKETS),
-            false => Overview::new(names, places.into_iter().take(most).collect(), drawn::BUCKETS),
+            true => Overview::of_some(names, most, drawn::BUCKETS, is_clock),
+            false => {
+                Overview::new(names, places.into_iter().take(most).collect(), drawn::BUCKETS).with_clocks(is_clock)
+            }
         })
     };
     let clocks = input.report.as_ref().map(ReportFile::recorded_clocks).unwrap_or_default();

@@ -259,8 +259,7 @@ impl<'a> SignalWriter<'a> {
             types: plan.signals.iter().map(|signal| signal.variable_type).collect(),
             texts: texts.clone(),
             rooms: plan.signals.iter().map(Room::of).collect(),
-            overview: Overview::of_report(&names)
-                .with_clocks(|place| plan.signals[place].variable_type == VariableType::Clock),
+            overview: Overview::of_report(&names, |place| plan.signals[place].variable_type == VariableType::Clock),
             belated: Vec::new(),
             parts: Vec::new(),
             kept: Vec::new(),

@@ -69,8 +69,8 @@ pub struct Envelope {
     /// The one after them, which ends with what the column shows now; NaN: nothing that can be drawn.
     open: Bucket,
     has_odd: bool,
-    /// The column is a clock: it shows its ticks, and nothing holds up to the next row.
-    is_clock: bool,
+    /// The ticks of a column that is a clock: it shows them, and nothing holds up to the next row.
+    ticks: Option<u64>,
 }
 
 impl Envelope {
@@ -85,7 +85,8 @@ impl Envelope {
         if number.to_bits() != self.open.last.to_bits() {
             self.open.take(number);
         }
-        if self.is_clock && number > 0.0 {
+        if let Some(ticks) = self.ticks.as_mut().filter(|_| number > 0.0) {
+            *ticks += 1;
             self.open.take(0.0);
         }
     }
@@ -122,6 +123,11 @@ impl Envelope {
     pub fn is_whole(&self) -> bool {
         let shown = self.all().flat_map(|own| [own.first, own.last, own.low, own.high]);
         shown.filter(|value| !value.is_nan()).all(|value| value.fract() == 0.0)
+    }
+
+    /// How often it has ticked; `None`: it is no clock.
+    pub fn ticks(&self) -> Option<u64> {
+        self.ticks
     }
 
     /// Whether it was infinite or no number at times, which cannot be drawn.
@@ -162,7 +168,7 @@ impl Overview {
     pub fn new(names: &[String], places: Vec<usize>, most: usize) -> Overview {
         let mut drawn = vec![None; names.len()];
         places.iter().enumerate().for_each(|(column, place)| drawn[*place] = Some(column));
-        let empty = Envelope { buckets: Vec::new(), open: Bucket::holding(f64::NAN), has_odd: false, is_clock: false };
+        let empty = Envelope { buckets: Vec::new(), open: Bucket::holding(f64::NAN), has_odd: false, ticks: None };
         Overview {
             names: places.iter().map(|place| names[*place].clone()).collect(),
             columns: vec![empty; places.len()],
@@ -176,22 +182,26 @@ impl Overview {
         }
     }
 
-    /// The same, where `is_clock` says of a place of the recording whether a clock is there: its ticks are drawn as spikes.
+    /// The same, where `is_clock` says of a place of the recording whether a clock is there: its ticks are counted, and drawn as
+    /// spikes.
     pub fn with_clocks(mut self, is_clock: impl Fn(usize) -> bool) -> Overview {
-        self.columns.iter_mut().zip(&self.places).for_each(|(column, place)| column.is_clock = is_clock(*place));
+        for (column, place) in self.columns.iter_mut().zip(&self.places) {
+            column.ticks = is_clock(*place).then_some(0);
+        }
         self
     }
 
-    /// No row yet of at most so many `columns`: where there are more, as many of each FMU, its first ones; `most`: buckets for each.
-    pub fn of_some(names: &[String], columns: usize, most: usize) -> Overview {
-        Overview::new(names, first_of_each(names, columns), most)
+    /// No row yet of at most so many `columns`, clocks after all others: where there are more, as many of each FMU, its first
+    /// variables and then its first clocks; `most`: buckets for each.
+    pub fn of_some(names: &[String], columns: usize, most: usize, is_clock: impl Fn(usize) -> bool) -> Overview {
+        Overview::new(names, first_of_each(names, columns, &is_clock), most).with_clocks(is_clock)
     }
 
-    /// What a report draws of a recording with these columns.
-    pub fn of_report(names: &[String]) -> Overview {
+    /// What a report draws of a recording with these columns, of which those are clocks of which `is_clock` says so, by their places.
+    pub fn of_report(names: &[String], is_clock: impl Fn(usize) -> bool) -> Overview {
         const COLUMNS: usize = 60;
         const BUCKETS: usize = 1024;
-        Overview::of_some(names, COLUMNS, BUCKETS)
+        Overview::of_some(names, COLUMNS, BUCKETS, is_clock)
     }
 
     /// Takes a row, which is not before the one before it; `value` tells what the column at a place of the recording shows, if it
@@ -203,8 +213,16 @@ impl Overview {
         }
     }
 
+    /// Takes what holds at a time at which there is no row, as [`Overview::row`] takes one: no clock ticks.
+    pub fn hold(&mut self, time: f64, value: impl Fn(usize) -> Option<f64>) {
+        self.reach(time);
+        for (column, source) in self.columns.iter_mut().zip(&self.places) {
+            column.take(if column.ticks.is_some() { Some(0.0) } else { value(*source) });
+        }
+    }
+
     /// Takes a row as [`Overview::row`], in which no other columns show something else than in the row before than those at
-    /// these places. The first row has to be taken as a whole.
+    /// these places, and no other clocks tick. The first row has to be taken as a whole.
     pub fn changes(&mut self, time: f64, places: impl Iterator<Item = usize>, value: impl Fn(usize) -> Option<f64>) {
         self.reach(time);
         for place in places {
@@ -266,18 +284,20 @@ impl Overview {
     }
 }
 
-/// The places of at most so many columns: of each FMU its first ones, as many as of the others.
-fn first_of_each(names: &[String], most: usize) -> Vec<usize> {
+/// The places of at most so many columns: of each FMU its first ones, as many as of the others. Clocks come after all that is none:
+/// what a variable shows is in no other section of a report, and what a clock does is in most of them.
+fn first_of_each(names: &[String], most: usize, is_clock: impl Fn(usize) -> bool) -> Vec<usize> {
     let mut seen: HashMap<&str, usize> = HashMap::new();
-    let mut order: Vec<(usize, usize)> = Vec::new();
-    for (place, name) in names.iter().enumerate() {
-        let number = seen.entry(split(name).0).or_default();
-        order.push((*number, place));
+    let (clocks, variables): (Vec<usize>, Vec<usize>) = (0..names.len()).partition(|place| is_clock(*place));
+    let of_each = variables.into_iter().chain(clocks).map(|place| {
+        let number = seen.entry(split(&names[place]).0).or_default();
         *number += 1;
-    }
+        (*number, place)
+    });
+    let mut order: Vec<(usize, usize)> = of_each.collect();
     order.sort_unstable();
     let mut places: Vec<usize> = order.into_iter().take(most).map(|(_, place)| place).collect();
-    places.sort_unstable();
+    places.sort_unstable_by_key(|place| (is_clock(*place), *place));
     places
 }
 
@@ -357,9 +377,25 @@ mod tests {
     fn of_many_columns_each_fmu_has_its_first_ones() {
         let name = |fmu: &str, n: usize| format!("{fmu}.x{n}");
         let names: Vec<String> = (0..50).map(|n| name("a", n)).chain((0..3).map(|n| name("b", n))).collect();
-        assert_eq!(first_of_each(&names, 8), [0, 1, 2, 3, 4, 50, 51, 52]);
-        assert_eq!(first_of_each(&names, 100).len(), 53);
-        assert_eq!(Overview::of_report(&names).columns().len(), 53);
+        assert_eq!(first_of_each(&names, 8, |_| false), [0, 1, 2, 3, 4, 50, 51, 52]);
+        assert_eq!(first_of_each(&names, 100, |_| false).len(), 53);
+        assert_eq!(Overview::of_report(&names, |_| false).columns().len(), 53);
+        // The clocks of `a` are its first columns, and that of `b` its second one.
+        let is_clock = |place| place < 30 || place == 51;
+        assert_eq!(first_of_each(&names, 8, is_clock), [30, 31, 32, 33, 34, 50, 52, 51]);
+    }
+
+    #[test]
+    fn a_clock_counts_its_ticks_and_holds_nothing() {
+        let names = ["a.clock", "a.x"].map(str::to_owned);
+        let mut overview = Overview::of_report(&names, |place| place == 0);
+        overview.hold(0.0, |_| Some(1.0));
+        for (time, tick) in [(1.0, 1.0), (2.0, 1.0), (3.0, 0.0)] {
+            overview.row(time, |_| Some(tick));
+        }
+        overview.changes(4.0, [0].into_iter(), |_| Some(1.0));
+        let ticks: Vec<_> = overview.columns().map(|(name, column)| (name, column.ticks())).collect();
+        assert_eq!(ticks, [("a.x", None), ("a.clock", Some(3))]);
     }
 
     proptest! {

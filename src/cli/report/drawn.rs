@@ -13,8 +13,7 @@ pub fn of_report(signals: &Signals, clocks: &HashSet<String>) -> (Option<Overvie
         Ok(recording) => recording,
         Err(error) => return (None, Some(error)),
     };
-    let overview = Overview::of_report(recording.columns());
-    let mut overview = overview.with_clocks(|place| is_clock(&recording, clocks, place));
+    let mut overview = Overview::of_report(recording.columns(), |place| is_clock(&recording, clocks, place));
     let failed = take_all(&mut overview, &mut recording).err();
     (overview.times().map(|_| overview), failed.map(|error| signals.broken(error)))
 }
@@ -44,16 +43,16 @@ pub struct Drawn {
     pub failed: Option<Error>,
 }
 
-/// What is drawn of a stretch of a recording, of the columns that `choose` takes of its names. `clocks`: those that are known to be
-/// some.
+/// What is drawn of a stretch of a recording, of the columns that `choose` takes of its names and of what tells by a column's place
+/// whether it is a clock. `clocks`: those that are known to be some.
 pub fn of_stretch(
     signals: &Signals,
     stretch: Stretch,
     clocks: &HashSet<String>,
-    choose: impl FnOnce(&[String]) -> Result<Overview, Error>,
+    choose: impl FnOnce(&[String], &dyn Fn(usize) -> bool) -> Result<Overview, Error>,
 ) -> Result<Drawn, Error> {
     let mut recording = signals.open()?;
-    let mut overview = choose(recording.columns())?.with_clocks(|place| is_clock(&recording, clocks, place));
+    let mut overview = choose(recording.columns(), &|place| is_clock(&recording, clocks, place))?;
     let first = recording.next_time();
     let failed = take_stretch(&mut overview, &mut recording, stretch).err();
     let failed = failed.map(|error| signals.broken(error));
@@ -91,7 +90,7 @@ fn take_stretch(overview: &mut Overview, recording: &mut Recording, stretch: Str
     while let Some(next) = recording.next_time().filter(|next| stretch.to.is_none_or(|to| *next <= to)) {
         // What was there holds when the stretch begins.
         if next > begin && recording.time().is_some_and(|time| time < begin) {
-            overview.row(begin, |column| number(recording.cell(column)));
+            overview.hold(begin, |column| number(recording.cell(column)));
         }
         recording.advance()?;
         if next >= begin {
@@ -101,7 +100,7 @@ fn take_stretch(overview: &mut Overview, recording: &mut Recording, stretch: Str
     // Between two rows there is what the first one has.
     let holds = recording.next_time().is_some() && recording.time().is_some_and(|time| time < begin);
     if holds {
-        overview.row(begin, |column| number(recording.cell(column)));
+        overview.hold(begin, |column| number(recording.cell(column)));
     }
     Ok(())
 }

@@ -19,21 +19,23 @@ pub fn table(cores: &[CoreCounts]) -> String {
         .iter()
         .map(|core| {
             format!(
-                "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td class=\"served\">{}</td>\
+                 <td class=\"served\">{}</td></tr>\n",
                 core.cpu,
-                served(&core.interrupts),
-                served(&core.softirqs),
                 known(core.steal_ms, " ms"),
                 known(core.smis, ""),
-                known(core.throttled, "")
+                known(core.throttled, ""),
+                served(&core.interrupts),
+                served(&core.softirqs)
             )
         })
         .collect();
+    // What is long comes last: in a narrow window the rest is there without scrolling.
     format!(
         "<h3>What the kernel counted for these cores</h3>\n<p>From the start of the run to its end. LOC is the timer that wakes \
          threads, RES, CAL and TLB come from other cores; steal is time that a hypervisor had, SMI an interrupt of firmware.</p>\n\
-         <div class=\"scroll\"><table>\n<thead><tr><th>Core</th><th>Interrupts</th><th>Softirqs</th><th>Steal</th><th>SMI</th>\
-         <th>Throttled</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
+         <div class=\"scroll\"><table>\n<thead><tr><th>Core</th><th>Steal</th><th>SMI</th><th>Throttled</th>\
+         <th>Interrupts</th><th>Softirqs</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
     )
 }
 

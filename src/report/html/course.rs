@@ -4,13 +4,16 @@
 use super::escape;
 use super::svg::{Frame, class, time_ticks, value_ticks};
 use crate::recording::envelope::{Bucket, Envelope, Overview};
-use crate::report::format::significant;
+use crate::report::format::{plural, significant};
 
 /// Characters that a line of a drawing has room for.
 pub const LONGEST_LABEL: usize = 100;
 
 /// Nearer to each other on average than this, activations are not marked.
 const APART: f64 = 5.0;
+
+/// Ticks of a clock that are nearer to each other than this cannot be told apart.
+const NEAR: f64 = 3.0;
 
 /// A column of a recording, to be drawn.
 pub struct Curve<'o> {
@@ -33,10 +36,12 @@ impl Curve<'_> {
 pub fn range_text(column: &Envelope, unit: &str) -> String {
     let unit = if unit.is_empty() { String::new() } else { format!(" {}", escape(unit)) };
     let odd = if column.has_odd() { ", at times infinite or no number" } else { "" };
-    match column.range() {
-        None => "no number".to_owned(),
-        Some((low, high)) if low == high => format!("always {}{unit}{odd}", significant(low)),
-        Some((low, high)) => format!("{} to {}{unit}{odd}", significant(low), significant(high)),
+    match (column.ticks(), column.range()) {
+        // Of a clock it says something how often it has ticked, and what it showed does not.
+        (Some(ticks), _) => plural(ticks, "tick"),
+        (None, None) => "no number".to_owned(),
+        (None, Some((low, high))) if low == high => format!("always {}{unit}{odd}", significant(low)),
+        (None, Some((low, high))) => format!("{} to {}{unit}{odd}", significant(low), significant(high)),
     }
 }
 
@@ -46,17 +51,34 @@ pub fn course(curves: &[Curve], (from, to): (f64, f64), marks: &[f64], frame: Fr
     let (from, to) = if to > from { (from, to) } else { (from - 0.5, from + 0.5) };
     let axis = Axis::of(curves);
     let mut out = frame.x_axis(&time_ticks(from, to, frame.labels));
-    out += &frame.y_axis(&axis.ticks(), "");
+    // That a clock shows 1 where it ticks says nothing.
+    if curves.iter().any(|curve| curve.name_and_envelope().1.ticks().is_none()) {
+        out += &frame.y_axis(&axis.ticks(), "");
+    }
     let x = |time: f64| frame.x((time - from) / (to - from));
     let y = |value: f64| frame.y(axis.share(value));
     let mut names = Vec::new();
     for curve in curves {
-        let (name, _) = curve.name_and_envelope();
+        let (name, envelope) = curve.name_and_envelope();
         // As many as can be told apart.
         let (width, buckets) = curve.overview.buckets(curve.column, 2 * (frame.x(1.0) - frame.x(0.0)) as usize);
         let begin = curve.overview.times().map_or(from, |times| times.0);
-        let path = steps(&buckets, |place| x(begin + place as f64 * width), y, x(curve.until));
+        let at = |place: usize| x(begin + place as f64 * width);
         let (name, class) = (escape(name), class(curve.style));
+        let path = match envelope.ticks() {
+            None => steps(&buckets, at, y, x(curve.until)),
+            Some(_) => {
+                let ticks =
+                    buckets.iter().enumerate().filter(|(_, bucket)| bucket.high > 0.0).map(|(place, _)| at(place));
+                let (strokes, bands) = strokes_and_bands(&ticks.collect::<Vec<f64>>(), y(0.0), y(1.0));
+                if !bands.is_empty() {
+                    out += &format!(
+                        "<path class=\"mark band {class}\" d=\"{bands}\"><title>many ticks of {name}</title></path>\n"
+                    );
+                }
+                format!("M{:.1} {:.1}H{:.1}{strokes}", at(0), y(0.0), x(curve.until))
+            }
+        };
         out += &format!("<path class=\"line {class}\" d=\"{path}\"><title>{name}</title></path>\n");
         names.push(name);
     }
@@ -72,6 +94,18 @@ pub fn course(curves: &[Curve], (from, to): (f64, f64), marks: &[f64], frame: Fr
         out += &format!("<path class=\"overran\" d=\"{ticks}\"><title>overruns</title></path>\n");
     }
     frame.svg(&format!("{} over time", names.join(", ")), &out)
+}
+
+/// The ticks of a clock, from left to right: as a stroke each, and where they cannot be told apart as a band.
+fn strokes_and_bands(ticks: &[f64], bottom: f64, top: f64) -> (String, String) {
+    let (mut strokes, mut bands) = (String::new(), String::new());
+    for near in ticks.chunk_by(|one, next| next - one < NEAR) {
+        match near {
+            [first, _, .., last] => bands += &format!("M{first:.1} {bottom:.1}V{top:.1}H{last:.1}V{bottom:.1}Z"),
+            few => few.iter().for_each(|x| strokes += &format!("M{x:.1} {bottom:.1}V{top:.1}")),
+        }
+    }
+    (strokes, bands)
 }
 
 /// The line of these buckets, up to `end`.
@@ -167,7 +201,7 @@ mod tests {
     use super::*;
 
     fn overview(rows: &[(f64, f64)]) -> Overview {
-        let mut overview = Overview::of_report(&["a.x".to_owned()]);
+        let mut overview = Overview::of_report(&["a.x".to_owned()], |_| false);
         rows.iter().for_each(|(time, value)| overview.row(*time, |_| Some(*value)));
         overview
     }
@@ -216,6 +250,29 @@ mod tests {
         assert_eq!(ticks.matches('M').count(), 10);
         assert!(ticks.contains(&format!("M{:.1} ", Frame::TINY.x(0.3))), "{ticks}");
         assert!(!drawn(&rows(100), (0.0, 100.0), &[]).contains("instants"));
+    }
+
+    /// A clock of 1 ms over seconds is no solid block, and one that ticks a few times has its strokes.
+    #[test]
+    fn ticks_that_cannot_be_told_apart_are_a_band() {
+        let ticks = |times: &[f64]| {
+            let mut overview = Overview::of_report(&["a.clock".to_owned()], |_| true);
+            times.iter().for_each(|time| overview.row(*time, |_| Some(1.0)));
+            let curve = Curve { overview: &overview, column: 0, style: 0, until: 10.0 };
+            let text = range_text(curve.name_and_envelope().1, "");
+            (text, course(&[curve], (0.0, 10.0), &[], Frame::TINY))
+        };
+        let (text, svg) = ticks(&[0.0, 5.0, 9.0]);
+        assert_eq!(text, "3 ticks");
+        assert!(!svg.contains("band") && line(&svg).matches('V').count() == 3, "{svg}");
+        let many: Vec<f64> = (0..5000).map(|n| f64::from(n) * 1e-3).chain([9.0]).collect();
+        let (text, svg) = ticks(&many);
+        assert_eq!(text, "5,001 ticks");
+        assert_eq!(line(&svg).matches('V').count(), 1, "{svg}");
+        let band = svg.split_once("band s0\" d=\"").unwrap().1.split('"').next().unwrap();
+        assert!(band.matches('M').count() == 1 && band.starts_with(&format!("M{:.1} ", Frame::TINY.x(0.0))), "{band}");
+        let end: f64 = band.split_once('H').unwrap().1.split('V').next().unwrap().parse().unwrap();
+        assert!((end - Frame::TINY.x(0.5)).abs() < 1.0, "{band}");
     }
 
     #[test]

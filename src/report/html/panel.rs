@@ -143,7 +143,7 @@ mod tests {
             ("ecu.flag", "", [1.0; 3]),
         ];
         let names: Vec<String> = columns.iter().map(|(name, ..)| (*name).to_owned()).collect();
-        let mut overview = Overview::of_report(&names);
+        let mut overview = Overview::of_report(&names, |_| false);
         for row in 0..3 {
             overview.row(row as f64, |place| Some(columns[place].2[row]));
         }

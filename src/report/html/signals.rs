@@ -119,7 +119,7 @@ mod tests {
     fn of_a_recording_with_thousands_of_columns_the_page_has_some_and_names_others() {
         let mut run = sample(1);
         let names: Vec<String> = (0..10_000).map(|n| format!("ecu.x{n}")).collect();
-        let mut overview = Overview::of_report(&names);
+        let mut overview = Overview::of_report(&names, |_| false);
         for row in 0..5_000 {
             overview.row(f64::from(row) * 1e-3, |place| Some(f64::sin(f64::from(row) * 1.7 + place as f64)));
         }

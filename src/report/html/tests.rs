@@ -74,7 +74,7 @@ pub(super) fn all(clock: &mut ClockResult, histogram: &Distribution) {
 /// What the signals of [`sample`] could have been: a speed that swings into its target after a load has come, and a flag.
 pub(super) fn overview(run: &Run) -> Overview {
     let names: Vec<String> = run.signals.iter().map(|signal| signal.name.clone()).collect();
-    let mut overview = Overview::of_report(&names);
+    let mut overview = Overview::of_report(&names, |_| false);
     for millisecond in 0..10_000 {
         let time = f64::from(millisecond) / 1e3;
         let since = (time - 4.0).max(0.0);
