@@ -114,13 +114,19 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     Ok(if arguments.strict && !fit { ExitCode::from(3) } else { ExitCode::SUCCESS })
 }
 
-/// Puts what was measured where reports find it. Whoever has no cache has no line in his reports.
+/// Puts what was measured where reports find it, beside what is known of other cores. Whoever has no cache has no line in
+/// his reports.
 fn keep(probe: &Probe, tree: &Tree) {
     let now = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second()).unwrap_or_default();
-    let Some(kept) = Kept::of(probe, tree, now.to_string()) else { return };
-    let written = Cache::user().and_then(|cache| {
-        std::fs::create_dir_all(cache.folder())?;
-        supervisor::write_whole(&cache.folder().join(kept::NAME), kept.text().as_bytes())
+    let Some(kept) = Kept::of(probe, tree, &now.to_string()) else { return };
+    let written = Cache::user().map_err(|error| error.to_string()).and_then(|cache| {
+        cache.note().into_iter().for_each(|note| super::say(&format!("note: {note}")));
+        let file = cache.folder().join(kept::NAME);
+        let earlier = crate::files::read_to_string(&file).ok().and_then(|text| Kept::read(&text, tree));
+        let kept = earlier.into_iter().fold(kept, Kept::after);
+        std::fs::create_dir_all(cache.folder())
+            .and_then(|()| supervisor::write_whole(&file, kept.text().as_bytes()))
+            .map_err(|error| format!("{}: {error}; set VECUD_CACHE to a folder that you may write to", file.display()))
     });
     if let Err(error) = written {
         super::say(&format!("note: what was measured is not kept for reports: {error}"));

@@ -43,6 +43,7 @@ impl Output {
     /// Makes the directory if need be.
     pub fn create(path: &Path) -> Result<Output, Error> {
         trusted(path)?;
+        is_or_can_be_folder(path).map_err(|why| Error::Output(path.to_owned(), io::Error::other(why)))?;
         let missing: Vec<PathBuf> = path
             .ancestors()
             .filter(|p| !p.as_os_str().is_empty())
@@ -282,6 +283,17 @@ pub(super) fn lock(path: &Path) -> Result<File, Error> {
     }
 }
 
+/// Why there is no folder of this name and none can be made, in words that say more than that it exists.
+fn is_or_can_be_folder(path: &Path) -> Result<(), &'static str> {
+    match (fs::symlink_metadata(path), fs::metadata(path)) {
+        (Ok(found), Err(error)) if found.is_symlink() && error.kind() == io::ErrorKind::NotFound => {
+            Err("it is a link to nothing, which is not followed: remove it")
+        }
+        (_, Ok(found)) if !found.is_dir() => Err("it is no folder"),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses, with the rights of root, a folder of which somebody else may change the content.
 pub(super) fn trusted(folder: &Path) -> Result<(), Error> {
     match files::stranger_to_root(folder) {
@@ -347,6 +359,20 @@ fn write_by(path: &Path, partial: &Path, content: &[u8], lasts: bool) -> io::Res
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_folder_is_told_from_a_link_to_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link, well] = ["file", "link", "well"].map(|name| folder.path().join(name));
+        fs::write(&file, "x").unwrap();
+        std::os::unix::fs::symlink("nothing", &link).unwrap();
+        std::os::unix::fs::symlink(".", &well).unwrap();
+        let refusal = |path: &Path| Output::create(path).unwrap_err().to_string();
+        assert!(refusal(&file).contains("cannot be used: it is no folder; choose"), "{}", refusal(&file));
+        assert!(refusal(&link).contains("cannot be used: it is a link to nothing"), "{}", refusal(&link));
+        assert_eq!((is_or_can_be_folder(&well), is_or_can_be_folder(&folder.path().join("new"))), (Ok(()), Ok(())));
+        assert_eq!(fs::read(&file).unwrap(), b"x");
+    }
 
     #[test]
     fn a_defect_in_one_output_is_an_error_in_its_words() {

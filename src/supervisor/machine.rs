@@ -104,8 +104,8 @@ pub fn examine(plan: &Plan) -> DoctorResult {
 fn last_probe(tree: &Tree, cpus: &[usize]) -> Option<ProbeResult> {
     let file = Cache::user().ok()?.folder().join(kept::NAME);
     let kept = Kept::read(&files::read_to_string(&file).ok()?, tree)?;
-    let (cpus, fifo_priority, latency) = kept.on(cpus)?;
-    Some(ProbeResult { measured: kept.measured, seconds: kept.seconds, cpus, fifo_priority, latency: latency.into() })
+    let kept::Measured { measured, seconds, cpus, fifo_priority, latency } = kept.on(cpus)?;
+    Some(ProbeResult { measured, seconds, cpus, fifo_priority, latency: latency.into() })
 }
 
 /// How many threads want a core, as means of 1, 5 and 15 minutes; `None`: the kernel does not say.
