@@ -287,7 +287,7 @@ pub(super) fn lock(path: &Path) -> Result<File, Error> {
 fn is_or_can_be_folder(path: &Path) -> Result<(), &'static str> {
     match (fs::symlink_metadata(path), fs::metadata(path)) {
         (Ok(found), Err(error)) if found.is_symlink() && error.kind() == io::ErrorKind::NotFound => {
-            Err("it is a link to nothing, which is not followed: remove it")
+            Err("it is a link to nothing")
         }
         (_, Ok(found)) if !found.is_dir() => Err("it is no folder"),
         _ => Ok(()),

@@ -12,8 +12,10 @@ const SHORT: &str = "--mode virtual --stop-time 0.02";
 fn output_folders_that_cannot_be() {
     let bench = Bench::with_fmu("a");
     bench.write("file", "mine");
+    std::os::unix::fs::symlink("nowhere", bench.path("link")).unwrap();
     for (out, why) in [
-        ("file", "File exists (os error 17)"),
+        ("file", "it is no folder"),
+        ("link", "it is a link to nothing"),
         ("file/deeper", "Not a directory (os error 20)"),
         ("/proc/nope", "No such file or directory (os error 2)"),
     ] {
@@ -23,6 +25,7 @@ fn output_folders_that_cannot_be() {
         );
     }
     assert_eq!(fs::read_to_string(bench.path("file")).unwrap(), "mine");
+    assert!(!bench.path("nowhere").exists());
     // What stands in the way of a file of ours is named.
     fs::create_dir_all(bench.path("o/report.json")).unwrap();
     bench.refuses(
