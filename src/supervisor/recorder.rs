@@ -106,7 +106,7 @@ impl<'a> Recorder<'a> {
         self.broken.extend(signals.take_problems());
         self.signals = Some(signals);
         for line in std::mem::take(&mut self.early) {
-            self.write_log(&line);
+            self.write_log(&line, false);
         }
     }
 
@@ -182,8 +182,10 @@ impl<'a> Recorder<'a> {
             start if start > 0 && line.at >= start => format!("{:11.6}", Nanos(line.at - start).seconds()),
             _ => "before start".to_owned(),
         };
+        // Of these the report tells, each by itself.
+        let is_reported = line.fmu.is_none() && line.status > 0;
         match self.open {
-            true => self.write_log(&format!("{at} {text}")),
+            true => self.write_log(&format!("{at} {text}"), is_reported),
             false => self.early.push(format!("{at} {text}")),
         }
         match line.fmu.and_then(|fmu| self.last_lines.get_mut(fmu)) {
@@ -221,10 +223,12 @@ impl<'a> Recorder<'a> {
         self.broken.extend(self.log.as_mut().and_then(|log| log.look(alone)));
     }
 
-    fn write_log(&mut self, line: &str) {
+    /// Writes a line to the log. One that the report has as well is no loss where the disk is full: nothing else may have been lost.
+    fn write_log(&mut self, line: &str, is_reported: bool) {
         let Some(log) = &mut self.log else { return };
         match log.write(line) {
             Ok(written) => self.is_cut |= !written,
+            Err(_) if is_reported => (),
             Err(error) => {
                 self.broken.push(format!("run.log ends early, the run goes on: {error}"));
                 self.rotated = log.rotated();

@@ -70,6 +70,30 @@ fn reports_have_what_was_measured_last() {
     });
 }
 
+/// Whoever has a cache that is not used, or none that can be made, is told so, with its path.
+#[test]
+fn a_cache_that_cannot_keep_what_was_measured_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    the_core(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let open = folder.path().join("open");
+        fs::create_dir(&open).unwrap();
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+        let said = |cache: &std::path::Path| {
+            let mut doctor = command(&["--json", "--seconds", "0.1"]);
+            let home = folder.path().join("home");
+            text(&doctor.env("VECUD_CACHE", cache).env("XDG_CACHE_HOME", home).output().unwrap().stderr).to_owned()
+        };
+        let unused = said(&open);
+        assert!(unused.contains(&format!("note: the cache {} is not used", open.display())), "{unused}");
+        let none = said(std::path::Path::new("/proc/x"));
+        assert!(
+            none.contains("is not kept for reports: /proc/x/doctor.json: ") && none.contains("VECUD_CACHE"),
+            "{none}"
+        );
+    });
+}
+
 #[test]
 fn json_has_the_documented_fields() {
     let output = the_core(|| doctor(&["--json", "--seconds", "0.2"]));
