@@ -1,7 +1,7 @@
 //! Names of the files of a recording: `signals.csv`, `signals.mcap` or `signals.arrows`, or one after the other `signals-000001.csv` and so on.
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Extensions of the formats. All have the same rows; the first one can be read by every vecud and is looked for first.
 const EXTENSIONS: [&str; 3] = ["csv", "mcap", "arrows"];
@@ -18,6 +18,19 @@ pub struct Files {
     pub last: String,
     /// Files before the first one, which are not kept.
     pub removed: u32,
+}
+
+impl Files {
+    /// The same recording as it lies in a folder, of whose files these are the names; `None`: nothing of it does.
+    pub fn among<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Option<Files> {
+        let (_, extension) = self.first.rsplit_once('.')?;
+        if self.first == name(None, extension) {
+            return names.into_iter().any(|file| file == self.first).then(|| self.clone());
+        }
+        let numbers: BTreeSet<u32> = names.into_iter().filter_map(|file| number(file, extension)).collect();
+        let (first, last) = (*numbers.first()?, *numbers.last()?);
+        Some(Files { first: name(Some(first), extension), last: name(Some(last), extension), removed: first - 1 })
+    }
 }
 
 /// The name of a file; `number`, counted from 1, is its place among those of a recording that is rotated.
@@ -91,6 +104,19 @@ mod tests {
         ] {
             assert!(!is_one(other), "{other}");
         }
+    }
+
+    /// Whatever was known of it before: each format by itself, and nothing that is not there.
+    #[test]
+    fn what_there_is_of_a_recording_is_what_lies_in_the_folder() {
+        let known = |first: &str, last: &str| Files { first: first.to_owned(), last: last.to_owned(), removed: 1 };
+        let known_csv = known("signals-000002.csv", "signals-000004.csv");
+        let names = ["run.log", "signals-000005.csv", "signals-000003.csv", "signals-000004.csv", "signals-000009.mcap"];
+        let now = Files { removed: 2, ..known("signals-000003.csv", "signals-000005.csv") };
+        assert_eq!(known_csv.among(names), Some(now));
+        assert_eq!(known_csv.among(["signals.csv", "signals-000009.mcap", "signals-000005.csv.next"]), None);
+        let whole = Files { removed: 0, ..known("signals.mcap", "signals.mcap") };
+        assert_eq!((whole.among(["signals.mcap"]), whole.among(names)), (Some(whole.clone()), None));
     }
 
     #[test]

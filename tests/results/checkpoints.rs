@@ -92,6 +92,30 @@ fn of_a_supervisor_that_is_killed_the_last_checkpoint_is_left() {
     });
 }
 
+/// A recording goes on after the last checkpoint, and what is too old of it goes: the report names the files that are there.
+#[test]
+fn a_report_of_a_run_that_was_cut_off_names_the_recordings_that_lie_there() {
+    let rig = Rig::new("mode = \"virtual\"\nstop_time = 0.3")
+        .tracer("a", "")
+        .more("[record]\nsignals = [\"a.count_*\"]\nrotate = \"50ms\"\nkeep = 3\n");
+    let run = rig.run().exits(0);
+    let out = rig.out();
+    let mut known = run.report();
+    let kept = known["recordings"][0].clone();
+    let [first, last] = ["first", "last"].map(|which| kept[which].as_str().unwrap().to_owned());
+    // As a checkpoint had it, one file before the end; its histograms are those of the run.
+    known["ended"] = "running".into();
+    known["recordings"][0] = serde_json::json!({ "first": "signals-000002.csv", "last": "signals-000004.csv", "removed": 1 });
+    known["histograms"] = run.file("histograms.hlog").into();
+    fs::write(out.join("checkpoint.json"), known.to_string()).unwrap();
+    fs::remove_file(out.join("report.json")).unwrap();
+    let (_, report) = report(&out);
+    assert_eq!((&report["ended"], &report["recordings"][0]), (&"cut off".into(), &kept));
+    assert!(first > "signals-000002.csv".to_owned() && out.join(&first).is_file() && out.join(&last).is_file());
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains(&first) && page.contains(&last) && !page.contains("signals-000002.csv"));
+}
+
 /// SIGUSR1 asks for a report and ends neither of the processes; so does who makes one from outside. At the end there is one like
 /// that of every other run.
 #[test]

@@ -8,6 +8,7 @@ mod trends;
 use super::{browser, results};
 use crate::files;
 use crate::recording::envelope::Overview;
+use crate::recording::series::Files;
 use crate::report::{self, ReportFile, Run, Screen};
 use crate::supervisor::{self, Error};
 use crate::sys::process::terminal_size;
@@ -109,7 +110,10 @@ fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
     let run = match report.of_checkpoint(goes_on) {
         Some(run) => {
             let run = run.map_err(|error| Error::Report(folder.report_path().to_owned(), None, error.message))?;
-            let run = Run { overview, ..run };
+            let mut run = Run { overview, ..run };
+            if !goes_on {
+                run.recordings = in_folder(&run.recordings, &folder)?;
+            }
             if arguments.out.is_none() {
                 let failures = supervisor::write_unfinished(&folder.path, &run);
                 if !failures.is_empty() {
@@ -134,6 +138,13 @@ fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
         browser::show(&page);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is left of recordings, each in its format, of a run that nobody has seen the end of: it has gone on, and removed files that were
+/// too old, after its last checkpoint.
+fn in_folder(recordings: &[Files], folder: &Folder) -> Result<Vec<Files>, Error> {
+    let names = folder.names()?;
+    Ok(recordings.iter().filter_map(|known| known.among(names.iter().map(String::as_str))).collect())
 }
 
 /// What the page draws of the recording. One that cannot be read costs its figures, and not the page.

@@ -50,14 +50,19 @@ impl Folder {
         &self.report
     }
 
+    /// The names of the files in it, as far as they are text.
+    pub fn names(&self) -> Result<Vec<String>, Error> {
+        let entries = fs::read_dir(&self.path).map_err(Error::file(&self.path))?;
+        let files = entries.flatten().filter(|entry| entry.path().is_file());
+        Ok(files.filter_map(|entry| entry.file_name().into_string().ok()).collect())
+    }
+
     /// The recording of the run, if there is one.
     ///
     /// # Errors
     /// A file of it is missing between others.
     pub fn signals(&self) -> Result<Option<Signals>, Error> {
-        let entries = fs::read_dir(&self.path).map_err(Error::file(&self.path))?;
-        let files = entries.flatten().filter(|entry| entry.path().is_file());
-        let names: Vec<String> = files.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        let names = self.names()?;
         let found = series::find(names.iter().map(String::as_str)).map_err(|missing| {
             let what = "is missing, and there are recordings before and after it; put it back, or name a single file";
             Error::Report(self.path.join(missing), None, what.to_owned())
