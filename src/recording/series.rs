@@ -111,7 +111,8 @@ mod tests {
     fn what_there_is_of_a_recording_is_what_lies_in_the_folder() {
         let known = |first: &str, last: &str| Files { first: first.to_owned(), last: last.to_owned(), removed: 1 };
         let known_csv = known("signals-000002.csv", "signals-000004.csv");
-        let names = ["run.log", "signals-000005.csv", "signals-000003.csv", "signals-000004.csv", "signals-000009.mcap"];
+        let names =
+            ["run.log", "signals-000005.csv", "signals-000003.csv", "signals-000004.csv", "signals-000009.mcap"];
         let now = Files { removed: 2, ..known("signals-000003.csv", "signals-000005.csv") };
         assert_eq!(known_csv.among(names), Some(now));
         assert_eq!(known_csv.among(["signals.csv", "signals-000009.mcap", "signals-000005.csv.next"]), None);

@@ -179,6 +179,19 @@ pub enum Kind {
         /// From when on recordings waited for it, s; `None`: nothing is recorded.
         recorded_s: Option<f64>,
     },
+    /// When a report of a run without an end was made, an activation had lasted for long: the other clocks go on, and it may never return.
+    Lasts {
+        /// Name of the function that it is in.
+        function: String,
+        /// The activation time, s.
+        time_s: f64,
+        /// How long ago its first FMI call was.
+        running: u64,
+        /// Releases of its clock that found it still running.
+        found: u64,
+        /// From when on recordings wait for it, s; `None`: nothing is recorded.
+        recorded_s: Option<f64>,
+    },
     /// An instance did something that the standard forbids.
     Offence(FindingResult),
     /// Something is missing in a file of the run.
@@ -351,7 +364,7 @@ impl Kind {
             Kind::OverrunLimit { .. } | Kind::StoppedByOverrun { .. } => Topic::OverrunLimit,
             Kind::ExecutionLimit { .. } => Topic::ExecutionLimit,
             Kind::Overruns { .. } | Kind::MayDiffer { by_overrun: true, .. } => Topic::Overruns,
-            Kind::Died { by_fmu_code: true, .. } | Kind::Hung { .. } => Topic::FmuCode,
+            Kind::Died { by_fmu_code: true, .. } | Kind::Hung { .. } | Kind::Lasts { .. } => Topic::FmuCode,
             Kind::Offence(_) => Topic::Offence,
             Kind::Told { topic, .. } => *topic,
             _ => Topic::Other,
@@ -412,6 +425,18 @@ impl Problem {
                      {timeout_s} s after {asked} (rig: shutdown_timeout); the FMU's code hangs{recordings}",
                     duration(*running)
                 )
+            }
+            Kind::Lasts { function, time_s, running, found, recorded_s } => {
+                let releases = match found {
+                    0 => String::new(),
+                    found => format!("; {} of this clock found it still running", some(*found, "release")),
+                };
+                let recordings = match recorded_s {
+                    Some(from) => format!("; recordings wait for it since {from} s"),
+                    None => String::new(),
+                };
+                let running = duration(*running);
+                format!("{who} has been in {function} at {time_s} s for {running}{releases}{recordings}")
             }
             Kind::StoppedByOverrun { due_s, late, queues } => {
                 let what = match queues {

@@ -129,13 +129,30 @@ impl ReportFile {
         self.run.ended == Ended::Finished
     }
 
-    /// The run of a `checkpoint.json`, which goes on or was cut off, with its histograms; `None`: this is none.
+    /// Whether nobody has seen the run's end, though it does not go on.
+    pub fn is_cut_off(&self) -> bool {
+        self.run.ended == Ended::CutOff
+    }
+
+    /// The same, of a run of which it is known by now whether it still goes on, as it did when this was written.
+    pub fn judged(self, goes_on: bool) -> ReportFile {
+        if self.run.ended != Ended::Running {
+            return self;
+        }
+        let mut run = self.run;
+        // A report says it already, as it was then.
+        let said = run.unfinished_problem(true).message();
+        run.problems.retain(|problem| problem.message() != said);
+        ReportFile { run: run.unfinished(goes_on), ..self }
+    }
+
+    /// The run of a `checkpoint.json` with its histograms; `None`: this is none, or the run has ended.
     ///
     /// # Errors
     /// The histograms are damaged ([`ReadError::in_log`]).
-    pub fn of_checkpoint(&self, goes_on: bool) -> Option<Result<Run, ReadError>> {
+    pub fn of_checkpoint(&self) -> Option<Result<Run, ReadError>> {
         let histograms = self.histograms.as_deref().filter(|_| !self.is_finished())?;
-        Some(self.rebuild(histograms).map(|run| run.unfinished(goes_on)))
+        Some(self.rebuild(histograms))
     }
 
     /// Whether there are histograms, so that [`ReportFile::rebuild`] needs the log.

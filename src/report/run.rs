@@ -91,10 +91,14 @@ impl Run {
     /// The run as it is told of when it has not ended, or nobody knows how: a failure that says so, and no more.
     pub fn unfinished(self, goes_on: bool) -> Run {
         let ended = if goes_on { Ended::Running } else { Ended::CutOff };
-        let kind = Kind::Unfinished { goes_on, after_s: self.wall_seconds };
-        let mut problems = vec![Problem::failure(Subject::Run, kind)];
+        let mut problems = vec![self.unfinished_problem(goes_on)];
         problems.extend(self.problems);
         Run { ended, end: End::Failure, problems, ..self }
+    }
+
+    /// What a report says of a run that is not known to have ended.
+    pub(super) fn unfinished_problem(&self, goes_on: bool) -> Problem {
+        Problem::failure(Subject::Run, Kind::Unfinished { goes_on, after_s: self.wall_seconds })
     }
 }
 

@@ -129,6 +129,16 @@ mod tests {
                     recorded_s: Some(0.3),
                 },
             ),
+            Problem::warning(
+                clock("task_1ms"),
+                Kind::Lasts {
+                    function: words("fmi3ActivateModelPartition"),
+                    time_s: 0.3,
+                    running: 3_100_000_000,
+                    found: 3_100,
+                    recorded_s: Some(0.3),
+                },
+            ),
             Problem {
                 severity: Severity::Limit,
                 subject: clock("task_1ms"),

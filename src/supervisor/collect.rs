@@ -1,6 +1,6 @@
 //! Shared memory and exit status → [`Run`]: what was measured, how each instance ended, and what went wrong.
 
-use super::death::{death, given_up};
+use super::death::{death, given_up, lasting};
 use super::findings::{self, irregularities, stopped_by_overrun};
 use super::hangs::Hangs;
 use super::machine::Machine;
@@ -110,6 +110,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
         .collect();
     let mut problems: Vec<Problem> = died.iter().map(|died| died.problem.clone()).collect();
     problems.extend(given_up(plan, facts, died.as_ref()));
+    problems.extend(lasting(plan, board, facts));
     problems.extend(fmus.iter().enumerate().filter_map(|(fmu, own)| fmus::failure(plan, board, FmuId(fmu), own)));
     for (task, clock) in clocks.iter().enumerate() {
         let (subject, measured) =

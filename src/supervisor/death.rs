@@ -167,8 +167,6 @@ fn hung(
     own: &UnderWay,
     limit: Option<LimitKey>,
 ) -> Problem {
-    // What others have under way waits like it, and may have begun before.
-    let earliest = facts.unreturned.iter().flatten().map(|own| own.time).chain([own.time]).min();
     let kind = Kind::Hung {
         function: function.name().to_owned(),
         time_s: own.time.seconds(),
@@ -176,9 +174,34 @@ fn hung(
         running: own.running.max(0) as u64,
         limit,
         timeout_s: plan.shutdown_timeout.seconds(),
-        recorded_s: earliest.filter(|_| !plan.signals.is_empty()).map(|time| time.seconds()),
+        recorded_s: recorded(plan, facts, own),
     };
     Problem::failure(tasks::subject(plan, task), kind)
+}
+
+/// From when on recordings wait for an activation, s: what others have under way waits like it, and may have begun before.
+fn recorded(plan: &Plan, facts: &Facts, own: &UnderWay) -> Option<f64> {
+    let earliest = facts.unreturned.iter().flatten().map(|own| own.time).chain([own.time]).min();
+    earliest.filter(|_| !plan.signals.is_empty()).map(|time| time.seconds())
+}
+
+/// Of a run that goes on: activations that last, and were not given up for it.
+pub fn lasting(plan: &Plan, board: Board, facts: &Facts) -> Vec<Problem> {
+    let is_given_up = |task: &TaskId| facts.hangs.given_up.iter().any(|given| given.task == *task);
+    let under_way = |task: TaskId| Some((task, facts.unreturned[task.0].filter(|own| facts.hangs.lasts(task, own))?));
+    let tasks = (0..plan.tasks.len()).map(TaskId).filter(|task| facts.goes_on && !is_given_up(task));
+    let problem = |(task, own): (TaskId, UnderWay)| {
+        let function = function(board.task(task).get(TaskWord::Function)).unwrap_or(Function::ActivateModelPartition);
+        let kind = Kind::Lasts {
+            function: function.name().to_owned(),
+            time_s: own.time.seconds(),
+            running: own.running.max(0) as u64,
+            found: own.passed.map_or(0, |passed| passed.count),
+            recorded_s: recorded(plan, facts, &own),
+        };
+        Problem::warning(tasks::subject(plan, task), kind)
+    };
+    tasks.filter_map(under_way).map(problem).collect()
 }
 
 /// What FMUs were given up for that have not ended the process.

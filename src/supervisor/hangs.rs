@@ -212,6 +212,12 @@ impl Hangs {
         self.tasks[task.0].filter(|own| own.started == under_way.started).map_or(0, |own| own.ran)
     }
 
+    /// Whether an activation under way has run by itself for so long that somebody who reads of the run should know it.
+    pub fn lasts(&self, task: TaskId, under_way: &UnderWay) -> bool {
+        let ran = self.ran(task, under_way);
+        ran >= TOLD || (ran >= FIRST_TOLD && under_way.passed.is_some())
+    }
+
     /// An activation under way that is over a limit, also one that has ended the run by an overrun.
     pub fn over_limit(&self) -> Option<(TaskId, LimitKey)> {
         let own = |(task, own): (usize, &Option<Watched>)| Some((TaskId(task), own.as_ref()?.over?.0));

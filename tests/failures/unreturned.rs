@@ -85,6 +85,38 @@ fn in_virtual_time_too() {
     assert!(asked.elapsed() < Duration::from_millis(1500), "{:?}", asked.elapsed());
 }
 
+/// What the report of a run that goes on, or of which the end is not known, says of the activation of `a.fast` at about 0.05 s.
+fn lasts(report: &serde_json::Value) -> bool {
+    let problems = report["problems"].as_array().unwrap().iter().zip(report["problem_topics"].as_array().unwrap());
+    let words = ["clock a.fast has been in fmi3ActivateModelPartition at 0.0", " s for ", "found it still running"];
+    let all =
+        |text: &str| words.iter().all(|word| text.contains(word)) && text.contains("recordings wait for it since 0.0");
+    problems.into_iter().any(|(problem, topic)| topic == "FMU code" && all(problem.as_str().unwrap()))
+}
+
+/// Which partition hangs, since when, and who waits for it: of a run that goes on, and of one that is killed then.
+#[test]
+fn reports_without_an_end_say_what_lasts() {
+    the_core(|| {
+        let rig = hanging(100.0, HANG_ASLEEP, "", "").more("[report]\ncheckpoint = 1\n");
+        let mut child = rig.start(rig.command());
+        rig.wait_until_it_runs();
+        let read = |name: &str| {
+            serde_json::from_str::<serde_json::Value>(&std::fs::read_to_string(rig.out().join(name)).ok()?).ok()
+        };
+        wait_until("a checkpoint has it", || read("checkpoint.json").is_some_and(|known| lasts(&known)));
+        send(child.id() as i32, Signal::SIGUSR1);
+        wait_until("there is a report", || read("report.json").is_some_and(|report| report["ended"] == "running"));
+        assert!(lasts(&read("report.json").unwrap()), "{}", read("report.json").unwrap()["problems"]);
+        send(child.id() as i32, Signal::SIGKILL);
+        child.wait().unwrap();
+        let mut report = std::process::Command::new(env!("CARGO_BIN_EXE_vecud"));
+        assert!(report.arg("report").arg(rig.out()).output().unwrap().status.success());
+        let cut_off = read("report.json").unwrap();
+        assert!(cut_off["ended"] == "cut off" && lasts(&cut_off), "{}", cut_off["problems"]);
+    });
+}
+
 /// A checkpoint, of which this report is made, has it as well.
 #[test]
 fn a_report_of_the_run_that_goes_on_counts_what_passes() {

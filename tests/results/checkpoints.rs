@@ -105,7 +105,8 @@ fn a_report_of_a_run_that_was_cut_off_names_the_recordings_that_lie_there() {
     let [first, last] = ["first", "last"].map(|which| kept[which].as_str().unwrap().to_owned());
     // As a checkpoint had it, one file before the end; its histograms are those of the run.
     known["ended"] = "running".into();
-    known["recordings"][0] = serde_json::json!({ "first": "signals-000002.csv", "last": "signals-000004.csv", "removed": 1 });
+    known["recordings"][0] =
+        serde_json::json!({ "first": "signals-000002.csv", "last": "signals-000004.csv", "removed": 1 });
     known["histograms"] = run.file("histograms.hlog").into();
     fs::write(out.join("checkpoint.json"), known.to_string()).unwrap();
     fs::remove_file(out.join("report.json")).unwrap();

@@ -56,6 +56,37 @@ fn runs_are_drawn_in_the_order_that_is_given() {
     assert!(folder.path().join("trends.html").is_file());
 }
 
+/// A checkpoint, or a report that was made of a run while it went on, does not know of the kill that came afterwards.
+#[test]
+fn runs_that_were_killed_are_cut_off() {
+    let folder = three();
+    for (name, file) in [("two", "checkpoint.json"), ("three", "report.json")] {
+        let path = folder.path().join(name).join("report.json");
+        let mut report: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        report["ended"] = "running".into();
+        fs::remove_file(path).unwrap();
+        fs::write(folder.path().join(name).join(file), report.to_string()).unwrap();
+    }
+    let ended = || {
+        let (code, said, told) = report(folder.path(), "one two three --json");
+        assert_eq!(code, Some(0), "{told}");
+        let trends: Value = serde_json::from_str(&said).unwrap();
+        let of = |run: &Value| {
+            let first = run["problems"][0].as_str().unwrap_or_default();
+            (run["ended"].as_str().unwrap().to_owned(), first.split(':').next().unwrap().to_owned())
+        };
+        trends["runs"].as_array().unwrap().iter().map(of).collect::<Vec<_>>()
+    };
+    let one = ("finished".to_owned(), String::new());
+    let words = "the run was cut off (vecud was killed, or the machine lost power)";
+    let cut_off = ("cut off".to_owned(), words.to_owned());
+    assert_eq!(ended(), [one.clone(), cut_off.clone(), cut_off.clone()]);
+    // Somebody has the folder.
+    let locked = fs::File::open(folder.path().join("three")).unwrap();
+    locked.try_lock().unwrap();
+    assert_eq!(ended(), [one, cut_off, ("running".to_owned(), "the run has not ended".to_owned())]);
+}
+
 #[test]
 fn as_json_they_have_the_figures_of_their_reports() {
     let folder = three();

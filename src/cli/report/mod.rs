@@ -105,13 +105,12 @@ fn rebuild(arguments: &Arguments) -> Result<ExitCode, Error> {
     let page = arguments.out.clone().unwrap_or_else(|| folder.path.join("report.html"));
     check_place(&page)?;
     let report = folder.report()?;
-    let goes_on = supervisor::is_in_use(&folder.path);
     let overview = overview(&folder, &report);
-    let run = match report.of_checkpoint(goes_on) {
+    let run = match report.of_checkpoint() {
         Some(run) => {
             let run = run.map_err(|error| Error::Report(folder.report_path().to_owned(), None, error.message))?;
             let mut run = Run { overview, ..run };
-            if !goes_on {
+            if report.is_cut_off() {
                 run.recordings = in_folder(&run.recordings, &folder)?;
             }
             if arguments.out.is_none() {

@@ -4,7 +4,7 @@ use crate::files;
 use crate::recording::{ReadError, series};
 use crate::report::ReportFile;
 use crate::report::compare::Table;
-use crate::supervisor::Error;
+use crate::supervisor::{self, Error};
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
@@ -71,7 +71,8 @@ impl Folder {
         Ok((!paths.is_empty()).then_some(Signals { paths, of_run: true }))
     }
 
-    /// Reads `report.json`.
+    /// Reads `report.json`, or the checkpoint. Of a run that went on when that was written it is known by the lock on its folder
+    /// whether it still does.
     pub fn report(&self) -> Result<ReportFile, Error> {
         let path = || self.report.clone();
         let text = files::read_to_string(&self.report).map_err(|error| {
@@ -87,7 +88,9 @@ impl Folder {
             Error::Report(path(), None, what)
         })?;
         let line = |place: Option<(usize, usize)>| place.map(|(line, _)| line as u64);
-        ReportFile::parse(&text).map_err(|error| Error::Report(path(), line(error.place), error.message))
+        let report =
+            ReportFile::parse(&text).map_err(|error| Error::Report(path(), line(error.place), error.message))?;
+        Ok(if report.is_finished() { report } else { report.judged(supervisor::is_in_use(&self.path)) })
     }
 }
 

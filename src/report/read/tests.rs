@@ -45,20 +45,21 @@ fn a_checkpoint_holds_the_run_and_its_histograms() {
         let file = ReportFile::parse(&checkpoint(&run)).unwrap();
         assert!(!file.is_finished() && file.run.problems.len() == run.problems.len());
         for (goes_on, ended) in [(true, Ended::Running), (false, Ended::CutOff)] {
-            let read = file.of_checkpoint(goes_on).unwrap().unwrap();
+            let read = file.clone().judged(goes_on).of_checkpoint().unwrap().unwrap();
             assert_eq!((read.ended, read.end, read.problems.len()), (ended, End::Failure, run.problems.len() + 1));
             assert_eq!(read.problems[0].severity, Severity::Failure);
             let expected = run.clone().unfinished(goes_on);
             assert_eq!(json(&read), json(&expected));
             assert!(html(&read) == html(&expected) && hlog(&read) == hlog(&run));
+            // What was made of it while the run went on says once what has become of it since.
+            let before = ReportFile::parse(&json(&run.clone().unfinished(true))).unwrap();
+            assert_eq!(json(&before.judged(goes_on).run), json(&expected));
         }
     }
     let finished = checkpoint(&sample(1));
-    assert!(ReportFile::parse(&finished).unwrap().of_checkpoint(true).is_none());
+    assert!(ReportFile::parse(&finished).unwrap().of_checkpoint().is_none());
     let report = json(&Run { ended: Ended::Running, ..sample(1) });
-    assert!(
-        report.contains("\"verdict\": \"fail\"") && ReportFile::parse(&report).unwrap().of_checkpoint(true).is_none()
-    );
+    assert!(report.contains("\"verdict\": \"fail\"") && ReportFile::parse(&report).unwrap().of_checkpoint().is_none());
 }
 
 /// A run that has, or has not, each of the things that a run need not have.
