@@ -1,13 +1,13 @@
-//! An instance from birth to the end of its initialisation; of Scheduled Execution, up to its partitions. Its state is its type, so a call out of order does not compile:
+//! An instance from birth to the end of its initialisation, and up to what computes. Its state is its type, so a call out of
+//! order does not compile:
 //!
 //! ```text
-//! Instantiated ──► Initialization ──► ClockActivation ──► (InstanceControl, Vec<Partition>)
+//! Instantiated ──► Initialization ──► Running ──► (InstanceControl, Vec<Partition>)   Scheduled Execution
 //!      │ ▲
 //!      ▼ │
 //! Configuration
 //! ```
 //!
-//! In Co-Simulation and Model Exchange ([`InterfaceType`]) the end of initialisation leads to states of their own.
 //! [`InstanceControl::join`] leads back from the right-hand end; a state that was set, and `fmi3Reset`, from anywhere to
 //! where they belong ([`super::FmuState`]).
 //!
@@ -18,7 +18,7 @@
 use super::abi::{Birth, Functions};
 use super::environment::{Environment, Health, InstanceHost};
 use super::function::Function;
-use super::interface::{InterfaceType, ScheduledExecution};
+use super::interface::MadeFor;
 use super::interval::Interval;
 use super::library::Library;
 use super::partition::{ClockElement, InstanceControl, Partition};
@@ -46,14 +46,14 @@ pub enum Configuration {}
 /// State: being initialised. Values and clock intervals can be set and read.
 #[derive(Debug)]
 pub enum Initialization {}
-/// State: model partitions can be activated.
+/// State: initialised, and put together: nothing of it computes. In Scheduled Execution it is in Clock Activation Mode.
 #[derive(Debug)]
-pub enum ClockActivation {}
+pub enum Running {}
 
-/// An instance of an FMU, in the state `S`, made as `I`. `Send`, not `Sync`: one thread at a time.
-pub struct Instance<S, I = ScheduledExecution> {
+/// An instance of an FMU, in the state `S`. `Send`, not `Sync`: one thread at a time.
+pub struct Instance<S> {
     pub(super) shared: Whole,
-    state: PhantomData<(S, I, Cell<()>)>,
+    state: PhantomData<(S, Cell<()>)>,
 }
 
 /// What ends an instance when it is dropped without partitions left, whoever else can still read its clocks then.
@@ -87,22 +87,24 @@ impl Library {
         logging_on: bool,
         host: Arc<dyn InstanceHost>,
     ) -> Result<Instance<Instantiated>, Failure> {
-        self.instantiate(name, token, resources, logging_on, host)
+        self.instantiate(&MadeFor::ScheduledExecution, name, token, resources, logging_on, host)
     }
 
-    /// Makes an instance of an interface type. When the FMU returns NULL, `host` has its log messages.
+    /// Makes an instance. When the FMU returns NULL, `host` has its log messages.
     ///
     /// `resources` is what the C interface wants: FMI 3.0, a path that ends with a separator; before, a URI. `None` when the
     /// FMU has no resources. A name or token with a NUL in it is refused.
-    pub fn instantiate<I: InterfaceType>(
+    pub fn instantiate(
         self: &Arc<Library>,
+        made_for: &MadeFor,
         name: &str,
         token: &str,
         resources: Option<&str>,
         logging_on: bool,
         host: Arc<dyn InstanceHost>,
-    ) -> Result<Instance<Instantiated, I>, Failure> {
-        let function = Function::instantiate(I::INTERFACE);
+    ) -> Result<Instance<Instantiated>, Failure> {
+        let interface = made_for.interface();
+        let function = Function::instantiate(interface);
         let failure = |status, refused| Failure { function, status, clock: None, time: None, refused };
         if self.is_fatal() {
             return Err(failure(Status::Fatal, true));
@@ -114,7 +116,7 @@ impl Library {
         self.keep(environment.clone());
         let (lock, unlock) = preemption::callbacks_of(&environment);
         let birth = Birth {
-            interface: I::INTERFACE,
+            made_for,
             name: name.as_ptr(),
             token: token.as_ptr(),
             resources: resources.as_ref().map_or(ptr::null(), |resources| resources.as_ptr()),
@@ -129,12 +131,12 @@ impl Library {
         if raw.is_null() {
             return Err(failure(Status::Error, false));
         }
-        Ok(Instance::new(Whole(Arc::new(Shared::new(raw, environment, self.clone(), I::INTERFACE)))))
+        Ok(Instance::new(Whole(Arc::new(Shared::new(raw, environment, self.clone(), interface)))))
     }
 }
 
-impl<S, I> Instance<S, I> {
-    pub(super) fn new(shared: Whole) -> Instance<S, I> {
+impl<S> Instance<S> {
+    pub(super) fn new(shared: Whole) -> Instance<S> {
         Instance { shared, state: PhantomData }
     }
 
@@ -165,15 +167,15 @@ impl<S, I> Instance<S, I> {
         self,
         function: Function,
         c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
-    ) -> Result<Instance<T, I>, Failure> {
+    ) -> Result<Instance<T>, Failure> {
         self.shared.call(function, Cause::default(), c)?;
         Ok(Instance::new(self.shared))
     }
 }
 
-impl<I> Instance<Instantiated, I> {
+impl Instance<Instantiated> {
     /// `fmi3EnterConfigurationMode`, to set structural parameters. Only for FMUs that have any.
-    pub fn enter_configuration_mode(self) -> Result<Instance<Configuration, I>, Failure> {
+    pub fn enter_configuration_mode(self) -> Result<Instance<Configuration>, Failure> {
         // SAFETY: the instance is alive and in state Instantiated.
         self.enter(Function::EnterConfigurationMode, |f, i| unsafe { (f.enter_configuration_mode)(i) })
     }
@@ -191,7 +193,7 @@ impl<I> Instance<Instantiated, I> {
         start: f64,
         stop: Option<f64>,
         tolerance: Option<f64>,
-    ) -> Result<Instance<Initialization, I>, Failure> {
+    ) -> Result<Instance<Initialization>, Failure> {
         let (has_tolerance, has_stop) = (tolerance.is_some().into(), stop.is_some().into());
         let (tolerance, stop) = (tolerance.unwrap_or(0.0), stop.unwrap_or(0.0));
         self.enter(Function::EnterInitializationMode, |f, i| {
@@ -201,18 +203,18 @@ impl<I> Instance<Instantiated, I> {
     }
 }
 
-impl<I> Instance<Configuration, I> {
+impl Instance<Configuration> {
     /// `fmi3ExitConfigurationMode`.
-    pub fn exit_configuration_mode(self) -> Result<Instance<Instantiated, I>, Failure> {
+    pub fn exit_configuration_mode(self) -> Result<Instance<Instantiated>, Failure> {
         // SAFETY: the instance is alive and in Configuration Mode.
         self.enter(Function::ExitConfigurationMode, |f, i| unsafe { (f.exit_configuration_mode)(i) })
     }
 }
 
-impl<I: InterfaceType> Instance<Initialization, I> {
+impl Instance<Initialization> {
     /// `fmi3ExitInitializationMode`.
-    pub fn exit_initialization_mode(self) -> Result<Instance<I::Initialized, I>, Failure> {
-        let ready: Instance<I::Initialized, I> =
+    pub fn exit_initialization_mode(self) -> Result<Instance<Running>, Failure> {
+        let ready =
             // SAFETY: the instance is alive and in Initialization Mode.
             self.enter(Function::ExitInitializationMode, |f, i| unsafe { (f.exit_initialization_mode)(i) })?;
         ready.shared.environment.set_clock_activation(true);
@@ -243,7 +245,7 @@ impl Instance<Initialization> {
     }
 }
 
-impl Instance<ClockActivation> {
+impl Instance<Running> {
     /// Splits the instance into what ends it and a model partition for each of these input clocks (or elements of array
     /// clocks), in that order.
     ///
@@ -271,7 +273,7 @@ pub trait Mode: private::Sealed {
 impl Mode for Instantiated {}
 impl Mode for Configuration {}
 impl Mode for Initialization {}
-impl Mode for ClockActivation {
+impl Mode for Running {
     const CLOCK_ACTIVATION: bool = true;
 }
 
@@ -291,10 +293,10 @@ mod private {
     impl Sealed for super::Instantiated {}
     impl Sealed for super::Configuration {}
     impl Sealed for super::Initialization {}
-    impl Sealed for super::ClockActivation {}
+    impl Sealed for super::Running {}
 }
 
-impl<S: Settable, I> Instance<S, I> {
+impl<S: Settable> Instance<S> {
     /// Sets one variable: all its elements, in row-major order. Enumerations are `Int64`.
     ///
     /// Refused when the values are not of that type, for clocks, and for strings with a NUL in them.
@@ -308,7 +310,7 @@ impl<S: Settable, I> Instance<S, I> {
     }
 }
 
-impl<S: Readable, I> Instance<S, I> {
+impl<S: Readable> Instance<S> {
     /// Reads one variable with that many elements. Strings that are not UTF-8 are made so; NULL is empty.
     ///
     /// A warning is told by [`super::ThreadHost::warned`] and the log only. Refused for clocks.

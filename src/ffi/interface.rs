@@ -1,49 +1,49 @@
-//! The interface types of FMI as types: what an instance is made as, and in which state its initialisation leaves it.
+//! As what an instance is made: the interface types of FMI, with what only one of them wants to know at birth.
 
-use super::instance::ClockActivation;
-use crate::fmu::description::Interface;
+use super::types::RawReference;
+use crate::fmu::description::{Interface, ValueReference};
 
-/// As what an instance is made.
-pub trait InterfaceType: private::Sealed {
-    /// The interface type as a value.
-    const INTERFACE: Interface;
-    /// The state after Initialization Mode.
-    type Initialized;
+/// The interface type that an instance is made for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MadeFor {
+    /// The importer activates model partitions, each in a thread of its own.
+    ScheduledExecution,
+    /// The FMU computes from one communication point to the next.
+    CoSimulation(CoSimulation),
+    /// The importer integrates the equations that the FMU evaluates.
+    ModelExchange,
 }
 
-/// The importer activates model partitions, each in a thread of its own.
-#[derive(Debug)]
-pub enum ScheduledExecution {}
-impl InterfaceType for ScheduledExecution {
-    const INTERFACE: Interface = Interface::ScheduledExecution;
-    type Initialized = ClockActivation;
+impl MadeFor {
+    /// The interface type alone.
+    pub fn interface(&self) -> Interface {
+        match self {
+            MadeFor::ScheduledExecution => Interface::ScheduledExecution,
+            MadeFor::CoSimulation(_) => Interface::CoSimulation,
+            MadeFor::ModelExchange => Interface::ModelExchange,
+        }
+    }
 }
 
-/// The FMU computes from one communication point to the next.
-#[derive(Debug)]
-pub enum CoSimulation {}
-/// State of Co-Simulation: between two steps.
-#[derive(Debug)]
-pub enum StepMode {}
-impl InterfaceType for CoSimulation {
-    const INTERFACE: Interface = Interface::CoSimulation;
-    type Initialized = StepMode;
+/// What an FMU is told of how its steps will be made (FMI 3.0.2, 4.3.1: `fmi3InstantiateCoSimulation`). FMI 2.0 and 1.0 have
+/// nothing of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CoSimulation {
+    /// `eventModeUsed`: the importer handles events in Event Mode.
+    pub event_mode_used: bool,
+    /// `earlyReturnAllowed`: a step may end before its communication point.
+    pub early_return_allowed: bool,
+    /// `requiredIntermediateVariables`, by value reference.
+    intermediate_variables: Vec<RawReference>,
 }
 
-/// The importer integrates the equations that the FMU evaluates.
-#[derive(Debug)]
-pub enum ModelExchange {}
-/// State of Model Exchange: at an event, as which its start counts.
-#[derive(Debug)]
-pub enum EventMode {}
-impl InterfaceType for ModelExchange {
-    const INTERFACE: Interface = Interface::ModelExchange;
-    type Initialized = EventMode;
-}
+impl CoSimulation {
+    /// The variables that may be set or read during intermediate updates.
+    pub fn with_intermediate_variables(self, variables: &[ValueReference]) -> CoSimulation {
+        CoSimulation { intermediate_variables: variables.iter().map(|variable| variable.0).collect(), ..self }
+    }
 
-mod private {
-    pub trait Sealed {}
-    impl Sealed for super::ScheduledExecution {}
-    impl Sealed for super::CoSimulation {}
-    impl Sealed for super::ModelExchange {}
+    pub(super) fn intermediate_variables(&self) -> &[RawReference] {
+        &self.intermediate_variables
+    }
 }

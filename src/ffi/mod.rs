@@ -13,14 +13,14 @@
 //! - On the hot path (`Setting`, `Getting`, `ClockUpdate`, callbacks) nothing is allocated and no lock taken here.
 //!
 //! ```text
-//! Library ──► Instance<Instantiated> ──► Instance<Initialization> ──► Instance<ClockActivation>
+//! Library ──► Instance<Instantiated> ──► Instance<Initialization> ──► Instance<Running>
 //!                                                                            │ into_parts
 //!                     ┌──────────────────────────────────────────────────────┤
 //!              InstanceControl                                   one Partition per input clock
 //!     terminate, or join (all partitions back)                   begin ─ set ─ activate ─ get
 //! ```
 //!
-//! Co-Simulation and Model Exchange are initialised in the same way and have states of their own then ([`InterfaceType`]).
+//! Co-Simulation and Model Exchange are initialised in the same way ([`MadeFor`]).
 //!
 //! C calls back through `callbacks`, to the [`InstanceHost`] of the instance or the [`ThreadHost`] of the thread.
 //!
@@ -92,15 +92,15 @@
 //! ```
 //! A state leads back to its own mode, and nowhere else:
 //! ```compile_fail,E0308
-//! use vecud::ffi::{ClockActivation, FmuState, Initialization, Instance};
-//! fn f(instance: Instance<ClockActivation>, state: &FmuState<Initialization>) -> Instance<ClockActivation> {
+//! use vecud::ffi::{FmuState, Initialization, Instance, Running};
+//! fn f(instance: Instance<Running>, state: &FmuState<Initialization>) -> Instance<Running> {
 //!     instance.set_state(state).unwrap()
 //! }
 //! ```
 //! A state is freed once:
 //! ```compile_fail,E0382
-//! use vecud::ffi::{ClockActivation, FmuState, Instance};
-//! fn f(instance: Instance<ClockActivation>, state: FmuState<ClockActivation>) {
+//! use vecud::ffi::{FmuState, Instance, Running};
+//! fn f(instance: Instance<Running>, state: FmuState<Running>) {
 //!     instance.free_state(state);
 //!     instance.free_state(state);
 //! }
@@ -169,8 +169,8 @@ pub use clock_update::{ClockUpdate, OutputClocks};
 pub use derivatives::{DerivativeError, Differentiable, ElementDependency, Jacobian, Provides};
 pub use environment::{ForeignCall, Health, InstanceHost};
 pub use function::Function;
-pub use instance::{ClockActivation, Configuration, Initialization, Instance, Instantiated, Mode, Readable, Settable};
-pub use interface::{CoSimulation, EventMode, InterfaceType, ModelExchange, ScheduledExecution, StepMode};
+pub use instance::{Configuration, Initialization, Instance, Instantiated, Mode, Readable, Running, Settable};
+pub use interface::{CoSimulation, MadeFor};
 pub use interval::{Interval, Qualifier};
 pub use jacobian::column_colours;
 pub use library::{Library, LoadError, LoadErrorKind};

@@ -7,7 +7,7 @@ use super::batch::Batch;
 use super::clock_update::ClockUpdate;
 use super::environment::Health;
 use super::function::Function;
-use super::instance::{ClockActivation, Instance, Whole};
+use super::instance::{Instance, Running, Whole};
 use super::interval::Interval;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome, Status};
@@ -194,7 +194,7 @@ impl InstanceControl {
     /// Puts the instance together again: no model partition is active, since all of them are here.
     ///
     /// With some of them missing nothing is called and the instance is abandoned.
-    pub fn join(self, partitions: Vec<Partition>) -> Result<Instance<ClockActivation>, TerminateError> {
+    pub fn join(self, partitions: Vec<Partition>) -> Result<Instance<Running>, TerminateError> {
         let own = partitions.iter().filter(|p| Arc::ptr_eq(&p.shared, &self.shared)).count();
         let missing = self.shared.partitions.load(Ordering::Acquire) - own;
         if missing > 0 {

@@ -7,7 +7,7 @@
 //! ends.
 
 use super::function::Function;
-use super::instance::{ClockActivation, Instance, Instantiated, Mode};
+use super::instance::{Instance, Instantiated, Mode, Running};
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome, Status};
 use super::types::RawState;
@@ -208,7 +208,7 @@ impl<S> Instance<S> {
     }
 }
 
-impl Instance<ClockActivation> {
+impl Instance<Running> {
     /// `fmi3Terminate`, if it is healthy, to keep the instance for a further run. Whatever comes of it, the run is over.
     pub fn terminate(self) -> (Instance<Terminated>, Result<Outcome, Failure>) {
         let result = self.shared.terminate();
@@ -216,7 +216,7 @@ impl Instance<ClockActivation> {
     }
 }
 
-impl<S, I> Instance<S, I> {
+impl<S> Instance<S> {
     /// Ends the instance: `fmi3Terminate` if it is healthy and initialised, `fmi3FreeInstance` unless it is fatal.
     pub fn end(self) -> Result<Outcome, Failure> {
         self.shared.finish()

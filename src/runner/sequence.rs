@@ -15,7 +15,7 @@ use super::thread_host::{Dispatch, PartitionHost};
 use super::unit::Unit;
 use super::world::{Ending, World};
 use super::{shutdown, state, stimuli, threads, virtual_time};
-use crate::ffi::{ClockActivation, Function, Health, Instance, Library, Terminated, set_thread_host};
+use crate::ffi::{Function, Health, Instance, Library, Running, Terminated, set_thread_host};
 use crate::plan::{FmuId, OnError, TaskId};
 use crate::record::board::{Board, Global, Phase, Scheduling};
 use crate::schedule::Timeline;
@@ -58,7 +58,7 @@ pub struct Sequence<'a> {
 struct Run {
     world: &'static World,
     hosts: Vec<&'static PartitionHost>,
-    instances: Vec<Option<Instance<ClockActivation>>>,
+    instances: Vec<Option<Instance<Running>>>,
     /// All threads could be started.
     ran: bool,
 }

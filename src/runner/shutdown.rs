@@ -6,7 +6,7 @@ use super::initialise::Ready;
 use super::thread_host::PartitionHost;
 use super::unit::{self, Unit};
 use super::world::World;
-use crate::ffi::{ClockActivation, Failure, Health, Instance, InstanceControl, Outcome, Terminated, set_thread_host};
+use crate::ffi::{Failure, Health, Instance, InstanceControl, Outcome, Running, Terminated, set_thread_host};
 use crate::record::board::FmuWord;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -16,7 +16,7 @@ pub fn join(
     world: &World,
     controls: Vec<InstanceControl>,
     activations: Vec<Activation>,
-) -> Vec<Option<Instance<ClockActivation>>> {
+) -> Vec<Option<Instance<Running>>> {
     let mut units: Vec<Vec<Unit>> = controls.iter().map(|_| Vec::new()).collect();
     // Not by their place in the list: a thread that could not be started is missing from it.
     for (task, unit) in activations.into_iter().map(Activation::into_unit) {
@@ -33,11 +33,7 @@ pub fn join(
 }
 
 /// Ends all instances, in the reverse order of their making.
-pub fn end_instances(
-    world: &World,
-    instances: Vec<Option<Instance<ClockActivation>>>,
-    hosts: &[&'static PartitionHost],
-) {
+pub fn end_instances(world: &World, instances: Vec<Option<Instance<Running>>>, hosts: &[&'static PartitionHost]) {
     for (index, instance) in instances.into_iter().enumerate().rev() {
         let Some(instance) = instance else { continue };
         set_thread_host(Some(hosts[index]));
@@ -50,7 +46,7 @@ pub fn end_instances(
 /// Ends the run of all instances, in the reverse order of their making, and keeps them.
 pub fn terminate(
     world: &World,
-    instances: Vec<Instance<ClockActivation>>,
+    instances: Vec<Instance<Running>>,
     hosts: &[&'static PartitionHost],
 ) -> Vec<Instance<Terminated>> {
     let mut kept = Vec::new();

@@ -7,7 +7,7 @@ use super::stimuli;
 use super::thread_host::PartitionHost;
 use super::world::World;
 use crate::exchange::{Versions, bytes};
-use crate::ffi::{ClockActivation, Failure, Instance, StateSupport, set_thread_host};
+use crate::ffi::{Failure, Instance, Running, StateSupport, set_thread_host};
 use crate::plan::{ConnectionId, FmuPlan, SignalId, TaskId};
 use crate::record::board::Global;
 use crate::schedule::{Learned, Timeline};
@@ -27,7 +27,7 @@ pub fn support(plan: &FmuPlan) -> StateSupport {
 }
 
 /// An instance that has just been initialised, in the state that these bytes are.
-pub fn restore(instance: Instance<ClockActivation>, bytes: &[u8]) -> Result<Instance<ClockActivation>, Failure> {
+pub fn restore(instance: Instance<Running>, bytes: &[u8]) -> Result<Instance<Running>, Failure> {
     let state = instance.deserialize_state(bytes)?;
     let instance = instance.set_state(&state)?;
     let _warning_is_counted = instance.free_state(state)?;
@@ -85,7 +85,7 @@ pub fn timelines(world: &World, learned: &[Learned], resumed: Option<&Snapshot>)
 /// before the stop time. What fails is told by the board.
 pub fn save(
     world: &World,
-    instances: &[&Instance<ClockActivation>],
+    instances: &[&Instance<Running>],
     hosts: &[&'static PartitionHost],
     timelines: &[Timeline],
     early: bool,
@@ -127,7 +127,7 @@ pub fn save(
     }
 }
 
-fn serialized(instance: &Instance<ClockActivation>) -> Result<Vec<u8>, Failure> {
+fn serialized(instance: &Instance<Running>) -> Result<Vec<u8>, Failure> {
     let state = instance.get_state()?;
     let bytes = instance.serialize_state(&state)?;
     let _warning_is_counted = instance.free_state(state)?;

@@ -12,7 +12,7 @@ use super::halt::Halt;
 use super::thread_host::PartitionHost;
 use super::world::World;
 use crate::exchange::Stamp;
-use crate::ffi::{Batch, ClockActivation, ClockElement, Failure, Instance, InstanceControl, Outcome};
+use crate::ffi::{Batch, ClockElement, Failure, Instance, InstanceControl, Outcome, Running};
 use crate::plan::{FmuId, TaskId, Work};
 use crate::schedule::Due;
 use crate::time::{Fraction, Instant};
@@ -55,11 +55,7 @@ pub trait Getting {
 
 impl Unit {
     /// Takes an instance apart: its tasks with their units, and what [joins](join) them again.
-    pub fn all_of(
-        world: &World,
-        fmu: FmuId,
-        instance: Instance<ClockActivation>,
-    ) -> (InstanceControl, Vec<(TaskId, Unit)>) {
+    pub fn all_of(world: &World, fmu: FmuId, instance: Instance<Running>) -> (InstanceControl, Vec<(TaskId, Unit)>) {
         let tasks = world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == fmu);
         let works: Vec<_> = tasks.map(|(task, plan)| (TaskId(task), &plan.work)).collect();
         let clocks: Vec<ClockElement> = works.iter().map(|(_, Work::Partition(partition))| partition.into()).collect();
@@ -119,7 +115,7 @@ impl Unit {
 }
 
 /// Puts an instance together again; `None`: units of it are missing, and it is abandoned.
-pub fn join(control: InstanceControl, units: Vec<Unit>) -> Option<Instance<ClockActivation>> {
+pub fn join(control: InstanceControl, units: Vec<Unit>) -> Option<Instance<Running>> {
     let partitions = units.into_iter().map(|Unit::Partition(unit)| unit.into_partition()).collect();
     control.join(partitions).ok()
 }

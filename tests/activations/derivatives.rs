@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 use vecud::ffi::{
-    ClockActivation, DerivativeError, Differentiable, ElementDependency, ForeignCall, Initialization, Instance,
-    InstanceHost, Jacobian, Library, Partition, Provides, Status,
+    DerivativeError, Differentiable, ElementDependency, ForeignCall, Initialization, Instance, InstanceHost, Jacobian,
+    Library, Partition, Provides, Running, Status,
 };
 use vecud::fmu::archive::{Cache, Unpacked};
 use vecud::fmu::description::{
@@ -67,7 +67,7 @@ const BY_U: [f64; 24] = [
 ];
 
 fn activated(instance: Instance<Initialization>) -> (vecud::ffi::InstanceControl, Partition) {
-    let ready: Instance<ClockActivation> = instance.exit_initialization_mode().unwrap();
+    let ready: Instance<Running> = instance.exit_initialization_mode().unwrap();
     let (control, mut partitions) = ready.into_parts(&[ValueReference(1)]);
     (control, partitions.remove(0))
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::foreign::{Folder, Run, skipped};
-use vecud::ffi::{CoSimulation, ForeignCall, InstanceHost, InterfaceType, Library, ModelExchange, Status};
+use vecud::ffi::{CoSimulation, ForeignCall, InstanceHost, Library, MadeFor, Status};
 use vecud::fmu::description::{Abi, ValueReference, Values, VariableType};
 use zip::ZipArchive;
 
@@ -220,10 +220,11 @@ fn lives_of(abi: Abi, version: &str, found: &[ReferenceFmu]) -> usize {
         }
     }
 
-    fn live<I: InterfaceType>(library: &Path, abi: Abi, root: roxmltree::Node) {
-        let library = Arc::new(Library::load(library, abi, I::INTERFACE).unwrap_or_else(|error| panic!("{error}")));
+    fn live(library: &Path, abi: Abi, made_for: MadeFor, root: roxmltree::Node) {
+        let library =
+            Arc::new(Library::load(library, abi, made_for.interface()).unwrap_or_else(|error| panic!("{error}")));
         let token = root.attribute("guid").or(root.attribute("instantiationToken")).unwrap();
-        let instance = library.instantiate::<I>("instance", token, None, false, Arc::new(Host)).unwrap();
+        let instance = library.instantiate(&made_for, "instance", token, None, false, Arc::new(Host)).unwrap();
         let mut starts = Vec::new();
         for variable in root.children().find(|node| node.has_tag_name("ModelVariables")).unwrap().children() {
             // Before FMI 3.0 the type is an element of its own; since then there are arrays.
@@ -273,10 +274,10 @@ fn lives_of(abi: Abi, version: &str, found: &[ReferenceFmu]) -> usize {
         // In FMI 1.0 an FMU has one interface type, and that of Co-Simulation an element of its own.
         let is_slave = fmu.has("CoSimulation") || fmu.has("Implementation");
         if is_slave {
-            live::<CoSimulation>(&library, abi, root);
+            live(&library, abi, MadeFor::CoSimulation(CoSimulation::default()), root);
         }
         if fmu.has("ModelExchange") || (abi == Abi::Fmi1 && !is_slave) {
-            live::<ModelExchange>(&library, abi, root);
+            live(&library, abi, MadeFor::ModelExchange, root);
         }
         lived += 1;
     }

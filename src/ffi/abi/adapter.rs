@@ -30,7 +30,7 @@ impl<F: Copy, K> Component<F, K> {
         if raw.is_null() {
             return raw;
         }
-        let Birth { interface, environment, .. } = *birth;
+        let (interface, environment) = (birth.made_for.interface(), birth.environment);
         Box::into_raw(Box::new(Component { functions, raw, interface, environment, _kept: kept })).cast()
     }
 

@@ -89,7 +89,7 @@ impl DraftFunctions {
     /// As [`Functions::instantiate`].
     pub(super) unsafe fn instantiate(&self, birth: &Birth) -> RawInstance {
         let Birth { name, token, resources, logging_on, environment, lock, unlock, .. } = *birth;
-        if birth.interface != Interface::ScheduledExecution {
+        if birth.made_for.interface() != Interface::ScheduledExecution {
             return ptr::null_mut();
         }
         // SAFETY: this function's contract. Of intermediate variables there are none.

@@ -171,7 +171,7 @@ impl Fmi1Functions {
         let common = Fmi1ModelCallbacks { logger: variadic(log_message), allocate_memory: allocate, free_memory: free };
         // SAFETY: this function's contract.
         let raw = unsafe {
-            match birth.interface {
+            match birth.made_for.interface() {
                 Interface::ModelExchange => (self.instantiate_model)(name, token, common, logging_on),
                 Interface::CoSimulation => {
                     let mime_type = c"application/x-fmu-sharedlibrary".as_ptr();

@@ -184,7 +184,7 @@ impl Fmi2Functions {
     /// # Safety
     /// As [`Functions::instantiate`].
     pub(super) unsafe fn instantiate(&self, birth: &Birth) -> RawInstance {
-        let fmu_type = match birth.interface {
+        let fmu_type = match birth.made_for.interface() {
             Interface::ModelExchange => 0,
             Interface::CoSimulation => 1,
             Interface::ScheduledExecution => return std::ptr::null_mut(),

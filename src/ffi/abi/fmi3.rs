@@ -4,6 +4,7 @@ use super::table::{Group, table};
 use super::{Birth, CInterface, Functions, Own};
 use crate::ffi::Function;
 use crate::ffi::callbacks;
+use crate::ffi::interface::MadeFor;
 use crate::ffi::types::*;
 use crate::fmu::description::{Abi, Interface};
 use std::ptr;
@@ -119,12 +120,12 @@ impl Fmi3Functions {
     /// As [`Functions::instantiate`].
     pub(super) unsafe fn instantiate(&self, birth: &Birth) -> RawInstance {
         let Birth { name, token, resources, logging_on, environment, lock, unlock, .. } = *birth;
-        let (hidden, no) = (RawBool::from(false), RawBool::from(false));
+        let hidden = RawBool::from(false);
         let log: Option<LogMessage> = Some(callbacks::log_message);
-        // SAFETY: this function's contract. Of intermediate variables there are none.
+        // SAFETY: this function's contract; the list of variables lives until the call returns.
         unsafe {
-            match birth.interface {
-                Interface::ScheduledExecution => (self.instantiate_scheduled_execution)(
+            match birth.made_for {
+                MadeFor::ScheduledExecution => (self.instantiate_scheduled_execution)(
                     name,
                     token,
                     resources,
@@ -136,21 +137,25 @@ impl Fmi3Functions {
                     Some(lock),
                     Some(unlock),
                 ),
-                Interface::CoSimulation => (self.instantiate_co_simulation)(
-                    name,
-                    token,
-                    resources,
-                    hidden,
-                    logging_on,
-                    no,
-                    no,
-                    ptr::null(),
-                    0,
-                    environment,
-                    log,
-                    None,
-                ),
-                Interface::ModelExchange => {
+                MadeFor::CoSimulation(own) => {
+                    let variables = own.intermediate_variables();
+                    let first = if variables.is_empty() { ptr::null() } else { variables.as_ptr() };
+                    (self.instantiate_co_simulation)(
+                        name,
+                        token,
+                        resources,
+                        hidden,
+                        logging_on,
+                        own.event_mode_used.into(),
+                        own.early_return_allowed.into(),
+                        first,
+                        variables.len(),
+                        environment,
+                        log,
+                        None,
+                    )
+                }
+                MadeFor::ModelExchange => {
                     (self.instantiate_model_exchange)(name, token, resources, hidden, logging_on, environment, log)
                 }
             }

@@ -17,6 +17,7 @@ mod functions;
 mod table;
 
 use super::Function;
+use super::interface::MadeFor;
 use super::types::*;
 use crate::fmu::description::{Abi, Interface};
 use crate::sys::prefetch::prefetch;
@@ -141,8 +142,8 @@ pub enum Own {
 
 /// What an instance is made with.
 #[derive(Clone, Copy)]
-pub(super) struct Birth {
-    pub(super) interface: Interface,
+pub(super) struct Birth<'a> {
+    pub(super) made_for: &'a MadeFor,
     pub(super) name: RawString,
     pub(super) token: RawString,
     /// Null when there are none.

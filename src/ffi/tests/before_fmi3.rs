@@ -153,7 +153,11 @@ fn again(dir: &Path) -> libloading::os::unix::Library {
 
 const R: ValueReference = ValueReference(7);
 
-fn set_and_get<S: Readable, I>(instance: &Instance<S, I>) {
+fn slave() -> MadeFor {
+    MadeFor::CoSimulation(CoSimulation::default())
+}
+
+fn set_and_get<S: Readable>(instance: &Instance<S>) {
     use VariableType::*;
     let values = [
         (Float64, Values::Float64(vec![1.5])),
@@ -172,7 +176,7 @@ const SET_AND_GET: &str =
     "SetReal GetReal SetInteger GetInteger SetInteger GetInteger SetBoolean GetBoolean SetString GetString";
 
 /// What cannot exist there is refused by name, before anything is called, and the instance is as sound as before.
-fn refuses<I>(instance: &Instance<Initialization, I>) {
+fn refuses(instance: &Instance<Initialization>) {
     use VariableType::*;
     let refused = [
         (Float32, Values::Float32(vec![1.0]), Function::SetFloat32, Function::GetFloat32),
@@ -199,7 +203,7 @@ fn an_fmu_of_fmi2_lives_through_its_calls_in_their_order() {
     assert_eq!(loaded.version(), "2.0");
     assert!(loaded.missing().contains(&Function::GetFMUState) && !loaded.missing().contains(&Function::DoStep));
     let notes: Arc<Notes> = Arc::default();
-    let instance = loaded.instantiate::<CoSimulation>("i", "{guid}", Some("file:///r"), true, notes.clone()).unwrap();
+    let instance = loaded.instantiate(&slave(), "i", "{guid}", Some("file:///r"), true, notes.clone()).unwrap();
     assert_eq!(calls(dir.path()), "Instantiate(i,1,{guid},file:///r,0,1,NULL)");
     let logged: Vec<_> = notes.logged.lock().unwrap().drain(..).collect();
     let expected = [
@@ -214,7 +218,7 @@ fn an_fmu_of_fmi2_lives_through_its_calls_in_their_order() {
     let instance = instance.enter_initialization_mode(0.5, Some(2.0), None).unwrap();
     refuses(&instance);
     assert_eq!(calls(dir.path()), "SetupExperiment(0,0.5,1,2) EnterInitializationMode");
-    let instance: Instance<StepMode, CoSimulation> = instance.exit_initialization_mode().unwrap();
+    let instance = instance.exit_initialization_mode().unwrap();
     assert_eq!(instance.end(), Ok(Outcome::Ok));
     assert_eq!(calls(dir.path()), "ExitInitializationMode Terminate FreeInstance");
     // The other interface type of the same library lacks what only that has.
@@ -229,7 +233,7 @@ fn an_fmu_of_fmi1_lives_through_its_calls_in_their_order_as_slave_and_as_model()
     let loaded = loaded.unwrap();
     assert_eq!(loaded.version(), "1.0");
     let notes: Arc<Notes> = Arc::default();
-    let instance = loaded.instantiate::<CoSimulation>("i", "{guid}", Some("file:///f"), true, notes.clone()).unwrap();
+    let instance = loaded.instantiate(&slave(), "i", "{guid}", Some("file:///f"), true, notes.clone()).unwrap();
     assert_eq!(calls(dir.path()), "file:///f application/x-fmu-sharedlibrary Instantiate(i,{guid},1)");
     let made = (Status::Warning, Some("cat".to_owned()), "made".to_owned());
     assert_eq!(*notes.logged.lock().unwrap(), std::slice::from_ref(&made));
@@ -243,11 +247,11 @@ fn an_fmu_of_fmi1_lives_through_its_calls_in_their_order_as_slave_and_as_model()
     let (dir, loaded) = library(&[VERSION1, FMI1], Abi::Fmi1, Interface::ModelExchange);
     let notes: Arc<Notes> = Arc::default();
     let loaded = loaded.unwrap();
-    let instance = loaded.instantiate::<ModelExchange>("i", "{guid}", None, false, notes.clone()).unwrap();
+    let instance = loaded.instantiate(&MadeFor::ModelExchange, "i", "{guid}", None, false, notes.clone()).unwrap();
     let instance = instance.enter_initialization_mode(0.5, None, None).unwrap();
     refuses(&instance);
     set_and_get(&instance);
-    let instance: Instance<EventMode, ModelExchange> = instance.exit_initialization_mode().unwrap();
+    let instance = instance.exit_initialization_mode().unwrap();
     assert_eq!(*notes.logged.lock().unwrap(), [made]);
     drop(instance);
     let start = "Instantiate(i,{guid},0) SetTime(0.5) Initialize";
@@ -259,7 +263,7 @@ fn an_fmu_of_fmi1_lives_through_its_calls_in_their_order_as_slave_and_as_model()
 fn a_discard_of_co_simulation_leaves_the_instance_as_it_is() {
     let (dir, loaded) = library(&[VERSION2, FMI2], Abi::Fmi2, Interface::CoSimulation);
     let loaded = loaded.unwrap();
-    let instance = loaded.instantiate::<CoSimulation>("i", "", None, true, Arc::<Notes>::default()).unwrap();
+    let instance = loaded.instantiate(&slave(), "i", "", None, true, Arc::<Notes>::default()).unwrap();
     let set = || instance.set_values(R, VariableType::Float64, &Values::Float64(vec![1.0]));
     answer(dir.path(), 2);
     let discarded = set().unwrap_err();
@@ -277,7 +281,7 @@ fn a_discard_of_co_simulation_leaves_the_instance_as_it_is() {
 fn an_instance_that_cannot_be_set_up_is_not_initialised() {
     let (dir, loaded) = library(&[VERSION2, FMI2], Abi::Fmi2, Interface::CoSimulation);
     let loaded = loaded.unwrap();
-    let instance = loaded.instantiate::<CoSimulation>("i", "", None, true, Arc::<Notes>::default()).unwrap();
+    let instance = loaded.instantiate(&slave(), "i", "", None, true, Arc::<Notes>::default()).unwrap();
     answer(dir.path(), 3);
     calls(dir.path());
     assert!(instance.enter_initialization_mode(0.0, None, None).is_err());
@@ -378,7 +382,7 @@ fn long_batches_of_converted_values_cross_in_pieces() {
     }
     let table = Fmi2Functions { instantiate, set_integer: set, get_integer: get, ..Fmi2Functions::refusing() };
     let library = Arc::new(Library::from_functions(table.into()));
-    let instance = library.instantiate::<CoSimulation>("i", "", None, false, Arc::<Notes>::default()).unwrap();
+    let instance = library.instantiate(&slave(), "i", "", None, false, Arc::<Notes>::default()).unwrap();
     let items = |n| (0..n).map(|i| (ValueReference(i), 1)).collect::<Vec<_>>();
     let mut batch = Batch::new(VariableType::Enumeration, items(600));
     for element in 0..600 {

@@ -39,7 +39,7 @@ enum Handle {
     Instantiated(Instance<Instantiated>),
     Configuration(Instance<Configuration>),
     Initialization(Instance<Initialization>),
-    ClockActivation(Instance<ClockActivation>),
+    Whole(Instance<Running>),
     Running { control: Option<InstanceControl>, partitions: Vec<Partition> },
     Terminated(Instance<Terminated>),
     Gone,
@@ -148,7 +148,7 @@ impl Driver {
                     0 => return H::Gone,
                     11 => return reset(instance),
                     12 => return states(instance, number).map_or(H::Gone, H::Initialization),
-                    1..=4 => return instance.exit_initialization_mode().map_or(H::Gone, H::ClockActivation),
+                    1..=4 => return instance.exit_initialization_mode().map_or(H::Gone, H::Whole),
                     5 => set(&instance, number),
                     6 => get(&instance, number),
                     7 => drop(instance.get_interval(clock, false)),
@@ -158,11 +158,11 @@ impl Driver {
                 }
                 H::Initialization(instance)
             }
-            H::ClockActivation(instance) => match what % 12 {
+            H::Whole(instance) => match what % 12 {
                 0 => H::Gone,
                 2 => H::Terminated(instance.terminate().0),
                 3 => reset(instance),
-                4 | 5 => states(instance, number).map_or(H::Gone, H::ClockActivation),
+                4 | 5 => states(instance, number).map_or(H::Gone, H::Whole),
                 6 => {
                     let outlives_it = instance.get_state();
                     let _ = instance.end();
@@ -171,7 +171,7 @@ impl Driver {
                 }
                 1 => {
                     let _ = instance.set_debug_logging(false, &[]);
-                    H::ClockActivation(instance)
+                    H::Whole(instance)
                 }
                 _ => {
                     let clocks: Vec<ValueReference> = (1..=PARTITIONS as u32).map(ValueReference).collect();
@@ -222,7 +222,7 @@ impl Driver {
                 let _ = control.reconfiguration().set(values[..usize::from(number % 2)].iter().copied());
                 return H::Running { control: Some(control), partitions };
             }
-            (5, Some(control)) => return control.join(partitions).map_or(H::Gone, H::ClockActivation),
+            (5, Some(control)) => return control.join(partitions).map_or(H::Gone, H::Whole),
             (3, Some(control)) if number.is_multiple_of(16) => {
                 control.fail();
                 return H::Running { control: Some(control), partitions };

@@ -9,7 +9,7 @@ fn failure(function: F, status: Status, refused: bool) -> Failure {
 }
 
 /// In Clock Activation Mode and whole.
-fn whole(support: StateSupport) -> Instance<ClockActivation> {
+fn whole(support: StateSupport) -> Instance<Running> {
     let (instance, _) = instance();
     instance.declare_states(support);
     let instance = instance.enter_initialization_mode(0.0, None, None).unwrap().exit_initialization_mode().unwrap();
@@ -18,7 +18,7 @@ fn whole(support: StateSupport) -> Instance<ClockActivation> {
 }
 
 /// Failed in an activation, and whole again.
-fn failed(raw: i32) -> Instance<ClockActivation> {
+fn failed(raw: i32) -> Instance<Running> {
     let (control, mut partitions) = whole(StateSupport::Serialize).into_parts(&[CLOCK]);
     answer(F::ActivateModelPartition, raw);
     assert!(partitions[0].begin().activate(0.0).is_err());
@@ -69,7 +69,7 @@ fn what_the_description_does_not_offer_is_refused_without_harm() {
             }
             Err(refused) => assert_eq!(refused, failure(F::GetFMUState, Status::Discard, true)),
         }
-        let refused = instance.deserialize_state::<ClockActivation>(&[1]).err();
+        let refused = instance.deserialize_state::<Running>(&[1]).err();
         assert_eq!(refused, Some(failure(F::DeserializeFMUState, Status::Discard, true)));
         assert_eq!((calls(), instance.health()), (vec![], Health::Healthy));
     }
@@ -81,7 +81,7 @@ fn bytes_of_a_state_make_a_state() {
     let state = instance.get_state().unwrap();
     let bytes = instance.serialize_state(&state).unwrap();
     assert_eq!(bytes, STATE_BYTES);
-    let again: FmuState<ClockActivation> = instance.deserialize_state(&bytes).unwrap();
+    let again: FmuState<Running> = instance.deserialize_state(&bytes).unwrap();
     assert_eq!(last_bytes(), STATE_BYTES);
     let instance = instance.set_state(&again).unwrap();
     let order =
@@ -126,7 +126,7 @@ fn a_former_state_makes_a_failed_instance_sound() {
         assert_eq!(calls(), order);
 
         let instance = failed(raw);
-        let state: FmuState<ClockActivation> = instance.deserialize_state(STATE_BYTES).unwrap();
+        let state: FmuState<Running> = instance.deserialize_state(STATE_BYTES).unwrap();
         assert_eq!(instance.set_state(&state).unwrap().health(), Health::Healthy);
         answer(F::ActivateModelPartition, 0);
     }
@@ -164,7 +164,7 @@ fn after_fatal_no_function_of_states_is_called_and_none_is_freed() {
     answer(F::SerializedFMUStateSize, 4);
     assert!(instance.serialize_state(&state).is_err());
     calls();
-    assert!(instance.deserialize_state::<ClockActivation>(STATE_BYTES).err().unwrap().refused);
+    assert!(instance.deserialize_state::<Running>(STATE_BYTES).err().unwrap().refused);
     let refused = instance.set_state(&state).err();
     assert_eq!(refused, Some(failure(F::SetFMUState, Status::Fatal, true)));
     drop(state);
@@ -240,5 +240,5 @@ fn an_instance_is_not_put_together_without_all_of_its_partitions() {
 #[test]
 fn states_go_where_instances_go() {
     fn send<T: Send>() {}
-    send::<FmuState<ClockActivation>>();
+    send::<FmuState<Running>>();
 }
