@@ -194,7 +194,7 @@ impl Differentiable for Getting<'_> {
         seed: &[f64],
         sensitivity: &mut [f64],
     ) -> Result<Outcome, DerivativeError> {
-        self.partition.shared.directional_derivative(of, seed, sensitivity, self.cause())
+        self.partition.part.shared.directional_derivative(of, seed, sensitivity, self.cause())
     }
 
     fn adjoint_derivative(
@@ -203,7 +203,7 @@ impl Differentiable for Getting<'_> {
         seed: &[f64],
         sensitivity: &mut [f64],
     ) -> Result<Outcome, DerivativeError> {
-        self.partition.shared.adjoint_derivative(of, seed, sensitivity, self.cause())
+        self.partition.part.shared.adjoint_derivative(of, seed, sensitivity, self.cause())
     }
 }
 
@@ -237,7 +237,7 @@ impl Getting<'_> {
         provides: Provides,
         of: ValueReference,
     ) -> Result<Vec<ElementDependency>, DerivativeError> {
-        self.partition.shared.dependencies(provides, of, self.cause())
+        self.partition.part.shared.dependencies(provides, of, self.cause())
     }
 }
 

@@ -31,7 +31,8 @@ define_function! {
     ActivateModelPartition UpdateDiscreteStates EnterContinuousTimeMode CompletedIntegratorStep SetTime SetContinuousStates
     GetContinuousStateDerivatives GetEventIndicators GetContinuousStates GetNominalsOfContinuousStates
     GetNumberOfEventIndicators GetNumberOfContinuousStates EnterStepMode GetOutputDerivatives InstantiateModelExchange
-    InstantiateCoSimulation EnterEventMode EvaluateDiscreteStates DoStep
+    InstantiateCoSimulation EnterEventMode EvaluateDiscreteStates DoStep GetStatus GetRealStatus GetBooleanStatus CancelStep
+    SetInputDerivatives
 }
 
 impl Function {

@@ -21,13 +21,15 @@ use super::function::Function;
 use super::interface::MadeFor;
 use super::interval::Interval;
 use super::library::Library;
-use super::partition::{ClockElement, InstanceControl, Partition};
+use super::part::{InstanceControl, Part};
+use super::partition::{ClockElement, Partition};
 use super::preemption;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome, Status};
+use super::step::Stepper;
 use super::thread::visit;
 use super::types::{RawInstance, RawStatus, RawString};
-use crate::fmu::description::{ValueReference, Values, VariableType};
+use crate::fmu::description::{Interface, ValueReference, Values, VariableType};
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::ffi::CString;
@@ -56,7 +58,7 @@ pub struct Instance<S> {
     state: PhantomData<(S, Cell<()>)>,
 }
 
-/// What ends an instance when it is dropped without partitions left, whoever else can still read its clocks then.
+/// What ends an instance when it is dropped without parts left, whoever else can still read its clocks then.
 pub(super) struct Whole(Arc<Shared>);
 
 impl Deref for Whole {
@@ -69,8 +71,8 @@ impl Deref for Whole {
 
 impl Drop for Whole {
     fn drop(&mut self) {
-        // Partitions may be active: then the last of them ends it.
-        if self.0.partitions.load(Ordering::Acquire) == 0 {
+        // Parts may compute: then the last of them ends it.
+        if self.0.parts.load(Ordering::Acquire) == 0 {
             // What Terminate says here nobody asked for; the log has it.
             let _ = self.0.finish();
         }
@@ -260,8 +262,20 @@ impl Instance<Running> {
         let clocks: Vec<ClockElement> = clocks.iter().map(|&clock| clock.into()).collect();
         let distinct: HashSet<ClockElement> = clocks.iter().copied().collect();
         assert_eq!(distinct.len(), clocks.len(), "an input clock has one model partition, or one for each element");
-        let partitions = clocks.into_iter().map(|clock| Partition::new(self.shared.clone(), clock)).collect();
+        let partitions = clocks.into_iter().map(|clock| Partition::new(Part::of(&self.shared), clock)).collect();
         (InstanceControl::new(self.shared), partitions)
+    }
+}
+
+impl Instance<Running> {
+    /// Splits an instance for Co-Simulation into what ends it and what makes its steps.
+    ///
+    /// # Panics
+    /// If it was made for another interface type.
+    pub fn into_stepper(self) -> (InstanceControl, Stepper) {
+        assert_eq!(self.shared.interface, Interface::CoSimulation, "steps are those of Co-Simulation");
+        let stepper = Stepper::new(Part::of(&self.shared));
+        (InstanceControl::new(self.shared), stepper)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reconfiguration Mode of an instance in Clock Activation Mode (FMI 3.0, 2.3.5): tunable structural parameters.
 
 use super::function::Function;
-use super::partition::InstanceControl;
+use super::part::InstanceControl;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome, Status};
 use crate::fmu::description::{ValueReference, Values, VariableType};

@@ -45,9 +45,9 @@ pub(super) struct Shared {
     pub(super) environment: Arc<Environment>,
     pub(super) library: Arc<Library>,
     /// As what it was made.
-    interface: Interface,
-    /// Partitions handed out and not dropped.
-    pub(super) partitions: AtomicUsize,
+    pub(super) interface: Interface,
+    /// Parts handed out and not dropped.
+    pub(super) parts: AtomicUsize,
     /// Copies of its state that were not freed.
     pub(super) states: Mutex<States>,
     /// What the FMU offers of them.
@@ -66,7 +66,7 @@ impl Shared {
             environment,
             library,
             interface,
-            partitions: AtomicUsize::new(0),
+            parts: AtomicUsize::new(0),
             states: Mutex::default(),
             support: OnceLock::new(),
         }

@@ -124,6 +124,17 @@ table! {
         DoStep, do_step, "fmiDoStep", (
             component: RawInstance, current_communication_point: f64, communication_step_size: f64, new_step: RawBool
         ) -> RawStatus;
+        CancelStep, cancel_step, "fmiCancelStep", (component: RawInstance) -> RawStatus;
+        GetStatus, get_status, "fmiGetStatus", (component: RawInstance, kind: c_int, value: *mut RawStatus) -> RawStatus;
+        GetRealStatus, get_real_status, "fmiGetRealStatus", (
+            component: RawInstance, kind: c_int, value: *mut f64
+        ) -> RawStatus;
+        SetInputDerivatives, set_real_input_derivatives, "fmiSetRealInputDerivatives", (
+            component: RawInstance, references: *const RawReference, n: usize, orders: *const c_int, values: *const f64
+        ) -> RawStatus;
+        GetOutputDerivatives, get_real_output_derivatives, "fmiGetRealOutputDerivatives", (
+            component: RawInstance, references: *const RawReference, n: usize, orders: *const c_int, values: *mut f64
+        ) -> RawStatus;
     }
     [ModelExchange] {
         GetTypesPlatform, get_model_types_platform, "fmiGetModelTypesPlatform", () -> RawString;

@@ -165,13 +165,29 @@ table! {
             component: RawInstance, current_communication_point: f64, communication_step_size: f64,
             no_set_fmu_state_prior_to_current_point: RawInt
         ) -> RawStatus;
+        CancelStep, cancel_step, "fmi2CancelStep", (component: RawInstance) -> RawStatus;
+        GetStatus, get_status, "fmi2GetStatus", (
+            component: RawInstance, kind: c_int, value: *mut RawStatus
+        ) -> RawStatus;
+        GetRealStatus, get_real_status, "fmi2GetRealStatus", (
+            component: RawInstance, kind: c_int, value: *mut f64
+        ) -> RawStatus;
+        GetBooleanStatus, get_boolean_status, "fmi2GetBooleanStatus", (
+            component: RawInstance, kind: c_int, value: *mut RawInt
+        ) -> RawStatus;
+        SetInputDerivatives, set_real_input_derivatives, "fmi2SetRealInputDerivatives", (
+            component: RawInstance, references: *const RawReference, n: usize, orders: *const c_int, values: *const f64
+        ) -> RawStatus;
+        GetOutputDerivatives, get_real_output_derivatives, "fmi2GetRealOutputDerivatives", (
+            component: RawInstance, references: *const RawReference, n: usize, orders: *const c_int, values: *mut f64
+        ) -> RawStatus;
     }
 }
 
 type Component = super::adapter::Component<Fmi2Functions, Callbacks>;
 
 /// The callbacks of an instance, to which the FMU has a pointer. (A box would be the only way to what is in it.)
-struct Callbacks(*mut Fmi2Callbacks);
+pub(super) struct Callbacks(*mut Fmi2Callbacks);
 
 impl Drop for Callbacks {
     fn drop(&mut self) {

@@ -14,6 +14,7 @@ mod fmi1;
 mod fmi2;
 mod fmi3;
 mod functions;
+mod step;
 mod table;
 
 use super::Function;
@@ -29,6 +30,7 @@ pub use fmi1::{Fmi1EventInfo, Fmi1Functions, Fmi1ModelCallbacks, Fmi1SlaveCallba
 pub use fmi2::{Fmi2Callbacks, Fmi2Functions};
 pub use fmi3::Fmi3Functions;
 pub use functions::Functions;
+pub(super) use step::RawStep;
 
 #[cfg(test)]
 pub(super) use draft::CORE as DRAFT_CORE;

@@ -165,7 +165,7 @@ fn a_failing_terminate_is_told_and_the_instance_freed() {
 #[test]
 fn without_all_partitions_back_the_instance_is_abandoned() {
     let (control, mut partition, _) = running();
-    assert_eq!(control.terminate(vec![]), Err(TerminateError::PartitionsMissing(1)));
+    assert_eq!(control.terminate(Vec::<Partition>::new()), Err(TerminateError::PartsMissing(1)));
     assert!(partition.begin().activate(0.0).err().unwrap().refused);
     drop(partition);
     assert_eq!(calls(), []);

@@ -226,14 +226,14 @@ fn a_terminate_that_fails_leaves_an_instance_that_can_be_reset() {
 #[test]
 fn an_instance_is_not_put_together_without_all_of_its_partitions() {
     let (control, mut partitions) = whole(StateSupport::None).into_parts(&[CLOCK]);
-    assert_eq!(control.join(vec![]).err(), Some(TerminateError::PartitionsMissing(1)));
+    assert_eq!(control.join(Vec::<Partition>::new()).err(), Some(TerminateError::PartsMissing(1)));
     assert!(partitions[0].begin().activate(0.0).err().unwrap().refused);
     drop(partitions);
     assert_eq!(calls(), []);
     // Partitions of another instance are no help.
     let (control, own) = whole(StateSupport::None).into_parts(&[CLOCK]);
     let (_other, others) = whole(StateSupport::None).into_parts(&[CLOCK]);
-    assert_eq!(control.join(others).err(), Some(TerminateError::PartitionsMissing(1)));
+    assert_eq!(control.join(others).err(), Some(TerminateError::PartsMissing(1)));
     drop(own);
 }
 

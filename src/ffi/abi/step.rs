@@ -1,0 +1,235 @@
+//! One step of Co-Simulation, as each C interface has it: `fmi3DoStep`, `fmi2DoStep`, `fmiDoStep`.
+//!
+//! FMI 3.0 says all in one call. Before, an FMU that stops short answers Discard and says on demand how far it came; and a
+//! step may be pending: it is computed elsewhere, and whoever asked waits for it.
+
+use super::{Fmi1Functions, Fmi2Functions, Fmi3Functions, Functions, Own, adapter};
+use crate::ffi::Function;
+use crate::ffi::environment::Environment;
+use crate::ffi::thread::visit;
+use crate::ffi::types::*;
+use std::ffi::c_int;
+use std::time::{Duration, Instant};
+
+/// A step that an FMU is to make, and what it says of it.
+#[derive(Clone, Copy, Debug)]
+pub struct RawStep {
+    /// `currentCommunicationPoint`.
+    pub point: f64,
+    /// `communicationStepSize`.
+    pub size: f64,
+    /// `noSetFMUStatePriorToCurrentPoint`.
+    pub no_set_state_before: RawBool,
+    /// How long is waited for a step that is pending.
+    pub patience: Duration,
+    /// `eventHandlingNeeded`.
+    pub event_handling_needed: RawBool,
+    /// `terminateSimulation`; FMI 2.0: `fmi2Terminated`.
+    pub terminate_simulation: RawBool,
+    /// `earlyReturn`.
+    pub early_return: RawBool,
+    /// `lastSuccessfulTime`.
+    pub reached: f64,
+}
+
+/// `fmi2Discard`, `fmiDiscard`.
+const DISCARD: RawStatus = 2;
+/// `fmi2Pending`, `fmiPending`: only of a step.
+const PENDING: RawStatus = 5;
+/// `fmi2DoStepStatus`, `fmiDoStepStatus`.
+const DO_STEP_STATUS: c_int = 0;
+/// `fmi2LastSuccessfulTime`, `fmiLastSuccessfulTime`.
+const LAST_SUCCESSFUL_TIME: c_int = 2;
+/// `fmi2Terminated`.
+const TERMINATED: c_int = 3;
+/// How often a step that is pending is looked at.
+const LOOK: Duration = Duration::from_micros(50);
+
+impl RawStep {
+    /// Steps from a communication point over a size.
+    #[inline]
+    pub fn new(point: f64, size: f64) -> RawStep {
+        RawStep {
+            point,
+            size,
+            no_set_state_before: 1,
+            patience: Duration::MAX,
+            event_handling_needed: 0,
+            terminate_simulation: 0,
+            early_return: 0,
+            // Of an FMU that has no word for it, or does not say.
+            reached: point + size,
+        }
+    }
+}
+
+impl Functions {
+    /// Makes a step.
+    ///
+    /// # Safety
+    /// The instance is alive and in Step Mode.
+    #[inline(always)] // as `visit`
+    pub(in crate::ffi) unsafe fn do_step(&self, i: RawInstance, step: &mut RawStep) -> RawStatus {
+        // SAFETY: this function's contract.
+        unsafe {
+            match &self.own {
+                Own::Fmi3(own) => own.step(i, step),
+                Own::Fmi2(_) => adapter::Component::<Fmi2Functions, super::fmi2::Callbacks>::behind(i).step(step),
+                Own::Fmi1(_) => adapter::Component::<Fmi1Functions>::behind(i).step(step),
+                Own::Draft(_) => NOT_CALLED,
+            }
+        }
+    }
+}
+
+impl Fmi3Functions {
+    #[inline(always)]
+    unsafe fn step(&self, i: RawInstance, step: &mut RawStep) -> RawStatus {
+        // SAFETY: the contract of `Functions::do_step`; each place can be written to.
+        unsafe {
+            (self.do_step)(
+                i,
+                step.point,
+                step.size,
+                step.no_set_state_before,
+                &mut step.event_handling_needed,
+                &mut step.terminate_simulation,
+                &mut step.early_return,
+                &mut step.reached,
+            )
+        }
+    }
+}
+
+/// Where an FMU stopped that has answered Discard.
+trait Discarding {
+    fn environment(&self) -> *const Environment;
+
+    /// Asks for a status of a step that is pending: the answer of the call, and what the step has come to.
+    unsafe fn pending_status(&self) -> (RawStatus, RawStatus);
+
+    /// Gives the step up.
+    unsafe fn cancel(&self) -> RawStatus;
+
+    /// Waits for a step that is pending. What it came to; Discard when it was given up.
+    unsafe fn wait(&self, patience: Duration) -> RawStatus {
+        let begun = Instant::now();
+        loop {
+            // SAFETY: this function's contract.
+            let (answer, status) = visit(self.environment(), Function::GetStatus, || unsafe { self.pending_status() });
+            if answer > 1 {
+                return adapter::status(answer);
+            }
+            if status != PENDING {
+                return adapter::status(status);
+            }
+            if begun.elapsed() >= patience {
+                // SAFETY: this function's contract.
+                let cancelled = visit(self.environment(), Function::CancelStep, || unsafe { self.cancel() });
+                return adapter::status(cancelled).max(DISCARD);
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+impl Discarding for adapter::Component<Fmi2Functions, super::fmi2::Callbacks> {
+    fn environment(&self) -> *const Environment {
+        self.environment.cast()
+    }
+
+    unsafe fn pending_status(&self) -> (RawStatus, RawStatus) {
+        let mut status = PENDING;
+        // SAFETY: the instance is alive, and a step of it is pending.
+        let answer = unsafe { (self.functions.get_status)(self.raw, DO_STEP_STATUS, &mut status) };
+        (answer, status)
+    }
+
+    unsafe fn cancel(&self) -> RawStatus {
+        // SAFETY: as above.
+        unsafe { (self.functions.cancel_step)(self.raw) }
+    }
+}
+
+impl adapter::Component<Fmi2Functions, super::fmi2::Callbacks> {
+    #[inline(always)]
+    unsafe fn step(&self, step: &mut RawStep) -> RawStatus {
+        let no_set = step.no_set_state_before.into();
+        // SAFETY: the contract of `Functions::do_step`.
+        let raw = unsafe { (self.functions.do_step)(self.raw, step.point, step.size, no_set) };
+        // SAFETY: as above.
+        if raw <= 1 { adapter::status(raw) } else { unsafe { self.not_done(raw, step) } }
+    }
+
+    #[cold]
+    unsafe fn not_done(&self, raw: RawStatus, step: &mut RawStep) -> RawStatus {
+        // SAFETY: a step is pending.
+        let raw = if raw == PENDING { unsafe { self.wait(step.patience) } } else { adapter::status(raw) };
+        if raw != DISCARD {
+            return raw;
+        }
+        let (mut reached, mut terminated) = (step.point, 0);
+        // SAFETY: the instance is alive; the last step was discarded, after which both may be asked for (FMI 2.0.5, 4.2.3).
+        let (last, end) = unsafe {
+            (
+                visit(self.environment(), Function::GetRealStatus, || {
+                    (self.functions.get_real_status)(self.raw, LAST_SUCCESSFUL_TIME, &mut reached)
+                }),
+                visit(self.environment(), Function::GetBooleanStatus, || {
+                    (self.functions.get_boolean_status)(self.raw, TERMINATED, &mut terminated)
+                }),
+            )
+        };
+        step.reached = if (0..=1).contains(&last) { reached } else { step.point };
+        step.early_return = 1;
+        if (0..=1).contains(&end) && terminated != 0 {
+            step.terminate_simulation = 1;
+            return 0;
+        }
+        DISCARD
+    }
+}
+
+impl Discarding for adapter::Component<Fmi1Functions> {
+    fn environment(&self) -> *const Environment {
+        self.environment.cast()
+    }
+
+    unsafe fn pending_status(&self) -> (RawStatus, RawStatus) {
+        let mut status = PENDING;
+        // SAFETY: the instance is alive, and a step of it is pending.
+        let answer = unsafe { (self.functions.get_status)(self.raw, DO_STEP_STATUS, &mut status) };
+        (answer, status)
+    }
+
+    unsafe fn cancel(&self) -> RawStatus {
+        // SAFETY: as above.
+        unsafe { (self.functions.cancel_step)(self.raw) }
+    }
+}
+
+impl adapter::Component<Fmi1Functions> {
+    #[inline(always)]
+    unsafe fn step(&self, step: &mut RawStep) -> RawStatus {
+        // SAFETY: the contract of `Functions::do_step`. `newStep`: the step before was accepted.
+        let raw = unsafe { (self.functions.do_step)(self.raw, step.point, step.size, 1) };
+        // SAFETY: as above.
+        if raw <= 1 { adapter::status(raw) } else { unsafe { self.not_done(raw, step) } }
+    }
+
+    #[cold]
+    unsafe fn not_done(&self, raw: RawStatus, step: &mut RawStep) -> RawStatus {
+        // SAFETY: a step is pending.
+        let raw = if raw == PENDING { unsafe { self.wait(step.patience) } } else { adapter::status(raw) };
+        if raw == DISCARD {
+            let mut reached = step.point;
+            let last = visit(self.environment(), Function::GetRealStatus, || {
+                // SAFETY: the instance is alive, and its last step was discarded.
+                unsafe { (self.functions.get_real_status)(self.raw, LAST_SUCCESSFUL_TIME, &mut reached) }
+            });
+            step.reached = if (0..=1).contains(&last) { reached } else { step.point };
+            step.early_return = 1;
+        }
+        raw
+    }
+}

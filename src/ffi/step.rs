@@ -1,0 +1,159 @@
+//! The steps of an instance for Co-Simulation (FMI 3.0, chapter 4; FMI 2.0, chapter 4; FMI 1.0 for Co-Simulation).
+//!
+//! One step is a sequence of types: [`Stepper::begin`] lends a [`BeforeStep`], [`BeforeStep::step`] turns it into an
+//! [`AfterStep`]. So nothing can be read after something was set without a step in between.
+
+use super::abi::RawStep;
+use super::batch::Batch;
+use super::environment::Health;
+use super::function::Function;
+use super::part::Part;
+use super::shared::Cause;
+use super::status::{Failure, Outcome, Status};
+use std::fmt;
+use std::time::Duration;
+
+/// What makes the steps of an instance.
+pub struct Stepper {
+    part: Part,
+    patience: Duration,
+}
+
+impl From<Stepper> for Part {
+    fn from(stepper: Stepper) -> Part {
+        stepper.part
+    }
+}
+
+impl Stepper {
+    pub(super) fn new(part: Part) -> Stepper {
+        Stepper { part, patience: Duration::MAX }
+    }
+
+    /// Gives a step up that is pending for longer (`fmi2Pending`).
+    pub fn with_patience(self, patience: Duration) -> Stepper {
+        Stepper { patience, ..self }
+    }
+
+    /// Whether the instance may still be called.
+    #[inline]
+    pub fn health(&self) -> Health {
+        self.part.shared.health()
+    }
+
+    /// Treats the instance as if a call had returned `fmi3Error`: nothing but `fmi3FreeInstance` will be called.
+    pub fn fail(&self) {
+        self.part.shared.fail(Status::Error);
+    }
+
+    /// Asks for the memory that every call looks at.
+    #[inline]
+    pub fn prefetch(&self) {
+        self.part.shared.prefetch();
+    }
+
+    /// Starts the sequence of a step. Calls nothing.
+    #[inline]
+    pub fn begin(&mut self) -> BeforeStep<'_> {
+        BeforeStep { stepper: self }
+    }
+}
+
+/// Before the step: inputs can be set.
+#[must_use]
+pub struct BeforeStep<'a> {
+    stepper: &'a mut Stepper,
+}
+
+impl<'a> BeforeStep<'a> {
+    /// Sets what is enabled in the batch, in one call.
+    #[inline(always)] // as `visit`
+    pub fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
+        self.stepper.part.shared.set_batch(batch)
+    }
+
+    /// Steps from the communication point over the size, both in the FMU's unit of time.
+    #[inline(always)] // as `visit`
+    pub fn step(self, point: f64, size: f64) -> Result<AfterStep<'a>, NoStep> {
+        let BeforeStep { stepper } = self;
+        let mut raw = RawStep { patience: stepper.patience, ..RawStep::new(point, size) };
+        let cause = Cause { clock: None, time: Some(point) };
+        let stepped = stepper.part.shared.call(Function::DoStep, cause, |f, i| {
+            // SAFETY: the instance is alive and in Step Mode, and `self` holds the only reference to what makes its steps.
+            unsafe { f.do_step(i, &mut raw) }
+        });
+        match stepped {
+            Ok(outcome) => Ok(AfterStep { stepper, point, outcome, said: Said::of(&raw) }),
+            Err(failure) => Err(NoStep { failure, reached: raw.reached }),
+        }
+    }
+}
+
+/// A step that was not made, or not whole.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NoStep {
+    /// What the call answered. Discard leaves the instance healthy.
+    pub failure: Failure,
+    /// Of Discard, how far the FMU came; the communication point when it does not say. Else without meaning.
+    pub reached: f64,
+}
+
+impl fmt::Display for NoStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.failure.fmt(f)
+    }
+}
+
+/// What an FMU says of a step that it has made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Said {
+    /// `lastSuccessfulTime`: the time that it has reached.
+    pub reached: f64,
+    /// `earlyReturn`: it stopped short of the next communication point.
+    pub early_return: bool,
+    /// `eventHandlingNeeded`: it wants to enter Event Mode.
+    pub event_handling_needed: bool,
+    /// `terminateSimulation`: the run is to end.
+    pub terminate_simulation: bool,
+}
+
+impl Said {
+    #[inline]
+    fn of(raw: &RawStep) -> Said {
+        Said {
+            reached: raw.reached,
+            early_return: raw.early_return != 0,
+            event_handling_needed: raw.event_handling_needed != 0,
+            terminate_simulation: raw.terminate_simulation != 0,
+        }
+    }
+}
+
+/// After the step: outputs can be read.
+pub struct AfterStep<'a> {
+    stepper: &'a mut Stepper,
+    point: f64,
+    outcome: Outcome,
+    said: Said,
+}
+
+impl AfterStep<'_> {
+    /// How the step went.
+    #[inline]
+    pub fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+
+    /// What the FMU says of it.
+    #[inline]
+    pub fn said(&self) -> &Said {
+        &self.said
+    }
+
+    /// Reads what is enabled in the batch, in one call.
+    #[inline(always)] // as `visit`
+    pub fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure> {
+        let cause = Cause { clock: None, time: Some(self.point) };
+        self.stepper.part.shared.get_batch(batch).map_err(|failure| failure.of(cause))
+    }
+}
