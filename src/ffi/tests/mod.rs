@@ -11,4 +11,5 @@ mod lifecycle;
 mod loading;
 mod sequences;
 mod states;
+mod steps;
 mod stub;
