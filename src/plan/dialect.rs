@@ -56,7 +56,7 @@ pub(super) fn intervals(described: &DescribedFmu, fmu: usize, candidates: &[Cand
         let Some(clock) = v.clock.as_ref().filter(|c| c.interval_variability == IntervalVariability::Fixed) else {
             continue;
         };
-        let own = candidates.iter().filter(|candidate| (candidate.fmu, candidate.variable) == (fmu, variable));
+        let own = candidates.iter().filter(|candidate| candidate.fmu == fmu && candidate.clock.is(variable, None));
         let intervals: Vec<_> = own.filter_map(|candidate| candidate.period).collect();
         if intervals.iter().any(|&interval| Some(interval) != clock.interval) {
             let fraction = clock.resolution.is_some();

@@ -10,35 +10,53 @@ use crate::rig::{At, Limits, Mode, Overrun, Rig, RigClock};
 use crate::time::{Fraction, Instant, Nanos};
 use std::ops::RangeInclusive;
 
-/// A task that has no place in the merged order yet: of an input clock, or of an element of an array clock.
+/// A task that has no place in the merged order yet.
 pub struct Candidate {
     /// Index of its FMU.
     pub fmu: usize,
-    /// Index of the clock among the FMU's variables.
-    pub variable: usize,
-    /// 0 for a scalar clock, else which of its elements, from 1.
-    pub element: usize,
+    /// The clock that it belongs to, or the element of an array clock.
+    pub clock: InputClock,
+    /// Its place among the tasks of its FMU.
     pub priority: FmiPriority,
     pub release: Release,
-    /// The period of the clock, as far as the rig or the XML says.
+    /// Its period, as far as the rig or the XML says.
     pub period: Option<Fraction>,
-    pub write_interval: bool,
-    pub write_shift: bool,
     pub overrun: Overrun,
     pub limits: Limits,
     pub figures: Figures,
 }
 
+/// The input clock, or the element of one, that a candidate belongs to.
+#[derive(Clone, Copy)]
+pub struct InputClock {
+    /// Its index among the FMU's variables.
+    pub variable: usize,
+    /// 0 for a scalar clock, else which of its elements, from 1.
+    pub element: usize,
+    /// Its interval is told to the FMU.
+    pub write_interval: bool,
+    /// Its shift is told to the FMU.
+    pub write_shift: bool,
+}
+
+impl InputClock {
+    /// Whether it is this one, or of this element of it; `None`: of any.
+    pub fn is(&self, variable: usize, element: Option<usize>) -> bool {
+        self.variable == variable && element.is_none_or(|element| element == self.element)
+    }
+}
+
 impl Candidate {
     /// Name of the clock, with `[i]` for an element.
     pub fn name(&self, described: &DescribedFmu) -> String {
-        element_name(&described.variables()[self.variable].name, self.element)
+        element_name(&described.variables()[self.clock.variable].name, self.clock.element)
     }
 
     /// Whether a variable belongs to this clock, and to this element of it.
     pub fn owns(&self, described: &DescribedFmu, v: &Variable) -> bool {
-        v.clocks.contains(&described.variables()[self.variable].value_reference)
-            && (v.clock_element == 0 || self.element == 0 || v.clock_element == self.element)
+        let InputClock { variable, element, .. } = self.clock;
+        v.clocks.contains(&described.variables()[variable].value_reference)
+            && (v.clock_element == 0 || element == 0 || v.clock_element == element)
     }
 }
 
@@ -187,13 +205,15 @@ fn candidate(
     let limit = |limits: fn(&Limits) -> Option<Nanos>| overrides.iter().find_map(|c| limits(&c.limits));
     Some(Candidate {
         fmu,
-        variable,
-        element,
+        clock: InputClock {
+            variable,
+            element,
+            write_interval: told && interval.is_some(),
+            write_shift: told && shift.is_some(),
+        },
         priority: priority?,
         release: release?,
         period: interval.or(clock.interval),
-        write_interval: told && interval.is_some(),
-        write_shift: told && shift.is_some(),
         overrun: overrides.iter().find_map(|c| c.overrun).unwrap_or(rig.overrun),
         limits: Limits {
             max_latency: limit(|limits| limits.max_latency),

@@ -344,7 +344,7 @@ fn clock(
     }
     let meant = |d: &usize| {
         let candidate = &candidates[*d];
-        (candidate.fmu, candidate.variable) == (fmu, index) && element.is_none_or(|e| candidate.element == e)
+        candidate.fmu == fmu && candidate.clock.is(index, element)
     };
     let targets: Vec<usize> = (0..candidates.len()).filter(meant).collect();
     let [candidate] = targets.as_slice() else {
@@ -353,7 +353,7 @@ fn clock(
     let same = |other: &Endpoint| {
         other.fmu == to.fmu
             && named(described, &other.variable)
-                .is_some_and(|(i, e)| i == index && e.is_none_or(|e| e == candidates[*candidate].element))
+                .is_some_and(|(i, e)| i == index && e.is_none_or(|e| e == candidates[*candidate].clock.element))
     };
     if let Some(trigger) = rig.triggers.iter().find(|trigger| same(&trigger.clock.value)) {
         let place = format!("{}:{}", rig.file.display(), trigger.clock.place.line);

@@ -3,7 +3,7 @@
 pub mod batches;
 pub mod owners;
 
-use super::clocks::candidates::Candidate;
+use super::clocks::candidates::{Candidate, InputClock};
 use super::clocks::causes;
 use super::priorities::Order;
 use super::resolved::Resolved;
@@ -23,7 +23,7 @@ pub fn plans(resolved: &Resolved, order: &Order) -> Vec<TaskPlan> {
     let mut tasks = Vec::with_capacity(order.ranks.len());
     for ((rank, name), thread) in order.ranks.iter().zip(names).zip(threads) {
         let candidate = &clocks.candidates[rank.candidate];
-        let variable = &fmus[candidate.fmu].variables()[candidate.variable];
+        let variable = &fmus[candidate.fmu].variables()[candidate.clock.variable];
         let clock = variable.clock.as_ref();
         let Batches { set, get } = std::mem::take(&mut batches[rank.candidate]);
         tasks.push(TaskPlan {
@@ -31,10 +31,10 @@ pub fn plans(resolved: &Resolved, order: &Order) -> Vec<TaskPlan> {
             name,
             work: Work::Partition(PartitionPlan {
                 clock: variable.value_reference,
-                element: candidate.element,
+                element: candidate.clock.element,
                 kind: clock.map_or(IntervalVariability::Triggered, |clock| clock.interval_variability),
-                write_interval: candidate.write_interval,
-                write_shift: candidate.write_shift,
+                write_interval: candidate.clock.write_interval,
+                write_shift: candidate.clock.write_shift,
                 supports_fraction: clock.is_some_and(|clock| clock.supports_fraction),
             }),
             release: candidate.release.clone(),
@@ -57,7 +57,7 @@ pub fn plans(resolved: &Resolved, order: &Order) -> Vec<TaskPlan> {
 
 /// The recorded clocks that activations of this candidate may tick.
 fn ticks(resolved: &Resolved, candidate: usize) -> Vec<RecordedClock> {
-    let Candidate { fmu, variable, element, .. } = resolved.clocks.candidates[candidate];
+    let Candidate { fmu, clock: InputClock { variable, element, .. }, .. } = resolved.clocks.candidates[candidate];
     let column = |variable, element| resolved.columns.of_clock((fmu, variable), element);
     let own = column(variable, element).map(|signal| RecordedClock { signal, output: None });
     let outputs = resolved.clocks.outputs[fmu].iter().enumerate();

@@ -19,7 +19,7 @@ impl Owners {
         let mut of_clock: HashMap<(usize, ValueReference), Vec<usize>> = HashMap::new();
         let mut of_fmu = vec![Vec::new(); fmus.len()];
         for (index, candidate) in candidates.iter().enumerate() {
-            let clock = fmus[candidate.fmu].variables()[candidate.variable].value_reference;
+            let clock = fmus[candidate.fmu].variables()[candidate.clock.variable].value_reference;
             of_clock.entry((candidate.fmu, clock)).or_default().push(index);
             of_fmu[candidate.fmu].push(index);
         }
