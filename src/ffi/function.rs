@@ -32,7 +32,7 @@ define_function! {
     GetContinuousStateDerivatives GetEventIndicators GetContinuousStates GetNominalsOfContinuousStates
     GetNumberOfEventIndicators GetNumberOfContinuousStates EnterStepMode GetOutputDerivatives InstantiateModelExchange
     InstantiateCoSimulation EnterEventMode EvaluateDiscreteStates DoStep GetStatus GetRealStatus GetBooleanStatus CancelStep
-    SetInputDerivatives
+    SetRealInputDerivatives
 }
 
 impl Function {

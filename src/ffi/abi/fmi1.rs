@@ -129,7 +129,7 @@ table! {
         GetRealStatus, get_real_status, "fmiGetRealStatus", (
             component: RawInstance, kind: c_int, value: *mut f64
         ) -> RawStatus;
-        SetInputDerivatives, set_real_input_derivatives, "fmiSetRealInputDerivatives", (
+        SetRealInputDerivatives, set_real_input_derivatives, "fmiSetRealInputDerivatives", (
             component: RawInstance, references: *const RawReference, n: usize, orders: *const c_int, values: *const f64
         ) -> RawStatus;
         GetOutputDerivatives, get_real_output_derivatives, "fmiGetRealOutputDerivatives", (

@@ -175,7 +175,7 @@ table! {
         GetBooleanStatus, get_boolean_status, "fmi2GetBooleanStatus", (
             component: RawInstance, kind: c_int, value: *mut RawInt
         ) -> RawStatus;
-        SetInputDerivatives, set_real_input_derivatives, "fmi2SetRealInputDerivatives", (
+        SetRealInputDerivatives, set_real_input_derivatives, "fmi2SetRealInputDerivatives", (
             component: RawInstance, references: *const RawReference, n: usize, orders: *const c_int, values: *const f64
         ) -> RawStatus;
         GetOutputDerivatives, get_real_output_derivatives, "fmi2GetRealOutputDerivatives", (
