@@ -209,7 +209,7 @@ pub struct Counts(Vec<Counted>);
 
 /// A bucket that has values. Packed: thousands of them are kept for each hour of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(packed)]
+#[repr(Rust, packed)]
 struct Counted {
     index: u16,
     count: u64,
