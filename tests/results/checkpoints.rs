@@ -112,7 +112,7 @@ fn a_report_of_a_run_that_was_cut_off_names_the_recordings_that_lie_there() {
     fs::remove_file(out.join("report.json")).unwrap();
     let (_, report) = report(&out);
     assert_eq!((&report["ended"], &report["recordings"][0]), (&"cut off".into(), &kept));
-    assert!(first > "signals-000002.csv".to_owned() && out.join(&first).is_file() && out.join(&last).is_file());
+    assert!(first.as_str() > "signals-000002.csv" && out.join(&first).is_file() && out.join(&last).is_file());
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains(&first) && page.contains(&last) && !page.contains("signals-000002.csv"));
 }
