@@ -58,7 +58,7 @@ fn subject(words: &str, fmus: &[FmuResult], clocks: &[ClockResult]) -> Subject {
 fn topic(words: &str) -> Topic {
     let has = |any: &[&str]| any.iter().any(|part| words.contains(part));
     match () {
-        () if has(&["the FMU's code hangs"]) => Topic::FmuCode,
+        () if has(&["the FMU's code hangs", "has been in fmi"]) => Topic::FmuCode,
         () if has(&["(max_latency_us)"]) => Topic::LatencyLimit,
         () if has(&["(max_overruns)", "overrun = \"stop\""]) => Topic::OverrunLimit,
         () if has(&["(max_execution_us)"]) => Topic::ExecutionLimit,

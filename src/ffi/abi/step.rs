@@ -83,6 +83,8 @@ impl Functions {
 }
 
 impl Fmi3Functions {
+    /// # Safety
+    /// As [`Functions::do_step`].
     #[inline(always)]
     unsafe fn step(&self, i: RawInstance, step: &mut RawStep) -> RawStatus {
         // SAFETY: the contract of `Functions::do_step`; each place can be written to.
@@ -101,17 +103,26 @@ impl Fmi3Functions {
     }
 }
 
-/// Where an FMU stopped that has answered Discard.
-trait Discarding {
+/// What may be asked of an FMU before 3.0 of which a step is not done.
+trait Unfinished {
     fn environment(&self) -> *const Environment;
 
     /// Asks for a status of a step that is pending: the answer of the call, and what the step has come to.
+    ///
+    /// # Safety
+    /// The instance is alive, and a step of it is pending.
     unsafe fn pending_status(&self) -> (RawStatus, RawStatus);
 
     /// Gives the step up.
+    ///
+    /// # Safety
+    /// As [`Unfinished::pending_status`].
     unsafe fn cancel(&self) -> RawStatus;
 
     /// Waits for a step that is pending. What it came to; Discard when it was given up.
+    ///
+    /// # Safety
+    /// As [`Unfinished::pending_status`].
     unsafe fn wait(&self, patience: Duration) -> RawStatus {
         let begun = Instant::now();
         loop {
@@ -133,11 +144,13 @@ trait Discarding {
     }
 }
 
-impl Discarding for adapter::Component<Fmi2Functions, super::fmi2::Callbacks> {
+impl Unfinished for adapter::Component<Fmi2Functions, super::fmi2::Callbacks> {
     fn environment(&self) -> *const Environment {
         self.environment.cast()
     }
 
+    /// # Safety
+    /// As the trait says.
     unsafe fn pending_status(&self) -> (RawStatus, RawStatus) {
         let mut status = PENDING;
         // SAFETY: the instance is alive, and a step of it is pending.
@@ -145,6 +158,8 @@ impl Discarding for adapter::Component<Fmi2Functions, super::fmi2::Callbacks> {
         (answer, status)
     }
 
+    /// # Safety
+    /// As the trait says.
     unsafe fn cancel(&self) -> RawStatus {
         // SAFETY: as above.
         unsafe { (self.functions.cancel_step)(self.raw) }
@@ -152,6 +167,8 @@ impl Discarding for adapter::Component<Fmi2Functions, super::fmi2::Callbacks> {
 }
 
 impl adapter::Component<Fmi2Functions, super::fmi2::Callbacks> {
+    /// # Safety
+    /// As [`Functions::do_step`].
     #[inline(always)]
     unsafe fn step(&self, step: &mut RawStep) -> RawStatus {
         let no_set = step.no_set_state_before.into();
@@ -161,6 +178,10 @@ impl adapter::Component<Fmi2Functions, super::fmi2::Callbacks> {
         if raw <= 1 { adapter::status(raw) } else { unsafe { self.not_done(raw, step) } }
     }
 
+    /// What a step came to that was not simply done.
+    ///
+    /// # Safety
+    /// The instance is alive, and its last step answered `raw`.
     #[cold]
     unsafe fn not_done(&self, raw: RawStatus, step: &mut RawStep) -> RawStatus {
         // SAFETY: a step is pending.
@@ -190,11 +211,13 @@ impl adapter::Component<Fmi2Functions, super::fmi2::Callbacks> {
     }
 }
 
-impl Discarding for adapter::Component<Fmi1Functions> {
+impl Unfinished for adapter::Component<Fmi1Functions> {
     fn environment(&self) -> *const Environment {
         self.environment.cast()
     }
 
+    /// # Safety
+    /// As the trait says.
     unsafe fn pending_status(&self) -> (RawStatus, RawStatus) {
         let mut status = PENDING;
         // SAFETY: the instance is alive, and a step of it is pending.
@@ -202,6 +225,8 @@ impl Discarding for adapter::Component<Fmi1Functions> {
         (answer, status)
     }
 
+    /// # Safety
+    /// As the trait says.
     unsafe fn cancel(&self) -> RawStatus {
         // SAFETY: as above.
         unsafe { (self.functions.cancel_step)(self.raw) }
@@ -209,6 +234,8 @@ impl Discarding for adapter::Component<Fmi1Functions> {
 }
 
 impl adapter::Component<Fmi1Functions> {
+    /// # Safety
+    /// As [`Functions::do_step`].
     #[inline(always)]
     unsafe fn step(&self, step: &mut RawStep) -> RawStatus {
         // SAFETY: the contract of `Functions::do_step`. `newStep`: the step before was accepted.
@@ -217,6 +244,10 @@ impl adapter::Component<Fmi1Functions> {
         if raw <= 1 { adapter::status(raw) } else { unsafe { self.not_done(raw, step) } }
     }
 
+    /// What a step came to that was not simply done.
+    ///
+    /// # Safety
+    /// The instance is alive, and its last step answered `raw`.
     #[cold]
     unsafe fn not_done(&self, raw: RawStatus, step: &mut RawStep) -> RawStatus {
         // SAFETY: a step is pending.
