@@ -9,7 +9,7 @@ pub enum MadeFor {
     /// The importer activates model partitions, each in a thread of its own.
     ScheduledExecution,
     /// The FMU computes from one communication point to the next.
-    CoSimulation(CoSimulation),
+    CoSimulation(StepOptions),
     /// The importer integrates the equations that the FMU evaluates.
     ModelExchange,
 }
@@ -28,7 +28,7 @@ impl MadeFor {
 /// What an FMU is told of how its steps will be made (FMI 3.0.2, 4.3.1: `fmi3InstantiateCoSimulation`). FMI 2.0 and 1.0 have
 /// nothing of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CoSimulation {
+pub struct StepOptions {
     /// `eventModeUsed`: the importer handles events in Event Mode.
     pub event_mode_used: bool,
     /// `earlyReturnAllowed`: a step may end before its communication point.
@@ -37,10 +37,10 @@ pub struct CoSimulation {
     intermediate_variables: Vec<RawReference>,
 }
 
-impl CoSimulation {
+impl StepOptions {
     /// The variables that may be set or read during intermediate updates.
-    pub fn with_intermediate_variables(self, variables: &[ValueReference]) -> CoSimulation {
-        CoSimulation { intermediate_variables: variables.iter().map(|variable| variable.0).collect(), ..self }
+    pub fn with_intermediate_variables(self, variables: &[ValueReference]) -> StepOptions {
+        StepOptions { intermediate_variables: variables.iter().map(|variable| variable.0).collect(), ..self }
     }
 
     pub(super) fn intermediate_variables(&self) -> &[RawReference] {

@@ -172,7 +172,7 @@ pub use derivatives::{DerivativeError, Differentiable, ElementDependency, Jacobi
 pub use environment::{ForeignCall, Health, InstanceHost};
 pub use function::Function;
 pub use instance::{Configuration, Initialization, Instance, Instantiated, Mode, Readable, Running, Settable};
-pub use interface::{CoSimulation, MadeFor};
+pub use interface::{MadeFor, StepOptions};
 pub use interval::{Interval, Qualifier};
 pub use jacobian::column_colours;
 pub use library::{Library, LoadError, LoadErrorKind};

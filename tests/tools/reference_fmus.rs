@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::foreign::{Folder, Run, skipped};
-use vecud::ffi::{CoSimulation, ForeignCall, InstanceHost, Library, MadeFor, Status};
+use vecud::ffi::{ForeignCall, InstanceHost, Library, MadeFor, Status, StepOptions};
 use vecud::fmu::description::{Abi, ValueReference, Values, VariableType};
 use zip::ZipArchive;
 
@@ -274,7 +274,7 @@ fn lives_of(abi: Abi, version: &str, found: &[ReferenceFmu]) -> usize {
         // In FMI 1.0 an FMU has one interface type, and that of Co-Simulation an element of its own.
         let is_slave = fmu.has("CoSimulation") || fmu.has("Implementation");
         if is_slave {
-            live(&library, abi, MadeFor::CoSimulation(CoSimulation::default()), root);
+            live(&library, abi, MadeFor::CoSimulation(StepOptions::default()), root);
         }
         if fmu.has("ModelExchange") || (abi == Abi::Fmi1 && !is_slave) {
             live(&library, abi, MadeFor::ModelExchange, root);

@@ -103,66 +103,28 @@ impl Fmi3Functions {
     }
 }
 
-/// What may be asked of an FMU before 3.0 of which a step is not done.
-trait Unfinished {
-    fn environment(&self) -> *const Environment;
-
-    /// Asks for a status of a step that is pending: the answer of the call, and what the step has come to.
-    ///
-    /// # Safety
-    /// The instance is alive, and a step of it is pending.
-    unsafe fn pending_status(&self) -> (RawStatus, RawStatus);
-
-    /// Gives the step up.
-    ///
-    /// # Safety
-    /// As [`Unfinished::pending_status`].
-    unsafe fn cancel(&self) -> RawStatus;
-
-    /// Waits for a step that is pending. What it came to; Discard when it was given up.
-    ///
-    /// # Safety
-    /// As [`Unfinished::pending_status`].
-    unsafe fn wait(&self, patience: Duration) -> RawStatus {
-        let begun = Instant::now();
-        loop {
-            // SAFETY: this function's contract.
-            let (answer, status) = visit(self.environment(), Function::GetStatus, || unsafe { self.pending_status() });
-            if answer > 1 {
-                return adapter::status(answer);
-            }
-            if status != PENDING {
-                return adapter::status(status);
-            }
-            if begun.elapsed() >= patience {
-                // SAFETY: this function's contract.
-                let cancelled = visit(self.environment(), Function::CancelStep, || unsafe { self.cancel() });
-                return adapter::status(cancelled).max(DISCARD);
-            }
-            std::thread::sleep(LOOK);
+/// Waits for a step that is pending: what it came to; Discard when it was given up. `look` asks for `fmi2DoStepStatus` and answers
+/// what that call did, `cancel` gives the step up.
+fn wait(
+    environment: *const Environment,
+    patience: Duration,
+    look: impl Fn(&mut RawStatus) -> RawStatus,
+    cancel: impl FnOnce() -> RawStatus,
+) -> RawStatus {
+    let begun = Instant::now();
+    loop {
+        let mut came_to = PENDING;
+        let answer = adapter::status(visit(environment, Function::GetStatus, || look(&mut came_to)));
+        if answer > 1 {
+            return answer;
         }
-    }
-}
-
-impl Unfinished for adapter::Component<Fmi2Functions, super::fmi2::Callbacks> {
-    fn environment(&self) -> *const Environment {
-        self.environment.cast()
-    }
-
-    /// # Safety
-    /// As the trait says.
-    unsafe fn pending_status(&self) -> (RawStatus, RawStatus) {
-        let mut status = PENDING;
-        // SAFETY: the instance is alive, and a step of it is pending.
-        let answer = unsafe { (self.functions.get_status)(self.raw, DO_STEP_STATUS, &mut status) };
-        (answer, status)
-    }
-
-    /// # Safety
-    /// As the trait says.
-    unsafe fn cancel(&self) -> RawStatus {
-        // SAFETY: as above.
-        unsafe { (self.functions.cancel_step)(self.raw) }
+        if came_to != PENDING {
+            return adapter::status(came_to);
+        }
+        if begun.elapsed() >= patience {
+            return adapter::status(visit(environment, Function::CancelStep, cancel)).max(DISCARD);
+        }
+        std::thread::sleep(LOOK);
     }
 }
 
@@ -184,8 +146,18 @@ impl adapter::Component<Fmi2Functions, super::fmi2::Callbacks> {
     /// The instance is alive, and its last step answered `raw`.
     #[cold]
     unsafe fn not_done(&self, raw: RawStatus, step: &mut RawStep) -> RawStatus {
-        // SAFETY: a step is pending.
-        let raw = if raw == PENDING { unsafe { self.wait(step.patience) } } else { adapter::status(raw) };
+        let environment = self.environment.cast();
+        let raw = match raw {
+            PENDING => wait(
+                environment,
+                step.patience,
+                // SAFETY: the instance is alive, and a step of it is pending; the place can be written to.
+                |status| unsafe { (self.functions.get_status)(self.raw, DO_STEP_STATUS, status) },
+                // SAFETY: as above.
+                || unsafe { (self.functions.cancel_step)(self.raw) },
+            ),
+            raw => adapter::status(raw),
+        };
         if raw != DISCARD {
             return raw;
         }
@@ -193,10 +165,10 @@ impl adapter::Component<Fmi2Functions, super::fmi2::Callbacks> {
         // SAFETY: the instance is alive; the last step was discarded, after which both may be asked for (FMI 2.0.5, 4.2.3).
         let (last, end) = unsafe {
             (
-                visit(self.environment(), Function::GetRealStatus, || {
+                visit(environment, Function::GetRealStatus, || {
                     (self.functions.get_real_status)(self.raw, LAST_SUCCESSFUL_TIME, &mut reached)
                 }),
-                visit(self.environment(), Function::GetBooleanStatus, || {
+                visit(environment, Function::GetBooleanStatus, || {
                     (self.functions.get_boolean_status)(self.raw, TERMINATED, &mut terminated)
                 }),
             )
@@ -208,28 +180,6 @@ impl adapter::Component<Fmi2Functions, super::fmi2::Callbacks> {
             return 0;
         }
         DISCARD
-    }
-}
-
-impl Unfinished for adapter::Component<Fmi1Functions> {
-    fn environment(&self) -> *const Environment {
-        self.environment.cast()
-    }
-
-    /// # Safety
-    /// As the trait says.
-    unsafe fn pending_status(&self) -> (RawStatus, RawStatus) {
-        let mut status = PENDING;
-        // SAFETY: the instance is alive, and a step of it is pending.
-        let answer = unsafe { (self.functions.get_status)(self.raw, DO_STEP_STATUS, &mut status) };
-        (answer, status)
-    }
-
-    /// # Safety
-    /// As the trait says.
-    unsafe fn cancel(&self) -> RawStatus {
-        // SAFETY: as above.
-        unsafe { (self.functions.cancel_step)(self.raw) }
     }
 }
 
@@ -250,11 +200,21 @@ impl adapter::Component<Fmi1Functions> {
     /// The instance is alive, and its last step answered `raw`.
     #[cold]
     unsafe fn not_done(&self, raw: RawStatus, step: &mut RawStep) -> RawStatus {
-        // SAFETY: a step is pending.
-        let raw = if raw == PENDING { unsafe { self.wait(step.patience) } } else { adapter::status(raw) };
+        let environment = self.environment.cast();
+        let raw = match raw {
+            PENDING => wait(
+                environment,
+                step.patience,
+                // SAFETY: the instance is alive, and a step of it is pending; the place can be written to.
+                |status| unsafe { (self.functions.get_status)(self.raw, DO_STEP_STATUS, status) },
+                // SAFETY: as above.
+                || unsafe { (self.functions.cancel_step)(self.raw) },
+            ),
+            raw => adapter::status(raw),
+        };
         if raw == DISCARD {
             let mut reached = step.point;
-            let last = visit(self.environment(), Function::GetRealStatus, || {
+            let last = visit(environment, Function::GetRealStatus, || {
                 // SAFETY: the instance is alive, and its last step was discarded.
                 unsafe { (self.functions.get_real_status)(self.raw, LAST_SUCCESSFUL_TIME, &mut reached) }
             });

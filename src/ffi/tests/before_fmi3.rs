@@ -154,7 +154,7 @@ fn again(dir: &Path) -> libloading::os::unix::Library {
 const R: ValueReference = ValueReference(7);
 
 fn slave() -> MadeFor {
-    MadeFor::CoSimulation(CoSimulation::default())
+    MadeFor::CoSimulation(StepOptions::default())
 }
 
 fn set_and_get<S: Readable>(instance: &Instance<S>) {

@@ -106,7 +106,7 @@ fn fmi2() -> (InstanceControl, Stepper) {
         ..Fmi2Functions::refusing()
     };
     let library = Arc::new(Library::from_functions(table.into()));
-    let slave = MadeFor::CoSimulation(CoSimulation::default());
+    let slave = MadeFor::CoSimulation(StepOptions::default());
     let instance = library.instantiate(&slave, "i", "", None, false, Arc::<Notes>::default()).unwrap();
     let instance = instance.enter_initialization_mode(0.0, None, None).unwrap();
     instance.exit_initialization_mode().unwrap().into_stepper()
