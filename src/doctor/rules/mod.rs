@@ -39,9 +39,7 @@ pub fn findings(case: &Case) -> Vec<Finding> {
         threads::findings,
         settings::findings,
     ];
-    let mut findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(case)).collect();
-    findings.sort_by_key(|finding| finding.level);
-    findings
+    by(&RULES, case)
 }
 
 /// What there is to say by looking at the machine's files alone, in the same order: nothing was tried or measured.
@@ -54,7 +52,12 @@ pub fn of_facts(case: &Case) -> Vec<Finding> {
         threads::findings,
         settings::findings,
     ];
-    let mut findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(case)).collect();
+    by(&RULES, case)
+}
+
+/// What these rules have to say, problems first.
+fn by(rules: &[fn(&Case) -> Vec<Finding>], case: &Case) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = rules.iter().flat_map(|rule| rule(case)).collect();
     findings.sort_by_key(|finding| finding.level);
     findings
 }
