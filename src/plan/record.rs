@@ -22,9 +22,9 @@ pub(super) const COLUMNS: usize = 4096;
 /// The columns, and which of them belong to which variable.
 pub(super) struct RecordedColumns {
     pub signals: Vec<SignalPlan>,
-    /// Those of what activations set and read.
+    /// Columns of variables, which activations set and read.
     pub of: HashMap<VariableId, Vec<SignalId>>,
-    /// Those of clocks, which the host knows the ticks of: nobody reads them for the recording.
+    /// Columns of clocks, whose ticks the host knows: nobody reads them for the recording.
     clocks: HashMap<VariableId, Vec<SignalId>>,
 }
 

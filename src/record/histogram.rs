@@ -165,7 +165,7 @@ impl<'a> Recorder<'a> {
         let words = self.words[HEADER..HEADER + used].iter().enumerate();
         // FMU code can write anywhere, also here: no sum of counts overflows.
         let counted =
-            words.map(|(index, word)| Counted { index: index as u16, count: word.load(Relaxed).min(1 << 50) });
+            words.map(|(index, word)| FilledBucket { index: index as u16, count: word.load(Relaxed).min(1 << 50) });
         Counts::kept(counted.filter(|own| own.count > 0).collect())
     }
 
@@ -205,29 +205,29 @@ pub struct Seen {
 
 /// How many values each bucket has, without those that have none: a small histogram of many that are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts(Vec<Counted>);
+pub struct Counts(Vec<FilledBucket>);
 
 /// A bucket that has values. Packed: thousands of them are kept for each hour of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(Rust, packed)]
-struct Counted {
+struct FilledBucket {
     index: u16,
     count: u64,
 }
 
 impl Counts {
-    /// Those of these buckets, which have our bounds.
+    /// The counts of an HdrHistogram with the bounds of [`Histogram`].
     pub fn of(buckets: &Hdr<u64>) -> Counts {
         let recorded = buckets.iter_recorded();
         Counts::kept(
             recorded
-                .map(|own| Counted { index: index(own.value_iterated_to()) as u16, count: own.count_at_value() })
+                .map(|own| FilledBucket { index: index(own.value_iterated_to()) as u16, count: own.count_at_value() })
                 .collect(),
         )
     }
 
     /// Without room for more.
-    fn kept(mut counts: Vec<Counted>) -> Counts {
+    fn kept(mut counts: Vec<FilledBucket>) -> Counts {
         counts.shrink_to_fit();
         Counts(counts)
     }
@@ -239,10 +239,10 @@ impl Counts {
 
     /// Adds those of another one.
     pub fn add(&mut self, other: &Counts) {
-        for &Counted { index, count } in &other.0 {
+        for &FilledBucket { index, count } in &other.0 {
             match self.0.binary_search_by_key(&index, |own| own.index) {
                 Ok(place) => self.0[place].count += count,
-                Err(place) => self.0.insert(place, Counted { index, count }),
+                Err(place) => self.0.insert(place, FilledBucket { index, count }),
             }
         }
     }
@@ -251,10 +251,10 @@ impl Counts {
     pub fn since(&self, earlier: &Counts) -> Option<Counts> {
         let mut left = earlier.0.iter().peekable();
         let mut came = Vec::new();
-        for &Counted { index, count } in &self.0 {
+        for &FilledBucket { index, count } in &self.0 {
             let before = left.next_if(|own| own.index == index).map_or(0, |own| own.count);
             let more = count.checked_sub(before)?;
-            came.extend((more > 0).then_some(Counted { index, count: more }));
+            came.extend((more > 0).then_some(FilledBucket { index, count: more }));
         }
         left.next().is_none().then_some(Counts::kept(came))
     }
@@ -262,7 +262,7 @@ impl Counts {
     /// As HdrHistogram's buckets.
     pub fn buckets(&self) -> Hdr<u64> {
         let mut buckets = Histogram::default().buckets;
-        for &Counted { index, count } in &self.0 {
+        for &FilledBucket { index, count } in &self.0 {
             buckets.record_n(highest_at(index.into()).min(HIGHEST), count).expect("within the bounds");
         }
         buckets

@@ -53,7 +53,7 @@ pub(super) struct Arrow {
     schema: SchemaRef,
     /// Types of the columns, that of the time left out.
     types: Vec<VariableType>,
-    /// Those of them that are strings or binaries.
+    /// Places of the columns that are strings or binaries.
     text_columns: Vec<usize>,
     texts: Texts,
     waiting: Waiting,

@@ -141,7 +141,7 @@ struct Core {
     tid: u32,
     /// Interrupts and softirqs that have begun, the innermost last.
     inside: Vec<String>,
-    /// Those of threads that were switched away from: with PREEMPT_RT softirqs are work of threads, which may be preempted.
+    /// Softirqs of threads that were switched away from: with PREEMPT_RT they are work of threads, which may be preempted.
     left: HashMap<u32, Vec<String>>,
 }
 
