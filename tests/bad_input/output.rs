@@ -536,20 +536,24 @@ fn a_rotated_recording_goes_on_when_a_full_disk_has_room_again() {
     let bench = Bench::with_fmu("a");
     let test = "a_rotated_recording_goes_on_when_a_full_disk_has_room_again";
     let record = "[record]\nsignals = [\"*.out_*\"]\nrotate = \"500ms\"\n";
-    bench.write("r.toml", format!("[rig]\nstop_time = 4\n[fmu.a]\npath = \"a\"\n{record}"));
-    let full = "dd if=/dev/zero of=disk/full bs=1k 2>/dev/null";
-    let during =
-        format!("until test -s disk/o/signals-000002.csv; do sleep 0.01; done; {full}; sleep 1.2; rm disk/full");
-    let script = format!("\"$V\" run r.toml --out disk/o & {during}; wait $!; code=$?; cp -r disk/o kept; exit $code");
+    bench.write("r.toml", format!("[rig]\nstop_time = 60\n[fmu.a]\npath = \"a\"\n{record}"));
+    let full = "dd if=/dev/zero of=disk/full bs=1k 2>/dev/null; sleep 1.2; rm disk/full";
+    let during = format!("until test -s disk/o/signals-000002.csv; do sleep 0.01; done; {full}");
+    // The run is ended in the second file that was begun after there was room again; the first may have been begun just before.
+    let newest = "newest() { ls disk/o/signals-*.csv | tail -n 1; }";
+    let newer = "while kill -0 $run && test \"$(newest)\" = \"$before\"; do sleep 0.01; done";
+    let twice = format!("before=$(newest); {newer}; before=$(newest); {newer}");
+    let end = "sleep 0.2; kill -INT $run; wait $run; code=$?; cp -r disk/o kept; exit $code";
+    let script = format!("{newest}; \"$V\" run r.toml --out disk/o & run=$!; {during}; {twice}; {end}");
     let Some(outcome) = on_disk(&bench, test, "size=8m", &script) else { return };
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
     let ends = "s, the run goes on, and its recording at ";
     assert!(outcome.stdout.contains("signals-00000") && outcome.stdout.contains(ends), "{}", outcome.stdout);
     let report: serde_json::Value = serde_json::from_slice(&fs::read(bench.path("kept/report.json")).unwrap()).unwrap();
-    let last = report["recordings"][0]["last"].as_str().unwrap();
+    let (end, last) = (report["end_time"].as_f64().unwrap(), report["recordings"][0]["last"].as_str().unwrap());
     let csv = fs::read_to_string(bench.path("kept").join(last)).unwrap();
     let time: f64 = csv.lines().next_back().unwrap().split(',').next().unwrap().parse().unwrap();
-    assert!(time > 3.9 && csv.ends_with('\n'), "{last} ends at {time} s");
+    assert!(end < 59.0 && time > end - 0.1 && csv.ends_with('\n'), "{last} ends at {time} s, the run at {end} s");
 }
 
 #[test]
