@@ -399,7 +399,9 @@ fn a_disk_that_fills_up_during_the_run() {
     assert!(columns.len() > 1000 && columns.iter().all(|&n| n == columns[0]) && csv.ends_with('\n'));
     let last = csv.lines().last().unwrap().split(',').next().unwrap();
     let message = &format!("signals.csv ends at {last} s, the run goes on: No space left on device (os error 28)");
-    assert_eq!(outcome.stderr, format!("{}vecud: error: {message}\n", notes("a")));
+    // A run that takes longer than 10 s on this machine has nowhere to keep a checkpoint either.
+    let said = outcome.stderr.split_inclusive('\n').filter(|line| !line.contains("checkpoint.json cannot be written"));
+    assert_eq!(said.collect::<String>(), format!("{}vecud: error: {message}\n", notes("a")));
     assert!(outcome.stdout.contains(&format!("failure: {message}\n")), "{}", outcome.stdout);
     assert!(outcome.stdout.ends_with("report: disk/o/report.html\n"), "{}", outcome.stdout);
     // The run went on to its end, and the report says what is missing.

@@ -80,7 +80,7 @@ fn a_change_of_a_threads_policy_priority_or_cores_is_found() {
         let fmu = hostile(&folder);
         let run = |what, stop| changed(&fmu, what, stop, false, &[]).exits(0);
         for stop in [0.05, 0.3] {
-            is_found(&run("ordinary", stop), &["SCHED_OTHER on core", "now, not SCHED_FIFO 8"]);
+            is_found(&run("ordinary", stop), &["SCHED_OTHER", "on core", "now, not SCHED_FIFO 8"]);
         }
         is_found(&run("low", 0.05), &["SCHED_FIFO 52 on core"]);
         // Where the preemption lock would take it for a while.
