@@ -38,6 +38,11 @@ pub struct StepOptions {
 }
 
 impl StepOptions {
+    /// No variable is used during intermediate updates.
+    pub fn new(event_mode_used: bool, early_return_allowed: bool) -> StepOptions {
+        StepOptions { event_mode_used, early_return_allowed, intermediate_variables: Vec::new() }
+    }
+
     /// The variables that may be set or read during intermediate updates.
     pub fn with_intermediate_variables(self, variables: &[ValueReference]) -> StepOptions {
         StepOptions { intermediate_variables: variables.iter().map(|variable| variable.0).collect(), ..self }

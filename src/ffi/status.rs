@@ -68,6 +68,14 @@ pub enum Outcome {
     Warning,
 }
 
+impl Outcome {
+    /// That of two calls: a warning, if one of them gave one.
+    #[inline]
+    pub fn or(self, other: Outcome) -> Outcome {
+        if self == Outcome::Warning { self } else { other }
+    }
+}
+
 /// A call that did not go well, or was not made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Failure {

@@ -137,7 +137,13 @@ pub struct AfterStep<'a> {
     said: Said,
 }
 
-impl AfterStep<'_> {
+impl<'a> AfterStep<'a> {
+    /// A further step follows, without a look at what this one has computed.
+    #[inline]
+    pub fn again(self) -> BeforeStep<'a> {
+        BeforeStep { stepper: self.stepper }
+    }
+
     /// How the step went.
     #[inline]
     pub fn outcome(&self) -> Outcome {

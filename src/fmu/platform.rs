@@ -1,11 +1,11 @@
 //! The platform tuples under which an FMU may keep what runs on this machine.
 //!
 //! A tuple is `<arch>-<sys>{-<abi>{<abi_ver>}{<abi_sub>}}`. The plain tuple comes first, since it is the one that the
-//! standard gives to shared libraries; then the variants of Linux' own ABI. Other C libraries (`android`, `musl` unless
-//! vecud itself is built for it) are not ours.
+//! standard gives to shared libraries; then the variants of Linux' own ABI; then the name that FMI 1.0 and 2.0 have for it. Other
+//! C libraries (`android`, `musl` unless vecud itself is built for it) are not ours.
 #![forbid(unsafe_code)]
 
-/// The tuples of this machine, best first: `x86_64-linux`, `x86_64-linux-gnu`, `x86_64-linux-elf`.
+/// The tuples of this machine, best first: `x86_64-linux`, `x86_64-linux-gnu`, `x86_64-linux-elf`, `linux64`.
 pub fn of_this_machine() -> Vec<String> {
     let own_abi = if cfg!(target_env = "musl") { "musl" } else { "gnu" };
     let mut tuples = Vec::new();
@@ -14,6 +14,13 @@ pub fn of_this_machine() -> Vec<String> {
         tuples.push(format!("{arch}-linux-{own_abi}"));
         tuples.push(format!("{arch}-linux-elf"));
     }
+    // FMI 2.0.4, 2.3; FMI 1.0, 2.1.4: named when other processors than these were not thought of.
+    let before_fmi3 = match std::env::consts::ARCH {
+        "x86_64" => Some("linux64"),
+        "x86" => Some("linux32"),
+        _ => None,
+    };
+    tuples.extend(before_fmi3.map(str::to_owned));
     tuples
 }
 
@@ -53,6 +60,13 @@ mod tests {
         assert_eq!(rank(&format!("{plain}-elf")), Some(2));
         let versioned = rank(&format!("{plain}-elf2")).expect("ABI versions run here");
         assert!(versioned > 2);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn what_fmi_1_and_2_call_it_comes_after_the_standards_names() {
+        assert_eq!(of_this_machine().last().map(String::as_str), Some("linux64"));
+        assert!(rank("linux64") < rank("x86_64-linux-gnu2") && rank("linux32").is_none());
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub struct FmuInput<'a> {
     pub description: &'a ModelDescription,
     /// The shared library.
     pub library: PathBuf,
+    /// The folder that it is unpacked in.
+    pub folder: String,
     /// `resourcePath`; `None` when the FMU has none.
     pub resources: Option<String>,
     /// What the user named.

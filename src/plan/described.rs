@@ -2,8 +2,10 @@
 
 use super::findings::Findings;
 use super::inputs::{elements, start_values};
-use super::{FmuInput, StartValue};
-use crate::fmu::description::{Abi, Dimension, EnumerationItem, ValueReference, Values, Variable};
+use super::{FmuInput, StartValue, interfaces};
+use crate::fmu::description::{
+    Abi, CoSimulation, Dimension, EnumerationItem, InterfaceOffer, ValueReference, Values, Variable,
+};
 use crate::rig::{Rig, RigFmu, suggestion};
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,6 +21,8 @@ pub(super) struct DescribedFmu<'a> {
     pub(super) input: &'a FmuInput<'a>,
     /// Whether values are set while the run goes on.
     pub(super) controlled: bool,
+    /// The interface type that it runs with; `None`: it has none that can be run.
+    pub(super) offer: Option<&'a InterfaceOffer>,
     /// Structural parameters whose values the rig gives.
     pub(super) structure: BTreeMap<usize, StartValue>,
     by_name: HashMap<&'a str, usize>,
@@ -43,7 +47,8 @@ impl<'a> DescribedFmu<'a> {
                 by_name.entry(alias.name.as_str()).or_insert(i);
             }
         }
-        let plain = DescribedFmu { rig, input, controlled, structure: BTreeMap::new(), by_name, by_reference };
+        let offer = interfaces::offer(rig, input.description);
+        let plain = DescribedFmu { rig, input, controlled, offer, structure: BTreeMap::new(), by_name, by_reference };
         DescribedFmu { structure: start_values::structure(&plain, findings), ..plain }
     }
 
@@ -54,6 +59,19 @@ impl<'a> DescribedFmu<'a> {
 
     pub(super) fn abi(&self) -> Abi {
         self.input.description.abi
+    }
+
+    /// Whether it runs with Scheduled Execution.
+    pub(super) fn is_scheduled(&self) -> bool {
+        matches!(self.offer, Some(InterfaceOffer::ScheduledExecution(_)))
+    }
+
+    /// What it says of its steps; `None`: it runs with another interface type.
+    pub(super) fn co_simulation(&self) -> Option<&'a CoSimulation> {
+        match self.offer {
+            Some(InterfaceOffer::CoSimulation(own)) => Some(own),
+            _ => None,
+        }
     }
 
     pub(super) fn variables(&self) -> &'a [Variable] {

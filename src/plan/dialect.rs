@@ -7,8 +7,15 @@ use super::findings::Findings;
 use crate::fmu::description::{Abi, IntervalVariability};
 use std::fmt::Write;
 
-/// Keys of the rig that concern the other dialect.
+/// Keys of the rig that concern the other dialect, and interface types of which nobody has seen an FMU of the draft.
 pub(super) fn check(described: &DescribedFmu, findings: &mut Findings) {
+    if described.abi() == Abi::Draft && described.co_simulation().is_some() {
+        let message = format!(
+            "{} is of the draft of FMI 3.0, of which vecud runs Scheduled Execution only: export it as FMI 3.0",
+            described.input.path.display()
+        );
+        findings.rig(described.rig.path.place, message);
+    }
     if let (Abi::Fmi3, Some(key)) = (described.abi(), &described.rig.get_intervals) {
         let message = format!(
             "get_intervals concerns FMUs of the draft dialect; {} is of released FMI 3.0, where only countdown and changing \
@@ -19,12 +26,15 @@ pub(super) fn check(described: &DescribedFmu, findings: &mut Findings) {
     }
 }
 
-/// Where the resources are, as the instance is told: a path in released FMI 3.0, else a URI (in
-/// the draft of the `resources` directory).
-pub(super) fn resources(abi: Abi, path: &str) -> String {
+/// Where the resources are, as the instance is told: a path in released FMI 3.0; before, a URI, in the draft and FMI 2.0 of the
+/// `resources` directory, in FMI 1.0 of the FMU. FMI 2.0 and 1.0 want one, whether it is there or not.
+pub(super) fn resources(abi: Abi, folder: &str, resources: Option<&str>) -> Option<String> {
+    let uri = |path: &str| file_uri(path.trim_end_matches('/'));
     match abi {
-        Abi::Fmi3 => path.to_owned(),
-        Abi::Fmi1 | Abi::Fmi2 | Abi::Draft => file_uri(path.trim_end_matches('/')),
+        Abi::Fmi3 => resources.map(str::to_owned),
+        Abi::Draft => resources.map(uri),
+        Abi::Fmi2 => Some(uri(&format!("{}/resources", folder.trim_end_matches('/')))),
+        Abi::Fmi1 => Some(uri(folder)),
     }
 }
 
@@ -56,7 +66,7 @@ pub(super) fn intervals(described: &DescribedFmu, fmu: usize, candidates: &[Cand
         let Some(clock) = v.clock.as_ref().filter(|c| c.interval_variability == IntervalVariability::Fixed) else {
             continue;
         };
-        let own = candidates.iter().filter(|candidate| candidate.fmu == fmu && candidate.clock.is(variable, None));
+        let own = candidates.iter().filter(|candidate| candidate.is_of(fmu, variable, None));
         let intervals: Vec<_> = own.filter_map(|candidate| candidate.period).collect();
         if intervals.iter().any(|&interval| Some(interval) != clock.interval) {
             let fraction = clock.resolution.is_some();
@@ -72,9 +82,20 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_draft_gets_a_uri_without_a_final_slash_the_released_dialect_a_path_with_one() {
-        assert_eq!(resources(Abi::Fmi3, "/tmp/x y/resources/"), "/tmp/x y/resources/");
-        assert_eq!(resources(Abi::Draft, "/tmp/x y/resources/"), "file:///tmp/x%20y/resources");
+    fn each_version_is_told_in_its_own_way_where_its_resources_are() {
+        let told = |abi| resources(abi, "/tmp/x y", Some("/tmp/x y/resources/")).unwrap();
+        assert_eq!(told(Abi::Fmi3), "/tmp/x y/resources/");
+        assert_eq!(told(Abi::Draft), "file:///tmp/x%20y/resources");
+        assert_eq!(told(Abi::Fmi2), "file:///tmp/x%20y/resources");
+        assert_eq!(told(Abi::Fmi1), "file:///tmp/x%20y");
+    }
+
+    #[test]
+    fn fmi_2_and_1_are_told_also_where_there_are_none() {
+        let told = |abi| resources(abi, "/tmp/x", None);
+        assert_eq!([told(Abi::Fmi3), told(Abi::Draft)], [None, None]);
+        assert_eq!(told(Abi::Fmi2).as_deref(), Some("file:///tmp/x/resources"));
+        assert_eq!(told(Abi::Fmi1).as_deref(), Some("file:///tmp/x"));
     }
 
     #[test]

@@ -7,9 +7,10 @@ use super::priorities::Order;
 use super::resolved::Resolved;
 use super::tasks::batches;
 use super::{
-    Batch, FmuId, FmuPlan, InterfacePlan, OutputClock, Release, ScheduledExecutionPlan, TaskId, TaskPlan, dialect,
+    Batch, CoSimulationPlan, FmuId, FmuPlan, InterfacePlan, OutputClock, Release, ScheduledExecutionPlan, TaskId,
+    TaskPlan, dialect,
 };
-use crate::fmu::description::IntervalVariability;
+use crate::fmu::description::{InterfaceOffer, IntervalVariability};
 
 /// All instances, in rig order. `cpus`: the core of each.
 pub(super) fn plans(
@@ -47,14 +48,23 @@ fn plan(
             targets: order.tasks(&output.targets),
         }
     };
-    let interface = description.scheduled_execution();
+    let interface = match described.co_simulation() {
+        Some(_) => InterfacePlan::CoSimulation(CoSimulationPlan::default()),
+        None => InterfacePlan::ScheduledExecution(ScheduledExecutionPlan {
+            countdowns: own().filter(|id| tasks[id.0].release == Release::Countdown).collect(),
+            draft_intervals: dialect::intervals(described, fmu, &resolved.clocks.candidates),
+            on_ticks: batches::on_ticks(resolved, fmu),
+            get_intervals: described.rig.get_intervals.as_ref().map(|at| at.value).unwrap_or_default(),
+        }),
+    };
+    let offer = described.offer.map(InterfaceOffer::common);
     FmuPlan {
         name: described.name().to_owned(),
         // For people only; a plan travels as UTF-8.
         path: described.input.path.to_string_lossy().into_owned().into(),
         library: described.input.library.clone(),
         abi,
-        resources: described.input.resources.as_deref().map(|path| dialect::resources(abi, path)),
+        resources: dialect::resources(abi, &described.input.folder, described.input.resources.as_deref()),
         token: description.instantiation_token.clone(),
         time_unit: description.time.unit(),
         cpu,
@@ -68,13 +78,8 @@ fn plan(
         initial_writes: writes,
         output_clocks: resolved.clocks.outputs[fmu].iter().map(output).collect(),
         levels: own().map(|id| tasks[id.0].level + 1).max().unwrap_or(0),
-        interface: InterfacePlan::ScheduledExecution(ScheduledExecutionPlan {
-            countdowns: own().filter(|id| tasks[id.0].release == Release::Countdown).collect(),
-            draft_intervals: dialect::intervals(described, fmu, &resolved.clocks.candidates),
-            on_ticks: batches::on_ticks(resolved, fmu),
-            get_intervals: described.rig.get_intervals.as_ref().map(|at| at.value).unwrap_or_default(),
-        }),
-        can_get_and_set_state: interface.is_some_and(|interface| interface.can_get_and_set_fmu_state),
-        can_serialize_state: interface.is_some_and(|interface| interface.can_serialize_fmu_state),
+        interface,
+        can_get_and_set_state: offer.is_some_and(|offer| offer.can_get_and_set_fmu_state),
+        can_serialize_state: offer.is_some_and(|offer| offer.can_serialize_fmu_state),
     }
 }

@@ -1,13 +1,26 @@
-//! What an FMU must offer to be run: an interface type, a unit of time, states that can be saved.
+//! With which interface type an FMU runs, and what it must offer for that: a unit of time, states that can be saved.
 
 use super::described::DescribedFmu;
 use super::findings::Findings;
 use super::{FmuInput, Mode, PlanError, dialect};
 use crate::fmu::description::{Interface, InterfaceOffer, ModelDescription};
-use crate::rig::Rig;
+use crate::rig::{Rig, RigFmu};
 
 /// Warnings of one description that are worth a note in the plan.
 const WARNINGS: usize = 5;
+
+/// Those that can be run, the first choice first.
+const RUN: [Interface; 2] = [Interface::ScheduledExecution, Interface::CoSimulation];
+
+/// The interface type that an FMU runs with: the one that the rig names, else the first that it offers and that can be run.
+/// `None`: there is none.
+pub fn offer<'a>(fmu: &RigFmu, description: &'a ModelDescription) -> Option<&'a InterfaceOffer> {
+    let offered = |wanted: Interface| description.interfaces.iter().find(|offer| offer.interface() == wanted);
+    match &fmu.interface {
+        Some(wanted) => offered(wanted.value).filter(|_| RUN.contains(&wanted.value)),
+        None => RUN.into_iter().find_map(offered),
+    }
+}
 
 /// Checks every FMU of a rig.
 pub(super) fn check(fmus: &[DescribedFmu], mode: Mode, findings: &mut Findings) {
@@ -34,7 +47,7 @@ fn check_time_units(fmus: &[DescribedFmu], mode: Mode, findings: &mut Findings) 
     }
 }
 
-/// Scheduled Execution is there, usable, and instantiated no more often than it allows.
+/// An interface type is there, usable, and instantiated no more often than it allows.
 fn check_interfaces(fmus: &[DescribedFmu], findings: &mut Findings) {
     for (i, described) in fmus.iter().enumerate() {
         dialect::check(described, findings);
@@ -51,28 +64,24 @@ fn check_interfaces(fmus: &[DescribedFmu], findings: &mut Findings) {
         if let Some(more @ 1..) = description.warnings.len().checked_sub(WARNINGS) {
             findings.note(format!("{}: {more} more of this kind; vecud inspect shows them", described.name()));
         }
-        let Some(interface) = description.scheduled_execution() else {
-            let others = other_interfaces(description);
-            let offer = if others.is_empty() { "no interface at all".to_owned() } else { others.join(" and ") };
-            // Scheduled Execution came with FMI 3.0.
-            let (version, export) = match description.abi.has_scheduled_execution() {
-                true => (String::new(), "export it"),
-                false => (format!(" of {}", description.abi.name()), "export it as FMI 3.0"),
-            };
-            findings.rig(
-                place,
-                format!(
-                    "{subject} has no Scheduled Execution interface (it offers {offer}{version}), and vecud runs no other one \
-                     yet: {export} for Scheduled Execution"
-                ),
-            );
+        let Some(offer) = described.offer else {
+            refuse(described, &subject, findings);
             continue;
         };
-        // It also has the tasks that other interfaces hide.
-        let others = other_interfaces(description);
-        if !others.is_empty() {
-            let (name, others) = (described.name(), others.join(" and "));
-            findings.note(format!("{name} offers {others} as well: it runs with Scheduled Execution"));
+        let interface = offer.common();
+        // One that was not asked for: it also has the tasks that others hide.
+        let others = other_interfaces(description, offer.interface());
+        if !others.is_empty() && described.rig.interface.is_none() {
+            let (name, others, own) = (described.name(), others.join(" and "), offer.interface().name());
+            findings.note(format!("{name} offers {others} as well: it runs with {own}"));
+        }
+        if let Some(tool) = described.co_simulation().and_then(|own| own.tool.as_ref()) {
+            let message = format!(
+                "{subject} only hands what it is told on to a tool ({}), which vecud does not do: export it stand-alone, with \
+                 the model in its library (FMI 1.0 for Co-Simulation, CoSimulation_StandAlone)",
+                tool.mime_type
+            );
+            findings.rig(place, message);
         }
         if interface.needs_execution_tool {
             let tool = match description.generation_tool.as_deref().map(str::trim).filter(|tool| !tool.is_empty()) {
@@ -98,17 +107,40 @@ fn check_interfaces(fmus: &[DescribedFmu], findings: &mut Findings) {
     }
 }
 
-/// What an FMU offers besides Scheduled Execution.
-fn other_interfaces(description: &ModelDescription) -> Vec<&'static str> {
+/// Says why an FMU has no interface type that can be run.
+fn refuse(described: &DescribedFmu, subject: &str, findings: &mut Findings) {
+    let description = described.input.description;
+    let all: Vec<&str> = description.interfaces.iter().map(|offer| offer.interface().name()).collect();
+    let offers = if all.is_empty() { "no interface at all".to_owned() } else { all.join(" and ") };
+    let of = format!("{subject} (FMI {})", description.fmi_version);
+    match &described.rig.interface {
+        Some(wanted) if RUN.contains(&wanted.value) => {
+            let wanted_name = wanted.value.name();
+            findings.rig(wanted.place, format!("{of} has no {wanted_name}: it offers {offers}"));
+        }
+        Some(wanted) => {
+            findings.rig(wanted.place, format!("vecud runs no {} yet; {of} offers {offers}", wanted.value.name()));
+        }
+        None => {
+            let message = format!(
+                "{of} offers {offers}, of which vecud runs none yet: export it for Co-Simulation, or for Scheduled Execution"
+            );
+            findings.rig(described.rig.path.place, message);
+        }
+    }
+}
+
+/// What an FMU offers besides.
+fn other_interfaces(description: &ModelDescription, own: Interface) -> Vec<&'static str> {
     let all = description.interfaces.iter().map(InterfaceOffer::interface);
-    all.filter(|&other| other != Interface::ScheduledExecution).map(Interface::name).collect()
+    all.filter(|&other| other != own).map(Interface::name).collect()
 }
 
 /// Finds the FMUs whose state cannot be serialised, for a run that wants `option`.
 pub fn check_states(rig: &Rig, fmus: &[FmuInput], option: &str) -> Result<(), PlanError> {
     let mut findings = Findings::new(rig);
     for (rig, input) in rig.fmus.iter().zip(fmus) {
-        let offers = input.description.scheduled_execution().is_some_and(|i| i.can_serialize_fmu_state);
+        let offers = offer(rig, input.description).is_some_and(|offer| offer.common().can_serialize_fmu_state);
         if !offers {
             let name = &rig.name.value;
             let message = format!(

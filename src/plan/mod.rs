@@ -8,7 +8,7 @@
 //! | `build` | the stages, in their order |
 //! | [`model`] | what a plan consists of |
 //! | `described`, `host`, `interfaces`, `dialect` | what is planned for: FMUs, the machine; whether they are fit for it |
-//! | `clocks/` | what activates which input clock, and when |
+//! | `clocks/`, `steps` | what activates which input clock, and when; how far the steps of an FMU go |
 //! | `connections/` | what a value goes through from an output to an input, and when it is visible |
 //! | `inputs/` | values that no FMU computes: start values, stimuli, commands |
 //! | `record`, `glob` | the columns of the recording |
@@ -37,6 +37,7 @@ pub mod promise;
 mod record;
 mod resolved;
 pub mod schedulability;
+mod steps;
 pub mod table;
 mod tasks;
 
@@ -46,7 +47,7 @@ pub use clocks::causes::roots;
 pub use connections::{conversion, timing};
 pub use host::{FifoReach, HostFacts};
 pub use inputs::control;
-pub use interfaces::check_states;
+pub use interfaces::{check_states, offer};
 pub use model::*;
 pub use priorities::shared;
 

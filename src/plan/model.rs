@@ -177,6 +177,8 @@ pub struct FmuPlan {
 pub enum InterfacePlan {
     /// `<ScheduledExecution>`.
     ScheduledExecution(ScheduledExecutionPlan),
+    /// `<CoSimulation>`.
+    CoSimulation(CoSimulationPlan),
 }
 
 /// What only an instance with Scheduled Execution has.
@@ -192,11 +194,21 @@ pub struct ScheduledExecutionPlan {
     pub get_intervals: GetIntervals,
 }
 
+/// What only an instance with Co-Simulation has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CoSimulationPlan {
+    /// `eventModeUsed`.
+    pub event_mode_used: bool,
+    /// `earlyReturnAllowed`.
+    pub early_return_allowed: bool,
+}
+
 impl FmuPlan {
     /// The interface type that it runs with, as its model description names it.
     pub fn interface_type(&self) -> &'static str {
         match &self.interface {
             InterfacePlan::ScheduledExecution(_) => "ScheduledExecution",
+            InterfacePlan::CoSimulation(_) => "CoSimulation",
         }
     }
 
@@ -204,6 +216,7 @@ impl FmuPlan {
     pub fn scheduled_execution(&self) -> Option<&ScheduledExecutionPlan> {
         match &self.interface {
             InterfacePlan::ScheduledExecution(plan) => Some(plan),
+            InterfacePlan::CoSimulation(_) => None,
         }
     }
 
@@ -454,6 +467,18 @@ pub struct TaskPlan {
 pub enum Work {
     /// Activates a model partition (Scheduled Execution).
     Partition(PartitionPlan),
+    /// Makes the steps of an FMU (Co-Simulation).
+    Step(StepPlan),
+}
+
+/// The steps of one FMU.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepPlan {
+    /// `canHandleVariableCommunicationStepSize`: what was missed is made up by one longer step, and the last one may be
+    /// shorter.
+    pub is_variable: bool,
+    /// `fixedInternalStepSize`, in the FMU's unit of time.
+    pub internal_step: Option<f64>,
 }
 
 /// The model partition of one input clock, or of one element of an array clock.
@@ -473,7 +498,24 @@ pub struct PartitionPlan {
     pub supports_fraction: bool,
 }
 
+/// What a task is, for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskKind {
+    /// The partition of a clock of this kind.
+    Clock(IntervalVariability),
+    /// The steps of an FMU.
+    Step,
+}
+
 impl TaskPlan {
+    /// What it is.
+    pub fn kind(&self) -> TaskKind {
+        match &self.work {
+            Work::Partition(partition) => TaskKind::Clock(partition.kind),
+            Work::Step(_) => TaskKind::Step,
+        }
+    }
+
     /// Whether the rig sets it a limit that may be exceeded.
     pub fn has_limit(&self) -> bool {
         let Limits { max_latency, max_execution, max_overruns } = self.limits;
@@ -484,7 +526,13 @@ impl TaskPlan {
     pub fn partition(&self) -> Option<&PartitionPlan> {
         match &self.work {
             Work::Partition(partition) => Some(partition),
+            Work::Step(_) => None,
         }
+    }
+
+    /// Whether what it does has no holes in time: what was missed is made up (semantics S21).
+    pub fn is_contiguous(&self) -> bool {
+        matches!(self.work, Work::Step(_))
     }
 
     /// The clock that it belongs to; `None`: it belongs to none.

@@ -9,7 +9,7 @@ use super::inputs::stimuli::{self, Stimuli};
 use super::record::{self, RecordedColumns};
 use super::tasks::batches::{self, Wanted};
 use super::tasks::owners::Owners;
-use super::{StimulusInput, Timetable};
+use super::{StimulusInput, Timetable, steps};
 use crate::rig::Rig;
 
 /// Nothing in it changes once it is there.
@@ -36,7 +36,8 @@ impl<'a> Resolved<'a> {
         times: &Timetable,
         findings: &mut Findings,
     ) -> Resolved<'a> {
-        let candidates = candidates::of_input_clocks(rig, fmus, findings);
+        let mut candidates = candidates::of_input_clocks(rig, fmus, findings);
+        candidates.extend(steps::candidates(rig, fmus, times, findings));
         let stimuli = stimuli::resolve(rig, stimuli, fmus, &candidates, findings);
         let clocks = triggers::connect(rig, fmus, stimuli.ticking(candidates), times, findings);
         findings.notes.extend(clocked_clocks::notes(fmus, &clocks, times));

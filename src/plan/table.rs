@@ -4,7 +4,9 @@
 
 use super::connections::timing;
 use super::inputs::elements::shape_text;
-use super::{Format, Interpolation, OnError, Overrun, Plan, Release, Rotation, Rule, TaskPlan, Timing, promise};
+use super::{
+    Format, Interpolation, OnError, Overrun, Plan, Release, Rotation, Rule, TaskKind, TaskPlan, Timing, promise,
+};
 use crate::columns::indented;
 use crate::plain::Plain;
 use crate::rig::Mode;
@@ -83,7 +85,10 @@ fn tasks(plan: &Plan) -> String {
         vec![
             plan.fmus[task.fmu.0].name.clone(),
             task.name.clone(),
-            task.partition().map_or_else(String::new, |own| own.kind.name_in(plan.fmus[task.fmu.0].abi).to_owned()),
+            match task.kind() {
+                TaskKind::Clock(kind) => kind.name_in(plan.fmus[task.fmu.0].abi).to_owned(),
+                TaskKind::Step => "step".to_owned(),
+            },
             release(plan, &task.release),
             task.urgency.map_or_else(String::new, |urgency| urgency.0.to_string()),
             task.level.to_string(),

@@ -42,6 +42,10 @@ pub enum Finding {
     LogFlood,
     /// A tick that would have closed a cycle of triggers at one instant.
     CutCycle,
+    /// An instance asked for the end of the run (`terminateSimulation`). Value: 0.
+    AskedForEnd,
+    /// A step reached another time than it was to. Value: what it reached, as the FMU says it, its bits as `f64`.
+    OffThePoint,
     /// Number of kinds; keep last.
     Count,
 }
@@ -63,6 +67,8 @@ impl Finding {
         Finding::TickReadLate,
         Finding::LogFlood,
         Finding::CutCycle,
+        Finding::AskedForEnd,
+        Finding::OffThePoint,
     ];
 }
 

@@ -99,7 +99,7 @@ struct Fmu<'a> {
 struct Task<'a> {
     fmu: &'a str,
     clock: &'a str,
-    kind: Option<&'static str>,
+    kind: &'static str,
     interval_s: Option<f64>,
     activated_by: String,
     fmi_priority: Option<u32>,
@@ -187,7 +187,7 @@ fn task<'a>(plan: &'a Plan, at: usize, analysis: Option<&Analysis>) -> Task<'a> 
     Task {
         fmu: &plan.fmus[task.fmu.0].name,
         clock: &task.name,
-        kind: task.partition().map(|partition| partition.kind.word()),
+        kind: task.kind().word(),
         interval_s: match &task.release {
             Release::Periodic { interval, .. } => Some(interval.seconds()),
             _ => None,

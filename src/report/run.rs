@@ -3,10 +3,9 @@
 use super::causes::{Causes, PartsResult, is_default};
 use super::file::told;
 use super::stimuli::first_starved;
-use super::words::{word, word_or_null};
+use super::words::word;
 use super::{CoreCounts, Distribution, DoctorResult, Kind, Problem, Schedulability, Subject, TraceResult};
-use crate::fmu::description::IntervalVariability;
-use crate::plan::{Interpolation, Mode, SignalPlan};
+use crate::plan::{Interpolation, Mode, SignalPlan, TaskKind};
 use crate::priority::{FifoPriority, FmiPriority};
 pub use crate::record::board::Scheduling;
 use crate::recording::envelope::Overview;
@@ -307,9 +306,9 @@ pub struct ClockResult {
     pub fmu: String,
     /// Name of the clock.
     pub clock: String,
-    /// The kind of the clock; `None`: a task without a clock.
-    #[serde(with = "word_or_null")]
-    pub kind: Option<IntervalVariability>,
+    /// The kind of the clock, or that it makes steps.
+    #[serde(with = "word")]
+    pub kind: TaskKind,
     /// Interval of a periodic clock, s.
     pub interval_s: Option<f64>,
     /// What activates it, for people: `every 10 ms`, `plant.crank_tooth`.

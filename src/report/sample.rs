@@ -6,7 +6,7 @@ use super::{
     ProbeResult, PromiseResult, Run, Schedulability, Scheduling, Served, SignalResult, ThreadCounts, TraceResult,
 };
 use crate::fmu::description::IntervalVariability::{self, Constant, Countdown, Triggered};
-use crate::plan::Mode;
+use crate::plan::{Mode, TaskKind};
 use crate::priority::{FifoPriority, FmiPriority};
 use crate::recording::series::Files;
 
@@ -188,7 +188,7 @@ fn clock(
     ClockResult {
         fmu: fmu.into(),
         clock: clock.into(),
-        kind: Some(kind),
+        kind: TaskKind::Clock(kind),
         interval_s,
         activated_by: match (interval_s, kind) {
             (Some(seconds), _) => format!("every {} ms", seconds * 1000.0),

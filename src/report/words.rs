@@ -2,7 +2,7 @@
 
 use super::{End, Ended, FmuStatus, Severity, Topic};
 use crate::fmu::description::IntervalVariability;
-use crate::plan::{Interpolation, Mode, OnError, Overrun, Timing, TraceMode};
+use crate::plan::{Interpolation, Mode, OnError, Overrun, TaskKind, Timing, TraceMode};
 use crate::record::board::Scheduling;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -90,6 +90,26 @@ words! {
     TraceMode, "mode of the trace": Off "off" All "all" Flight "flight";
 }
 
+impl Word for TaskKind {
+    const WHAT: &'static str = "kind";
+    const ALL: &'static [TaskKind] = &[
+        TaskKind::Clock(IntervalVariability::Constant),
+        TaskKind::Clock(IntervalVariability::Fixed),
+        TaskKind::Clock(IntervalVariability::Tunable),
+        TaskKind::Clock(IntervalVariability::Changing),
+        TaskKind::Clock(IntervalVariability::Countdown),
+        TaskKind::Clock(IntervalVariability::Triggered),
+        TaskKind::Step,
+    ];
+
+    fn word(self) -> &'static str {
+        match self {
+            TaskKind::Clock(kind) => kind.word(),
+            TaskKind::Step => "step",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,7 +133,7 @@ mod tests {
         has::<Topic>(&schema, "/properties/problem_topics/items");
         has::<Scheduling>(&schema, "/definitions/host/properties/scheduling");
         has::<FmuStatus>(&schema, "/definitions/fmu/properties/status");
-        has::<IntervalVariability>(&schema, "/definitions/clock/properties/kind");
+        has::<TaskKind>(&schema, "/definitions/clock/properties/kind");
         has::<Interpolation>(&schema, "/definitions/stimulus/properties/interpolation");
         has::<TraceMode>(&schema, "/definitions/trace/properties/mode");
         let schema = serde_json::from_str(include_str!("../../docs/check.schema.json")).unwrap();
@@ -121,6 +141,6 @@ mod tests {
         has::<OnError>(&schema, "/definitions/plan/properties/on_error");
         has::<Timing>(&schema, "/definitions/plan/properties/connections/items/properties/timing");
         has::<Overrun>(&schema, "/definitions/task/properties/overrun");
-        has::<IntervalVariability>(&schema, "/definitions/task/properties/kind");
+        has::<TaskKind>(&schema, "/definitions/task/properties/kind");
     }
 }

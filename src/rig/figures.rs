@@ -7,7 +7,10 @@ use crate::time::Nanos;
 use toml_edit::Item;
 
 /// Keys of `[fmu.NAME.clock.CLOCK]` that are figures.
-pub(super) const KEYS: [&str; 4] = ["execution_us", "lock_us", "min_interval_us", "deadline_us"];
+pub(super) const KEYS: [&str; 4] = ["execution_us", "lock_us", "deadline_us", "min_interval_us"];
+
+/// Keys of `[fmu.NAME]` that are figures, of its steps: these have a period.
+pub(super) const KEYS_OF_STEP: [&str; 3] = ["execution_us", "lock_us", "deadline_us"];
 
 /// Figures of one clock; what is not given may have been measured.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,7 +1,7 @@
 //! What a rig file says, before any FMU has been opened.
 
 use super::{RigFigures, RigRecord, RigReport, RigTrace};
-use crate::fmu::description::Abi;
+use crate::fmu::description::{Abi, Interface};
 use crate::priority::FifoPriority;
 use crate::time::{Fraction, Instant, Nanos};
 use core::net::SocketAddr;
@@ -276,6 +276,12 @@ pub struct RigFmu {
     pub start: Vec<(At<String>, At<RigValue>)>,
     /// `[fmu.NAME.clock.CLOCK]`.
     pub clocks: Vec<RigClock>,
+    /// `interface`; `None`: the first that the FMU offers and that can be run.
+    pub interface: Option<At<Interface>>,
+    /// `step`, s: how far each step of Co-Simulation goes; `None`: as the description suggests.
+    pub step: Option<At<Fraction>>,
+    /// What it says of the step, with the place of the first key that does.
+    pub task: Option<At<RigTask>>,
 }
 
 /// A start value as written.
@@ -302,6 +308,13 @@ pub struct RigClock {
     pub interval: Option<At<Fraction>>,
     /// `shift`, s.
     pub shift: Option<At<Fraction>>,
+    /// What it says of the task of the clock.
+    pub task: RigTask,
+}
+
+/// What a rig says of one task: the partition of a clock, or the step of an FMU.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RigTask {
     /// `overrun`; `None`: the rig's.
     pub overrun: Option<Overrun>,
     /// `max_latency_us`, `max_execution_us`, `max_overruns`.
@@ -317,8 +330,8 @@ pub struct RigConnect {
     pub from: At<Endpoint>,
     /// `to`.
     pub to: At<Endpoint>,
-    /// `timing`.
-    pub timing: Timing,
+    /// `timing`; `None`: delayed from and to steps, else immediate.
+    pub timing: Option<Timing>,
     /// `max_size`: bytes that an element of a String or Binary may have.
     pub max_size: Option<At<usize>>,
     /// `units`.
@@ -418,6 +431,9 @@ impl Rig {
                 define: Vec::new(),
                 start: Vec::new(),
                 clocks: Vec::new(),
+                interface: None,
+                step: None,
+                task: None,
             }],
             record: Some(RigRecord::everything(Place::default())),
             experiment_of_fmu: true,

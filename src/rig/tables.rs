@@ -6,10 +6,10 @@ use super::record::read_record;
 use super::stimuli::read_stimulus;
 use super::triggers::read_trigger;
 use super::{
-    At, Endpoint, GetIntervals, Limits, OnWarning, Place, Rig, RigClock, RigConnect, RigFmu, Timing, UnitsOfConnection,
-    figures, report, start, suggestion, trace,
+    At, Endpoint, GetIntervals, Limits, OnWarning, Place, Rig, RigClock, RigConnect, RigFmu, RigTask, Timing,
+    UnitsOfConnection, figures, report, start, suggestion, trace,
 };
-use crate::fmu::description::Abi;
+use crate::fmu::description::{Abi, Interface};
 use crate::time::{Fraction, Nanos};
 use std::path::{Path, PathBuf};
 use toml_edit::Item;
@@ -25,8 +25,12 @@ const FMU: &[&str] = &[
     "define",
     "start",
     "clock",
+    "interface",
+    "step",
 ];
-const CLOCK: [&str; 6] = ["interval", "shift", "overrun", "max_latency_us", "max_execution_us", "max_overruns"];
+const CLOCK: &[&str] = &["interval", "shift"];
+/// Keys of a task, of a clock as well as of an FMU that makes steps.
+const TASK: &[&str] = &["overrun", "max_latency_us", "max_execution_us", "max_overruns"];
 const CONNECT: &[&str] = &["from", "to", "timing", "max_size", "units"];
 
 /// Reads them all.
@@ -37,7 +41,8 @@ pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
             let title = format!("[fmu.{}]", name.value);
             match item.as_table_like() {
                 Some(table) => {
-                    let section = Section::new(top.document, &title, table, name.place).only(FMU);
+                    let known: Vec<&str> = [FMU, TASK, &figures::KEYS_OF_STEP].concat();
+                    let section = Section::new(top.document, &title, table, name.place).only(&known);
                     rig.fmus.push(read_fmu(&section, name, folder));
                 }
                 None => {
@@ -87,6 +92,9 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
     }
     let words = [("ignore", OnWarning::Ignore), ("log", OnWarning::Log), ("error", OnWarning::Error)];
     let dialects = [("draft", Abi::Draft), ("released", Abi::Fmi3)];
+    fn placed_in<T>(section: &Section, key: &str, value: Option<T>) -> Option<At<T>> {
+        value.zip(section.get(key)).map(|(value, item)| At { value, place: section.place_of(item) })
+    }
     let core = |item: &Item| item.as_integer().and_then(|i| usize::try_from(i).ok());
     let get_intervals = |item: &Item| match (item.as_bool(), item.as_str()) {
         (Some(false), _) => Some(GetIntervals::Never),
@@ -94,6 +102,17 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
         (_, Some("fraction")) => Some(GetIntervals::Fraction),
         _ => None,
     };
+    let interfaces = [
+        ("scheduled-execution", Interface::ScheduledExecution),
+        ("co-simulation", Interface::CoSimulation),
+        ("model-exchange", Interface::ModelExchange),
+    ];
+    let first_of_task = TASK
+        .iter()
+        .chain(&figures::KEYS_OF_STEP)
+        .filter_map(|key| section.get(key))
+        .map(|item| section.place_of(item))
+        .min();
     RigFmu {
         name: At { value: name.value.to_owned(), place: name.place },
         path: path.map_or(At { value: PathBuf::new(), place: name.place }, |path| At {
@@ -101,10 +120,7 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
             place: path.place,
         }),
         cpu: section.read("cpu", "a core number", core),
-        dialect: section
-            .choice("dialect", &dialects)
-            .zip(section.get("dialect"))
-            .map(|(value, item)| At { value, place: section.place_of(item) }),
+        dialect: placed_in(section, "dialect", section.choice("dialect", &dialects)),
         lenient: section.boolean("lenient").unwrap_or(false),
         on_warning: section.choice("on_warning", &words).unwrap_or(OnWarning::Log),
         get_intervals: section.read("get_intervals", "true, false or \"fraction\"", get_intervals),
@@ -114,6 +130,9 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
         define: section.table("define", "define").map(|table| read_define(&table)).unwrap_or_default(),
         start: section.table("start", "start").map(|table| start::read(&table)).unwrap_or_default(),
         clocks: read_clocks(section),
+        interface: placed_in(section, "interface", section.choice("interface", &interfaces)),
+        step: read_positive(section, "step"),
+        task: first_of_task.map(|place| At { value: read_task(section), place }),
     }
 }
 
@@ -145,7 +164,7 @@ fn read_define(section: &Section) -> Vec<(At<String>, Option<String>)> {
 
 fn read_clocks(fmu: &Section) -> Vec<RigClock> {
     let Some(clocks) = fmu.table("clock", "clock") else { return Vec::new() };
-    let known: Vec<&str> = CLOCK.into_iter().chain(figures::KEYS).collect();
+    let known: Vec<&str> = [CLOCK, TASK, &figures::KEYS].concat();
     let mut all = Vec::new();
     for (name, item) in clocks.entries() {
         let title = format!("{}.clock.{}]", fmu.title.trim_end_matches(']'), name.value);
@@ -164,6 +183,16 @@ fn read_clocks(fmu: &Section) -> Vec<RigClock> {
 }
 
 fn read_clock(section: &Section, name: At<&str>) -> RigClock {
+    RigClock {
+        name: At { value: name.value.to_owned(), place: name.place },
+        interval: read_positive(section, "interval"),
+        shift: read_fraction(section, "shift"),
+        task: read_task(section),
+    }
+}
+
+/// What is said of a task.
+fn read_task(section: &Section) -> RigTask {
     let micros = |key| {
         let positive = |item: &Item| number(item).filter(|&us| us > 0.0 && us <= 1e12);
         section
@@ -171,10 +200,7 @@ fn read_clock(section: &Section, name: At<&str>) -> RigClock {
             .map(|us| Nanos((us.value * 1e3).round() as i64))
     };
     let whole = |item: &Item| item.as_integer().and_then(|i| u64::try_from(i).ok());
-    RigClock {
-        name: At { value: name.value.to_owned(), place: name.place },
-        interval: read_interval(section),
-        shift: read_fraction(section, "shift"),
+    RigTask {
         overrun: overrun(section),
         limits: Limits {
             max_latency: micros("max_latency_us"),
@@ -185,10 +211,11 @@ fn read_clock(section: &Section, name: At<&str>) -> RigClock {
     }
 }
 
-fn read_interval(section: &Section) -> Option<At<Fraction>> {
-    let interval = read_fraction(section, "interval")?;
+/// Seconds, above 0.
+fn read_positive(section: &Section, key: &str) -> Option<At<Fraction>> {
+    let interval = read_fraction(section, key)?;
     if interval.value.is_zero() {
-        section.document.problem(interval.place, "interval must be above 0");
+        section.document.problem(interval.place, format!("{key} must be above 0"));
         return None;
     }
     Some(interval)
@@ -219,7 +246,7 @@ fn read_fraction(section: &Section, key: &str) -> Option<At<Fraction>> {
 fn read_connect(section: &Section, rig: &Rig) -> Option<RigConnect> {
     let (from, to) = (endpoint(section, "from", rig), endpoint(section, "to", rig));
     let words = [("immediate", Timing::Immediate), ("delayed", Timing::Delayed)];
-    let timing = section.choice("timing", &words).unwrap_or(Timing::Immediate);
+    let timing = section.choice("timing", &words);
     let size = |item: &Item| item.as_integer().and_then(|i| usize::try_from(i).ok()).filter(|&i| i > 0);
     let max_size = section.read("max_size", "a whole number of bytes above 0", size);
     let words = [("convert", UnitsOfConnection::Convert), ("as_is", UnitsOfConnection::AsIs)];

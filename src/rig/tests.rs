@@ -101,8 +101,8 @@ format = "csv"
     let clock = &ecu.clocks[0];
     assert_eq!(clock.interval.as_ref().unwrap().value, Fraction::new(1, 100).unwrap());
     assert_eq!(clock.shift.as_ref().unwrap().value, Fraction::ZERO);
-    assert_eq!((rig.overrun, clock.overrun), (Overrun::Queue, Some(Overrun::Stop)));
-    assert_eq!(clock.limits.max_execution, Some(Nanos(5_000_000)));
+    assert_eq!((rig.overrun, clock.task.overrun), (Overrun::Queue, Some(Overrun::Stop)));
+    assert_eq!(clock.task.limits.max_execution, Some(Nanos(5_000_000)));
     assert_eq!(rig.connects[0].from.value.variable, "engine.speed");
     assert!(matches!(&rig.triggers[1].source, TriggerSource::Times(at) if at.len() == 2));
     assert_eq!(rig.record.unwrap().signals[0].value, "ecu.*");
@@ -329,7 +329,7 @@ fn figures_of_clocks_and_host_are_read_to_the_safe_side() {
          lock_us = 0.0001\nmin_interval_us = 1.0019\ndeadline_us = 1e3\n",
     );
     assert_eq!((rig.host.wakeup, rig.host.overhead), (Some(Nanos(30_000)), Some(Nanos(300))));
-    let figures = &rig.fmus[0].clocks[0].figures;
+    let figures = &rig.fmus[0].clocks[0].task.figures;
     let nanos = [&figures.execution, &figures.lock, &figures.min_interval, &figures.deadline]
         .map(|figure| figure.as_ref().unwrap().value.0);
     assert_eq!(nanos, [300, 1, 1001, 1_000_000]);

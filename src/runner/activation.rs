@@ -3,10 +3,9 @@
 mod recorded;
 mod shared_outputs;
 
-pub use self::recorded::Text;
+pub use self::recorded::{Recorded, Text};
 pub use self::shared_outputs::SharedOutputs;
 
-use self::recorded::Recorded;
 use super::cables::{self, Incoming, Outgoing};
 use super::halt::Halt;
 use super::inbox::Inbox;
@@ -28,7 +27,7 @@ pub struct Activation {
     unit: Unit,
     calls: Calls,
     stimuli: Vec<Stimulated>,
-    /// `None`: nothing of this task is recorded.
+    /// `None`: nothing of this task is recorded, or its unit does that.
     recorded: Option<Recorded>,
 }
 
@@ -40,6 +39,8 @@ pub struct Calls {
     get: Vec<(Batch, Outputs)>,
     /// The last run came to the call that computes.
     computed: bool,
+    /// What is to be read was read by some run.
+    has_read: bool,
     /// `None`: there are nothing but numbers that come and go in cables, in calls that are always the same.
     beside: Option<Box<Beside>>,
 }
@@ -90,7 +91,8 @@ impl Activation {
     pub fn new(world: &World, task: TaskId, unit: Unit, shared: &SharedOutputs) -> Activation {
         let calls = Calls::new(world, task, &unit, shared);
         let batches: Vec<&Batch> = calls.set.iter().map(|(values, _)| values).collect();
-        let (stimuli, recorded) = (Stimulated::of(world, task, &batches), Recorded::of(world, task));
+        let recorded = if unit.records() { None } else { Recorded::of(world, task) };
+        let stimuli = Stimulated::of(world, task, &batches);
         Activation { unit, calls, stimuli, recorded }
     }
 
@@ -168,12 +170,17 @@ impl Activation {
         self.unit.run(&mut self.calls, world, host, due, seconds, meter)
     }
 
+    /// There is no further release in this run: what is left to be done.
+    pub fn finish(&mut self, world: &World, host: &PartitionHost) {
+        self.unit.finish(&self.calls, world, host);
+    }
+
     /// The run is over: notes what was finished only after this task had looked for the last time.
     pub fn settle(&self, world: &World) {
         self.calls.set.iter().flat_map(|(_, inputs)| &inputs.single).for_each(|input| input.note_missed(world));
     }
 
-    /// Whether something of it is recorded.
+    /// Whether [`Activation::sample`] has something to record.
     #[inline]
     pub fn is_recorded(&self) -> bool {
         self.recorded.is_some()
@@ -183,7 +190,7 @@ impl Activation {
     /// samples. `false`: there was no room.
     #[inline]
     pub fn sample(&self, world: &World, host: &PartitionHost, order: u64, due: &Due) -> bool {
-        let append = |own: &Recorded| own.append(&self.calls, world, host, order, self.unit.valid_from(due));
+        let append = |own: &Recorded| own.append(&self.calls, world, host, order, due.time);
         self.recorded.as_ref().is_none_or(append)
     }
 }
@@ -218,7 +225,12 @@ impl Calls {
             && !beside.undisturbed;
         let beside = (!plain).then(|| Box::new(beside));
         let on_warning = world.plan.fmus[plan.fmu.0].on_warning;
-        Calls { task, on_warning, set, get, computed: false, beside }
+        Calls { task, on_warning, set, get, computed: false, has_read: false, beside }
+    }
+
+    /// None of them is made for a release.
+    pub fn leave_out(&mut self) {
+        self.computed = false;
     }
 
     /// Makes them for the release `due`, which is so many `seconds`.
@@ -262,11 +274,10 @@ impl Calls {
         seconds: f64,
         meter: &mut impl Meter,
     ) -> Result<(), Halt> {
-        let Calls { task, on_warning, set, get, computed, beside } = self;
-        let (task, on_warning) = (*task, *on_warning);
-        let mut beside = if PLAIN { None } else { beside.as_deref_mut() };
-        *computed = false;
-        if let Some(beside) = &mut beside {
+        let (task, on_warning) = (self.task, self.on_warning);
+        self.computed = false;
+        let Calls { set, get, beside, .. } = self;
+        if let Some(beside) = beside.as_deref_mut().filter(|_| !PLAIN) {
             if let Some(resizable) = &mut beside.resizable {
                 resizable.follow(world, host.fmu(), |batch, elements| get[batch].0.resize(elements));
             }
@@ -284,16 +295,19 @@ impl Calls {
             }
             Halt::unless_allowed(setting.set(values)?, on_warning)?;
         }
+        setting.ready(self, world, host, due);
         meter.enter();
         let getting = setting.compute(due, seconds);
         meter.leave();
-        *computed = !getting.as_ref().is_err_and(|failure| failure.refused);
+        self.computed = !getting.as_ref().is_err_and(|failure| failure.refused);
         host.returned_from_fmu();
         let mut getting = getting?;
         Halt::unless_allowed(getting.outcome(), on_warning)?;
         if !PLAIN {
             getting.ask(host, due)?;
         }
+        let Calls { get, beside, has_read, .. } = self;
+        let beside = if PLAIN { None } else { beside.as_deref_mut() };
         let stamp = if beside.as_ref().is_some_and(|own| own.delays) { getting.stamp(world, due) } else { None };
         let now = Some(Publishing { task, stamp });
         let state = &world.tasks[task.0];
@@ -315,6 +329,7 @@ impl Calls {
                     }
                 }
             }
+            *has_read = true;
             Ok(())
         };
         if beside.is_some_and(|own| own.undisturbed) { host.locked(read_and_publish) } else { read_and_publish() }

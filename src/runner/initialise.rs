@@ -13,10 +13,10 @@ use super::{clocks, needed, shutdown, state};
 use crate::exchange::bytes;
 use crate::ffi::{
     Batch, Failure, ForeignCall, Function, Initialization, Instance, InstanceControl, InstanceHost, Instantiated,
-    Interval, Library, LoadErrorKind, Outcome, Status, Terminated, set_thread_host,
+    Interval, Library, LoadErrorKind, MadeFor, Outcome, Settable, Status, StepOptions, Terminated, set_thread_host,
 };
 use crate::fmu::description::Interface;
-use crate::plan::{self, FmuId, TaskId};
+use crate::plan::{self, CoSimulationPlan, FmuId, InterfacePlan, TaskId};
 use crate::record::board::{Board, Global, OutsideCall};
 use crate::record::findings::{Finding, Occurrence};
 use crate::schedule::Learned;
@@ -74,16 +74,17 @@ impl InstanceHost for Ear {
 
 /// Loads the libraries of all instances, which must have `more` functions than every FMU; instances of one FMU share one.
 pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refusal> {
-    let mut libraries: Vec<(PathBuf, Arc<Library>)> = Vec::new();
+    let mut libraries: Vec<((PathBuf, Interface), Arc<Library>)> = Vec::new();
     let mut of_instances = Vec::new();
     for (index, fmu) in world.plan.fmus.iter().enumerate() {
-        let known = libraries.iter().find(|(path, _)| *path == fmu.library);
+        let interface = made_for(fmu).interface();
+        let known = libraries.iter().find(|((path, made_for), _)| *path == fmu.library && *made_for == interface);
         let library = match known {
             Some((_, library)) => library.clone(),
             None => {
                 let under_way = world.board.global(Global::OutsideCall);
                 under_way.store(OutsideCall::tag(FmuId(index)) | OutsideCall::LOADING, SeqCst);
-                let loaded = Library::load(&fmu.library, fmu.abi, Interface::ScheduledExecution);
+                let loaded = Library::load(&fmu.library, fmu.abi, interface);
                 under_way.store(0, SeqCst);
                 let library = loaded.map_err(|error| {
                     let way_out = match &error.kind {
@@ -106,7 +107,7 @@ pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refus
                 })?;
                 code::note(library.address(), index as u64 + 1);
                 let library = Arc::new(library);
-                libraries.push((fmu.library.clone(), library.clone()));
+                libraries.push(((fmu.library.clone(), interface), library.clone()));
                 library
             }
         };
@@ -146,9 +147,10 @@ pub fn initialise(
     match underway.initialise(world, libraries, hosts, resumed) {
         Ok(learned) => Ok((underway.ready, learned)),
         Err(refusal) => {
-            let Underway { mut kept, mut initializing, ready } = underway;
+            let Underway { mut kept, mut instantiated, mut initializing, ready } = underway;
             shutdown::give_up(world, ready, hosts, |index| {
                 drop(kept.get_mut(index).map(Option::take));
+                drop(instantiated.get_mut(index).map(Option::take));
                 drop(initializing.get_mut(index).map(Option::take));
             });
             Err(refusal)
@@ -162,7 +164,9 @@ pub fn initialise(
 struct Underway {
     /// From a run before, by FMU; `None`: it has gone on.
     kept: Vec<Option<Instance<Terminated>>>,
-    /// In Initialization Mode, by FMU; `None`: it has gone on.
+    /// Not yet in Initialization Mode, by FMU; `None`: it has gone on.
+    instantiated: Vec<Option<Instance<Instantiated>>>,
+    /// In Initialization Mode, by FMU; `None`: it has gone on, or has not come there.
     initializing: Vec<Option<Instance<Initialization>>>,
     ready: Vec<Ready>,
 }
@@ -177,18 +181,29 @@ impl Underway {
     ) -> Result<Vec<Learned>, Refusal> {
         for (index, fmu) in world.plan.fmus.iter().enumerate() {
             set_thread_host(Some(hosts[index]));
+            self.initializing.push(None);
             let instance = match self.kept.get_mut(index).and_then(Option::take) {
                 None => instantiate(world, FmuId(index), &libraries[index])?,
                 Some(instance) => checked(hosts[index], instance.reset(), Instance::fail)?,
             };
             instance.declare_states(state::support(fmu));
-            self.initializing.push(Some(checked(hosts[index], set_up(world, fmu, instance), Instance::fail)?));
+            self.instantiated.push(Some(checked(hosts[index], set_up(fmu, instance), Instance::fail)?));
         }
         // Producers before consumers: what one computes initially is there when the next one is asked.
-        for index in &world.plan.initial_order {
-            let instance = self.initializing[index.0].as_ref().expect("each is initialised once");
-            set_thread_host(Some(hosts[index.0]));
-            checked(hosts[index.0], exchange(world, *index, instance), |()| instance.fail())?;
+        for &fmu in &world.plan.initial_order {
+            let (index, host) = (fmu.0, hosts[fmu.0]);
+            let instance = self.instantiated[index].take().expect("each is initialised once");
+            set_thread_host(Some(host));
+            let in_mode = world.plan.fmus[index].abi.has_initialization_mode();
+            if !in_mode {
+                checked(host, write(world, fmu, &instance), |()| instance.fail())?;
+            }
+            let instance = checked(host, enter(world, fmu, instance), Instance::fail)?;
+            if in_mode {
+                checked(host, write(world, fmu, &instance), |()| instance.fail())?;
+            }
+            checked(host, read(world, fmu, &instance), |()| instance.fail())?;
+            self.initializing[index] = Some(instance);
         }
         let mut learned = vec![Learned::Nothing; world.plan.tasks.len()];
         for (index, instance) in self.initializing.iter_mut().enumerate() {
@@ -230,12 +245,22 @@ fn checked<T>(host: &PartitionHost, result: Result<T, impl Into<Halt>>, fail: im
     }
 }
 
+/// The interface type that an instance is made for.
+fn made_for(plan: &plan::FmuPlan) -> MadeFor {
+    match plan.interface {
+        InterfacePlan::ScheduledExecution(_) => MadeFor::ScheduledExecution,
+        InterfacePlan::CoSimulation(CoSimulationPlan { event_mode_used, early_return_allowed }) => {
+            MadeFor::CoSimulation(StepOptions::new(event_mode_used, early_return_allowed))
+        }
+    }
+}
+
 fn instantiate(world: &World, fmu: FmuId, library: &Arc<Library>) -> Result<Instance<Instantiated>, Refusal> {
     let plan = &world.plan.fmus[fmu.0];
     let ear = Arc::new(Ear { board: world.board, fmu });
     let resources = plan.resources.as_deref();
     // With logging on, since without it even errors are silent; narrowed to the listed categories right after.
-    library.instantiate_scheduled_execution(&plan.name, &plan.token, resources, true, ear).map_err(|failure| {
+    library.instantiate(&made_for(plan), &plan.name, &plan.token, resources, true, ear).map_err(|failure| {
         Refusal::Invalid(format!(
             "fmu `{}` ({}): {failure}: the instantiation token may not match the binary, or the FMU lacks something that \
              it needs",
@@ -245,11 +270,8 @@ fn instantiate(world: &World, fmu: FmuId, library: &Arc<Library>) -> Result<Inst
     })
 }
 
-fn set_up(
-    world: &World,
-    plan: &plan::FmuPlan,
-    instance: Instance<Instantiated>,
-) -> Result<Instance<Initialization>, Failure> {
+/// Gives an instance all that it gets before its initialisation.
+fn set_up(plan: &plan::FmuPlan, instance: Instance<Instantiated>) -> Result<Instance<Instantiated>, Failure> {
     let categories: Vec<&str> = plan.log_categories.iter().map(String::as_str).collect();
     let _warning_is_counted: Outcome = instance.set_debug_logging(true, &categories)?;
     let mut instance = instance;
@@ -268,6 +290,12 @@ fn set_up(
             clock.intervals.iter().map(|interval| told(*interval, plan.time_unit, clock.fraction)).collect();
         let _warning_is_counted = instance.set_draft_intervals(clock.reference, &intervals)?;
     }
+    Ok(instance)
+}
+
+/// Enters Initialization Mode.
+fn enter(world: &World, fmu: FmuId, instance: Instance<Instantiated>) -> Result<Instance<Initialization>, Failure> {
+    let plan = &world.plan.fmus[fmu.0];
     // Not the stop time of a run that may be taken up again: the FMU could refuse to go beyond it.
     let stop = world.plan.stop.filter(|_| !world.saves).map(|stop| plan.time_unit.value(stop));
     let instance = instance.enter_initialization_mode(plan.time_unit.value(world.plan.start), stop, None)?;
@@ -295,10 +323,9 @@ fn record(world: &World, fmu: FmuId, item: &plan::BatchItem, batch: &Batch, numb
     }
 }
 
-/// Sets what its sources have computed already, which is recorded like that, then reads what others and the recording want.
-fn exchange(world: &World, fmu: FmuId, instance: &Instance<Initialization>) -> Result<(), Failure> {
-    let plan = &world.plan.fmus[fmu.0];
-    for planned in &plan.initial_writes {
+/// Sets what its sources have computed already, which is recorded like that.
+fn write(world: &World, fmu: FmuId, instance: &Instance<impl Settable>) -> Result<(), Failure> {
+    for planned in &world.plan.fmus[fmu.0].initial_writes {
         let (mut batch, mut inputs) = values::set(&world.plan, planned);
         for input in &mut inputs {
             input.fetch_initial(&world.cells, &mut batch);
@@ -310,7 +337,12 @@ fn exchange(world: &World, fmu: FmuId, instance: &Instance<Initialization>) -> R
             }
         }
     }
-    for planned in &plan.initial_reads {
+    Ok(())
+}
+
+/// Reads what others and the recording want.
+fn read(world: &World, fmu: FmuId, instance: &Instance<Initialization>) -> Result<(), Failure> {
+    for planned in &world.plan.fmus[fmu.0].initial_reads {
         let (mut batch, outputs) = values::get(&world.plan, planned);
         for (number, item) in planned.items.iter().enumerate() {
             let values = instance.get_values(item.reference, planned.variable_type, item.elements)?;

@@ -90,6 +90,7 @@ impl PartitionThread {
                 Box::leak(Box::new(PartitionHost::new(world, plan.fmu, member, Dispatch::Threads)));
             set_thread_host(Some(host));
             self.serve(host, &mut timeline);
+            self.activation.finish(world, host);
             self.measure.iter().for_each(Measure::end);
             set_thread_host(None);
         }

@@ -2,25 +2,29 @@
 //! kind of [`Work`]; what releases tasks, carries values and records sees no more of it than [`Setting`] and [`Getting`].
 //!
 //! The time that is handed to the FMU, and the one from which on what it has computed is valid, are the unit's affair: of a
-//! model partition both are its activation time.
+//! model partition both are its activation time; a step begins at its release, and what it computes is valid at its end.
 
 mod partition;
+mod step;
 
 use self::partition::PartitionUnit;
+use self::step::StepUnit;
 use super::activation::{Calls, Meter};
 use super::halt::Halt;
 use super::thread_host::PartitionHost;
 use super::world::World;
 use crate::exchange::Stamp;
-use crate::ffi::{Batch, ClockElement, Failure, Instance, InstanceControl, Outcome, Running};
-use crate::plan::{FmuId, TaskId, Work};
+use crate::ffi::{Batch, ClockElement, Failure, Instance, InstanceControl, Outcome, Part, Running};
+use crate::plan::{FmuId, Release, TaskId, Work};
 use crate::schedule::Due;
-use crate::time::{Fraction, Instant};
+use crate::time::Fraction;
 
 /// The FMU code of one task; belongs to one thread.
 pub enum Unit {
     /// The model partition of an input clock (Scheduled Execution).
     Partition(PartitionUnit),
+    /// The steps of an instance (Co-Simulation).
+    Step(StepUnit),
 }
 
 /// A unit before it computes.
@@ -33,6 +37,9 @@ pub trait Setting {
 
     /// Tunable parameters were set for the release `due`: asks the FMU again for what may depend on them.
     fn follow_parameters(&mut self, host: &PartitionHost, due: &Due) -> Result<(), Halt>;
+
+    /// All is set that is to be set for the release `due`.
+    fn ready(&mut self, _calls: &Calls, _world: &World, _host: &PartitionHost, _due: &Due) {}
 
     /// Computes for the release `due`, which is so many `seconds`.
     fn compute(self, due: &Due, seconds: f64) -> Result<Self::Getting, Failure>;
@@ -57,32 +64,55 @@ impl Unit {
     /// Takes an instance apart: its tasks with their units, and what [joins](join) them again.
     pub fn all_of(world: &World, fmu: FmuId, instance: Instance<Running>) -> (InstanceControl, Vec<(TaskId, Unit)>) {
         let tasks = world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == fmu);
-        let works: Vec<_> = tasks.map(|(task, plan)| (TaskId(task), &plan.work)).collect();
-        let clocks: Vec<ClockElement> = works.iter().map(|(_, Work::Partition(partition))| partition.into()).collect();
-        let (control, partitions) = instance.into_parts(&clocks);
-        let unit = |((task, _), partition): (&(TaskId, &Work), _)| {
+        let (mut partitions, mut step) = (Vec::new(), None);
+        for (task, plan) in tasks {
+            match (&plan.work, &plan.release) {
+                (Work::Partition(own), _) => partitions.push((TaskId(task), ClockElement::from(own))),
+                (Work::Step(own), Release::Periodic { interval, .. }) => step = Some((TaskId(task), *own, *interval)),
+                (Work::Step(_), _) => unreachable!("steps are periodic"),
+            }
+        }
+        if let Some((task, own, interval)) = step {
+            let (control, stepper) = instance.into_stepper();
+            let unit = StepUnit::new(world, task, own, interval, stepper);
+            return (control, vec![(task, Unit::Step(unit))]);
+        }
+        let clocks: Vec<ClockElement> = partitions.iter().map(|(_, clock)| *clock).collect();
+        let (control, own) = instance.into_parts(&clocks);
+        let unit = |((task, _), partition): (&(TaskId, ClockElement), _)| {
             (*task, Unit::Partition(PartitionUnit::new(world, *task, partition)))
         };
-        (control, works.iter().zip(partitions).map(unit).collect())
+        (control, partitions.iter().zip(own).map(unit).collect())
     }
 
     /// Whether [`Getting::ask`] asks for nothing.
     pub fn asks_nothing(&self) -> bool {
-        let Unit::Partition(unit) = self;
-        unit.asks_nothing()
+        match self {
+            Unit::Partition(unit) => unit.asks_nothing(),
+            Unit::Step(_) => true,
+        }
+    }
+
+    /// Whether it records by itself: what it computes belongs to another time than what is set for it.
+    pub fn records(&self) -> bool {
+        matches!(self, Unit::Step(_))
     }
 
     /// Asks for the memory that every call looks at.
     #[inline]
     pub fn prefetch(&self) {
-        let Unit::Partition(unit) = self;
-        unit.prefetch();
+        match self {
+            Unit::Partition(unit) => unit.prefetch(),
+            Unit::Step(unit) => unit.prefetch(),
+        }
     }
 
     /// Treats the instance as failed.
     pub fn fail(&self) {
-        let Unit::Partition(unit) = self;
-        unit.fail();
+        match self {
+            Unit::Partition(unit) => unit.fail(),
+            Unit::Step(unit) => unit.fail(),
+        }
     }
 
     /// Makes the calls of the task once, for the release `due`, which is so many `seconds`.
@@ -96,26 +126,42 @@ impl Unit {
         seconds: f64,
         meter: &mut impl Meter,
     ) -> Result<(), Halt> {
-        let Unit::Partition(unit) = self;
-        calls.run(unit.begin(), world, host, due, seconds, meter)
+        match self {
+            Unit::Partition(unit) => calls.run(unit.begin(), world, host, due, seconds, meter),
+            Unit::Step(unit) if unit.is_over(world, host) => {
+                calls.leave_out();
+                Ok(())
+            }
+            Unit::Step(unit) => calls.run(unit.begin(), world, host, due, seconds, meter),
+        }
     }
 
-    /// From when on what was computed for `due` is valid: the time that it is recorded with.
-    #[inline]
-    pub fn valid_from(&self, due: &Due) -> Instant {
-        let Unit::Partition(_) = self;
-        due.time
+    /// There is no further release in this run: what is left to be done, such as recording the last values.
+    pub fn finish(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
+        if let Unit::Step(unit) = self {
+            unit.finish(calls, world, host);
+        }
     }
 
     /// After how long the FMU wants to be released again, if it says so each time; told once.
     pub fn take_next(&mut self) -> Option<Fraction> {
-        let Unit::Partition(unit) = self;
-        unit.take_next()
+        match self {
+            Unit::Partition(unit) => unit.take_next(),
+            Unit::Step(_) => None,
+        }
+    }
+}
+
+impl From<Unit> for Part {
+    fn from(unit: Unit) -> Part {
+        match unit {
+            Unit::Partition(unit) => unit.into_partition().into(),
+            Unit::Step(unit) => unit.into_stepper().into(),
+        }
     }
 }
 
 /// Puts an instance together again; `None`: units of it are missing, and it is abandoned.
 pub fn join(control: InstanceControl, units: Vec<Unit>) -> Option<Instance<Running>> {
-    let partitions = units.into_iter().map(|Unit::Partition(unit)| unit.into_partition()).collect();
-    control.join(partitions).ok()
+    control.join(units).ok()
 }

@@ -158,6 +158,9 @@ pub fn run(
         }
         reached.store(moment.since_start, Relaxed);
     }
+    for lane in &mut lanes {
+        lane.activation.finish(world, lane.host);
+    }
     let early = world.ending() == Ending::Discard;
     if let Some(stop) = world.plan.stop.filter(|_| !early) {
         reached.store(world.since_start(stop), Relaxed);

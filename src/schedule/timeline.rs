@@ -425,6 +425,15 @@ impl Timeline {
         Some(Skipped { time })
     }
 
+    /// [`Timeline::skip`] of all but the last such release, which stays the next one, for a task that is to catch up at once.
+    pub fn skip_to_last(&mut self, now: Instant) -> Option<Skipped> {
+        let stop = self.stop;
+        let Instants::Grid { grid, .. } = &self.source else { return None };
+        let later = grid.after_next();
+        let is_last = later > now || stop.is_some_and(|stop| later >= stop);
+        if is_last { None } else { self.skip(now) }
+    }
+
     /// Keeps the releases of a periodic clock at or before `now`, since the activation before them ran until then: they are
     /// activated one after the other, at their times. Leaves out one for which there is no room. Tells of one after the
     /// other; to be called until it returns `None`.

@@ -42,6 +42,8 @@ fn kind(finding: Finding) -> &'static str {
         Finding::TickReadLate => "tick_read_late",
         Finding::LogFlood => "log_flood",
         Finding::CutCycle => "cut_cycle",
+        Finding::AskedForEnd => "asked_for_end",
+        Finding::OffThePoint => "off_the_point",
         Finding::Count => "count",
     }
 }
@@ -107,6 +109,11 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
             "{} of {name} would have closed a cycle of triggers at one instant; it was cut there",
             some(count, "tick")
         ),
+        Finding::AskedForEnd => "asked for the end of the run (terminateSimulation)".to_owned(),
+        Finding::OffThePoint => format!(
+            "{} reached another time than it was to go to: {seconds} by what the FMU says (lastSuccessfulTime)",
+            some(count, "step")
+        ),
         Finding::Count => String::new(),
     };
     what + &place(prepared, first, count)
@@ -116,7 +123,8 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
 fn place(prepared: &Prepared, first: Occurrence, count: u64) -> String {
     let mut place = String::new();
     if let Some(task) = first.task.and_then(|task| prepared.plan.tasks.get(task.0)) {
-        place += &format!(" in clock {}", plain(&task.name));
+        let what = if task.clock().is_some() { "clock " } else { "" };
+        place += &format!(" in {what}{}", plain(&task.name));
     }
     if let Some(time) = first.time {
         place += &format!(" at {} s", time.seconds());

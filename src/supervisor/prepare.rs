@@ -109,6 +109,7 @@ pub fn plan(options: &Options, events: &EventSink) -> Result<Prepared, Error> {
         .map(|(unpacked, description, library)| FmuInput {
             description,
             library: library.clone(),
+            folder: unpacked.folder(),
             resources: unpacked.resources(),
             path: unpacked.origin.clone(),
         })
@@ -187,10 +188,10 @@ fn open(fmu: &RigFmu, cache: &Cache) -> Result<Opened, Error> {
             _ => error,
         }
     })?;
-    // Without Scheduled Execution the plan says what is offered instead; there is nothing to load.
-    let library = match description.scheduled_execution() {
-        Some(interface) => {
-            let (name, dialect) = (&interface.model_identifier, description.abi);
+    // Where it has no interface type that can be run the plan says what is offered instead; there is nothing to load.
+    let library = match plan::offer(fmu, &description) {
+        Some(offer) => {
+            let (name, dialect) = (&offer.common().model_identifier, description.abi);
             let definitions = fmu.define.iter().map(|(name, value)| (name.value.clone(), value.clone())).collect();
             let choices = BuildChoices { definitions, trusted: fmu.trusts_compiler_options };
             unpacked.library_of(dialect, name, &choices, cache).map_err(Error::Archive)?

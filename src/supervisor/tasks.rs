@@ -43,7 +43,7 @@ pub fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling, fa
     ClockResult {
         fmu: fmu.name.clone(),
         clock: planned.name.clone(),
-        kind: planned.partition().map(|partition| partition.kind),
+        kind: planned.kind(),
         interval_s: interval.map(Fraction::seconds),
         activated_by: activated_by(plan, &planned.release, interval),
         fmi_priority: planned.urgency,

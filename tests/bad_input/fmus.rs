@@ -124,7 +124,8 @@ fn ten_gibibytes_of_zeros() {
 fn neither_binary_nor_sources() {
     let bench = Bench::with_fmu("a");
     let arch = std::env::consts::ARCH;
-    let machine = format!("({arch}-linux, {arch}-linux-gnu, {arch}-linux-elf)");
+    let before = if arch == "x86_64" { ", linux64" } else { "" };
+    let machine = format!("({arch}-linux, {arch}-linux-gnu, {arch}-linux-elf{before})");
     fs::remove_dir_all(bench.path("a/binaries")).unwrap();
     bench.refuses_to_plan(
         "a",

@@ -42,8 +42,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &["files", "fmu::build", "fmu::cache", "fmu::description::Abi", "fmu::platform", "places", "sys::stop"],
     ),
     ("ffi", &["fmu::description", "sys::float_control", "sys::prefetch"]),
-    // A rig may say which dialect an FMU is of.
-    ("rig", &["fmu::description::Abi", "places", "plain", "priority", "time"]),
+    // A rig may say which dialect an FMU is of, and with which interface type it runs.
+    ("rig", &["fmu::description::Abi", "fmu::description::Interface", "places", "plain", "priority", "time"]),
     ("exchange::word", &["fmu::description"]),
     ("exchange::bytes", &["exchange::word", "fmu::description"]),
     ("control", &["exchange::word", "fmu::description", "time"]),
@@ -240,25 +240,19 @@ const ASK_ABI: &[(&str, &str)] = &[
 const ASK_WORK: &[(&str, &str)] = &[
     ("plan::model", "what only tasks of that kind have"),
     ("plan::tasks", "makes the tasks"),
-    ("plan::table", "shows the kind of a clock"),
     ("runner::unit", "what a task calls"),
     ("runner::clocks", "what is told and asked of clocks in Initialization Mode"),
     ("runner::world", "only some kinds of clocks are armed, or get another interval"),
     ("runner::thread_host", "the callbacks of Scheduled Execution"),
-    ("report::check", "the kind of a clock is in the JSON of a plan"),
-    ("supervisor::tasks", "the kind of a clock is in the report"),
 ];
 
 /// Who may ask with which interface type an FMU runs, and for what.
 const ASK_INTERFACE: &[(&str, &str)] = &[
     ("plan::model", "what only an instance of that interface type has"),
     ("plan::instances", "makes the instances"),
-    ("plan::clocks", "clocks that cannot be are an error where partitions are scheduled"),
-    ("plan::interfaces", "each interface type says by itself whether it can save its state"),
     ("runner::needed", "which functions a library must have"),
     ("runner::initialise", "what is set before Initialization Mode"),
     ("runner::thread_host", "the callbacks of Scheduled Execution"),
-    ("supervisor::prepare", "each interface type has a library"),
 ];
 
 fn below(path: &str, module: &str) -> bool {
@@ -436,7 +430,7 @@ fn only_those_named_here_ask_which_c_interface_an_fmu_has() {
 #[test]
 fn only_those_named_here_ask_what_kind_of_task_it_is() {
     named_ask("kind of task", ASK_WORK, |source| {
-        let unit = source.sequence(&["Unit", "::", "Partition"]);
+        let unit = ["Partition", "Step"].map(|kind| source.sequence(&["Unit", "::", kind])).concat();
         [source.sequence(&["Work", "::"]), source.sequence(&[".", "partition", "(", ")"]), unit].concat()
     });
 }

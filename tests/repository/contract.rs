@@ -3,6 +3,7 @@
 
 use crate::json_schema::Schema;
 use serde_json::{Value, json};
+use vecud::plan::TaskKind;
 use vecud::report::{
     self, DatagramCounts, Distribution, FindingResult, KernelTrace, KernelWork, Moment, OtherClock, OverTime, Overran,
     PartsResult, Peaks, Problem, Run, Severity, SignalResult, StimulusResult, TraceFile,
@@ -71,7 +72,7 @@ fn reports_are_what_the_schema_says() {
     let bare = &mut runs[0];
     for clock in &mut bare.clocks {
         (clock.parts, clock.causes, clock.over_time) = Default::default();
-        (clock.fmi_priority, clock.fifo_priority, clock.kind) = Default::default();
+        (clock.fmi_priority, clock.fifo_priority, clock.kind) = (None, None, TaskKind::Step);
     }
     bare.host.fifo_band_used = None;
     for run in &runs {

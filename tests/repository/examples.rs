@@ -30,6 +30,7 @@ fn every_example_has_a_plan() {
             .map(|(fmu, description)| FmuInput {
                 description,
                 library: PathBuf::from("unused"),
+                folder: String::new(),
                 resources: None,
                 path: fmu.path.value.clone(),
             })

@@ -7,13 +7,16 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Lists of keys in the code of the rig: file and name, and the definition of the schema that has them; `clock` is two of them.
+/// Lists of keys in the code of the rig: file and name, and the definition of the schema that has them; some are in several.
 const TABLES: &[(&str, &str, &str)] = &[
     ("parse", "TOP", ""),
     ("parse", "RIG", "/definitions/rig"),
     ("parse", "HOST", "/definitions/host"),
     ("tables", "FMU", "/definitions/fmu"),
+    ("tables", "TASK", "/definitions/fmu"),
+    ("figures", "KEYS_OF_STEP", "/definitions/fmu"),
     ("tables", "CLOCK", "/definitions/clock"),
+    ("tables", "TASK", "/definitions/clock"),
     ("figures", "KEYS", "/definitions/clock"),
     ("tables", "CONNECT", "/definitions/connect"),
     ("triggers", "TRIGGER", "/definitions/trigger"),

@@ -70,6 +70,7 @@ fn planning(clocks: usize) -> Duration {
     let input = FmuInput {
         description: &description,
         library: PathBuf::from("/cache/m.so"),
+        folder: String::new(),
         resources: None,
         path: PathBuf::from("m"),
     };
@@ -105,6 +106,7 @@ fn planning_fmus(fmus: usize, mode: &str) -> Duration {
     let input = FmuInput {
         description: &description,
         library: PathBuf::from("/cache/m.so"),
+        folder: String::new(),
         resources: None,
         path: PathBuf::from("m"),
     };

@@ -118,6 +118,7 @@ fn undecided(text: &str, file: &Path, parts: &[Part]) -> Result<Vec<rig::Problem
             description: &part.description,
             // Nothing is loaded for a plan.
             library: PathBuf::new(),
+            folder: String::new(),
             resources: None,
             path: fmu.path.value.clone(),
         })

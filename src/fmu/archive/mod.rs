@@ -97,6 +97,12 @@ impl Unpacked {
         })
     }
 
+    /// The absolute path of the folder that the FMU is unpacked in.
+    pub fn folder(&self) -> String {
+        // `open` has made sure that the path is UTF-8.
+        self.root.to_string_lossy().into_owned()
+    }
+
     /// The absolute path of the FMU's resources with a final `/`, or `None` when it has none.
     pub fn resources(&self) -> Option<String> {
         let folder = self.root.join("resources");

@@ -66,6 +66,12 @@ impl Abi {
         matches!(self, Abi::Fmi3 | Abi::Draft)
     }
 
+    /// Whether variables can be set and read while an instance is being initialised. In FMI 1.0 inputs go in before, and outputs
+    /// come after.
+    pub fn has_initialization_mode(self) -> bool {
+        self != Abi::Fmi1
+    }
+
     /// How messages call it.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,12 +1,12 @@
-//! Input clocks and when they tick by themselves: each is a candidate, a task before all are sorted.
+//! Candidates: tasks before all are sorted. Input clocks and when they tick by themselves: each is one.
 
 use crate::fmu::description::{Abi, Causality, Clock, IntervalVariability, Variable};
 use crate::plan::described::DescribedFmu;
 use crate::plan::findings::Findings;
 use crate::plan::schedulability::Figures;
-use crate::plan::{Release, Timetable};
+use crate::plan::{Release, Timetable, steps};
 use crate::priority::FmiPriority;
-use crate::rig::{At, Limits, Mode, Overrun, Rig, RigClock};
+use crate::rig::{At, Limits, Mode, Overrun, Rig, RigClock, RigTask};
 use crate::time::{Fraction, Instant, Nanos};
 use std::ops::RangeInclusive;
 
@@ -14,10 +14,10 @@ use std::ops::RangeInclusive;
 pub struct Candidate {
     /// Index of its FMU.
     pub fmu: usize,
-    /// The clock that it belongs to, or the element of an array clock.
-    pub clock: InputClock,
-    /// Its place among the tasks of its FMU.
-    pub priority: FmiPriority,
+    /// The clock that it belongs to, or the element of an array clock; `None`: it makes the steps of its FMU.
+    pub clock: Option<InputClock>,
+    /// The priority of the clock, by which it has its place among the tasks of its FMU; `None`: there is no clock.
+    pub priority: Option<FmiPriority>,
     pub release: Release,
     /// Its period, as far as the rig or the XML says.
     pub period: Option<Fraction>,
@@ -41,20 +41,33 @@ pub struct InputClock {
 
 impl InputClock {
     /// Whether it is this one, or of this element of it; `None`: of any.
-    pub fn is(&self, variable: usize, element: Option<usize>) -> bool {
+    fn is(&self, variable: usize, element: Option<usize>) -> bool {
         self.variable == variable && element.is_none_or(|element| element == self.element)
     }
 }
 
 impl Candidate {
-    /// Name of the clock, with `[i]` for an element.
+    /// Name of the clock, with `[i]` for an element; of the task that makes steps a name of its own.
     pub fn name(&self, described: &DescribedFmu) -> String {
-        element_name(&described.variables()[self.clock.variable].name, self.clock.element)
+        match self.clock {
+            Some(InputClock { variable, element, .. }) => element_name(&described.variables()[variable].name, element),
+            None => steps::NAME.to_owned(),
+        }
     }
 
-    /// Whether a variable belongs to this clock, and to this element of it.
+    /// The clock, among the FMU's variables.
+    pub fn variable<'a>(&self, described: &DescribedFmu<'a>) -> Option<&'a Variable> {
+        self.clock.map(|clock| &described.variables()[clock.variable])
+    }
+
+    /// Whether it is that of a clock of this FMU, and of this element of it; `None`: of any.
+    pub fn is_of(&self, fmu: usize, variable: usize, element: Option<usize>) -> bool {
+        self.fmu == fmu && self.clock.is_some_and(|clock| clock.is(variable, element))
+    }
+
+    /// Whether a variable belongs to its clock, and to this element of it.
     pub fn owns(&self, described: &DescribedFmu, v: &Variable) -> bool {
-        let InputClock { variable, element, .. } = self.clock;
+        let Some(InputClock { variable, element, .. }) = self.clock else { return false };
         v.clocks.contains(&described.variables()[variable].value_reference)
             && (v.clock_element == 0 || element == 0 || v.clock_element == element)
     }
@@ -103,11 +116,11 @@ const ELEMENTS: usize = 256;
 pub fn of_input_clocks(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     for (fmu, described) in fmus.iter().enumerate() {
+        if !described.is_scheduled() {
+            continue;
+        }
         for clock in &described.rig.clocks {
             check_name(described, clock, findings);
-        }
-        if described.input.description.scheduled_execution().is_none() {
-            continue;
         }
         let before = candidates.len();
         for (variable, v) in described.variables().iter().enumerate() {
@@ -180,7 +193,7 @@ fn candidate(
     let release = release(described, v, clock, overrides.iter().find_map(|c| c.interval.as_ref()), shift, findings);
     let interval = release.as_ref().and_then(Release::shortest_known);
     if let (Some(least), Some(interval), true) = (
-        overrides.iter().find_map(|c| c.figures.min_interval.as_ref()),
+        overrides.iter().find_map(|c| c.task.figures.min_interval.as_ref()),
         interval,
         clock.interval_variability != IntervalVariability::Tunable,
     ) {
@@ -202,25 +215,26 @@ fn candidate(
     let priority = priority(described, v, clock, findings);
     // The draft has its own time and way for that, and none for shifts.
     let told = is_adjustable(clock.interval_variability) && described.abi() == Abi::Fmi3;
-    let limit = |limits: fn(&Limits) -> Option<Nanos>| overrides.iter().find_map(|c| limits(&c.limits));
+    let said: Vec<&RigTask> = overrides.iter().map(|clock| &clock.task).collect();
+    let limit = |limits: fn(&Limits) -> Option<Nanos>| said.iter().find_map(|task| limits(&task.limits));
     Some(Candidate {
         fmu,
-        clock: InputClock {
+        clock: Some(InputClock {
             variable,
             element,
             write_interval: told && interval.is_some(),
             write_shift: told && shift.is_some(),
-        },
-        priority: priority?,
+        }),
+        priority: Some(priority?),
         release: release?,
         period: interval.or(clock.interval),
-        overrun: overrides.iter().find_map(|c| c.overrun).unwrap_or(rig.overrun),
+        overrun: said.iter().find_map(|task| task.overrun).unwrap_or(rig.overrun),
         limits: Limits {
             max_latency: limit(|limits| limits.max_latency),
             max_execution: limit(|limits| limits.max_execution),
-            max_overruns: overrides.iter().find_map(|c| c.limits.max_overruns),
+            max_overruns: said.iter().find_map(|task| task.limits.max_overruns),
         },
-        figures: Figures::of(&overrides),
+        figures: Figures::of(&said),
     })
 }
 

@@ -23,7 +23,7 @@ pub fn of(candidate: usize, fmus: &[DescribedFmu], Clocks { candidates, outputs 
         Release::Triggered { fmu, output_clock } => (fmu.0, outputs[fmu.0][*output_clock].ticked_by.clone()),
         Release::Countdown => {
             let fmu = candidates[candidate].fmu;
-            let clock = &fmus[fmu].variables()[candidates[candidate].clock.variable];
+            let Some(clock) = candidates[candidate].variable(&fmus[fmu]) else { return Vec::new() };
             (fmu, of_fmu(fmu).filter(|&other| candidates[other].owns(&fmus[fmu], clock)).collect())
         }
         _ => return Vec::new(),
@@ -104,8 +104,8 @@ pub fn check_circles(
             ));
         } else {
             let names: Vec<String> = circle.iter().map(|&candidate| name(candidate)).collect();
-            let place =
-                places.get(&(candidates[start].fmu, candidates[start].clock.variable)).copied().unwrap_or_default();
+            let clock = candidates[start].clock.map(|clock| (candidates[start].fmu, clock.variable));
+            let place = clock.and_then(|clock| places.get(&clock)).copied().unwrap_or_default();
             let message = format!(
                 "the triggers of {} form a circle that nothing outside of it starts, so none of them would ever tick: give \
                  one of them another trigger",

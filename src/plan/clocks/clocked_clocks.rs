@@ -19,7 +19,7 @@ pub fn notes(fmus: &[DescribedFmu], clocks: &Clocks, times: &Timetable) -> Vec<S
     let mut notes = Vec::new();
     for candidate in &clocks.candidates {
         let described = &fmus[candidate.fmu];
-        let own = &described.variables()[candidate.clock.variable].clocks;
+        let own = candidate.variable(described).map_or(&[][..], |clock| &clock.clocks);
         let released = described.abi() == Abi::Fmi3;
         if !released || own.is_empty() || ticks_only_with(own, candidate, fmus, clocks, times.start) {
             continue;
@@ -49,7 +49,8 @@ fn ticks_only_with(
     start: Instant,
 ) -> bool {
     let mut grids = candidates.iter().filter(|other| {
-        other.fmu == candidate.fmu && own.contains(&fmus[other.fmu].variables()[other.clock.variable].value_reference)
+        other.fmu == candidate.fmu
+            && other.variable(&fmus[other.fmu]).is_some_and(|clock| own.contains(&clock.value_reference))
     });
     match &candidate.release {
         Release::Never | Release::Countdown => true,

@@ -72,7 +72,7 @@ pub fn connect(
         };
         let (Some((fmu, variable, element)), Some(source)) = (target, source) else { continue };
         seen.insert((fmu, variable), trigger.clock.place);
-        let is_meant = |d: &Candidate| d.fmu == fmu && d.clock.is(variable, element);
+        let is_meant = |d: &Candidate| d.is_of(fmu, variable, element);
         // A clock that has no candidate was refused before.
         let targets: Vec<usize> = (0..candidates.len()).filter(|&d| is_meant(&candidates[d])).collect();
         let again = targets.iter().filter_map(|&candidate| taken.insert(candidate, trigger.clock.place)).next();
@@ -137,7 +137,7 @@ fn by_description(
             let Some(by) = v.clock.as_ref().and_then(|clock| clock.triggered_by) else { continue };
             let is_source = |o: &usize| described.variables()[outputs[fmu][*o].variable].value_reference == by;
             let sources: Vec<usize> = (0..outputs[fmu].len()).filter(is_source).collect();
-            let is_meant = |d: &usize| candidates[*d].fmu == fmu && candidates[*d].clock.is(variable, None);
+            let is_meant = |d: &usize| candidates[*d].is_of(fmu, variable, None);
             let targets: Vec<usize> = (0..candidates.len()).filter(is_meant).collect();
             if sources.is_empty() {
                 let message = format!("the clock \"{}\" is triggeredBy {}, which is no output clock", v.name, by.0);

@@ -32,6 +32,7 @@ pub struct Link {
     /// The elements of the target that are fed.
     pub to: Selection,
     pub conversion: Conversion,
+    pub timing: Timing,
     /// Bytes of an element.
     pub capacity: usize,
 }
@@ -207,7 +208,10 @@ fn fit(
         );
         return Err((place, message));
     }
-    Ok(Link { source, target, from, to, conversion: Conversion { widening, unit }, capacity })
+    // What comes from a step is valid at the end of it, and what goes to one is sampled at its begin (semantics S20).
+    let steps = [a_unit, b_unit].iter().any(|described| described.co_simulation().is_some());
+    let timing = connect.timing.unwrap_or(if steps { Timing::Delayed } else { Timing::Immediate });
+    Ok(Link { source, target, from, to, conversion: Conversion { widening, unit }, timing, capacity })
 }
 
 /// `Float64`, `Int8[3,2]`.
@@ -279,18 +283,16 @@ pub fn plans(
     fmus: &[FmuPlan],
     findings: &mut Findings,
 ) -> Vec<ConnectionPlan> {
-    // Every connection of the rig has its link, or there would be no plan.
-    let timing = resolved.rig.connects.iter().map(|connect| connect.timing).chain(std::iter::repeat(Timing::Immediate));
     let variable = |(fmu, index): VariableId| {
         let described = &resolved.fmus[fmu];
         (described.name(), &described.variables()[index])
     };
-    let plan = |(link, timing): (&Link, Timing)| {
+    let plan = |link: &Link| {
         let ((from_fmu, from), (to_fmu, to)) = (variable(link.source), variable(link.target));
         ConnectionPlan {
             from: format!("{from_fmu}.{}{}", from.name, link.from.text),
             to: format!("{to_fmu}.{}{}", to.name, link.to.text),
-            timing,
+            timing: link.timing,
             delay: None,
             from_type: from.variable_type,
             variable_type: to.variable_type,
@@ -306,6 +308,6 @@ pub fn plans(
             capacity: link.capacity,
         }
     };
-    let connections = resolved.links.iter().zip(timing).map(plan).collect();
+    let connections = resolved.links.iter().map(plan).collect();
     delays::complete(connections, tasks, fmus, resolved.rig, findings)
 }

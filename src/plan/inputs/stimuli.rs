@@ -342,10 +342,7 @@ fn clock(
         let wanted = IntervalVariability::Triggered.name_in(described.abi());
         return Err(Foreign(format!("{to} is a {kind} clock: a stimulus ticks only {wanted} clocks")));
     }
-    let meant = |d: &usize| {
-        let candidate = &candidates[*d];
-        candidate.fmu == fmu && candidate.clock.is(index, element)
-    };
+    let meant = |d: &usize| candidates[*d].is_of(fmu, index, element);
     let targets: Vec<usize> = (0..candidates.len()).filter(meant).collect();
     let [candidate] = targets.as_slice() else {
         return Err(Wrong(format!("{to} is an array: a column ticks one element, such as {to}[1]")));
@@ -353,7 +350,7 @@ fn clock(
     let same = |other: &Endpoint| {
         other.fmu == to.fmu
             && named(described, &other.variable)
-                .is_some_and(|(i, e)| i == index && e.is_none_or(|e| e == candidates[*candidate].clock.element))
+                .is_some_and(|(i, e)| i == index && candidates[*candidate].is_of(fmu, i, e))
     };
     if let Some(trigger) = rig.triggers.iter().find(|trigger| same(&trigger.clock.value)) {
         let place = format!("{}:{}", rig.file.display(), trigger.clock.place.line);

@@ -5,6 +5,7 @@ use crate::plan::Timing;
 use crate::plan::clocks::candidates::Candidate;
 use crate::plan::clocks::causes;
 use crate::plan::resolved::Resolved;
+use crate::priority::FmiPriority;
 use crate::time::{Fraction, Nanos};
 use std::collections::BTreeSet;
 
@@ -26,7 +27,7 @@ pub struct Class {
 /// FMUs in rig order, most urgent class first. `cpus`: the core of each FMU.
 pub fn classes(candidates: &[Candidate], cpus: &[usize]) -> Vec<Class> {
     let mut sorted: Vec<usize> = (0..candidates.len()).collect();
-    sorted.sort_by_key(|&c| (candidates[c].fmu, candidates[c].priority.most_urgent_first()));
+    sorted.sort_by_key(|&c| (candidates[c].fmu, candidates[c].priority.map(FmiPriority::most_urgent_first)));
     let equal = |&a: &usize, &b: &usize| {
         candidates[a].fmu == candidates[b].fmu && candidates[a].priority == candidates[b].priority
     };
@@ -80,9 +81,7 @@ pub fn feeds(resolved: &Resolved, classes: &[Class]) -> Vec<(usize, usize)> {
     let class_of = class_of(classes, resolved.clocks.candidates.len());
     let of = |candidates: Vec<usize>| candidates.into_iter().map(|c| class_of[c]).collect::<BTreeSet<usize>>();
     let mut feeds = BTreeSet::new();
-    // Where a connection of the rig has no link there is no plan.
-    let immediate = resolved.links.iter().zip(&resolved.rig.connects);
-    for (link, _) in immediate.filter(|(_, connect)| connect.timing == Timing::Immediate) {
+    for link in resolved.links.iter().filter(|link| link.timing == Timing::Immediate) {
         let (producers, consumers) = (of(resolved.getting(link.source)), of(resolved.setting(link.target)));
         feeds.extend(producers.iter().flat_map(|&p| consumers.iter().map(move |&c| (p, c))));
     }

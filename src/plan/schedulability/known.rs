@@ -4,7 +4,7 @@
 //! not known.
 
 use crate::plan::{Plan, Release, TaskId, TaskPlan};
-use crate::rig::RigClock;
+use crate::rig::RigTask;
 use crate::time::{Fraction, Nanos};
 use serde::{Deserialize, Serialize};
 
@@ -31,8 +31,8 @@ pub struct Figures {
 
 impl Figures {
     /// What is said first counts.
-    pub(in crate::plan) fn of(overrides: &[&RigClock]) -> Figures {
-        let all = || overrides.iter().map(|clock| &clock.figures);
+    pub(in crate::plan) fn of(overrides: &[&RigTask]) -> Figures {
+        let all = || overrides.iter().map(|task| &task.figures);
         Figures {
             execution: all().find_map(|own| own.execution.as_ref()).map(|at| at.value),
             lock: all().find_map(|own| own.lock.as_ref()).map(|at| at.value),

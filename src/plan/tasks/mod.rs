@@ -5,9 +5,10 @@ pub mod owners;
 
 use super::clocks::candidates::{Candidate, InputClock};
 use super::clocks::causes;
+use super::described::DescribedFmu;
 use super::priorities::Order;
 use super::resolved::Resolved;
-use super::{FmuId, PartitionPlan, RecordedClock, TaskPlan, Work};
+use super::{FmuId, PartitionPlan, RecordedClock, StepPlan, TaskPlan, Work, steps};
 use crate::fmu::description::IntervalVariability;
 use batches::Batches;
 use std::collections::HashSet;
@@ -23,23 +24,14 @@ pub fn plans(resolved: &Resolved, order: &Order) -> Vec<TaskPlan> {
     let mut tasks = Vec::with_capacity(order.ranks.len());
     for ((rank, name), thread) in order.ranks.iter().zip(names).zip(threads) {
         let candidate = &clocks.candidates[rank.candidate];
-        let variable = &fmus[candidate.fmu].variables()[candidate.clock.variable];
-        let clock = variable.clock.as_ref();
         let Batches { set, get } = std::mem::take(&mut batches[rank.candidate]);
         tasks.push(TaskPlan {
             fmu: FmuId(candidate.fmu),
             name,
-            work: Work::Partition(PartitionPlan {
-                clock: variable.value_reference,
-                element: candidate.clock.element,
-                kind: clock.map_or(IntervalVariability::Triggered, |clock| clock.interval_variability),
-                write_interval: candidate.clock.write_interval,
-                write_shift: candidate.clock.write_shift,
-                supports_fraction: clock.is_some_and(|clock| clock.supports_fraction),
-            }),
+            work: work(&fmus[candidate.fmu], candidate),
             release: candidate.release.clone(),
             caused_by: order.tasks(&causes::of(rank.candidate, fmus, clocks)),
-            urgency: Some(candidate.priority),
+            urgency: candidate.priority,
             level: rank.level,
             fifo: rank.placed.fifo,
             cpu: rank.cpu,
@@ -55,11 +47,33 @@ pub fn plans(resolved: &Resolved, order: &Order) -> Vec<TaskPlan> {
     tasks
 }
 
+/// What the task of a candidate does.
+fn work(described: &DescribedFmu, candidate: &Candidate) -> Work {
+    let Some(own) = candidate.clock else {
+        let own = described.co_simulation();
+        return Work::Step(StepPlan {
+            is_variable: own.is_some_and(steps::is_variable),
+            internal_step: own.and_then(|own| own.fixed_internal_step_size),
+        });
+    };
+    let variable = &described.variables()[own.variable];
+    let clock = variable.clock.as_ref();
+    Work::Partition(PartitionPlan {
+        clock: variable.value_reference,
+        element: own.element,
+        kind: clock.map_or(IntervalVariability::Triggered, |clock| clock.interval_variability),
+        write_interval: own.write_interval,
+        write_shift: own.write_shift,
+        supports_fraction: clock.is_some_and(|clock| clock.supports_fraction),
+    })
+}
+
 /// The recorded clocks that activations of this candidate may tick.
 fn ticks(resolved: &Resolved, candidate: usize) -> Vec<RecordedClock> {
-    let Candidate { fmu, clock: InputClock { variable, element, .. }, .. } = resolved.clocks.candidates[candidate];
+    let Candidate { fmu, clock, .. } = resolved.clocks.candidates[candidate];
     let column = |variable, element| resolved.columns.of_clock((fmu, variable), element);
-    let own = column(variable, element).map(|signal| RecordedClock { signal, output: None });
+    let own = clock.and_then(|InputClock { variable, element, .. }| column(variable, element));
+    let own = own.map(|signal| RecordedClock { signal, output: None });
     let outputs = resolved.clocks.outputs[fmu].iter().enumerate();
     let may_tick = outputs.filter(|(_, clock)| clock.ticked_by.is_empty() || clock.ticked_by.contains(&candidate));
     let ticked = may_tick.filter_map(|(output, clock)| {

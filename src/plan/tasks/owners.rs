@@ -19,8 +19,9 @@ impl Owners {
         let mut of_clock: HashMap<(usize, ValueReference), Vec<usize>> = HashMap::new();
         let mut of_fmu = vec![Vec::new(); fmus.len()];
         for (index, candidate) in candidates.iter().enumerate() {
-            let clock = fmus[candidate.fmu].variables()[candidate.clock.variable].value_reference;
-            of_clock.entry((candidate.fmu, clock)).or_default().push(index);
+            if let Some(clock) = candidate.variable(&fmus[candidate.fmu]) {
+                of_clock.entry((candidate.fmu, clock.value_reference)).or_default().push(index);
+            }
             of_fmu[candidate.fmu].push(index);
         }
         Owners { of_clock, of_fmu }

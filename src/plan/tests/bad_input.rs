@@ -229,14 +229,14 @@ fn no_real_time_interval_is_shorter_than_a_microsecond() {
 }
 
 #[test]
-fn an_fmu_without_scheduled_execution_says_what_it_offers() {
+fn an_fmu_that_cannot_be_run_says_what_it_offers() {
     let mut other = description("");
-    other.interfaces = vec![InterfaceOffer::CoSimulation(Default::default())];
+    other.interfaces = vec![InterfaceOffer::ModelExchange(Default::default())];
     let error = try_build("[fmu.x]\npath = \"x.fmu\"", &[other], &host()).unwrap_err();
     assert_eq!(
         error,
-        "rig.toml:2:8: x.fmu has no Scheduled Execution interface (it offers Co-Simulation), and vecud runs no other one \
-         yet: export it for Scheduled Execution"
+        "rig.toml:2:8: x.fmu (FMI 3.0) offers Model Exchange, of which vecud runs none yet: export it for Co-Simulation, or \
+         for Scheduled Execution"
     );
 }
 

@@ -11,6 +11,7 @@ mod record;
 mod schedulability;
 mod schedule;
 mod start_values;
+mod steps;
 mod table;
 
 use super::{FmuInput, HostFacts, Plan, build};
@@ -71,6 +72,7 @@ pub fn inputs<'a>(rig: &rig::Rig, descriptions: &'a [ModelDescription]) -> Vec<F
     let input = |(fmu, description): (&rig::RigFmu, &'a ModelDescription)| FmuInput {
         description,
         library: PathBuf::from(format!("/cache/{}.so", fmu.path.value.display())),
+        folder: String::new(),
         resources: None,
         path: fmu.path.value.clone(),
     };

@@ -5,7 +5,7 @@ use super::histogram::histogram;
 use super::over_time::{Course, over_time};
 use super::svg::Frame;
 use super::{breakable, escape, fold};
-use crate::plan::Mode;
+use crate::plan::{Mode, TaskKind};
 use crate::record::histogram::Histogram;
 use crate::report::datagrams::fates;
 use crate::report::format::{count, micros, seconds, short_duration, short_micros};
@@ -152,7 +152,10 @@ pub fn details(run: &Run, clocks: &[&ClockResult]) -> String {
 }
 
 fn detail(clock: &ClockResult, mode: Mode, many: bool, drawn: bool) -> String {
-    let mut facts = clock.kind.map(|kind| format!("{} clock", kind.name())).into_iter().collect::<Vec<_>>();
+    let mut facts = vec![match clock.kind {
+        TaskKind::Clock(kind) => format!("{} clock", kind.name()),
+        TaskKind::Step => "steps of Co-Simulation".to_owned(),
+    }];
     match clock.interval_s {
         Some(interval) => facts.push(format!("activated every {}", interval_text(interval))),
         None if clock.activated_by.is_empty() => {}

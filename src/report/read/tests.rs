@@ -1,7 +1,7 @@
 //! A report is read back as it was written.
 
 use super::*;
-use crate::plan::{Interpolation, Mode, TraceMode};
+use crate::plan::{Interpolation, Mode, TaskKind, TraceMode};
 use crate::report::{
     ConnectionResult, DatagramCounts, End, Fact, FindingResult, FmuStatus, Scheduling, Severity, StimulusResult,
     TraceFile, checkpoint, hlog, html, json, sample,
@@ -85,7 +85,8 @@ fn any_run() -> impl Strategy<Value = Run> {
             run.fmus[1].findings = texts.iter().map(finding).collect();
             let own = &mut run.clocks[clock];
             own.interval_s = has[2].then_some(time);
-            (own.kind, own.fmi_priority) = (own.kind.filter(|_| has[3]), own.fmi_priority.filter(|_| has[3]));
+            own.fmi_priority = own.fmi_priority.filter(|_| has[3]);
+            own.kind = if has[3] { own.kind } else { TaskKind::Step };
             own.over_time = own.over_time.take().filter(|_| has[4]);
             if has[5] {
                 (own.parts, own.causes, own.schedulability) = Default::default();

@@ -44,7 +44,8 @@ impl Recorded {
             for (number, (planned, values)) in planned.zip(batches).enumerate() {
                 let get = number.checked_sub(calls.set.len());
                 let places = get.and_then(|get| resizable?.places(get));
-                if self.whole[number] && places.is_none() && values.is_complete() {
+                let is_initial = get.is_some() && !calls.has_read;
+                if self.whole[number] && places.is_none() && values.is_complete() && !is_initial {
                     values.words(0..values.len(), record.places(values.len()));
                     continue;
                 }
@@ -53,7 +54,7 @@ impl Recorded {
                     let is_text =
                         variable.signals.first().is_some_and(|signal| world.plan.signals[signal.0].capacity.is_some());
                     match places {
-                        None if get.is_none() && !values.is_enabled(item) => {
+                        _ if is_initial || (places.is_none() && get.is_none() && !values.is_enabled(item)) => {
                             variable.signals.iter().for_each(|signal| put_initial(world, *signal, record));
                         }
                         _ if is_text && !planned.ticked.is_empty() && !state.has_one_ticked(&planned.ticked) => {

@@ -40,7 +40,9 @@ pub fn overruns(own: &Own, timeline: &mut Timeline, now: i64, period: Nanos, mea
     };
     match own.plan.overrun {
         Overrun::Skip => {
-            while let Some(release) = timeline.skip(time) {
+            // A step makes up for all that were missed, and is not to be missed itself (semantics S21).
+            let skip = if own.plan.is_contiguous() { Timeline::skip_to_last } else { Timeline::skip };
+            while let Some(release) = skip(timeline, time) {
                 skipped(release);
             }
             if let Some(release) = timeline.overdue(time) {

@@ -56,6 +56,19 @@ fn sixteen_releases_are_kept_at_their_times_and_the_rest_is_left_out() {
     assert_eq!(timeline.keep(at(9.0)), None, "nothing after the stop");
 }
 
+/// The one that makes up for them is neither beyond now nor at the stop, and there is one as long as something is due.
+#[test]
+fn of_what_was_missed_the_last_stays_where_it_is_made_up_at_once() {
+    let mut timeline = periodic("0.001", "0", 0.01);
+    timeline.take();
+    let skipped: Vec<Skipped> = std::iter::from_fn(|| timeline.skip_to_last(at(0.0045))).collect();
+    assert_eq!(skipped, [0.001, 0.002, 0.003].map(|time| Skipped { time: at(time) }));
+    assert_eq!(timeline.take().unwrap().time, at(0.004));
+    assert_eq!(timeline.skip_to_last(at(0.0049)), None, "nothing is due");
+    assert_eq!(std::iter::from_fn(|| timeline.skip_to_last(at(0.02))).count(), 4);
+    assert_eq!(times(&mut timeline), [0.009], "the last one before the stop");
+}
+
 #[test]
 fn a_kept_release_is_thrown_away_like_a_tick() {
     let mut timeline = periodic("0.01", "0", 1.0);

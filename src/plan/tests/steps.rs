@@ -1,0 +1,175 @@
+//! Co-Simulation: which interface type an FMU runs with, how far its steps go, when what they compute is visible.
+
+use super::*;
+use crate::fmu::description::{CoSimulation, InterfaceOffer, InterfaceType};
+use crate::plan::{InterfacePlan, Release, TaskKind, Timing, Work};
+use crate::time::Fraction;
+
+/// A motor; `flags` are attributes of its `<CoSimulation>`, `experiment` those of its `<DefaultExperiment>`.
+fn motor(flags: &str, experiment: &str) -> ModelDescription {
+    let xml = format!(
+        "<fmiModelDescription fmiVersion=\"3.0\" modelName=\"motor\" instantiationToken=\"t\">\
+         <CoSimulation modelIdentifier=\"motor\" {flags}/><DefaultExperiment {experiment}/><ModelVariables>\
+         <Float64 name=\"u\" valueReference=\"1\" causality=\"input\" start=\"0\"/>\
+         <Float64 name=\"y\" valueReference=\"2\" causality=\"output\"/>\
+         <Float64 name=\"table\" valueReference=\"3\" causality=\"parameter\" variability=\"fixed\" start=\"1\"/>\
+         </ModelVariables><ModelStructure><Output valueReference=\"2\"/></ModelStructure></fmiModelDescription>"
+    );
+    parse(&xml).unwrap()
+}
+
+fn built(text: &str, flags: &str, experiment: &str) -> Result<Plan, String> {
+    try_build(text, &[motor(flags, experiment)], &host())
+}
+
+const MOTOR: &str = "[fmu.m]\npath = \"m\"\n";
+
+#[track_caller]
+fn step(text: &str, flags: &str, experiment: &str) -> Fraction {
+    let plan = built(text, flags, experiment).unwrap();
+    match plan.tasks[0].release {
+        Release::Periodic { shift, interval } if shift.is_zero() => interval,
+        ref other => panic!("{other:?}"),
+    }
+}
+
+fn fraction(counter: u64, resolution: u64) -> Fraction {
+    Fraction::new(counter, resolution).unwrap()
+}
+
+#[test]
+fn a_co_simulation_fmu_is_one_periodic_task() {
+    let plan = built(
+        "[fmu.m]\npath = \"m\"\nmax_latency_us = 100\noverrun = \"queue\"\nexecution_us = 20\n",
+        "",
+        "stepSize=\"0.01\"",
+    );
+    let plan = plan.unwrap();
+    let [task] = plan.tasks.as_slice() else { panic!("{:?}", plan.tasks) };
+    assert_eq!((task.name.as_str(), task.thread.as_str(), task.kind()), ("step", "m.step", TaskKind::Step));
+    assert!(matches!(task.work, Work::Step(own) if !own.is_variable) && task.urgency.is_none() && task.is_contiguous());
+    assert_eq!(task.overrun, crate::rig::Overrun::Queue);
+    assert_eq!(task.limits.max_latency.map(|limit| limit.0), Some(100_000));
+    assert_eq!(task.figures.execution.map(|time| time.0), Some(20_000));
+    assert!(matches!(plan.fmus[0].interface, InterfacePlan::CoSimulation(_)));
+    assert_eq!(plan.fmus[0].interface_type(), "CoSimulation");
+}
+
+#[test]
+fn the_step_is_the_rigs_else_the_fmus() {
+    assert_eq!(step("[fmu.m]\npath = \"m\"\nstep = \"1/3000\"\n", "", "stepSize=\"0.01\""), fraction(1, 3000));
+    assert_eq!(step(MOTOR, "", "stepSize=\"0.01\""), fraction(1, 100));
+    assert_eq!(step(MOTOR, "fixedInternalStepSize=\"0.004\"", "stepSize=\"0.01\""), fraction(12, 1000), "raised");
+    assert_eq!(step(MOTOR, "fixedInternalStepSize=\"0.0004\"", ""), fraction(12, 10_000), "at least 1 ms");
+    assert_eq!(
+        built(MOTOR, "", "").unwrap_err(),
+        "rig.toml:2:8: how far m is to go in one step is said nowhere: its description has neither a stepSize nor a \
+         fixedInternalStepSize; give it as step in [fmu.m] of a rig file, such as step = \"1/1000\""
+    );
+}
+
+#[test]
+fn a_step_that_is_no_multiple_is_a_note_where_steps_may_vary() {
+    let (text, internal) = ("[fmu.m]\npath = \"m\"\nstep = 0.003\n", "fixedInternalStepSize=\"0.002\"");
+    let message = "the step of m, 0.003 s, is no multiple of its internal step of 0.002 s (fixedInternalStepSize)";
+    let refused = built(text, internal, "").unwrap_err();
+    assert_eq!(refused, format!("rig.toml:3:8: {message}, and its steps may not vary: use a multiple"));
+    let varies = format!("{internal} canHandleVariableCommunicationStepSize=\"true\"");
+    assert!(built(text, &varies, "").unwrap().notes.contains(&message.to_owned()));
+}
+
+#[test]
+fn a_last_step_that_would_be_shorter_is_refused_where_steps_may_not_vary() {
+    let text = "[rig]\nstop_time = 0.025\n[fmu.m]\npath = \"m\"\n";
+    assert_eq!(
+        built(text, "", "stepSize=\"0.01\"").unwrap_err(),
+        "rig.toml:2:13: the run of 0.025 s is no whole number of steps of m, 0.01 s each, and its last step may not be \
+         shorter (canHandleVariableCommunicationStepSize): use another stop time, or another step"
+    );
+    assert!(built(text, "canHandleVariableCommunicationStepSize=\"true\"", "stepSize=\"0.01\"").is_ok());
+}
+
+#[test]
+fn real_time_keeps_no_step_of_less_than_a_microsecond() {
+    let text = "[rig]\nstop_time = 1\n[fmu.m]\npath = \"m\"\nstep = 1e-9\n";
+    let refused = built(text, "", "").unwrap_err();
+    assert!(refused.starts_with("rig.toml:5:8: the step of m is shorter than a microsecond"), "{refused}");
+    assert!(built(&text.replace("[rig]", "[rig]\nmode = \"virtual\""), "", "").is_ok());
+}
+
+/// Semantics S20.
+#[test]
+fn connections_from_and_to_steps_are_delayed_unless_the_rig_says_otherwise() {
+    let text = |timing: &str| {
+        format!(
+            "[fmu.m]\npath = \"m\"\n[fmu.plant]\npath = \"p\"\n[[connect]]\nfrom = \"m.y\"\nto = \"plant.throttle\"\n{timing}\n\
+             [[connect]]\nfrom = \"plant.speed\"\nto = \"m.u\"\n[[connect]]\nfrom = \"plant.speed\"\nto = \"other.throttle\"\n\
+             [fmu.other]\npath = \"p\"\n"
+        )
+    };
+    let timings = |timing: &str| {
+        let descriptions = [motor("", "stepSize=\"0.001\""), description(PLANT), description(PLANT)];
+        let plan = try_build(&text(timing), &descriptions, &host()).unwrap();
+        plan.connections.iter().map(|connection| connection.timing).collect::<Vec<_>>()
+    };
+    use Timing::{Delayed, Immediate};
+    assert_eq!(timings(""), [Delayed, Delayed, Immediate]);
+    assert_eq!(timings("timing = \"immediate\""), [Immediate, Delayed, Immediate]);
+}
+
+#[test]
+fn the_rig_chooses_among_the_interface_types() {
+    let mut both = description("");
+    let own = CoSimulation {
+        common: InterfaceType { model_identifier: "m".into(), ..Default::default() },
+        ..Default::default()
+    };
+    both.interfaces.push(InterfaceOffer::CoSimulation(own));
+    both.default_experiment.step_size = Some(0.01);
+    let tasks = |interface: &str, description: &ModelDescription| {
+        let text = format!("[fmu.a]\npath = \"x\"\n{interface}\n");
+        let plan = try_build(&text, std::slice::from_ref(description), &host())?;
+        Ok::<_, String>(plan.fmus[0].interface_type())
+    };
+    assert_eq!(tasks("", &both).as_deref(), Ok("ScheduledExecution"));
+    assert_eq!(tasks("interface = \"co-simulation\"", &both).as_deref(), Ok("CoSimulation"));
+    assert_eq!(
+        tasks("interface = \"co-simulation\"", &description("")).unwrap_err(),
+        "rig.toml:3:13: x (FMI 3.0) has no Co-Simulation: it offers Scheduled Execution"
+    );
+    assert_eq!(
+        tasks("interface = \"model-exchange\"", &both).unwrap_err(),
+        "rig.toml:3:13: vecud runs no Model Exchange yet; x (FMI 3.0) offers Scheduled Execution and Co-Simulation"
+    );
+}
+
+#[test]
+fn what_is_not_for_this_interface_type_is_refused() {
+    let refused = |text: &str| try_build(text, &[description(PLANT)], &host()).unwrap_err();
+    assert!(
+        refused("[fmu.p]\npath = \"p\"\nstep = 0.1\n")
+            .starts_with("rig.toml:3:8: step in [fmu.p] is for FMUs that make steps")
+    );
+    assert!(
+        refused("[fmu.p]\npath = \"p\"\nmax_overruns = 1\n")
+            .starts_with("rig.toml:3:16: a limit, overrun policy or figure")
+    );
+    let clock = "[fmu.m]\npath = \"m\"\n[fmu.m.clock.c]\nmax_overruns = 1\n";
+    let refused = built(clock, "", "stepSize=\"0.01\"").unwrap_err();
+    assert!(refused.starts_with("rig.toml:3:"), "{refused}");
+}
+
+/// FMI 1.0 for Co-Simulation has slaves whose library only hands on to a tool.
+#[test]
+fn an_fmu_that_needs_its_tool_to_compute_is_refused_by_name() {
+    let mut coupled = motor("", "stepSize=\"0.01\"");
+    let InterfaceOffer::CoSimulation(own) = &mut coupled.interfaces[0] else { panic!() };
+    own.tool = Some(crate::fmu::description::Implementation {
+        entry_point: "file://model.mdl".into(),
+        manual_start: false,
+        mime_type: "application/x-simulink".into(),
+        files: Vec::new(),
+    });
+    let refused = try_build(MOTOR, &[coupled], &host()).unwrap_err();
+    assert!(refused.contains("hands what it is told on to a tool (application/x-simulink)"), "{refused}");
+}

@@ -1,0 +1,255 @@
+//! The steps of a Co-Simulation FMU: `fmi3DoStep`, `fmi2DoStep`, `fmiDoStep` from its release to the next one (semantics S19 to
+//! S21).
+//!
+//! The time of the FMU has no holes: what was missed is made up first, by one longer step where the FMU can vary its steps,
+//! else by as many as were missed. What a step has computed is valid at its end. So the row that is recorded at a release has
+//! what is set then and what the step before has computed.
+
+use super::{Getting, Setting};
+use crate::exchange::Stamp;
+use crate::ffi::{AfterStep, Batch, BeforeStep, Failure, Outcome, Stepper};
+use crate::plan::{Mode, OnError, Overrun, StepPlan, TaskId};
+use crate::record::board::TaskWord;
+use crate::record::findings::{Finding, Occurrence};
+use crate::runner::activation::{Calls, Recorded};
+use crate::runner::halt::Halt;
+use crate::runner::thread_host::PartitionHost;
+use crate::runner::world::{Ending, World};
+use crate::schedule::Due;
+use crate::time::{Fraction, Instant, TimeUnit};
+use std::time::Duration;
+
+/// What makes the steps of an instance, and what the host knows of them.
+pub struct StepUnit {
+    stepper: Stepper,
+    course: Course,
+    recorded: Option<Recorded>,
+}
+
+/// How far an instance is, and how it goes on.
+struct Course {
+    task: TaskId,
+    /// How far one step goes.
+    step: Fraction,
+    /// The same in the FMU's unit of time, as it is told.
+    size: f64,
+    /// What was missed is made up by one longer step, not by one after the other.
+    is_variable: bool,
+    unit: TimeUnit,
+    stop: Option<Instant>,
+    /// The communication point that the FMU has come to; `None`: it has made no step in this run.
+    reached: Option<Instant>,
+    /// The last row that was recorded.
+    row: Option<Instant>,
+    /// How far a step may be from its point: the FMU's internal step, else a hundredth of one.
+    tolerance: f64,
+    /// The FMU has asked for the end of the run.
+    is_over: bool,
+    /// What the last step has reached by its own word, if that is another time than it was to.
+    off: Option<f64>,
+}
+
+impl StepUnit {
+    /// The steps of this task, `plan`, each over `step`.
+    pub fn new(world: &World, task: TaskId, plan: StepPlan, step: Fraction, stepper: Stepper) -> StepUnit {
+        let own = &world.plan.tasks[task.0];
+        let unit = world.plan.fmus[own.fmu.0].time_unit;
+        let patience = Duration::from_nanos(world.plan.shutdown_timeout.0.try_into().unwrap_or(0));
+        let course = Course {
+            task,
+            step,
+            size: unit.amount(step).unwrap_or(step).seconds(),
+            is_variable: plan.is_variable && own.overrun != Overrun::Queue,
+            unit,
+            stop: world.plan.stop,
+            reached: None,
+            row: None,
+            tolerance: plan.internal_step.unwrap_or(unit.amount(step).unwrap_or(step).seconds() / 100.0),
+            is_over: false,
+            off: None,
+        };
+        StepUnit { stepper: stepper.with_patience(patience), course, recorded: Recorded::of(world, task) }
+    }
+
+    /// [`super::Unit::prefetch`].
+    #[inline]
+    pub fn prefetch(&self) {
+        self.stepper.prefetch();
+    }
+
+    /// [`super::Unit::fail`].
+    pub fn fail(&self) {
+        self.stepper.fail();
+    }
+
+    /// Whether the FMU has asked for the end of the run: it comes when its next step would begin, or, where the others go on
+    /// without an FMU that fails, for this FMU alone. Nothing is called any more.
+    #[inline]
+    pub fn is_over(&self, world: &World, host: &PartitionHost) -> bool {
+        if self.course.is_over {
+            self.end(world, host);
+        }
+        self.course.is_over
+    }
+
+    #[cold]
+    fn end(&self, world: &World, host: &PartitionHost) {
+        let findings = world.board.fmu(host.fmu()).findings();
+        if findings.count(Finding::AskedForEnd) == 0 {
+            let seen = Occurrence { task: Some(self.course.task), time: self.course.reached, ..Occurrence::default() };
+            findings.note(Finding::AskedForEnd, seen);
+        }
+        if world.plan.on_error == OnError::Stop {
+            world.end(Ending::Discard);
+        }
+    }
+
+    /// Starts the work of a release. Calls nothing.
+    #[inline]
+    pub fn begin(&mut self) -> impl Setting {
+        Before { before: self.stepper.begin(), course: &mut self.course, recorded: self.recorded.as_ref() }
+    }
+
+    /// Records what the last step has computed, at its end.
+    pub fn finish(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
+        self.course.note(world, host);
+        if let (Some(recorded), Some(reached)) = (&self.recorded, self.course.reached) {
+            self.course.record(recorded, calls, world, host, reached);
+        }
+    }
+
+    /// Gives back what makes the steps, so that the instance can be ended.
+    pub fn into_stepper(self) -> Stepper {
+        self.stepper
+    }
+}
+
+impl Course {
+    /// Appends the row of this time, unless it is there already. In virtual time nothing is lost: waits for the supervisor to
+    /// read.
+    fn record(&mut self, recorded: &Recorded, calls: &Calls, world: &World, host: &PartitionHost, time: Instant) {
+        if self.row.is_some_and(|row| row >= time) {
+            return;
+        }
+        self.row = Some(time);
+        // No other task has these columns, so that no order is needed.
+        while !recorded.append(calls, world, host, 0, time) {
+            if world.plan.mode == Mode::RealTime {
+                world.board.task(self.task).count(TaskWord::SamplesDropped, 1);
+                return;
+            }
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
+
+    /// Notes what the last step was not to do.
+    #[inline]
+    fn note(&mut self, world: &World, host: &PartitionHost) {
+        if let Some(off) = self.off.take() {
+            let seen = Occurrence { task: Some(self.task), reference: None, time: self.reached, value: off.to_bits() };
+            world.board.fmu(host.fmu()).findings().note(Finding::OffThePoint, seen);
+        }
+    }
+
+    /// The communication point that is to be reached next, from this one on, where the work of a release ends at `target`.
+    fn next(&self, from: Instant, target: Instant) -> Instant {
+        if self.is_variable { target } else { from.after(self.step).min(target) }
+    }
+
+    /// The communication point and the step size as they are told: what they come to is not beyond the stop time, which FMUs
+    /// may refuse to pass.
+    fn told(&self, from: Instant, to: Instant) -> (f64, f64) {
+        let point = self.unit.value(from);
+        let mut size = match from.after(self.step) == to {
+            true => self.size,
+            false => to.minus(from).map_or(0.0, |rest| self.unit.amount(rest).unwrap_or(rest).seconds()),
+        };
+        if self.stop == Some(to) {
+            let stop = self.unit.value(to);
+            while point + size > stop {
+                size = size.next_down();
+            }
+        }
+        (point, size)
+    }
+}
+
+/// Before the step.
+struct Before<'a> {
+    before: BeforeStep<'a>,
+    course: &'a mut Course,
+    recorded: Option<&'a Recorded>,
+}
+
+/// The step was made.
+struct After<'a> {
+    after: AfterStep<'a>,
+    outcome: Outcome,
+    /// How far it has come.
+    reached: Instant,
+}
+
+impl<'a> Setting for Before<'a> {
+    type Getting = After<'a>;
+
+    #[inline(always)] // as what it calls
+    fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
+        self.before.set(batch)
+    }
+
+    /// No interval depends on parameters: the step is the rig's.
+    fn follow_parameters(&mut self, _host: &PartitionHost, _due: &Due) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    fn ready(&mut self, calls: &Calls, world: &World, host: &PartitionHost, due: &Due) {
+        self.course.note(world, host);
+        if let Some(recorded) = self.recorded {
+            self.course.record(recorded, calls, world, host, due.time);
+        }
+    }
+
+    #[inline(always)] // as what it calls
+    fn compute(self, due: &Due, _seconds: f64) -> Result<After<'a>, Failure> {
+        let Before { mut before, course, .. } = self;
+        let end = due.time.after(course.step);
+        let target = course.stop.map_or(end, |stop| end.min(stop));
+        let mut from = course.reached.unwrap_or(due.time);
+        let mut outcome = Outcome::Ok;
+        loop {
+            let to = course.next(from, target);
+            let (point, size) = course.told(from, to);
+            let after = before.step(point, size).map_err(|no_step| no_step.failure)?;
+            outcome = outcome.or(after.outcome());
+            let said = *after.said();
+            course.is_over = said.terminate_simulation;
+            course.off = ((said.reached - (point + size)).abs() > course.tolerance).then_some(said.reached);
+            (from, course.reached) = (to, Some(to));
+            if to >= target || course.is_over {
+                return Ok(After { after, outcome, reached: to });
+            }
+            before = after.again();
+        }
+    }
+}
+
+impl Getting for After<'_> {
+    #[inline]
+    fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+
+    fn ask(&mut self, _host: &PartitionHost, _due: &Due) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    /// Visible at the end of the step (semantics S20).
+    fn stamp(&mut self, _world: &World, due: &Due) -> Option<Stamp> {
+        Some(Stamp { visible: self.reached, activation: due.time })
+    }
+
+    #[inline(always)] // as what it calls
+    fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure> {
+        self.after.get(batch)
+    }
+}
