@@ -20,7 +20,7 @@ struct fmu_base {
     fmi3UnlockPreemptionCallback unlock_preemption;
     unsigned logged;   /* bit s: messages of fmi3Status s are wanted */
     _Atomic int state; /* enum fmu_state; partitions of all priorities read and write it */
-    double start_time; /* of the run, from fmi3EnterInitializationMode on */
+    double start_time; /* of the run, from fmi3EnterInitializationMode on; with steps, the time that they have come to */
 };
 
 /* Fills `base`; false, with a log message, if the token or a callback is wrong. Keeps a copy of `name`. */

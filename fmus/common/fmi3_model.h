@@ -1,4 +1,4 @@
-/* The FMI side of a small Scheduled Execution model, so that the model's own file holds nothing but the model. This
+/* The FMI side of a small model for Scheduled Execution, or with fmi3_steps.c for Co-Simulation, so that the model's own file holds nothing but the model. This
  * file and fmi3_model.c are the same in every FMU that has them.
  *
  * A model is a struct whose first member is `struct fmu_base`, one table that says where in it each variable lies, and
@@ -39,6 +39,17 @@ extern const size_t model_variable_count;
 void model_set_start_values(void *model);
 void model_initialize(void *model, double start_time); /* parameters and inputs are known */
 void model_activate(void *model, fmi3ValueReference clock, double time);
+
+/* A step of a model for Co-Simulation (fmi3_steps.c). */
+struct fmu_step {
+    double point, size;
+    double reached;  /* point + size, unless the model stops short of it */
+    bool terminate;  /* the model asks for the end of the run */
+    bool lies;       /* lastSuccessfulTime is `said`, whatever was reached */
+    double said;
+};
+
+fmi3Status model_step(void *model, struct fmu_step *step);
 
 /* ---- For the model's partitions ---- */
 

@@ -52,6 +52,11 @@ impl Stepper {
         self.part.shared.prefetch();
     }
 
+    /// Reads what is enabled in the batch, in one call, at rest: what the last step has computed, or a state that was set.
+    pub fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure> {
+        self.part.shared.get_batch(batch)
+    }
+
     /// Starts the sequence of a step. Calls nothing.
     #[inline]
     pub fn begin(&mut self) -> BeforeStep<'_> {
@@ -74,7 +79,7 @@ impl<'a> BeforeStep<'a> {
 
     /// Steps from the communication point over the size, both in the FMU's unit of time.
     #[inline(always)] // as `visit`
-    pub fn step(self, point: f64, size: f64) -> Result<AfterStep<'a>, NoStep> {
+    pub fn step(self, point: f64, size: f64) -> Result<AfterStep<'a>, NoStep<'a>> {
         let BeforeStep { stepper } = self;
         let mut raw = RawStep { patience: stepper.patience, ..RawStep::new(point, size) };
         let cause = Cause { clock: None, time: Some(point) };
@@ -84,23 +89,30 @@ impl<'a> BeforeStep<'a> {
         });
         match stepped {
             Ok(outcome) => Ok(AfterStep { stepper, point, outcome, said: Said::of(&raw) }),
-            Err(failure) => Err(NoStep { failure, reached: raw.reached }),
+            Err(failure) => Err(NoStep { stepper, failure, reached: raw.reached }),
         }
     }
 }
 
 /// A step that was not made, or not whole.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NoStep {
+pub struct NoStep<'a> {
+    stepper: &'a mut Stepper,
     /// What the call answered. Discard leaves the instance healthy.
     pub failure: Failure,
     /// Of Discard, how far the FMU came; the communication point when it does not say. Else without meaning.
     pub reached: f64,
 }
 
-impl fmt::Display for NoStep {
+impl<'a> NoStep<'a> {
+    /// Another step is tried instead.
+    pub fn again(self) -> BeforeStep<'a> {
+        BeforeStep { stepper: self.stepper }
+    }
+}
+
+impl fmt::Debug for NoStep<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.failure.fmt(f)
+        f.debug_struct("NoStep").field("failure", &self.failure).field("reached", &self.reached).finish()
     }
 }
 

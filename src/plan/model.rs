@@ -477,6 +477,8 @@ pub struct StepPlan {
     /// `canHandleVariableCommunicationStepSize`: what was missed is made up by one longer step, and the last one may be
     /// shorter.
     pub is_variable: bool,
+    /// A step that is discarded is tried in parts: the FMU can vary its steps, and is as it was.
+    pub retries: bool,
     /// `fixedInternalStepSize`, in the FMU's unit of time.
     pub internal_step: Option<f64>,
 }

@@ -15,7 +15,7 @@ use super::thread_host::PartitionHost;
 use super::unit::{Getting, Setting, Unit};
 use super::values::{self, Input, Output, Publishing};
 use super::world::World;
-use crate::ffi::Batch;
+use crate::ffi::{Batch, Failure, Outcome};
 use crate::plan::{OnWarning, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::schedule::Due;
@@ -226,6 +226,15 @@ impl Calls {
         let beside = (!plain).then(|| Box::new(beside));
         let on_warning = world.plan.fmus[plan.fmu.0].on_warning;
         Calls { task, on_warning, set, get, computed: false, has_read: false, beside }
+    }
+
+    /// Reads all that is to be read, with `get`, and publishes nothing of it.
+    pub fn read(&mut self, mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>) -> Result<(), Halt> {
+        for (values, _) in &mut self.get {
+            Halt::unless_allowed(get(values)?, self.on_warning)?;
+        }
+        self.has_read = true;
+        Ok(())
     }
 
     /// None of them is made for a release.

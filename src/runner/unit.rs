@@ -132,7 +132,10 @@ impl Unit {
                 calls.leave_out();
                 Ok(())
             }
-            Unit::Step(unit) => calls.run(unit.begin(), world, host, due, seconds, meter),
+            Unit::Step(unit) => {
+                unit.take_up(calls)?;
+                calls.run(unit.begin(), world, host, due, seconds, meter)
+            }
         }
     }
 

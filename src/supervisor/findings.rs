@@ -95,8 +95,9 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
             some(count, "value")
         ),
         Finding::OutlastsPeriod => format!(
-            "{} executed for longer than the period of the clock: {name} for {:.3} ms",
+            "{} executed for longer than the period: {}for {:.3} ms",
             some(count, "activation"),
+            if first.reference.is_some() { format!("{name} ") } else { String::new() },
             value as f64 / 1e6
         ),
         Finding::TickReadLate => format!(

@@ -9,15 +9,24 @@ use std::path::Path;
 /// them; and on each core one of 50 ms that takes 15 ms each time, so that the slow ones start only after the next release of
 /// their fast producers.
 pub fn twenty(seed: u64) -> Rig {
+    mixed(seed, |_| false)
+}
+
+/// The same, with steps of Co-Simulation in the place of partitions where `steps` says so for a number.
+pub fn mixed(seed: u64, steps: impl Fn(usize) -> bool) -> Rig {
     let mut random = Random(seed);
-    let mixer = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/mixer");
+    let fmus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus");
     let mut text = "[rig]\nname = 'twenty'\nstop_time = 5\n[record]\nsignals = ['*']\n".to_owned();
-    let mut fmu = |name: String, cpu: u64, interval: String, shift: u64, burn: u64| {
-        write!(
+    let mut fmu = |name: String, is_step: bool, cpu: u64, interval: String, shift: u64, burn: u64| {
+        let path = fmus.join(if is_step { "stepper" } else { "mixer" });
+        let release = match is_step {
+            true => format!("step = '{interval}'"),
+            false => format!("[fmu.{name}.clock.step]\ninterval = '{interval}'\nshift = '{shift}/1000'"),
+        };
+        writeln!(
             text,
-            "[fmu.{name}]\npath = '{}'\ncpu = {cpu}\nstart = {{ salt = {seed}, burn_us = {burn} }}\n\
-             [fmu.{name}.clock.step]\ninterval = '{interval}'\nshift = '{shift}/1000'\n",
-            mixer.display()
+            "[fmu.{name}]\npath = '{}'\ncpu = {cpu}\nstart = {{ salt = {seed}, burn_us = {burn} }}\n{release}",
+            path.display()
         )
         .unwrap();
     };
@@ -38,14 +47,14 @@ pub fn twenty(seed: u64) -> Rig {
             3 => ("3/20".to_owned(), 0),
             _ => (interval, shift),
         };
-        fmu(format!("m{i}"), i % 2, interval, shift, random.below(200));
+        fmu(format!("m{i}"), steps(i as usize), i % 2, interval, shift, random.below(200));
         for input in ["a", "b", "c"] {
             let from = if matches!((i, input), (2 | 3, "a")) { 3 - i } else { random.below(18) };
             writeln!(connect, "[[connect]]\nfrom = 'm{from}.x'\nto = 'm{i}.{input}'\ntiming = 'delayed'").unwrap();
         }
     }
-    fmu("busy0".to_owned(), 0, "1/20".to_owned(), 0, 15_000);
-    fmu("busy1".to_owned(), 1, "1/20".to_owned(), 0, 15_000);
+    fmu("busy0".to_owned(), false, 0, "1/20".to_owned(), 0, 15_000);
+    fmu("busy1".to_owned(), steps(19), 1, "1/20".to_owned(), 0, 15_000);
     Rig::of_text(&(text + &connect))
 }
 
@@ -70,4 +79,22 @@ fn twenty_fmus_on_two_cores_record_the_bytes_of_virtual_time_seed_2() {
 #[test]
 fn twenty_fmus_on_two_cores_record_the_bytes_of_virtual_time_seed_3() {
     seed(3);
+}
+
+/// Every other one makes steps, so that connections lead from partitions to steps, from steps to partitions, and from steps to steps.
+fn with_steps(seed: u64) {
+    real_time("partitions and steps on two cores", || {
+        let late = is_the_same(&mixed(seed, |number| number % 4 < 2 || number == 19));
+        assert!(late > 10, "only {late} consumers started late enough to prove something");
+    });
+}
+
+#[test]
+fn partitions_and_steps_record_the_bytes_of_virtual_time_seed_1() {
+    with_steps(1);
+}
+
+#[test]
+fn partitions_and_steps_record_the_bytes_of_virtual_time_seed_2() {
+    with_steps(2);
 }

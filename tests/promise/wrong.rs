@@ -2,9 +2,11 @@
 //!
 //!     cargo test --features wrong_exchange --test promise
 
-use super::program::real_time;
-use super::rigs::twenty;
+use super::program::{Rig, real_time};
+use super::rigs::{mixed, twenty};
 use super::{Judgement, judge};
+use std::path::Path;
+use std::time::Duration;
 
 fn is_noticed(wrong: &str) {
     real_time("a wrong exchange", || match judge(&twenty(1), &[("VECUD_WRONG_EXCHANGE", wrong)]) {
@@ -22,4 +24,38 @@ fn an_exchange_that_gives_the_latest_value_is_noticed() {
 #[test]
 fn an_exchange_that_is_a_double_buffer_is_noticed() {
     is_noticed("double");
+}
+
+/// The run itself tells that a value was not there when it was to be seen.
+#[test]
+fn a_step_that_shows_at_its_begin_what_it_computes_is_noticed() {
+    real_time("steps that show too early", || {
+        match judge(&mixed(1, |number| number % 4 < 2), &[("VECUD_WRONG_STEP", "early")]) {
+            Judgement::Different(how) => println!("{how}"),
+            Judgement::Same(_) => panic!("it was not noticed"),
+            Judgement::Late(promise) => {
+                assert!(promise["broken_by"].as_str().is_some_and(|by| by.contains("was not there yet")), "{promise}");
+            }
+        }
+    });
+}
+
+/// The FMU itself refuses a step that does not begin where the one before has ended.
+#[test]
+fn a_host_that_leaves_out_what_was_missed_is_noticed() {
+    real_time("a host that leaves out steps", || {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/stepper");
+        let start = "start = { fail_kind = 10, fail_at = 0.05 }";
+        let rig = Rig::of_text(&format!(
+            "[rig]\nstop_time = 0.2\n[fmu.s]\npath = '{}'\nstep = '1/200'\n{start}\n",
+            path.display()
+        ));
+        let run = |wrong: &str| {
+            let mut command = rig.command();
+            command.args(["--mode", "realtime"]).env("VECUD_WRONG_STEP", wrong);
+            rig.finish(rig.start(command), Duration::from_secs(60))
+        };
+        run("").exits(0);
+        run("hole").exits(1).problem(&["fmi3DoStep: a step of", "and the one before has ended at"]);
+    });
 }

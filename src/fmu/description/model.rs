@@ -72,6 +72,12 @@ impl Abi {
         self != Abi::Fmi1
     }
 
+    /// Whether a step that is discarded leaves the instance as it was, so that a shorter one may follow (FMI 3.0.2, 4.2.1:
+    /// `fmi3DoStep`). Before, the instance is in the midst of it.
+    pub fn may_step_again(self) -> bool {
+        self == Abi::Fmi3
+    }
+
     /// How messages call it.
     pub fn name(self) -> &'static str {
         match self {

@@ -7,7 +7,7 @@
 
 use super::{Getting, Setting};
 use crate::exchange::Stamp;
-use crate::ffi::{AfterStep, Batch, BeforeStep, Failure, Outcome, Stepper};
+use crate::ffi::{AfterStep, Batch, BeforeStep, Failure, Outcome, Status, Stepper};
 use crate::plan::{Mode, OnError, Overrun, StepPlan, TaskId};
 use crate::record::board::TaskWord;
 use crate::record::findings::{Finding, Occurrence};
@@ -18,6 +18,9 @@ use crate::runner::world::{Ending, World};
 use crate::schedule::Due;
 use crate::time::{Fraction, Instant, TimeUnit};
 use std::time::Duration;
+
+/// How often a step that is discarded is halved (semantics S23).
+const HALVINGS: u32 = 10;
 
 /// What makes the steps of an instance, and what the host knows of them.
 pub struct StepUnit {
@@ -35,8 +38,15 @@ struct Course {
     size: f64,
     /// What was missed is made up by one longer step, not by one after the other.
     is_variable: bool,
+    /// How often a step that is discarded may be halved.
+    halvings: u32,
     unit: TimeUnit,
+    /// The time that no step goes beyond.
     stop: Option<Instant>,
+    /// The run is taken up again: its next part has the row of the time at which this one's steps end.
+    saves: bool,
+    /// The run goes on from a saved state.
+    is_resumed: bool,
     /// The communication point that the FMU has come to; `None`: it has made no step in this run.
     reached: Option<Instant>,
     /// The last row that was recorded.
@@ -60,8 +70,12 @@ impl StepUnit {
             step,
             size: unit.amount(step).unwrap_or(step).seconds(),
             is_variable: plan.is_variable && own.overrun != Overrun::Queue,
+            halvings: if plan.retries { HALVINGS } else { 0 },
             unit,
-            stop: world.plan.stop,
+            // A run that is taken up again goes on from where its steps end.
+            stop: world.plan.stop.filter(|_| !world.saves),
+            saves: world.saves,
+            is_resumed: world.begin > world.plan.start,
             reached: None,
             row: None,
             tolerance: plan.internal_step.unwrap_or(unit.amount(step).unwrap_or(step).seconds() / 100.0),
@@ -104,6 +118,16 @@ impl StepUnit {
         }
     }
 
+    /// In a run that goes on from a saved state, before its first step: reads what the steps before have computed, which the row
+    /// of its release is to have.
+    #[inline]
+    pub fn take_up(&mut self, calls: &mut Calls) -> Result<(), Halt> {
+        if self.course.is_resumed && self.course.reached.is_none() && self.recorded.is_some() {
+            return calls.read(|batch| self.stepper.get(batch));
+        }
+        Ok(())
+    }
+
     /// Starts the work of a release. Calls nothing.
     #[inline]
     pub fn begin(&mut self) -> impl Setting {
@@ -113,7 +137,7 @@ impl StepUnit {
     /// Records what the last step has computed, at its end.
     pub fn finish(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
         self.course.note(world, host);
-        if let (Some(recorded), Some(reached)) = (&self.recorded, self.course.reached) {
+        if let (Some(recorded), Some(reached), false) = (&self.recorded, self.course.reached, self.course.saves) {
             self.course.record(recorded, calls, world, host, reached);
         }
     }
@@ -151,9 +175,11 @@ impl Course {
         }
     }
 
-    /// The communication point that is to be reached next, from this one on, where the work of a release ends at `target`.
-    fn next(&self, from: Instant, target: Instant) -> Instant {
-        if self.is_variable { target } else { from.after(self.step).min(target) }
+    /// The communication point that is to be reached next, from this one on, where the work of a release ends at `target`. Since
+    /// steps were discarded it is not further than this part of one away.
+    fn next(&self, from: Instant, target: Instant, part: Option<Fraction>) -> Instant {
+        let whole = if self.is_variable { target } else { from.after(self.step).min(target) };
+        part.map_or(whole, |part| from.after(part).min(whole))
     }
 
     /// The communication point and the step size as they are told: what they come to is not beyond the stop time, which FMUs
@@ -172,6 +198,13 @@ impl Course {
         }
         (point, size)
     }
+}
+
+/// Half of the time between two instants.
+#[cold]
+fn half(from: Instant, to: Instant) -> Option<Fraction> {
+    let length = to.minus(from)?;
+    Fraction::new(length.counter(), length.resolution().checked_mul(2)?).ok()
 }
 
 /// Before the step.
@@ -214,12 +247,21 @@ impl<'a> Setting for Before<'a> {
         let Before { mut before, course, .. } = self;
         let end = due.time.after(course.step);
         let target = course.stop.map_or(end, |stop| end.min(stop));
-        let mut from = course.reached.unwrap_or(due.time);
-        let mut outcome = Outcome::Ok;
+        let mut from = course.reached.filter(|_| !is_wrong("hole")).unwrap_or(due.time);
+        let (mut outcome, mut part, mut halved) = (Outcome::Ok, None, 0);
         loop {
-            let to = course.next(from, target);
+            let to = course.next(from, target, part);
             let (point, size) = course.told(from, to);
-            let after = before.step(point, size).map_err(|no_step| no_step.failure)?;
+            let after = match before.step(point, size) {
+                Ok(after) => after,
+                Err(no_step) if no_step.failure.status == Status::Discard && halved < course.halvings => {
+                    halved += 1;
+                    part = half(from, to);
+                    before = no_step.again();
+                    continue;
+                }
+                Err(no_step) => return Err(no_step.failure),
+            };
             outcome = outcome.or(after.outcome());
             let said = *after.said();
             course.is_over = said.terminate_simulation;
@@ -245,11 +287,26 @@ impl Getting for After<'_> {
 
     /// Visible at the end of the step (semantics S20).
     fn stamp(&mut self, _world: &World, due: &Due) -> Option<Stamp> {
-        Some(Stamp { visible: self.reached, activation: due.time })
+        let visible = if is_wrong("early") { due.time } else { self.reached };
+        Some(Stamp { visible, activation: due.time })
     }
 
     #[inline(always)] // as what it calls
     fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure> {
         self.after.get(batch)
     }
+}
+
+/// Hosts that are known to be wrong, for tests that are to notice them: "hole" leaves out what was missed, "early" shows what a
+/// step has computed from its begin on.
+#[cfg(feature = "wrong_exchange")]
+#[cold]
+fn is_wrong(how: &str) -> bool {
+    std::env::var("VECUD_WRONG_STEP").is_ok_and(|wrong| wrong == how)
+}
+
+#[cfg(not(feature = "wrong_exchange"))]
+#[inline(always)] // nothing is
+fn is_wrong(_how: &str) -> bool {
+    false
 }

@@ -1,0 +1,79 @@
+//! The time of an FMU that makes steps has no holes (semantics S19, S21): `fmus/stepper` refuses a step that does not begin where
+//! the one before has ended.
+
+use super::program::real_time;
+use super::{alone, numbers, run, stepper};
+use std::fs;
+
+/// 20 ms of work in a step of 5 ms.
+const LATE: &str = "fail_kind = 10, fail_at = 0.05";
+
+#[test]
+fn what_was_missed_is_made_up_by_one_longer_step() {
+    real_time("what_was_missed_is_made_up_by_one_longer_step", || {
+        let outcome = run(&alone("stop_time = 0.2", LATE, "step = '1/200'"), "realtime").exits(0);
+        let overruns = outcome.count("s", "step", "overruns");
+        assert!(overruns >= 3, "{overruns}");
+        let (steps, longest) = (outcome.signals().last("s.n"), *numbers(&outcome, "s.longest").last().unwrap());
+        // The last of those that were missed is not skipped: it is the one that makes up.
+        assert_eq!(steps + outcome.count("s", "step", "skipped"), 40);
+        assert!(longest > 0.009, "{longest}");
+        assert_eq!(outcome.signals().times().last(), Some(&0.2));
+    });
+}
+
+#[test]
+fn what_waits_is_made_one_after_the_other() {
+    real_time("what_waits_is_made_one_after_the_other", || {
+        let outcome = run(&alone("stop_time = 0.2", LATE, "step = '1/200'\noverrun = 'queue'"), "realtime").exits(0);
+        assert!(outcome.count("s", "step", "overruns") >= 3);
+        assert_eq!((outcome.signals().last("s.n"), outcome.count("s", "step", "skipped")), (40, 0));
+        assert_eq!(*numbers(&outcome, "s.longest").last().unwrap(), 0.005);
+        assert_eq!(outcome.signals().times().len(), 41, "each at its own time");
+    });
+}
+
+/// An FMU that cannot vary its steps makes as many as were missed.
+#[test]
+fn an_fmu_of_constant_steps_makes_as_many_as_were_missed() {
+    real_time("an_fmu_of_constant_steps_makes_as_many_as_were_missed", || {
+        let rig = alone("stop_time = 0.2", LATE, "step = '1/200'");
+        let copy = rig.folder().join("constant");
+        constant(&copy);
+        let text = fs::read_to_string(rig.file()).unwrap().replace(&stepper().display().to_string(), "constant");
+        fs::write(rig.file(), text).unwrap();
+        let outcome = run(&rig, "realtime").exits(0);
+        assert!(outcome.count("s", "step", "skipped") >= 2);
+        assert_eq!(outcome.signals().last("s.n"), 40);
+        assert_eq!(*numbers(&outcome, "s.longest").last().unwrap(), 0.005);
+    });
+}
+
+/// A copy of the FMU that does not say that it can vary its steps.
+fn constant(copy: &std::path::Path) {
+    fs::create_dir_all(copy.join("sources")).unwrap();
+    for file in fs::read_dir(stepper().join("sources")).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), copy.join("sources").join(file.file_name())).unwrap();
+    }
+    let xml = fs::read_to_string(stepper().join("modelDescription.xml")).unwrap();
+    let flag = "canHandleVariableCommunicationStepSize=\"true\" ";
+    assert!(xml.contains(flag));
+    fs::write(copy.join("modelDescription.xml"), xml.replace(flag, "")).unwrap();
+}
+
+#[test]
+fn a_stop_time_off_the_grid_ends_with_a_shorter_step() {
+    let outcome = run(&alone("stop_time = 0.025", "", ""), "virtual").exits(0);
+    assert_eq!(outcome.signals().times(), [0.0, 0.01, 0.02, 0.025]);
+    assert_eq!(outcome.signals().last("s.n"), 3);
+}
+
+/// Communication points are rounded once each: what an FMU adds up itself stays near them over many steps, and the last step does
+/// not pass the stop time.
+#[test]
+fn a_third_of_a_millisecond_adds_up_to_the_stop_time() {
+    let outcome = run(&alone("stop_time = 20", "", "step = '1/3000'"), "virtual").exits(0);
+    let times = outcome.signals().times();
+    assert_eq!((times.len(), times[1], times[60_000]), (60_001, 1.0 / 3000.0, 20.0));
+}

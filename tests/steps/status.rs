@@ -1,0 +1,85 @@
+//! What an FMU answers to a step, and what becomes of the run (semantics S13, S14, S23).
+
+use super::program::real_time;
+use super::{alone, numbers, run};
+
+/// In the step that begins at 50 ms, of ten.
+fn kind(number: u32) -> String {
+    format!("fail_kind = {number}, fail_at = 0.05")
+}
+
+const RIG: &str = "stop_time = 0.1\nshutdown_timeout = 0.2";
+
+#[test]
+fn a_warning_is_counted_and_the_run_goes_on() {
+    let outcome = run(&alone(RIG, &kind(1), ""), "virtual").exits(0);
+    outcome.problem(&["1 call returned fmi3Warning"]);
+    assert_eq!(outcome.signals().last("s.n"), 10);
+    run(&alone(RIG, &kind(1), "on_warning = 'error'"), "virtual").exits(1);
+}
+
+/// FMI 3.0.2: the state is as it was, so that shorter steps can follow.
+#[test]
+fn a_step_that_is_discarded_is_made_in_halves() {
+    let outcome = run(&alone(RIG, &kind(2), ""), "virtual").exits(0);
+    // The FMU counts the discarded one as well.
+    assert_eq!(outcome.signals().last("s.n"), 12);
+    assert_eq!(outcome.signals().times().last(), Some(&0.1));
+}
+
+#[test]
+fn errors_end_the_run_and_name_function_time_and_last_words() {
+    for (number, status, words) in
+        [(3, "error", "fmi3DoStep returned fmi3Error"), (4, "fatal", "fmi3DoStep returned fmi3Fatal")]
+    {
+        let outcome = run(&alone(RIG, &kind(number), ""), "virtual").exits(1);
+        outcome.problem(&[words, "for clock step at 0.05 s", "as it was told"]);
+        assert_eq!(outcome.status("s"), status);
+        // What was computed before is there.
+        assert_eq!(outcome.signals().times().last(), Some(&0.05));
+    }
+}
+
+#[test]
+fn an_fmu_that_asks_for_the_end_has_it_at_the_end_of_its_step() {
+    let outcome = run(&alone(RIG, &kind(5), ""), "virtual").exits(0);
+    assert_eq!(outcome.finding("s", "asked_for_end"), Some(1));
+    outcome.problem(&["asked for the end of the run (terminateSimulation), in step at 0.06 s"]);
+    assert_eq!(outcome.signals().times().last(), Some(&0.06));
+    assert_eq!((outcome.status("s").as_str(), outcome.report()["verdict"].as_str()), ("terminated", Some("pass")));
+}
+
+#[test]
+fn with_continue_an_fmu_that_asks_for_the_end_ends_alone() {
+    let two = |text: String| format!("{text}[fmu.other]\npath = '{}'\n", super::stepper().display());
+    let rig = alone(&format!("{RIG}\non_error = 'continue'"), &kind(5), "");
+    let text = two(std::fs::read_to_string(rig.file()).unwrap());
+    std::fs::write(rig.file(), text).unwrap();
+    let outcome = run(&rig, "virtual").exits(0);
+    assert_eq!((outcome.signals().last("s.n"), outcome.signals().last("other.n")), (6, 10));
+}
+
+#[test]
+fn a_step_that_does_not_return_is_named() {
+    real_time("a_step_that_does_not_return_is_named", || {
+        let outcome = run(&alone(RIG, &kind(6), ""), "realtime").exits(1);
+        outcome.problem(&["clock s.step was in fmi3DoStep at 0.05 s", "the FMU's code hangs"]);
+        assert_eq!(outcome.status("s"), "hung");
+        assert_eq!(numbers(&outcome, "s.n").last(), Some(&5.0));
+    });
+}
+
+#[test]
+fn a_crash_in_a_step_is_named() {
+    let outcome = run(&alone(RIG, &kind(7), ""), "virtual").exits(1);
+    outcome.problem(&["fmu `s` crashed (SIGABRT): clock s.step was in fmi3DoStep at 0.05 s"]);
+    assert_eq!(outcome.signals().times().last(), Some(&0.05));
+}
+
+/// `lastSuccessfulTime` without an early return: the grid stays.
+#[test]
+fn a_step_that_claims_to_have_reached_another_time_is_a_finding() {
+    let outcome = run(&alone(RIG, &kind(8), ""), "virtual").exits(0);
+    assert_eq!(outcome.finding("s", "off_the_point"), Some(1));
+    assert_eq!(outcome.signals().last("s.n"), 10);
+}
