@@ -4,7 +4,7 @@
 
 use super::program::{Rig, real_time};
 use super::rigs::{mixed, twenty};
-use super::{Judgement, judge};
+use super::{Judgement, judge, run};
 use std::path::Path;
 use std::time::Duration;
 
@@ -30,13 +30,10 @@ fn an_exchange_that_is_a_double_buffer_is_noticed() {
 #[test]
 fn a_step_that_shows_at_its_begin_what_it_computes_is_noticed() {
     real_time("steps that show too early", || {
-        match judge(&mixed(1, |number| number % 4 < 2), &[("VECUD_WRONG_STEP", "early")]) {
-            Judgement::Different(how) => println!("{how}"),
-            Judgement::Same(_) => panic!("it was not noticed"),
-            Judgement::Late(promise) => {
-                assert!(promise["broken_by"].as_str().is_some_and(|by| by.contains("was not there yet")), "{promise}");
-            }
-        }
+        let rig = mixed(1, |number| number % 4 < 2);
+        let promise = run(&rig, "realtime", &[("VECUD_WRONG_STEP", "early")]).report()["promise"].clone();
+        assert_eq!(promise["holds"], false);
+        assert!(promise["broken_by"].as_str().is_some_and(|by| by.contains("was not there yet")), "{promise}");
     });
 }
 
@@ -50,12 +47,12 @@ fn a_host_that_leaves_out_what_was_missed_is_noticed() {
             "[rig]\nstop_time = 0.2\n[fmu.s]\npath = '{}'\nstep = '1/200'\n{start}\n",
             path.display()
         ));
-        let run = |wrong: &str| {
+        let step = |wrong: &str| {
             let mut command = rig.command();
             command.args(["--mode", "realtime"]).env("VECUD_WRONG_STEP", wrong);
             rig.finish(rig.start(command), Duration::from_secs(60))
         };
-        run("").exits(0);
-        run("hole").exits(1).problem(&["fmi3DoStep: a step of", "and the one before has ended at"]);
+        step("").exits(0);
+        step("hole").exits(1).problem(&["fmi3DoStep: a step of", "and the one before has ended at"]);
     });
 }
