@@ -174,8 +174,7 @@ fn exports(library: &Path, name: &str) -> bool {
     unsafe { libloading::Library::new(library).unwrap().get::<unsafe extern "C" fn()>(name.as_bytes()).is_ok() }
 }
 
-/// FMI 2.0.5, 2.2.1: "SourceFiles: List of source file names that are present in the sources directory of the FMU and need to
-/// be compiled". Other files there are not.
+/// FMI 2.0, 3.3.1 and 4.3.1: `<SourceFiles>` says which of the files in `sources/` are to be compiled. A header among them is not.
 #[test]
 fn of_fmi_2_the_listed_files_are_compiled_and_no_others() {
     let bench = Bench::new();
