@@ -21,8 +21,12 @@ fn the_same_sources_are_built_once_for_each_dialect_with_its_headers() {
     let source = "#include \"fmi3Functions.h\"\n#include <string.h>\n\
                   FMI3_Export int answer(void) { return (int)sizeof(fmi3Clock) * 10 + (strcmp(fmi3Version, \"3.0\") == 0); }\n";
     let fmu = fmu(&bench, source);
-    let answer =
-        |dialect| call(&fmu.library_of(dialect, &scheduled_execution(), &BuildChoices::default(), &bench.cache).unwrap(), "answer");
+    let answer = |dialect| {
+        call(
+            &fmu.library_of(dialect, &scheduled_execution(), &BuildChoices::default(), &bench.cache).unwrap(),
+            "answer",
+        )
+    };
     assert_eq!(answer(Abi::Fmi3), 11);
     assert_eq!(answer(Abi::Draft), 40);
     assert_eq!(answer(Abi::Fmi3), 11);
