@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 use vecud::fmu::archive::{BuildChoices, Definitions, Unpacked};
-use vecud::fmu::description;
+use vecud::fmu::description::{self, Interface};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, call};
 
 /// Co-Simulation of x' = u with `gain`, by FMI 2.0. A source begins with what it includes.
 const INTEGRATOR2: &str = r#"
@@ -320,4 +320,96 @@ fn sources_read_no_files_of_the_users() {
     let head = format!("{HEAD2}#include \"{secret}\"\n");
     fmi2(&bench, "", &[("all.c", &format!("{head}{INTEGRATOR2}"))]);
     refused(&bench, "sources/all.c does not build");
+}
+
+/// A function that our headers lack would be one that an FMU with none of its own exports under a wrong name, or not at all.
+#[test]
+fn our_headers_declare_every_function_that_is_called() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let text = |name: &str| fs::read_to_string(root.join(name)).unwrap();
+    for (table, headers, begin) in [
+        ("ffi/abi/fmi2.rs", vec!["fmi2Functions.h"], "\"fmi2"),
+        ("ffi/abi/fmi1.rs", vec!["fmiFunctions.h", "fmiModelFunctions.h"], "\"fmi"),
+    ] {
+        let declared: String = headers.iter().map(|name| text(&format!("fmu/headers/{name}"))).collect();
+        let table = text(table);
+        let names: Vec<&str> =
+            table.split(", \"").filter_map(|rest| rest.split_once("\", (")).map(|(name, _)| name).collect();
+        assert!(names.len() > 30 && names.iter().all(|name| name.starts_with(&begin[1..])), "{names:?}");
+        for name in names {
+            let is_declared = declared.contains(&format!("TYPE {name};")) || declared.contains(&format!("{name}("));
+            assert!(is_declared && declared.contains(&format!("#define {name} ")), "{name}");
+        }
+    }
+}
+
+/// What crosses the binary interface is laid out as `src/ffi/abi` has it; the compiler refuses what is not.
+#[test]
+fn our_headers_have_the_layout_of_the_interface() {
+    let bench = Bench::new();
+    let source = r#"
+#include "fmi2Functions.h"
+#define IS(type, value) _Static_assert(_Generic((value), type : 1, default : 0), #value)
+IS(void *, (fmi2Component)0); IS(unsigned, (fmi2ValueReference)0); IS(double, (fmi2Real)0); IS(int, (fmi2Integer)0);
+IS(int, (fmi2Boolean)0); IS(const char *, (fmi2String)0); IS(char, (fmi2Byte)0);
+_Static_assert(fmi2Pending == 5 && fmi2CoSimulation == 1 && fmi2LastSuccessfulTime == 2 && fmi2Terminated == 3, "numbers");
+_Static_assert(sizeof(fmi2CallbackFunctions) == 5 * sizeof(void *), "callbacks");
+_Static_assert(offsetof(fmi2CallbackFunctions, componentEnvironment) == 4 * sizeof(void *), "callbacks");
+_Static_assert(offsetof(fmi2EventInfo, nextEventTime) == 24, "event info");
+IS(fmi2Status (*)(void *, double, double, int), &fmi2DoStep);
+IS(fmi2Status (*)(void *, int, double, double, int, double), &fmi2SetupExperiment);
+IS(fmi2Status (*)(void *, const unsigned *, size_t, const unsigned *, size_t, const double *, double *),
+   &fmi2GetDirectionalDerivative);
+IS(void *(*)(const char *, fmi2Type, const char *, const char *, const fmi2CallbackFunctions *, int, int), &fmi2Instantiate);
+IS(fmi2Status (*)(void *, const char *, size_t, void **), &fmi2DeSerializeFMUstate);
+FMI2_Export int answer(void) { return 2; }
+"#;
+    fmi2(&bench, "", &[("all.c", source)]);
+    let built = library(&bench, &BuildChoices::default()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(call(&built, "answer"), 2);
+    let common = r#"
+#define IS(type, value) _Static_assert(_Generic((value), type : 1, default : 0), #value)
+IS(void *, (fmiComponent)0); IS(unsigned, (fmiValueReference)0); IS(double, (fmiReal)0); IS(int, (fmiInteger)0);
+IS(char, (fmiBoolean)0); IS(const char *, (fmiString)0);
+_Static_assert(offsetof(fmiEventInfo, nextEventTime) == 8, "event info");
+"#;
+    let slave = r#"
+_Static_assert(sizeof(fmiCallbackFunctions) == 4 * sizeof(void *) && fmiPending == 5 && fmiLastSuccessfulTime == 2, "slave");
+IS(void *(*)(const char *, const char *, const char *, const char *, double, char, char, fmiCallbackFunctions, char),
+   &fmiInstantiateSlave);
+IS(fmiStatus (*)(void *, double, char, double), &fmiInitializeSlave);
+IS(fmiStatus (*)(void *, double, double, char), &fmiDoStep);
+int answer(void) { return 1; }
+"#;
+    let model = r#"
+_Static_assert(sizeof(fmiCallbackFunctions) == 3 * sizeof(void *) && fmiFatal == 4, "model");
+IS(void *(*)(const char *, const char *, fmiCallbackFunctions, char), &fmiInstantiateModel);
+IS(fmiStatus (*)(void *, char, double, fmiEventInfo *), &fmiInitialize);
+IS(fmiStatus (*)(void *, char, fmiEventInfo *), &fmiEventUpdate);
+int more(void) { return 10; }
+"#;
+    let slave = format!("#include \"fmiFunctions.h\"\n#include <stddef.h>\n{common}{slave}");
+    let model = format!("#include \"fmiModelFunctions.h\"\n#include <stddef.h>\n{common}{model}");
+    fs::remove_dir_all(bench.path("fmu")).unwrap();
+    fmi1(&bench, &[("slave.c", &slave), ("model.c", &model)]);
+    let built = library(&bench, &BuildChoices::default()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(call(&built, "answer") + call(&built, "more"), 11);
+}
+
+/// One library has both interface types of FMI 2.0, and each has a list of its own.
+#[test]
+fn the_list_is_that_of_the_interface_type() {
+    let bench = Bench::new();
+    let exported = |n: i32| format!("int answer(void) {{ return {n}; }}\n");
+    fmi2(&bench, "<SourceFiles><File name=\"cs.c\"/></SourceFiles>", &[("cs.c", &exported(1)), ("me.c", &exported(2))]);
+    let xml = fs::read_to_string(bench.path("fmu/modelDescription.xml")).unwrap();
+    let me = "<ModelExchange modelIdentifier=\"integrator\"><SourceFiles><File name=\"me.c\"/></SourceFiles></ModelExchange>\n";
+    bench.write("fmu/modelDescription.xml", xml.replace("<CoSimulation", &format!("{me}<CoSimulation")));
+    let unpacked = Unpacked::open(&bench.path("fmu"), &bench.cache).unwrap();
+    let description = description::parse(&unpacked.model_description().unwrap()).unwrap();
+    for (interface, answer) in [(Interface::CoSimulation, 1), (Interface::ModelExchange, 2)] {
+        let offer = description.interfaces.iter().find(|offer| offer.interface() == interface).unwrap();
+        let built = unpacked.library_of(description.abi, offer, &BuildChoices::default(), &bench.cache).unwrap();
+        assert_eq!(call(&built, "answer"), answer, "{interface:?}");
+    }
 }
