@@ -13,7 +13,8 @@ use crate::fmu::description::InterfaceType;
 
 /// The file with the list, by its path in the FMU.
 const FILE: &str = "modelDescription.xml";
-/// Newer ones make words of C that such sources define themselves (`bool`), and take `()` for no arguments.
+/// The version that compilers are told: newer ones make words of C of names that such sources define (`bool`), and take `()` for
+/// no arguments.
 const C: Language = Language { cpp: false, version: Some("11") };
 
 /// How the sources in the folder `sources` become the library of `interface`. `whole`: the names of files that include all

@@ -5,7 +5,8 @@
 //!
 //! What it guarantees:
 //! - The library is kept in the cache under a hash of everything that it was made from: sources, build description, our
-//!   FMI headers and macros of the FMU's dialect, the compilers' identities, options. Nothing is built twice, and nothing stale is used.
+//!   FMI headers and macros of the FMU's dialect, the compilers' identities, options. Nothing is built twice, and nothing
+//!   stale is used.
 //! - Compilers run without a shell, in an empty folder within a temporary one of the cache. The FMU's own folder is only read.
 //! - Unless the user trusts the FMU, no option of its starts a program or names a file, compilers are locked into a jail in
 //!   which there are no files of the user's but the FMU's, and what they take of time and memory is bounded.
