@@ -191,10 +191,9 @@ fn open(fmu: &RigFmu, cache: &Cache) -> Result<Opened, Error> {
     // Where it has no interface type that can be run the plan says what is offered instead; there is nothing to load.
     let library = match plan::offer(fmu, &description) {
         Some(offer) => {
-            let (name, dialect) = (&offer.common().model_identifier, description.abi);
             let definitions = fmu.define.iter().map(|(name, value)| (name.value.clone(), value.clone())).collect();
             let choices = BuildChoices { definitions, trusted: fmu.trusts_compiler_options };
-            unpacked.library_of(dialect, name, &choices, cache).map_err(Error::Archive)?
+            unpacked.library_of(description.abi, offer, &choices, cache).map_err(Error::Archive)?
         }
         None => PathBuf::new(),
     };

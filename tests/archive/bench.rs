@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use vecud::fmu::archive::{ArchiveError, Cache, Unpacked};
+use vecud::fmu::description::{InterfaceOffer, InterfaceType};
 
 use crate::raw_zip::{Entry, archive};
 
@@ -76,6 +77,11 @@ pub fn unpacked(bench: &Bench, files: &[(&str, &str)]) -> Unpacked {
         bench.write(&format!("fmu/{name}"), content);
     }
     Unpacked::open(&bench.path("fmu"), &bench.cache).unwrap()
+}
+
+/// Scheduled Execution by a library `m`.
+pub fn scheduled_execution() -> InterfaceOffer {
+    InterfaceOffer::ScheduledExecution(InterfaceType { model_identifier: "m".to_owned(), ..InterfaceType::default() })
 }
 
 /// Loads a library and calls its function `int name(void)`.

@@ -5,7 +5,7 @@ use std::fs;
 use vecud::fmu::archive::{BuildChoices, Unpacked};
 use vecud::fmu::description::Abi;
 
-use crate::bench::{Bench, call, unpacked};
+use crate::bench::{Bench, call, scheduled_execution, unpacked};
 
 const BUILD: &str = "<?xml version=\"1.0\"?><fmiBuildDescription fmiVersion=\"3.0-alpha.5\">\
     <BuildConfiguration modelIdentifier=\"m\"><SourceFileSet><SourceFile name=\"m.c\"/></SourceFileSet>\
@@ -21,8 +21,12 @@ fn the_same_sources_are_built_once_for_each_dialect_with_its_headers() {
     let source = "#include \"fmi3Functions.h\"\n#include <string.h>\n\
                   FMI3_Export int answer(void) { return (int)sizeof(fmi3Clock) * 10 + (strcmp(fmi3Version, \"3.0\") == 0); }\n";
     let fmu = fmu(&bench, source);
-    let answer =
-        |dialect| call(&fmu.library_of(dialect, "m", &BuildChoices::default(), &bench.cache).unwrap(), "answer");
+    let answer = |dialect| {
+        call(
+            &fmu.library_of(dialect, &scheduled_execution(), &BuildChoices::default(), &bench.cache).unwrap(),
+            "answer",
+        )
+    };
     assert_eq!(answer(Abi::Fmi3), 11);
     assert_eq!(answer(Abi::Draft), 40);
     assert_eq!(answer(Abi::Fmi3), 11);
@@ -67,7 +71,7 @@ _Static_assert(_Generic(&fmi3InstantiateScheduledExecution,
 FMI3_Export int answer(void) { return sizeof(fmi3GetOutputDerivativesTYPE *) > 0; }
 "#;
     let path = fmu(&bench, source)
-        .library_of(Abi::Draft, "m", &BuildChoices::default(), &bench.cache)
+        .library_of(Abi::Draft, &scheduled_execution(), &BuildChoices::default(), &bench.cache)
         .unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(call(&path, "answer"), 1);
     assert!(fs::read_to_string(path.with_file_name("build.log")).unwrap().contains("m.c"));

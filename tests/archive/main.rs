@@ -4,6 +4,7 @@ mod bad_input;
 mod bench;
 mod builds;
 mod dialects;
+mod earlier;
 mod raw_zip;
 mod trust;
 mod unpacking;

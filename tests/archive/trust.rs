@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use vecud::fmu::archive::{BuildChoices, Unpacked};
 use vecud::fmu::description::Abi;
 
-use crate::bench::{Bench, call, tuple, unpacked};
+use crate::bench::{Bench, call, scheduled_execution, tuple, unpacked};
 
 const SECRET: &str = "root_of_all_secrets";
 
@@ -199,7 +199,7 @@ fn an_fmu_that_the_user_trusts_gets_its_options_and_files() {
     let source = format!("#include \"{header}\"\n#ifndef N\n#error\n#endif\n{ANSWER}");
     let fmu = fmu(&bench, &format!("-include {header}"), "", &source);
     let trusting = BuildChoices { trusted: true, ..BuildChoices::default() };
-    let library = fmu.library_of(Abi::Fmi3, "m", &trusting, &bench.cache).unwrap();
+    let library = fmu.library_of(Abi::Fmi3, &scheduled_execution(), &trusting, &bench.cache).unwrap();
     assert_eq!(call(&library, "answer"), 7);
     assert!(fmu.library("m", &bench.cache).is_err());
 }

@@ -193,7 +193,10 @@ fn build_descriptions_that_lead_nowhere() {
     let line = bench.line(xml, "nowhere");
     bench.refuses_to_plan(
         "a",
-        &format!("a: sources/buildDescription.xml:{line}:7: sources/nowhere.c does not exist in the FMU"),
+        &format!(
+            "a: sources/buildDescription.xml:{line}:7: sources/nowhere.c does not exist in the FMU; ask for one \
+         with all of its sources"
+        ),
     );
     bench.write(xml, good.replace("modelIdentifier=\"tracer\"", "modelIdentifier=\"other\""));
     let words = bench.refused(bench.command(["check", "a"])).stderr;

@@ -220,7 +220,7 @@ fn column(found: &ModelDescription, name: &str) -> Vec<String> {
                 }
                 if !interface.source_files.is_empty() {
                     first = first.or(Some(&interface.model_identifier));
-                    files.extend(interface.source_files.iter().map(|file| text(Some(file))));
+                    files.extend(interface.source_files.iter().map(|file| text(Some(&file.name))));
                 }
             }
             files

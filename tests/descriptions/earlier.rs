@@ -55,7 +55,8 @@ fn fmi_2_root_interfaces_units_types_and_lists() {
     assert!(cs.common.needs_execution_tool && cs.common.can_be_instantiated_only_once_per_process);
     assert!(cs.can_interpolate_inputs && cs.can_run_asynchronously && cs.can_handle_variable_communication_step_size);
     assert_eq!((cs.max_output_derivative_order, cs.tool.as_ref()), (1, None));
-    assert_eq!(cs.common.source_files, ["tank.c", "lib/pump.c"]);
+    let files = cs.common.source_files.iter().map(|file| (file.name.as_str(), file.at));
+    assert_eq!(files.collect::<Vec<_>>(), [("tank.c", (10, 14)), ("lib/pump.c", (10, 35))]);
     assert_eq!(found.units[1].display_units[0].offset, -273.15);
     assert_eq!(found.types[1].items.iter().map(|item| item.value).collect::<Vec<_>>(), [-1, 7]);
     assert_eq!(found.log_categories[0].name, "logAll");

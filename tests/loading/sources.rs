@@ -6,7 +6,7 @@ use crate::{ours, write};
 use std::path::Path;
 use std::process::Command;
 use vecud::fmu::archive::{BuildChoices, Cache, Definitions, Unpacked};
-use vecud::fmu::description::Abi;
+use vecud::fmu::description;
 
 const DESCRIPTION: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="3.0" modelName="PlantModel" instantiationToken="{plant}">
@@ -209,7 +209,8 @@ fn with_a_choice_the_sources_come_before_the_binary() {
     let unpacked = Unpacked::open(&rig.folder().join("plant"), &cache).unwrap();
     let definitions = Definitions::from([("LOG_LEVEL".to_owned(), Some("2".to_owned()))]);
     let choices = BuildChoices { definitions, ..BuildChoices::default() };
-    let built = unpacked.library_of(Abi::Fmi3, "PlantModel", &choices, &cache).unwrap();
+    let description = description::parse(&unpacked.model_description().unwrap()).unwrap();
+    let built = unpacked.library_of(description.abi, &description.interfaces[0], &choices, &cache).unwrap();
     std::fs::copy(built, binary).unwrap();
     let outcome = run(&rig).exits(0);
     assert_eq!((values(&outcome, "a")[0], values(&outcome, "b")[0]), (2.0, 1.0));

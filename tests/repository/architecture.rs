@@ -23,13 +23,13 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("fmu::cache", &["files", "sys::stop"]),
     ("fmu::guard", &[]),
     ("fmu::description", &["fmu::guard", "places", "plain", "priority", "time"]),
-    // Each dialect has headers of its own.
+    // Each dialect has headers of its own, and before FMI 3.0 the model description lists the sources.
     (
         "fmu::build",
         &[
             "files",
             "fmu::cache",
-            "fmu::description::Abi",
+            "fmu::description",
             "fmu::guard",
             "fmu::platform",
             "places",
@@ -39,7 +39,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     (
         "fmu::archive",
-        &["files", "fmu::build", "fmu::cache", "fmu::description::Abi", "fmu::platform", "places", "sys::stop"],
+        &["files", "fmu::build", "fmu::cache", "fmu::description", "fmu::platform", "places", "sys::stop"],
     ),
     ("ffi", &["fmu::description", "sys::float_control", "sys::prefetch"]),
     // A rig may say which dialect an FMU is of, and with which interface type it runs.
@@ -222,7 +222,7 @@ const UNSAFE: &[&str] = &["ffi", "sys"];
 const ASK_ABI: &[(&str, &str)] = &[
     ("ffi::abi", "the tables of the interfaces"),
     ("fmu::description", "each version has XML of its own"),
-    ("fmu::build", "sources include the headers of their version"),
+    ("fmu::build", "sources include the headers of their version, and how they are built is told in its way"),
     ("fmu::archive", "an archive opened without a description is taken for one of FMI 3.0"),
     ("rig::tables", "a rig may name the dialect"),
     ("plan::dialect", "what a plan does otherwise for the draft"),

@@ -109,7 +109,7 @@ impl Fmu {
         let unpacked = Unpacked::open(&Dialect::Draft.folder(), &cache).unwrap();
         let found = description::parse(&unpacked.model_description().unwrap()).unwrap();
         let path = unpacked
-            .library_of(found.abi, "ThreeInputClocks", &BuildChoices::default(), &cache)
+            .library_of(found.abi, &found.interfaces[0], &BuildChoices::default(), &cache)
             .unwrap_or_else(|e| panic!("{e}"));
         // SAFETY: the library is the repository's own, built from fmus/three_input_clocks_draft, without initialisers.
         let library = unsafe { Library::new(path).unwrap() };

@@ -241,7 +241,8 @@ fn interface_json(description: &ModelDescription, interface: &InterfaceOffer) ->
         return Value::Object(object);
     }
     if description.abi == Abi::Fmi2 {
-        object.insert("sourceFiles".to_owned(), json!(interface.common().source_files));
+        let names: Vec<&str> = interface.common().source_files.iter().map(|file| file.name.as_str()).collect();
+        object.insert("sourceFiles".to_owned(), json!(names));
     }
     if let InterfaceOffer::CoSimulation(cs) = interface {
         object.insert("maxOutputDerivativeOrder".to_owned(), cs.max_output_derivative_order.into());

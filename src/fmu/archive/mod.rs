@@ -25,7 +25,7 @@ pub use error::{ArchiveError, EntryProblem};
 
 use crate::files;
 use crate::fmu::cache::Key;
-use crate::fmu::description::Abi;
+use crate::fmu::description::{Abi, InterfaceOffer, InterfaceType};
 use crate::fmu::{build, platform};
 use crate::places::Places;
 use directory::read_error;
@@ -111,22 +111,23 @@ impl Unpacked {
         Some(format!("{text}/"))
     }
 
-    /// [`Unpacked::library_of`] the released dialect.
+    /// [`Unpacked::library_of`] Scheduled Execution in the released dialect.
     pub fn library(&self, model_identifier: &str, cache: &Cache) -> Result<PathBuf, ArchiveError> {
-        self.library_of(Abi::Fmi3, model_identifier, &BuildChoices::default(), cache)
+        let common = InterfaceType { model_identifier: model_identifier.to_owned(), ..InterfaceType::default() };
+        self.library_of(Abi::Fmi3, &InterfaceOffer::ScheduledExecution(common), &BuildChoices::default(), cache)
     }
 
-    /// The shared library `model_identifier` for this machine: the FMU's own binary where it lies, else one that is
+    /// The shared library of the interface type `offer` for this machine: the FMU's own binary where it lies, else one that is
     /// built from the FMU's sources, with our headers of its dialect, and kept in `cache`. With definitions to be chosen the
     /// sources come first: a binary is as it is.
     pub fn library_of(
         &self,
         abi: Abi,
-        model_identifier: &str,
+        offer: &InterfaceOffer,
         choices: &BuildChoices,
         cache: &Cache,
     ) -> Result<PathBuf, ArchiveError> {
-        let library = self.find_library(abi, model_identifier, choices, cache)?;
+        let library = self.find_library(abi, offer, choices, cache)?;
         // Found out now, with a way out, instead of by the loader, without one.
         if rustix::fs::statvfs(&library).is_ok_and(|disk| disk.f_flag.contains(StatVfsMountFlags::NOEXEC)) {
             let in_cache = library.starts_with(cache.folder());
@@ -141,15 +142,16 @@ impl Unpacked {
     fn find_library(
         &self,
         abi: Abi,
-        model_identifier: &str,
+        offer: &InterfaceOffer,
         choices: &BuildChoices,
         cache: &Cache,
     ) -> Result<PathBuf, ArchiveError> {
+        let model_identifier = &offer.common().model_identifier;
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if model_identifier.is_empty() || !model_identifier.chars().all(plain) {
             return Err(ArchiveError::ModelIdentifier {
                 origin: self.origin.clone(),
-                identifier: model_identifier.to_owned(),
+                identifier: model_identifier.clone(),
             });
         }
         let file = format!("{model_identifier}.so");
@@ -167,15 +169,13 @@ impl Unpacked {
         }
         let sources = self.root.join("sources");
         if sources.is_dir() {
-            return build::build(&sources, model_identifier, abi, choices, cache).map_err(|source| {
-                match source.disk_full() {
-                    true => ArchiveError::DiskFull {
-                        origin: self.origin.clone(),
-                        cache: cache.folder().to_path_buf(),
-                        needed: None,
-                    },
-                    false => ArchiveError::Build { origin: self.origin.clone(), source: Box::new(source) },
-                }
+            return build::build(&sources, abi, offer, choices, cache).map_err(|source| match source.disk_full() {
+                true => ArchiveError::DiskFull {
+                    origin: self.origin.clone(),
+                    cache: cache.folder().to_path_buf(),
+                    needed: None,
+                },
+                false => ArchiveError::Build { origin: self.origin.clone(), source: Box::new(source) },
             });
         }
         if let Some(name) = choices.definitions.keys().next() {

@@ -5,53 +5,20 @@
 //! optional ones without a value not at all; unless the user chooses otherwise, which is possible where they are optional or
 //! have options.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::error::BuildError;
 use super::language::Language;
 use super::options;
+use super::sources::{self, Configuration, LinkedLibrary, SourceFile, SourceFileSet};
 use super::{BuildChoices, Definitions};
 use crate::fmu::{guard, platform};
 use crate::places::{self, Places};
 
-/// How to build one library.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Configuration {
-    pub platform: Option<String>,
-    pub sets: Vec<SourceFileSet>,
-    pub libraries: Vec<LinkedLibrary>,
-}
-
-/// Files that are compiled alike.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SourceFileSet {
-    /// `None`: by each file's extension.
-    pub language: Option<Language>,
-    pub compiler: Option<String>,
-    pub options: Vec<String>,
-    pub sources: Vec<SourceFile>,
-    /// `NAME` or `NAME=VALUE`.
-    pub definitions: Vec<String>,
-    pub includes: Vec<PathBuf>,
-}
-
-/// A file to compile, and where the description names it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SourceFile {
-    pub path: PathBuf,
-    pub at: (u32, u32),
-}
-
-/// A library to link.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct LinkedLibrary {
-    pub name: String,
-    /// Found by the linker; otherwise contained in the FMU's `binaries`.
-    pub external: bool,
-    pub at: (u32, u32),
-}
+/// The file, by its path in the FMU.
+const FILE: &str = "sources/buildDescription.xml";
 
 /// Chooses and reads the configuration that builds `model_identifier` on this machine, with what the user has chosen: of those
 /// for its platform, else of those for any, the first that can be read and whose source file sets all have a compiler here
@@ -65,12 +32,12 @@ pub(super) fn parse(
 ) -> Result<Configuration, BuildError> {
     guard::check(text).map_err(|(at, message)| {
         let (line, column) = Places::new(text).of(at);
-        BuildError::Description { at: Some((line, column)), detail: message }
+        BuildError::Description { file: FILE, at: Some((line, column)), detail: message }
     })?;
     let options = ParsingOptions { allow_dtd: false, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| {
         let place = error.pos();
-        BuildError::Description { at: Some((place.row, place.col)), detail: error.to_string() }
+        BuildError::Description { file: FILE, at: Some((place.row, place.col)), detail: error.to_string() }
     })?;
     let root = document.root_element();
     if root.tag_name().name() != "fmiBuildDescription" {
@@ -143,6 +110,7 @@ fn configuration(node: Node, choices: &BuildChoices) -> Result<Configuration, Bu
     }
     let libraries = elements(node, "Library").map(library);
     Ok(Configuration {
+        described_in: FILE,
         platform: node.attribute("platform").map(str::to_owned),
         sets,
         libraries: libraries.collect::<Result<_, _>>()?,
@@ -168,7 +136,7 @@ fn source_file_set(node: Node, choices: &BuildChoices) -> Result<SourceFileSet, 
     }
     let mut sources = Vec::new();
     for file in elements(node, "SourceFile") {
-        sources.push(SourceFile { path: inside(file)?, at: place(file) });
+        sources.push(SourceFile { path: inside(file)?, at: Some(place(file)) });
     }
     let mut definitions = Vec::new();
     for item in elements(node, "PreprocessorDefinition") {
@@ -232,29 +200,9 @@ fn library(node: Node) -> Result<LinkedLibrary, BuildError> {
     Ok(LinkedLibrary { name: name.to_owned(), external: boolean(node, "external")?, at: place(node) })
 }
 
-/// The path that `name` gives, relative to `sources`, as one relative to the FMU's root.
+/// The path that the element's name gives, as one relative to the FMU's root.
 fn inside(node: Node) -> Result<PathBuf, BuildError> {
-    let name = required(node, "name")?;
-    if name.contains('\\') {
-        return Err(wrong(node, format!("{name:?} has a backslash; paths are separated by `/`")));
-    }
-    let mut path = PathBuf::from("sources");
-    for part in Path::new(name).components() {
-        let stays = match part {
-            Component::Normal(part) => {
-                path.push(part);
-                true
-            }
-            Component::CurDir => true,
-            Component::ParentDir => path.pop(),
-            Component::RootDir | Component::Prefix(_) => false,
-        };
-        if !stays {
-            let detail = format!("{name:?} is outside of the FMU; paths are relative to sources/");
-            return Err(wrong(node, detail));
-        }
-    }
-    Ok(path)
+    sources::inside(required(node, "name")?).map_err(|detail| wrong(node, detail))
 }
 
 /// gcc and clang, with a target before and a version after: `aarch64-linux-gnu-g++-12`.
@@ -313,7 +261,7 @@ fn place(node: Node) -> (u32, u32) {
 }
 
 fn wrong(node: Node, detail: impl Into<String>) -> BuildError {
-    BuildError::Description { at: Some(place(node)), detail: detail.into() }
+    BuildError::Description { file: FILE, at: Some(place(node)), detail: detail.into() }
 }
 
 #[cfg(test)]

@@ -13,8 +13,12 @@ use crate::fmu::cache::CacheError;
 pub enum BuildError {
     /// `sources` lacks its `buildDescription.xml`.
     NoBuildDescription,
-    /// `buildDescription.xml` is malformed or asks for something impossible.
+    /// There is neither a list of the sources nor a C file.
+    NoSources,
+    /// What says how to build, `buildDescription.xml` or `modelDescription.xml`, is malformed or asks for something impossible.
     Description {
+        /// The file, by its path in the FMU.
+        file: &'static str,
         /// Line and column, where the finding has a place.
         at: Option<(u32, u32)>,
         /// What is wrong.
@@ -114,12 +118,16 @@ impl fmt::Display for BuildError {
                 "no binary for this machine, and sources/ has no buildDescription.xml that says how to build one; ask for \
                  an FMU with either"
             ),
-            BuildError::Description { at: Some((line, column)), detail } => {
-                write!(f, "sources/buildDescription.xml:{line}:{column}: {detail}")
+            BuildError::NoSources => {
+                write!(
+                    f,
+                    "no binary for this machine, and no C file in sources/ to build one from; ask for an FMU with either"
+                )
             }
-            BuildError::Description { at: None, detail } => {
-                write!(f, "sources/buildDescription.xml: {detail}")
+            BuildError::Description { file, at: Some((line, column)), detail } => {
+                write!(f, "{file}:{line}:{column}: {detail}")
             }
+            BuildError::Description { file, at: None, detail } => write!(f, "{file}: {detail}"),
             BuildError::Definition { name, detail } => write!(f, "define: {name} {detail}"),
             BuildError::Option { at: (line, column), option } => write!(
                 f,

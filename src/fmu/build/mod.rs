@@ -1,8 +1,12 @@
-//! Source FMUs: `sources/buildDescription.xml` and the system's compiler → a shared library.
+//! Source FMUs: sources, what says how to build them, and the system's compiler → a shared library.
+//!
+//! How to build them is in `sources/buildDescription.xml`. FMI 2.0 and 1.0 have no such file: there it follows from a list in the
+//! model description, or from the names of the files.
 //!
 //! What it guarantees:
 //! - The library is kept in the cache under a hash of everything that it was made from: sources, build description, our
-//!   FMI headers of the FMU's dialect, the compilers' identities, options. Nothing is built twice, and nothing stale is used.
+//!   FMI headers and macros of the FMU's dialect, the compilers' identities, options. Nothing is built twice, and nothing
+//!   stale is used.
 //! - Compilers run without a shell, in an empty folder within a temporary one of the cache. The FMU's own folder is only read.
 //! - Unless the user trusts the FMU, no option of its starts a program or names a file, compilers are locked into a jail in
 //!   which there are no files of the user's but the FMU's, and what they take of time and memory is bounded.
@@ -12,11 +16,14 @@
 
 mod compiler;
 mod description;
+mod dialect;
 mod error;
 mod inputs;
 mod jail;
 mod language;
+mod listed;
 mod options;
+mod sources;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -28,16 +35,14 @@ pub use error::{BuildError, Withheld};
 
 use crate::files;
 use crate::fmu::cache::{Cache, Key};
-use crate::fmu::description::Abi;
+use crate::fmu::description::{Abi, InterfaceOffer};
 use crate::fmu::platform;
 use crate::sys::stop::Stop;
 use compiler::{Compiler, Workplace};
-use description::{Configuration, LinkedLibrary, SourceFileSet};
+use dialect::Dialect;
 use jail::Jail;
 use language::Language;
-
-/// The FMI headers that sources may include and that FMUs do not bring along, by name.
-type Headers = &'static [(&'static str, &'static str)];
+use sources::{Configuration, LinkedLibrary, SourceFileSet};
 
 /// What the user chooses of the definitions that a build description leaves open: by name, the value (empty: as it is
 /// without one), or `None` to leave it out.
@@ -52,39 +57,15 @@ pub struct BuildChoices {
     pub trusted: bool,
 }
 
-/// Ours for the FMUs of a dialect: both sets have the same names.
-pub const fn headers(abi: Abi) -> Headers {
-    match abi {
-        // What is built has a build description, which came with FMI 3.0.
-        Abi::Fmi1 | Abi::Fmi2 => &[],
-        Abi::Fmi3 => &[
-            ("fmi3PlatformTypes.h", include_str!("../headers/fmi3PlatformTypes.h")),
-            ("fmi3FunctionTypes.h", include_str!("../headers/fmi3FunctionTypes.h")),
-            ("fmi3Functions.h", include_str!("../headers/fmi3Functions.h")),
-        ],
-        Abi::Draft => &[
-            ("fmi3PlatformTypes.h", include_str!("../headers/draft/fmi3PlatformTypes.h")),
-            ("fmi3FunctionTypes.h", include_str!("../headers/draft/fmi3FunctionTypes.h")),
-            ("fmi3Functions.h", include_str!("../headers/draft/fmi3Functions.h")),
-        ],
-    }
-}
-
 /// Part of the cache's keys: increased when the same inputs would be built differently.
 const FORMAT: &str = "3";
 const LONGEST_DESCRIPTION: u64 = 16 << 20;
 
 /// Before a set's own options, so that those win. Contraction is off so that every processor computes the same.
-const COMPILE: [&str; 6] = [
-    "-fPIC",
-    "-O2",
-    "-g",
-    "-fvisibility=hidden",
-    "-ffp-contract=off",
-    // In a shared library the functions keep their plain names, whatever prefix the sources set for static linking.
-    "-DFMI3_OVERRIDE_FUNCTION_PREFIX",
-];
+const COMPILE: [&str; 4] = ["-fPIC", "-O2", "-g", "-ffp-contract=off"];
 const LINK: [&str; 3] = ["-shared", "-Wl,-rpath,$ORIGIN", "-Wl,-z,defs"];
+/// The file with the dialect's macros, in the folder of the build.
+const MACROS: &str = "vecud_macros.h";
 /// What the compilers also read.
 const ENVIRONMENT: [&str; 4] = ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH"];
 
@@ -93,7 +74,9 @@ struct BuildPlan<'a> {
     /// The FMU's folder.
     root: &'a Path,
     model_identifier: &'a str,
-    headers: Headers,
+    dialect: Dialect,
+    /// What sources see before their first line; may be empty.
+    macros: String,
     configuration: Configuration,
     choices: &'a BuildChoices,
     /// Per source file set, in order.
@@ -105,19 +88,18 @@ struct BuildPlan<'a> {
     beside: Option<PathBuf>,
 }
 
-/// Builds the library of `model_identifier` from the folder `sources` of an FMU of `dialect` for this machine, or finds it
-/// in `cache`. The path's last component is `<model_identifier>.so`.
+/// Builds the library of the interface type `offer` from the folder `sources` of an FMU of `abi` for this machine, or finds it in
+/// `cache`. The path's last component is `<model identifier>.so`.
 pub fn build(
     sources: &Path,
-    model_identifier: &str,
     abi: Abi,
+    offer: &InterfaceOffer,
     choices: &BuildChoices,
     cache: &Cache,
 ) -> Result<PathBuf, BuildError> {
-    let description = read_description(sources)?;
-    let has_compiler = |set: &SourceFileSet| compiler_of(set).identity().is_ok();
-    let configuration = description::parse(&description, model_identifier, choices, has_compiler)?;
-    let plan = plan(sources, model_identifier, headers(abi), configuration, choices)?;
+    let model_identifier = &offer.common().model_identifier;
+    let configuration = configuration(sources, abi, offer, choices)?;
+    let plan = plan(sources, abi, offer, configuration, choices)?;
     let key = plan.key()?;
     let file = format!("{model_identifier}.so");
     let entry = format!("lib-v{FORMAT}-{key}");
@@ -136,24 +118,43 @@ pub fn build(
     Ok(files.join(file))
 }
 
-fn read_description(sources: &Path) -> Result<String, BuildError> {
+/// What is built, and how: as the build description says, which need not be there before FMI 3.0.
+fn configuration(
+    sources: &Path,
+    abi: Abi,
+    offer: &InterfaceOffer,
+    choices: &BuildChoices,
+) -> Result<Configuration, BuildError> {
+    let model_identifier = &offer.common().model_identifier;
+    if let Some(text) = read_description(sources)? {
+        let has_compiler = |set: &SourceFileSet| compiler_of(set).identity().is_ok();
+        return description::parse(&text, model_identifier, choices, has_compiler);
+    }
+    let whole = dialect::whole(abi, model_identifier).ok_or(BuildError::NoBuildDescription)?;
+    if let Some(name) = choices.definitions.keys().next() {
+        let detail = "is for FMUs with a build description, which leaves it open, and this one has none".to_owned();
+        return Err(BuildError::Definition { name: name.clone(), detail });
+    }
+    listed::configuration(sources, offer.common(), &whole)
+}
+
+/// The text of the build description, if there is one.
+fn read_description(sources: &Path) -> Result<Option<String>, BuildError> {
     let path = sources.join("buildDescription.xml");
     let failed = |source| file_error(&path, source);
     let file = match files::open(&path) {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            return Err(BuildError::NoBuildDescription);
-        }
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         other => other.map_err(failed)?,
     };
     let mut text = String::new();
     file.take(LONGEST_DESCRIPTION).read_to_string(&mut text).map_err(failed)?;
-    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+    Ok(Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)))
 }
 
 fn plan<'a>(
     sources: &'a Path,
-    model_identifier: &'a str,
-    headers: Headers,
+    abi: Abi,
+    offer: &'a InterfaceOffer,
     configuration: Configuration,
     choices: &'a BuildChoices,
 ) -> Result<BuildPlan<'a>, BuildError> {
@@ -161,8 +162,12 @@ fn plan<'a>(
     let all = configuration.sets.iter().flat_map(|set| &set.sources);
     if let Some(missing) = all.clone().find(|source| !root.join(&source.path).is_file()) {
         return Err(BuildError::Description {
-            at: Some(missing.at),
-            detail: format!("{} does not exist in the FMU", missing.path.display()),
+            file: configuration.described_in,
+            at: missing.at,
+            detail: format!(
+                "{} does not exist in the FMU; ask for one with all of its sources",
+                missing.path.display()
+            ),
         });
     }
     let compilers: Vec<Compiler> = configuration.sets.iter().map(compiler_of).collect();
@@ -176,10 +181,12 @@ fn plan<'a>(
         }
         None => compilers[0].clone(),
     };
+    let model_identifier = &offer.common().model_identifier;
     let mut plan = BuildPlan {
         root,
         model_identifier,
-        headers,
+        dialect: dialect::of(abi),
+        macros: dialect::macros(abi, offer.interface(), model_identifier),
         configuration,
         choices,
         compilers,
@@ -232,15 +239,29 @@ impl BuildPlan<'_> {
             let folder = self.root.join("binaries").join(tuple);
             if let Some(path) = names.iter().map(|n| folder.join(n)).find(|p| p.is_file()) {
                 if !self.choices.trusted {
-                    check_library(&path, library)?;
+                    self.check_library(&path, library)?;
                 }
                 return Ok(path);
             }
         }
-        Err(BuildError::Description {
-            at: Some(library.at),
-            detail: format!("library {name} is not in binaries/{} of the FMU", tuples[0]),
-        })
+        Err(self.wrong_library(library, &format!("is not in binaries/{} of the FMU", tuples[0])))
+    }
+
+    /// A contained library is object code: a linker reads any other file as a script, which may name files of its own, and a thin
+    /// archive is nothing but such names.
+    fn check_library(&self, path: &Path, library: &LinkedLibrary) -> Result<(), BuildError> {
+        let mut begin = Vec::new();
+        files::open(path).and_then(|file| file.take(8).read_to_end(&mut begin)).map_err(|e| file_error(path, e))?;
+        if begin.starts_with(b"\x7fELF") || begin == b"!<arch>\n" {
+            return Ok(());
+        }
+        let what = "is neither an ELF file nor an archive of such, so it is not given to the linker";
+        Err(self.wrong_library(library, what))
+    }
+
+    fn wrong_library(&self, library: &LinkedLibrary, what: &str) -> BuildError {
+        let detail = format!("library {} {what}", library.name);
+        BuildError::Description { file: self.configuration.described_in, at: Some(library.at), detail }
     }
 
     fn key(&self) -> Result<String, BuildError> {
@@ -248,11 +269,16 @@ impl BuildPlan<'_> {
         key.add("format", FORMAT);
         key.add("model identifier", self.model_identifier);
         key.add("platform", &platform::of_this_machine()[0]);
-        for (name, text) in self.headers {
+        for (name, text) in self.dialect.headers {
             key.add(name, text);
         }
-        for flag in COMPILE.iter().chain(&LINK) {
+        key.add(MACROS, &self.macros);
+        for flag in [&COMPILE[..], self.dialect.compile, &LINK, self.dialect.link].concat() {
             key.add("flag", flag);
+        }
+        // Of those that lie in the FMU, these are compiled.
+        for source in self.configuration.sets.iter().flat_map(|set| &set.sources) {
+            key.add("source", source.path.as_os_str().as_encoded_bytes());
         }
         key.add("trusted", [u8::from(self.choices.trusted)]);
         for (name, value) in &self.choices.definitions {
@@ -298,7 +324,7 @@ impl BuildPlan<'_> {
     fn make(&self, target: &Path, file: &str, stop: &Stop) -> Result<(), BuildError> {
         let jail = if self.choices.trusted { None } else { Some(self.jail(target)?) };
         let work = tempfile::Builder::new().prefix("work-").tempdir_in(target).map_err(|e| file_error(target, e))?;
-        for (name, text) in self.headers {
+        for (name, text) in self.dialect.headers.iter().copied().chain([(MACROS, self.macros.as_str())]) {
             let path = work.path().join(name);
             fs::write(&path, text).map_err(|e| file_error(&path, e))?;
         }
@@ -324,7 +350,7 @@ impl BuildPlan<'_> {
         let library = target.join(file);
         // A binary of the same name that was copied along is not what gets built here.
         let _ = fs::remove_file(&library);
-        let mut arguments: Vec<OsString> = LINK.iter().map(OsString::from).collect();
+        let mut arguments: Vec<OsString> = LINK.iter().chain(self.dialect.link).map(OsString::from).collect();
         let set_options = self.configuration.sets.iter().flat_map(|set| &set.options);
         arguments.extend(set_options.filter(|option| concerns_linker(option)).map(OsString::from));
         arguments.push(format!("-Wl,-soname,{file}").into());
@@ -341,7 +367,10 @@ impl BuildPlan<'_> {
     }
 
     fn compile_arguments(&self, set: &SourceFileSet, source: &Path, headers: &Path) -> Vec<OsString> {
-        let mut arguments: Vec<OsString> = COMPILE.iter().map(OsString::from).collect();
+        let mut arguments: Vec<OsString> = COMPILE.iter().chain(self.dialect.compile).map(OsString::from).collect();
+        if !self.macros.is_empty() {
+            arguments.extend(["-imacros".into(), headers.join(MACROS).into()]);
+        }
         let mut include = |path: PathBuf| {
             arguments.push("-I".into());
             arguments.push(path.into());
@@ -373,20 +402,6 @@ impl BuildPlan<'_> {
         jail.allow(inputs::files(&self.inputs())?);
         Ok(jail)
     }
-}
-
-/// A contained library is object code: a linker reads any other file as a script, which may name files of its own, and a thin
-/// archive is nothing but such names.
-fn check_library(path: &Path, library: &LinkedLibrary) -> Result<(), BuildError> {
-    let mut begin = Vec::new();
-    files::open(path).and_then(|file| file.take(8).read_to_end(&mut begin)).map_err(|e| file_error(path, e))?;
-    if begin.starts_with(b"\x7fELF") || begin == b"!<arch>\n" {
-        return Ok(());
-    }
-    let name = &library.name;
-    let detail =
-        format!("library {name} is neither an ELF file nor an archive of such, so it is not given to the linker");
-    Err(BuildError::Description { at: Some(library.at), detail })
 }
 
 /// Options that must be given to the linker too. Not `-ffast-math`: it would change the floating-point control word of

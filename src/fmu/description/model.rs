@@ -229,8 +229,17 @@ pub struct InterfaceType {
     pub provides_per_element_dependencies: bool,
     /// FMI 1.0 and 2.0: the FMU does not use the memory functions that it is given.
     pub can_not_use_memory_management_functions: bool,
-    /// FMI 2.0: `<SourceFiles>`, below `sources/`.
-    pub source_files: Vec<String>,
+    /// FMI 2.0: `<SourceFiles>`.
+    pub source_files: Vec<SourceFile>,
+}
+
+/// `<File>` of `<SourceFiles>`.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct SourceFile {
+    /// Its path, relative to `sources/`.
+    pub name: String,
+    /// Line and column of the element in `modelDescription.xml`.
+    pub at: (u32, u32),
 }
 
 /// `<ModelExchange>`.

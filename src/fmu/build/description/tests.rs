@@ -1,4 +1,5 @@
 use super::*;
+use std::path::Path;
 
 fn document(content: &str) -> String {
     format!("<fmiBuildDescription fmiVersion=\"3.0\">\n{content}\n</fmiBuildDescription>")

@@ -24,9 +24,9 @@ use super::scalars::{self, Scalar, TypeWords, Types};
 use super::sections::{self, Sections};
 use crate::fmu::description::model::{
     Abi, Causality, CoSimulation, Dependency, DependencyKind, DescriptionError, InterfaceOffer, InterfaceType, Key,
-    ModelDescription,
+    ModelDescription, VariableType,
 };
-use crate::fmu::description::model::{ModelExchange, ModelStructure, Unknown, Variability, Variable, VariableType};
+use crate::fmu::description::model::{ModelExchange, ModelStructure, SourceFile, Unknown, Variability, Variable};
 use crate::fmu::description::rules;
 use crate::fmu::description::units::{self, Units};
 use crate::fmu::description::xml::{Attribute, Element, Vocabulary};
@@ -116,7 +116,7 @@ fn common(element: Element<'_>, more: &[&str]) -> Result<InterfaceType, Descript
             match file.name() {
                 "File" => {
                     file.warn_of_unknown_attributes(&[&["name"]]);
-                    source_files.push(file.unique_name()?.to_owned());
+                    source_files.push(SourceFile { name: file.unique_name()?.to_owned(), at: file.place() });
                 }
                 _ => file.warn_unknown(child),
             }
