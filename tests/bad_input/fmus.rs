@@ -258,16 +258,16 @@ fn an_instantiation_token_of_another_binary() {
 }
 
 #[test]
-fn no_scheduled_execution() {
+fn no_interface_type_that_can_be_run() {
     let bench = Bench::with_fmu("a");
-    bench.edit("a/modelDescription.xml", "<ScheduledExecution", "<CoSimulation");
-    let message = "has no Scheduled Execution interface (it offers Co-Simulation), and vecud runs no other one yet: export it \
-                   for Scheduled Execution";
+    bench.edit("a/modelDescription.xml", "<ScheduledExecution", "<ModelExchange");
+    let message = "(FMI 3.0) offers Model Exchange, of which vecud runs none yet: export it for Co-Simulation, or for Scheduled \
+                   Execution";
     bench.refuses_to_plan("a", &format!("a: the FMU {message}"));
     bench.write("rig.toml", "[fmu.ecu]\npath = \"a\"\n");
     bench.refuses_to_plan("rig.toml", &format!("rig.toml:2:8: a {message}"));
     let interface =
-        "<CoSimulation modelIdentifier=\"tracer\" canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\"/>";
+        "<ModelExchange modelIdentifier=\"tracer\" canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\"/>";
     bench.edit("a/modelDescription.xml", interface, "");
     let root = bench.line("a/modelDescription.xml", "<fmiModelDescription");
     bench.refuses_to_open(
