@@ -73,6 +73,7 @@ fmi3Status fmi3EnterInitializationMode(fmi3Instance instance, fmi3Boolean tolera
     if (base->state != FMU_INSTANTIATED) return failed(base, "fmi3EnterInitializationMode", wrong_state);
     base->start_time = startTime;
     base->state = FMU_INITIALIZATION;
+    model_initialize(base, startTime); /* outputs may be read from here on */
     return fmi3OK;
 }
 

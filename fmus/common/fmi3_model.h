@@ -37,7 +37,7 @@ extern const struct fmu_variable model_variables[];
 extern const size_t model_variable_count;
 
 void model_set_start_values(void *model);
-void model_initialize(void *model, double start_time); /* parameters and inputs are known */
+void model_initialize(void *model, double start_time); /* parameters are known; a second time, inputs too */
 void model_activate(void *model, fmi3ValueReference clock, double time);
 
 /* A step of a model for Co-Simulation (fmi3_steps.c). */
