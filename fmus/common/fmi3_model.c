@@ -205,6 +205,12 @@ static bool may_set(const struct fmu_base *base, const struct fmu_variable *vari
     }
 }
 
+__attribute__((weak)) bool model_may_set(const void *model, fmi3ValueReference vr)
+{
+    (void)model, (void)vr;
+    return true;
+}
+
 /* All variables are scalars: one value per reference. */
 static fmi3Status access_values(struct fmu_base *base, const char *function, bool setting, enum fmu_type type,
                                 size_t size, const fmi3ValueReference vrs[], size_t n, char *values, size_t n_values)
@@ -216,7 +222,7 @@ static fmi3Status access_values(struct fmu_base *base, const char *function, boo
         if (!variable || variable->type != type) return failed(base, function, "there is no such variable.");
         char *place = (char *)base + variable->offset;
         if (setting) {
-            if (!may_set(base, variable)) return failed(base, function, "this variable cannot be set now.");
+            if (!may_set(base, variable) || !model_may_set(base, vrs[i])) return failed(base, function, "this variable cannot be set now.");
             memcpy(place, values + i * size, size);
         } else
             memcpy(values + i * size, place, size);

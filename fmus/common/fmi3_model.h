@@ -44,12 +44,17 @@ void model_activate(void *model, fmi3ValueReference clock, double time);
 struct fmu_step {
     double point, size;
     double reached;  /* point + size, unless the model stops short of it */
+    bool early;      /* it stops short of it, at `reached` */
+    bool event;      /* it wants to enter Event Mode */
     bool terminate;  /* the model asks for the end of the run */
     bool lies;       /* lastSuccessfulTime is `said`, whatever was reached */
     double said;
 };
 
 fmi3Status model_step(void *model, struct fmu_step *step);
+
+/* Whether a variable may be set now, beyond what its role says; always, where a model does not have this. */
+bool model_may_set(const void *model, fmi3ValueReference vr);
 
 /* ---- For the model's partitions ---- */
 

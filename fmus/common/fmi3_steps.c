@@ -54,9 +54,9 @@ fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 currentCommunicationPoi
     struct fmu_step step = {.point = point, .size = size, .reached = point + size};
     fmi3Status status = model_step(base, &step);
     if (status <= fmi3Warning) base->start_time = step.reached;
-    *eventHandlingNeeded = false;
+    *eventHandlingNeeded = step.event;
     *terminateSimulation = step.terminate;
-    *earlyReturn = false;
+    *earlyReturn = step.early;
     *lastSuccessfulTime = step.said;
     if (!step.lies) *lastSuccessfulTime = step.reached;
     if (status >= fmi3Error) base->state = FMU_FAILED;

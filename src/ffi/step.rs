@@ -8,7 +8,7 @@ use super::batch::Batch;
 use super::environment::Health;
 use super::function::Function;
 use super::part::Part;
-use super::shared::Cause;
+use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome, Status};
 use std::fmt;
 use std::time::Duration;
@@ -33,6 +33,10 @@ impl Stepper {
     /// Gives a step up that is pending for longer (`fmi2Pending`).
     pub fn with_patience(self, patience: Duration) -> Stepper {
         Stepper { patience, ..self }
+    }
+
+    pub(super) fn shared(&self) -> &Shared {
+        &self.part.shared
     }
 
     /// Whether the instance may still be called.
@@ -71,6 +75,10 @@ pub struct BeforeStep<'a> {
 }
 
 impl<'a> BeforeStep<'a> {
+    pub(super) fn into_stepper(self) -> &'a mut Stepper {
+        self.stepper
+    }
+
     /// Sets what is enabled in the batch, in one call.
     #[inline(always)] // as `visit`
     pub fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
@@ -150,6 +158,13 @@ pub struct AfterStep<'a> {
 }
 
 impl<'a> AfterStep<'a> {
+    /// As after a step that has come to this time: an event there is over.
+    pub(super) fn after_event(stepper: &'a mut Stepper, time: f64, outcome: Outcome) -> AfterStep<'a> {
+        let said =
+            Said { reached: time, early_return: false, event_handling_needed: false, terminate_simulation: false };
+        AfterStep { stepper, point: time, outcome, said }
+    }
+
     /// A further step follows, without a look at what this one has computed.
     #[inline]
     pub fn again(self) -> BeforeStep<'a> {

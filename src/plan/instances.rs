@@ -49,7 +49,10 @@ fn plan(
         }
     };
     let interface = match described.co_simulation() {
-        Some(_) => InterfacePlan::CoSimulation(CoSimulationPlan::default()),
+        Some(_) => InterfacePlan::CoSimulation(CoSimulationPlan {
+            event_mode_used: described.handles_events(),
+            early_return_allowed: abi.may_step_again(),
+        }),
         None => InterfacePlan::ScheduledExecution(ScheduledExecutionPlan {
             countdowns: own().filter(|id| tasks[id.0].release == Release::Countdown).collect(),
             draft_intervals: dialect::intervals(described, fmu, &resolved.clocks.candidates),

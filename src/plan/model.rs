@@ -477,6 +477,8 @@ pub struct StepPlan {
     /// `canHandleVariableCommunicationStepSize`: what was missed is made up by one longer step, and the last one may be
     /// shorter.
     pub is_variable: bool,
+    /// Events are handled in Event Mode.
+    pub handles_events: bool,
     /// A step that is discarded is tried in parts: the FMU can vary its steps, and is as it was.
     pub retries: bool,
     /// `fixedInternalStepSize`, in the FMU's unit of time.
@@ -557,6 +559,8 @@ pub struct Batch {
     pub items: Vec<BatchItem>,
     /// Given when the only item's size may change while the instance runs: the length of each of its dimensions.
     pub resizable: Option<Vec<Length>>,
+    /// The variables, which are set, may be so in Event Mode alone: the host enters it where one of them has changed.
+    pub in_event_mode: bool,
     /// The output clocks to which alone the variables belong, by their places in [`FmuPlan::output_clocks`]: these
     /// variables are read after an activation in which one of them has ticked, and after no other. Empty: after every
     /// activation.

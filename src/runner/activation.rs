@@ -1,9 +1,11 @@
 //! One activation: set, compute, get, publish, record (semantics S10). The same code in real and in virtual time.
 
 mod recorded;
+mod seen;
 mod shared_outputs;
 
 pub use self::recorded::{Recorded, Text};
+use self::seen::Seen;
 pub use self::shared_outputs::SharedOutputs;
 
 use super::cables::{self, Incoming, Outgoing};
@@ -75,6 +77,8 @@ impl Meter for () {
 struct Inputs {
     cables: Incoming,
     single: Vec<Input>,
+    /// What was set last, of what is set in Event Mode alone; `None`: it may be set whenever something is set.
+    events: Option<Seen>,
 }
 
 /// Where what is read goes.
@@ -202,7 +206,8 @@ impl Calls {
             let (mut values, mut inputs) = values::set(&world.plan, planned);
             inputs.iter_mut().for_each(|input| input.follow_delay(world, task, &mut values));
             let (cables, single) = cables::incoming(world, planned, inputs, &mut values);
-            (values, Inputs { cables, single })
+            let events = planned.in_event_mode.then(|| Seen::new(&values));
+            (values, Inputs { cables, single, events })
         });
         let set: Vec<_> = set.collect();
         let get = plan.get.iter().map(|planned| {
@@ -302,7 +307,12 @@ impl Calls {
             if PLAIN {
                 inputs.cables.fetch(values);
             }
-            Halt::unless_allowed(setting.set(values)?, on_warning)?;
+            let outcome = match inputs.events.as_mut().map(|seen| seen.has_changed(values)) {
+                None => setting.set(values)?,
+                Some(true) => setting.set_discrete(values)?,
+                Some(false) => continue,
+            };
+            Halt::unless_allowed(outcome, on_warning)?;
         }
         setting.ready(self, world, host, due);
         meter.enter();

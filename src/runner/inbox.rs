@@ -173,7 +173,7 @@ impl Inbox {
                 }
             }
         }
-        Halt::unless_allowed(setting.set(values)?, world.plan.fmus[self.fmu.0].on_warning)
+        Halt::unless_allowed(setting.set_discrete(values)?, world.plan.fmus[self.fmu.0].on_warning)
     }
 }
 

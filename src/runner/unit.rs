@@ -35,6 +35,11 @@ pub trait Setting {
     /// Sets what is enabled in the batch, in one call.
     fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure>;
 
+    /// [`Setting::set`] of what may be set in Event Mode alone, where the FMU has one.
+    fn set_discrete(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
+        self.set(batch)
+    }
+
     /// Tunable parameters were set for the release `due`: asks the FMU again for what may depend on them.
     fn follow_parameters(&mut self, host: &PartitionHost, due: &Due) -> Result<(), Halt>;
 
@@ -134,7 +139,7 @@ impl Unit {
             }
             Unit::Step(unit) => {
                 unit.take_up(calls)?;
-                calls.run(unit.begin(), world, host, due, seconds, meter)
+                calls.run(unit.begin(due), world, host, due, seconds, meter)
             }
         }
     }

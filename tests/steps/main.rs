@@ -4,6 +4,7 @@
 #[path = "../program/mod.rs"]
 mod program;
 
+mod events;
 mod holes;
 mod oracle;
 mod parts;

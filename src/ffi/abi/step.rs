@@ -82,6 +82,20 @@ impl Functions {
     }
 }
 
+impl Functions {
+    /// `fmi3EnterEventMode` of an instance for Co-Simulation, which came with FMI 3.0.
+    ///
+    /// # Safety
+    /// The instance is alive and in Step Mode.
+    pub(in crate::ffi) unsafe fn enter_event_mode(&self, i: RawInstance) -> RawStatus {
+        match &self.own {
+            // SAFETY: this function's contract.
+            Own::Fmi3(own) => unsafe { (own.enter_event_mode)(i) },
+            Own::Fmi2(_) | Own::Fmi1(_) | Own::Draft(_) => NOT_CALLED,
+        }
+    }
+}
+
 impl Fmi3Functions {
     /// # Safety
     /// As [`Functions::do_step`].

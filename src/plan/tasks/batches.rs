@@ -166,7 +166,7 @@ pub fn of_tasks(resolved: &Resolved) -> Vec<Batches> {
     }
     let batches = |(candidate, (set, get)): (&Candidate, (Vec<usize>, Vec<usize>))| {
         let fmu = candidate.fmu;
-        let set = group(&resolved.fmus[fmu], set, |variable, item| {
+        let set = written_with(resolved, fmu, set, |variable, item| {
             fill_written(resolved, (fmu, variable), item);
             resolved.stimuli.feed(resolved, (fmu, variable), item);
         });
@@ -181,7 +181,25 @@ pub fn of_tasks(resolved: &Resolved) -> Vec<Batches> {
 
 /// Batches that set connected inputs.
 pub fn written(resolved: &Resolved, fmu: usize, variables: impl IntoIterator<Item = usize>) -> Vec<Batch> {
-    group(&resolved.fmus[fmu], variables, |variable, item| fill_written(resolved, (fmu, variable), item))
+    written_with(resolved, fmu, variables, |variable, item| fill_written(resolved, (fmu, variable), item))
+}
+
+/// Batches that set variables. Where events are handled, discrete ones apart (FMI 3.0.2, 4.2.1: in Step Mode only continuous
+/// inputs may be set).
+fn written_with(
+    resolved: &Resolved,
+    fmu: usize,
+    variables: impl IntoIterator<Item = usize>,
+    fill: impl Fn(usize, &mut BatchItem),
+) -> Vec<Batch> {
+    let described = &resolved.fmus[fmu];
+    let is_discrete = |&variable: &usize| {
+        described.handles_events() && described.variables()[variable].variability != Variability::Continuous
+    };
+    let (discrete, others): (Vec<usize>, Vec<usize>) = variables.into_iter().partition(is_discrete);
+    let mut batches = group(described, others, &fill);
+    batches.extend(group(described, discrete, &fill).into_iter().map(|batch| Batch { in_event_mode: true, ..batch }));
+    batches
 }
 
 fn fill_written(resolved: &Resolved, (fmu, variable): VariableId, item: &mut BatchItem) {
@@ -245,11 +263,23 @@ fn group(
         complete(variable, &mut item);
         if item.connections.is_empty() && control::is_resizable(described, v) {
             let (variable_type, resizable_by) = (v.variable_type, Some(control::lengths(described, v)));
-            resizable.push(Batch { variable_type, items: vec![item], resizable: resizable_by, ticked: Vec::new() });
+            resizable.push(Batch {
+                variable_type,
+                items: vec![item],
+                resizable: resizable_by,
+                in_event_mode: false,
+                ticked: Vec::new(),
+            });
             continue;
         }
         by_type.entry(v.variable_type).or_default().push(item);
     }
-    let fixed = |(variable_type, items)| Batch { variable_type, items, resizable: None, ticked: Vec::new() };
+    let fixed = |(variable_type, items)| Batch {
+        variable_type,
+        items,
+        resizable: None,
+        in_event_mode: false,
+        ticked: Vec::new(),
+    };
     by_type.into_iter().map(fixed).chain(resizable).collect()
 }

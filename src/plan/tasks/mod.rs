@@ -53,6 +53,7 @@ fn work(described: &DescribedFmu, candidate: &Candidate) -> Work {
         let own = described.co_simulation();
         return Work::Step(StepPlan {
             is_variable: own.is_some_and(steps::is_variable),
+            handles_events: described.handles_events(),
             retries: own.is_some_and(steps::is_variable) && described.abi().may_step_again(),
             internal_step: own.and_then(|own| own.fixed_internal_step_size),
         });

@@ -7,7 +7,7 @@
 
 use super::{Getting, Setting};
 use crate::exchange::Stamp;
-use crate::ffi::{AfterStep, Batch, BeforeStep, Failure, Outcome, Status, Stepper};
+use crate::ffi::{AfterStep, Batch, BeforeStep, EventMode, Failure, Function, Outcome, Said, Status, Stepper};
 use crate::plan::{Mode, OnError, Overrun, StepPlan, TaskId};
 use crate::record::board::TaskWord;
 use crate::record::findings::{Finding, Occurrence};
@@ -22,11 +22,36 @@ use std::time::Duration;
 /// How often a step that is discarded is halved (semantics S23).
 const HALVINGS: u32 = 10;
 
+/// Iterations of an event (semantics S22).
+const ITERATIONS: u32 = 100;
+
+/// What counts as rounding, of a step.
+const ROUNDING: f64 = 1e-9;
+
+/// Early returns in a release that get nowhere, and are no events.
+const STUCK: u32 = 1;
+
+/// The instance is in no mode any more, since changing it has failed.
+const NO_MODE: Failure =
+    Failure { function: Function::DoStep, status: Status::Error, clock: None, time: None, refused: true };
+
+/// The FMU does not get on: at this time, as it was told.
+#[cold]
+fn failure(function: Function, time: f64) -> Failure {
+    Failure { function, status: Status::Error, clock: None, time: Some(time), refused: false }
+}
+
 /// What makes the steps of an instance, and what the host knows of them.
 pub struct StepUnit {
     stepper: Stepper,
     course: Course,
     recorded: Option<Recorded>,
+}
+
+/// An instance before its step.
+enum InMode<'a> {
+    Step(BeforeStep<'a>),
+    Event(EventMode<'a>),
 }
 
 /// How far an instance is, and how it goes on.
@@ -53,6 +78,14 @@ struct Course {
     row: Option<Instant>,
     /// How far a step may be from its point: the FMU's internal step, else a hundredth of one.
     tolerance: f64,
+    /// The FMU can make steps of any size.
+    varies: bool,
+    /// Events are handled in Event Mode.
+    events: bool,
+    /// It is in Event Mode since its initialisation.
+    is_initial: bool,
+    /// When the FMU has an event by its own word.
+    next_event: Option<Instant>,
     /// The FMU has asked for the end of the run.
     is_over: bool,
     /// What the last step has reached by its own word, if that is another time than it was to.
@@ -79,6 +112,10 @@ impl StepUnit {
             reached: None,
             row: None,
             tolerance: plan.internal_step.unwrap_or(unit.amount(step).unwrap_or(step).seconds() / 100.0),
+            varies: plan.is_variable,
+            events: plan.handles_events,
+            is_initial: plan.handles_events && world.begin <= world.plan.start,
+            next_event: None,
             is_over: false,
             off: None,
         };
@@ -128,10 +165,15 @@ impl StepUnit {
         Ok(())
     }
 
-    /// Starts the work of a release. Calls nothing.
+    /// Starts the work of the release `due`. Calls nothing.
     #[inline]
-    pub fn begin(&mut self) -> impl Setting {
-        Before { before: self.stepper.begin(), course: &mut self.course, recorded: self.recorded.as_ref() }
+    pub fn begin(&mut self, due: &Due) -> impl Setting {
+        let StepUnit { stepper, course, recorded } = self;
+        let mode = match std::mem::take(&mut course.is_initial) {
+            false => InMode::Step(stepper.begin()),
+            true => InMode::Event(stepper.initial_event_mode(course.unit.value(due.time))),
+        };
+        Before { mode: Some(mode), time: due.time, course, recorded: recorded.as_ref() }
     }
 
     /// Records what the last step has computed, at its end.
@@ -179,7 +221,50 @@ impl Course {
     /// steps were discarded it is not further than this part of one away.
     fn next(&self, from: Instant, target: Instant, part: Option<Fraction>) -> Instant {
         let whole = if self.is_variable { target } else { from.after(self.step).min(target) };
-        part.map_or(whole, |part| from.after(part).min(whole))
+        let whole = part.map_or(whole, |part| from.after(part).min(whole));
+        let event = self.next_event.filter(|event| self.varies && *event > from && *event < whole);
+        event.filter(|event| !self.is_now(whole, *event)).unwrap_or(whole)
+    }
+
+    /// Whether an event is at a time, but for what an FMU may have lost by rounding.
+    fn is_now(&self, event: Instant, time: Instant) -> bool {
+        event <= time || self.unit.value(event) - self.unit.value(time) <= self.size * ROUNDING
+    }
+
+    /// The time that a step over this interval has reached, which was to come to `point`. Off that point without an early return
+    /// is worth a note, and the grid stays.
+    fn reached(&mut self, said: &Said, (from, to): (Instant, Instant), point: f64) -> Instant {
+        let off = (said.reached - point).abs();
+        if !said.early_return {
+            self.off = (off > self.tolerance).then_some(said.reached);
+            return to;
+        }
+        // Where only rounding is missing nothing is left to be stepped.
+        match self.unit.instant(said.reached) {
+            Some(reached) if off > self.size * ROUNDING => reached.max(from).min(to),
+            _ => to,
+        }
+    }
+
+    /// Whether Event Mode comes next: not at the stop time, after which nothing follows.
+    fn has_event(&self, said: &Said, reached: Instant) -> bool {
+        let timed = self.next_event.is_some_and(|event| self.is_now(event, reached));
+        self.events && (said.event_handling_needed || timed) && !self.is_over && self.stop != Some(reached)
+    }
+
+    /// Iterates in Event Mode until the FMU needs no more, and leaves it.
+    #[cold]
+    fn settle<'a>(&mut self, mut event: EventMode<'a>, time: Instant) -> Result<AfterStep<'a>, Failure> {
+        for _ in 0..ITERATIONS {
+            let update = event.update()?;
+            self.is_over |= update.terminate_simulation;
+            let next = update.next_event_time.and_then(|next| self.unit.instant(next));
+            self.next_event = next.filter(|next| *next > time);
+            if !update.needs_update || self.is_over {
+                return event.enter_step_mode();
+            }
+        }
+        Err(failure(Function::UpdateDiscreteStates, self.unit.value(time)))
     }
 
     /// The communication point and the step size as they are told: what they come to is not beyond the stop time, which FMUs
@@ -209,7 +294,10 @@ fn half(from: Instant, to: Instant) -> Option<Fraction> {
 
 /// Before the step.
 struct Before<'a> {
-    before: BeforeStep<'a>,
+    /// `None`: a change of the mode has failed.
+    mode: Option<InMode<'a>>,
+    /// Of the release.
+    time: Instant,
     course: &'a mut Course,
     recorded: Option<&'a Recorded>,
 }
@@ -227,7 +315,23 @@ impl<'a> Setting for Before<'a> {
 
     #[inline(always)] // as what it calls
     fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
-        self.before.set(batch)
+        match &mut self.mode {
+            Some(InMode::Step(before)) => before.set(batch),
+            Some(InMode::Event(event)) => event.set(batch),
+            None => Err(NO_MODE),
+        }
+    }
+
+    fn set_discrete(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
+        if !self.course.events {
+            return self.set(batch);
+        }
+        let event = match self.mode.take().ok_or(NO_MODE)? {
+            InMode::Step(before) => before.enter_event_mode(self.course.unit.value(self.time))?,
+            InMode::Event(event) => event,
+        };
+        self.mode = Some(InMode::Event(event));
+        self.set(batch)
     }
 
     /// No interval depends on parameters: the step is the rig's.
@@ -244,15 +348,23 @@ impl<'a> Setting for Before<'a> {
 
     #[inline(always)] // as what it calls
     fn compute(self, due: &Due, _seconds: f64) -> Result<After<'a>, Failure> {
-        let Before { mut before, course, .. } = self;
+        let Before { mode, course, .. } = self;
+        let (mut outcome, mut part, mut halved, mut stuck) = (Outcome::Ok, None, 0, 0);
+        let mut before = match mode.ok_or(NO_MODE)? {
+            InMode::Step(before) => before,
+            InMode::Event(event) => {
+                let after = course.settle(event, due.time)?;
+                outcome = after.outcome();
+                after.again()
+            }
+        };
         let end = due.time.after(course.step);
         let target = course.stop.map_or(end, |stop| end.min(stop));
         let mut from = course.reached.filter(|_| !is_wrong("hole")).unwrap_or(due.time);
-        let (mut outcome, mut part, mut halved) = (Outcome::Ok, None, 0);
         loop {
             let to = course.next(from, target, part);
             let (point, size) = course.told(from, to);
-            let after = match before.step(point, size) {
+            let mut after = match before.step(point, size) {
                 Ok(after) => after,
                 Err(no_step) if no_step.failure.status == Status::Discard && halved < course.halvings => {
                     halved += 1;
@@ -264,11 +376,22 @@ impl<'a> Setting for Before<'a> {
             };
             outcome = outcome.or(after.outcome());
             let said = *after.said();
-            course.is_over = said.terminate_simulation;
-            course.off = ((said.reached - (point + size)).abs() > course.tolerance).then_some(said.reached);
-            (from, course.reached) = (to, Some(to));
-            if to >= target || course.is_over {
-                return Ok(After { after, outcome, reached: to });
+            let reached = course.reached(&said, (from, to), point + size);
+            course.is_over |= said.terminate_simulation;
+            course.reached = Some(reached);
+            if course.has_event(&said, reached) {
+                let event = after.enter_event_mode(course.unit.value(reached))?;
+                after = course.settle(event, reached)?;
+                outcome = outcome.or(after.outcome());
+            } else if reached == from {
+                stuck += 1;
+                if stuck > STUCK {
+                    return Err(failure(Function::DoStep, point));
+                }
+            }
+            from = reached;
+            if reached >= target || course.is_over {
+                return Ok(After { after, outcome, reached });
             }
             before = after.again();
         }

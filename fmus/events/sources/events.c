@@ -1,0 +1,144 @@
+/* A Co-Simulation FMU with Event Mode that refuses every call which the standard does not allow in its mode.
+ *
+ *   time events   at `every`, 2 `every`, ... (nextEventTime); a step beyond the next one is refused
+ *   state events  at multiples of `early`: the step returns early and asks for Event Mode
+ *   discrete      the input `d` may be set in Event Mode (and before) only; `d_seen` follows it in an iteration
+ *
+ * Each event takes `iterations` iterations. */
+
+#include "fmi3_model.h"
+#include <math.h>
+
+const char model_token[] = "{vecud-events-1}";
+
+enum mode { STEP_MODE, EVENT_MODE };
+
+enum { D = 11 };
+
+struct events {
+    struct fmu_base base;
+    double time;
+    double u;
+    uint64_t d;
+    double every, early;
+    uint64_t iterations;
+    uint64_t time_events, state_events, updates, d_seen, entered;
+    double last, sum;
+    uint64_t mode, left; /* iterations that this event still needs */
+    double next_time, next_state;
+};
+
+const size_t model_size = sizeof(struct events);
+
+#define AT(member) offsetof(struct events, member)
+const struct fmu_variable model_variables[] = {
+    {0, FMU_FLOAT64, FMU_INDEPENDENT, AT(time)},
+    {10, FMU_FLOAT64, FMU_INPUT, AT(u)},
+    {D, FMU_UINT64, FMU_INPUT, AT(d)},
+    {20, FMU_UINT64, FMU_OUTPUT, AT(time_events)},
+    {21, FMU_UINT64, FMU_OUTPUT, AT(state_events)},
+    {22, FMU_UINT64, FMU_OUTPUT, AT(updates)},
+    {23, FMU_UINT64, FMU_OUTPUT, AT(d_seen)},
+    {24, FMU_FLOAT64, FMU_OUTPUT, AT(last)},
+    {25, FMU_FLOAT64, FMU_OUTPUT, AT(sum)},
+    {26, FMU_UINT64, FMU_OUTPUT, AT(entered)},
+    {30, FMU_FLOAT64, FMU_FIXED, AT(every)},
+    {31, FMU_FLOAT64, FMU_FIXED, AT(early)},
+    {32, FMU_UINT64, FMU_FIXED, AT(iterations)},
+};
+const size_t model_variable_count = sizeof model_variables / sizeof *model_variables;
+
+void model_set_start_values(void *model)
+{
+    struct events *events = model;
+    events->every = events->early = 1e300;
+    events->iterations = 1;
+}
+
+void model_initialize(void *model, double start_time)
+{
+    struct events *events = model;
+    events->time = start_time;
+    events->mode = EVENT_MODE; /* until the importer leaves it */
+    events->left = events->iterations;
+    events->next_time = start_time + events->every;
+    events->next_state = start_time + events->early;
+}
+
+bool model_may_set(const void *model, fmi3ValueReference vr)
+{
+    const struct events *events = model;
+    return vr != D || events->base.state != FMU_CLOCK_ACTIVATION || events->mode == EVENT_MODE;
+}
+
+static fmi3Status refused(struct events *events, const char *what)
+{
+    events->base.state = FMU_FAILED;
+    return fmu_log(&events->base, fmi3Error, "%s at %.17g", what, events->time);
+}
+
+fmi3Status model_step(void *model, struct fmu_step *step)
+{
+    struct events *events = model;
+    double end = step->point + step->size, slack = 1e-9 * (1.0 + fabs(end));
+    if (events->mode != STEP_MODE) return refused(events, "a step in Event Mode");
+    if (events->next_time <= step->point + slack) return refused(events, "a step although a time event is due");
+    if (end > events->next_time + slack) return refused(events, "a step beyond the next time event");
+    if (end > events->next_state + slack) {
+        step->early = step->event = true;
+        step->reached = events->next_state;
+    } else if (end > events->next_state - slack)
+        step->event = true;
+    events->sum += events->u * (step->reached - step->point);
+    events->time = step->reached;
+    return fmi3OK;
+}
+
+fmi3Status fmi3EnterEventMode(fmi3Instance instance)
+{
+    struct events *events = instance;
+    if (events->base.state != FMU_CLOCK_ACTIVATION || events->mode != STEP_MODE)
+        return refused(events, "fmi3EnterEventMode in Event Mode");
+    events->mode = EVENT_MODE;
+    events->left = events->iterations;
+    events->entered++;
+    return fmi3OK;
+}
+
+fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *discreteStatesNeedUpdate,
+                                    fmi3Boolean *terminateSimulation, fmi3Boolean *nominalsOfContinuousStatesChanged,
+                                    fmi3Boolean *valuesOfContinuousStatesChanged, fmi3Boolean *nextEventTimeDefined,
+                                    fmi3Float64 *nextEventTime)
+{
+    struct events *events = instance;
+    if (events->mode != EVENT_MODE) return refused(events, "fmi3UpdateDiscreteStates in Step Mode");
+    if (events->left == 0) return refused(events, "an iteration that nobody needs");
+    double slack = 1e-9 * (1.0 + fabs(events->time));
+    events->updates++;
+    events->d_seen = events->d;
+    if (fabs(events->time - events->next_time) <= slack) {
+        events->time_events++;
+        events->last = events->next_time;
+        events->next_time += events->every;
+    }
+    if (fabs(events->time - events->next_state) <= slack) {
+        events->state_events++;
+        events->last = events->next_state;
+        events->next_state += events->early;
+    }
+    events->left--;
+    *discreteStatesNeedUpdate = events->left > 0;
+    *terminateSimulation = *nominalsOfContinuousStatesChanged = *valuesOfContinuousStatesChanged = false;
+    *nextEventTimeDefined = events->next_time < 1e299;
+    *nextEventTime = events->next_time;
+    return fmi3OK;
+}
+
+fmi3Status fmi3EnterStepMode(fmi3Instance instance)
+{
+    struct events *events = instance;
+    if (events->mode != EVENT_MODE) return refused(events, "fmi3EnterStepMode in Step Mode");
+    if (events->left > 0) return refused(events, "Event Mode is left, and an iteration is still needed");
+    events->mode = STEP_MODE;
+    return fmi3OK;
+}
