@@ -11,7 +11,7 @@ use super::log::LogRing;
 use super::samples::SampleRing;
 use super::unusable::Unusable;
 use crate::control::Ring;
-use crate::plan::{FmuId, Plan, Release, SignalId, SignalPlan, TaskId};
+use crate::plan::{FmuId, Mode, Plan, Release, SignalId, SignalPlan, TaskId};
 use crate::stimulus::Shape;
 use crate::time::Instant;
 use std::ops::Range;
@@ -321,7 +321,7 @@ impl Layout {
             .iter()
             .map(|task| {
                 let values = plan.sample_words(task);
-                let records = if values == 0 { 0 } else { records(&task.release, values) };
+                let records = if values == 0 { 0 } else { records(plan, &task.release, values) };
                 let ring = (next, records, values);
                 next += SampleRing::words(records, values);
                 ring
@@ -357,14 +357,22 @@ impl Layout {
     }
 }
 
-/// Room for two seconds of samples, at least 64 and at most half a mebibyte of them.
-fn records(release: &Release, values: usize) -> usize {
+/// Room for two seconds of samples, at least 64 and at most half a mebibyte of them. In virtual time, where intervals are no measure
+/// of how fast they come, for 4096, as long as all tasks together have no more than 64 MiB.
+fn records(plan: &Plan, release: &Release, values: usize) -> usize {
     const AT_MOST: usize = (1 << 19) / 8;
+    const ALL: usize = (64 << 20) / 8;
+    const MANY: usize = 4096;
+    let record = SampleRing::words(1, values);
     let wanted = match release {
-        Release::Periodic { interval, .. } => (2.0 / interval.seconds()).ceil() as usize,
-        _ => 4096,
+        Release::Periodic { interval, .. } => {
+            let seconds = (2.0 / interval.seconds()).ceil() as usize;
+            let share = if plan.mode == Mode::Virtual { ALL / plan.tasks.len() / record } else { 0 };
+            seconds.max(share.min(MANY))
+        }
+        _ => MANY,
     };
-    wanted.clamp(64, (AT_MOST / SampleRing::words(1, values)).max(64)).next_power_of_two()
+    wanted.clamp(64, (AT_MOST / record).max(64)).next_power_of_two()
 }
 
 /// The shared memory, seen through its layout.
