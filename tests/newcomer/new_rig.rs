@@ -107,3 +107,15 @@ fn what_is_there_or_is_no_fmu_is_refused() {
     desk.refuses("new rig .hidden wheel", "\".hidden\" cannot be the name of a rig");
     desk.refuses("new rig no/such/folder wheel", "No such file or directory");
 }
+
+#[test]
+fn an_fmu_that_makes_steps_has_its_step() {
+    let desk = Desk::new();
+    let [stepper, control] = ["fmus/stepper", "fmus/engine_control"].map(repository);
+    let told = desk.does(&format!("new rig loop {stepper} {control}"));
+    assert!(told.starts_with("loop.toml: a rig of 2 FMUs with 2 input clocks; steps are made by stepper\n"), "{told}");
+    let text = desk.read("loop.toml");
+    assert!(text.contains("\n# step = 0.01     # s: how far each goes; without it as the FMU suggests\n"), "{text}");
+    let plan = desk.does("check loop.toml");
+    assert!(plan.contains("stepper.step"), "{plan}");
+}

@@ -4,7 +4,9 @@
 //! in a comment for each that would do.
 
 use crate::cli::made::{Made, folder_of};
-use crate::fmu::description::{Causality, IntervalVariability, ModelDescription, Values, Variability, Variable};
+use crate::fmu::description::{
+    Causality, CoSimulation, InterfaceOffer, IntervalVariability, ModelDescription, Values, Variability, Variable,
+};
 use crate::plain::{Plain, plain};
 use crate::plan::{self, FmuInput};
 use crate::rig::{self, Rig};
@@ -43,7 +45,14 @@ pub fn make(name: &Path, fmus: &[PathBuf], stop: &Stop) -> Result<String, Error>
     let clocks = parts.iter().map(|part| input_clocks(part).len()).sum();
     let plural = |count: usize, what: &str| crate::report::format::plural(count as u64, what);
     let shown = file.display();
-    let mut told = format!("{shown}: a rig of {} with {}\n", plural(parts.len(), "FMU"), plural(clocks, "input clock"));
+    let stepping: Vec<String> =
+        parts.iter().filter(|part| steps(part).is_some()).map(|part| plain(&part.name)).collect();
+    let stepping = match stepping.is_empty() {
+        true => String::new(),
+        false => format!("; steps are made by {}", stepping.join(", ")),
+    };
+    let mut told =
+        format!("{shown}: a rig of {} with {}{stepping}\n", plural(parts.len(), "FMU"), plural(clocks, "input clock"));
     for problem in undecided {
         let _ = writeln!(told, "to be decided: {problem}");
     }
@@ -163,17 +172,30 @@ fn write_fmu(out: &mut String, part: &Part) {
     if let Some(description) = &part.description.description {
         let _ = write!(out, ": {}", Plain(description));
     }
-    *out += " ----\n# Input clocks, which are its tasks, the most urgent first:\n";
+    *out += match steps(part) {
+        Some(_) => " ----\n# It makes steps (Co-Simulation).\n",
+        None => " ----\n# Input clocks, which are its tasks, the most urgent first:\n",
+    };
     let clocks = input_clocks(part);
     let width = clocks.iter().map(|clock| plain(&clock.name).chars().count()).max().unwrap_or(0).min(40);
     for clock in &clocks {
         let _ = writeln!(out, "#   {:width$}  {}", plain(&clock.name), release(part, clock));
     }
     let outputs: Vec<String> = output_clocks(part).map(|clock| plain(&clock.name)).collect();
-    if !outputs.is_empty() {
+    if !outputs.is_empty() && steps(part).is_none() {
         let _ = writeln!(out, "# Output clocks, which can trigger: {}", outputs.join(", "));
     }
     let _ = writeln!(out, "\n[fmu.{}]\npath = {}", key(&part.name), quoted(&part.path));
+    if let Some(steps) = steps(part) {
+        *out += &match (part.description.default_experiment.step_size, steps.fixed_internal_step_size) {
+            (None, None) => "step = 0.001                # s: how far each goes; the FMU does not say\n".to_owned(),
+            (size, internal) => {
+                let own = size.or(internal).unwrap_or_default();
+                format!("# step = {own:?}     # s: how far each goes; without it as the FMU suggests\n")
+            }
+        };
+        *out += "# max_latency_us = 200     # limits: exit code 3 when one is exceeded\n# max_overruns = 0\n";
+    }
     let starts: Vec<String> = part
         .description
         .variables
@@ -195,8 +217,21 @@ fn write_fmu(out: &mut String, part: &Part) {
     }
 }
 
-/// The input clocks of an FMU in the order of their priorities.
+/// What an FMU says of its steps, if that is how it runs.
+fn steps(part: &Part) -> Option<&CoSimulation> {
+    let offers = &part.description.interfaces;
+    let scheduled = offers.iter().any(|offer| matches!(offer, InterfaceOffer::ScheduledExecution(_)));
+    offers.iter().find_map(|offer| match offer {
+        InterfaceOffer::CoSimulation(own) if !scheduled => Some(own),
+        _ => None,
+    })
+}
+
+/// The input clocks of an FMU in the order of their priorities; those that nothing serves are none.
 fn input_clocks(part: &Part) -> Vec<&Variable> {
+    if steps(part).is_some() {
+        return Vec::new();
+    }
     let is_input = |variable: &&Variable| variable.clock.is_some() && variable.causality == Causality::Input;
     let mut clocks: Vec<&Variable> = part.description.variables.iter().filter(is_input).collect();
     let urgency = |clock: &&Variable| {
