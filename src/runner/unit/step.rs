@@ -217,13 +217,31 @@ impl Course {
         }
     }
 
-    /// The communication point that is to be reached next, from this one on, where the work of a release ends at `target`. Since
-    /// steps were discarded it is not further than this part of one away.
-    fn next(&self, from: Instant, target: Instant, part: Option<Fraction>) -> Instant {
+    /// Whether the work of the release at this time is one step on the grid to `end`: nothing was missed, no event is known, and
+    /// the stop time is beyond.
+    #[inline]
+    fn is_usual(&self, time: Instant, end: Instant) -> bool {
+        self.next_event.is_none()
+            && self.stop.is_none_or(|stop| end < stop)
+            && self.reached.is_none_or(|reached| reached == time)
+    }
+
+    /// A time that is so many `seconds`, as the FMU is told it.
+    #[inline]
+    fn point(&self, time: Instant, seconds: f64) -> f64 {
+        if self.unit.is_second() { seconds } else { self.unit.value(time) }
+    }
+
+    /// The communication point that is to be reached next, from this one on, where the work of a release ends at `target`, and the
+    /// step there as it is told. Since steps were discarded it is not further than this part of one away.
+    #[inline(never)] // most steps are usual ones
+    fn next(&self, from: Instant, target: Instant, part: Option<Fraction>) -> (Instant, f64, f64) {
         let whole = if self.is_variable { target } else { from.after(self.step).min(target) };
         let whole = part.map_or(whole, |part| from.after(part).min(whole));
         let event = self.next_event.filter(|event| self.varies && *event > from && *event < whole);
-        event.filter(|event| !self.is_now(whole, *event)).unwrap_or(whole)
+        let to = event.filter(|event| !self.is_now(whole, *event)).unwrap_or(whole);
+        let (point, size) = self.told(from, to);
+        (to, point, size)
     }
 
     /// Whether an event is at a time, but for what an FMU may have lost by rounding.
@@ -233,6 +251,7 @@ impl Course {
 
     /// The time that a step over this interval has reached, which was to come to `point`. Off that point without an early return
     /// is worth a note, and the grid stays.
+    #[inline]
     fn reached(&mut self, said: &Said, (from, to): (Instant, Instant), point: f64) -> Instant {
         let off = (said.reached - point).abs();
         if !said.early_return {
@@ -247,9 +266,13 @@ impl Course {
     }
 
     /// Whether Event Mode comes next: not at the stop time, after which nothing follows.
+    #[inline]
     fn has_event(&self, said: &Said, reached: Instant) -> bool {
+        if !self.events {
+            return false;
+        }
         let timed = self.next_event.is_some_and(|event| self.is_now(event, reached));
-        self.events && (said.event_handling_needed || timed) && !self.is_over && self.stop != Some(reached)
+        (said.event_handling_needed || timed) && !self.is_over && self.stop != Some(reached)
     }
 
     /// Iterates in Event Mode until the FMU needs no more, and leaves it.
@@ -347,7 +370,7 @@ impl<'a> Setting for Before<'a> {
     }
 
     #[inline(always)] // as what it calls
-    fn compute(self, due: &Due, _seconds: f64) -> Result<After<'a>, Failure> {
+    fn compute(self, due: &Due, seconds: f64) -> Result<After<'a>, Failure> {
         let Before { mode, course, .. } = self;
         let (mut outcome, mut part, mut halved, mut stuck) = (Outcome::Ok, None, 0, 0);
         let mut before = match mode.ok_or(NO_MODE)? {
@@ -359,11 +382,14 @@ impl<'a> Setting for Before<'a> {
             }
         };
         let end = due.time.after(course.step);
-        let target = course.stop.map_or(end, |stop| end.min(stop));
+        let mut usual = course.is_usual(due.time, end).then(|| course.point(due.time, seconds));
+        let target = if usual.is_some() { end } else { course.stop.map_or(end, |stop| end.min(stop)) };
         let mut from = course.reached.filter(|_| !is_wrong("hole")).unwrap_or(due.time);
         loop {
-            let to = course.next(from, target, part);
-            let (point, size) = course.told(from, to);
+            let (to, point, size) = match usual.take() {
+                Some(point) => (target, point, course.size),
+                None => course.next(from, target, part),
+            };
             let mut after = match before.step(point, size) {
                 Ok(after) => after,
                 Err(no_step) if no_step.failure.status == Status::Discard && halved < course.halvings => {
