@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// Connections of many kinds (strings and binaries, from some time on too long ones; units; parts of arrays), ticks,
 /// countdowns, changing intervals, values and ticks from a file, releases that queue, locks, log messages and a recording of all types and of clocks, in five FMUs of the released
-/// dialect; unions, delays and array clocks in one of the draft.
+/// dialect; steps that partitions feed, and events in the midst of steps; unions, delays and array clocks in one of the draft.
 const RIG: &str = r#"
     [rig]
     name = "allocation"
@@ -107,11 +107,30 @@ const RIG: &str = r#"
     [fmu.g]
     path = "FMUS/tracer"
     start = { trace_file = "" }
+    [fmu.s]
+    path = "FMUS/stepper"
+    step = "1/500"
+    [fmu.v]
+    path = "FMUS/events"
+    step = "1/200"
+    start = { every = 0.0031, early = 0.0123, iterations = 2 }
+    [[connect]]
+    from = "b.out_f64"
+    to = "s.a"
+    [[connect]]
+    from = "s.x"
+    to = "v.u"
+    [[connect]]
+    from = "s.n"
+    to = "v.d"
+    [[connect]]
+    from = "v.sum"
+    to = "s.b"
     [[stimulus]]
     file = "drive.csv"
     interpolation = "linear"
     [record]
-    signals = ["a.*", "b.*", "c.*", "d.matrix_in", "d.*length", "d.String_in", "d.Binary_in", "f.count_changing", "f.out", "f.triggered", "e.*"]
+    signals = ["s.*", "v.*", "a.*", "b.*", "c.*", "d.matrix_in", "d.*length", "d.String_in", "d.Binary_in", "f.count_changing", "f.out", "f.triggered", "e.*"]
     text_size = 600
     clocks = true
 "#;
