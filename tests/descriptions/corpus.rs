@@ -1,9 +1,11 @@
 //! Model descriptions that nobody here wrote: set `VECUD_CORPUS` to a folder of XML files.
 
 use crate::foreign::skipped;
-use std::path::PathBuf;
-use vecud::fmu::description::{self, Abi, Dependency, InterfaceType, Key, ModelDescription, Unknown};
+use std::path::{Path, PathBuf};
+use vecud::fmu::description::{self, Abi, Dependency, InterfaceOffer, InterfaceType, Key, ModelDescription, Unknown};
 use vecud::fmu::description::{Values, Variable, VariableType};
+use vecud::plan::{self, FmuInput, HostFacts};
+use vecud::rig;
 
 #[test]
 fn every_description_of_the_corpus_is_parsed_or_refused_with_a_place() {
@@ -42,6 +44,51 @@ fn every_description_of_the_corpus_is_parsed_or_refused_with_a_place() {
     }
     eprintln!("{parsed} parsed, {other_versions} of them of FMI 1 or 2, {refused} refused");
     assert!(parsed > 0);
+}
+
+/// Whatever somebody else has exported for Co-Simulation has a plan, with everything recorded, or a reason that names it.
+#[test]
+fn every_description_for_co_simulation_has_a_plan() {
+    let Some(folder) = std::env::var_os("VECUD_CORPUS").map(PathBuf::from) else {
+        skipped("every_description_for_co_simulation: set VECUD_CORPUS to a folder of model descriptions");
+        return;
+    };
+    let host = HostFacts { allowed_cpus: vec![0], ..HostFacts::default() };
+    let (mut planned, mut reasons) = ([0; 3], Vec::new());
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let file = entry.unwrap().path();
+        let Ok(text) = std::fs::read(&file) else { continue };
+        let Ok(found) = description::parse(&String::from_utf8_lossy(&text)) else { continue };
+        let offers = |offer: &InterfaceOffer| matches!(offer, InterfaceOffer::CoSimulation(_));
+        if !found.interfaces.iter().any(offers) || found.abi == Abi::Draft {
+            continue;
+        }
+        let rig = "[rig]\nmode = 'virtual'\nstop_time = 1\n[record]\n[fmu.m]\npath = 'm'\ninterface = 'co-simulation'\nstep = 0.5\n";
+        let rig = rig::parse(rig, Path::new("rig.toml")).unwrap();
+        let input = FmuInput {
+            description: &found,
+            library: PathBuf::from("/cache/m.so"),
+            folder: "/cache/m".to_owned(),
+            resources: None,
+            path: PathBuf::from("m"),
+        };
+        match plan::build(&rig, &[input], &[], &host) {
+            Ok(plan) => {
+                assert_eq!((plan.tasks.len(), plan.tasks[0].name.as_str()), (1, "step"));
+                planned[match found.abi {
+                    Abi::Fmi1 => 0,
+                    Abi::Fmi2 => 1,
+                    Abi::Fmi3 | Abi::Draft => 2,
+                }] += 1;
+            }
+            Err(error) => reasons.push(format!("{}: {error}", file.file_name().unwrap().display())),
+        }
+    }
+    eprintln!("planned: {planned:?} of FMI 1, 2, 3\n{}", reasons.join("\n"));
+    assert!(planned.iter().sum::<usize>() > 0);
+    // FMUs of FMI 1.0 whose library only hands on to a tool, internal steps that 0.5 s is no multiple of, nothing to be recorded.
+    let known = ["hands what it is told on to a tool", "fixedInternalStepSize", "no variable matches"];
+    assert!(reasons.iter().all(|reason| known.iter().any(|known| reason.contains(known))), "{reasons:#?}");
 }
 
 /// What FMPy reads in the same files, by `tests/descriptions/facts.py`: hashes of each column.
