@@ -7,15 +7,8 @@ use super::findings::Findings;
 use crate::fmu::description::{Abi, IntervalVariability};
 use std::fmt::Write;
 
-/// Keys of the rig that concern the other dialect, and interface types of which nobody has seen an FMU of the draft.
+/// Keys of the rig that concern the other dialect.
 pub(super) fn check(described: &DescribedFmu, findings: &mut Findings) {
-    if described.abi() == Abi::Draft && described.co_simulation().is_some() {
-        let message = format!(
-            "{} is of the draft of FMI 3.0, of which vecud runs Scheduled Execution only: export it as FMI 3.0",
-            described.input.path.display()
-        );
-        findings.rig(described.rig.path.place, message);
-    }
     if let (Abi::Fmi3, Some(key)) = (described.abi(), &described.rig.get_intervals) {
         let message = format!(
             "get_intervals concerns FMUs of the draft dialect; {} is of released FMI 3.0, where only countdown and changing \

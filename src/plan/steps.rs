@@ -43,7 +43,11 @@ pub(super) fn candidates(
         }
         for clock in &described.rig.clocks {
             let (name, clock_name) = (described.name(), &clock.name.value);
-            findings.rig(clock.name.place, format!("{}: leave [fmu.{name}.clock.{clock_name}] out", served(name)));
+            let message = format!(
+                "{}: leave [fmu.{name}.clock.{clock_name}] out; what is said of its steps stands in [fmu.{name}]",
+                served(name)
+            );
+            findings.rig(clock.name.place, message);
         }
         let Some(step) = step(described, own, findings) else { continue };
         check(rig, described, own, &step, times, findings);

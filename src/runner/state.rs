@@ -8,8 +8,9 @@ use super::thread_host::PartitionHost;
 use super::world::World;
 use crate::exchange::{Versions, bytes};
 use crate::ffi::{Failure, Instance, Running, StateSupport, set_thread_host};
-use crate::plan::{ConnectionId, FmuPlan, SignalId, TaskId};
+use crate::plan::{ConnectionId, FmuId, FmuPlan, SignalId, TaskId};
 use crate::record::board::Global;
+use crate::record::findings::Finding;
 use crate::schedule::{Learned, Timeline};
 use crate::snapshot::{Identity, Snapshot};
 use crate::time::{Instant, Nanos};
@@ -92,6 +93,15 @@ pub fn save(
     file: &mut File,
     say: &dyn Fn(u8, &str),
 ) {
+    let has_ended = |fmu: &usize| world.board.fmu(FmuId(*fmu)).findings().count(Finding::AskedForEnd) > 0;
+    if let Some(fmu) = (0..world.plan.fmus.len()).find(has_ended) {
+        let name = &world.plan.fmus[fmu].name;
+        say(
+            3,
+            &format!("the state is not saved: fmu `{name}` has asked for the end of the run, so that nothing goes on"),
+        );
+        return;
+    }
     let mut states = Vec::new();
     for (instance, host) in instances.iter().zip(hosts) {
         set_thread_host(Some(*host));

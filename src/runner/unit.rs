@@ -134,12 +134,15 @@ impl Unit {
         match self {
             Unit::Partition(unit) => calls.run(unit.begin(), world, host, due, seconds, meter),
             Unit::Step(unit) if unit.is_over(world, host) => {
+                unit.record_last(calls, world, host, due.time);
                 calls.leave_out();
                 Ok(())
             }
             Unit::Step(unit) => {
                 unit.take_up(calls)?;
-                calls.run(unit.begin(due), world, host, due, seconds, meter)
+                calls.run(unit.begin(due), world, host, due, seconds, meter)?;
+                unit.is_read();
+                Ok(())
             }
         }
     }

@@ -12,9 +12,10 @@ use super::shared::scheduling;
 use super::threads::Threads;
 use super::under_way::UnderWay;
 use super::{Prepared, fmus, promise, schedulability, stimuli, tasks};
-use crate::plan::{FmuId, TaskId};
+use crate::plan::{FmuId, OnError, TaskId};
 use crate::priority::FifoPriority;
 use crate::record::board::{Board, Global, Phase, TaskWord};
+use crate::record::findings::Finding;
 use crate::report::{
     ClockResult, CoreCounts, DoctorResult, End, Ended, FmuResult, FmuStatus, Host, Kind, Problem, Run, Severity,
     SignalResult, Subject, TraceResult, judge,
@@ -139,7 +140,11 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
         fmus.iter().flat_map(|fmu| fmu.findings.iter().map(|own| (Subject::Fmu(fmu.name.clone()), own.clone())));
     let of_nobody = offspring::finding(plan, &facts.left, facts.none_left, None).map(|own| (Subject::Run, own));
     let offences = of_fmus.chain(of_nobody);
-    problems.extend(offences.map(|(subject, own)| Problem { severity, subject, kind: Kind::Offence(own) }));
+    problems.extend(offences.map(|(subject, own)| {
+        // That is no offence.
+        let severity = if own.kind == "asked_for_end" { Severity::Finding } else { severity };
+        Problem { severity, subject, kind: Kind::Offence(own) }
+    }));
     if problems.iter().any(|problem| problem.severity == Severity::Failure) {
         problems.extend(facts.memory.shortage(board).map(|kind| Problem::failure(Subject::Run, kind)));
     }
@@ -151,6 +156,9 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
     let failures = problems.iter().filter(|problem| problem.severity == Severity::Failure).count();
     let failed = failures > told.broken.len();
     let stopped = global(Global::StopRequest) != 0;
+    // What an FMU may ask for counts as the stop time, and may come before it.
+    let asked = |fmu| board.fmu(FmuId(fmu)).findings().count(Finding::AskedForEnd) > 0;
+    let asked = plan.on_error == OnError::Stop && (0..plan.fmus.len()).any(asked);
     // A runner that dies does not get to say when.
     let (began, said) = (global(Global::StartMonotonic) as i64, global(Global::Ended) as i64);
     let ended = if said > 0 { said } else { facts.gone };
@@ -165,7 +173,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
         start_monotonic_ns: began,
         start_time: prepared.begin().seconds(),
         end_time: end_time(
-            plan.stop.filter(|_| !facts.goes_on && !failed && !stopped && !is_overrun),
+            plan.stop.filter(|_| !facts.goes_on && !failed && !stopped && !is_overrun && !asked),
             prepared.begin(),
             plan.start.nanos().plus(Nanos(global(Global::Reached) as i64)),
         ),

@@ -33,6 +33,17 @@ fn what_waits_is_made_one_after_the_other() {
     });
 }
 
+/// However many wait, none is left out, and those that wait at the stop time are made.
+#[test]
+fn a_backlog_is_made_up_to_the_stop_time() {
+    real_time("a_backlog_is_made_up_to_the_stop_time", || {
+        let rig = alone("stop_time = 0.2", "burn_us = 3000", "step = '1/1000'\noverrun = 'queue'");
+        let outcome = run(&rig, "realtime").exits(0);
+        assert_eq!((outcome.signals().last("s.n"), outcome.signals().times().last()), (200, Some(&0.2)));
+        assert!(outcome.count("s", "step", "overruns") > 100);
+    });
+}
+
 /// An FMU that cannot vary its steps makes as many as were missed.
 #[test]
 fn an_fmu_of_constant_steps_makes_as_many_as_were_missed() {

@@ -63,6 +63,24 @@ fn all_versions_of_a_model_compute_the_same() {
     }
 }
 
+/// States of FMI 2.0 and 3.0 go to a file and back.
+#[test]
+fn a_run_that_is_cut_in_two_computes_the_same() {
+    let test = "a_run_that_is_cut_in_two_computes_the_same";
+    for (version, path) in versions(test, "VanDerPol.fmu").into_iter().filter(|(version, _)| *version != "/1.0/cs/") {
+        let rig = rig(&path, "1/100", "2");
+        let state = rig.folder().join("state");
+        let state = state.to_str().unwrap();
+        let part = |stop: &str, more: [&str; 2]| {
+            let arguments = ["--mode", "virtual", "--stop-time", stop, more[0], more[1]];
+            numbers(&rig.run_with(&arguments).exits(0), "m.x0")
+        };
+        let mut parts = part("0.7", ["--save-state", state]);
+        parts.extend(part("2", ["--restore-state", state]));
+        assert_eq!(parts, numbers(&run(&rig, "virtual").exits(0), "m.x0"), "{version}");
+    }
+}
+
 /// The FMU ends itself when its counter is 10.
 #[test]
 fn stair_asks_for_the_end_at_9_s() {

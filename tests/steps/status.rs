@@ -47,6 +47,9 @@ fn an_fmu_that_asks_for_the_end_has_it_at_the_end_of_its_step() {
     outcome.problem(&["asked for the end of the run (terminateSimulation), in step at 0.06 s"]);
     assert_eq!(outcome.signals().times().last(), Some(&0.06));
     assert_eq!((outcome.status("s").as_str(), outcome.report()["verdict"].as_str()), ("terminated", Some("pass")));
+    assert_eq!(outcome.report()["end_time"], 0.06);
+    // It may: that is no offence.
+    alone(RIG, &kind(5), "").run_with(&["--mode", "virtual", "--strict"]).exits(0);
 }
 
 #[test]
@@ -57,6 +60,26 @@ fn with_continue_an_fmu_that_asks_for_the_end_ends_alone() {
     std::fs::write(rig.file(), text).unwrap();
     let outcome = run(&rig, "virtual").exits(0);
     assert_eq!((outcome.signals().last("s.n"), outcome.signals().last("other.n")), (6, 10));
+    real_time("with_continue_an_fmu_that_asks_for_the_end_ends_alone", || {
+        assert_eq!(run(&rig, "realtime").exits(0).file("signals.csv"), outcome.file("signals.csv"));
+    });
+}
+
+/// Nothing goes on from there.
+#[test]
+fn the_state_of_an_fmu_that_has_asked_for_the_end_is_not_saved() {
+    let rig = alone(RIG, &kind(5), "");
+    let state = rig.folder().join("state");
+    let outcome = rig.run_with(&["--mode", "virtual", "--save-state", state.to_str().unwrap()]).exits(1);
+    outcome.problem(&["the state is not saved", "fmu `s` has asked for the end of the run"]);
+    assert!(!state.exists());
+}
+
+/// A row has what was computed for its time, or is none.
+#[test]
+fn a_step_whose_results_are_not_read_has_no_row() {
+    let outcome = run(&alone(RIG, &kind(1), "on_warning = 'error'"), "virtual").exits(1);
+    assert_eq!(outcome.signals().times().last(), Some(&0.05));
 }
 
 #[test]

@@ -241,6 +241,12 @@ impl From<Fmi2Functions> for Functions {
             set_boolean,
             get_string,
             set_string,
+            get_fmu_state,
+            set_fmu_state,
+            free_fmu_state,
+            serialized_fmu_state_size,
+            serialize_fmu_state,
+            deserialize_fmu_state,
             ..nothing(Own::Fmi2(own))
         }
     }
@@ -273,6 +279,30 @@ adapter!(terminate(c: Component) {
 adapter!(reset(c: Component) {
     // SAFETY: this function's contract.
     status(unsafe { (c.functions.reset)(c.raw) })
+});
+adapter!(get_fmu_state(c: Component, state: *mut RawState) {
+    // SAFETY: this function's contract.
+    status(unsafe { (c.functions.get_fmu_state)(c.raw, state) })
+});
+adapter!(set_fmu_state(c: Component, state: RawState) {
+    // SAFETY: this function's contract.
+    status(unsafe { (c.functions.set_fmu_state)(c.raw, state) })
+});
+adapter!(free_fmu_state(c: Component, state: *mut RawState) {
+    // SAFETY: this function's contract.
+    status(unsafe { (c.functions.free_fmu_state)(c.raw, state) })
+});
+adapter!(serialized_fmu_state_size(c: Component, state: RawState, size: *mut usize) {
+    // SAFETY: this function's contract.
+    status(unsafe { (c.functions.serialized_fmu_state_size)(c.raw, state, size) })
+});
+adapter!(serialize_fmu_state(c: Component, state: RawState, bytes: *mut u8, size: usize) {
+    // SAFETY: this function's contract; a byte is a byte.
+    status(unsafe { (c.functions.serialize_fmu_state)(c.raw, state, bytes.cast(), size) })
+});
+adapter!(deserialize_fmu_state(c: Component, bytes: *const u8, size: usize, state: *mut RawState) {
+    // SAFETY: as above.
+    status(unsafe { (c.functions.deserialize_fmu_state)(c.raw, bytes.cast(), size, state) })
 });
 adapter!(enter_initialization_mode(
     c: Component, has_tolerance: RawBool, tolerance: f64, start: f64, has_stop: RawBool, stop: f64

@@ -113,8 +113,8 @@ fn miss(plan: &Plan, task: TaskId, clock: &ClockVerdict, worst: &Worst) -> Strin
     let _ = write!(
         text,
         "\n  the way out: make one of these shorter, an interval longer, run FMU {fmu} or another one on another core (cpu), or \
-         allow more with deadline_us in [fmu.{fmu}.clock.{}]",
-        plain(&planned.name)
+         allow more with deadline_us in [fmu.{fmu}{}]",
+        planned.clock().map_or_else(String::new, |_| format!(".clock.{}", plain(&planned.name)))
     );
     text
 }

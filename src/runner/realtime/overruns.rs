@@ -49,6 +49,12 @@ pub fn overruns(own: &Own, timeline: &mut Timeline, now: i64, period: Nanos, mea
                 overrun(release);
             }
         }
+        // Steps follow one another, and none is left out: the next one is the next instant, however late.
+        Overrun::Queue if own.plan.is_contiguous() => {
+            if let Some(release) = timeline.overdue(time) {
+                overrun(release);
+            }
+        }
         Overrun::Queue => {
             if own.plan.release == Release::Changing
                 && let Some(release) = timeline.overdue(time)

@@ -74,6 +74,8 @@ struct Course {
     is_resumed: bool,
     /// The communication point that the FMU has come to; `None`: it has made no step in this run.
     reached: Option<Instant>,
+    /// The communication point whose values were read.
+    read: Option<Instant>,
     /// The last row that was recorded.
     row: Option<Instant>,
     /// How far a step may be from its point: the FMU's internal step, else a hundredth of one.
@@ -88,6 +90,8 @@ struct Course {
     next_event: Option<Instant>,
     /// The FMU has asked for the end of the run.
     is_over: bool,
+    /// Its last row is recorded.
+    is_ended: bool,
     /// What the last step has reached by its own word, if that is another time than it was to.
     off: Option<f64>,
 }
@@ -110,6 +114,7 @@ impl StepUnit {
             saves: world.saves,
             is_resumed: world.begin > world.plan.start,
             reached: None,
+            read: None,
             row: None,
             tolerance: plan.internal_step.unwrap_or(unit.amount(step).unwrap_or(step).seconds() / 100.0),
             varies: plan.is_variable,
@@ -117,6 +122,7 @@ impl StepUnit {
             is_initial: plan.handles_events && world.begin <= world.plan.start,
             next_event: None,
             is_over: false,
+            is_ended: false,
             off: None,
         };
         StepUnit { stepper: stepper.with_patience(patience), course, recorded: Recorded::of(world, task) }
@@ -176,12 +182,27 @@ impl StepUnit {
         Before { mode: Some(mode), time: due.time, course, recorded: recorded.as_ref() }
     }
 
-    /// Records what the last step has computed, at its end.
+    /// What the last step has computed was read.
+    #[inline]
+    pub fn is_read(&mut self) {
+        self.course.read = self.course.reached;
+    }
+
+    /// Records what the last step has computed, at its end, but not before `least`, which others have come to.
+    pub fn record_last(&mut self, calls: &Calls, world: &World, host: &PartitionHost, least: Instant) {
+        if self.course.is_ended {
+            return;
+        }
+        self.course.is_ended = self.course.is_over;
+        if let (Some(recorded), Some(read), false) = (&self.recorded, self.course.read, self.course.saves) {
+            self.course.record(recorded, calls, world, host, read.max(least));
+        }
+    }
+
+    /// There is no further step in this run.
     pub fn finish(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
         self.course.note(world, host);
-        if let (Some(recorded), Some(reached), false) = (&self.recorded, self.course.reached, self.course.saves) {
-            self.course.record(recorded, calls, world, host, reached);
-        }
+        self.record_last(calls, world, host, world.begin);
     }
 
     /// Gives back what makes the steps, so that the instance can be ended.
