@@ -214,6 +214,7 @@ impl Underway {
             let instance = checked(hosts[index], instance.exit_initialization_mode(), Instance::fail)?;
             let instance = match resumed {
                 Some(snapshot) => {
+                    world.instances[index].expect_event(snapshot.events.get(index).copied().flatten());
                     let bytes = snapshot.states.get(index).map_or(&[][..], Vec::as_slice);
                     checked(hosts[index], state::restore(instance, bytes), Instance::fail)?
                 }

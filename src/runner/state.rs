@@ -5,7 +5,7 @@
 
 use super::stimuli;
 use super::thread_host::PartitionHost;
-use super::world::World;
+use super::world::{InstanceState, World};
 use crate::exchange::{Versions, bytes};
 use crate::ffi::{Failure, Instance, Running, StateSupport, set_thread_host};
 use crate::plan::{ConnectionId, FmuId, FmuPlan, SignalId, TaskId};
@@ -128,6 +128,7 @@ pub fn save(
         connections: connections(world),
         versions: world.versions.iter().map(|of| of.as_ref().map_or_else(Vec::new, Versions::kept)).collect(),
         sizes: sizes(world),
+        events: world.instances.iter().map(InstanceState::next_event).collect(),
         // The supervisor has them, in the order of time.
         columns: Vec::new(),
     };

@@ -15,8 +15,8 @@ use crate::sys::prefetch::prefetch;
 use crate::sys::wake::WakeWord;
 use crate::time::{Fraction, Instant, Nanos};
 use crossbeam::utils::CachePadded;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::cables::Cables;
 use super::cooperative::Turns;
@@ -101,6 +101,20 @@ pub struct InstanceState {
     pub sizes: Box<[AtomicU64]>,
     /// How often sizes have changed.
     pub resized: AtomicU64,
+    /// When an instance that makes steps has an event by its own word; looked at before the run and after it only.
+    next_event: Mutex<Option<Instant>>,
+}
+
+impl InstanceState {
+    /// When it has an event by its own word. Not while the run goes on.
+    pub fn next_event(&self) -> Option<Instant> {
+        *self.next_event.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// It has an event then. Not while the run goes on.
+    pub fn expect_event(&self, event: Option<Instant>) {
+        *self.next_event.lock().unwrap_or_else(PoisonError::into_inner) = event;
+    }
 }
 
 /// Words of a changed interval.
@@ -288,6 +302,7 @@ impl World {
                     given_up: AtomicBool::new(false),
                     sizes: plan.fmus[index].sizes.iter().map(|size| AtomicU64::new(size.start)).collect(),
                     resized: AtomicU64::new(0),
+                    next_event: Mutex::new(None),
                 })
             })
             .collect::<Result<_, String>>()?;

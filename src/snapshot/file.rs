@@ -106,6 +106,7 @@ mod tests {
             connections: vec![None, Some(vec![u64::MAX])],
             versions: vec![vec![vec![((Instant::ZERO, Instant::ZERO), vec![7])]]],
             sizes: vec![vec![3], vec![]],
+            events: vec![None, Instant::from_f64(6.5)],
             columns: vec![("a.y".to_owned(), vec![7])],
         }
     }

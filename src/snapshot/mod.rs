@@ -40,6 +40,8 @@ pub struct Snapshot {
     /// Per instance: the values of its tunable sizes, [`crate::plan::FmuPlan::sizes`]; empty when they are those of the
     /// plan.
     pub sizes: Vec<Vec<u64>>,
+    /// Per instance: when it has an event by its own word, if it makes steps.
+    pub events: Vec<Option<Instant>>,
     /// What the recorded columns showed last, by name, as [`crate::plan::SignalPlan::start`] has it.
     pub columns: Vec<(String, Vec<u64>)>,
 }
@@ -52,6 +54,7 @@ impl Snapshot {
             ("FMUs", self.states.len(), plan.fmus.len()),
             ("clocks", self.timelines.len(), plan.tasks.len()),
             ("lists of sizes", self.sizes.len(), plan.fmus.len()),
+            ("events to come", self.events.len(), plan.fmus.len()),
             ("connections", self.connections.len(), plan.connections.len()),
             ("lists of versions", self.versions.len(), plan.connections.len()),
         ];

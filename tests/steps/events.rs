@@ -62,3 +62,18 @@ fn an_event_at_the_stop_time_is_not_handled() {
     let outcome = run(&alone("every = 0.25"), "virtual").exits(0);
     assert_eq!((outcome.signals().last("e.time_events"), outcome.signals().last("e.entered")), (3, 3));
 }
+
+/// A state knows when the next event is.
+#[test]
+fn a_run_that_is_cut_between_two_events_goes_on_with_the_next_one() {
+    let rig = alone("every = 0.015, early = 0.0333, iterations = 3");
+    let state = rig.folder().join("state");
+    let state = state.to_str().unwrap();
+    let rows = |arguments: &[&str]| {
+        let outcome = rig.run_with(&[&["--mode", "virtual"], arguments].concat()).exits(0);
+        outcome.file("signals.csv").lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let mut parts = rows(&["--stop-time", "0.42", "--save-state", state]);
+    parts.extend(rows(&["--stop-time", "1", "--restore-state", state]));
+    assert_eq!(parts, rows(&["--stop-time", "1"]));
+}

@@ -1,5 +1,5 @@
 //! The steps of a Co-Simulation FMU: `fmi3DoStep`, `fmi2DoStep`, `fmiDoStep` from its release to the next one (semantics S19 to
-//! S21).
+//! S23).
 //!
 //! The time of the FMU has no holes: what was missed is made up first, by one longer step where the FMU can vary its steps,
 //! else by as many as were missed. What a step has computed is valid at its end. So the row that is recorded at a release has
@@ -120,7 +120,7 @@ impl StepUnit {
             varies: plan.is_variable,
             events: plan.handles_events,
             is_initial: plan.handles_events && world.begin <= world.plan.start,
-            next_event: None,
+            next_event: world.instances[own.fmu.0].next_event().filter(|_| world.begin > world.plan.start),
             is_over: false,
             is_ended: false,
             off: None,
@@ -203,6 +203,7 @@ impl StepUnit {
     pub fn finish(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
         self.course.note(world, host);
         self.record_last(calls, world, host, world.begin);
+        world.instances[host.fmu().0].expect_event(self.course.next_event);
     }
 
     /// Gives back what makes the steps, so that the instance can be ended.
@@ -394,18 +395,21 @@ impl<'a> Setting for Before<'a> {
     fn compute(self, due: &Due, seconds: f64) -> Result<After<'a>, Failure> {
         let Before { mode, course, .. } = self;
         let (mut outcome, mut part, mut halved, mut stuck) = (Outcome::Ok, None, 0, 0);
+        let mut from = course.reached.filter(|_| !is_wrong("hole")).unwrap_or(due.time);
         let mut before = match mode.ok_or(NO_MODE)? {
             InMode::Step(before) => before,
             InMode::Event(event) => {
-                let after = course.settle(event, due.time)?;
+                let after = course.settle(event, from)?;
                 outcome = after.outcome();
+                if course.is_over {
+                    return Ok(After { after, outcome, reached: from });
+                }
                 after.again()
             }
         };
         let end = due.time.after(course.step);
         let mut usual = course.is_usual(due.time, end).then(|| course.point(due.time, seconds));
         let target = if usual.is_some() { end } else { course.stop.map_or(end, |stop| end.min(stop)) };
-        let mut from = course.reached.filter(|_| !is_wrong("hole")).unwrap_or(due.time);
         loop {
             let (to, point, size) = match usual.take() {
                 Some(point) => (target, point, course.size),
