@@ -95,9 +95,12 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
             some(count, "value")
         ),
         Finding::OutlastsPeriod => format!(
-            "{} executed for longer than the period: {}for {:.3} ms",
+            "{} executed for longer than {} for {:.3} ms",
             some(count, "activation"),
-            if first.reference.is_some() { format!("{name} ") } else { String::new() },
+            match first.reference {
+                Some(_) => format!("the period of the clock: {name}"),
+                None => "its step:".to_owned(),
+            },
             value as f64 / 1e6
         ),
         Finding::TickReadLate => format!(
