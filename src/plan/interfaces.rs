@@ -9,7 +9,7 @@ use crate::rig::{Rig, RigFmu};
 /// Warnings of one description that are worth a note in the plan.
 const WARNINGS: usize = 5;
 
-/// Those that can be run, the first choice first.
+/// The interface types that can be run, the first choice first.
 const RUN: [Interface; 2] = [Interface::ScheduledExecution, Interface::CoSimulation];
 
 /// The interface type that an FMU runs with: the one that the rig names, else the first that it offers and that can be run.

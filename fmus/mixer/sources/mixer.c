@@ -4,8 +4,7 @@
  * `burn_us` keeps the core busy for so long in each activation, by the processor time of the thread. */
 
 #include "fmi3_model.h"
-#include <string.h>
-#include <time.h>
+#include "mixing.h"
 
 const char model_token[] = "{vecud-mixer-1}";
 
@@ -46,32 +45,6 @@ void model_initialize(void *model, double start_time)
     struct mixer *mixer = model;
     mixer->time = start_time;
     mixer->state = mixer->salt;
-}
-
-/* SplitMix64. */
-static uint64_t mix(uint64_t z)
-{
-    z += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static uint64_t with(uint64_t state, double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return mix(state ^ bits);
-}
-
-static void burn(uint64_t us)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    uint64_t end = (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u + us;
-    do
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    while ((uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u < end);
 }
 
 void model_activate(void *model, fmi3ValueReference clock, double time)

@@ -6,10 +6,9 @@
  * wrong in the step that begins at `fail_at` or is the first after it. */
 
 #include "fmi3_model.h"
+#include "mixing.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 const char model_token[] = "{vecud-stepper-1}";
 
@@ -67,32 +66,6 @@ void model_initialize(void *model, double start_time)
     struct stepper *stepper = model;
     stepper->time = start_time;
     stepper->state = stepper->salt;
-}
-
-/* SplitMix64. */
-static uint64_t mix(uint64_t z)
-{
-    z += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static uint64_t with(uint64_t state, double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return mix(state ^ bits);
-}
-
-static void burn(uint64_t us)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    uint64_t end = (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u + us;
-    do
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    while ((uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u < end);
 }
 
 static fmi3Status failure(struct stepper *stepper, struct fmu_step *step)

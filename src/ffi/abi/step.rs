@@ -117,23 +117,27 @@ impl Fmi3Functions {
     }
 }
 
-/// Waits for a step that is pending: what it came to; Discard when it was given up. `look` asks for `fmi2DoStepStatus` and answers
-/// what that call did, `cancel` gives the step up.
-fn wait(
+/// What a step came to that has answered `raw`: one that is pending is waited for, and Discard when it was given up. `look` asks for
+/// `fmi2DoStepStatus` and answers what that call did, `cancel` gives the step up.
+fn came_to(
+    raw: RawStatus,
     environment: *const Environment,
     patience: Duration,
     look: impl Fn(&mut RawStatus) -> RawStatus,
     cancel: impl FnOnce() -> RawStatus,
 ) -> RawStatus {
+    if raw != PENDING {
+        return adapter::status(raw);
+    }
     let begun = Instant::now();
     loop {
-        let mut came_to = PENDING;
-        let answer = adapter::status(visit(environment, Function::GetStatus, || look(&mut came_to)));
+        let mut now = PENDING;
+        let answer = adapter::status(visit(environment, Function::GetStatus, || look(&mut now)));
         if answer > 1 {
             return answer;
         }
-        if came_to != PENDING {
-            return adapter::status(came_to);
+        if now != PENDING {
+            return adapter::status(now);
         }
         if begun.elapsed() >= patience {
             return adapter::status(visit(environment, Function::CancelStep, cancel)).max(DISCARD);
@@ -161,17 +165,15 @@ impl adapter::Component<Fmi2Functions, super::fmi2::Callbacks> {
     #[cold]
     unsafe fn not_done(&self, raw: RawStatus, step: &mut RawStep) -> RawStatus {
         let environment = self.environment.cast();
-        let raw = match raw {
-            PENDING => wait(
-                environment,
-                step.patience,
-                // SAFETY: the instance is alive, and a step of it is pending; the place can be written to.
-                |status| unsafe { (self.functions.get_status)(self.raw, DO_STEP_STATUS, status) },
-                // SAFETY: as above.
-                || unsafe { (self.functions.cancel_step)(self.raw) },
-            ),
-            raw => adapter::status(raw),
-        };
+        let raw = came_to(
+            raw,
+            environment,
+            step.patience,
+            // SAFETY: the instance is alive, and a step of it is pending; the place can be written to.
+            |status| unsafe { (self.functions.get_status)(self.raw, DO_STEP_STATUS, status) },
+            // SAFETY: as above.
+            || unsafe { (self.functions.cancel_step)(self.raw) },
+        );
         if raw != DISCARD {
             return raw;
         }
@@ -215,17 +217,15 @@ impl adapter::Component<Fmi1Functions> {
     #[cold]
     unsafe fn not_done(&self, raw: RawStatus, step: &mut RawStep) -> RawStatus {
         let environment = self.environment.cast();
-        let raw = match raw {
-            PENDING => wait(
-                environment,
-                step.patience,
-                // SAFETY: the instance is alive, and a step of it is pending; the place can be written to.
-                |status| unsafe { (self.functions.get_status)(self.raw, DO_STEP_STATUS, status) },
-                // SAFETY: as above.
-                || unsafe { (self.functions.cancel_step)(self.raw) },
-            ),
-            raw => adapter::status(raw),
-        };
+        let raw = came_to(
+            raw,
+            environment,
+            step.patience,
+            // SAFETY: the instance is alive, and a step of it is pending; the place can be written to.
+            |status| unsafe { (self.functions.get_status)(self.raw, DO_STEP_STATUS, status) },
+            // SAFETY: as above.
+            || unsafe { (self.functions.cancel_step)(self.raw) },
+        );
         if raw == DISCARD {
             let mut reached = step.point;
             let last = visit(environment, Function::GetRealStatus, || {

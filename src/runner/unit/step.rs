@@ -44,7 +44,7 @@ fn failure(function: Function, time: f64) -> Failure {
 /// What makes the steps of an instance, and what the host knows of them.
 pub struct StepUnit {
     stepper: Stepper,
-    course: Course,
+    stepping: Stepping,
     recorded: Option<Recorded>,
 }
 
@@ -55,7 +55,7 @@ enum InMode<'a> {
 }
 
 /// How far an instance is, and how it goes on.
-struct Course {
+struct Stepping {
     task: TaskId,
     /// How far one step goes.
     step: Fraction,
@@ -102,7 +102,7 @@ impl StepUnit {
         let own = &world.plan.tasks[task.0];
         let unit = world.plan.fmus[own.fmu.0].time_unit;
         let patience = Duration::from_nanos(world.plan.shutdown_timeout.0.try_into().unwrap_or(0));
-        let course = Course {
+        let stepping = Stepping {
             task,
             step,
             size: unit.amount(step).unwrap_or(step).seconds(),
@@ -125,7 +125,7 @@ impl StepUnit {
             is_ended: false,
             off: None,
         };
-        StepUnit { stepper: stepper.with_patience(patience), course, recorded: Recorded::of(world, task) }
+        StepUnit { stepper: stepper.with_patience(patience), stepping, recorded: Recorded::of(world, task) }
     }
 
     /// [`super::Unit::prefetch`].
@@ -143,17 +143,18 @@ impl StepUnit {
     /// without an FMU that fails, for this FMU alone. Nothing is called any more.
     #[inline]
     pub fn is_over(&self, world: &World, host: &PartitionHost) -> bool {
-        if self.course.is_over {
+        if self.stepping.is_over {
             self.end(world, host);
         }
-        self.course.is_over
+        self.stepping.is_over
     }
 
     #[cold]
     fn end(&self, world: &World, host: &PartitionHost) {
         let findings = world.board.fmu(host.fmu()).findings();
         if findings.count(Finding::AskedForEnd) == 0 {
-            let seen = Occurrence { task: Some(self.course.task), time: self.course.reached, ..Occurrence::default() };
+            let seen =
+                Occurrence { task: Some(self.stepping.task), time: self.stepping.reached, ..Occurrence::default() };
             findings.note(Finding::AskedForEnd, seen);
         }
         if world.plan.on_error == OnError::Stop {
@@ -165,7 +166,7 @@ impl StepUnit {
     /// of its release is to have.
     #[inline]
     pub fn take_up(&mut self, calls: &mut Calls) -> Result<(), Halt> {
-        if self.course.is_resumed && self.course.reached.is_none() && self.recorded.is_some() {
+        if self.stepping.is_resumed && self.stepping.reached.is_none() && self.recorded.is_some() {
             return calls.read(|batch| self.stepper.get(batch));
         }
         Ok(())
@@ -174,36 +175,36 @@ impl StepUnit {
     /// Starts the work of the release `due`. Calls nothing.
     #[inline]
     pub fn begin(&mut self, due: &Due) -> impl Setting {
-        let StepUnit { stepper, course, recorded } = self;
-        let mode = match std::mem::take(&mut course.is_initial) {
+        let StepUnit { stepper, stepping, recorded } = self;
+        let mode = match std::mem::take(&mut stepping.is_initial) {
             false => InMode::Step(stepper.begin()),
-            true => InMode::Event(stepper.initial_event_mode(course.unit.value(due.time))),
+            true => InMode::Event(stepper.initial_event_mode(stepping.unit.value(due.time))),
         };
-        Before { mode: Some(mode), time: due.time, course, recorded: recorded.as_ref() }
+        Before { mode: Some(mode), time: due.time, stepping, recorded: recorded.as_ref() }
     }
 
     /// What the last step has computed was read.
     #[inline]
     pub fn is_read(&mut self) {
-        self.course.read = self.course.reached;
+        self.stepping.read = self.stepping.reached;
     }
 
     /// Records what the last step has computed, at its end, but not before `least`, which others have come to.
     pub fn record_last(&mut self, calls: &Calls, world: &World, host: &PartitionHost, least: Instant) {
-        if self.course.is_ended {
+        if self.stepping.is_ended {
             return;
         }
-        self.course.is_ended = self.course.is_over;
-        if let (Some(recorded), Some(read), false) = (&self.recorded, self.course.read, self.course.saves) {
-            self.course.record(recorded, calls, world, host, read.max(least));
+        self.stepping.is_ended = self.stepping.is_over;
+        if let (Some(recorded), Some(read), false) = (&self.recorded, self.stepping.read, self.stepping.saves) {
+            self.stepping.record(recorded, calls, world, host, read.max(least));
         }
     }
 
     /// There is no further step in this run.
     pub fn finish(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
-        self.course.note(world, host);
+        self.stepping.note(world, host);
         self.record_last(calls, world, host, world.begin);
-        world.instances[host.fmu().0].expect_event(self.course.next_event);
+        world.instances[host.fmu().0].expect_event(self.stepping.next_event);
     }
 
     /// Gives back what makes the steps, so that the instance can be ended.
@@ -212,7 +213,7 @@ impl StepUnit {
     }
 }
 
-impl Course {
+impl Stepping {
     /// Appends the row of this time, unless it is there already. In virtual time nothing is lost: waits for the supervisor to
     /// read.
     fn record(&mut self, recorded: &Recorded, calls: &Calls, world: &World, host: &PartitionHost, time: Instant) {
@@ -343,7 +344,7 @@ struct Before<'a> {
     mode: Option<InMode<'a>>,
     /// Of the release.
     time: Instant,
-    course: &'a mut Course,
+    stepping: &'a mut Stepping,
     recorded: Option<&'a Recorded>,
 }
 
@@ -368,11 +369,11 @@ impl<'a> Setting for Before<'a> {
     }
 
     fn set_discrete(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
-        if !self.course.events {
+        if !self.stepping.events {
             return self.set(batch);
         }
         let event = match self.mode.take().ok_or(NO_MODE)? {
-            InMode::Step(before) => before.enter_event_mode(self.course.unit.value(self.time))?,
+            InMode::Step(before) => before.enter_event_mode(self.stepping.unit.value(self.time))?,
             InMode::Event(event) => event,
         };
         self.mode = Some(InMode::Event(event));
@@ -385,39 +386,39 @@ impl<'a> Setting for Before<'a> {
     }
 
     fn ready(&mut self, calls: &Calls, world: &World, host: &PartitionHost, due: &Due) {
-        self.course.note(world, host);
+        self.stepping.note(world, host);
         if let Some(recorded) = self.recorded {
-            self.course.record(recorded, calls, world, host, due.time);
+            self.stepping.record(recorded, calls, world, host, due.time);
         }
     }
 
     #[inline(always)] // as what it calls
     fn compute(self, due: &Due, seconds: f64) -> Result<After<'a>, Failure> {
-        let Before { mode, course, .. } = self;
+        let Before { mode, stepping, .. } = self;
         let (mut outcome, mut part, mut halved, mut stuck) = (Outcome::Ok, None, 0, 0);
-        let mut from = course.reached.filter(|_| !is_wrong("hole")).unwrap_or(due.time);
+        let mut from = stepping.reached.filter(|_| !is_wrong("hole")).unwrap_or(due.time);
         let mut before = match mode.ok_or(NO_MODE)? {
             InMode::Step(before) => before,
             InMode::Event(event) => {
-                let after = course.settle(event, from)?;
+                let after = stepping.settle(event, from)?;
                 outcome = after.outcome();
-                if course.is_over {
+                if stepping.is_over {
                     return Ok(After { after, outcome, reached: from });
                 }
                 after.again()
             }
         };
-        let end = due.time.after(course.step);
-        let mut usual = course.is_usual(due.time, end).then(|| course.point(due.time, seconds));
-        let target = if usual.is_some() { end } else { course.stop.map_or(end, |stop| end.min(stop)) };
+        let end = due.time.after(stepping.step);
+        let mut usual = stepping.is_usual(due.time, end).then(|| stepping.point(due.time, seconds));
+        let target = if usual.is_some() { end } else { stepping.stop.map_or(end, |stop| end.min(stop)) };
         loop {
             let (to, point, size) = match usual.take() {
-                Some(point) => (target, point, course.size),
-                None => course.next(from, target, part),
+                Some(point) => (target, point, stepping.size),
+                None => stepping.next(from, target, part),
             };
             let mut after = match before.step(point, size) {
                 Ok(after) => after,
-                Err(no_step) if no_step.failure.status == Status::Discard && halved < course.halvings => {
+                Err(no_step) if no_step.failure.status == Status::Discard && halved < stepping.halvings => {
                     halved += 1;
                     part = half(from, to);
                     before = no_step.again();
@@ -427,12 +428,12 @@ impl<'a> Setting for Before<'a> {
             };
             outcome = outcome.or(after.outcome());
             let said = *after.said();
-            let reached = course.reached(&said, (from, to), point + size);
-            course.is_over |= said.terminate_simulation;
-            course.reached = Some(reached);
-            if course.has_event(&said, reached) {
-                let event = after.enter_event_mode(course.unit.value(reached))?;
-                after = course.settle(event, reached)?;
+            let reached = stepping.reached(&said, (from, to), point + size);
+            stepping.is_over |= said.terminate_simulation;
+            stepping.reached = Some(reached);
+            if stepping.has_event(&said, reached) {
+                let event = after.enter_event_mode(stepping.unit.value(reached))?;
+                after = stepping.settle(event, reached)?;
                 outcome = outcome.or(after.outcome());
             } else if reached == from {
                 stuck += 1;
@@ -441,7 +442,7 @@ impl<'a> Setting for Before<'a> {
                 }
             }
             from = reached;
-            if reached >= target || course.is_over {
+            if reached >= target || stepping.is_over {
                 return Ok(After { after, outcome, reached });
             }
             before = after.again();
