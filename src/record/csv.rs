@@ -1,8 +1,9 @@
-//! `signals.csv`: a header, then a row for each time, all columns in each. Text is made of what has changed since the row before;
-//! the rest of that is copied.
+//! Rows as text, the one home of what vecud writes as CSV: a header, then a row for each time, all columns in each. Text is made of
+//! what has changed since the row before; the rest of that is copied.
 //!
+//! They go to a file, `signals.csv`, or into a stream that somebody reads as they come (a pipe, a terminal, a file of whatever name).
 //! Whole rows are handed to the kernel at once, so that what a killed process leaves ends with a row; should the kernel cut
-//! the last write short, a reader tells by the missing line feed. What finds no space is cut off behind its last row.
+//! the last write short, a reader tells by the missing line feed. What finds no space in a file is cut off behind its last row.
 
 use super::signals::Sheet;
 use super::texts::Texts;
@@ -14,25 +15,18 @@ use crate::plan::Plan;
 use crate::recording::text;
 use crate::time::Instant;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// Rows are written when there is so much of them.
 const ENOUGH: usize = 1 << 16;
 
-/// The file.
-pub(super) struct Csv {
-    file: File,
+/// Rows that are not written yet, as text: whole ones.
+struct Rows {
     types: Vec<VariableType>,
     texts: Texts,
-    /// Bytes that are written.
-    end: u64,
-    /// Rows that are not written yet: whole ones.
-    rows: String,
-    /// Where they end, and their times.
-    ends: Vec<(usize, Instant)>,
-    reached: Option<Instant>,
+    text: String,
     last: Row,
 }
 
@@ -45,59 +39,26 @@ struct Row {
     lengths: Vec<usize>,
 }
 
-impl Csv {
-    /// Begins the file with its header. It has its name when that is there.
-    pub(super) fn create(path: &Path, plan: &Plan, texts: &Texts) -> io::Result<Csv> {
-        let mut rows = "time".to_owned();
+impl Rows {
+    /// The header alone.
+    fn new(plan: &Plan, texts: &Texts) -> Rows {
+        let mut text = "time".to_owned();
         for signal in &plan.signals {
-            rows.push(',');
-            rows += &quoted(&signal.name);
+            text.push(',');
+            text += &quoted(&signal.name);
         }
-        rows.push('\n');
+        text.push('\n');
+        let columns = plan.signals.len();
+        let nothing = Row { values: vec![None; columns], text: ",".repeat(columns), lengths: vec![1; columns] };
         let types = plan.signals.iter().map(|signal| signal.variable_type).collect();
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(".part");
-        let file = files::create(Path::new(&partial))?;
-        let nothing = Row {
-            values: vec![None; plan.signals.len()],
-            text: ",".repeat(plan.signals.len()),
-            lengths: vec![1; plan.signals.len()],
-        };
-        let mut csv =
-            Csv { file, types, texts: texts.clone(), end: 0, rows, ends: Vec::new(), reached: None, last: nothing };
-        csv.write()?;
-        fs::rename(&partial, path)?;
-        Ok(csv)
+        Rows { types, texts: texts.clone(), text, last: nothing }
     }
 
-    fn write(&mut self) -> io::Result<()> {
-        written::is_whole(&self.file, self.end)?;
-        if let Err(error) = self.file.write_all_at(self.rows.as_bytes(), self.end) {
-            self.end_with_a_row();
-            return Err(error);
-        }
-        self.end += self.rows.len() as u64;
-        self.reached = self.ends.last().map(|(_, time)| *time).or(self.reached);
-        self.rows.clear();
-        self.ends.clear();
-        Ok(())
-    }
-
-    /// Cuts off the row that had no space any more, as far as that works: programs that read the file choke on half a row.
-    fn end_with_a_row(&mut self) {
-        let length = self.file.metadata().map_or(self.end, |metadata| metadata.len());
-        let there = length.saturating_sub(self.end).min(self.rows.len() as u64) as usize;
-        let whole = self.ends.iter().take_while(|(end, _)| *end <= there).last().copied();
-        self.reached = whole.map(|(_, time)| time).or(self.reached);
-        let _as_far_as_it_works = self.file.set_len(self.end + whole.map_or(0, |(end, _)| end as u64));
-    }
-}
-
-impl Sheet for Csv {
-    fn row(&mut self, time: Instant, values: &[Option<u64>]) -> io::Result<()> {
+    /// Appends a row.
+    fn add(&mut self, time: Instant, values: &[Option<u64>]) {
         const WRITES: &str = "strings take everything";
-        word::write(&mut self.rows, time.seconds().to_bits(), VariableType::Float64).expect(WRITES);
-        let begin = self.rows.len();
+        word::write(&mut self.text, time.seconds().to_bits(), VariableType::Float64).expect(WRITES);
+        let begin = self.text.len();
         let Row { values: before, text, lengths } = &mut self.last;
         // Bytes of the row before that were passed, and those that are in this one or have no place in it.
         let (mut passed, mut done) = (0, 0);
@@ -107,33 +68,86 @@ impl Sheet for Csv {
             if new == old {
                 continue;
             }
-            self.rows.push_str(&text[done..cell]);
+            self.text.push_str(&text[done..cell]);
             done = passed;
-            let begin = self.rows.len();
-            self.rows.push(',');
+            let begin = self.text.len();
+            self.text.push(',');
             if let Some(value) = new {
                 match variable_type {
-                    VariableType::String => text::write_bytes(&mut self.rows, &self.texts.value(*value), true),
-                    VariableType::Binary => text::write_bytes(&mut self.rows, &self.texts.value(*value), false),
-                    _ => word::write(&mut self.rows, *value, *variable_type).expect(WRITES),
+                    VariableType::String => text::write_bytes(&mut self.text, &self.texts.value(*value), true),
+                    VariableType::Binary => text::write_bytes(&mut self.text, &self.texts.value(*value), false),
+                    _ => word::write(&mut self.text, *value, *variable_type).expect(WRITES),
                 }
             }
-            (*old, *length) = (*new, self.rows.len() - begin);
+            (*old, *length) = (*new, self.text.len() - begin);
         }
-        self.rows.push_str(&text[done..]);
+        self.text.push_str(&text[done..]);
         text.clear();
-        text.push_str(&self.rows[begin..]);
-        self.rows.push('\n');
-        self.ends.push((self.rows.len(), time));
-        if self.rows.len() >= ENOUGH { self.write() } else { Ok(()) }
+        text.push_str(&self.text[begin..]);
+        self.text.push('\n');
+    }
+}
+
+/// A file.
+pub(super) struct Csv {
+    file: File,
+    /// Bytes that are written.
+    end: u64,
+    rows: Rows,
+    /// Where rows that are not written yet end, and their times.
+    ends: Vec<(usize, Instant)>,
+    reached: Option<Instant>,
+}
+
+impl Csv {
+    /// Begins the file with its header. It has its name when that is there.
+    pub(super) fn create(path: &Path, plan: &Plan, texts: &Texts) -> io::Result<Csv> {
+        let mut partial = path.as_os_str().to_owned();
+        partial.push(".part");
+        let file = files::create(Path::new(&partial))?;
+        let mut csv = Csv { file, end: 0, rows: Rows::new(plan, texts), ends: Vec::new(), reached: None };
+        csv.write()?;
+        fs::rename(&partial, path)?;
+        Ok(csv)
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        written::is_whole(&self.file, self.end)?;
+        let text = &mut self.rows.text;
+        if let Err(error) = self.file.write_all_at(text.as_bytes(), self.end) {
+            self.end_with_a_row();
+            return Err(error);
+        }
+        self.end += text.len() as u64;
+        self.reached = self.ends.last().map(|(_, time)| *time).or(self.reached);
+        text.clear();
+        self.ends.clear();
+        Ok(())
+    }
+
+    /// Cuts off the row that had no space any more, as far as that works: programs that read the file choke on half a row.
+    fn end_with_a_row(&mut self) {
+        let length = self.file.metadata().map_or(self.end, |metadata| metadata.len());
+        let there = length.saturating_sub(self.end).min(self.rows.text.len() as u64) as usize;
+        let whole = self.ends.iter().take_while(|(end, _)| *end <= there).last().copied();
+        self.reached = whole.map(|(_, time)| time).or(self.reached);
+        let _as_far_as_it_works = self.file.set_len(self.end + whole.map_or(0, |(end, _)| end as u64));
+    }
+}
+
+impl Sheet for Csv {
+    fn row(&mut self, time: Instant, values: &[Option<u64>]) -> io::Result<()> {
+        self.rows.add(time, values);
+        self.ends.push((self.rows.text.len(), time));
+        if self.rows.text.len() >= ENOUGH { self.write() } else { Ok(()) }
     }
 
     fn flush(&mut self, _: bool) -> io::Result<()> {
-        if self.rows.is_empty() { Ok(()) } else { self.write() }
+        if self.rows.text.is_empty() { Ok(()) } else { self.write() }
     }
 
-    fn close(self: Box<Self>) -> io::Result<Written> {
-        Ok(Written { file: self.file, length: self.end })
+    fn close(self: Box<Self>) -> io::Result<Option<Written>> {
+        Ok(Some(Written { file: self.file, length: self.end }))
     }
 
     fn reached(&self) -> Option<Instant> {
@@ -141,7 +155,54 @@ impl Sheet for Csv {
     }
 
     fn has(&mut self, bytes: u64) -> bool {
-        self.end + self.rows.len() as u64 >= bytes
+        self.end + self.rows.text.len() as u64 >= bytes
+    }
+}
+
+/// A stream: what is written cannot be taken back.
+pub(super) struct Stream {
+    out: Box<dyn Write + Send>,
+    rows: Rows,
+    /// The time of the last row, and that of the last one that is written.
+    last: Option<Instant>,
+    reached: Option<Instant>,
+}
+
+impl Stream {
+    /// Rows that go there, behind their header.
+    pub(super) fn new(out: Box<dyn Write + Send>, plan: &Plan, texts: &Texts) -> Stream {
+        Stream { out, rows: Rows::new(plan, texts), last: None, reached: None }
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        self.out.write_all(self.rows.text.as_bytes())?;
+        self.rows.text.clear();
+        self.reached = self.last;
+        Ok(())
+    }
+}
+
+impl Sheet for Stream {
+    fn row(&mut self, time: Instant, values: &[Option<u64>]) -> io::Result<()> {
+        self.rows.add(time, values);
+        self.last = Some(time);
+        if self.rows.text.len() >= ENOUGH { self.write() } else { Ok(()) }
+    }
+
+    fn flush(&mut self, _: bool) -> io::Result<()> {
+        if self.rows.text.is_empty() { Ok(()) } else { self.write().and_then(|()| self.out.flush()) }
+    }
+
+    fn close(self: Box<Self>) -> io::Result<Option<Written>> {
+        Ok(None)
+    }
+
+    fn reached(&self) -> Option<Instant> {
+        self.reached
+    }
+
+    fn has(&mut self, _: u64) -> bool {
+        false
     }
 }
 

@@ -304,8 +304,8 @@ impl Sheet for Messages {
     }
 
     /// Writes the summary: statistics and indexes.
-    fn close(self: Box<Self>) -> io::Result<Written> {
-        Ok(self.file.finish()?.into_written())
+    fn close(self: Box<Self>) -> io::Result<Option<Written>> {
+        Ok(Some(self.file.finish()?.into_written()))
     }
 
     fn reached(&self) -> Option<Instant> {

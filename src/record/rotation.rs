@@ -158,7 +158,7 @@ impl<'a> Series<'a> {
         let Some(sheet) = self.sheet.take() else { return };
         let name = self.name(self.number);
         match sheet.close() {
-            Ok(written) => problems.extend(written.gone_from(&self.folder.join(name))),
+            Ok(written) => problems.extend(written.and_then(|written| written.gone_from(&self.folder.join(name)))),
             Err(error) => problems.push(format!("{name} is whole but has no index: {error}")),
         }
     }

@@ -3,11 +3,14 @@
 //!
 //! A time is written when every activation before and at it is known to be complete, so a late low-priority partition
 //! still lands in its own row. Between rows a column keeps its last value; before the first it shows its start value.
+//! A stream, which a program alone reads that wants every step, may have a row for each sample of its one task instead, so that an event
+//! is two rows of one time.
 //! Repeatable: what is written depends on activation times and values only; of several values for one cell at one time the
 //! one that was completed last counts. What a rule leaves out is not written; a row with nothing in it is none.
 //! A clock shows 1 where it has ticked, by whichever activation of that time, and keeps nothing: between rows it shows 0.
 
 use super::cells::Cells;
+use super::csv::Stream;
 use super::rotation::Series;
 use super::samples::SampleRing;
 use super::texts::{self, Texts};
@@ -20,7 +23,7 @@ use crate::recording::envelope::Overview;
 use crate::recording::series::Files;
 use crate::time::Instant;
 use std::collections::{BTreeMap, HashSet};
-use std::io;
+use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
 
@@ -84,8 +87,8 @@ pub(super) trait Sheet {
     /// Makes sure that a killed process loses little of what has come up to now: nothing, if `all` is wanted.
     fn flush(&mut self, all: bool) -> io::Result<()>;
 
-    /// Writes what is written when everything else is, and gives the file back.
-    fn close(self: Box<Self>) -> io::Result<Written>;
+    /// Writes what is written when everything else is, and gives the file back, if it is one.
+    fn close(self: Box<Self>) -> io::Result<Option<Written>>;
 
     /// The last time that is in the file.
     fn reached(&self) -> Option<Instant>;
@@ -195,6 +198,12 @@ struct Later {
 /// Collects samples of all tasks and writes them in order.
 pub struct SignalWriter<'a> {
     files: Vec<Series<'a>>,
+    /// Where rows go beside files; `None`: nowhere, or not any more.
+    stream: Option<Stream>,
+    /// Why the stream has ended early.
+    stream_error: Option<io::Error>,
+    /// Samples of one time are one row.
+    joins: bool,
     begun: bool,
     columns: Vec<Columns>,
     /// Simulation time at which the run begins.
@@ -211,8 +220,8 @@ pub struct SignalWriter<'a> {
     texts: Texts,
     /// For each column; `None`: a number.
     rooms: Vec<Option<Room>>,
-    /// What can be drawn of the rows, as they would be read from the files.
-    overview: Overview,
+    /// What can be drawn of the rows, as they would be read from the files; `None`: nobody wants that.
+    overview: Option<Overview>,
     /// Set by request at times that were written already.
     belated: Vec<Change>,
     /// The samples of one time, and the changes that are kept of those of which not all is.
@@ -226,6 +235,32 @@ pub struct SignalWriter<'a> {
 impl<'a> SignalWriter<'a> {
     /// Begins the files of the plan in a folder.
     pub fn new(plan: &'a Plan, folder: &Path) -> Self {
+        let (texts, mut problems) = (Texts::default(), Vec::new());
+        let begin = |format: &Format| Series::begin(plan, folder.to_owned(), *format, &texts, &mut problems);
+        let files = plan.formats.iter().map(begin).collect();
+        SignalWriter { files, problems, ..SignalWriter::nowhere(plan, texts) }.drawn(plan)
+    }
+
+    /// Writes rows of CSV to `out`, whatever files the plan has.
+    pub fn to_stream(plan: &'a Plan, out: Box<dyn Write + Send>) -> Self {
+        let texts = Texts::default();
+        let stream = Some(Stream::new(out, plan, &texts));
+        SignalWriter { stream, ..SignalWriter::nowhere(plan, texts) }
+    }
+
+    /// Each sample is a row of its own. There is one task that has any.
+    pub fn with_a_row_for_each_sample(self) -> Self {
+        SignalWriter { joins: false, ..self }
+    }
+
+    /// Keeps what can be drawn as well.
+    pub fn drawn(self, plan: &Plan) -> Self {
+        let names: Vec<String> = plan.signals.iter().map(|signal| signal.name.clone()).collect();
+        let is_clock = |place: usize| plan.signals[place].variable_type == VariableType::Clock;
+        SignalWriter { overview: Some(Overview::of_report(&names, is_clock)), ..self }
+    }
+
+    fn nowhere(plan: &'a Plan, texts: Texts) -> Self {
         let columns = plan.tasks.iter().map(|task| {
             let signals: Vec<SignalId> = plan.recorded(task).collect();
             let mut thinning: Vec<Thinning> = signals.iter().map(|id| Thinning::new(&plan.signals[id.0])).collect();
@@ -241,13 +276,11 @@ impl<'a> SignalWriter<'a> {
             }
             Columns { signals, stays, texts, thinning }
         });
-        let names: Vec<String> = plan.signals.iter().map(|signal| signal.name.clone()).collect();
-        let texts = Texts::default();
-        let mut problems = Vec::new();
-        let begin = |format: &Format| Series::begin(plan, folder.to_owned(), *format, &texts, &mut problems);
-        let files = plan.formats.iter().map(begin).collect();
         let mut writer = SignalWriter {
-            files,
+            files: Vec::new(),
+            stream: None,
+            stream_error: None,
+            joins: true,
             begun: false,
             columns: columns.collect(),
             start: plan.start,
@@ -259,13 +292,13 @@ impl<'a> SignalWriter<'a> {
             types: plan.signals.iter().map(|signal| signal.variable_type).collect(),
             texts: texts.clone(),
             rooms: plan.signals.iter().map(Room::of).collect(),
-            overview: Overview::of_report(&names, |place| plan.signals[place].variable_type == VariableType::Clock),
+            overview: None,
             belated: Vec::new(),
             parts: Vec::new(),
             kept: Vec::new(),
             written: None,
             late: 0,
-            problems,
+            problems: Vec::new(),
         };
         for (place, signal) in plan.signals.iter().enumerate() {
             let start = signal.start.as_deref().and_then(|words| writer.word(SignalId(place), words));
@@ -285,6 +318,9 @@ impl<'a> SignalWriter<'a> {
     /// Does it to all files.
     fn each(&mut self, what: impl Fn(&mut dyn Sheet) -> io::Result<()>) {
         self.files.iter_mut().for_each(|series| series.each(&what, &mut self.problems));
+        if let Some(Err(error)) = self.stream.as_mut().map(|stream| what(stream)) {
+            (self.stream, self.stream_error) = (None, Some(error));
+        }
     }
 
     /// Takes samples of a task out of their ring, at most so many. Whether all of them were some: FMU code can write over them.
@@ -295,7 +331,8 @@ impl<'a> SignalWriter<'a> {
             let Some(sample) = ring.pop(&mut self.values) else { break };
             let sample = sample.filter(|sample| sample.time >= self.start);
             whole &= sample.is_some();
-            let late = sample.is_some_and(|sample| self.written.is_some_and(|written| sample.time <= written));
+            let is_late = |time: Instant| self.written.is_some_and(|written| time < written || self.joins && time == written);
+            let late = sample.is_some_and(|sample| is_late(sample.time));
             self.late += u64::from(late);
             match sample.filter(|_| !late) {
                 Some(sample) => {
@@ -360,7 +397,8 @@ impl<'a> SignalWriter<'a> {
                 (Some(time), None) | (None, Some(time)) => time,
                 (None, None) => break,
             };
-            let now = samples.iter().take_while(|sample| sample.time == time).count();
+            let most = if self.joins { samples.len() } else { 1 };
+            let now = samples.iter().take(most).take_while(|sample| sample.time == time).count();
             self.write(time, &samples[..now], &words);
             samples = &samples[now..];
         }
@@ -443,9 +481,11 @@ impl<'a> SignalWriter<'a> {
         let cells = std::mem::take(&mut self.cells);
         self.each(|file| file.row(time, cells.all()));
         let value = |place: usize| word::number(cells.of(SignalId(place))?, self.types[place]);
-        match self.overview.times() {
-            None => self.overview.row(time.seconds(), value),
-            Some(_) => self.overview.changes(time.seconds(), cells.changed().iter().copied(), value),
+        if let Some(overview) = &mut self.overview {
+            match overview.times() {
+                None => overview.row(time.seconds(), value),
+                Some(_) => overview.changes(time.seconds(), cells.changed().iter().copied(), value),
+            }
         }
         self.cells = cells;
     }
@@ -474,6 +514,7 @@ impl<'a> SignalWriter<'a> {
         let belated = std::mem::take(&mut self.belated);
         self.cells.apply(Sample::Some(&belated));
         self.begin();
+        self.each(|file| file.flush(true));
         self.files.iter_mut().for_each(|series| series.end(&mut self.problems));
     }
 
@@ -487,14 +528,19 @@ impl<'a> SignalWriter<'a> {
         std::mem::take(&mut self.problems)
     }
 
+    /// Why the stream has ended early, if it has; told once.
+    pub fn take_stream_error(&mut self) -> Option<io::Error> {
+        self.stream_error.take()
+    }
+
     /// The files.
     pub fn files(&self) -> Vec<Files> {
         self.files.iter().map(Series::files).collect()
     }
 
-    /// What can be drawn of the rows so far.
-    pub fn overview(&self) -> &Overview {
-        &self.overview
+    /// What can be drawn of the rows so far; `None`: nobody wants that.
+    pub fn overview(&self) -> Option<&Overview> {
+        self.overview.as_ref()
     }
 
     /// What a column shows now, as words; `None`: nothing.

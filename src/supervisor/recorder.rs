@@ -299,7 +299,7 @@ impl<'a> Recorder<'a> {
 
     /// What can be drawn of the recording; `None`: there is none.
     pub fn overview(&self) -> Option<Overview> {
-        let overview = self.signals.as_ref()?.overview();
+        let overview = self.signals.as_ref()?.overview()?;
         overview.times().is_some().then(|| overview.clone())
     }
 

@@ -147,8 +147,8 @@ impl Sheet for Arrow {
     }
 
     /// The stream has its end already.
-    fn close(self: Box<Self>) -> io::Result<Written> {
-        Ok(self.file.into_written())
+    fn close(self: Box<Self>) -> io::Result<Option<Written>> {
+        Ok(Some(self.file.into_written()))
     }
 
     fn reached(&self) -> Option<Instant> {
