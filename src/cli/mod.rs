@@ -14,6 +14,7 @@ mod report;
 mod results;
 mod run;
 mod setup;
+mod simulate;
 mod terminal;
 
 use crate::fmu::archive::{Cache, Unpacked};
@@ -46,6 +47,8 @@ const EXIT_CODES: &str = "Exit codes: 0 done; 1 the run failed (an FMU error, a 
 enum Command {
     /// Run a rig, or one FMU by itself
     Run(run::Arguments),
+    /// Simulate one FMU as fast as possible, and write its outputs as CSV
+    Simulate(simulate::Arguments),
     /// Show the plan of a rig without running it: tasks, priorities, cores, connections, worst responses
     Check(check::Arguments),
     /// Look whether this machine is ready for real time: what costs latency, why, and what changes it
@@ -88,6 +91,7 @@ pub fn main() -> ExitCode {
     };
     let result = there_is_memory().and_then(|()| match arguments.command {
         Command::Run(arguments) => run::run(arguments),
+        Command::Simulate(arguments) => simulate::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),

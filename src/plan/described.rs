@@ -76,7 +76,8 @@ impl<'a> DescribedFmu<'a> {
 
     /// Whether its events are handled in Event Mode (FMI 3.0 for Co-Simulation).
     pub(super) fn handles_events(&self) -> bool {
-        self.co_simulation().is_some_and(|own| own.has_event_mode)
+        let wanted = self.rig.wishes.event_mode_used.unwrap_or(true);
+        wanted && self.co_simulation().is_some_and(|own| own.has_event_mode)
     }
 
     pub(super) fn variables(&self) -> &'a [Variable] {

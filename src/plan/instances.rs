@@ -51,7 +51,8 @@ fn plan(
     let interface = match described.co_simulation() {
         Some(_) => InterfacePlan::CoSimulation(CoSimulationPlan {
             event_mode_used: described.handles_events(),
-            early_return_allowed: abi.may_step_again(),
+            early_return_allowed: described.rig.wishes.early_return_allowed.unwrap_or(true) && abi.may_step_again(),
+            tolerance: described.rig.wishes.tolerance,
         }),
         None => InterfacePlan::ScheduledExecution(ScheduledExecutionPlan {
             countdowns: own().filter(|id| tasks[id.0].release == Release::Countdown).collect(),

@@ -50,6 +50,7 @@ pub use inputs::control;
 pub use interfaces::{check_states, offer};
 pub use model::*;
 pub use priorities::shared;
+pub use steps::first_multiple;
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -201,6 +201,8 @@ pub struct CoSimulationPlan {
     pub event_mode_used: bool,
     /// `earlyReturnAllowed`.
     pub early_return_allowed: bool,
+    /// The relative tolerance that it is told for its own solver.
+    pub tolerance: Option<f64>,
 }
 
 impl FmuPlan {
@@ -479,6 +481,10 @@ pub struct StepPlan {
     pub is_variable: bool,
     /// Events are handled in Event Mode.
     pub handles_events: bool,
+    /// An event, also one at the stop time, is recorded as two rows of its time, one from before and one from after it.
+    pub rows_of_events: bool,
+    /// One row is recorded for so many steps; above 0.
+    pub steps_per_row: u32,
     /// A step that is discarded is tried in parts: the FMU can vary its steps, and is as it was.
     pub retries: bool,
     /// `fixedInternalStepSize`, in the FMU's unit of time.

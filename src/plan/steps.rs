@@ -100,7 +100,7 @@ fn step(described: &DescribedFmu, own: &CoSimulation, findings: &mut Findings) -
     let internal = own.fixed_internal_step_size.and_then(seconds);
     let step = match (suggested, internal) {
         (Some(step), None) => Some(step),
-        (step, Some(internal)) => multiple(internal, step.unwrap_or(SHORTEST_DEFAULT)),
+        (step, Some(internal)) => first_multiple(internal, step.unwrap_or(SHORTEST_DEFAULT)),
         (None, None) => None,
     };
     if step.is_none() {
@@ -115,7 +115,7 @@ fn step(described: &DescribedFmu, own: &CoSimulation, findings: &mut Findings) -
 }
 
 /// The first multiple of `internal` that is at least `least`.
-fn multiple(internal: Fraction, least: Fraction) -> Option<Fraction> {
+pub fn first_multiple(internal: Fraction, least: Fraction) -> Option<Fraction> {
     let times = |count: u64| Instant::ZERO.after_many(internal, count).minus(Instant::ZERO);
     // Both are seconds, and rounding moves the count by one at most.
     let about = (least.seconds() / internal.seconds()).min(1e15) as u64;
@@ -176,17 +176,17 @@ mod tests {
 
     #[test]
     fn a_step_is_raised_to_a_multiple_of_the_internal_one() {
-        assert_eq!(multiple(fraction(1, 400), Fraction::MILLISECOND), Some(fraction(1, 400)));
-        assert_eq!(multiple(fraction(3, 10_000), Fraction::MILLISECOND), Some(fraction(12, 10_000)));
-        assert_eq!(multiple(fraction(1, 1000), Fraction::MILLISECOND), Some(Fraction::MILLISECOND));
-        assert_eq!(multiple(fraction(1, 3000), Fraction::MILLISECOND), Some(Fraction::MILLISECOND));
+        assert_eq!(first_multiple(fraction(1, 400), Fraction::MILLISECOND), Some(fraction(1, 400)));
+        assert_eq!(first_multiple(fraction(3, 10_000), Fraction::MILLISECOND), Some(fraction(12, 10_000)));
+        assert_eq!(first_multiple(fraction(1, 1000), Fraction::MILLISECOND), Some(Fraction::MILLISECOND));
+        assert_eq!(first_multiple(fraction(1, 3000), Fraction::MILLISECOND), Some(Fraction::MILLISECOND));
     }
 
     proptest! {
         #[test]
         fn it_is_the_first_multiple(counter in 1..1000_u64, resolution in 1..100_000_u64, least in 1..1_000_000_u64) {
             let (internal, least) = (fraction(counter, resolution), fraction(least, 100_000));
-            let step = multiple(internal, least).unwrap();
+            let step = first_multiple(internal, least).unwrap();
             prop_assert!(step.is_multiple_of(internal) && step >= least);
             let before = Instant::ZERO.after(step).minus(Instant::ZERO.after(internal)).unwrap();
             prop_assert!(before < least, "{before:?}");

@@ -331,7 +331,8 @@ impl<'a> SignalWriter<'a> {
             let Some(sample) = ring.pop(&mut self.values) else { break };
             let sample = sample.filter(|sample| sample.time >= self.start);
             whole &= sample.is_some();
-            let is_late = |time: Instant| self.written.is_some_and(|written| time < written || self.joins && time == written);
+            let is_late =
+                |time: Instant| self.written.is_some_and(|written| time < written || self.joins && time == written);
             let late = sample.is_some_and(|sample| is_late(sample.time));
             self.late += u64::from(late);
             match sample.filter(|_| !late) {

@@ -282,6 +282,30 @@ pub struct RigFmu {
     pub step: Option<At<Fraction>>,
     /// What it says of the step, with the place of the first key that does.
     pub task: Option<At<RigTask>>,
+    /// What whoever runs it alone wishes beyond that; a rig file has no keys for it.
+    pub wishes: StepWishes,
+}
+
+/// What `vecud simulate` can wish of the steps of an FMU.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepWishes {
+    /// `eventModeUsed`; `None`: where the FMU has Event Mode.
+    pub event_mode_used: Option<bool>,
+    /// `earlyReturnAllowed`; `None`: where the interface has it.
+    pub early_return_allowed: Option<bool>,
+    /// The relative tolerance of its own solver.
+    pub tolerance: Option<f64>,
+    /// An event is recorded as two rows of its time, one from before and one from after it.
+    pub rows_of_events: bool,
+    /// One row is recorded for so many steps; above 0.
+    pub steps_per_row: u32,
+}
+
+impl Default for StepWishes {
+    fn default() -> StepWishes {
+        let (event_mode_used, early_return_allowed, tolerance) = (None, None, None);
+        StepWishes { event_mode_used, early_return_allowed, tolerance, rows_of_events: false, steps_per_row: 1 }
+    }
 }
 
 /// A start value as written.
@@ -434,11 +458,18 @@ impl Rig {
                 interface: None,
                 step: None,
                 task: None,
+                wishes: StepWishes::default(),
             }],
             record: Some(RigRecord::everything(Place::default())),
             experiment_of_fmu: true,
             ..Rig::empty()
         }
+    }
+
+    /// Something that an option of the command line says stands at this place.
+    pub fn add_option(&mut self, words: String) -> Place {
+        self.options.push(words.into());
+        Place { line: 0, column: self.options.len() as u32 }
     }
 
     /// What says something at this place: the rig file, or an option of the command line.

@@ -1,20 +1,49 @@
-//! `FMU.NAME=VALUE`: start values from the command line. They take the place of those in the rig file, and are as strictly checked.
+//! `FMU.NAME=VALUE`, or `NAME=VALUE` where there is one FMU: start values from the command line. They take the place of those in the rig file, and are as strictly checked.
 
 use super::start::convert;
-use super::{At, Place, Problem, Rig, RigError, suggestion};
+use super::{At, Place, Problem, Rig, RigError, RigValue, suggestion};
 use toml_edit::Value;
 
 /// Adds them to the rig's start values. `option` is what stands before each of them on the command line, for messages.
 pub fn set(rig: &mut Rig, option: &str, settings: &[String]) -> Result<(), RigError> {
     let mut problems = Vec::new();
     for text in settings {
-        rig.options.push(format!("{option} {text}").into());
-        let place = Place { line: 0, column: rig.options.len() as u32 };
+        let place = rig.add_option(format!("{option} {text}"));
         if let Err(message) = add(rig, text, place) {
             problems.push(Problem::new(rig.origin(place), place, message));
         }
     }
     if problems.is_empty() { Ok(()) } else { Err(RigError { problems }) }
+}
+
+/// [`set`], for a rig of one FMU, of which the settings are: `NAME=VALUE`. What is no value of a rig file is a list of numbers with
+/// blanks between them, or a text without its quotes, as other programs take it.
+pub fn set_of_only_fmu(rig: &mut Rig, option: &str, settings: &[String]) -> Result<(), RigError> {
+    let mut problems = Vec::new();
+    for text in settings {
+        let place = rig.add_option(format!("{option} {text}"));
+        match text.split_once('=').map(|(name, value)| (name.trim(), value.trim())) {
+            Some((name, value)) if !name.is_empty() => {
+                let value = parsed(value, place).unwrap_or_else(|| plainly_written(value, place));
+                rig.fmus[0].start.push((At { value: name.to_owned(), place }, At { value, place }));
+            }
+            _ => problems.push(Problem::new(rig.origin(place), place, "must be written NAME=VALUE")),
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(RigError { problems }) }
+}
+
+/// A value as a rig file has it.
+fn parsed(value: &str, place: Place) -> Option<RigValue> {
+    value.parse::<Value>().ok().and_then(|value| convert(&value, &|_| place))
+}
+
+fn plainly_written(value: &str, place: Place) -> RigValue {
+    let words = value.split_ascii_whitespace().map(|word| Some(At { value: parsed(word, place)?, place }));
+    match words.collect::<Option<Vec<_>>>() {
+        Some(list) if list.len() > 1 => RigValue::Array(list),
+        _ => RigValue::String(value.to_owned()),
+    }
 }
 
 fn add(rig: &mut Rig, text: &str, place: Place) -> Result<(), String> {
@@ -32,8 +61,7 @@ fn add(rig: &mut Rig, text: &str, place: Place) -> Result<(), String> {
         };
         return Err(format!("the rig has no FMU \"{fmu}\"{hint}"));
     };
-    let parsed = value.parse::<Value>().ok().and_then(|value| convert(&value, &|_| place));
-    let value = parsed.ok_or_else(|| {
+    let value = parsed(value, place).ok_or_else(|| {
         format!(
             "\"{value}\" is no value: write a number, true or false, a list of these as [1.0, 2.0], or a text in double quotes, \
              which a shell leaves alone within single ones: '{fmu}.{name}=\"{value}\"'"

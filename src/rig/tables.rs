@@ -6,8 +6,8 @@ use super::record::read_record;
 use super::stimuli::read_stimulus;
 use super::triggers::read_trigger;
 use super::{
-    At, Endpoint, GetIntervals, Limits, OnWarning, Place, Rig, RigClock, RigConnect, RigFmu, RigTask, Timing,
-    UnitsOfConnection, figures, report, start, suggestion, trace,
+    At, Endpoint, GetIntervals, Limits, OnWarning, Place, Rig, RigClock, RigConnect, RigFmu, RigTask, StepWishes,
+    Timing, UnitsOfConnection, figures, report, start, suggestion, trace,
 };
 use crate::fmu::description::{Abi, Interface};
 use crate::time::{Fraction, Nanos};
@@ -133,6 +133,7 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
         interface: placed_in(section, "interface", section.choice("interface", &interfaces)),
         step: read_positive(section, "step"),
         task: first_of_task.map(|place| At { value: read_task(section), place }),
+        wishes: StepWishes::default(),
     }
 }
 

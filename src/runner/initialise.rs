@@ -250,7 +250,7 @@ fn checked<T>(host: &PartitionHost, result: Result<T, impl Into<Halt>>, fail: im
 fn made_for(plan: &plan::FmuPlan) -> MadeFor {
     match plan.interface {
         InterfacePlan::ScheduledExecution(_) => MadeFor::ScheduledExecution,
-        InterfacePlan::CoSimulation(CoSimulationPlan { event_mode_used, early_return_allowed }) => {
+        InterfacePlan::CoSimulation(CoSimulationPlan { event_mode_used, early_return_allowed, .. }) => {
             MadeFor::CoSimulation(StepOptions::new(event_mode_used, early_return_allowed))
         }
     }
@@ -299,7 +299,11 @@ fn enter(world: &World, fmu: FmuId, instance: Instance<Instantiated>) -> Result<
     let plan = &world.plan.fmus[fmu.0];
     // Not the stop time of a run that may be taken up again: the FMU could refuse to go beyond it.
     let stop = world.plan.stop.filter(|_| !world.saves).map(|stop| plan.time_unit.value(stop));
-    let instance = instance.enter_initialization_mode(plan.time_unit.value(world.plan.start), stop, None)?;
+    let tolerance = match plan.interface {
+        InterfacePlan::CoSimulation(own) => own.tolerance,
+        InterfacePlan::ScheduledExecution(_) => None,
+    };
+    let instance = instance.enter_initialization_mode(plan.time_unit.value(world.plan.start), stop, tolerance)?;
     // Clocked variables are accessible while their clock is active, and in Initialization Mode (FMI 3.0.2, 2.2.7.2).
     for start in plan.start_values.iter().filter(|start| start.clocked) {
         let _warning_is_counted = instance.set_values(start.reference, start.variable_type, &start.values)?;

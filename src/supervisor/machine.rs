@@ -27,6 +27,21 @@ pub struct Machine {
     pub facts: Vec<Fact>,
 }
 
+impl Machine {
+    /// Nobody has looked.
+    pub fn unseen() -> Machine {
+        Machine {
+            kernel: String::new(),
+            preempt_rt: false,
+            cpu_model: String::new(),
+            cpus_online: 0,
+            isolated_cpus: Vec::new(),
+            load: None,
+            facts: Vec::new(),
+        }
+    }
+}
+
 /// Looks at the machine, with the eyes of `vecud doctor`.
 pub fn look(cpus_in_use: &[usize]) -> Machine {
     let tree = Tree::of_this_machine();

@@ -96,13 +96,23 @@ impl Prepared {
 
 /// Reads the rig, opens its FMUs, and makes the plan.
 pub fn plan(options: &Options, events: &EventSink) -> Result<Prepared, Error> {
-    let rig = wanted_rig(options)?;
+    plan_of(wanted_rig(options)?, |_, _| Ok(()), options, events)
+}
+
+/// Opens the FMUs of a rig, has `complete` add to it what depends on their descriptions, and makes the plan.
+pub(super) fn plan_of(
+    mut rig: Rig,
+    complete: impl FnOnce(&mut Rig, &[&ModelDescription]) -> Result<(), Error>,
+    options: &Options,
+    events: &EventSink,
+) -> Result<Prepared, Error> {
     let cache = match &options.cache {
         Some(folder) => Cache::at(folder),
         None => Cache::user().map_err(Error::NoCache)?,
     };
     let cache = cache.until(options.stop.clone());
     let fmus = rig.fmus.iter().map(|fmu| open_named(&rig, fmu, &cache, events)).collect::<Result<Vec<_>, _>>()?;
+    complete(&mut rig, &fmus.iter().map(|(_, description, _)| description).collect::<Vec<_>>())?;
     let (stimuli, opened): (Vec<_>, Vec<_>) = stimuli::open(&rig)?.into_iter().unzip();
     let inputs: Vec<FmuInput> = fmus
         .iter()

@@ -12,7 +12,7 @@ use crate::sys::wake::monotonic_now;
 use std::fs::File;
 use std::os::fd::BorrowedFd;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
@@ -45,16 +45,14 @@ pub struct RunnerProcess {
 }
 
 impl RunnerProcess {
-    /// Starts it with these files, from descriptor 3 on. What it prints is appended to `log`, which is made.
-    pub fn start(options: &Options, files: &[BorrowedFd], log: &Path) -> Result<RunnerProcess, Error> {
+    /// Starts it with these files, from descriptor 3 on. What it prints goes to `log`.
+    pub fn start(options: &Options, files: &[BorrowedFd], log: File) -> Result<RunnerProcess, Error> {
         let mark = offspring::mark();
-        // Appended to by both processes, under one name after the other.
-        let file = File::options().append(true).create_new(true).open(log).map_err(Error::file(log))?;
-        let copy = file.try_clone().map_err(Error::file(log))?;
+        let copy = log.try_clone().map_err(|error| Error::System(error.to_string()))?;
         let program = options.runner.clone().unwrap_or_else(|| PathBuf::from("/proc/self/exe"));
         let mut command = Command::new(&program);
         // What FMU code prints must neither mix with results nor ever block it: it goes to a file.
-        command.arg0("vecud-runner").arg("runner").stdin(Stdio::null()).stdout(file).stderr(copy);
+        command.arg0("vecud-runner").arg("runner").stdin(Stdio::null()).stdout(log).stderr(copy);
         let child = process::spawn_with(command, files, mark)
             .map_err(|error| Error::System(format!("cannot start the runner {}: {error}", program.display())))?;
         let offspring = options.adopts.then(|| Offspring::of(child.id(), mark));

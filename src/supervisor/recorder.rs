@@ -38,6 +38,8 @@ pub struct Recorder<'a> {
     open: bool,
     signals: Option<SignalWriter<'a>>,
     initial_known: bool,
+    /// Lines of this status and worse ones are returned.
+    least_told: u8,
     pace: Pace,
     /// The last lines of each FMU.
     pub last_lines: Vec<VecDeque<String>>,
@@ -85,6 +87,7 @@ impl<'a> Recorder<'a> {
             open: false,
             signals: None,
             initial_known: false,
+            least_told: 1,
             pace: Pace::new(plan),
             last_lines: vec![VecDeque::new(); plan.fmus.len()],
             host_lines: Vec::new(),
@@ -108,6 +111,23 @@ impl<'a> Recorder<'a> {
         for line in std::mem::take(&mut self.early) {
             self.write_log(&line, false);
         }
+    }
+
+    /// Has rows go to `signals`. Nothing is logged.
+    pub fn open_without_log(&mut self, signals: SignalWriter<'a>) {
+        self.open = true;
+        self.signals = Some(signals);
+        self.early.clear();
+    }
+
+    /// Returns lines that are no warnings either.
+    pub fn tell_all(&mut self) {
+        self.least_told = 0;
+    }
+
+    /// [`SignalWriter::take_stream_error`].
+    pub fn take_stream_error(&mut self) -> Option<std::io::Error> {
+        self.signals.as_mut().and_then(SignalWriter::take_stream_error)
     }
 
     /// What was said so far.
@@ -200,7 +220,7 @@ impl<'a> Recorder<'a> {
                 self.host_lines.push((line.status, format!("{}{cut}", line.message)));
             }
         }
-        (line.status > 0).then_some((line.status, text))
+        (line.status >= self.least_told).then_some((line.status, text))
     }
 
     /// Why there was no run: the runner's reason, and below it what the FMUs have logged and printed.

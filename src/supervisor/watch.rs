@@ -77,7 +77,9 @@ pub(super) fn supervise(
     files.extend(sockets.descriptors());
     debug_assert_eq!((SHARED_MEMORY_FD, JOB_FD, STATE_FD, FIRST_SOCKET_FD), (3, 4, 5, 6));
     let doctor = (plan.mode == Mode::RealTime).then(|| machine::examine(plan));
-    let process = match RunnerProcess::start(options, &files, &log) {
+    // Appended to by both processes, under one name after the other.
+    let printed = File::options().append(true).create_new(true).open(&log).map_err(Error::file(&log));
+    let process = match printed.and_then(|printed| RunnerProcess::start(options, &files, printed)) {
         Ok(process) => process,
         Err(error) => {
             let _ = std::fs::remove_file(&log);

@@ -64,6 +64,8 @@ impl TryFrom<Written> for Fraction {
 impl Fraction {
     /// Zero seconds.
     pub const ZERO: Fraction = Fraction { counter: 0, resolution: 1 };
+    /// 1 s.
+    pub const SECOND: Fraction = Fraction { counter: 1, resolution: 1 };
     /// 1 ms.
     pub const MILLISECOND: Fraction = Fraction { counter: 1, resolution: 1000 };
     /// A microsecond.

@@ -54,6 +54,8 @@ fn work(described: &DescribedFmu, candidate: &Candidate) -> Work {
         return Work::Step(StepPlan {
             is_variable: own.is_some_and(steps::is_variable),
             handles_events: described.handles_events(),
+            rows_of_events: described.rig.wishes.rows_of_events,
+            steps_per_row: described.rig.wishes.steps_per_row,
             retries: own.is_some_and(steps::is_variable) && described.abi().may_step_again(),
             internal_step: own.and_then(|own| own.fixed_internal_step_size),
         });

@@ -1,0 +1,181 @@
+//! `vecud simulate`: one FMU by itself in virtual time, its outputs as CSV.
+
+use super::terminal;
+use crate::fmu::description::Interface;
+use crate::plain;
+use crate::report::{self, Severity};
+use crate::supervisor::{self, Error, Options, Rows, Simulated, Wanted};
+use crate::sys::process::outlive_file_size_limit;
+use crate::sys::{confine, offspring, stop};
+use crate::time::{Fraction, Instant};
+use std::fs::File;
+use std::io::{ErrorKind, stderr, stdout};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// An .fmu file, or the folder of an unpacked FMU
+    file: PathBuf,
+    /// How the FMU runs; default: cs where it can, else se
+    #[arg(long, value_name = "TYPE")]
+    interface_type: Option<InterfaceArgument>,
+    /// Simulation time at which it begins, in seconds; default: that of the FMU's default experiment, else 0
+    #[arg(long, value_name = "S", value_parser = instant, allow_negative_numbers = true)]
+    start_time: Option<Instant>,
+    /// Simulation time at which it ends, in seconds; default: that of the default experiment, else one second after its start
+    #[arg(long, value_name = "S", value_parser = instant, allow_negative_numbers = true)]
+    stop_time: Option<Instant>,
+    /// From one row to the next, in seconds, a number or a fraction as 1/300; default: the step of the default experiment, else a
+    /// 500th of the simulation. Raised to a multiple of the FMU's internal step
+    #[arg(long, value_name = "S", value_parser = duration)]
+    output_interval: Option<Fraction>,
+    /// How far the FMU goes in one step, in seconds; default: the output interval
+    #[arg(long, value_name = "S", value_parser = duration)]
+    fixed_step_size: Option<Fraction>,
+    /// The relative tolerance for a solver inside of the FMU
+    #[arg(long, value_name = "X", value_parser = tolerance)]
+    tolerance: Option<f64>,
+    /// A start value in place of the FMU's: --start-value gain=2, --start-value 'map=1 2 3'; may be given several times
+    #[arg(long, value_name = "NAME=VALUE")]
+    start_value: Vec<String>,
+    /// A variable that gets a column (* is any text); may be given several times; default: all outputs
+    #[arg(long, value_name = "NAME")]
+    output_variable: Vec<String>,
+    /// Where the rows go; default: standard output
+    #[arg(long, short, value_name = "F.csv")]
+    output_file: Option<PathBuf>,
+    /// Whether events are handled in Event Mode (FMI 3.0); default: where the FMU can
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    event_mode_used: Option<bool>,
+    /// Whether the FMU may end a step early (FMI 3.0); default: it may
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    early_return_allowed: Option<bool>,
+    /// Shows everything that the FMU logs, not only its warnings and errors
+    #[arg(long)]
+    logging_on: bool,
+    /// Where what the FMU logs and prints goes; default: standard error
+    #[arg(long, value_name = "FILE")]
+    log_file: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum InterfaceArgument {
+    /// Co-Simulation
+    #[value(alias = "co-simulation")]
+    Cs,
+    /// Model Exchange
+    #[value(alias = "model-exchange")]
+    Me,
+    /// Scheduled Execution
+    #[value(alias = "scheduled-execution")]
+    Se,
+}
+
+impl From<InterfaceArgument> for Interface {
+    fn from(argument: InterfaceArgument) -> Interface {
+        match argument {
+            InterfaceArgument::Cs => Interface::CoSimulation,
+            InterfaceArgument::Me => Interface::ModelExchange,
+            InterfaceArgument::Se => Interface::ScheduledExecution,
+        }
+    }
+}
+
+fn instant(text: &str) -> Result<Instant, String> {
+    let seconds: f64 = text.parse().map_err(|_| "must be a number of seconds".to_owned())?;
+    Instant::from_f64(seconds).ok_or_else(|| "must be a finite number of seconds, below 1e18".to_owned())
+}
+
+fn duration(text: &str) -> Result<Fraction, String> {
+    let wrong = || "must be a number of seconds above 0, as 0.01 or 1/100".to_owned();
+    Fraction::parse(text).ok().filter(|duration| !duration.is_zero()).ok_or_else(wrong)
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    let wrong = || "must be a number above 0".to_owned();
+    text.parse().ok().filter(|tolerance: &f64| tolerance.is_finite() && *tolerance > 0.0).ok_or_else(wrong)
+}
+
+/// The exit code of a simulation of which rows could not be written.
+const FAILED: u8 = 1;
+
+pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
+    let stop = stop::by_signals().map_err(|error| Error::System(error.to_string()))?;
+    let wanted = wanted(&arguments);
+    terminal::showing(|events| {
+        let options = Options { stop, ..Options::default() };
+        let mut prepared = supervisor::prepare_simulation(&wanted, &options, &events)?;
+        outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
+        let rows = Rows {
+            out: Box::new(out(arguments.output_file.as_deref(), &wanted.file)?),
+            printed: printed(arguments.log_file.as_deref())?,
+            logging_on: arguments.logging_on,
+            drawn: false,
+        };
+        if let Err(error) = confine::close_memory() {
+            events.say(format!("warning: FMU CODE CAN READ AND CHANGE THE MEMORY OF VECUD: {error}"));
+        }
+        match offspring::adopt() {
+            Ok(()) => prepared.options.adopts = true,
+            Err(error) => events.say(format!("warning: PROCESSES THAT FMU CODE STARTS MAY OUTLIVE THE RUN: {error}")),
+        }
+        let simulated = supervisor::simulate(prepared, rows, &events)?;
+        Ok(told(&simulated, arguments.output_file.as_deref(), &|line| events.say(line)))
+    })
+}
+
+fn wanted(arguments: &Arguments) -> Wanted {
+    Wanted {
+        file: arguments.file.clone(),
+        interface: arguments.interface_type.map(Interface::from),
+        start_time: arguments.start_time,
+        stop_time: arguments.stop_time,
+        output_interval: arguments.output_interval,
+        fixed_step_size: arguments.fixed_step_size,
+        tolerance: arguments.tolerance,
+        start_values: arguments.start_value.clone(),
+        output_variables: arguments.output_variable.clone(),
+        event_mode_used: arguments.event_mode_used,
+        early_return_allowed: arguments.early_return_allowed,
+    }
+}
+
+/// Where rows go. A file of that name is written over, but for the FMU itself.
+fn out(file: Option<&Path>, fmu: &Path) -> Result<File, Error> {
+    let Some(file) = file else {
+        return stdout().as_fd().try_clone_to_owned().map(File::from).map_err(|error| Error::System(error.to_string()));
+    };
+    let is_fmu = file.canonicalize().is_ok_and(|file| fmu.canonicalize().is_ok_and(|fmu| file == fmu));
+    if is_fmu {
+        return Err(Error::Command(format!("--output-file {}: that is the FMU itself", file.display())));
+    }
+    File::create(file).map_err(Error::file(file))
+}
+
+/// Where what FMU code prints goes.
+fn printed(file: Option<&Path>) -> Result<File, Error> {
+    let Some(file) = file else {
+        return stderr().as_fd().try_clone_to_owned().map(File::from).map_err(|error| Error::System(error.to_string()));
+    };
+    File::create(file).map_err(Error::file(file))
+}
+
+/// Tells what went wrong. The exit code.
+fn told(simulated: &Simulated, file: Option<&Path>, say: &dyn Fn(String)) -> ExitCode {
+    for problem in &simulated.run.problems {
+        let kind = if problem.severity == Severity::Failure { "error" } else { "warning" };
+        say(format!("{kind}: {}", plain::message(&problem.message())));
+    }
+    match &simulated.unwritten {
+        // A reader that has gone away (`vecud simulate ... | head`) has seen enough.
+        Some(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Some(error) => {
+            let place = file.map_or("standard output".to_owned(), |file| file.display().to_string());
+            say(format!("error: the rows end early, they cannot be written to {place}: {error}"));
+            ExitCode::from(FAILED)
+        }
+        None => ExitCode::from(report::exit_code(&simulated.run)),
+    }
+}

@@ -1,0 +1,196 @@
+//! What is wanted of a simulation, and the rig of one FMU that it becomes.
+
+use crate::fmu::description::{Causality, CoSimulation, Interface, InterfaceOffer, ModelDescription, Variable};
+use crate::plan::{self, Mode};
+use crate::rig::{self, At, Place, Rig, RigRecord};
+use crate::supervisor::prepare::plan_of;
+use crate::supervisor::{Error, EventSink, Options, Prepared};
+use crate::time::{Fraction, Instant};
+use std::path::PathBuf;
+
+/// Intervals of a simulation of which nobody says how far apart its rows are.
+const INTERVALS: u64 = 500;
+/// Bytes that a recorded string or binary may have.
+const TEXT: usize = 1024;
+
+/// A simulation of one FMU. What is not said comes from its default experiment.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// The `.fmu` file, or the folder of an FMU.
+    pub file: PathBuf,
+    /// The interface type; `None`: Co-Simulation where there is one, else Scheduled Execution.
+    pub interface: Option<Interface>,
+    /// When it begins.
+    pub start_time: Option<Instant>,
+    /// When it ends.
+    pub stop_time: Option<Instant>,
+    /// How far apart rows are, s.
+    pub output_interval: Option<Fraction>,
+    /// How far each step goes, s.
+    pub fixed_step_size: Option<Fraction>,
+    /// For the solver inside of the FMU.
+    pub tolerance: Option<f64>,
+    /// `NAME=VALUE`.
+    pub start_values: Vec<String>,
+    /// Names of variables, or patterns over them; none: all outputs.
+    pub output_variables: Vec<String>,
+    /// `eventModeUsed`.
+    pub event_mode_used: Option<bool>,
+    /// `earlyReturnAllowed`.
+    pub early_return_allowed: Option<bool>,
+}
+
+/// Opens the FMU and plans its simulation.
+pub fn prepare(wanted: &Wanted, options: &Options, events: &EventSink) -> Result<Prepared, Error> {
+    let mut rig = Rig {
+        mode: Mode::Virtual,
+        start_time: wanted.start_time.map(At::unplaced),
+        stop_time: wanted.stop_time.map(At::unplaced),
+        ..Rig::for_fmu(&wanted.file)
+    };
+    rig::set_of_only_fmu(&mut rig, "--start-value", &wanted.start_values).map_err(Error::Rig)?;
+    let mut prepared = plan_of(rig, |rig, descriptions| complete(rig, descriptions[0], wanted), options, events)?;
+    // There is one FMU: its name would stand before each variable.
+    let prefix = prepared.plan.fmus[0].name.len() + 1;
+    prepared.plan.signals.iter_mut().for_each(|signal| drop(signal.name.drain(..prefix)));
+    Ok(prepared)
+}
+
+/// Adds what depends on the description of the FMU.
+fn complete(rig: &mut Rig, description: &ModelDescription, wanted: &Wanted) -> Result<(), Error> {
+    let experiment = &description.default_experiment;
+    let offered = |wanted: Interface| description.interfaces.iter().any(|offer| offer.interface() == wanted);
+    let default = Some(Interface::CoSimulation).filter(|own| offered(*own) && description.abi.has_known_steps());
+    rig.fmus[0].interface = wanted.interface.or(default).map(At::unplaced);
+    let start = wanted.start_time.or(experiment.start_time.and_then(Instant::from_f64)).unwrap_or(Instant::ZERO);
+    let stop = wanted.stop_time.or(experiment.stop_time.and_then(Instant::from_f64).filter(|stop| *stop > start));
+    let stop = stop.unwrap_or_else(|| start.after(Fraction::SECOND));
+    rig.stop_time = Some(At::unplaced(stop));
+    record(rig, description, wanted);
+    let Some(InterfaceOffer::CoSimulation(own)) = plan::offer(&rig.fmus[0], description) else {
+        return refuse_options_of_steps(wanted);
+    };
+    // The plan says what is wrong with times where none is left for a step.
+    if let Some(length) = stop.minus(start).filter(|length| !length.is_zero()) {
+        let (step, steps_per_row) = Steps { description, own, length }.of(rig, wanted)?;
+        rig.fmus[0].step = Some(step);
+        rig.fmus[0].wishes.steps_per_row = steps_per_row;
+    }
+    let wishes = &mut rig.fmus[0].wishes;
+    wishes.event_mode_used = wanted.event_mode_used;
+    wishes.early_return_allowed = wanted.early_return_allowed;
+    wishes.tolerance = wanted.tolerance;
+    wishes.rows_of_events = true;
+    Ok(())
+}
+
+/// What is recorded: all outputs, or what was asked for.
+fn record(rig: &mut Rig, description: &ModelDescription, wanted: &Wanted) {
+    let fmu = rig.fmus[0].name.value.clone();
+    let mut signals = Vec::new();
+    for name in &wanted.output_variables {
+        let place = rig.add_option(format!("--output-variable {name}"));
+        signals.push(At { value: format!("{fmu}.{name}"), place });
+    }
+    if signals.is_empty() {
+        let is_output = |variable: &&Variable| variable.causality == Causality::Output && variable.clock.is_none();
+        let outputs = description.variables.iter().filter(is_output);
+        signals.extend(outputs.map(|variable| At::unplaced(format!("{fmu}.{}", variable.name))));
+    }
+    let everything = RigRecord::everything(Place::default());
+    // Without any output there is nothing but the others to look at.
+    let signals = if signals.is_empty() { everything.signals } else { signals };
+    rig.record = Some(RigRecord { signals, formats: Vec::new(), text_size: Some(TEXT), ..everything });
+}
+
+/// Options that an FMU without steps has no use for.
+fn refuse_options_of_steps(wanted: &Wanted) -> Result<(), Error> {
+    let given = [
+        ("--output-interval", wanted.output_interval.is_some()),
+        ("--fixed-step-size", wanted.fixed_step_size.is_some()),
+        ("--tolerance", wanted.tolerance.is_some()),
+        ("--event-mode-used", wanted.event_mode_used.is_some()),
+        ("--early-return-allowed", wanted.early_return_allowed.is_some()),
+    ];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        // Of any other interface type the plan says that it is not run.
+        Some((option, _)) if wanted.interface != Some(Interface::ModelExchange) => Err(Error::Command(format!(
+            "{option} is for FMUs that make steps (Co-Simulation); in Scheduled Execution there is a row at each activation of a \
+             clock: leave it out"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// What the steps of a simulation of this length depend on.
+struct Steps<'a> {
+    description: &'a ModelDescription,
+    own: &'a CoSimulation,
+    length: Fraction,
+}
+
+impl Steps<'_> {
+    /// How far a step goes, and how many of them are made from one row to the next.
+    fn of(&self, rig: &mut Rig, wanted: &Wanted) -> Result<(At<Fraction>, u32), Error> {
+        let interval = wanted.output_interval.map(|interval| {
+            let place = rig.add_option(format!("--output-interval {}", interval.seconds()));
+            At { value: interval, place }
+        });
+        let Some(step) = wanted.fixed_step_size else {
+            return Ok((interval.map_or_else(|| self.default(), |interval| self.raised(interval)), 1));
+        };
+        let place = rig.add_option(format!("--fixed-step-size {}", step.seconds()));
+        let steps_per_row = match &interval {
+            None => 1,
+            Some(interval) => multiple(interval.value, step).ok_or_else(|| {
+                let (interval, step) = (interval.value.seconds(), step.seconds());
+                Error::Command(format!(
+                    "--output-interval {interval} is no multiple of --fixed-step-size {step}: rows stand where steps end"
+                ))
+            })?,
+        };
+        Ok((At { value: step, place }, steps_per_row))
+    }
+
+    /// The step of the default experiment, else so that there are [`INTERVALS`].
+    fn default(&self) -> At<Fraction> {
+        let unit = self.description.time.unit();
+        let seconds = |value: f64| unit.duration(Fraction::from_f64(value).ok()?).ok().filter(|step| !step.is_zero());
+        let suggested = self.description.default_experiment.step_size.and_then(seconds);
+        let share = || Fraction::new(self.length.counter(), self.length.resolution().saturating_mul(INTERVALS)).ok();
+        let share = || share().or_else(|| Fraction::from_f64(self.length.seconds() / INTERVALS as f64).ok());
+        self.raised(At::unplaced(suggested.or_else(share).unwrap_or(self.length)))
+    }
+
+    /// The first multiple of the FMU's internal step from this one on; of an FMU whose steps may not vary the first one of which the
+    /// run is a whole number, if there is one.
+    fn raised(&self, step: At<Fraction>) -> At<Fraction> {
+        let unit = self.description.time.unit();
+        let internal = self.own.fixed_internal_step_size.and_then(|value| Fraction::from_f64(value).ok());
+        let internal = internal.and_then(|amount| unit.duration(amount).ok()).filter(|internal| !internal.is_zero());
+        let Some(internal) = internal else { return step };
+        let Some(raised) = plan::first_multiple(internal, step.value) else { return step };
+        let is_whole = |candidate: &Fraction| self.length.is_multiple_of(*candidate);
+        let value = match self.own.can_handle_variable_communication_step_size || is_whole(&raised) {
+            true => raised,
+            false => self.next_whole(internal, raised).unwrap_or(raised),
+        };
+        At { value, place: step.place }
+    }
+
+    /// The first multiple of `internal` beyond `least` of which the run is a whole number.
+    fn next_whole(&self, internal: Fraction, least: Fraction) -> Option<Fraction> {
+        /// Further away nobody would expect it.
+        const TRIED: usize = 1000;
+        let mut multiples =
+            std::iter::successors(Some(least), |step| Instant::ZERO.after(*step).after(internal).minus(Instant::ZERO));
+        multiples.by_ref().take(TRIED).find(|step| self.length.is_multiple_of(*step))
+    }
+}
+
+/// How many times `step` is in `interval`, if that is a whole number.
+fn multiple(interval: Fraction, step: Fraction) -> Option<u32> {
+    let is_whole = !step.is_zero() && interval.is_multiple_of(step);
+    let count = (interval.seconds() / step.seconds()).round();
+    (is_whole && (1.0..=f64::from(u32::MAX)).contains(&count)).then_some(count as u32)
+}
