@@ -29,13 +29,13 @@ pub struct Arguments {
     stop_time: Option<Instant>,
     /// From one row to the next, in seconds, a number or a fraction as 1/300; default: the step of the default experiment, else a
     /// 500th of the simulation. Raised to a multiple of the FMU's internal step
-    #[arg(long, value_name = "S", value_parser = duration)]
+    #[arg(long, value_name = "S", value_parser = duration, allow_negative_numbers = true)]
     output_interval: Option<Fraction>,
     /// How far the FMU goes in one step, in seconds; default: the output interval
-    #[arg(long, value_name = "S", value_parser = duration)]
+    #[arg(long, value_name = "S", value_parser = duration, allow_negative_numbers = true)]
     fixed_step_size: Option<Fraction>,
     /// The relative tolerance for a solver inside of the FMU
-    #[arg(long, value_name = "X", value_parser = tolerance)]
+    #[arg(long, value_name = "X", value_parser = tolerance, allow_negative_numbers = true)]
     tolerance: Option<f64>,
     /// A start value in place of the FMU's: --start-value gain=2, --start-value 'map=1 2 3'; may be given several times
     #[arg(long, value_name = "NAME=VALUE")]

@@ -109,6 +109,7 @@ pub fn build(
         tasks,
         connections,
         stimuli: resolved.stimuli.plans(&order),
+        input_events: Vec::new(),
         signals: resolved.columns.signals,
         formats: rig.record.as_ref().map(|record| record.formats.clone()).unwrap_or_default(),
         rotation: rig.record.as_ref().map(|record| record.rotation).unwrap_or_default(),

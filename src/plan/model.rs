@@ -65,6 +65,9 @@ pub struct Plan {
     pub connections: Vec<ConnectionPlan>,
     /// Files that feed inputs and tick clocks, in the order of the rig.
     pub stimuli: Vec<StimulusPlan>,
+    /// When the inputs of an FMU that is simulated by itself jump, or change something discrete, in the order of time: its steps end
+    /// there where they may.
+    pub input_events: Vec<Instant>,
     /// What is recorded, in column order.
     pub signals: Vec<SignalPlan>,
     /// What the files are that they are recorded in.

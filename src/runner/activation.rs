@@ -28,7 +28,6 @@ use crate::time::{Fraction, Instant};
 pub struct Activation {
     unit: Unit,
     calls: Calls,
-    stimuli: Vec<Stimulated>,
     /// `None`: nothing of this task is recorded, or its unit does that.
     recorded: Option<Recorded>,
 }
@@ -39,6 +38,7 @@ pub struct Calls {
     on_warning: OnWarning,
     set: Vec<(Batch, Inputs)>,
     get: Vec<(Batch, Outputs)>,
+    stimuli: Vec<Stimulated>,
     /// The last run came to the call that computes.
     computed: bool,
     /// What is to be read was read by some run.
@@ -94,10 +94,8 @@ impl Activation {
     /// The buffers of a task.
     pub fn new(world: &World, task: TaskId, unit: Unit, shared: &SharedOutputs) -> Activation {
         let calls = Calls::new(world, task, &unit, shared);
-        let batches: Vec<&Batch> = calls.set.iter().map(|(values, _)| values).collect();
         let recorded = if unit.records() { None } else { Recorded::of(world, task) };
-        let stimuli = Stimulated::of(world, task, &batches);
-        Activation { unit, calls, stimuli, recorded }
+        Activation { unit, calls, recorded }
     }
 
     /// Whether the last [`Activation::run`] came to the call that computes, such as `fmi3ActivateModelPartition`: before it,
@@ -120,7 +118,7 @@ impl Activation {
     /// Whether there are stimuli for it.
     #[inline]
     pub fn is_stimulated(&self) -> bool {
-        !self.stimuli.is_empty()
+        !self.calls.stimuli.is_empty()
     }
 
     /// [`Unit::take_next`].
@@ -156,8 +154,7 @@ impl Activation {
     /// is not to be run.
     #[inline]
     pub fn stimulate(&mut self, world: &World, time: Instant) -> bool {
-        let Calls { task, set, .. } = &mut self.calls;
-        self.stimuli.iter_mut().all(|stimulus| stimulus.fetch(world, *task, time, set))
+        self.calls.stimulate(world, time)
     }
 
     /// Runs it for the release `due`, which is so many `seconds`. When a call fails, or another partition of the instance has,
@@ -228,9 +225,10 @@ impl Calls {
             && beside.inbox.is_unused()
             && beside.resizable.is_none()
             && !beside.undisturbed;
+        let stimuli = Stimulated::of(world, task, &set.iter().map(|(values, _)| values).collect::<Vec<_>>());
         let beside = (!plain).then(|| Box::new(beside));
         let on_warning = world.plan.fmus[plan.fmu.0].on_warning;
-        Calls { task, on_warning, set, get, computed: false, has_read: false, beside }
+        Calls { task, on_warning, set, get, stimuli, computed: false, has_read: false, beside }
     }
 
     /// Reads all that is to be read, with `get`, and publishes nothing of it.
@@ -240,6 +238,45 @@ impl Calls {
         }
         self.has_read = true;
         Ok(())
+    }
+
+    /// [`Calls::read`], whatever warnings there are.
+    pub fn look(&mut self, mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>) -> Result<Outcome, Failure> {
+        let mut outcome = Outcome::Ok;
+        for (values, _) in &mut self.get {
+            outcome = outcome.or(get(values)?);
+        }
+        self.has_read = true;
+        Ok(outcome)
+    }
+
+    /// Sets all that has come with an event, with `set`.
+    pub fn set_at_event(
+        &mut self,
+        mut set: impl FnMut(&Batch) -> Result<Outcome, Failure>,
+    ) -> Result<Outcome, Failure> {
+        let mut outcome = Outcome::Ok;
+        for (values, inputs) in &mut self.set {
+            if inputs.events.as_mut().is_none_or(|seen| seen.has_changed(values)) {
+                outcome = outcome.or(set(values)?);
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// Brings what stimuli have for an activation at `time`. `false`: that cannot be read, and the run ends; the activation
+    /// is not to be run.
+    #[inline]
+    pub fn stimulate(&mut self, world: &World, time: Instant) -> bool {
+        let Calls { task, set, stimuli, .. } = self;
+        stimuli.iter_mut().all(|stimulus| stimulus.fetch(world, *task, time, set))
+    }
+
+    /// [`Calls::stimulate`] at a time between releases, which is waited for.
+    #[cold]
+    pub fn stimulate_between(&mut self, world: &World, time: Instant) -> bool {
+        self.stimuli.iter().for_each(|stimulus| stimulus.wait(world, time));
+        self.stimulate(world, time)
     }
 
     /// None of them is made for a release.
@@ -290,7 +327,7 @@ impl Calls {
     ) -> Result<(), Halt> {
         let (task, on_warning) = (self.task, self.on_warning);
         self.computed = false;
-        let Calls { set, get, beside, .. } = self;
+        let Calls { set, get, beside, .. } = &mut *self;
         if let Some(beside) = beside.as_deref_mut().filter(|_| !PLAIN) {
             if let Some(resizable) = &mut beside.resizable {
                 resizable.follow(world, host.fmu(), |batch, elements| get[batch].0.resize(elements));
@@ -316,7 +353,7 @@ impl Calls {
         }
         setting.ready(self, world, host, due);
         meter.enter();
-        let getting = setting.compute(due, seconds);
+        let getting = setting.compute(self, world, host, due, seconds);
         meter.leave();
         self.computed = !getting.as_ref().is_err_and(|failure| failure.refused);
         host.returned_from_fmu();

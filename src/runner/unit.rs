@@ -46,8 +46,15 @@ pub trait Setting {
     /// All is set that is to be set for the release `due`.
     fn ready(&mut self, _calls: &Calls, _world: &World, _host: &PartitionHost, _due: &Due) {}
 
-    /// Computes for the release `due`, which is so many `seconds`.
-    fn compute(self, due: &Due, seconds: f64) -> Result<Self::Getting, Failure>;
+    /// Computes for the release `due`, which is so many `seconds`. What happens meanwhile may be for `calls` to read and to set.
+    fn compute(
+        self,
+        calls: &mut Calls,
+        world: &World,
+        host: &PartitionHost,
+        due: &Due,
+        seconds: f64,
+    ) -> Result<Self::Getting, Failure>;
 }
 
 /// A unit that has computed.

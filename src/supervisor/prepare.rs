@@ -96,7 +96,11 @@ impl Prepared {
 
 /// Reads the rig, opens its FMUs, and makes the plan.
 pub fn plan(options: &Options, events: &EventSink) -> Result<Prepared, Error> {
-    plan_of(wanted_rig(options)?, |_, _| Ok(()), options, events)
+    let rig = wanted_rig(options)?;
+    let set: Vec<String> = rig.options.iter().map(|option| option.display().to_string()).collect();
+    let mut prepared = plan_of(rig, |_, _| Ok(()), options, events)?;
+    prepared.plan.notes.extend(set);
+    Ok(prepared)
 }
 
 /// Opens the FMUs of a rig, has `complete` add to it what depends on their descriptions, and makes the plan.
@@ -143,8 +147,7 @@ pub(super) fn plan_of(
     let resumed = options.restore_state.as_deref().map(|file| saved::read(file, &plan)).transpose()?;
     let (resumed, changed) = resumed.map_or((None, Vec::new()), |(snapshot, notes)| (Some(snapshot), notes));
     let own = cache.note().map(str::to_owned).into_iter();
-    let set = rig.options.iter().map(|option| option.display().to_string());
-    let plan = Plan { notes: plan.notes.into_iter().chain(set).chain(own).chain(changed).collect(), ..plan };
+    let plan = Plan { notes: plan.notes.into_iter().chain(own).chain(changed).collect(), ..plan };
     let descriptions = fmus.into_iter().map(|(_, description, _)| description).collect();
     let socket = |trigger: RigTrigger| match trigger.source {
         TriggerSource::Datagrams(datagrams) => Some(datagrams.address),

@@ -84,6 +84,14 @@ struct Stepping {
     varies: bool,
     /// Events are handled in Event Mode.
     events: bool,
+    /// An event is recorded as two rows of its time, also at the stop time.
+    rows_of_events: bool,
+    /// Inputs have events at these times, of which so many are over: what feeds them jumps, or changes something discrete.
+    input_events: Box<[Instant]>,
+    past: usize,
+    /// One row is recorded for so many releases; releases since the last one that had one.
+    releases_per_row: u32,
+    unrecorded: u32,
     /// It is in Event Mode since its initialisation.
     is_initial: bool,
     /// When the FMU has an event by its own word.
@@ -119,6 +127,11 @@ impl StepUnit {
             tolerance: plan.internal_step.unwrap_or(unit.amount(step).unwrap_or(step).seconds() / 100.0),
             varies: plan.is_variable,
             events: plan.handles_events,
+            rows_of_events: plan.rows_of_events,
+            input_events: world.plan.input_events.clone().into(),
+            past: world.plan.input_events.partition_point(|event| *event <= world.begin),
+            releases_per_row: plan.steps_per_row,
+            unrecorded: 0,
             is_initial: plan.handles_events && world.begin <= world.plan.start,
             next_event: world.instances[own.fmu.0].next_event().filter(|_| world.begin > world.plan.start),
             is_over: false,
@@ -231,6 +244,37 @@ impl Stepping {
         }
     }
 
+    /// [`Stepping::record`] at the beginning of a release, of which not each has a row.
+    #[inline]
+    fn record_release(
+        &mut self,
+        recorded: &Recorded,
+        calls: &Calls,
+        world: &World,
+        host: &PartitionHost,
+        time: Instant,
+    ) {
+        self.unrecorded += 1;
+        if self.unrecorded >= self.releases_per_row || self.row.is_none() {
+            self.unrecorded = 0;
+            self.record(recorded, calls, world, host, time);
+        }
+    }
+
+    /// Records what there was before an event, at its time, of which another row follows.
+    #[cold]
+    fn record_before(
+        &mut self,
+        recorded: &Recorded,
+        calls: &Calls,
+        world: &World,
+        host: &PartitionHost,
+        time: Instant,
+    ) {
+        self.record(recorded, calls, world, host, time);
+        self.row = None;
+    }
+
     /// Notes what the last step was not to do.
     #[inline]
     fn note(&mut self, world: &World, host: &PartitionHost) {
@@ -245,6 +289,7 @@ impl Stepping {
     #[inline]
     fn is_usual(&self, time: Instant, end: Instant) -> bool {
         self.next_event.is_none()
+            && self.input_event().is_none_or(|event| event > end)
             && self.stop.is_none_or(|stop| end < stop)
             && self.reached.is_none_or(|reached| reached == time)
     }
@@ -261,10 +306,27 @@ impl Stepping {
     fn next(&self, from: Instant, target: Instant, part: Option<Fraction>) -> (Instant, f64, f64) {
         let whole = if self.is_variable { target } else { from.after(self.step).min(target) };
         let whole = part.map_or(whole, |part| from.after(part).min(whole));
-        let event = self.next_event.filter(|event| self.varies && *event > from && *event < whole);
-        let to = event.filter(|event| !self.is_now(whole, *event)).unwrap_or(whole);
+        let ahead = |event: &Instant| self.varies && *event > from && *event < whole;
+        let own = self.next_event.filter(ahead).filter(|event| !self.is_now(whole, *event));
+        let to = own.into_iter().chain(self.input_event().filter(ahead)).min().unwrap_or(whole);
         let (point, size) = self.told(from, to);
         (to, point, size)
+    }
+
+    /// When inputs have their next event.
+    #[inline]
+    fn input_event(&self) -> Option<Instant> {
+        self.input_events.get(self.past).copied()
+    }
+
+    /// Whether inputs have had events since this was asked last, up to `reached`.
+    #[inline]
+    fn passes_input_event(&mut self, reached: Instant) -> bool {
+        let before = self.past;
+        while self.input_event().is_some_and(|event| event <= reached) {
+            self.past += 1;
+        }
+        self.past > before
     }
 
     /// Whether an event is at a time, but for what an FMU may have lost by rounding.
@@ -288,14 +350,19 @@ impl Stepping {
         }
     }
 
-    /// Whether Event Mode comes next: not at the stop time, after which nothing follows.
+    /// Whether Event Mode comes next: at the stop time, after which nothing follows, only where that would be recorded.
     #[inline]
     fn has_event(&self, said: &Said, reached: Instant) -> bool {
         if !self.events {
             return false;
         }
         let timed = self.next_event.is_some_and(|event| self.is_now(event, reached));
-        (said.event_handling_needed || timed) && !self.is_over && self.stop != Some(reached)
+        (said.event_handling_needed || timed) && !self.is_over && self.may_end_with_an_event(reached)
+    }
+
+    #[inline]
+    fn may_end_with_an_event(&self, reached: Instant) -> bool {
+        self.rows_of_events || self.stop != Some(reached)
     }
 
     /// Iterates in Event Mode until the FMU needs no more, and leaves it.
@@ -388,20 +455,34 @@ impl<'a> Setting for Before<'a> {
     fn ready(&mut self, calls: &Calls, world: &World, host: &PartitionHost, due: &Due) {
         self.stepping.note(world, host);
         if let Some(recorded) = self.recorded {
-            self.stepping.record(recorded, calls, world, host, due.time);
+            // What it starts with has its row after its first Event Mode.
+            if !(self.stepping.rows_of_events && matches!(self.mode, Some(InMode::Event(_)))) {
+                self.stepping.record_release(recorded, calls, world, host, due.time);
+            }
         }
     }
 
     #[inline(always)] // as what it calls
-    fn compute(self, due: &Due, seconds: f64) -> Result<After<'a>, Failure> {
-        let Before { mode, stepping, .. } = self;
+    fn compute(
+        self,
+        calls: &mut Calls,
+        world: &World,
+        host: &PartitionHost,
+        due: &Due,
+        seconds: f64,
+    ) -> Result<After<'a>, Failure> {
+        let Before { mode, stepping, recorded, .. } = self;
         let (mut outcome, mut part, mut halved, mut stuck) = (Outcome::Ok, None, 0, 0);
         let mut from = stepping.reached.filter(|_| !is_wrong("hole")).unwrap_or(due.time);
         let mut before = match mode.ok_or(NO_MODE)? {
             InMode::Step(before) => before,
             InMode::Event(event) => {
-                let after = stepping.settle(event, from)?;
+                let mut after = stepping.settle(event, from)?;
                 outcome = after.outcome();
+                if let Some(recorded) = recorded.filter(|_| stepping.rows_of_events) {
+                    outcome = outcome.or(calls.look(|batch| after.get(batch))?);
+                    stepping.record_release(recorded, calls, world, host, from);
+                }
                 if stepping.is_over {
                     return Ok(After { after, outcome, reached: from });
                 }
@@ -431,7 +512,13 @@ impl<'a> Setting for Before<'a> {
             let reached = stepping.reached(&said, (from, to), point + size);
             stepping.is_over |= said.terminate_simulation;
             stepping.reached = Some(reached);
-            if stepping.has_event(&said, reached) {
+            let (is_fed, has_event) = (stepping.passes_input_event(reached), stepping.has_event(&said, reached));
+            if stepping.rows_of_events && (has_event || is_fed) {
+                let scene = Scene { calls, world, host, recorded, is_fed, goes_on: reached < target };
+                let shown;
+                (after, shown) = scene.show(stepping, after, reached)?;
+                outcome = outcome.or(shown);
+            } else if has_event {
                 let event = after.enter_event_mode(stepping.unit.value(reached))?;
                 after = stepping.settle(event, reached)?;
                 outcome = outcome.or(after.outcome());
@@ -446,7 +533,57 @@ impl<'a> Setting for Before<'a> {
                 return Ok(After { after, outcome, reached });
             }
             before = after.again();
+            if is_fed && !stepping.events {
+                outcome = outcome.or(calls.set_at_event(|batch| before.set(batch))?);
+            }
         }
+    }
+}
+
+/// An event of which both sides are recorded.
+struct Scene<'s> {
+    calls: &'s mut Calls,
+    world: &'s World,
+    host: &'s PartitionHost,
+    recorded: Option<&'s Recorded>,
+    /// Inputs have it.
+    is_fed: bool,
+    /// The work of the release goes on after it.
+    goes_on: bool,
+}
+
+impl Scene<'_> {
+    /// Handles the event at the end of a step that has `reached` it, where the FMU has Event Mode. The row from after it comes with
+    /// the next release, if that is at once.
+    #[cold]
+    fn show<'a>(
+        self,
+        stepping: &mut Stepping,
+        mut after: AfterStep<'a>,
+        reached: Instant,
+    ) -> Result<(AfterStep<'a>, Outcome), Failure> {
+        let Scene { calls, world, host, recorded, is_fed, goes_on } = self;
+        let mut outcome = calls.look(|batch| after.get(batch))?;
+        if let Some(recorded) = recorded {
+            stepping.record_before(recorded, calls, world, host, reached);
+        }
+        if is_fed {
+            // Where they cannot be read any more the run ends after this release.
+            let _has_come = calls.stimulate_between(world, reached);
+        }
+        if stepping.events {
+            let mut event = after.enter_event_mode(stepping.unit.value(reached))?;
+            if is_fed {
+                outcome = outcome.or(calls.set_at_event(|batch| event.set(batch))?);
+            }
+            after = stepping.settle(event, reached)?;
+            outcome = outcome.or(after.outcome());
+            outcome = outcome.or(calls.look(|batch| after.get(batch))?);
+        }
+        if let Some(recorded) = recorded.filter(|_| goes_on || stepping.releases_per_row > 1) {
+            stepping.record(recorded, calls, world, host, reached);
+        }
+        Ok((after, outcome))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is wanted of a simulation, and the rig of one FMU that it becomes.
 
 use crate::fmu::description::{Causality, CoSimulation, Interface, InterfaceOffer, ModelDescription, Variable};
-use crate::plan::{self, Mode};
+use crate::plan::{self, Mode, glob};
 use crate::rig::{self, At, Place, Rig, RigRecord};
 use crate::supervisor::prepare::plan_of;
 use crate::supervisor::{Error, EventSink, Options, Prepared};
@@ -66,7 +66,7 @@ fn complete(rig: &mut Rig, description: &ModelDescription, wanted: &Wanted) -> R
     let stop = wanted.stop_time.or(experiment.stop_time.and_then(Instant::from_f64).filter(|stop| *stop > start));
     let stop = stop.unwrap_or_else(|| start.after(Fraction::SECOND));
     rig.stop_time = Some(At::unplaced(stop));
-    record(rig, description, wanted);
+    record(rig, description, wanted)?;
     let Some(InterfaceOffer::CoSimulation(own)) = plan::offer(&rig.fmus[0], description) else {
         return refuse_options_of_steps(wanted);
     };
@@ -85,11 +85,17 @@ fn complete(rig: &mut Rig, description: &ModelDescription, wanted: &Wanted) -> R
 }
 
 /// What is recorded: all outputs, or what was asked for.
-fn record(rig: &mut Rig, description: &ModelDescription, wanted: &Wanted) {
+fn record(rig: &mut Rig, description: &ModelDescription, wanted: &Wanted) -> Result<(), Error> {
     let fmu = rig.fmus[0].name.value.clone();
     let mut signals = Vec::new();
     for name in &wanted.output_variables {
         let place = rig.add_option(format!("--output-variable {name}"));
+        let has_column = |v: &&Variable| v.clock.is_none() && v.causality != Causality::Independent;
+        let names = || description.variables.iter().filter(has_column).flat_map(Variable::names);
+        if !names().any(|known| glob::matches(name, known)) {
+            let (file, hint) = (wanted.file.display(), rig::suggestion(name, names()));
+            return Err(Error::Command(format!("--output-variable {name}: {file} has no such variable{hint}")));
+        }
         signals.push(At { value: format!("{fmu}.{name}"), place });
     }
     if signals.is_empty() {
@@ -101,6 +107,7 @@ fn record(rig: &mut Rig, description: &ModelDescription, wanted: &Wanted) {
     // Without any output there is nothing but the others to look at.
     let signals = if signals.is_empty() { everything.signals } else { signals };
     rig.record = Some(RigRecord { signals, formats: Vec::new(), text_size: Some(TEXT), ..everything });
+    Ok(())
 }
 
 /// Options that an FMU without steps has no use for.
