@@ -43,6 +43,10 @@ pub struct Arguments {
     /// A variable that gets a column (* is any text); may be given several times; default: all outputs
     #[arg(long, value_name = "NAME")]
     output_variable: Vec<String>,
+    /// Rows of CSV that feed inputs, time first: continuous ones on the line between two rows, others by the row before; where two
+    /// rows have one time they jump
+    #[arg(long, short, value_name = "F.csv")]
+    input_file: Option<PathBuf>,
     /// Where the rows go; default: standard output
     #[arg(long, short, value_name = "F.csv")]
     output_file: Option<PathBuf>,
@@ -137,6 +141,7 @@ fn wanted(arguments: &Arguments) -> Wanted {
         tolerance: arguments.tolerance,
         start_values: arguments.start_value.clone(),
         output_variables: arguments.output_variable.clone(),
+        input_file: arguments.input_file.clone(),
         event_mode_used: arguments.event_mode_used,
         early_return_allowed: arguments.early_return_allowed,
     }

@@ -427,6 +427,8 @@ pub struct RigStimulus {
     pub file: At<PathBuf>,
     /// The file is what an earlier run has recorded: what is no input of this rig is left out.
     pub recording: bool,
+    /// Two rows may have one time: what they feed jumps there. A rig file has no key for it.
+    pub jumps: bool,
     /// `interpolation`.
     pub interpolation: Interpolation,
     /// `columns`: what is fed and the name of the column that feeds it; `None`: columns have the names of what they feed.

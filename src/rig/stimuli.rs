@@ -37,7 +37,8 @@ pub(super) fn read_stimulus(section: Section, folder: &Path, rig: &Rig) -> Optio
     let recording = key == "recording";
     let file = folder.join(path.value);
     let file = if recording { file.join(RECORDED) } else { file };
-    Some(RigStimulus { file: At { value: file, place: path.place }, recording, interpolation, columns })
+    let file = At { value: file, place: path.place };
+    Some(RigStimulus { file, recording, jumps: false, interpolation, columns })
 }
 
 /// What is fed, and by which column.
@@ -81,6 +82,7 @@ mod tests {
         let expected = RigStimulus {
             file: At { value: PathBuf::from("rigs/drive.csv"), place: Place { line: 4, column: 8 } },
             recording: false,
+            jumps: false,
             interpolation: Interpolation::Hold,
             columns: None,
         };

@@ -187,7 +187,9 @@ impl Feed<'_> {
             ring[1].store(at.wrapping_add(1), Release);
         }
         self.words[READ].store(self.words[READ].load(Relaxed).wrapping_add(1), Relaxed);
-        self.words[UNTIL].store(row.time.to_bits(), SeqCst);
+        // Where another row of the same time may follow, what there is at that time is known with a later one.
+        let until = if row.may_jump { row.time.next_down() } else { row.time };
+        self.words[UNTIL].store(until.to_bits(), SeqCst);
     }
 
     /// There are no more rows, or none that can be read.

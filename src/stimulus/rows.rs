@@ -21,6 +21,8 @@ const SAMPLE: u32 = 4096;
 pub enum Kind {
     /// A CSV file that was written for it.
     File,
+    /// The same, of which two rows may have one time: what they feed jumps there.
+    Trajectory,
     /// What an earlier run has recorded, in either format.
     Recording,
 }
@@ -65,7 +67,7 @@ pub fn header(input: impl BufRead, file: &Path, kind: Kind) -> Result<StimulusIn
 
 fn open<R: BufRead>(input: R, kind: Kind) -> Result<Recording<R>, ReadError> {
     match kind {
-        Kind::File => Recording::in_dialect(input, Dialect::STIMULUS),
+        Kind::File | Kind::Trajectory => Recording::in_dialect(input, Dialect::STIMULUS),
         Kind::Recording => Recording::in_dialect(input, Dialect::RECORDING),
     }
 }
@@ -78,11 +80,72 @@ fn problem(file: &Path, error: ReadError) -> Problem {
     Problem::new(file, place((error.line, error.column)), error.message)
 }
 
+/// What is to be known of a trajectory before it is followed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Course {
+    /// When its rows jump, or have another value in a discrete column, s.
+    pub events: Vec<f64>,
+    /// Columns and what they have when the run starts: the text of a cell, or a number on the line between two.
+    pub start: Vec<(String, String)>,
+}
+
+/// Follows a trajectory from `start` on; columns are discrete, or on lines between rows. What is wrong with a row ends it there:
+/// whoever feeds it tells.
+pub fn course(
+    input: impl BufRead,
+    file: &Path,
+    start: f64,
+    is_discrete: impl Fn(&str) -> bool,
+) -> Result<Course, Problem> {
+    let mut recording = open(input, Kind::Trajectory).map_err(|error| problem(file, error))?;
+    let names: Vec<String> = recording.header().values().map(str::to_owned).collect();
+    let discrete: Vec<bool> = names.iter().map(|name| is_discrete(name)).collect();
+    let mut now: Vec<String> = vec![String::new(); names.len()];
+    let mut course = Course::default();
+    let (mut row, mut before) = (recording::Row::default(), None);
+    while matches!(recording.read(&mut row), Ok(true)) {
+        if let Some(last) = before.filter(|last| row.time > start && *last <= start) {
+            let share = (start - last) / (row.time - last);
+            let value = |column: usize| at_share(&now[column], row.cell(column + 1), share, discrete[column]);
+            course.start = names.iter().enumerate().map(|(column, name)| (name.clone(), value(column))).collect();
+        }
+        let mut is_event = before == Some(row.time);
+        for (column, shown) in now.iter_mut().enumerate() {
+            let text = row.cell(column + 1);
+            if !text.is_empty() && text != shown {
+                is_event |= discrete[column] && before.is_some();
+                text.clone_into(shown);
+            }
+        }
+        if is_event && course.events.last() != Some(&row.time) {
+            course.events.push(row.time);
+        }
+        before = Some(row.time);
+    }
+    if before.is_some_and(|last| last <= start) {
+        course.start = names.into_iter().zip(now).collect();
+    }
+    course.start.retain(|(_, value)| !value.is_empty());
+    Ok(course)
+}
+
+/// The value of a column between two rows.
+fn at_share(before: &str, after: &str, share: f64, is_discrete: bool) -> String {
+    match (before.parse::<f64>(), after.parse::<f64>()) {
+        (Ok(before), Ok(after)) if !is_discrete && share > 0.0 && before != after => {
+            format!("{:?}", before + (after - before) * share)
+        }
+        _ => before.to_owned(),
+    }
+}
+
 /// What one row says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// The time of the row, s.
     pub time: f64,
+    /// Another row of this time may follow.
+    pub may_jump: bool,
     /// For each of [`StimulusPlan::values`] its word; `None`: the cell is empty.
     pub values: Vec<Option<u64>>,
     /// For each of [`StimulusPlan::ticks`] whether it ticks.
@@ -115,7 +178,7 @@ impl<R: BufRead> Rows<R> {
             return Err(problem(file, recording.header().wrong_row(what)));
         }
         let (files, plan, joins) = (vec![file.to_owned()], plan.clone(), kind == Kind::Recording);
-        let (cells, row) = (recording::Row::default(), Row::default());
+        let (cells, row) = (recording::Row::default(), Row { may_jump: kind == Kind::Trajectory, ..Row::default() });
         Ok(Rows { recording, files, plan, joins, cells, ahead: None, last: None, row })
     }
 
@@ -154,9 +217,14 @@ impl<R: BufRead> Rows<R> {
         if time.abs() >= 1e12 {
             return Err(self.cells.no_time());
         }
-        if let Some(before) = self.last.filter(|before| time <= *before) {
-            let message = format!("the time {time:?} s is not after that of the row before, {before:?} s");
-            return Err(self.cells.wrong_cell(0, format!("{message}: times must increase strictly")));
+        let may_jump = self.row.may_jump;
+        if let Some(before) = self.last.filter(|before| time < *before || !may_jump && time == *before) {
+            let (not, must) = match may_jump {
+                true => ("before", "must not decrease"),
+                false => ("not after", "must increase strictly"),
+            };
+            let message = format!("the time {time:?} s is {not} that of the row before, {before:?} s: times {must}");
+            return Err(self.cells.wrong_cell(0, message));
         }
         self.last = Some(time);
         self.row.time = time;

@@ -4,6 +4,7 @@
 //! The FMU runs in a runner's process as in every session, so whatever it does, the rows up to then are written and the end is
 //! explained. What makes a session slow to start and to end is left out: files, figures, looks at the machine.
 
+mod inputs;
 mod run;
 mod wanted;
 

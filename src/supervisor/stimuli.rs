@@ -27,7 +27,8 @@ use std::time::Duration;
 const CHECKED: usize = 1000;
 /// Rows of one file that are read before another one has its turn.
 const TURN: usize = 1024;
-fn refuse(problem: Problem) -> Error {
+/// The one problem that a file has.
+pub fn refuse(problem: Problem) -> Error {
     Error::Plan(PlanError { problems: vec![problem] })
 }
 
@@ -188,7 +189,7 @@ fn turn(shared: &Shared, readings: &mut [Reading], begin: f64, stop: f64) -> boo
                     row.values.iter().zip(carried.iter_mut()).for_each(|(new, old)| *old = new.or(*old));
                     feed.push(row, carried, begin, stop);
                     // The first row that is not before the stop ends the last line; what comes after it is nobody's.
-                    if row.time < stop {
+                    if row.time < stop || row.may_jump && row.time == stop {
                         continue;
                     }
                     false

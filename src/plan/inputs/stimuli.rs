@@ -168,7 +168,8 @@ fn finish(plan: &mut StimulusPlan, own: &RigStimulus, opened: &StimulusInput, fi
             findings
                 .rig(own.file.place, format!("{message}; columns = {{ \"fmu.input\" = \"column\" }} says what fits"));
         }
-    } else if plan.left_out > 0 {
+    // Of a trajectory each column is somebody's, maybe another stimulus'.
+    } else if plan.left_out > 0 && !own.jumps {
         findings.note(format!(
             "{} of the {} columns of {} feed nothing and are left out",
             plan.left_out,
@@ -218,7 +219,7 @@ fn uses<'a>(
             continue;
         }
         let place = fed.place;
-        let problem = move |message: String| Problem::new(&rig.file, place, message);
+        let problem = move |message: String| Problem::new(rig.origin(place), place, message);
         let target = fed.value.clone();
         uses.push(UsedColumn { cell: index + 1, column: &written.value, target, problem: Box::new(problem) });
     }

@@ -78,6 +78,8 @@ struct Stepping {
     read: Option<Instant>,
     /// The last row that was recorded.
     row: Option<Instant>,
+    /// Rows that were recorded, where some may have the same time.
+    rows: u64,
     /// How far a step may be from its point: the FMU's internal step, else a hundredth of one.
     tolerance: f64,
     /// The FMU can make steps of any size.
@@ -124,6 +126,7 @@ impl StepUnit {
             reached: None,
             read: None,
             row: None,
+            rows: 0,
             tolerance: plan.internal_step.unwrap_or(unit.amount(step).unwrap_or(step).seconds() / 100.0),
             varies: plan.is_variable,
             events: plan.handles_events,
@@ -234,8 +237,9 @@ impl Stepping {
             return;
         }
         self.row = Some(time);
-        // No other task has these columns, so that no order is needed.
-        while !recorded.append(calls, world, host, 0, time) {
+        // No other task has these columns, so that no order is needed but among rows of one time.
+        self.rows += u64::from(self.rows_of_events);
+        while !recorded.append(calls, world, host, self.rows, time) {
             if world.plan.mode == Mode::RealTime {
                 world.board.task(self.task).count(TaskWord::SamplesDropped, 1);
                 return;

@@ -1,5 +1,6 @@
 //! What is wanted of a simulation, and the rig of one FMU that it becomes.
 
+use super::inputs;
 use crate::fmu::description::{Causality, CoSimulation, Interface, InterfaceOffer, ModelDescription, Variable};
 use crate::plan::{self, Mode, glob};
 use crate::rig::{self, At, Place, Rig, RigRecord};
@@ -34,6 +35,8 @@ pub struct Wanted {
     pub start_values: Vec<String>,
     /// Names of variables, or patterns over them; none: all outputs.
     pub output_variables: Vec<String>,
+    /// Rows that feed inputs.
+    pub input_file: Option<PathBuf>,
     /// `eventModeUsed`.
     pub event_mode_used: Option<bool>,
     /// `earlyReturnAllowed`.
@@ -49,11 +52,27 @@ pub fn prepare(wanted: &Wanted, options: &Options, events: &EventSink) -> Result
         ..Rig::for_fmu(&wanted.file)
     };
     rig::set_of_only_fmu(&mut rig, "--start-value", &wanted.start_values).map_err(Error::Rig)?;
-    let mut prepared = plan_of(rig, |rig, descriptions| complete(rig, descriptions[0], wanted), options, events)?;
+    let mut input_events = Vec::new();
+    let complete = |rig: &mut Rig, descriptions: &[&ModelDescription]| {
+        complete(rig, descriptions[0], wanted)?;
+        if let Some(file) = &wanted.input_file {
+            let start = start_of(descriptions[0], wanted);
+            input_events = inputs::feed(rig, descriptions[0], file, start)?;
+        }
+        Ok(())
+    };
+    let mut prepared = plan_of(rig, complete, options, events)?;
+    prepared.plan.input_events = input_events;
     // There is one FMU: its name would stand before each variable.
     let prefix = prepared.plan.fmus[0].name.len() + 1;
     prepared.plan.signals.iter_mut().for_each(|signal| drop(signal.name.drain(..prefix)));
     Ok(prepared)
+}
+
+/// When the simulation starts.
+fn start_of(description: &ModelDescription, wanted: &Wanted) -> Instant {
+    let suggested = description.default_experiment.start_time.and_then(Instant::from_f64);
+    wanted.start_time.or(suggested).unwrap_or(Instant::ZERO)
 }
 
 /// Adds what depends on the description of the FMU.
@@ -62,7 +81,7 @@ fn complete(rig: &mut Rig, description: &ModelDescription, wanted: &Wanted) -> R
     let offered = |wanted: Interface| description.interfaces.iter().any(|offer| offer.interface() == wanted);
     let default = Some(Interface::CoSimulation).filter(|own| offered(*own) && description.abi.has_known_steps());
     rig.fmus[0].interface = wanted.interface.or(default).map(At::unplaced);
-    let start = wanted.start_time.or(experiment.start_time.and_then(Instant::from_f64)).unwrap_or(Instant::ZERO);
+    let start = start_of(description, wanted);
     let stop = wanted.stop_time.or(experiment.stop_time.and_then(Instant::from_f64).filter(|stop| *stop > start));
     let stop = stop.unwrap_or_else(|| start.after(Fraction::SECOND));
     rig.stop_time = Some(At::unplaced(stop));

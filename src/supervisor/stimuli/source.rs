@@ -4,7 +4,8 @@ use crate::files;
 use crate::plan::{Plan, StimulusInput};
 use crate::recording::series;
 use crate::rig::{Problem, RigStimulus};
-use crate::stimulus::{self, Kind, Rows};
+use crate::stimulus::{self, Course, Kind, Rows};
+use crate::time::Instant;
 use std::fs::{self, File};
 use std::io::{self, BufReader, ErrorKind, Seek};
 use std::os::unix::fs::MetadataExt;
@@ -52,7 +53,11 @@ impl Source {
     /// Opens what a rig names. The error is for the place where it does.
     pub fn open(stimulus: &RigStimulus) -> Result<Source, String> {
         let files = found(stimulus)?.into_iter().map(|path| Opened::new(path, stimulus)).collect::<Result<_, _>>()?;
-        let kind = if stimulus.recording { Kind::Recording } else { Kind::File };
+        let kind = match (stimulus.recording, stimulus.jumps) {
+            (true, _) => Kind::Recording,
+            (false, true) => Kind::Trajectory,
+            (false, false) => Kind::File,
+        };
         Ok(Source { kind, files })
     }
 
@@ -65,6 +70,12 @@ impl Source {
     pub fn header(&self) -> Result<StimulusInput, Problem> {
         let first = &self.files[0];
         stimulus::header(first.reader()?, &first.path, self.kind)
+    }
+
+    /// What is to be known of a trajectory.
+    pub fn course(&self, start: Instant, is_discrete: impl Fn(&str) -> bool) -> Result<Course, Problem> {
+        let first = &self.files[0];
+        stimulus::course(first.reader()?, &first.path, start.seconds(), is_discrete)
     }
 
     /// What has become of it since it was opened, where that is something else.
