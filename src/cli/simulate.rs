@@ -1,15 +1,21 @@
 //! `vecud simulate`: one FMU by itself in virtual time, its outputs as CSV.
 
+mod plot;
+mod reference;
+
+use self::plot::Page;
+use self::reference::Copied;
 use super::terminal;
 use crate::fmu::description::Interface;
 use crate::plain;
+use crate::report::compare::NamedTolerance;
 use crate::report::{self, Severity};
 use crate::supervisor::{self, Error, Options, Rows, Simulated, Wanted};
 use crate::sys::process::outlive_file_size_limit;
 use crate::sys::{confine, offspring, stop};
 use crate::time::{Fraction, Instant};
 use std::fs::File;
-use std::io::{ErrorKind, stderr, stdout};
+use std::io::{ErrorKind, Write, stderr, stdout};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -50,6 +56,19 @@ pub struct Arguments {
     /// Where the rows go; default: standard output
     #[arg(long, short, value_name = "F.csv")]
     output_file: Option<PathBuf>,
+    /// A CSV file that the rows are compared with, where both have one: beyond a tolerance it is exit code 3
+    #[arg(long, value_name = "F.csv")]
+    reference_file: Option<PathBuf>,
+    /// How far rows may be from the reference: an absolute deviation, a share, or either of both, as 1e-6, 0.1% or 1e-6,0.1%; default:
+    /// 1e-6,0.1% for floating-point numbers, others are to be equal
+    #[arg(long, value_name = "TOL", value_parser = deviation, requires = "reference_file")]
+    reference_tolerance: Option<NamedTolerance>,
+    /// Draws the course of the variables into a page
+    #[arg(long, value_name = "F.html")]
+    plot: Option<PathBuf>,
+    /// Shows that page in the browser
+    #[arg(long)]
+    show_plot: bool,
     /// Whether events are handled in Event Mode (FMI 3.0); default: where the FMU can
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     event_mode_used: Option<bool>,
@@ -97,6 +116,10 @@ fn duration(text: &str) -> Result<Fraction, String> {
     Fraction::parse(text).ok().filter(|duration| !duration.is_zero()).ok_or_else(wrong)
 }
 
+fn deviation(text: &str) -> Result<NamedTolerance, String> {
+    format!("*={text}").parse()
+}
+
 fn tolerance(text: &str) -> Result<f64, String> {
     let wrong = || "must be a number above 0".to_owned();
     text.parse().ok().filter(|tolerance: &f64| tolerance.is_finite() && *tolerance > 0.0).ok_or_else(wrong)
@@ -104,19 +127,34 @@ fn tolerance(text: &str) -> Result<f64, String> {
 
 /// The exit code of a simulation of which rows could not be written.
 const FAILED: u8 = 1;
+/// The exit code of a simulation that deviates from its reference.
+const DEVIATES: u8 = 3;
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let stop = stop::by_signals().map_err(|error| Error::System(error.to_string()))?;
     let wanted = wanted(&arguments);
+    let page = Page::wanted(arguments.plot.as_deref(), arguments.show_plot, &arguments.file)?;
+    let reference = arguments.reference_file.as_deref();
     terminal::showing(|events| {
         let options = Options { stop, ..Options::default() };
         let mut prepared = supervisor::prepare_simulation(&wanted, &options, &events)?;
         outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
+        if let Some(reference) = reference {
+            let names: Vec<String> = prepared.plan.signals.iter().map(|signal| signal.name.clone()).collect();
+            reference::check(reference, &names)?;
+        }
+        let file = arguments.output_file.as_deref();
+        let out = out(file, &wanted.file)?;
+        let copied = reference.map(|_| Copied::of(file)).transpose()?;
+        let out: Box<dyn Write + Send> = match &copied {
+            None => Box::new(out),
+            Some(copied) => copied.beside(out).map_err(|error| Error::System(error.to_string()))?,
+        };
         let rows = Rows {
-            out: Box::new(out(arguments.output_file.as_deref(), &wanted.file)?),
+            out,
             printed: printed(arguments.log_file.as_deref())?,
             logging_on: arguments.logging_on,
-            drawn: false,
+            drawn: page.is_some(),
         };
         if let Err(error) = confine::close_memory() {
             events.say(format!("warning: FMU CODE CAN READ AND CHANGE THE MEMORY OF VECUD: {error}"));
@@ -126,7 +164,18 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
             Err(error) => events.say(format!("warning: PROCESSES THAT FMU CODE STARTS MAY OUTLIVE THE RUN: {error}")),
         }
         let simulated = supervisor::simulate(prepared, rows, &events)?;
-        Ok(told(&simulated, arguments.output_file.as_deref(), &|line| events.say(line)))
+        let code = told(&simulated, file, &|line| events.say(line));
+        if let Some(page) = &page {
+            page.write(&simulated.run, reference)?;
+        }
+        match copied.zip(reference).filter(|_| code == 0) {
+            Some((rows, reference)) => {
+                let deviations = reference::deviations(&rows, reference, arguments.reference_tolerance.as_ref())?;
+                deviations.iter().for_each(|line| events.say(format!("error: {line}")));
+                Ok(ExitCode::from(if deviations.is_empty() { 0 } else { DEVIATES }))
+            }
+            None => Ok(ExitCode::from(code)),
+        }
     })
 }
 
@@ -168,19 +217,19 @@ fn printed(file: Option<&Path>) -> Result<File, Error> {
 }
 
 /// Tells what went wrong. The exit code.
-fn told(simulated: &Simulated, file: Option<&Path>, say: &dyn Fn(String)) -> ExitCode {
+fn told(simulated: &Simulated, file: Option<&Path>, say: &dyn Fn(String)) -> u8 {
     for problem in &simulated.run.problems {
         let kind = if problem.severity == Severity::Failure { "error" } else { "warning" };
         say(format!("{kind}: {}", plain::message(&problem.message())));
     }
     match &simulated.unwritten {
         // A reader that has gone away (`vecud simulate ... | head`) has seen enough.
-        Some(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Some(error) if error.kind() == ErrorKind::BrokenPipe => 0,
         Some(error) => {
             let place = file.map_or("standard output".to_owned(), |file| file.display().to_string());
             say(format!("error: the rows end early, they cannot be written to {place}: {error}"));
-            ExitCode::from(FAILED)
+            FAILED
         }
-        None => ExitCode::from(report::exit_code(&simulated.run)),
+        None => report::exit_code(&simulated.run),
     }
 }

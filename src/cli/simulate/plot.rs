@@ -1,0 +1,70 @@
+//! `--plot` and `--show-plot`: a page with the course of what was computed, and of a reference.
+
+use super::super::browser;
+use super::super::report::drawn::{self, Stretch};
+use super::super::report::{Input, check_place, write};
+use crate::recording::envelope::Overview;
+use crate::report::{self, Plot, Plotted, Run};
+use crate::supervisor::Error;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// Where the page goes.
+pub struct Page {
+    path: PathBuf,
+    /// It is shown in the browser.
+    shows: bool,
+}
+
+impl Page {
+    /// The page of this name, or one for `fmu` in the folder for temporary files; `None`: nobody wants any.
+    pub fn wanted(path: Option<&Path>, shows: bool, fmu: &Path) -> Result<Option<Page>, Error> {
+        let path = match path {
+            Some(path) => path.to_owned(),
+            None if shows => {
+                let stem = fmu.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                std::env::temp_dir().join(format!("vecud-{stem}-{}.html", std::process::id()))
+            }
+            None => return Ok(None),
+        };
+        check_place(&path)?;
+        Ok(Some(Page { path, shows }))
+    }
+
+    /// Writes it, and shows it.
+    pub fn write(&self, run: &Run, reference: Option<&Path>) -> Result<(), Error> {
+        let Some(overview) = run.overview.clone() else { return Ok(()) };
+        let times = overview.times().unwrap_or_default();
+        let mut recordings = vec![Plotted {
+            name: run.rig.clone(),
+            overview,
+            until: times.1,
+            units: run.signals.iter().map(|signal| (signal.name.clone(), signal.unit.clone())).collect(),
+            overruns: Vec::new(),
+        }];
+        recordings.extend(reference.map(plotted).transpose()?.flatten());
+        let plot = Plot { title: run.rig.clone(), recordings, times, notes: Vec::new() };
+        write(&self.path, &report::plot_html(&plot))?;
+        if self.shows {
+            browser::show(&self.path);
+        }
+        Ok(())
+    }
+}
+
+/// What is drawn of a reference.
+fn plotted(reference: &Path) -> Result<Option<Plotted>, Error> {
+    let input = Input::of(reference)?;
+    let Some(signals) = &input.signals else { return Ok(None) };
+    let choose = |names: &[String], is_clock: &dyn Fn(usize) -> bool| {
+        Ok(Overview::new(names, (0..names.len()).collect(), drawn::BUCKETS).with_clocks(is_clock))
+    };
+    let drawn = drawn::of_stretch(signals, Stretch { from: None, to: None }, &HashSet::new(), choose)?;
+    Ok(Some(Plotted {
+        name: input.name,
+        overview: drawn.overview,
+        until: drawn.until,
+        units: drawn.units,
+        overruns: Vec::new(),
+    }))
+}
