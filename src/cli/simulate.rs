@@ -8,14 +8,14 @@ use self::reference::Copied;
 use super::terminal;
 use crate::fmu::description::Interface;
 use crate::plain;
+use crate::report;
 use crate::report::compare::NamedTolerance;
-use crate::report::{self, Severity};
-use crate::supervisor::{self, Error, Options, Rows, Simulated, Wanted};
+use crate::supervisor::{self, Axis, Error, EventSink, Host, Options, Rows, Simulated, Wanted};
 use crate::sys::process::outlive_file_size_limit;
 use crate::sys::{confine, offspring, stop};
 use crate::time::{Fraction, Instant};
 use std::fs::File;
-use std::io::{ErrorKind, Write, stderr, stdout};
+use std::io::{ErrorKind, stderr, stdout};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -75,6 +75,13 @@ pub struct Arguments {
     /// Whether the FMU may end a step early (FMI 3.0); default: it may
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     early_return_allowed: Option<bool>,
+    /// Simulates once for each of these start values, one table of all: NAME=from:to:by, or NAME=value,value; given several times,
+    /// once for each combination
+    #[arg(long, value_name = "NAME=from:to:by", conflicts_with_all = ["reference_file", "plot", "show_plot"])]
+    sweep: Vec<Axis>,
+    /// Processes that share the simulations of a sweep; default: one for each core
+    #[arg(long, value_name = "N", requires = "sweep", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
     /// Shows everything that the FMU logs, not only its warnings and errors
     #[arg(long)]
     logging_on: bool,
@@ -132,51 +139,71 @@ const DEVIATES: u8 = 3;
 
 pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let stop = stop::by_signals().map_err(|error| Error::System(error.to_string()))?;
-    let wanted = wanted(&arguments);
+    outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
+    let options = Options { stop, ..Options::default() };
+    let code = terminal::showing(|events| match arguments.sweep.as_slice() {
+        [] => one(&arguments, &options, &events),
+        axes => sweep(&arguments, axes, &options, &events),
+    })?;
+    Ok(ExitCode::from(code))
+}
+
+/// One simulation. The exit code.
+fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u8, Error> {
     let page = Page::wanted(arguments.plot.as_deref(), arguments.show_plot, &arguments.file)?;
-    let reference = arguments.reference_file.as_deref();
-    terminal::showing(|events| {
-        let options = Options { stop, ..Options::default() };
-        let mut prepared = supervisor::prepare_simulation(&wanted, &options, &events)?;
-        outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
-        if let Some(reference) = reference {
-            let names: Vec<String> = prepared.plan.signals.iter().map(|signal| signal.name.clone()).collect();
-            reference::check(reference, &names)?;
-        }
-        let file = arguments.output_file.as_deref();
-        let out = out(file, &wanted.file)?;
-        let copied = reference.map(|_| Copied::of(file)).transpose()?;
-        let out: Box<dyn Write + Send> = match &copied {
-            None => Box::new(out),
-            Some(copied) => copied.beside(out).map_err(|error| Error::System(error.to_string()))?,
-        };
-        let rows = Rows {
-            out,
-            printed: printed(arguments.log_file.as_deref())?,
-            logging_on: arguments.logging_on,
-            drawn: page.is_some(),
-        };
-        if let Err(error) = confine::close_memory() {
-            events.say(format!("warning: FMU CODE CAN READ AND CHANGE THE MEMORY OF VECUD: {error}"));
-        }
-        match offspring::adopt() {
-            Ok(()) => prepared.options.adopts = true,
-            Err(error) => events.say(format!("warning: PROCESSES THAT FMU CODE STARTS MAY OUTLIVE THE RUN: {error}")),
-        }
-        let simulated = supervisor::simulate(prepared, rows, &events)?;
-        let code = told(&simulated, file, &|line| events.say(line));
-        if let Some(page) = &page {
-            page.write(&simulated.run, reference)?;
-        }
-        match copied.zip(reference).filter(|_| code == 0) {
-            Some((rows, reference)) => {
-                let deviations = reference::deviations(&rows, reference, arguments.reference_tolerance.as_ref())?;
-                deviations.iter().for_each(|line| events.say(format!("error: {line}")));
-                Ok(ExitCode::from(if deviations.is_empty() { 0 } else { DEVIATES }))
-            }
-            None => Ok(ExitCode::from(code)),
-        }
+    let (reference, file) = (arguments.reference_file.as_deref(), arguments.output_file.as_deref());
+    let mut prepared = supervisor::prepare_simulation(&wanted(arguments), options, events)?;
+    if let Some(reference) = reference {
+        let names: Vec<String> = prepared.plan.signals.iter().map(|signal| signal.name.clone()).collect();
+        reference::check(reference, &names)?;
+    }
+    let mut rows = rows(arguments)?;
+    rows.drawn = page.is_some();
+    let copied = reference.map(|_| Copied::of(file)).transpose()?;
+    if let Some(copied) = &copied {
+        rows.out = copied.beside(rows.out).map_err(|error| Error::System(error.to_string()))?;
+    }
+    keep_apart(events);
+    match offspring::adopt() {
+        Ok(()) => prepared.options.adopts = true,
+        Err(error) => events.say(format!("warning: PROCESSES THAT FMU CODE STARTS MAY OUTLIVE THE RUN: {error}")),
+    }
+    let Simulated { run, unwritten } = supervisor::simulate(prepared, rows, events)?;
+    for problem in &run.problems {
+        events.say(format!("{}: {}", problem.severity.word(), plain::message(&problem.message())));
+    }
+    if let Some(page) = &page {
+        page.write(&run, reference)?;
+    }
+    let code = unwritten.map_or_else(|| report::exit_code(&run), |error| cut_short(&error, file, events));
+    let Some((rows, reference)) = copied.zip(reference).filter(|_| code == 0) else { return Ok(code) };
+    let deviations = reference::deviations(&rows, reference, arguments.reference_tolerance.as_ref())?;
+    deviations.iter().for_each(|line| events.say(format!("error: {line}")));
+    Ok(if deviations.is_empty() { 0 } else { DEVIATES })
+}
+
+/// One simulation for each point of a grid. The exit code.
+fn sweep(arguments: &Arguments, axes: &[Axis], options: &Options, events: &EventSink) -> Result<u8, Error> {
+    let jobs = match arguments.jobs {
+        Some(jobs) => usize::from(jobs),
+        None => Host::look(None)?.cpus.len(),
+    };
+    keep_apart(events);
+    let swept = supervisor::sweep(&wanted(arguments), axes, jobs, options, || rows(arguments), events)?;
+    if swept.failed > 0 {
+        events.say(format!("error: {} of {} simulations have failed", swept.failed, swept.points));
+    }
+    Ok(match &swept.unwritten {
+        Some(error) => cut_short(error, arguments.output_file.as_deref(), events),
+        None => swept.exit_code,
     })
+}
+
+/// Nobody else reads or changes the memory of this process.
+fn keep_apart(events: &EventSink) {
+    if let Err(error) = confine::close_memory() {
+        events.say(format!("warning: FMU CODE CAN READ AND CHANGE THE MEMORY OF VECUD: {error}"));
+    }
 }
 
 fn wanted(arguments: &Arguments) -> Wanted {
@@ -196,40 +223,41 @@ fn wanted(arguments: &Arguments) -> Wanted {
     }
 }
 
-/// Where rows go. A file of that name is written over, but for the FMU itself.
-fn out(file: Option<&Path>, fmu: &Path) -> Result<File, Error> {
-    let Some(file) = file else {
-        return stdout().as_fd().try_clone_to_owned().map(File::from).map_err(|error| Error::System(error.to_string()));
+/// Where rows and what FMU code prints go. Files of these names are written over, but for the FMU itself.
+fn rows(arguments: &Arguments) -> Result<Rows, Error> {
+    let is_fmu = |file: &Path| {
+        same(file, &arguments.file) || arguments.input_file.as_ref().is_some_and(|input| same(file, input))
     };
-    let is_fmu = file.canonicalize().is_ok_and(|file| fmu.canonicalize().is_ok_and(|fmu| file == fmu));
-    if is_fmu {
-        return Err(Error::Command(format!("--output-file {}: that is the FMU itself", file.display())));
-    }
-    File::create(file).map_err(Error::file(file))
+    let open = |option: &str, file: &Path| match is_fmu(file) {
+        true => Err(Error::Command(format!("{option} {}: that is what is simulated, or its input", file.display()))),
+        false => File::create(file).map_err(Error::file(file)),
+    };
+    let copy = |stream: std::os::fd::BorrowedFd| {
+        stream.try_clone_to_owned().map(File::from).map_err(|error| Error::System(error.to_string()))
+    };
+    let printed = match &arguments.log_file {
+        Some(file) => open("--log-file", file)?,
+        None => copy(stderr().as_fd())?,
+    };
+    let out = match &arguments.output_file {
+        Some(file) => open("--output-file", file)?,
+        None => copy(stdout().as_fd())?,
+    };
+    Ok(Rows { out: Box::new(out), printed, logging_on: arguments.logging_on, drawn: false })
 }
 
-/// Where what FMU code prints goes.
-fn printed(file: Option<&Path>) -> Result<File, Error> {
-    let Some(file) = file else {
-        return stderr().as_fd().try_clone_to_owned().map(File::from).map_err(|error| Error::System(error.to_string()));
-    };
-    File::create(file).map_err(Error::file(file))
+/// Whether two names stand for one file.
+fn same(a: &Path, b: &Path) -> bool {
+    a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
 }
 
-/// Tells what went wrong. The exit code.
-fn told(simulated: &Simulated, file: Option<&Path>, say: &dyn Fn(String)) -> u8 {
-    for problem in &simulated.run.problems {
-        let kind = if problem.severity == Severity::Failure { "error" } else { "warning" };
-        say(format!("{kind}: {}", plain::message(&problem.message())));
+/// Tells why rows end early. The exit code.
+fn cut_short(error: &std::io::Error, file: Option<&Path>, events: &EventSink) -> u8 {
+    // A reader that has gone away (`vecud simulate ... | head`) has seen enough.
+    if error.kind() == ErrorKind::BrokenPipe {
+        return 0;
     }
-    match &simulated.unwritten {
-        // A reader that has gone away (`vecud simulate ... | head`) has seen enough.
-        Some(error) if error.kind() == ErrorKind::BrokenPipe => 0,
-        Some(error) => {
-            let place = file.map_or("standard output".to_owned(), |file| file.display().to_string());
-            say(format!("error: the rows end early, they cannot be written to {place}: {error}"));
-            FAILED
-        }
-        None => report::exit_code(&simulated.run),
-    }
+    let place = file.map_or("standard output".to_owned(), |file| file.display().to_string());
+    events.say(format!("error: the rows end early, they cannot be written to {place}: {error}"));
+    FAILED
 }

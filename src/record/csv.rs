@@ -27,6 +27,8 @@ struct Rows {
     types: Vec<VariableType>,
     texts: Texts,
     text: String,
+    /// What each row begins with.
+    begin: String,
     last: Row,
 }
 
@@ -42,21 +44,18 @@ struct Row {
 impl Rows {
     /// The header alone.
     fn new(plan: &Plan, texts: &Texts) -> Rows {
-        let mut text = "time".to_owned();
-        for signal in &plan.signals {
-            text.push(',');
-            text += &quoted(&signal.name);
-        }
-        text.push('\n');
+        let names = std::iter::once("time").chain(plan.signals.iter().map(|signal| signal.name.as_str()));
+        let text = header(names);
         let columns = plan.signals.len();
         let nothing = Row { values: vec![None; columns], text: ",".repeat(columns), lengths: vec![1; columns] };
         let types = plan.signals.iter().map(|signal| signal.variable_type).collect();
-        Rows { types, texts: texts.clone(), text, last: nothing }
+        Rows { types, texts: texts.clone(), text, begin: String::new(), last: nothing }
     }
 
     /// Appends a row.
     fn add(&mut self, time: Instant, values: &[Option<u64>]) {
         const WRITES: &str = "strings take everything";
+        self.text.push_str(&self.begin);
         word::write(&mut self.text, time.seconds().to_bits(), VariableType::Float64).expect(WRITES);
         let begin = self.text.len();
         let Row { values: before, text, lengths } = &mut self.last;
@@ -174,6 +173,13 @@ impl Stream {
         Stream { out, rows: Rows::new(plan, texts), last: None, reached: None }
     }
 
+    /// The same rows without a header, which each begin with these cells.
+    pub(super) fn as_part(mut self, begin: String) -> Stream {
+        self.rows.text.clear();
+        self.rows.begin = begin;
+        self
+    }
+
     fn write(&mut self) -> io::Result<()> {
         self.out.write_all(self.rows.text.as_bytes())?;
         self.rows.text.clear();
@@ -206,7 +212,12 @@ impl Sheet for Stream {
     }
 }
 
-/// A header cell.
-fn quoted(name: &str) -> String {
+/// A header of these names.
+pub fn header<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    names.map(cell).collect::<Vec<_>>().join(",") + "\n"
+}
+
+/// A name as a cell.
+pub fn cell(name: &str) -> String {
     if name.contains([',', '"', '\n']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
 }

@@ -16,7 +16,7 @@ mod chunk;
 mod commands;
 mod container;
 mod content;
-mod csv;
+pub mod csv;
 pub mod figures;
 pub mod findings;
 pub mod histogram;

@@ -248,6 +248,11 @@ impl<'a> SignalWriter<'a> {
         SignalWriter { stream, ..SignalWriter::nowhere(plan, texts) }
     }
 
+    /// Rows are a part of a larger table, and begin with these `cells` of it; there is no header.
+    pub fn as_part(self, cells: String) -> Self {
+        SignalWriter { stream: self.stream.map(|stream| stream.as_part(cells)), ..self }
+    }
+
     /// Each sample is a row of its own. There is one task that has any.
     pub fn with_a_row_for_each_sample(self) -> Self {
         SignalWriter { joins: false, ..self }

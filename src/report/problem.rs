@@ -30,6 +30,13 @@ pub enum Severity {
     Warning,
 }
 
+impl Severity {
+    /// What a line for people begins with.
+    pub fn word(self) -> &'static str {
+        if self == Severity::Failure { "error" } else { "warning" }
+    }
+}
+
 /// Whom a problem is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {

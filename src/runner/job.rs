@@ -1,6 +1,6 @@
 //! What the supervisor asks of the runner.
 
-use crate::plan::Plan;
+use crate::plan::{Plan, StartValue};
 use crate::time::Instant;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -22,9 +22,22 @@ pub struct Job {
     pub has_folders: bool,
     /// Whether the state is saved at the end.
     pub save_state: bool,
+    /// For each run the start values of the only FMU that are others than in the plan; empty: all runs are the same. Such runs have
+    /// instances of their own, of the libraries that were loaded once.
+    pub variants: Vec<Vec<StartValue>>,
 }
 
 impl Job {
+    /// Gives the plan the start values of a run, counted from 1.
+    pub fn vary(&mut self, run: u32) {
+        let Some(variant) = self.variants.get(run as usize - 1) else { return };
+        let starts = &mut self.plan.fmus[0].start_values;
+        for start in variant {
+            starts.retain(|own| own.reference != start.reference);
+            starts.push(start.clone());
+        }
+    }
+
     /// The folder of a run, in that of all of them; counted from 1.
     pub fn folder_of(run: u32) -> String {
         format!("run-{run}")

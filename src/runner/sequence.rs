@@ -83,6 +83,7 @@ impl Sequence<'_> {
         let mut kept: Vec<Instance<Terminated>> = Vec::new();
         let mut foreign_calls = 0;
         for number in 1.. {
+            self.job.vary(number);
             let world = match World::new(&self.job, self.board, self.granted, self.scale) {
                 Ok(world) => &*Box::leak(Box::new(world)),
                 Err(message) => return self.refused(Refusal::Invalid(message)),
@@ -233,6 +234,11 @@ impl Sequence<'_> {
             shutdown::end_instances(world, instances, hosts);
             return Err(code(world, ran));
         }
+        if !self.job.variants.is_empty() {
+            shutdown::end_instances(world, run.instances, hosts);
+            let goes_on = !over(code(world, true)) && self.next_run(number + 1);
+            return if goes_on { Ok(Vec::new()) } else { Err(code(world, true)) };
+        }
         let instances = shutdown::terminate(world, run.instances.into_iter().flatten().collect(), hosts);
         let fatal = instances.iter().any(|instance| is_fatal(instance.health()));
         if over(code(world, true)) || fatal || !self.next_run(number + 1) {
@@ -252,7 +258,7 @@ impl Sequence<'_> {
         if self.board.phase() != Phase::Initialising {
             return false;
         }
-        let Some(log) = &self.log else { return true };
+        let Some(log) = self.log.as_ref().filter(|_| self.job.has_folders) else { return true };
         let path = self.job.log_of(number);
         let folder = self.folder.as_ref().map_err(|error| std::io::Error::from(error.kind()));
         if let Err(error) = folder.and_then(|folder| log.go_on_in(folder.as_fd(), path.clone())) {

@@ -53,5 +53,5 @@ pub use files::{is_in_use, write_unfinished, write_whole};
 pub use host::Host;
 pub use prepare::{Options, Prepared, plan};
 pub use session::{Finished, Session};
-pub use simulation::{Rows, Simulated, Wanted, prepare as prepare_simulation, simulate};
+pub use simulation::{Axis, Rows, Simulated, Swept, Wanted, prepare as prepare_simulation, simulate, sweep};
 pub use sockets::check_sockets;

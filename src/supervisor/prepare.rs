@@ -65,7 +65,7 @@ pub struct Options {
 }
 
 /// A plan and what it was made from.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Prepared {
     /// The plan.
     pub plan: Plan,

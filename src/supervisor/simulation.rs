@@ -6,7 +6,9 @@
 
 mod inputs;
 mod run;
+mod sweep;
 mod wanted;
 
 pub use run::{Rows, Simulated, simulate};
+pub use sweep::{Axis, Swept, sweep};
 pub use wanted::{Wanted, prepare};

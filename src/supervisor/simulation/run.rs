@@ -1,7 +1,7 @@
 //! A simulation from the start of its runner to its end.
 
 use crate::plain::Plain;
-use crate::plan::Plan;
+use crate::plan::StartValue;
 use crate::record::board::{Board, Global, Known, Phase};
 use crate::record::signals::SignalWriter;
 use crate::report::Run;
@@ -61,68 +61,52 @@ pub struct Simulated {
 
 /// Simulates. An error means that there was no run.
 pub fn simulate(prepared: Prepared, rows: Rows, events: &EventSink) -> Result<Simulated, Error> {
+    prepared.plan.notes.iter().for_each(|note| events.say(format!("note: {}", Plain(note))));
     let shared = Arc::new(Shared::create(prepared)?);
-    let (plan, board) = (shared.plan(), shared.board());
-    let files = handed_over(&shared)?;
-    let feeder = Feeder::new(&shared);
-    let descriptors = [shared.file(), files[0].as_fd(), files[1].as_fd()];
-    debug_assert_eq!((SHARED_MEMORY_FD, JOB_FD, STATE_FD), (3, 4, 5));
-    let process = RunnerProcess::start(&shared.prepared.options, &descriptors, rows.printed)?;
-    shared.set_runner(process.id());
-    plan.notes.iter().for_each(|note| events.say(format!("note: {}", Plain(note))));
+    let plan = shared.plan();
     let mut signals = SignalWriter::to_stream(plan, rows.out);
     if rows.drawn {
         signals = signals.drawn(plan);
     }
-    // Of several tasks each has its own samples of one instant.
-    if plan.tasks.len() == 1 {
-        signals = signals.with_a_row_for_each_sample();
-    }
-    let mut recorder = Recorder::new(plan, &shared.prepared.descriptions, board, Control::new(shared.clone()));
-    recorder.open_without_log(signals);
-    if rows.logging_on {
-        recorder.tell_all();
-    }
-    let watching = Watching {
-        shared: &shared,
-        board,
-        events,
-        memory: Memory::of(process.id(), plan),
-        process,
-        recorder,
-        feeder,
-        hangs: Hangs::new(plan),
-        phase: Phase::Loading,
-        started: SystemTime::now(),
-        unwritten: None,
-    };
-    watching.to_its_end()
+    let feeder = Feeder::new(&shared);
+    let mut watching = Watching::start(&shared, rows.printed, &[], events)?;
+    let run = watching.run(signals, feeder, rows.logging_on);
+    Ok(watching.to_its_end(run)?.0)
 }
 
 /// What the runner finds beside the shared memory: its job, and room for a state.
-fn handed_over(shared: &Shared) -> Result<[std::os::fd::OwnedFd; 2], Error> {
+fn handed_over(shared: &Shared, variants: &[Vec<StartValue>]) -> Result<[std::os::fd::OwnedFd; 2], Error> {
     let system = |error: &dyn std::fmt::Display| Error::System(error.to_string());
     let job = Job {
         plan: shared.plan().clone(),
         supervisor: std::process::id(),
         begin: shared.prepared.begin(),
-        runs: 1,
+        runs: variants.len().max(1) as u32,
         folder: b".".to_vec(),
         has_folders: false,
         save_state: false,
+        variants: variants.to_vec(),
     };
     let job = postcard::to_stdvec(&job).map_err(|error| system(&error))?;
     let file = |name, bytes: &[u8]| process::memory_file(name, bytes).map_err(|error| system(&error));
     Ok([file("vecud-job", &job)?, file("vecud-state", &[])?])
 }
 
-/// A simulation that goes on.
-struct Watching<'a> {
+/// A runner's process, and the simulations that it makes one after the other.
+pub(super) struct Watching<'a> {
     shared: &'a Arc<Shared>,
     board: Board<'a>,
+    control: Control,
     events: &'a EventSink,
     process: RunnerProcess,
     memory: Memory,
+    /// How many simulations there were and will be.
+    number: usize,
+    runs: usize,
+}
+
+/// A simulation that goes on.
+pub(super) struct OneRun<'a> {
     recorder: Recorder<'a>,
     feeder: Feeder,
     hangs: Hangs,
@@ -131,85 +115,145 @@ struct Watching<'a> {
     unwritten: Option<io::Error>,
 }
 
-impl Watching<'_> {
-    fn plan(&self) -> &Plan {
-        self.shared.plan()
+/// How watching a simulation ends.
+enum Ended {
+    /// The process has left.
+    Process(ExitStatus),
+    /// The process waits for the next one.
+    Run,
+}
+
+impl<'a> Watching<'a> {
+    /// Starts the process. There is one simulation for each variant of start values, or one without any.
+    pub(super) fn start(
+        shared: &'a Arc<Shared>,
+        printed: File,
+        variants: &[Vec<StartValue>],
+        events: &'a EventSink,
+    ) -> Result<Watching<'a>, Error> {
+        let files = handed_over(shared, variants)?;
+        let descriptors = [shared.file(), files[0].as_fd(), files[1].as_fd()];
+        debug_assert_eq!((SHARED_MEMORY_FD, JOB_FD, STATE_FD), (3, 4, 5));
+        let process = RunnerProcess::start(&shared.prepared.options, &descriptors, printed)?;
+        shared.set_runner(process.id());
+        let memory = Memory::of(process.id(), shared.plan());
+        let (board, control, runs) = (shared.board(), Control::new(shared.clone()), variants.len().max(1));
+        Ok(Watching { shared, board, control, events, process, memory, number: 0, runs })
     }
 
-    fn to_its_end(mut self) -> Result<Simulated, Error> {
-        let status = self.watch()?;
+    /// The next simulation, whose rows go to `signals`.
+    pub(super) fn run(&mut self, signals: SignalWriter<'a>, feeder: Feeder, logging_on: bool) -> OneRun<'a> {
+        let (prepared, plan) = (&self.shared.prepared, self.shared.plan());
+        // Of several tasks each has its own samples of one instant.
+        let is_alone = plan.tasks.len() == 1;
+        let signals = if is_alone { signals.with_a_row_for_each_sample() } else { signals };
+        let mut recorder = Recorder::new(plan, &prepared.descriptions, self.board, self.control.clone());
+        recorder.open_without_log(signals);
+        if logging_on {
+            recorder.tell_all();
+        }
+        self.number += 1;
+        let phase = if self.number == 1 { Phase::Loading } else { Phase::Initialising };
+        OneRun { recorder, feeder, hangs: Hangs::new(plan), phase, started: SystemTime::now(), unwritten: None }
+    }
+
+    /// What a simulation has come to, and whether the process waits for the next one.
+    pub(super) fn to_its_end(&mut self, mut run: OneRun<'a>) -> Result<(Simulated, bool), Error> {
+        let ended = self.watch(&mut run)?;
         let gone = monotonic_now();
-        self.look_how_far_it_is();
-        self.process.end_offspring(self.shared.plan());
-        self.drain(true);
+        self.look_how_far_it_is(&mut run);
+        if matches!(ended, Ended::Process(_)) {
+            self.process.end_offspring(self.shared.plan());
+        }
+        self.drain(&mut run, true);
+        let status = match ended {
+            Ended::Process(status) => status,
+            Ended::Run => return Ok((self.collect(run, ExitStatus::default(), gone), true)),
+        };
         // A runner that cannot even read its job says so by its exit code; FMU code may call exit(2) as well.
         let exit_called = self.board.global(Global::ExitCalled).load(SeqCst) == 1;
-        let nothing_ran = self.phase < Phase::Running && !exit_called && status.code() == Some(2);
-        match self.phase == Phase::Refused || nothing_ran {
-            true => Err(Error::Refused(self.recorder.refusal(""))),
-            false => Ok(self.collect(status, gone)),
+        let nothing_ran = run.phase < Phase::Running && !exit_called && status.code() == Some(2);
+        match run.phase == Phase::Refused || nothing_ran {
+            true => Err(Error::Refused(run.recorder.refusal(""))),
+            false => Ok((self.collect(run, status, gone), false)),
         }
     }
 
-    fn watch(&mut self) -> Result<ExitStatus, Error> {
-        let began = self.process.began;
-        let mut calls = Calls::new(self.plan());
+    /// Has the process end: there is no further simulation.
+    pub(super) fn stop(&self) {
+        self.shared.ask_to_stop();
+        self.board.set_phase(Phase::Stopping);
+    }
+
+    /// Lets the process go on with the next simulation, whose inputs are read by what is returned.
+    pub(super) fn next_run(&self) -> Feeder {
+        self.control.next_run();
+        let feeder = Feeder::new(self.shared);
+        self.board.next_run();
+        feeder
+    }
+
+    fn watch(&mut self, run: &mut OneRun) -> Result<Ended, Error> {
+        let began = monotonic_now();
+        let mut calls = Calls::new(self.shared.plan());
         let mut ending = None;
-        self.feeder.start().or_else(|_| Ok::<(), Error>(self.feeder.read()))?;
+        // Where there is no thread for it, this one reads.
+        let _has_thread = run.feeder.start();
         loop {
             let status = self.process.try_wait(self.shared.plan())?;
-            self.look_how_far_it_is();
-            self.drain(false);
+            self.look_how_far_it_is(run);
+            self.drain(run, false);
             if let Some(status) = status {
-                return Ok(status);
+                return Ok(Ended::Process(status));
+            }
+            if run.phase == Phase::Between {
+                if !self.shared.is_stopped() {
+                    return Ok(Ended::Run);
+                }
+                self.board.set_phase(Phase::Stopping);
+                run.phase = Phase::Stopping;
             }
             let now = monotonic_now();
             self.memory.look(now);
-            self.hangs.look(
-                self.shared.plan(),
-                self.board,
-                self.shared.prepared.begin(),
-                self.phase,
-                self.process.id(),
-                now,
-            );
-            self.look_at_calls(&mut calls, now);
-            self.end_it(&mut ending, now);
-            self.feeder.read();
-            let pause = self.recorder.pace().pause(self.recorder.pace());
+            let begin = self.shared.prepared.begin();
+            run.hangs.look(self.shared.plan(), self.board, begin, run.phase, self.process.id(), now);
+            self.look_at_calls(run.phase, &mut calls, now);
+            self.end_it(run, &mut ending, now);
+            run.feeder.read();
+            let pause = run.recorder.pace().pause(run.recorder.pace());
             std::thread::sleep(pause.min(if now - began < YOUNG { SOON } else { LATER }));
         }
     }
 
     /// The runner's word for it, where that is one that can follow what it was: FMU code can write anywhere.
-    fn look_how_far_it_is(&mut self) {
-        let (said, before) = (self.board.phase(), self.phase);
+    fn look_how_far_it_is(&self, run: &mut OneRun) {
+        let (said, before) = (self.board.phase(), run.phase);
         let follows = match said {
             Phase::Refused => before <= Phase::Initialising,
-            Phase::Between => false,
+            Phase::Between => before <= Phase::Stopping && self.number < self.runs,
             _ => said > before && before <= Phase::Stopping,
         };
         if follows {
-            self.phase = said;
+            run.phase = said;
         }
     }
 
-    fn drain(&mut self, after_the_end: bool) {
-        for (_, line) in self.recorder.drain(self.phase, after_the_end) {
+    fn drain(&self, run: &mut OneRun, after_the_end: bool) {
+        for (_, line) in run.recorder.drain(run.phase, after_the_end) {
             self.events.say(line);
         }
-        if let Some(error) = self.recorder.take_stream_error() {
-            self.unwritten = Some(error);
+        if let Some(error) = run.recorder.take_stream_error() {
+            run.unwritten = Some(error);
             self.shared.ask_to_stop();
         }
     }
 
-    fn look_at_calls(&mut self, calls: &mut Calls, now: i64) {
+    fn look_at_calls(&mut self, phase: Phase, calls: &mut Calls, now: i64) {
         let plan = self.shared.plan();
-        match calls.look(plan, self.board, self.phase, self.process.id(), now) {
+        match calls.look(plan, self.board, phase, self.process.id(), now) {
             None => (),
             Some(Verdict::Tell(place, seconds)) => {
-                let what = death::has_been(plan, self.board, self.phase, place);
+                let what = death::has_been(plan, self.board, phase, place);
                 self.events.say(format!("warning: {what} for {seconds} s"));
             }
             Some(Verdict::Over(place)) => self.process.kill(self.board, Killed::Overdue(place)),
@@ -218,16 +262,16 @@ impl Watching<'_> {
 
     /// Who asks for the end gets it from the runner; who asks a second time, or too long a wait once it is ending, ends the
     /// runner the hard way.
-    fn end_it(&mut self, ending: &mut Option<i64>, now: i64) {
+    fn end_it(&mut self, run: &OneRun, ending: &mut Option<i64>, now: i64) {
         let asked = self.shared.prepared.options.stop.times();
         if asked > 0 {
             self.shared.ask_to_stop();
         }
-        if !self.shared.is_stopped() && self.phase < Phase::Stopping {
+        if !self.shared.is_stopped() && run.phase < Phase::Stopping {
             return;
         }
-        let (since, timeout) = (*ending.get_or_insert(now), self.plan().shutdown_timeout.0);
-        let stands = self.hangs.stands_since().filter(|_| self.phase == Phase::Running);
+        let (since, timeout) = (*ending.get_or_insert(now), self.shared.plan().shutdown_timeout.0);
+        let stands = run.hangs.stands_since().filter(|_| run.phase == Phase::Running);
         let hung = stands.map_or(i64::MAX, |stands| stands.max(since) + timeout);
         let reason = match asked {
             0 | 1 if now <= hung.min(since + 2 * timeout + GRACE) => return,
@@ -238,44 +282,44 @@ impl Watching<'_> {
     }
 
     /// What it has left becomes a run.
-    fn collect(mut self, status: ExitStatus, gone: i64) -> Simulated {
+    fn collect(&mut self, mut run: OneRun, status: ExitStatus, gone: i64) -> Simulated {
         let (shared, board) = (self.shared, self.board);
         let plan = shared.plan();
-        let late_samples = self.recorder.close();
+        let late_samples = run.recorder.close();
         let known = Known {
             elapsed: gone.saturating_sub(self.process.began).max(1_000_000_000) as u64,
-            phase: self.phase,
+            phase: run.phase,
             stop_requested: shared.is_stopped(),
         };
         let _what_cannot_be_is_left_out = board.examine(plan, known);
         let did_not_return = self.process.killed.is_some() || board.global(Global::HungTask).load(SeqCst) != 0;
         let unreturned = under_way::settle(plan, board, shared.prepared.begin(), gone, |_| did_not_return);
-        self.hangs.settle(board);
+        run.hangs.settle(board);
         let facts = Facts {
             goes_on: false,
             status,
             killed: self.process.killed,
-            started: self.started,
+            started: run.started,
             load_at_start: None,
             doctor: None,
             gone,
-            phase: self.phase,
+            phase: run.phase,
             strict: shared.prepared.options.strict,
             late_samples,
             dropped: Vec::new(),
             repetition: None,
-            stimuli: self.feeder.finish(),
+            stimuli: run.feeder.finish(),
             machine: Machine::unseen(),
             cores: Cores::new(plan).counts(),
             threads: Threads::default(),
-            hangs: self.hangs,
+            hangs: run.hangs,
             unreturned,
             left: std::mem::take(&mut self.process.left),
             memory: self.memory,
             none_left: self.process.none_left,
         };
-        let mut run = collect::collect(&shared.prepared, board, &self.recorder.told(), &facts);
-        run.overview = self.recorder.overview();
-        Simulated { run, unwritten: self.unwritten }
+        let mut collected = collect::collect(&shared.prepared, board, &run.recorder.told(), &facts);
+        collected.overview = run.recorder.overview();
+        Simulated { run: collected, unwritten: run.unwritten }
     }
 }
