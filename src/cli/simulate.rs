@@ -6,10 +6,12 @@ mod reference;
 use self::plot::Page;
 use self::reference::Copied;
 use super::terminal;
+use crate::columns;
 use crate::fmu::description::Interface;
 use crate::plain;
-use crate::report;
+use crate::plan::CallWatch;
 use crate::report::compare::NamedTolerance;
+use crate::report::{self, Run};
 use crate::supervisor::{self, Axis, Error, EventSink, Host, Options, Rows, Simulated, Wanted};
 use crate::sys::process::outlive_file_size_limit;
 use crate::sys::{confine, offspring, stop};
@@ -19,6 +21,7 @@ use std::io::{ErrorKind, stderr, stdout};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -82,6 +85,12 @@ pub struct Arguments {
     /// Processes that share the simulations of a sweep; default: one for each core
     #[arg(long, value_name = "N", requires = "sweep", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
+    /// Shows how often each function of the FMU was called, and how long that took
+    #[arg(long, conflicts_with = "sweep")]
+    show_stats: bool,
+    /// Logs each call of a function of the FMU
+    #[arg(long)]
+    log_fmi_calls: bool,
     /// Shows everything that the FMU logs, not only its warnings and errors
     #[arg(long)]
     logging_on: bool,
@@ -168,9 +177,12 @@ fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u
         Ok(()) => prepared.options.adopts = true,
         Err(error) => events.say(format!("warning: PROCESSES THAT FMU CODE STARTS MAY OUTLIVE THE RUN: {error}")),
     }
-    let Simulated { run, unwritten } = supervisor::simulate(prepared, rows, events)?;
+    let Simulated { run, unwritten, calls } = supervisor::simulate(prepared, rows, events)?;
     for problem in &run.problems {
         events.say(format!("{}: {}", problem.severity.word(), plain::message(&problem.message())));
+    }
+    if arguments.show_stats {
+        stats(&calls, &run).into_iter().for_each(|line| events.say(line));
     }
     if let Some(page) = &page {
         page.write(&run, reference)?;
@@ -199,6 +211,19 @@ fn sweep(arguments: &Arguments, axes: &[Axis], options: &Options, events: &Event
     })
 }
 
+/// How often each function was called, and how long that took, as lines.
+fn stats(calls: &[(&'static str, u64, Duration)], run: &Run) -> Vec<String> {
+    let mut rows = vec![["function", "calls", "total ms", "mean us"].map(str::to_owned)];
+    rows.extend(calls.iter().map(|(function, number, time)| {
+        let (total, mean) = (time.as_secs_f64() * 1e3, time.as_secs_f64() * 1e6 / *number as f64);
+        [(*function).to_owned(), number.to_string(), format!("{total:.3}"), format!("{mean:.3}")]
+    }));
+    let own: Duration = calls.iter().map(|(_, _, time)| *time).sum();
+    let (simulated, wall) = (run.end_time - run.start_time, run.wall_seconds);
+    let whole = format!("{simulated} s simulated in {wall:.6} s, of which {:.6} s in the FMU", own.as_secs_f64());
+    columns::lines(rows.iter(), &[1, 2, 3]).chain([whole]).collect()
+}
+
 /// Nobody else reads or changes the memory of this process.
 fn keep_apart(events: &EventSink) {
     if let Err(error) = confine::close_memory() {
@@ -220,6 +245,7 @@ fn wanted(arguments: &Arguments) -> Wanted {
         input_file: arguments.input_file.clone(),
         event_mode_used: arguments.event_mode_used,
         early_return_allowed: arguments.early_return_allowed,
+        watch: CallWatch { counts: arguments.show_stats, logs: arguments.log_fmi_calls },
     }
 }
 
@@ -235,15 +261,16 @@ fn rows(arguments: &Arguments) -> Result<Rows, Error> {
     let copy = |stream: std::os::fd::BorrowedFd| {
         stream.try_clone_to_owned().map(File::from).map_err(|error| Error::System(error.to_string()))
     };
-    let printed = match &arguments.log_file {
-        Some(file) => open("--log-file", file)?,
+    let log = arguments.log_file.as_ref().map(|file| open("--log-file", file)).transpose()?;
+    let printed = match &log {
+        Some(file) => copy(file.as_fd())?,
         None => copy(stderr().as_fd())?,
     };
     let out = match &arguments.output_file {
         Some(file) => open("--output-file", file)?,
         None => copy(stdout().as_fd())?,
     };
-    Ok(Rows { out: Box::new(out), printed, logging_on: arguments.logging_on, drawn: false })
+    Ok(Rows { out: Box::new(out), printed, log, logging_on: arguments.logging_on, drawn: false })
 }
 
 /// Whether two names stand for one file.

@@ -1,5 +1,6 @@
 //! What stands behind `fmi3InstanceEnvironment`: the importer's side of one instance.
 
+use super::function::Function;
 use super::status::Status;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -13,6 +14,25 @@ pub trait InstanceHost: Send + Sync {
     fn log(&self, status: Status, category: Option<&[u8]>, message: &[u8]);
     /// The FMU called back where it may not; the call had no effect.
     fn foreign_call(&self, what: ForeignCall);
+    /// Whether each call is [told of](InstanceHost::called). Asked once.
+    fn watches_calls(&self) -> bool {
+        false
+    }
+    /// A function was called and has returned.
+    fn called(&self, _call: &Called) {}
+}
+
+/// A call that has returned.
+#[derive(Clone, Copy, Debug)]
+pub struct Called {
+    /// The function.
+    pub function: Function,
+    /// The time that it was made for, if it was, as the FMU is told it.
+    pub time: Option<f64>,
+    /// What it has returned, as C has it.
+    pub status: i32,
+    /// How long it took, ns.
+    pub nanos: u64,
 }
 
 /// A callback that an FMU made where it may not. `clockUpdate` is also the draft's `intermediateUpdate` with ticked clocks.
@@ -45,17 +65,24 @@ pub enum Health {
     Freed = 3,
 }
 
+/// Each call is told of.
+const WATCHED: u8 = 0x80;
+
 /// The importer's side of one instance; its address is the `fmi3InstanceEnvironment`.
 pub(super) struct Environment {
     host: Arc<dyn InstanceHost>,
+    /// [`Health`], and [`WATCHED`] if that is so: one word tells a call that it is an ordinary one.
     health: AtomicU8,
+    watched: u8,
     /// `fmi3ExitInitializationMode` succeeded and `fmi3Terminate` was not called yet.
     clock_activation: AtomicBool,
 }
 
 impl Environment {
     pub(super) fn new(host: Arc<dyn InstanceHost>) -> Environment {
-        Environment { host, health: AtomicU8::new(Health::Healthy as u8), clock_activation: AtomicBool::new(false) }
+        let watched = if host.watches_calls() { WATCHED } else { 0 };
+        let health = AtomicU8::new(Health::Healthy as u8 | watched);
+        Environment { host, health, watched, clock_activation: AtomicBool::new(false) }
     }
 
     pub(super) fn host(&self) -> &dyn InstanceHost {
@@ -64,7 +91,7 @@ impl Environment {
 
     #[inline]
     pub(super) fn health(&self) -> Health {
-        match self.health.load(Ordering::Acquire) {
+        match self.health.load(Ordering::Acquire) & !WATCHED {
             0 => Health::Healthy,
             1 => Health::Failed,
             2 => Health::Fatal,
@@ -72,18 +99,24 @@ impl Environment {
         }
     }
 
+    /// Each call is told of.
+    pub(super) fn is_watched(&self) -> bool {
+        self.watched != 0
+    }
+
+    /// It may be called, and nobody is told of it.
     #[inline]
     pub(super) fn is_healthy(&self) -> bool {
         self.health.load(Ordering::Acquire) == Health::Healthy as u8
     }
 
     pub(super) fn worsen(&self, to: Health) {
-        self.health.fetch_max(to as u8, Ordering::AcqRel);
+        self.health.fetch_max(to as u8 | self.watched, Ordering::AcqRel);
     }
 
     /// A former state was set, or the instance was reset: it may be called again, unless it was fatal.
     pub(super) fn recover(&self) {
-        let (failed, healthy) = (Health::Failed as u8, Health::Healthy as u8);
+        let (failed, healthy) = (Health::Failed as u8 | self.watched, Health::Healthy as u8 | self.watched);
         let _other_than_failed_stays =
             self.health.compare_exchange(failed, healthy, Ordering::AcqRel, Ordering::Acquire);
     }

@@ -170,7 +170,7 @@ pub use batch::Batch;
 pub use callbacks::{foreign_calls, host_panicked};
 pub use clock_update::{ClockUpdate, OutputClocks};
 pub use derivatives::{DerivativeError, Differentiable, ElementDependency, Jacobian, Provides};
-pub use environment::{ForeignCall, Health, InstanceHost};
+pub use environment::{Called, ForeignCall, Health, InstanceHost};
 pub use event_mode::{DiscreteUpdate, EventMode};
 pub use function::Function;
 pub use instance::{Configuration, Initialization, Instance, Instantiated, Mode, Readable, Running, Settable};

@@ -1,7 +1,7 @@
 //! One instance behind all its handles: the pointer, the rules of when it may be called, its end.
 
 use super::abi::{DraftFunctions, Fmi3Functions, Functions};
-use super::environment::{Environment, Health};
+use super::environment::{Called, Environment, Health};
 use super::function::Function;
 use super::library::Library;
 use super::state::{StateSupport, States};
@@ -12,6 +12,7 @@ use crate::fmu::description::{Interface, ValueReference};
 use crate::sys::prefetch::prefetch;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
 
 /// For whom a call is made, so that a failure can name it.
 #[derive(Clone, Copy, Default)]
@@ -89,7 +90,7 @@ impl Shared {
         }
     }
 
-    /// [`Shared::health`] is [`Health::Healthy`]: what is asked before every call.
+    /// [`Shared::health`] is [`Health::Healthy`], and nobody is told of calls: what is asked before every one.
     #[inline]
     fn is_healthy(&self) -> bool {
         self.environment.is_healthy() & !self.library.is_fatal()
@@ -104,9 +105,33 @@ impl Shared {
         c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
     ) -> Result<Outcome, Failure> {
         if !self.is_healthy() {
-            return Err(self.refused(function, cause.clock, cause.time));
+            return self.call_watched(function, cause, c);
         }
         self.enter(function, cause, c)
+    }
+
+    /// [`Shared::call`] of an instance that is beyond being called, or whose host is told of each call.
+    #[cold]
+    fn call_watched(
+        &self,
+        function: Function,
+        cause: Cause,
+        c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
+    ) -> Result<Outcome, Failure> {
+        if self.health() != Health::Healthy {
+            return Err(self.refused(function, cause.clock, cause.time));
+        }
+        let (mut status, mut nanos) = (0, 0);
+        let outcome = self.enter(function, cause, |functions, instance| {
+            let begun = Instant::now();
+            status = c(functions, instance);
+            nanos = begun.elapsed().as_nanos() as u64;
+            status
+        });
+        if status != NOT_CALLED {
+            self.environment.host().called(&Called { function, time: cause.time, status, nanos });
+        }
+        outcome
     }
 
     /// [`Shared::call`] for the functions that are allowed after Discard and Error too: setting a state, and resetting.
@@ -118,6 +143,9 @@ impl Shared {
     ) -> Result<Outcome, Failure> {
         if self.health() > Health::Failed {
             return Err(self.refusal(function, cause));
+        }
+        if self.environment.is_watched() && self.health() == Health::Healthy {
+            return self.call_watched(function, cause, c);
         }
         self.enter(function, cause, c)
     }

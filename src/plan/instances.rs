@@ -7,8 +7,8 @@ use super::priorities::Order;
 use super::resolved::Resolved;
 use super::tasks::batches;
 use super::{
-    Batch, CoSimulationPlan, FmuId, FmuPlan, InterfacePlan, OutputClock, Release, ScheduledExecutionPlan, TaskId,
-    TaskPlan, dialect,
+    Batch, CallWatch, CoSimulationPlan, FmuId, FmuPlan, InterfacePlan, OutputClock, Release, ScheduledExecutionPlan,
+    TaskId, TaskPlan, dialect,
 };
 use crate::fmu::description::{InterfaceOffer, IntervalVariability};
 
@@ -85,5 +85,6 @@ fn plan(
         interface,
         can_get_and_set_state: offer.is_some_and(|offer| offer.can_get_and_set_fmu_state),
         can_serialize_state: offer.is_some_and(|offer| offer.can_serialize_fmu_state),
+        watch: CallWatch::default(),
     }
 }

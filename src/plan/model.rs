@@ -173,6 +173,17 @@ pub struct FmuPlan {
     pub can_get_and_set_state: bool,
     /// `canSerializeFMUState`.
     pub can_serialize_state: bool,
+    /// What somebody wants to know of each call of its functions.
+    pub watch: CallWatch,
+}
+
+/// What is kept of the calls of an FMU's functions. By default nothing is, and nothing is spent on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallWatch {
+    /// How many there are of each function, and how long they take.
+    pub counts: bool,
+    /// A line of the log for each.
+    pub logs: bool,
 }
 
 /// The interface type that an instance runs with.

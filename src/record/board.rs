@@ -17,6 +17,7 @@ use crate::time::Instant;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering, Ordering::Relaxed, Ordering::SeqCst};
 
+mod call_counts;
 mod calls;
 pub mod causes;
 mod damage;
@@ -28,6 +29,7 @@ mod stimuli;
 mod threads;
 mod trace;
 
+pub use call_counts::CallCounts;
 pub use calls::OutsideCall;
 pub use damage::Known;
 pub use phase::Phase;
@@ -288,6 +290,8 @@ pub struct Layout {
     stimuli: Vec<(usize, Shape)>,
     /// Per task: where its time went.
     causes: Option<usize>,
+    /// Per instance: how often its functions were called; empty where nobody wants to know.
+    call_counts: Vec<Range<usize>>,
     /// The words of all tasks are side by side, their histograms apart: every activation writes the words of its task, and
     /// with many tasks these would each be on a page of their own otherwise.
     tasks: usize,
@@ -330,6 +334,7 @@ impl Layout {
         let traces = trace::rings(plan, &mut next);
         let promise = promise::Region::of(plan, &mut next);
         let causes = causes::region(plan, &mut next);
+        let call_counts = call_counts::regions(plan, &mut next);
         let commands = next;
         let control = plan.fmus.iter().map(|fmu| ControlLayout::of(fmu, &mut next)).collect();
         let stimuli = stimuli::places(plan, &mut next);
@@ -344,6 +349,7 @@ impl Layout {
             rings,
             traces,
             causes,
+            call_counts,
             commands,
             control,
             stimuli,

@@ -25,6 +25,9 @@ pub const WORDS: usize = HEADER + SLOTS * SLOT;
 /// Bytes of category and message that a line can hold.
 pub const LONGEST: usize = TEXT;
 
+/// The category of lines that tell of a call of one of the FMU's functions.
+pub const CALL: &[u8] = b"call";
+
 /// A log line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
@@ -57,6 +60,12 @@ impl<'a> LogRing<'a> {
     fn slot(&self, number: u64) -> &'a [AtomicU64] {
         let start = HEADER + (number as usize % SLOTS) * SLOT;
         &self.words[start..start + SLOT]
+    }
+
+    /// Whether a line would find room now.
+    pub fn has_room(&self) -> bool {
+        let [tail, head] = [TAIL, HEAD].map(|word| self.words[word].load(Ordering::Acquire));
+        tail.wrapping_sub(head) < SLOTS as u64
     }
 
     /// Appends a line; any thread. `false`: there was no room.

@@ -12,13 +12,15 @@ use super::world::World;
 use super::{clocks, needed, shutdown, state};
 use crate::exchange::bytes;
 use crate::ffi::{
-    Batch, Failure, ForeignCall, Function, Initialization, Instance, InstanceControl, InstanceHost, Instantiated,
-    Interval, Library, LoadErrorKind, MadeFor, Outcome, Settable, Status, StepOptions, Terminated, set_thread_host,
+    Batch, Called, Failure, ForeignCall, Function, Initialization, Instance, InstanceControl, InstanceHost,
+    Instantiated, Interval, Library, LoadErrorKind, MadeFor, Outcome, Settable, Status, StepOptions, Terminated,
+    set_thread_host,
 };
-use crate::fmu::description::Interface;
-use crate::plan::{self, CoSimulationPlan, FmuId, InterfacePlan, TaskId};
+use crate::fmu::description::{Abi, Interface};
+use crate::plan::{self, CallWatch, CoSimulationPlan, FmuId, InterfacePlan, TaskId};
 use crate::record::board::{Board, Global, OutsideCall};
 use crate::record::findings::{Finding, Occurrence};
+use crate::record::log::CALL;
 use crate::schedule::Learned;
 use crate::snapshot::Snapshot;
 use crate::sys::crash::code;
@@ -27,6 +29,7 @@ use crate::sys::wake::monotonic_now;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
 
 /// Why a run did not come to its start.
 #[derive(Debug)]
@@ -45,10 +48,22 @@ pub struct Ready {
     pub units: Vec<(TaskId, Unit)>,
 }
 
+/// A call as a line of the log.
+fn told_call(call: &Called, abi: Abi) -> String {
+    let time = call.time.map(|time| format!("{time:?}")).unwrap_or_default();
+    let status = match Status::from_raw(call.status) {
+        Some(status) => format!("{status:?}"),
+        None => call.status.to_string(),
+    };
+    format!("{}({time}) -> {status}", call.function.name_in(abi))
+}
+
 /// What an instance tells its importer from any thread: goes to the board, and nothing waits.
 struct Ear {
     board: Board<'static>,
     fmu: FmuId,
+    abi: Abi,
+    watch: CallWatch,
 }
 
 impl InstanceHost for Ear {
@@ -56,6 +71,24 @@ impl InstanceHost for Ear {
         let category = category.unwrap_or_default();
         if !self.board.log().push(Some(self.fmu.0), status as u8, monotonic_now(), category, message) {
             self.board.fmu(self.fmu).findings().note(Finding::LogFlood, Occurrence::default());
+        }
+    }
+
+    fn watches_calls(&self) -> bool {
+        self.watch != CallWatch::default()
+    }
+
+    fn called(&self, call: &Called) {
+        if self.watch.counts {
+            self.board.call_counts(self.fmu).add(call.function as u32, call.nanos);
+        }
+        if self.watch.logs {
+            // None of them is lost, in virtual time, where this is wanted: waits for the supervisor to read.
+            while !self.board.log().has_room() {
+                std::thread::sleep(Duration::from_micros(100));
+            }
+            let line = told_call(call, self.abi);
+            self.board.log().push(Some(self.fmu.0), 0, monotonic_now(), CALL, line.as_bytes());
         }
     }
 
@@ -258,7 +291,7 @@ fn made_for(plan: &plan::FmuPlan) -> MadeFor {
 
 fn instantiate(world: &World, fmu: FmuId, library: &Arc<Library>) -> Result<Instance<Instantiated>, Refusal> {
     let plan = &world.plan.fmus[fmu.0];
-    let ear = Arc::new(Ear { board: world.board, fmu });
+    let ear = Arc::new(Ear { board: world.board, fmu, abi: plan.abi, watch: plan.watch });
     let resources = plan.resources.as_deref();
     // With logging on, since without it even errors are silent; narrowed to the listed categories right after.
     library.instantiate(&made_for(plan), &plan.name, &plan.token, resources, true, ear).map_err(|failure| {

@@ -40,6 +40,8 @@ pub struct Recorder<'a> {
     initial_known: bool,
     /// Lines of this status and worse ones are returned.
     least_told: u8,
+    /// Calls of the FMUs' functions are told of as well.
+    tells_calls: bool,
     pace: Pace,
     /// The last lines of each FMU.
     pub last_lines: Vec<VecDeque<String>>,
@@ -88,6 +90,7 @@ impl<'a> Recorder<'a> {
             signals: None,
             initial_known: false,
             least_told: 1,
+            tells_calls: plan.fmus.iter().any(|fmu| fmu.watch.logs),
             pace: Pace::new(plan),
             last_lines: vec![VecDeque::new(); plan.fmus.len()],
             host_lines: Vec::new(),
@@ -220,7 +223,8 @@ impl<'a> Recorder<'a> {
                 self.host_lines.push((line.status, format!("{}{cut}", line.message)));
             }
         }
-        (line.status >= self.least_told).then_some((line.status, text))
+        let is_call = self.tells_calls && line.category.as_bytes() == log::CALL;
+        (line.status >= self.least_told || is_call).then_some((line.status, text))
     }
 
     /// Why there was no run: the runner's reason, and below it what the FMUs have logged and printed.

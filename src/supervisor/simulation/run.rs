@@ -1,7 +1,8 @@
 //! A simulation from the start of its runner to its end.
 
+use crate::ffi::Function;
 use crate::plain::Plain;
-use crate::plan::StartValue;
+use crate::plan::{FmuId, StartValue};
 use crate::record::board::{Board, Global, Known, Phase};
 use crate::record::signals::SignalWriter;
 use crate::report::Run;
@@ -45,6 +46,8 @@ pub struct Rows {
     pub out: Box<dyn Write + Send>,
     /// What FMU code prints.
     pub printed: File,
+    /// Where what the FMU logs goes; `None`: to whoever hears of events.
+    pub log: Option<File>,
     /// Everything that FMUs log is told, not warnings and errors alone.
     pub logging_on: bool,
     /// What can be drawn of the rows is kept as well.
@@ -57,6 +60,8 @@ pub struct Simulated {
     pub run: Run,
     /// Why rows could not be written any more, if that is so: then it has ended early.
     pub unwritten: Option<io::Error>,
+    /// The functions that were called, how often, and how long all of that took; empty where nobody wants to know.
+    pub calls: Vec<(&'static str, u64, Duration)>,
 }
 
 /// Simulates. An error means that there was no run.
@@ -69,7 +74,7 @@ pub fn simulate(prepared: Prepared, rows: Rows, events: &EventSink) -> Result<Si
         signals = signals.drawn(plan);
     }
     let feeder = Feeder::new(&shared);
-    let mut watching = Watching::start(&shared, rows.printed, &[], events)?;
+    let mut watching = Watching::start(&shared, rows.printed, &[], events)?.logging_to(rows.log);
     let run = watching.run(signals, feeder, rows.logging_on);
     Ok(watching.to_its_end(run)?.0)
 }
@@ -98,6 +103,7 @@ pub(super) struct Watching<'a> {
     board: Board<'a>,
     control: Control,
     events: &'a EventSink,
+    log: Option<File>,
     process: RunnerProcess,
     memory: Memory,
     /// How many simulations there were and will be.
@@ -138,7 +144,12 @@ impl<'a> Watching<'a> {
         shared.set_runner(process.id());
         let memory = Memory::of(process.id(), shared.plan());
         let (board, control, runs) = (shared.board(), Control::new(shared.clone()), variants.len().max(1));
-        Ok(Watching { shared, board, control, events, process, memory, number: 0, runs })
+        Ok(Watching { shared, board, control, events, log: None, process, memory, number: 0, runs })
+    }
+
+    /// Has what FMUs log go to a file.
+    pub(super) fn logging_to(self, log: Option<File>) -> Watching<'a> {
+        Watching { log, ..self }
     }
 
     /// The next simulation, whose rows go to `signals`.
@@ -240,7 +251,10 @@ impl<'a> Watching<'a> {
 
     fn drain(&self, run: &mut OneRun, after_the_end: bool) {
         for (_, line) in run.recorder.drain(run.phase, after_the_end) {
-            self.events.say(line);
+            let logged = self.log.as_ref().map(|mut log| writeln!(log, "{}", Plain(&line)));
+            if !matches!(logged, Some(Ok(()))) {
+                self.events.say(line);
+            }
         }
         if let Some(error) = run.recorder.take_stream_error() {
             run.unwritten = Some(error);
@@ -279,6 +293,17 @@ impl<'a> Watching<'a> {
             _ => Killed::AskedTwice,
         };
         self.process.kill(self.board, reason);
+    }
+
+    /// What was counted of calls, what took longest first.
+    fn calls(&self) -> Vec<(&'static str, u64, Duration)> {
+        let (abi, counts) = (self.shared.plan().fmus[0].abi, self.board.call_counts(FmuId(0)));
+        let all = Function::ALL.iter().map(|function| (function.name_in(abi), counts.of(*function as u32)));
+        let called = all.filter(|(_, (calls, _))| *calls > 0);
+        let mut calls: Vec<_> =
+            called.map(|(name, (calls, nanos))| (name, calls, Duration::from_nanos(nanos))).collect();
+        calls.sort_by_key(|(_, _, time)| std::cmp::Reverse(*time));
+        calls
     }
 
     /// What it has left becomes a run.
@@ -320,6 +345,6 @@ impl<'a> Watching<'a> {
         };
         let mut collected = collect::collect(&shared.prepared, board, &run.recorder.told(), &facts);
         collected.overview = run.recorder.overview();
-        Simulated { run: collected, unwritten: run.unwritten }
+        Simulated { run: collected, unwritten: run.unwritten, calls: self.calls() }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::inputs;
 use crate::fmu::description::{Causality, CoSimulation, Interface, InterfaceOffer, ModelDescription, Variable};
-use crate::plan::{self, Mode, glob};
+use crate::plan::{self, CallWatch, Mode, glob};
 use crate::rig::{self, At, Place, Rig, RigRecord};
 use crate::supervisor::prepare::plan_of;
 use crate::supervisor::{Error, EventSink, Options, Prepared};
@@ -41,6 +41,8 @@ pub struct Wanted {
     pub event_mode_used: Option<bool>,
     /// `earlyReturnAllowed`.
     pub early_return_allowed: Option<bool>,
+    /// What is kept of the calls of the FMU's functions.
+    pub watch: CallWatch,
 }
 
 /// Opens the FMU and plans its simulation.
@@ -63,6 +65,7 @@ pub fn prepare(wanted: &Wanted, options: &Options, events: &EventSink) -> Result
     };
     let mut prepared = plan_of(rig, complete, options, events)?;
     prepared.plan.input_events = input_events;
+    prepared.plan.fmus[0].watch = wanted.watch;
     // There is one FMU: its name would stand before each variable.
     let prefix = prepared.plan.fmus[0].name.len() + 1;
     prepared.plan.signals.iter_mut().for_each(|signal| drop(signal.name.drain(..prefix)));
