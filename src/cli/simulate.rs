@@ -85,6 +85,12 @@ pub struct Arguments {
     /// Processes that share the simulations of a sweep; default: one for each core
     #[arg(long, value_name = "N", requires = "sweep", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
+    /// A file with a state that the FMU has serialised, which it starts with; the start time has to be that of the state
+    #[arg(long, value_name = "FILE", conflicts_with = "sweep")]
+    initial_fmu_state_file: Option<PathBuf>,
+    /// Where the state of the FMU at the end goes, as it serialises it
+    #[arg(long, value_name = "FILE", conflicts_with = "sweep")]
+    final_fmu_state_file: Option<PathBuf>,
     /// Shows how often each function of the FMU was called, and how long that took
     #[arg(long, conflicts_with = "sweep")]
     show_stats: bool,
@@ -177,9 +183,12 @@ fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u
         Ok(()) => prepared.options.adopts = true,
         Err(error) => events.say(format!("warning: PROCESSES THAT FMU CODE STARTS MAY OUTLIVE THE RUN: {error}")),
     }
-    let Simulated { run, unwritten, calls } = supervisor::simulate(prepared, rows, events)?;
+    let Simulated { run, unwritten, calls, final_state } = supervisor::simulate(prepared, rows, events)?;
     for problem in &run.problems {
         events.say(format!("{}: {}", problem.severity.word(), plain::message(&problem.message())));
+    }
+    if let Some(file) = arguments.final_fmu_state_file.as_ref().filter(|_| !final_state.is_empty()) {
+        supervisor::write_whole(file, &final_state).map_err(Error::file(file))?;
     }
     if arguments.show_stats {
         stats(&calls, &run).into_iter().for_each(|line| events.say(line));
@@ -245,6 +254,8 @@ fn wanted(arguments: &Arguments) -> Wanted {
         input_file: arguments.input_file.clone(),
         event_mode_used: arguments.event_mode_used,
         early_return_allowed: arguments.early_return_allowed,
+        initial_fmu_state_file: arguments.initial_fmu_state_file.clone(),
+        keeps_final_state: arguments.final_fmu_state_file.is_some(),
         watch: CallWatch { counts: arguments.show_stats, logs: arguments.log_fmi_calls },
     }
 }

@@ -86,5 +86,7 @@ fn plan(
         can_get_and_set_state: offer.is_some_and(|offer| offer.can_get_and_set_fmu_state),
         can_serialize_state: offer.is_some_and(|offer| offer.can_serialize_fmu_state),
         watch: CallWatch::default(),
+        initial_state: None,
+        keeps_final_state: false,
     }
 }

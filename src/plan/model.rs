@@ -175,6 +175,10 @@ pub struct FmuPlan {
     pub can_serialize_state: bool,
     /// What somebody wants to know of each call of its functions.
     pub watch: CallWatch,
+    /// A serialised state of the FMU alone, which it is given after its initialisation; `None`: it stays as that has left it.
+    pub initial_state: Option<Vec<u8>>,
+    /// Its state at the end of the run is handed back, serialised.
+    pub keeps_final_state: bool,
 }
 
 /// What is kept of the calls of an FMU's functions. By default nothing is, and nothing is spent on it.

@@ -251,7 +251,10 @@ impl Underway {
                     let bytes = snapshot.states.get(index).map_or(&[][..], Vec::as_slice);
                     checked(hosts[index], state::restore(instance, bytes), Instance::fail)?
                 }
-                None => instance,
+                None => match &world.plan.fmus[index].initial_state {
+                    Some(bytes) => checked(hosts[index], state::restore(instance, bytes), Instance::fail)?,
+                    None => instance,
+                },
             };
             let (control, units) = Unit::all_of(world, FmuId(index), instance);
             let _ = world.instances[index].updates.set(control.clock_update());
@@ -331,7 +334,8 @@ fn set_up(plan: &plan::FmuPlan, instance: Instance<Instantiated>) -> Result<Inst
 fn enter(world: &World, fmu: FmuId, instance: Instance<Instantiated>) -> Result<Instance<Initialization>, Failure> {
     let plan = &world.plan.fmus[fmu.0];
     // Not the stop time of a run that may be taken up again: the FMU could refuse to go beyond it.
-    let stop = world.plan.stop.filter(|_| !world.saves).map(|stop| plan.time_unit.value(stop));
+    let stop =
+        world.plan.stop.filter(|_| !world.saves && !plan.keeps_final_state).map(|stop| plan.time_unit.value(stop));
     let tolerance = match plan.interface {
         InterfacePlan::CoSimulation(own) => own.tolerance,
         InterfacePlan::ScheduledExecution(_) => None,

@@ -114,13 +114,16 @@ impl Sequence<'_> {
     /// What is called beyond a plain run of the plan: not every FMU of the draft has it.
     fn more_functions(&self) -> Vec<Function> {
         let mut more = Vec::new();
-        if self.job.save_state {
+        let fmus = &self.job.plan.fmus;
+        let saves = self.job.save_state || fmus.iter().any(|fmu| fmu.keeps_final_state);
+        let restores = self.resumed.is_some() || fmus.iter().any(|fmu| fmu.initial_state.is_some());
+        if saves {
             more.extend([Function::GetFMUState, Function::SerializedFMUStateSize, Function::SerializeFMUState]);
         }
-        if self.resumed.is_some() {
+        if restores {
             more.extend([Function::DeserializeFMUState, Function::SetFMUState]);
         }
-        if self.job.save_state || self.resumed.is_some() {
+        if saves || restores {
             more.push(Function::FreeFMUState);
         }
         if self.job.runs > 1 {
@@ -203,6 +206,8 @@ impl Sequence<'_> {
         let run = Run { world, hosts, instances, ran };
         if world.saves {
             self.save(&run, timelines);
+        } else if run.code() == 0 {
+            state::hand_back(run.world, &run.instances, &run.hosts, &mut self.state_file, self.say);
         }
         Ok(run)
     }

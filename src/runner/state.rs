@@ -138,6 +138,30 @@ pub fn save(
     }
 }
 
+/// Writes down the state of the FMU of which that is wanted, and nothing else. What fails is told by the board.
+pub fn hand_back(
+    world: &World,
+    instances: &[Option<Instance<Running>>],
+    hosts: &[&'static PartitionHost],
+    file: &mut File,
+    say: &dyn Fn(u8, &str),
+) {
+    let wanted = world.plan.fmus.iter().position(|fmu| fmu.keeps_final_state);
+    let Some((fmu, instance)) = wanted.and_then(|fmu| Some((fmu, instances[fmu].as_ref()?))) else { return };
+    set_thread_host(Some(hosts[fmu]));
+    let state = serialized(instance);
+    hosts[fmu].returned_from_fmu();
+    set_thread_host(None);
+    match state {
+        Err(failure) => hosts[fmu].fail(&failure),
+        Ok(bytes) => {
+            if let Err(error) = file.write_all(&bytes) {
+                say(3, &format!("the state of the FMU is not written: {error}"));
+            }
+        }
+    }
+}
+
 fn serialized(instance: &Instance<Running>) -> Result<Vec<u8>, Failure> {
     let state = instance.get_state()?;
     let bytes = instance.serialize_state(&state)?;

@@ -111,6 +111,8 @@ impl StepUnit {
     pub fn new(world: &World, task: TaskId, plan: StepPlan, step: Fraction, stepper: Stepper) -> StepUnit {
         let own = &world.plan.tasks[task.0];
         let unit = world.plan.fmus[own.fmu.0].time_unit;
+        let (is_resumed, has_state) =
+            (world.begin > world.plan.start, world.plan.fmus[own.fmu.0].initial_state.is_some());
         let patience = Duration::from_nanos(world.plan.shutdown_timeout.0.try_into().unwrap_or(0));
         let stepping = Stepping {
             task,
@@ -122,7 +124,7 @@ impl StepUnit {
             // A run that is taken up again goes on from where its steps end.
             stop: world.plan.stop.filter(|_| !world.saves),
             saves: world.saves,
-            is_resumed: world.begin > world.plan.start,
+            is_resumed: is_resumed || has_state,
             reached: None,
             read: None,
             row: None,
@@ -135,8 +137,9 @@ impl StepUnit {
             past: world.plan.input_events.partition_point(|event| *event <= world.begin),
             releases_per_row: plan.steps_per_row,
             unrecorded: 0,
-            is_initial: plan.handles_events && world.begin <= world.plan.start,
-            next_event: world.instances[own.fmu.0].next_event().filter(|_| world.begin > world.plan.start),
+            // A state that it was given has it in Step Mode, where steps end.
+            is_initial: plan.handles_events && !is_resumed && !has_state,
+            next_event: world.instances[own.fmu.0].next_event().filter(|_| is_resumed),
             is_over: false,
             is_ended: false,
             off: None,

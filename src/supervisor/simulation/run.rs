@@ -24,7 +24,7 @@ use crate::supervisor::{Control, Error, EventSink, Prepared};
 use crate::sys::process;
 use crate::sys::wake::monotonic_now;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::fd::AsFd;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -62,6 +62,8 @@ pub struct Simulated {
     pub unwritten: Option<io::Error>,
     /// The functions that were called, how often, and how long all of that took; empty where nobody wants to know.
     pub calls: Vec<(&'static str, u64, Duration)>,
+    /// The serialised state of the FMU at its end; empty where nobody wants it, or it could not be had.
+    pub final_state: Vec<u8>,
 }
 
 /// Simulates. An error means that there was no run.
@@ -106,6 +108,8 @@ pub(super) struct Watching<'a> {
     log: Option<File>,
     process: RunnerProcess,
     memory: Memory,
+    /// Where the runner leaves a state.
+    state: File,
     /// How many simulations there were and will be.
     number: usize,
     runs: usize,
@@ -137,14 +141,25 @@ impl<'a> Watching<'a> {
         variants: &[Vec<StartValue>],
         events: &'a EventSink,
     ) -> Result<Watching<'a>, Error> {
-        let files = handed_over(shared, variants)?;
-        let descriptors = [shared.file(), files[0].as_fd(), files[1].as_fd()];
+        let [job, state] = handed_over(shared, variants)?;
+        let descriptors = [shared.file(), job.as_fd(), state.as_fd()];
         debug_assert_eq!((SHARED_MEMORY_FD, JOB_FD, STATE_FD), (3, 4, 5));
         let process = RunnerProcess::start(&shared.prepared.options, &descriptors, printed)?;
         shared.set_runner(process.id());
         let memory = Memory::of(process.id(), shared.plan());
         let (board, control, runs) = (shared.board(), Control::new(shared.clone()), variants.len().max(1));
-        Ok(Watching { shared, board, control, events, log: None, process, memory, number: 0, runs })
+        Ok(Watching {
+            shared,
+            board,
+            control,
+            events,
+            log: None,
+            process,
+            memory,
+            state: File::from(state),
+            number: 0,
+            runs,
+        })
     }
 
     /// Has what FMUs log go to a file.
@@ -343,8 +358,13 @@ impl<'a> Watching<'a> {
             memory: self.memory,
             none_left: self.process.none_left,
         };
+        let mut final_state = Vec::new();
+        let read = self.state.rewind().and_then(|()| self.state.read_to_end(&mut final_state));
+        if let Err(error) = read {
+            self.events.say(format!("warning: the state of the FMU cannot be read: {error}"));
+        }
         let mut collected = collect::collect(&shared.prepared, board, &run.recorder.told(), &facts);
         collected.overview = run.recorder.overview();
-        Simulated { run: collected, unwritten: run.unwritten, calls: self.calls() }
+        Simulated { run: collected, unwritten: run.unwritten, calls: self.calls(), final_state }
     }
 }

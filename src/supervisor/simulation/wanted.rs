@@ -1,12 +1,14 @@
 //! What is wanted of a simulation, and the rig of one FMU that it becomes.
 
 use super::inputs;
+use crate::files;
 use crate::fmu::description::{Causality, CoSimulation, Interface, InterfaceOffer, ModelDescription, Variable};
 use crate::plan::{self, CallWatch, Mode, glob};
 use crate::rig::{self, At, Place, Rig, RigRecord};
 use crate::supervisor::prepare::plan_of;
 use crate::supervisor::{Error, EventSink, Options, Prepared};
 use crate::time::{Fraction, Instant};
+use std::io::Read;
 use std::path::PathBuf;
 
 /// Intervals of a simulation of which nobody says how far apart its rows are.
@@ -41,6 +43,10 @@ pub struct Wanted {
     pub event_mode_used: Option<bool>,
     /// `earlyReturnAllowed`.
     pub early_return_allowed: Option<bool>,
+    /// A file with a serialised state of the FMU, which it starts with.
+    pub initial_fmu_state_file: Option<PathBuf>,
+    /// The state of the FMU at the end is wanted.
+    pub keeps_final_state: bool,
     /// What is kept of the calls of the FMU's functions.
     pub watch: CallWatch,
 }
@@ -65,7 +71,22 @@ pub fn prepare(wanted: &Wanted, options: &Options, events: &EventSink) -> Result
     };
     let mut prepared = plan_of(rig, complete, options, events)?;
     prepared.plan.input_events = input_events;
-    prepared.plan.fmus[0].watch = wanted.watch;
+    let fmu = &mut prepared.plan.fmus[0];
+    fmu.watch = wanted.watch;
+    let states = [
+        ("--initial-fmu-state-file", wanted.initial_fmu_state_file.is_some()),
+        ("--final-fmu-state-file", wanted.keeps_final_state),
+    ];
+    if let Some((option, _)) = states.into_iter().find(|(_, wanted)| *wanted && !fmu.can_serialize_state) {
+        let file = wanted.file.display();
+        return Err(Error::Command(format!("{option}: {file} cannot save its state (canSerializeFMUState)")));
+    }
+    if let Some(file) = &wanted.initial_fmu_state_file {
+        let mut bytes = Vec::new();
+        files::open(file).and_then(|mut open| open.read_to_end(&mut bytes)).map_err(Error::file(file))?;
+        fmu.initial_state = Some(bytes);
+    }
+    fmu.keeps_final_state = wanted.keeps_final_state;
     // There is one FMU: its name would stand before each variable.
     let prefix = prepared.plan.fmus[0].name.len() + 1;
     prepared.plan.signals.iter_mut().for_each(|signal| drop(signal.name.drain(..prefix)));
