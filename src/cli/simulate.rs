@@ -185,7 +185,7 @@ fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u
     }
     let Simulated { run, unwritten, calls, final_state } = supervisor::simulate(prepared, rows, events)?;
     for problem in &run.problems {
-        events.say(format!("{}: {}", problem.severity.word(), plain::message(&problem.message())));
+        events.say(format!("{}: {}", problem.severity.prefix(), plain::message(&problem.message())));
     }
     if let Some(file) = arguments.final_fmu_state_file.as_ref().filter(|_| !final_state.is_empty()) {
         supervisor::write_whole(file, &final_state).map_err(Error::file(file))?;

@@ -32,7 +32,7 @@ pub enum Severity {
 
 impl Severity {
     /// What a line for people begins with.
-    pub fn word(self) -> &'static str {
+    pub fn prefix(self) -> &'static str {
         if self == Severity::Failure { "error" } else { "warning" }
     }
 }

@@ -271,7 +271,7 @@ impl Sweep<'_> {
         let values = self.names.iter().zip(self.grid.of(point)).map(|(name, (text, _))| format!("{name}={text}"));
         let at = values.collect::<Vec<_>>().join(" ");
         for problem in problems {
-            self.events.say(format!("{}: {at}: {}", problem.severity.word(), Plain(&problem.message())));
+            self.events.say(format!("{}: {at}: {}", problem.severity.prefix(), Plain(&problem.message())));
         }
     }
 

@@ -1,0 +1,50 @@
+//! What cannot be simulated is refused with exit code 2 and a word on the way out, and nothing is written.
+
+use super::{Place, fmu, simulate};
+
+#[test]
+fn options_that_do_not_fit_the_fmu_are_named() {
+    for (arguments, words) in [
+        (
+            &["--start-value", "salz=1"][..],
+            "--start-value salz=1: stepper has no variable \"salz\"; did you mean \"salt\"?",
+        ),
+        (&["--start-value", "salt=x"], "--start-value salt=x: the start value of stepper.salt must be"),
+        (&["--start-value", "salt"], "--start-value salt: must be written NAME=VALUE"),
+        (&["--output-variable", "longes"], "has no such variable; did you mean \"longest\"?"),
+        (&["--interface-type", "se"], "has no Scheduled Execution: it offers Co-Simulation"),
+        (&["--interface-type", "me"], "vecud runs no Model Exchange yet"),
+        (&["--stop-time", "-1"], "the stop time, -1 s, is not after the start time, 0 s"),
+        (&["--output-interval", "0"], "must be a number of seconds above 0"),
+        (&["--fixed-step-size", "-0.1"], "must be a number of seconds above 0"),
+        (&["--fixed-step-size", "0.3", "--output-interval", "0.5"], "is no multiple of --fixed-step-size 0.3"),
+        (&["--tolerance", "no"], "must be a number above 0"),
+        (&["--input-file", "nowhere.csv"], "nowhere.csv: No such file"),
+        (&["--reference-file", "nowhere.csv"], "nowhere.csv"),
+        (&["--output-file", "no/where.csv"], "no/where.csv: No such file"),
+        (&["--log-file", "no/where.txt"], "no/where.txt: No such file"),
+        (&["--initial-fmu-state-file", "nowhere"], "nowhere: No such file"),
+    ] {
+        let refused = simulate(fmu("stepper"), arguments).exits(2);
+        assert!(refused.stderr.contains(words), "{arguments:?}: {}", refused.stderr);
+        assert_eq!(refused.stdout, "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn what_is_no_fmu_is_refused() {
+    let place = Place::new().with("a.fmu", "no archive").with("b.csv", "time\n");
+    for (file, words) in [("nowhere.fmu", "No such file"), ("a.fmu", "a.fmu"), ("b.csv", "b.csv")] {
+        let refused = place.simulate(file, &[]).exits(2);
+        assert!(refused.stderr.contains(words), "{file}: {}", refused.stderr);
+    }
+}
+
+/// What is read is never written over.
+#[test]
+fn an_output_file_takes_the_place_of_nothing_that_is_read() {
+    let place = Place::new().with("in.csv", "time,a\n0,1\n");
+    let refused = place.simulate(fmu("stepper"), &["--input-file", "in.csv", "-o", "in.csv"]).exits(2);
+    assert!(refused.stderr.contains("that is what is simulated, or its input"), "{}", refused.stderr);
+    assert_eq!(std::fs::read_to_string(place.path("in.csv")).unwrap(), "time,a\n0,1\n");
+}

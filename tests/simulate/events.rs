@@ -1,0 +1,46 @@
+//! Rows of events: from before and from after each, both with its time.
+
+use super::{fmu, simulate};
+
+/// Time events every 15 ms and state events every 25 ms, off the grid of 10 ms and on it, and one at the stop time.
+#[test]
+fn each_event_has_a_row_from_before_and_one_from_after_it() {
+    let arguments = ["--stop-time=0.05", "--start-value=every=0.015", "--start-value=early=0.025"];
+    let simulated = simulate(fmu("events"), &arguments).exits(0);
+    let rows: Vec<(f64, f64)> = simulated.column("time").into_iter().zip(simulated.column("entered")).collect();
+    let expected = [
+        (0.0, 0.0),
+        (0.01, 0.0),
+        (0.015, 0.0),
+        (0.015, 1.0),
+        (0.02, 1.0),
+        (0.025, 1.0),
+        (0.025, 2.0),
+        (0.03, 2.0),
+        (0.03, 3.0),
+        (0.04, 3.0),
+        (0.045, 3.0),
+        (0.045, 4.0),
+        (0.05, 4.0),
+        (0.05, 5.0),
+    ];
+    assert_eq!(rows, expected);
+    assert_eq!(simulated.column("updates")[0], 1.0, "the first row comes after the first Event Mode");
+}
+
+/// Without Event Mode events are the FMU's affair.
+#[test]
+fn event_mode_can_be_left_unused() {
+    let with = simulate(fmu("events"), &["--start-value=every=0.3"]).exits(0);
+    assert_eq!(with.column("time_events").last(), Some(&3.0));
+    let log = simulate(fmu("stepper"), &["--event-mode-used", "false", "--stop-time=0.1"]).exits(0);
+    assert_eq!(log.rows().len(), 11);
+}
+
+/// Rows of events come beside those that a row for several steps leaves out.
+#[test]
+fn rows_of_events_are_never_left_out() {
+    let arguments = ["--fixed-step-size=0.01", "--output-interval=0.1", "--stop-time=0.3", "--start-value=every=0.125"];
+    let simulated = simulate(fmu("events"), &arguments).exits(0);
+    assert_eq!(simulated.column("time"), [0.0, 0.1, 0.125, 0.125, 0.2, 0.25, 0.25, 0.3]);
+}

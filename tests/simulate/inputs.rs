@@ -1,0 +1,74 @@
+//! `--input-file`: what inputs get, and when.
+
+use super::{Place, fmu};
+
+/// On the line between two rows; where two rows have one time it jumps, which is an event. What `sum` adds up is the input at the
+/// begin of each step.
+#[test]
+fn a_continuous_input_is_on_lines_and_jumps_where_a_time_is_doubled() {
+    let place = Place::new().with("in.csv", "time,u\n0,1\n0.02,3\n0.035,3\n0.035,10\n");
+    let arguments = ["--input-file=in.csv", "--stop-time=0.05", "--output-variable=u", "--output-variable=sum"];
+    let simulated = place.simulate(fmu("events"), &arguments).exits(0);
+    assert_eq!(simulated.column("time"), [0.0, 0.01, 0.02, 0.03, 0.035, 0.035, 0.04, 0.05]);
+    assert_eq!(simulated.column("u"), [1.0, 2.0, 3.0, 3.0, 3.0, 10.0, 10.0, 10.0]);
+    let sum = simulated.column("sum");
+    let expected = [0.0, 0.01, 0.03, 0.06, 0.075, 0.075, 0.125, 0.225];
+    assert!(sum.iter().zip(expected).all(|(sum, expected)| (sum - expected).abs() < 1e-12), "{sum:?}");
+}
+
+/// A discrete input keeps the value of the row before; where it changes is an event, in which it is set: the FMU refuses it elsewhere.
+#[test]
+fn a_discrete_input_changes_in_event_mode_at_the_time_of_its_row() {
+    let place = Place::new().with("in.csv", "time,d\n0,4\n0.015,4\n0.025,5\n0.03,6\n");
+    let arguments = ["--input-file=in.csv", "--stop-time=0.04", "--output-variable=d", "--output-variable=d_seen"];
+    let simulated = place.simulate(fmu("events"), &arguments).exits(0);
+    let rows: Vec<_> = simulated.stdout.lines().skip(1).collect();
+    let expected = ["0.0,4,4", "0.01,4,4", "0.02,4,4", "0.025,4,4", "0.025,5,5", "0.03,5,5", "0.03,6,6", "0.04,6,6"];
+    assert_eq!(rows, expected);
+}
+
+/// What an input has at the start it has while the FMU is initialised, in the midst of a line too.
+#[test]
+fn values_at_the_start_are_there_from_the_beginning() {
+    let place = Place::new().with("in.csv", "time,u\n0,0\n1,10\n");
+    let arguments = ["--input-file=in.csv", "--start-time=0.5", "--stop-time=0.52", "--output-variable=u"];
+    let simulated = place.simulate(fmu("events"), &arguments).exits(0);
+    assert_eq!(simulated.rows()[0], ["0.5", "5.0"]);
+}
+
+/// Without Event Mode a jump is a communication point.
+#[test]
+fn inputs_of_an_fmu_without_event_mode_jump_between_steps() {
+    let place = Place::new().with("in.csv", "time,a\n0,1\n0.015,1\n0.015,2\n");
+    let arguments = ["--input-file=in.csv", "--stop-time=0.03", "--output-variable=a", "--output-variable=n"];
+    let simulated = place.simulate(fmu("stepper"), &arguments).exits(0);
+    let rows: Vec<_> = simulated.stdout.lines().skip(1).collect();
+    assert_eq!(rows, ["0.0,1.0,0", "0.01,1.0,1", "0.015,1.0,2", "0.015,2.0,2", "0.02,2.0,3", "0.03,2.0,4"]);
+}
+
+/// Longer than what is read ahead.
+#[test]
+fn a_file_may_have_more_rows_than_are_read_ahead() {
+    let rows: String = (0..20_000).map(|row| format!("{:?},{}\n", f64::from(row) * 1e-5, row / 1000)).collect();
+    let place = Place::new().with("in.csv", &format!("time,d\n{rows}"));
+    let arguments = ["--input-file=in.csv", "--stop-time=0.2", "--output-interval=0.1", "--output-variable=d_seen"];
+    let simulated = place.simulate(fmu("events"), &arguments).exits(0);
+    let last = simulated.rows().last().unwrap().join(",");
+    assert_eq!((last.as_str(), simulated.rows().len()), ("0.2,19", 3 + 2 * 19 - 1));
+}
+
+#[test]
+fn what_does_not_fit_is_told_with_its_place() {
+    for (text, words) in [
+        ("time,uu\n0,1\n", "--input-file in.csv: events has no variable \"uu\"; did you mean \"u\"?"),
+        ("time,sum\n0,1\n", "events.sum is an output"),
+        ("zeit,u\n0,1\n", "in.csv:1:1: the first column must be \"time\""),
+        ("time,u\n0,1\n1,x\n", "in.csv:3:3: column 2 (\"u\")"),
+        ("time,u\n1,1\n0,1\n", "in.csv:3:1: the time 0.0 s is before that of the row before, 1.0 s"),
+    ] {
+        let place = Place::new().with("in.csv", text);
+        let refused = place.simulate(fmu("events"), &["--input-file=in.csv"]).exits(2);
+        assert!(refused.stderr.contains(words), "{text}: {}", refused.stderr);
+        assert_eq!(refused.stdout, "");
+    }
+}

@@ -1,0 +1,148 @@
+//! What a simulation computes, and what each option says.
+
+use super::{Place, fmu, simulate};
+use std::io::Read;
+use std::process::Stdio;
+
+/// The default experiment has a second and steps of 10 ms; rows stand at communication points, the last one at the stop time.
+#[test]
+fn outputs_of_the_default_experiment_go_to_standard_output() {
+    let simulated = simulate(fmu("stepper"), &[]).exits(0);
+    assert_eq!(simulated.header(), "time,x,n,longest");
+    let times = simulated.column("time");
+    assert_eq!((times.len(), times[0], times[1], times[100]), (101, 0.0, 0.01, 1.0));
+    assert_eq!(simulated.column("n"), (0..=100).map(f64::from).collect::<Vec<f64>>(), "steps made before each row");
+    assert_eq!(simulated.stderr, "");
+}
+
+/// Two runs, and the same FMU in a rig, have the same numbers.
+#[test]
+fn it_computes_what_a_rig_does() {
+    let place = Place::new();
+    let own = place.simulate(fmu("stepper"), &["--start-value", "salt=7"]).exits(0);
+    let rig = "[rig]\nstop_time = 1\nmode = \"virtual\"\n[record]\nsignals = [\"s.x\", \"s.n\", \"s.longest\"]\n";
+    let path = fmu("stepper");
+    let place = place.with("rig.toml", &format!("{rig}[fmu.s]\npath = '{}'\nstart = {{ salt = 7 }}\n", path.display()));
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_vecud"));
+    let run = command.args(["run", "rig.toml", "--out", "out"]).current_dir(place.path("")).output().unwrap();
+    assert!(run.status.success());
+    let signals = std::fs::read_to_string(place.path("out/signals.csv")).unwrap();
+    assert_eq!(signals.replace("s.", ""), own.stdout);
+    assert_ne!(simulate(fmu("stepper"), &[]).stdout, own.stdout, "the start value counts");
+}
+
+#[test]
+fn times_intervals_and_steps_are_those_that_are_asked_for() {
+    let of = |arguments: &[&str]| {
+        let simulated = simulate(fmu("stepper"), arguments).exits(0);
+        (simulated.column("time"), simulated.column("n"), *simulated.column("longest").last().unwrap())
+    };
+    let (times, steps, _) = of(&["--start-time=-1", "--stop-time", "0.5", "--output-interval", "1/2"]);
+    assert_eq!((times, steps), (vec![-1.0, -0.5, 0.0, 0.5], vec![0.0, 1.0, 2.0, 3.0]));
+    // Four steps from one row to the next.
+    let (times, steps, _) = of(&["--fixed-step-size", "0.05", "--output-interval", "0.2", "--stop-time", "0.5"]);
+    assert_eq!((times, steps), (vec![0.0, 0.2, 0.4, 0.5], vec![0.0, 4.0, 8.0, 10.0]));
+    // The last step is shorter.
+    let (times, _, longest) = of(&["--output-interval", "0.4"]);
+    assert_eq!((times, longest), (vec![0.0, 0.4, 0.8, 1.0], 0.4));
+}
+
+/// A vECU of Scheduled Execution, by its clocks; FMUs of both other versions are among the Reference FMUs.
+#[test]
+fn scheduled_execution_has_a_row_for_each_activation_time() {
+    let simulated = simulate(fmu("three_input_clocks"), &["--stop-time", "0.05"]).exits(0);
+    let times = simulated.column("time");
+    assert!(times.len() >= 5 && times.is_sorted() && times.last().is_some_and(|last| *last < 0.05), "{times:?}");
+    let refused = simulate(fmu("three_input_clocks"), &["--output-interval", "0.1"]).exits(2);
+    assert!(refused.stderr.contains("--output-interval is for FMUs that make steps"), "{}", refused.stderr);
+}
+
+#[test]
+fn variables_that_are_asked_for_have_columns_and_rows_go_to_a_file() {
+    let place = Place::new();
+    let simulated =
+        place.simulate(fmu("stepper"), &["--output-variable", "n", "--output-variable", "sal*", "-o", "a.csv"]);
+    assert_eq!(simulated.exits(0).stdout, "");
+    assert_eq!(place.names(), ["a.csv"]);
+    let text = std::fs::read_to_string(place.path("a.csv")).unwrap();
+    assert!(text.starts_with("time,n,salt\n0.0,0,0\n0.01,1,0\n") && text.ends_with("1.0,100,0\n"), "{text}");
+}
+
+/// A reader that goes away has seen enough: `| head` ends quietly, and soon.
+#[test]
+fn a_reader_that_goes_away_ends_it_quietly() {
+    let place = Place::new();
+    let mut command = place.command(&fmu("stepper"), &["--stop-time", "1e6"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = [0; 100];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!((ended.status.code(), String::from_utf8(ended.stderr).unwrap().as_str()), (Some(0), ""));
+}
+
+#[test]
+fn what_an_fmu_does_wrong_is_told_and_rows_up_to_then_are_there() {
+    for (kind, words) in [(3, "fmi3DoStep returned fmi3Error"), (4, "fmi3Fatal"), (7, "SIGABRT")] {
+        let start = format!("fail_kind={kind}");
+        let failed = simulate(fmu("stepper"), &["--start-value", &start, "--start-value", "fail_at=0.5"]).exits(1);
+        assert!(failed.stderr.contains(words), "{kind}: {}", failed.stderr);
+        assert_eq!(failed.column("n").last(), Some(&50.0), "{kind}");
+    }
+}
+
+/// Calls are counted per function, and each of them can be logged.
+#[test]
+fn calls_are_counted_and_logged() {
+    let place = Place::new();
+    let simulated = place.simulate(fmu("stepper"), &["--show-stats", "--log-fmi-calls", "--log-file", "log"]).exits(0);
+    let row = |name: &str| {
+        let line = simulated.stderr.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
+    };
+    assert_eq!((row("fmi3DoStep"), row("fmi3Terminate")), (100, 1));
+    let log = std::fs::read_to_string(place.path("log")).unwrap();
+    assert_eq!(log.lines().filter(|line| line.contains("fmi3DoStep(") && line.ends_with("-> Ok")).count(), 100);
+    assert!(log.contains("fmi3DoStep(0.99)"), "{log}");
+    assert!(!simulated.stderr.contains("-> Ok"));
+}
+
+/// The second part goes on with the state of the first one.
+#[test]
+fn a_simulation_goes_on_with_the_state_of_another_one() {
+    let place = Place::new();
+    let whole = place.simulate(fmu("stepper"), &[]).exits(0);
+    let first = place.simulate(fmu("stepper"), &["--stop-time", "0.4", "--final-fmu-state-file", "state"]).exits(0);
+    let second = place.simulate(fmu("stepper"), &["--start-time", "0.4", "--initial-fmu-state-file", "state"]).exits(0);
+    let of_second = second.stdout.split_once('\n').unwrap().1.split_once('\n').unwrap();
+    assert_eq!(first.stdout.lines().last(), Some(of_second.0), "it begins with what the state has computed");
+    assert_eq!(first.stdout + of_second.1, whole.stdout);
+}
+
+#[test]
+fn rows_are_compared_with_a_reference() {
+    let place = Place::new();
+    let own = place.simulate(fmu("stepper"), &["-o", "own.csv"]).exits(0);
+    assert_eq!(own.stderr, "");
+    place.simulate(fmu("stepper"), &["--reference-file", "own.csv"]).exits(0);
+    let text = std::fs::read_to_string(place.path("own.csv")).unwrap().replace("\n0.5,", "\n0.5,1000");
+    let place = place.with("other.csv", &text);
+    let deviates = place.simulate(fmu("stepper"), &["--reference-file", "other.csv"]).exits(3);
+    assert!(deviates.stderr.contains("x is ") && deviates.stderr.contains("at 0.5 s"), "{}", deviates.stderr);
+    assert_eq!(deviates.rows().len(), 101);
+    let arguments = ["--reference-file", "other.csv", "--reference-tolerance", "1e9"];
+    place.simulate(fmu("stepper"), &arguments).exits(0);
+    let place = place.with("foreign.csv", "time,y\n0,1\n");
+    let refused = place.simulate(fmu("stepper"), &["--reference-file", "foreign.csv"]).exits(2);
+    assert!(refused.stderr.contains("foreign.csv: no column is named"), "{}", refused.stderr);
+}
+
+#[test]
+fn the_course_of_the_rows_can_be_drawn() {
+    let place = Place::new();
+    place.simulate(fmu("stepper"), &["--plot", "plot.html", "-o", "a.csv"]).exits(0);
+    let page = std::fs::read_to_string(place.path("plot.html")).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.contains("longest"));
+    let arguments = ["--plot", "plot.html", "--reference-file", "a.csv"];
+    place.simulate(fmu("stepper"), &arguments).exits(0);
+    assert!(std::fs::read_to_string(place.path("plot.html")).unwrap().contains("a.csv"));
+}

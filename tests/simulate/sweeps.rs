@@ -1,0 +1,59 @@
+//! `--sweep`: one table of the simulations of all points.
+
+use super::{Place, fmu, simulate};
+
+/// Whoever computes them, rows come in the order of the grid, and each point is as if it had been simulated alone.
+#[test]
+fn a_grid_is_one_table_of_single_simulations() {
+    let sweep = ["--stop-time=0.02", "--sweep=salt=1:3:1", "--sweep=b=0.5,1.5"];
+    let table = simulate(fmu("stepper"), &[&sweep[..], &["--jobs=3"]].concat()).exits(0);
+    let mut expected = "salt,b,time,x,n,longest\n".to_owned();
+    for salt in ["1", "2", "3"] {
+        for b in ["0.5", "1.5"] {
+            let values = [format!("--start-value=salt={salt}"), format!("--start-value=b={b}")];
+            let alone = simulate(fmu("stepper"), &["--stop-time=0.02", &values[0], &values[1]]).exits(0);
+            alone.stdout.lines().skip(1).for_each(|row| expected += &format!("{salt},{b},{row}\n"));
+        }
+    }
+    assert_eq!(table.stdout, expected);
+    let one = simulate(fmu("stepper"), &[&sweep[..], &["--jobs=1"]].concat()).exits(0);
+    assert_eq!(one.stdout, expected);
+}
+
+/// A point that fails, even one that takes its process with it, costs the others nothing.
+#[test]
+fn a_point_that_fails_costs_no_other() {
+    let arguments = ["--stop-time=0.03", "--sweep=fail_kind=0,3,7,0", "--start-value=fail_at=0.02", "--jobs=1"];
+    let table = simulate(fmu("stepper"), &arguments).exits(1);
+    let rows = |kind: &str| table.rows().iter().filter(|row| row[0] == kind).count();
+    assert_eq!((rows("0"), rows("3"), rows("7")), (8, 3, 3));
+    assert!(table.stderr.contains("error: fail_kind=3: "), "{}", table.stderr);
+    assert!(table.stderr.contains("error: fail_kind=7: "), "{}", table.stderr);
+    assert!(table.stderr.contains("2 of 4 simulations have failed"), "{}", table.stderr);
+}
+
+#[test]
+fn more_points_than_one_process_makes() {
+    let table = simulate(fmu("stepper"), &["--stop-time=0.01", "--sweep=salt=1:600:1", "--jobs=2"]).exits(0);
+    let salts: Vec<f64> = table.column("salt");
+    assert_eq!((salts.len(), salts.last()), (1200, Some(&600.0)));
+    assert!(salts.is_sorted());
+}
+
+#[test]
+fn what_is_no_sweep_says_why() {
+    let place = Place::new();
+    for (sweep, words) in [
+        ("salt", "must be NAME=from:to:by"),
+        ("salt=1:2", "is no range"),
+        ("salz=1,2", "has no variable \"salz\"; did you mean \"salt\"?"),
+        ("salt=1,x", "salt must be"),
+        ("salt=0:1:0.25", "salt"),
+        ("x=1,2", "x cannot be given a start value"),
+    ] {
+        let refused = place.simulate(fmu("stepper"), &["--sweep", sweep]).exits(2);
+        assert!(refused.stderr.contains(words), "{sweep}: {}", refused.stderr);
+        assert_eq!(refused.stdout, "");
+    }
+    assert_eq!(place.names(), [""; 0]);
+}
