@@ -55,6 +55,7 @@ mod tests {
             rings: Vec::new(),
             traces: Vec::new(),
             causes: None,
+            call_counts: Vec::new(),
             commands: Global::Count as usize + FMU_WORDS + LOG_WORDS + 2,
             control: Vec::new(),
             stimuli: Vec::new(),

@@ -134,6 +134,7 @@ impl super::Layout {
             rings,
             traces,
             causes: None,
+            call_counts: Vec::new(),
             commands: 0,
             control,
             stimuli,

@@ -29,7 +29,7 @@ fn memory(plan: &StimulusPlan) -> Vec<AtomicU64> {
 }
 
 fn row(time: f64, value: f64, tick: bool) -> Row {
-    Row { time, values: vec![Some(value.to_bits())], ticks: vec![tick] }
+    Row { time, may_jump: false, values: vec![Some(value.to_bits())], ticks: vec![tick] }
 }
 
 const ALWAYS: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -158,7 +158,7 @@ fn files() -> impl Strategy<Value = Vec<Row>> {
         let mut row = |(step, a, b): (u32, Option<i32>, Option<i32>)| {
             millis += step as i32;
             let word = |value: Option<i32>| value.map(|value| f64::from(value).to_bits());
-            Row { time: f64::from(millis) / 1000.0, values: vec![word(a), word(b)], ticks: vec![a.is_some()] }
+            Row { time: f64::from(millis) / 1000.0, may_jump: false, values: vec![word(a), word(b)], ticks: vec![a.is_some()] }
         };
         rows.into_iter().map(&mut row).collect()
     })
