@@ -48,7 +48,7 @@ enum Command {
     /// Run a rig, or one FMU by itself
     Run(run::Arguments),
     /// Simulate one FMU as fast as possible, and write its outputs as CSV
-    Simulate(simulate::Arguments),
+    Simulate(Box<simulate::Arguments>),
     /// Show the plan of a rig without running it: tasks, priorities, cores, connections, worst responses
     Check(check::Arguments),
     /// Look whether this machine is ready for real time: what costs latency, why, and what changes it
@@ -91,7 +91,7 @@ pub fn main() -> ExitCode {
     };
     let result = there_is_memory().and_then(|()| match arguments.command {
         Command::Run(arguments) => run::run(arguments),
-        Command::Simulate(arguments) => simulate::run(arguments),
+        Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),

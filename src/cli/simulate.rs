@@ -152,13 +152,13 @@ const FAILED: u8 = 1;
 /// The exit code of a simulation that deviates from its reference.
 const DEVIATES: u8 = 3;
 
-pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
+pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let stop = stop::by_signals().map_err(|error| Error::System(error.to_string()))?;
     outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
     let options = Options { stop, ..Options::default() };
     let code = terminal::showing(|events| match arguments.sweep.as_slice() {
-        [] => one(&arguments, &options, &events),
-        axes => sweep(&arguments, axes, &options, &events),
+        [] => one(arguments, &options, &events),
+        axes => sweep(arguments, axes, &options, &events),
     })?;
     Ok(ExitCode::from(code))
 }

@@ -158,7 +158,7 @@ fn telling(
                 stop::end_at_signals();
                 break;
             }
-            thread::sleep(Duration::from_millis(1));
+            thread::sleep(Duration::from_micros(100));
         }
     });
     // What is left of it: nothing, unless there was no thread.

@@ -174,7 +174,7 @@ impl Stream {
     }
 
     /// The same rows without a header, which each begin with these cells.
-    pub(super) fn as_part(mut self, begin: String) -> Stream {
+    pub(super) fn into_part(mut self, begin: String) -> Stream {
         self.rows.text.clear();
         self.rows.begin = begin;
         self

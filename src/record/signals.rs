@@ -249,8 +249,8 @@ impl<'a> SignalWriter<'a> {
     }
 
     /// Rows are a part of a larger table, and begin with these `cells` of it; there is no header.
-    pub fn as_part(self, cells: String) -> Self {
-        SignalWriter { stream: self.stream.map(|stream| stream.as_part(cells)), ..self }
+    pub fn into_part(self, cells: String) -> Self {
+        SignalWriter { stream: self.stream.map(|stream| stream.into_part(cells)), ..self }
     }
 
     /// Each sample is a row of its own. There is one task that has any.

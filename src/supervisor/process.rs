@@ -42,6 +42,8 @@ pub struct RunnerProcess {
     pub none_left: bool,
     /// Why it was ended by force, if it was.
     pub killed: Option<Killed>,
+    /// At the last look it had ended without this process being told.
+    seemed_kept: bool,
 }
 
 impl RunnerProcess {
@@ -57,7 +59,7 @@ impl RunnerProcess {
             .map_err(|error| Error::System(format!("cannot start the runner {}: {error}", program.display())))?;
         let offspring = options.adopts.then(|| Offspring::of(child.id(), mark));
         let (began, left) = (monotonic_now(), Vec::new());
-        Ok(RunnerProcess { child, began, offspring, left, none_left: true, killed: None })
+        Ok(RunnerProcess { child, began, offspring, left, none_left: true, killed: None, seemed_kept: false })
     }
 
     /// The number of the process.
@@ -68,7 +70,9 @@ impl RunnerProcess {
     /// How it has ended, if it has.
     pub fn try_wait(&mut self, plan: &Plan) -> Result<Option<ExitStatus>, Error> {
         let status = process::try_wait(&mut self.child).map_err(|error| Error::System(error.to_string()))?;
-        if status.is_none() && offspring::is_kept_by_a_tracer(self.id()) {
+        let seems_kept = status.is_none() && offspring::is_kept_by_a_tracer(self.id());
+        // Whose threads are just leaving is seen like that once.
+        if seems_kept && std::mem::replace(&mut self.seemed_kept, seems_kept) {
             // Only FMU code has made one of these its tracer, or this process.
             process::let_threads_go(self.id());
             self.end_offspring(plan);

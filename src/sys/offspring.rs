@@ -6,6 +6,7 @@
 //! not looked at since 2.4.25, can be lowered by everybody and raised with a privilege only.
 
 use super::SysError;
+use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
@@ -66,6 +67,12 @@ pub fn is_kept_by_a_tracer(child: u32) -> bool {
     read(child).is_some_and(|process| process.ended)
 }
 
+/// Whether this process has a child, alive or not yet taken note of.
+fn has_children() -> bool {
+    let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT | WaitPidFlag::__WALL;
+    waitid(Id::All, look) != Err(Errno::ECHILD)
+}
+
 /// Takes note of the end of adopted children, so that they leave the table of processes; leaves `own` alone, for whom somebody else
 /// waits. For the process that has called [`adopt`] to do now and then.
 pub fn reap(own: u32) {
@@ -94,6 +101,10 @@ impl Offspring {
     /// Ends all there are, the hard way, and those that they make meanwhile, within `patience`; `found` hears of each before
     /// that. Tells whether none is left.
     pub fn end(&self, patience: Duration, mut found: impl FnMut(&Process)) -> bool {
+        // Orphans are children: without any there is nobody, and no need to look at all processes of the machine.
+        if !has_children() {
+            return true;
+        }
         let (mut known, until) = (BTreeSet::new(), Instant::now() + patience);
         loop {
             let alive: Vec<Process> = self.alive().into_iter().filter(|process| !process.ended).collect();

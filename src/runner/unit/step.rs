@@ -78,8 +78,6 @@ struct Stepping {
     read: Option<Instant>,
     /// The last row that was recorded.
     row: Option<Instant>,
-    /// Rows that were recorded, where some may have the same time.
-    rows: u64,
     /// How far a step may be from its point: the FMU's internal step, else a hundredth of one.
     tolerance: f64,
     /// The FMU can make steps of any size.
@@ -87,13 +85,7 @@ struct Stepping {
     /// Events are handled in Event Mode.
     events: bool,
     /// An event is recorded as two rows of its time, also at the stop time.
-    rows_of_events: bool,
-    /// Inputs have events at these times, of which so many are over: what feeds them jumps, or changes something discrete.
-    input_events: Box<[Instant]>,
-    past: usize,
-    /// One row is recorded for so many releases; releases since the last one that had one.
-    releases_per_row: u32,
-    unrecorded: u32,
+    shows: Option<Box<Shows>>,
     /// It is in Event Mode since its initialisation.
     is_initial: bool,
     /// When the FMU has an event by its own word.
@@ -104,6 +96,42 @@ struct Stepping {
     is_ended: bool,
     /// What the last step has reached by its own word, if that is another time than it was to.
     off: Option<f64>,
+}
+
+/// How an FMU that is simulated by itself is recorded: an event has two rows of its time.
+struct Shows {
+    /// Inputs have events at these times: what feeds them jumps, or changes something discrete.
+    input_events: Box<[Instant]>,
+    /// How many of them are over.
+    past: usize,
+    /// One row is recorded for so many releases.
+    releases_per_row: u32,
+    /// Releases since the last one that had a row.
+    unrecorded: u32,
+    /// Rows that were recorded.
+    rows: u64,
+}
+
+impl Shows {
+    fn new(world: &World, plan: &StepPlan) -> Shows {
+        Shows {
+            input_events: world.plan.input_events.clone().into(),
+            past: world.plan.input_events.partition_point(|event| *event <= world.begin),
+            releases_per_row: plan.steps_per_row,
+            unrecorded: 0,
+            rows: 0,
+        }
+    }
+
+    /// Whether the row of a release is left out: not each has one.
+    fn leaves_out(&mut self, is_first: bool) -> bool {
+        self.unrecorded += 1;
+        let leaves_out = self.unrecorded < self.releases_per_row && !is_first;
+        if !leaves_out {
+            self.unrecorded = 0;
+        }
+        leaves_out
+    }
 }
 
 impl StepUnit {
@@ -128,15 +156,10 @@ impl StepUnit {
             reached: None,
             read: None,
             row: None,
-            rows: 0,
             tolerance: plan.internal_step.unwrap_or(unit.amount(step).unwrap_or(step).seconds() / 100.0),
             varies: plan.is_variable,
             events: plan.handles_events,
-            rows_of_events: plan.rows_of_events,
-            input_events: world.plan.input_events.clone().into(),
-            past: world.plan.input_events.partition_point(|event| *event <= world.begin),
-            releases_per_row: plan.steps_per_row,
-            unrecorded: 0,
+            shows: plan.rows_of_events.then(|| Box::new(Shows::new(world, &plan))),
             // A state that it was given has it in Step Mode, where steps end.
             is_initial: plan.handles_events && !is_resumed && !has_state,
             next_event: world.instances[own.fmu.0].next_event().filter(|_| is_resumed),
@@ -241,8 +264,11 @@ impl Stepping {
         }
         self.row = Some(time);
         // No other task has these columns, so that no order is needed but among rows of one time.
-        self.rows += u64::from(self.rows_of_events);
-        while !recorded.append(calls, world, host, self.rows, time) {
+        let order = self.shows.as_mut().map_or(0, |shows| {
+            shows.rows += 1;
+            shows.rows
+        });
+        while !recorded.append(calls, world, host, order, time) {
             if world.plan.mode == Mode::RealTime {
                 world.board.task(self.task).count(TaskWord::SamplesDropped, 1);
                 return;
@@ -261,9 +287,8 @@ impl Stepping {
         host: &PartitionHost,
         time: Instant,
     ) {
-        self.unrecorded += 1;
-        if self.unrecorded >= self.releases_per_row || self.row.is_none() {
-            self.unrecorded = 0;
+        let is_first = self.row.is_none();
+        if !self.shows.as_mut().is_some_and(|shows| shows.leaves_out(is_first)) {
             self.record(recorded, calls, world, host, time);
         }
     }
@@ -320,20 +345,24 @@ impl Stepping {
         (to, point, size)
     }
 
+    /// Not each release has a row.
+    fn leaves_rows_out(&self) -> bool {
+        self.shows.as_ref().is_some_and(|shows| shows.releases_per_row > 1)
+    }
+
     /// When inputs have their next event.
     #[inline]
     fn input_event(&self) -> Option<Instant> {
-        self.input_events.get(self.past).copied()
+        self.shows.as_ref().and_then(|shows| shows.input_events.get(shows.past).copied())
     }
 
     /// Whether inputs have had events since this was asked last, up to `reached`.
     #[inline]
     fn passes_input_event(&mut self, reached: Instant) -> bool {
-        let before = self.past;
-        while self.input_event().is_some_and(|event| event <= reached) {
-            self.past += 1;
-        }
-        self.past > before
+        let Some(shows) = &mut self.shows else { return false };
+        let before = shows.past;
+        shows.past += shows.input_events[before..].partition_point(|event| *event <= reached);
+        shows.past > before
     }
 
     /// Whether an event is at a time, but for what an FMU may have lost by rounding.
@@ -369,7 +398,7 @@ impl Stepping {
 
     #[inline]
     fn may_end_with_an_event(&self, reached: Instant) -> bool {
-        self.rows_of_events || self.stop != Some(reached)
+        self.shows.is_some() || self.stop != Some(reached)
     }
 
     /// Iterates in Event Mode until the FMU needs no more, and leaves it.
@@ -463,7 +492,7 @@ impl<'a> Setting for Before<'a> {
         self.stepping.note(world, host);
         if let Some(recorded) = self.recorded {
             // What it starts with has its row after its first Event Mode.
-            if !(self.stepping.rows_of_events && matches!(self.mode, Some(InMode::Event(_)))) {
+            if !(self.stepping.shows.is_some() && matches!(self.mode, Some(InMode::Event(_)))) {
                 self.stepping.record_release(recorded, calls, world, host, due.time);
             }
         }
@@ -486,7 +515,7 @@ impl<'a> Setting for Before<'a> {
             InMode::Event(event) => {
                 let mut after = stepping.settle(event, from)?;
                 outcome = after.outcome();
-                if let Some(recorded) = recorded.filter(|_| stepping.rows_of_events) {
+                if let Some(recorded) = recorded.filter(|_| stepping.shows.is_some()) {
                     outcome = outcome.or(calls.look(|batch| after.get(batch))?);
                     stepping.record_release(recorded, calls, world, host, from);
                 }
@@ -520,7 +549,7 @@ impl<'a> Setting for Before<'a> {
             stepping.is_over |= said.terminate_simulation;
             stepping.reached = Some(reached);
             let (is_fed, has_event) = (stepping.passes_input_event(reached), stepping.has_event(&said, reached));
-            if stepping.rows_of_events && (has_event || is_fed) {
+            if (has_event || is_fed) && stepping.shows.is_some() {
                 let scene = Scene { calls, world, host, recorded, is_fed, goes_on: reached < target };
                 let shown;
                 (after, shown) = scene.show(stepping, after, reached)?;
@@ -587,7 +616,7 @@ impl Scene<'_> {
             outcome = outcome.or(after.outcome());
             outcome = outcome.or(calls.look(|batch| after.get(batch))?);
         }
-        if let Some(recorded) = recorded.filter(|_| goes_on || stepping.releases_per_row > 1) {
+        if let Some(recorded) = recorded.filter(|_| goes_on || stepping.leaves_rows_out()) {
             stepping.record(recorded, calls, world, host, reached);
         }
         Ok((after, outcome))

@@ -158,7 +158,12 @@ fn files() -> impl Strategy<Value = Vec<Row>> {
         let mut row = |(step, a, b): (u32, Option<i32>, Option<i32>)| {
             millis += step as i32;
             let word = |value: Option<i32>| value.map(|value| f64::from(value).to_bits());
-            Row { time: f64::from(millis) / 1000.0, may_jump: false, values: vec![word(a), word(b)], ticks: vec![a.is_some()] }
+            Row {
+                time: f64::from(millis) / 1000.0,
+                may_jump: false,
+                values: vec![word(a), word(b)],
+                ticks: vec![a.is_some()],
+            }
         };
         rows.into_iter().map(&mut row).collect()
     })

@@ -78,7 +78,7 @@ pub fn simulate(prepared: Prepared, rows: Rows, events: &EventSink) -> Result<Si
     let feeder = Feeder::new(&shared);
     let mut watching = Watching::start(&shared, rows.printed, &[], events)?.logging_to(rows.log);
     let run = watching.run(signals, feeder, rows.logging_on);
-    Ok(watching.to_its_end(run)?.0)
+    Ok(watching.finish(run)?.0)
 }
 
 /// What the runner finds beside the shared memory: its job, and room for a state.
@@ -184,7 +184,7 @@ impl<'a> Watching<'a> {
     }
 
     /// What a simulation has come to, and whether the process waits for the next one.
-    pub(super) fn to_its_end(&mut self, mut run: OneRun<'a>) -> Result<(Simulated, bool), Error> {
+    pub(super) fn finish(&mut self, mut run: OneRun<'a>) -> Result<(Simulated, bool), Error> {
         let ended = self.watch(&mut run)?;
         let gone = monotonic_now();
         self.look_how_far_it_is(&mut run);

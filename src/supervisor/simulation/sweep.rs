@@ -311,9 +311,9 @@ impl Sweep<'_> {
         for (number, point) in points.iter().enumerate() {
             let text = Text::default();
             let signals =
-                SignalWriter::to_stream(shared.plan(), Box::new(text.clone())).as_part(self.grid.cells(*point));
+                SignalWriter::to_stream(shared.plan(), Box::new(text.clone())).into_part(self.grid.cells(*point));
             let run = watching.run(signals, feeder, logging_on);
-            let (simulated, goes_on) = watching.to_its_end(run)?;
+            let (simulated, goes_on) = watching.finish(run)?;
             if done.send(Ok(Point { rows: text.take(), simulated })).is_err() {
                 watching.stop();
                 return Ok(None);
