@@ -30,6 +30,12 @@ impl OutputClocks {
         OutputClocks { references, active: vec![0; elements], raw: vec![0; elements] }
     }
 
+    /// The clocks, and room for what one call says of them: none is active yet.
+    pub(super) fn for_one_call(&mut self) -> (&[u32], &mut [u8]) {
+        self.active.fill(0);
+        (&self.references, &mut self.active)
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.references.is_empty()

@@ -13,10 +13,16 @@ use super::status::{Failure, Outcome, Status};
 use std::fmt;
 use std::time::Duration;
 
+/// A step is not called in Event Mode.
+const IN_EVENT_MODE: Failure =
+    Failure { function: Function::DoStep, status: Status::Error, clock: None, time: None, refused: true };
+
 /// What makes the steps of an instance.
 pub struct Stepper {
     part: Part,
     patience: Duration,
+    /// The instance is in Event Mode, at this time; `None`: in Step Mode.
+    pub(super) event: Option<f64>,
 }
 
 impl From<Stepper> for Part {
@@ -27,7 +33,7 @@ impl From<Stepper> for Part {
 
 impl Stepper {
     pub(super) fn new(part: Part) -> Stepper {
-        Stepper { part, patience: Duration::MAX }
+        Stepper { part, patience: Duration::MAX, event: None }
     }
 
     /// Gives a step up that is pending for longer (`fmi2Pending`).
@@ -75,10 +81,6 @@ pub struct BeforeStep<'a> {
 }
 
 impl<'a> BeforeStep<'a> {
-    pub(super) fn into_stepper(self) -> &'a mut Stepper {
-        self.stepper
-    }
-
     /// Sets what is enabled in the batch, in one call.
     #[inline(always)] // as `visit`
     pub fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
@@ -89,6 +91,9 @@ impl<'a> BeforeStep<'a> {
     #[inline(always)] // as `visit`
     pub fn step(self, point: f64, size: f64) -> Result<AfterStep<'a>, NoStep<'a>> {
         let BeforeStep { stepper } = self;
+        if stepper.event.is_some() {
+            return Err(NoStep { stepper, failure: IN_EVENT_MODE, reached: point });
+        }
         let mut raw = RawStep { patience: stepper.patience, ..RawStep::new(point, size) };
         let cause = Cause { clock: None, time: Some(point) };
         let stepped = stepper.part.shared.call(Function::DoStep, cause, |f, i| {
@@ -158,13 +163,6 @@ pub struct AfterStep<'a> {
 }
 
 impl<'a> AfterStep<'a> {
-    /// As after a step that has come to this time: an event there is over.
-    pub(super) fn after_event(stepper: &'a mut Stepper, time: f64, outcome: Outcome) -> AfterStep<'a> {
-        let said =
-            Said { reached: time, early_return: false, event_handling_needed: false, terminate_simulation: false };
-        AfterStep { stepper, point: time, outcome, said }
-    }
-
     /// A further step follows, without a look at what this one has computed.
     #[inline]
     pub fn again(self) -> BeforeStep<'a> {

@@ -89,6 +89,12 @@ impl Plan {
         format!("{}.{}", self.fmus[task.fmu.0].name, task.name)
     }
 
+    /// The name of an input clock that ticks between steps among all of the rig, `fmu.clock`.
+    pub fn clock_name(&self, StepClock { fmu, clock }: StepClock) -> String {
+        let fmu = &self.fmus[fmu.0];
+        format!("{}.{}", fmu.name, fmu.output_clocks[clock].name)
+    }
+
     /// The core of each task.
     pub fn cores(&self) -> Vec<usize> {
         self.tasks.iter().map(|task| task.cpu).collect()
@@ -160,7 +166,8 @@ pub struct FmuPlan {
     pub initial_reads: Vec<Batch>,
     /// Inputs without clocks to set in Initialization Mode, when their source has an initial value.
     pub initial_writes: Vec<Batch>,
-    /// All output clocks; of array clocks all elements, one after the other in row-major order.
+    /// All output clocks; of array clocks all elements, one after the other in row-major order. Where events are handled
+    /// between steps, its input clocks stand after them: those tick others too.
     pub output_clocks: Vec<OutputClock>,
     /// Number of different priorities among its tasks.
     pub levels: usize,
@@ -352,6 +359,28 @@ pub struct OutputClock {
     pub ticked_by: Vec<TaskId>,
     /// The tasks that it triggers, in this and in other FMUs, most urgent first.
     pub targets: Vec<TaskId>,
+    /// The input clocks of FMUs that make steps which it triggers.
+    pub clocks: Vec<StepClock>,
+    /// It is an input clock of an FMU that makes steps, which ticks between two of them; `None`: it is an output clock.
+    pub input: Option<StepClockPlan>,
+}
+
+/// An input clock of an FMU that makes steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct StepClock {
+    /// The FMU.
+    pub fmu: FmuId,
+    /// Index into its [`FmuPlan::output_clocks`].
+    pub clock: usize,
+}
+
+/// What is known of an input clock of an FMU that makes steps: it ticks in Event Mode (semantics S22).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepClockPlan {
+    /// The clock.
+    pub clock: InputClockPlan,
+    /// What makes it tick.
+    pub release: Release,
 }
 
 /// Variables that belong to an output clock, and are read while it is active.
@@ -466,7 +495,7 @@ pub struct TaskPlan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Work {
     /// Activates a model partition (Scheduled Execution).
-    Partition(PartitionPlan),
+    Partition(InputClockPlan),
     /// Makes the steps of an FMU (Co-Simulation).
     Step(StepPlan),
 }
@@ -474,6 +503,9 @@ pub enum Work {
 /// The steps of one FMU.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepPlan {
+    /// The task that makes these steps together with its own, since clocks connect the two FMUs (semantics S22): this one has
+    /// neither a thread nor releases. `None`: it makes them itself.
+    pub leader: Option<TaskId>,
     /// `canHandleVariableCommunicationStepSize`: what was missed is made up by one longer step, and the last one may be
     /// shorter.
     pub is_variable: bool,
@@ -485,9 +517,9 @@ pub struct StepPlan {
     pub internal_step: Option<f64>,
 }
 
-/// The model partition of one input clock, or of one element of an array clock.
+/// One input clock, or one element of an array clock, whose model partition a task activates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PartitionPlan {
+pub struct InputClockPlan {
     /// The clock's value reference.
     pub clock: ValueReference,
     /// `clockElementIndex`: 0 for a scalar, else the element's number from 1 in row-major order (draft).
@@ -527,11 +559,25 @@ impl TaskPlan {
     }
 
     /// The model partition that it activates; `None`: it is another kind of task.
-    pub fn partition(&self) -> Option<&PartitionPlan> {
+    pub fn partition(&self) -> Option<&InputClockPlan> {
         match &self.work {
             Work::Partition(partition) => Some(partition),
             Work::Step(_) => None,
         }
+    }
+
+    /// The task that does its work together with its own; `None`: it does it itself.
+    pub fn leader(&self) -> Option<TaskId> {
+        match &self.work {
+            Work::Step(step) => step.leader,
+            Work::Partition(_) => None,
+        }
+    }
+
+    /// Whether it is released at other instants than its grid has: communication points where an event is, or where a step
+    /// has returned early.
+    pub fn leaves_its_grid(&self) -> bool {
+        matches!(&self.work, Work::Step(step) if step.handles_events)
     }
 
     /// Whether what it does has no holes in time: what was missed is made up (semantics S21).
@@ -559,11 +605,12 @@ pub struct Batch {
     pub items: Vec<BatchItem>,
     /// Given when the only item's size may change while the instance runs: the length of each of its dimensions.
     pub resizable: Option<Vec<Length>>,
-    /// The variables, which are set, may be so in Event Mode alone: the host enters it where one of them has changed.
+    /// The variables, which are set, may be so in Event Mode alone: the host enters it where one of them has changed. Such that
+    /// are read are so in Event Mode too.
     pub in_event_mode: bool,
     /// The output clocks to which alone the variables belong, by their places in [`FmuPlan::output_clocks`]: these
-    /// variables are read after an activation in which one of them has ticked, and after no other. Empty: after every
-    /// activation.
+    /// variables are read after an activation in which one of them has ticked, and after no other; in Event Mode they are also
+    /// set only then. Empty: after every activation.
     pub ticked: Vec<usize>,
 }
 
@@ -598,6 +645,9 @@ pub struct ConnectionPlan {
     pub to: String,
     /// When it becomes visible.
     pub timing: Timing,
+    /// Both FMUs make their steps together, or are one that does: the value is there as soon as it is read, in the one order that
+    /// there is.
+    pub is_inside: bool,
     /// What a delayed connection needs; `None` for an immediate one.
     pub delay: Option<DelayPlan>,
     /// Type of the producer's variable.
@@ -628,6 +678,8 @@ pub struct DelayPlan {
     /// All consumers are periodic and stay on their grids, so that only versions are kept which an instant of these
     /// selects.
     pub by_release: bool,
+    /// What is read in Event Mode goes with a tick, and is visible at its very time; else a nanosecond later (semantics S20).
+    pub with_tick: bool,
 }
 
 /// A producer of a delayed connection.

@@ -199,6 +199,8 @@ pub enum TaskWord {
     Coalesced,
     /// Ticks that came too late.
     Retimed,
+    /// Ticks from outside that were handled at the next communication point of a step.
+    Deferred,
     /// Pending ticks thrown away.
     Discarded,
     /// Kernel's id of the thread.

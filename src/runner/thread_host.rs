@@ -95,6 +95,8 @@ pub struct PartitionHost {
     on_ticks: RefCell<OnTicks>,
     section: Cell<Section>,
     waits: Waits,
+    /// Serve the FMUs whose steps are made together with those of this one.
+    followers: RefCell<Vec<&'static PartitionHost>>,
 }
 
 impl PartitionHost {
@@ -124,7 +126,18 @@ impl PartitionHost {
             on_ticks: RefCell::new(OnTicks::new(world, fmu)),
             section: Cell::default(),
             waits: Waits::default(),
+            followers: RefCell::default(),
         }
+    }
+
+    /// The steps of these are made on this thread, together with those of its own instance.
+    pub fn lead(&self, followers: Vec<&'static PartitionHost>) {
+        *self.followers.borrow_mut() = followers;
+    }
+
+    /// What serves an instance whose steps are made on this thread.
+    pub fn of(&'static self, fmu: FmuId) -> &'static PartitionHost {
+        self.followers.borrow().iter().copied().find(|follower| follower.fmu == fmu).unwrap_or(self)
     }
 
     /// The instance.

@@ -11,7 +11,7 @@ use crate::ffi::Batch;
 use crate::fmu::description::{ValueReference, Values, VariableType};
 use crate::plan::conversion::Conversion;
 use crate::plan::{self, ConnectionId, ConnectionPlan, Plan, Release, TaskId, Timing};
-use crate::time::Instant;
+use crate::time::{Fraction, Instant};
 use std::ops::Range;
 
 /// The cell of a connection.
@@ -183,19 +183,28 @@ struct Delivery {
 pub struct Publishing {
     /// The task.
     pub task: TaskId,
+    /// Its activation time.
+    pub time: Instant,
     /// From when on delayed connections show it; `None`: never.
     pub stamp: Option<Stamp>,
+    /// It was read in Event Mode: those see it at that very time whom the event ticks, all others a nanosecond later.
+    pub in_event: bool,
 }
 
 /// Hands new words of a connection to `fill`, wherever they belong.
 #[inline]
 fn write(world: &World, delivery: &Delivery, now: Option<Publishing>, fill: impl FnOnce(NewWords)) {
     let connection = delivery.route.cell;
-    let Some(Publishing { task, stamp }) = now.filter(|_| delivery.delayed) else {
+    let Some(Publishing { task, stamp, in_event, .. }) = now.filter(|_| delivery.delayed) else {
         world.cells[connection].write_with(fill);
         return;
     };
     let (Some(versions), Some(stamp)) = (&world.versions[connection], stamp) else { return };
+    let with_tick = world.plan.connections[connection].delay.as_ref().is_some_and(|delay| delay.with_tick);
+    let stamp = match in_event && !with_tick {
+        true => Stamp { visible: stamp.visible.after(Fraction::NANOSECOND), ..stamp },
+        false => stamp,
+    };
     let producers = world.plan.connections[connection].delay.iter().flat_map(|delay| &delay.producers);
     if let Some(lane) = producers.into_iter().position(|producer| producer.task == task) {
         versions.write_with(lane, stamp, fill);

@@ -3,7 +3,7 @@
 use crate::exchange::{Deadline, Latest, TickQueue, TickStamp, Versions};
 use crate::ffi::ClockUpdate;
 use crate::fmu::description::IntervalVariability;
-use crate::plan::{FmuId, Length, Mode, OnError, Overrun, Plan, TaskId, control};
+use crate::plan::{FmuId, InterfacePlan, Length, Mode, OnError, Overrun, Plan, StepClock, TaskId, control};
 use crate::record::board::promise::Break;
 use crate::record::board::{Board, FmuWord, Global, Scheduling, TaskWord};
 use crate::record::trace::{Note, NoteRing};
@@ -101,6 +101,10 @@ pub struct InstanceState {
     pub sizes: Box<[AtomicU64]>,
     /// How often sizes have changed.
     pub resized: AtomicU64,
+    /// The task that makes its steps; `None`: it makes none.
+    pub steps: Option<TaskId>,
+    /// Of an instance that makes steps: ticks from outside of them, for each of its clocks.
+    pub ticks: Box<[TickQueue]>,
     /// When an instance that makes steps has an event by its own word; looked at before the run and after it only.
     next_event: Mutex<Option<Instant>>,
 }
@@ -302,6 +306,17 @@ impl World {
                     given_up: AtomicBool::new(false),
                     sizes: plan.fmus[index].sizes.iter().map(|size| AtomicU64::new(size.start)).collect(),
                     resized: AtomicU64::new(0),
+                    steps: plan
+                        .tasks
+                        .iter()
+                        .position(|task| task.fmu == FmuId(index) && task.is_contiguous())
+                        .map(TaskId),
+                    ticks: match plan.fmus[index].interface {
+                        InterfacePlan::CoSimulation(_) => {
+                            plan.fmus[index].output_clocks.iter().map(|_| TickQueue::default()).collect()
+                        }
+                        InterfacePlan::ScheduledExecution(_) => Box::default(),
+                    },
                     next_event: Mutex::new(None),
                 })
             })
@@ -445,6 +460,19 @@ impl World {
         // In the draft a tick may have a delay.
         self.dispatched(target, || stamp.dispatched.max(self.wall(stamp.time)));
         true
+    }
+
+    /// Hands a tick to a clock that ticks between the steps of its instance, which look for it at their next communication
+    /// point.
+    pub fn tick_between_steps(&self, StepClock { fmu, clock }: StepClock, stamp: TickStamp) {
+        let instance = &self.instances[fmu.0];
+        let Some(task) = instance.steps else { return };
+        if instance.failed.load(SeqCst) {
+            self.board.task(task).count_shared(TaskWord::Discarded, 1);
+            return;
+        }
+        let outcome = instance.ticks[clock].push(stamp);
+        self.count(task, stamp, outcome);
     }
 
     /// Asks for the memory that [`World::tick`] changes.

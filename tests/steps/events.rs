@@ -40,8 +40,8 @@ fn a_discrete_input_that_changes_is_an_event() {
         events().display()
     ));
     let outcome = run(&rig, "virtual").exits(0);
-    // Of 20 ms each: visible at its end, seen in an iteration before the step that begins then.
-    assert_eq!(numbers(&outcome, "e.d_seen"), [0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 4.0, 4.0]);
+    // Of 20 ms each: visible at its end, seen in an iteration then, and that is recorded: the last value of the instant.
+    assert_eq!(numbers(&outcome, "e.d_seen"), [0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 4.0, 4.0, 4.0]);
     assert_eq!(outcome.signals().last("e.entered"), 4);
     let area: f64 = (0..10).map(|k| 0.01 * numbers(&outcome, "e.u")[k]).sum();
     assert!((numbers(&outcome, "e.sum").last().unwrap() - area).abs() < 1e-12);

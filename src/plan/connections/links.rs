@@ -2,6 +2,7 @@
 
 use super::conversion::{Conversion, UnitRelation, compare, widening};
 use super::delays;
+use crate::plan::clocks::Clocks;
 use crate::fmu::description::{Causality, Variable, VariableType};
 use crate::plan::described::{DescribedFmu, ELEMENTS, VariableId};
 use crate::plan::findings::Findings;
@@ -33,6 +34,8 @@ pub struct Link {
     pub to: Selection,
     pub conversion: Conversion,
     pub timing: Timing,
+    /// Both FMUs make their steps together: a value is there as soon as it is read, in the one order that there is.
+    pub is_inside: bool,
     /// Bytes of an element.
     pub capacity: usize,
 }
@@ -81,7 +84,13 @@ type ConnectionEnd = (VariableId, Selection);
 type Taken = (Selection, Place, String);
 
 /// All connections of the rig, in its order.
-pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findings: &mut Findings) -> Links {
+pub fn resolve(
+    rig: &Rig,
+    fmus: &[DescribedFmu],
+    clocks: &Clocks,
+    starts: &[Starts],
+    findings: &mut Findings,
+) -> Links {
     let mut links = Vec::new();
     let mut taken: HashMap<VariableId, Vec<Taken>> = HashMap::new();
     for connect in &rig.connects {
@@ -108,7 +117,19 @@ pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findings: &m
             findings.rig(connect.to.place, message);
             continue;
         }
+        let is_inside = clocks.leaders[source.0.0] == clocks.leaders[target.0.0]
+            && [source.0.0, target.0.0].iter().all(|fmu| fmus[*fmu].handles_events());
         match fit(fmus, source, target, connect, findings) {
+            Ok(link) if is_inside && connect.timing == Some(Timing::Delayed) => {
+                let (a, b) = (fmus[link.source.0].name(), fmus[link.target.0].name());
+                let message = format!(
+                    "{} → {} is inside of a group: {a} and {b} make their steps together, since their clocks are connected, and \
+                     exchange values as they come; leave timing out",
+                    connect.from.value, connect.to.value
+                );
+                findings.rig(connect.to.place, message);
+            }
+            Ok(link) if is_inside => links.push(Link { timing: Timing::Immediate, is_inside, ..link }),
             Ok(link) => links.push(link),
             Err((place, message)) => findings.rig(place, message),
         }
@@ -211,7 +232,7 @@ fn fit(
     // What comes from a step is valid at the end of it, and what goes to one is sampled at its begin (semantics S20).
     let steps = [a_unit, b_unit].iter().any(|described| described.co_simulation().is_some());
     let timing = connect.timing.unwrap_or(if steps { Timing::Delayed } else { Timing::Immediate });
-    Ok(Link { source, target, from, to, conversion: Conversion { widening, unit }, timing, capacity })
+    Ok(Link { source, target, from, to, conversion: Conversion { widening, unit }, timing, is_inside: false, capacity })
 }
 
 /// `Float64`, `Int8[3,2]`.
@@ -293,6 +314,7 @@ pub fn plans(
             from: format!("{from_fmu}.{}{}", from.name, link.from.text),
             to: format!("{to_fmu}.{}{}", to.name, link.to.text),
             timing: link.timing,
+            is_inside: link.is_inside,
             delay: None,
             from_type: from.variable_type,
             variable_type: to.variable_type,

@@ -11,6 +11,7 @@ pub fn words(plan: &Plan) -> Vec<String> {
     let roots = crate::plan::roots(&plan.tasks);
     let ends = ends(plan.connections.len(), &plan.tasks, &plan.fmus);
     let of = |(planned, ends): (&ConnectionPlan, Ends)| match planned.timing {
+        _ if planned.is_inside => "as it comes: both make their steps together".to_owned(),
         Timing::Delayed => delayed(plan, &ends.producers, &roots),
         Timing::Immediate => immediate(plan, &ends),
     };

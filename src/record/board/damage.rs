@@ -126,6 +126,7 @@ const TASK_WORDS: [(TaskWord, Range); TaskWord::Count as usize] = [
     (TaskWord::Skipped, Count),
     (TaskWord::Coalesced, Count),
     (TaskWord::Retimed, Count),
+    (TaskWord::Deferred, Count),
     (TaskWord::Discarded, Count),
     (TaskWord::Tid, UpTo(PIDS)),
     (TaskWord::WrongCore, Count),

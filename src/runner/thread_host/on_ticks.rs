@@ -90,7 +90,7 @@ impl PartitionHost {
         let now = self.task().zip(self.due.get()).map(|(task, due)| {
             // Nobody has asked a changing clock yet what comes next.
             let stamp = Visibility::default().of(self.world, task, &due, None);
-            Publishing { task, stamp }
+            Publishing { task, time: due.time, stamp, in_event: false }
         });
         for on_tick in &mut self.on_ticks.borrow_mut().all {
             if !on_tick.clocks.iter().any(|&clock| active[clock] == 1) {

@@ -1,44 +1,33 @@
-//! The steps of a Co-Simulation FMU: `fmi3DoStep`, `fmi2DoStep`, `fmiDoStep` from its release to the next one (semantics S19 to
-//! S23).
+//! The steps of a Co-Simulation FMU without Event Mode: `fmi3DoStep`, `fmi2DoStep`, `fmiDoStep` from its release to the next
+//! one (semantics S19 to S21, S23).
 //!
 //! The time of the FMU has no holes: what was missed is made up first, by one longer step where the FMU can vary its steps,
 //! else by as many as were missed. What a step has computed is valid at its end. So the row that is recorded at a release has
 //! what is set then and what the step before has computed.
 
-use super::{Getting, Setting};
+use super::stepping::{STUCK, Stepping, half};
+use super::{Getting, Setting, Settable};
 use crate::exchange::Stamp;
-use crate::ffi::{AfterStep, Batch, BeforeStep, EventMode, Failure, Function, Outcome, Said, Status, Stepper};
-use crate::plan::{Mode, OnError, Overrun, StepPlan, TaskId};
-use crate::record::board::TaskWord;
+use crate::ffi::{AfterStep, Batch, BeforeStep, Failure, Function, Outcome, Status, Stepper};
+use crate::plan::{OnError, StepPlan, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::runner::activation::{Calls, Recorded};
 use crate::runner::halt::Halt;
 use crate::runner::thread_host::PartitionHost;
 use crate::runner::world::{Ending, World};
 use crate::schedule::Due;
-use crate::time::{Fraction, Instant, TimeUnit};
+use crate::time::{Fraction, Instant};
 use std::time::Duration;
-
-/// How often a step that is discarded is halved (semantics S23).
-const HALVINGS: u32 = 10;
-
-/// Iterations of an event (semantics S22).
-const ITERATIONS: u32 = 100;
-
-/// What counts as rounding, of a step.
-const ROUNDING: f64 = 1e-9;
-
-/// Early returns in a release that get nowhere, and are no events.
-const STUCK: u32 = 1;
-
-/// The instance is in no mode any more, since changing it has failed.
-const NO_MODE: Failure =
-    Failure { function: Function::DoStep, status: Status::Error, clock: None, time: None, refused: true };
 
 /// The FMU does not get on: at this time, as it was told.
 #[cold]
-fn failure(function: Function, time: f64) -> Failure {
-    Failure { function, status: Status::Error, clock: None, time: Some(time), refused: false }
+pub fn stuck(time: f64) -> Failure {
+    Failure { function: Function::DoStep, status: Status::Error, clock: None, time: Some(time), refused: false }
+}
+
+/// How long a step may be pending in a run of this plan.
+pub fn patience(world: &World) -> Duration {
+    Duration::from_nanos(world.plan.shutdown_timeout.0.try_into().unwrap_or(0))
 }
 
 /// What makes the steps of an instance, and what the host knows of them.
@@ -48,84 +37,11 @@ pub struct StepUnit {
     recorded: Option<Recorded>,
 }
 
-/// An instance before its step.
-enum InMode<'a> {
-    Step(BeforeStep<'a>),
-    Event(EventMode<'a>),
-}
-
-/// How far an instance is, and how it goes on.
-struct Stepping {
-    task: TaskId,
-    /// How far one step goes.
-    step: Fraction,
-    /// The same in the FMU's unit of time, as it is told.
-    size: f64,
-    /// What was missed is made up by one longer step, not by one after the other.
-    is_variable: bool,
-    /// How often a step that is discarded may be halved.
-    halvings: u32,
-    unit: TimeUnit,
-    /// The time that no step goes beyond.
-    stop: Option<Instant>,
-    /// The run is taken up again: its next part has the row of the time at which this one's steps end.
-    saves: bool,
-    /// The run goes on from a saved state.
-    is_resumed: bool,
-    /// The communication point that the FMU has come to; `None`: it has made no step in this run.
-    reached: Option<Instant>,
-    /// The communication point whose values were read.
-    read: Option<Instant>,
-    /// The last row that was recorded.
-    row: Option<Instant>,
-    /// How far a step may be from its point: the FMU's internal step, else a hundredth of one.
-    tolerance: f64,
-    /// The FMU can make steps of any size.
-    varies: bool,
-    /// Events are handled in Event Mode.
-    events: bool,
-    /// It is in Event Mode since its initialisation.
-    is_initial: bool,
-    /// When the FMU has an event by its own word.
-    next_event: Option<Instant>,
-    /// The FMU has asked for the end of the run.
-    is_over: bool,
-    /// Its last row is recorded.
-    is_ended: bool,
-    /// What the last step has reached by its own word, if that is another time than it was to.
-    off: Option<f64>,
-}
-
 impl StepUnit {
     /// The steps of this task, `plan`, each over `step`.
     pub fn new(world: &World, task: TaskId, plan: StepPlan, step: Fraction, stepper: Stepper) -> StepUnit {
-        let own = &world.plan.tasks[task.0];
-        let unit = world.plan.fmus[own.fmu.0].time_unit;
-        let patience = Duration::from_nanos(world.plan.shutdown_timeout.0.try_into().unwrap_or(0));
-        let stepping = Stepping {
-            task,
-            step,
-            size: unit.amount(step).unwrap_or(step).seconds(),
-            is_variable: plan.is_variable && own.overrun != Overrun::Queue,
-            halvings: if plan.retries { HALVINGS } else { 0 },
-            unit,
-            // A run that is taken up again goes on from where its steps end.
-            stop: world.plan.stop.filter(|_| !world.saves),
-            saves: world.saves,
-            is_resumed: world.begin > world.plan.start,
-            reached: None,
-            read: None,
-            row: None,
-            tolerance: plan.internal_step.unwrap_or(unit.amount(step).unwrap_or(step).seconds() / 100.0),
-            varies: plan.is_variable,
-            events: plan.handles_events,
-            is_initial: plan.handles_events && world.begin <= world.plan.start,
-            next_event: world.instances[own.fmu.0].next_event().filter(|_| world.begin > world.plan.start),
-            is_over: false,
-            is_ended: false,
-            off: None,
-        };
-        StepUnit { stepper: stepper.with_patience(patience), stepping, recorded: Recorded::of(world, task) }
+        let stepping = Stepping::new(world, task, plan, step);
+        StepUnit { stepper: stepper.with_patience(patience(world)), stepping, recorded: Recorded::of(world, task) }
     }
 
     /// [`super::Unit::prefetch`].
@@ -144,22 +60,9 @@ impl StepUnit {
     #[inline]
     pub fn is_over(&self, world: &World, host: &PartitionHost) -> bool {
         if self.stepping.is_over {
-            self.end(world, host);
+            end(world, host, &self.stepping);
         }
         self.stepping.is_over
-    }
-
-    #[cold]
-    fn end(&self, world: &World, host: &PartitionHost) {
-        let findings = world.board.fmu(host.fmu()).findings();
-        if findings.count(Finding::AskedForEnd) == 0 {
-            let seen =
-                Occurrence { task: Some(self.stepping.task), time: self.stepping.reached, ..Occurrence::default() };
-            findings.note(Finding::AskedForEnd, seen);
-        }
-        if world.plan.on_error == OnError::Stop {
-            world.end(Ending::Discard);
-        }
     }
 
     /// In a run that goes on from a saved state, before its first step: reads what the steps before have computed, which the row
@@ -172,15 +75,17 @@ impl StepUnit {
         Ok(())
     }
 
-    /// Starts the work of the release `due`. Calls nothing.
+    /// Starts the work of a release. Calls nothing.
     #[inline]
-    pub fn begin(&mut self, due: &Due) -> impl Setting {
+    pub fn begin(&mut self) -> impl Setting {
         let StepUnit { stepper, stepping, recorded } = self;
-        let mode = match std::mem::take(&mut stepping.is_initial) {
-            false => InMode::Step(stepper.begin()),
-            true => InMode::Event(stepper.initial_event_mode(stepping.unit.value(due.time))),
-        };
-        Before { mode: Some(mode), time: due.time, stepping, recorded: recorded.as_ref() }
+        Before { before: stepper.begin(), stepping, recorded: recorded.as_ref() }
+    }
+
+    /// [`super::Unit::take_point`].
+    #[inline]
+    pub fn take_point(&mut self) -> Option<Instant> {
+        self.stepping.take_point()
     }
 
     /// What the last step has computed was read.
@@ -191,20 +96,13 @@ impl StepUnit {
 
     /// Records what the last step has computed, at its end, but not before `least`, which others have come to.
     pub fn record_last(&mut self, calls: &Calls, world: &World, host: &PartitionHost, least: Instant) {
-        if self.stepping.is_ended {
-            return;
-        }
-        self.stepping.is_ended = self.stepping.is_over;
-        if let (Some(recorded), Some(read), false) = (&self.recorded, self.stepping.read, self.stepping.saves) {
-            self.stepping.record(recorded, calls, world, host, read.max(least));
-        }
+        self.stepping.record_last(self.recorded.as_ref(), calls, world, host, least);
     }
 
     /// There is no further step in this run.
     pub fn finish(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
         self.stepping.note(world, host);
         self.record_last(calls, world, host, world.begin);
-        world.instances[host.fmu().0].expect_event(self.stepping.next_event);
     }
 
     /// Gives back what makes the steps, so that the instance can be ended.
@@ -213,137 +111,22 @@ impl StepUnit {
     }
 }
 
-impl Stepping {
-    /// Appends the row of this time, unless it is there already. In virtual time nothing is lost: waits for the supervisor to
-    /// read.
-    fn record(&mut self, recorded: &Recorded, calls: &Calls, world: &World, host: &PartitionHost, time: Instant) {
-        if self.row.is_some_and(|row| row >= time) {
-            return;
-        }
-        self.row = Some(time);
-        // No other task has these columns, so that no order is needed.
-        while !recorded.append(calls, world, host, 0, time) {
-            if world.plan.mode == Mode::RealTime {
-                world.board.task(self.task).count(TaskWord::SamplesDropped, 1);
-                return;
-            }
-            std::thread::sleep(Duration::from_micros(100));
-        }
-    }
-
-    /// Notes what the last step was not to do.
-    #[inline]
-    fn note(&mut self, world: &World, host: &PartitionHost) {
-        if let Some(off) = self.off.take() {
-            let seen = Occurrence { task: Some(self.task), reference: None, time: self.reached, value: off.to_bits() };
-            world.board.fmu(host.fmu()).findings().note(Finding::OffThePoint, seen);
-        }
-    }
-
-    /// Whether the work of the release at this time is one step on the grid to `end`: nothing was missed, no event is known, and
-    /// the stop time is beyond.
-    #[inline]
-    fn is_usual(&self, time: Instant, end: Instant) -> bool {
-        self.next_event.is_none()
-            && self.stop.is_none_or(|stop| end < stop)
-            && self.reached.is_none_or(|reached| reached == time)
-    }
-
-    /// A time that is so many `seconds`, as the FMU is told it.
-    #[inline]
-    fn point(&self, time: Instant, seconds: f64) -> f64 {
-        if self.unit.is_second() { seconds } else { self.unit.value(time) }
-    }
-
-    /// The communication point that is to be reached next, from this one on, where the work of a release ends at `target`, and the
-    /// step there as it is told. Since steps were discarded it is not further than this part of one away.
-    #[inline(never)] // most steps are usual ones
-    fn next(&self, from: Instant, target: Instant, part: Option<Fraction>) -> (Instant, f64, f64) {
-        let whole = if self.is_variable { target } else { from.after(self.step).min(target) };
-        let whole = part.map_or(whole, |part| from.after(part).min(whole));
-        let event = self.next_event.filter(|event| self.varies && *event > from && *event < whole);
-        let to = event.filter(|event| !self.is_now(whole, *event)).unwrap_or(whole);
-        let (point, size) = self.told(from, to);
-        (to, point, size)
-    }
-
-    /// Whether an event is at a time, but for what an FMU may have lost by rounding.
-    fn is_now(&self, event: Instant, time: Instant) -> bool {
-        event <= time || self.unit.value(event) - self.unit.value(time) <= self.size * ROUNDING
-    }
-
-    /// The time that a step over this interval has reached, which was to come to `point`. Off that point without an early return
-    /// is worth a note, and the grid stays.
-    #[inline]
-    fn reached(&mut self, said: &Said, (from, to): (Instant, Instant), point: f64) -> Instant {
-        let off = (said.reached - point).abs();
-        if !said.early_return {
-            self.off = (off > self.tolerance).then_some(said.reached);
-            return to;
-        }
-        // Where only rounding is missing nothing is left to be stepped.
-        match self.unit.instant(said.reached) {
-            Some(reached) if off > self.size * ROUNDING => reached.max(from).min(to),
-            _ => to,
-        }
-    }
-
-    /// Whether Event Mode comes next: not at the stop time, after which nothing follows.
-    #[inline]
-    fn has_event(&self, said: &Said, reached: Instant) -> bool {
-        if !self.events {
-            return false;
-        }
-        let timed = self.next_event.is_some_and(|event| self.is_now(event, reached));
-        (said.event_handling_needed || timed) && !self.is_over && self.stop != Some(reached)
-    }
-
-    /// Iterates in Event Mode until the FMU needs no more, and leaves it.
-    #[cold]
-    fn settle<'a>(&mut self, mut event: EventMode<'a>, time: Instant) -> Result<AfterStep<'a>, Failure> {
-        for _ in 0..ITERATIONS {
-            let update = event.update()?;
-            self.is_over |= update.terminate_simulation;
-            let next = update.next_event_time.and_then(|next| self.unit.instant(next));
-            self.next_event = next.filter(|next| *next > time);
-            if !update.needs_update || self.is_over {
-                return event.enter_step_mode();
-            }
-        }
-        Err(failure(Function::UpdateDiscreteStates, self.unit.value(time)))
-    }
-
-    /// The communication point and the step size as they are told: what they come to is not beyond the stop time, which FMUs
-    /// may refuse to pass.
-    fn told(&self, from: Instant, to: Instant) -> (f64, f64) {
-        let point = self.unit.value(from);
-        let mut size = match from.after(self.step) == to {
-            true => self.size,
-            false => to.minus(from).map_or(0.0, |rest| self.unit.amount(rest).unwrap_or(rest).seconds()),
-        };
-        if self.stop == Some(to) {
-            let stop = self.unit.value(to);
-            while point + size > stop {
-                size = size.next_down();
-            }
-        }
-        (point, size)
-    }
-}
-
-/// Half of the time between two instants.
+/// An FMU has asked for the end of the run.
 #[cold]
-fn half(from: Instant, to: Instant) -> Option<Fraction> {
-    let length = to.minus(from)?;
-    Fraction::new(length.counter(), length.resolution().checked_mul(2)?).ok()
+pub fn end(world: &World, host: &PartitionHost, stepping: &Stepping) {
+    let findings = world.board.fmu(host.fmu()).findings();
+    if findings.count(Finding::AskedForEnd) == 0 {
+        let seen = Occurrence { task: Some(stepping.task()), time: stepping.reached, ..Occurrence::default() };
+        findings.note(Finding::AskedForEnd, seen);
+    }
+    if world.plan.on_error == OnError::Stop {
+        world.end(Ending::Discard);
+    }
 }
 
 /// Before the step.
 struct Before<'a> {
-    /// `None`: a change of the mode has failed.
-    mode: Option<InMode<'a>>,
-    /// Of the release.
-    time: Instant,
+    before: BeforeStep<'a>,
     stepping: &'a mut Stepping,
     recorded: Option<&'a Recorded>,
 }
@@ -356,34 +139,20 @@ struct After<'a> {
     reached: Instant,
 }
 
-impl<'a> Setting for Before<'a> {
-    type Getting = After<'a>;
-
+impl Settable for Before<'_> {
     #[inline(always)] // as what it calls
     fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
-        match &mut self.mode {
-            Some(InMode::Step(before)) => before.set(batch),
-            Some(InMode::Event(event)) => event.set(batch),
-            None => Err(NO_MODE),
-        }
-    }
-
-    fn set_discrete(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
-        if !self.stepping.events {
-            return self.set(batch);
-        }
-        let event = match self.mode.take().ok_or(NO_MODE)? {
-            InMode::Step(before) => before.enter_event_mode(self.stepping.unit.value(self.time))?,
-            InMode::Event(event) => event,
-        };
-        self.mode = Some(InMode::Event(event));
-        self.set(batch)
+        self.before.set(batch)
     }
 
     /// No interval depends on parameters: the step is the rig's.
-    fn follow_parameters(&mut self, _host: &PartitionHost, _due: &Due) -> Result<(), Halt> {
+    fn follow_parameters(&mut self, _host: &PartitionHost, _time: Instant) -> Result<(), Halt> {
         Ok(())
     }
+}
+
+impl<'a> Setting for Before<'a> {
+    type Getting = After<'a>;
 
     fn ready(&mut self, calls: &Calls, world: &World, host: &PartitionHost, due: &Due) {
         self.stepping.note(world, host);
@@ -394,29 +163,19 @@ impl<'a> Setting for Before<'a> {
 
     #[inline(always)] // as what it calls
     fn compute(self, due: &Due, seconds: f64) -> Result<After<'a>, Failure> {
-        let Before { mode, stepping, .. } = self;
-        let (mut outcome, mut part, mut halved, mut stuck) = (Outcome::Ok, None, 0, 0);
+        let Before { mut before, stepping, .. } = self;
+        let (mut outcome, mut part, mut halved, mut nowhere) = (Outcome::Ok, None, 0, 0);
         let mut from = stepping.reached.filter(|_| !is_wrong("hole")).unwrap_or(due.time);
-        let mut before = match mode.ok_or(NO_MODE)? {
-            InMode::Step(before) => before,
-            InMode::Event(event) => {
-                let after = stepping.settle(event, from)?;
-                outcome = after.outcome();
-                if stepping.is_over {
-                    return Ok(After { after, outcome, reached: from });
-                }
-                after.again()
-            }
-        };
-        let end = due.time.after(stepping.step);
+        let end = stepping.end_of(due.time);
         let mut usual = stepping.is_usual(due.time, end).then(|| stepping.point(due.time, seconds));
+        stepping.is_released();
         let target = if usual.is_some() { end } else { stepping.stop.map_or(end, |stop| end.min(stop)) };
         loop {
             let (to, point, size) = match usual.take() {
                 Some(point) => (target, point, stepping.size),
-                None => stepping.next(from, target, part),
+                None => next(stepping, from, target, part),
             };
-            let mut after = match before.step(point, size) {
+            let after = match before.step(point, size) {
                 Ok(after) => after,
                 Err(no_step) if no_step.failure.status == Status::Discard && halved < stepping.halvings => {
                     halved += 1;
@@ -428,18 +187,17 @@ impl<'a> Setting for Before<'a> {
             };
             outcome = outcome.or(after.outcome());
             let said = *after.said();
-            let reached = stepping.reached(&said, (from, to), point + size);
+            let reached = stepping.come_to(&said, (from, to), point + size);
             stepping.is_over |= said.terminate_simulation;
-            stepping.reached = Some(reached);
-            if stepping.has_event(&said, reached) {
-                let event = after.enter_event_mode(stepping.unit.value(reached))?;
-                after = stepping.settle(event, reached)?;
-                outcome = outcome.or(after.outcome());
-            } else if reached == from {
-                stuck += 1;
-                if stuck > STUCK {
-                    return Err(failure(Function::DoStep, point));
+            if said.early_return && reached == from {
+                nowhere += 1;
+                if nowhere > STUCK {
+                    return Err(stuck(point));
                 }
+            } else if said.early_return && reached > due.time && reached < target {
+                // An early return is a communication point (semantics S23).
+                stepping.go_on_at(reached, end);
+                return Ok(After { after, outcome, reached });
             }
             from = reached;
             if reached >= target || stepping.is_over {
@@ -448,6 +206,16 @@ impl<'a> Setting for Before<'a> {
             before = after.again();
         }
     }
+}
+
+/// Where the step from here is to come to, and how it is told, where the work of the release ends at `target`. Since steps were
+/// discarded it is not further than this `part` of one away.
+#[inline(never)] // most steps are usual ones
+fn next(stepping: &Stepping, from: Instant, target: Instant, part: Option<Fraction>) -> (Instant, f64, f64) {
+    let whole = stepping.next(from, target);
+    let to = part.map_or(whole, |part| from.after(part).min(whole));
+    let (point, size) = stepping.told(from, to);
+    (to, point, size)
 }
 
 impl Getting for After<'_> {

@@ -1,0 +1,235 @@
+//! How far the steps of one instance are, and how far the next one goes (semantics S19, S21, S23). Calls nothing.
+
+use crate::ffi::Said;
+use crate::plan::{Mode, Overrun, StepPlan, TaskId};
+use crate::record::board::TaskWord;
+use crate::record::findings::{Finding, Occurrence};
+use crate::runner::activation::{Calls, Recorded};
+use crate::runner::thread_host::PartitionHost;
+use crate::runner::world::World;
+use crate::time::{Fraction, Instant, TimeUnit};
+use std::time::Duration;
+
+/// How often a step that is discarded is halved (semantics S23).
+const HALVINGS: u32 = 10;
+
+/// What counts as rounding, of a step.
+const ROUNDING: f64 = 1e-9;
+
+/// Early returns in a row that get nowhere, and are no events.
+pub const STUCK: u32 = 1;
+
+/// How far an instance is, and how it goes on.
+pub struct Stepping {
+    task: TaskId,
+    /// How far one step goes.
+    step: Fraction,
+    /// The same in the FMU's unit of time, as it is told.
+    pub size: f64,
+    /// What was missed is made up by one longer step, not by one after the other.
+    is_variable: bool,
+    /// The FMU can make steps of any size.
+    pub varies: bool,
+    /// How often a step that is discarded may be halved.
+    pub halvings: u32,
+    pub unit: TimeUnit,
+    /// The time that no step goes beyond.
+    pub stop: Option<Instant>,
+    /// The run is taken up again: its next part has the row of the time at which this one's steps end.
+    saves: bool,
+    /// The run goes on from a saved state.
+    pub is_resumed: bool,
+    /// The communication point that the FMU has come to; `None`: it has made no step in this run.
+    pub reached: Option<Instant>,
+    /// The communication point whose values were read.
+    pub read: Option<Instant>,
+    /// The last row that was recorded.
+    row: Option<Instant>,
+    /// How far a step may be from its point: the FMU's internal step, else a hundredth of one.
+    tolerance: f64,
+    /// The FMU has asked for the end of the run.
+    pub is_over: bool,
+    /// Its last row is recorded.
+    is_ended: bool,
+    /// What the last step has reached by its own word, if that is another time than it was to.
+    off: Option<f64>,
+    /// A release beside the grid, and the end of the step on the grid that it is in.
+    beside: Option<(Instant, Instant)>,
+    /// The schedule knows of that release.
+    is_asked: bool,
+}
+
+impl Stepping {
+    /// The steps of this task, `plan`, each over `step`.
+    pub fn new(world: &World, task: TaskId, plan: StepPlan, step: Fraction) -> Stepping {
+        let own = &world.plan.tasks[task.0];
+        let unit = world.plan.fmus[own.fmu.0].time_unit;
+        Stepping {
+            task,
+            step,
+            size: unit.amount(step).unwrap_or(step).seconds(),
+            is_variable: plan.is_variable && own.overrun != Overrun::Queue,
+            varies: plan.is_variable,
+            halvings: if plan.retries { HALVINGS } else { 0 },
+            unit,
+            // A run that is taken up again goes on from where its steps end.
+            stop: world.plan.stop.filter(|_| !world.saves),
+            saves: world.saves,
+            is_resumed: world.begin > world.plan.start,
+            reached: None,
+            read: None,
+            row: None,
+            tolerance: plan.internal_step.unwrap_or(unit.amount(step).unwrap_or(step).seconds() / 100.0),
+            is_over: false,
+            is_ended: false,
+            off: None,
+            beside: None,
+            is_asked: true,
+        }
+    }
+
+    /// The task.
+    pub fn task(&self) -> TaskId {
+        self.task
+    }
+
+    /// Appends the row of this time, unless it is there already. In virtual time nothing is lost: waits for the supervisor to
+    /// read.
+    pub fn record(&mut self, recorded: &Recorded, calls: &Calls, world: &World, host: &PartitionHost, time: Instant) {
+        if self.row.is_some_and(|row| row >= time) {
+            return;
+        }
+        self.row = Some(time);
+        // No other task has these columns, so that no order is needed.
+        while !recorded.append(calls, world, host, 0, time) {
+            if world.plan.mode == Mode::RealTime {
+                world.board.task(self.task).count(TaskWord::SamplesDropped, 1);
+                return;
+            }
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
+
+    /// Records what the last step has computed, at its end, but not before `least`, which others have come to.
+    pub fn record_last(
+        &mut self,
+        recorded: Option<&Recorded>,
+        calls: &Calls,
+        world: &World,
+        host: &PartitionHost,
+        least: Instant,
+    ) {
+        if self.is_ended {
+            return;
+        }
+        self.is_ended = self.is_over;
+        if let (Some(recorded), Some(read), false) = (recorded, self.read, self.saves) {
+            self.record(recorded, calls, world, host, read.max(least));
+        }
+    }
+
+    /// Notes what the last step was not to do.
+    #[inline]
+    pub fn note(&mut self, world: &World, host: &PartitionHost) {
+        if let Some(off) = self.off.take() {
+            let seen = Occurrence { task: Some(self.task), reference: None, time: self.reached, value: off.to_bits() };
+            world.board.fmu(host.fmu()).findings().note(Finding::OffThePoint, seen);
+        }
+    }
+
+    /// The end of the step on the grid that the release at this time is in.
+    #[inline]
+    pub fn end_of(&self, time: Instant) -> Instant {
+        match self.beside {
+            Some((beside, end)) if beside == time => end,
+            _ => time.after(self.step),
+        }
+    }
+
+    /// Whether the work of the release at this time is one step on the grid to `end`: nothing was missed, no event is known, and
+    /// the stop time is beyond.
+    #[inline]
+    pub fn is_usual(&self, time: Instant, end: Instant) -> bool {
+        self.beside.is_none()
+            && self.stop.is_none_or(|stop| end < stop)
+            && self.reached.is_none_or(|reached| reached == time)
+    }
+
+    /// A time that is so many `seconds`, as the FMU is told it.
+    #[inline]
+    pub fn point(&self, time: Instant, seconds: f64) -> f64 {
+        if self.unit.is_second() { seconds } else { self.unit.value(time) }
+    }
+
+    /// The communication point that is to be reached next, from this one on, where the work of a release ends at `target`.
+    pub fn next(&self, from: Instant, target: Instant) -> Instant {
+        if self.is_variable { target } else { from.after(self.step).min(target) }
+    }
+
+    /// Whether an event is at a time, but for what an FMU may have lost by rounding.
+    pub fn is_now(&self, event: Instant, time: Instant) -> bool {
+        event <= time || self.unit.value(event) - self.unit.value(time) <= self.size * ROUNDING
+    }
+
+    /// The time that a step over this interval has reached, which was to come to `point`. Off that point without an early return
+    /// is worth a note, and the grid stays.
+    #[inline]
+    pub fn come_to(&mut self, said: &Said, (from, to): (Instant, Instant), point: f64) -> Instant {
+        let off = (said.reached - point).abs();
+        if !said.early_return {
+            self.off = (off > self.tolerance).then_some(said.reached);
+            self.reached = Some(to);
+            return to;
+        }
+        // Where only rounding is missing nothing is left to be stepped.
+        let reached = match self.unit.instant(said.reached) {
+            Some(reached) if off > self.size * ROUNDING => reached.max(from).min(to),
+            _ => to,
+        };
+        self.reached = Some(reached);
+        reached
+    }
+
+    /// What is left of the step on the grid to `end` is done at a release of its own, at this time.
+    #[cold]
+    pub fn go_on_at(&mut self, time: Instant, end: Instant) {
+        (self.beside, self.is_asked) = (Some((time, end)), false);
+    }
+
+    /// The release beside the grid is the one under way, or over.
+    #[inline]
+    pub fn is_released(&mut self) {
+        self.beside = None;
+    }
+
+    /// A release beside the grid that is wanted; told once.
+    #[inline]
+    pub fn take_point(&mut self) -> Option<Instant> {
+        let (time, _) = self.beside?;
+        (!std::mem::replace(&mut self.is_asked, true)).then_some(time)
+    }
+
+    /// The communication point and the step size as they are told: what they come to is not beyond the stop time, which FMUs
+    /// may refuse to pass.
+    pub fn told(&self, from: Instant, to: Instant) -> (f64, f64) {
+        let point = self.unit.value(from);
+        let mut size = match from.after(self.step) == to {
+            true => self.size,
+            false => to.minus(from).map_or(0.0, |rest| self.unit.amount(rest).unwrap_or(rest).seconds()),
+        };
+        if self.stop == Some(to) {
+            let stop = self.unit.value(to);
+            while point + size > stop {
+                size = size.next_down();
+            }
+        }
+        (point, size)
+    }
+}
+
+/// Half of the time between two instants.
+#[cold]
+pub fn half(from: Instant, to: Instant) -> Option<Fraction> {
+    let length = to.minus(from)?;
+    Fraction::new(length.counter(), length.resolution().checked_mul(2)?).ok()
+}
