@@ -74,7 +74,10 @@ impl PartitionThread {
         let plan = &world.plan.tasks[task.0];
         let fifo = world.scheduling == Scheduling::Fifo;
         let member = LockMember::new(plan.level, fifo.then_some(plan.fifo.get())).sharing(world.tasks[task.0].shared);
-        world.board.task(task).word(TaskWord::Tid).store(u64::from(thread::current_tid()), Relaxed);
+        let led = (0..world.plan.tasks.len()).filter(|other| world.plan.tasks[*other].leader() == Some(task));
+        for own in std::iter::once(task).chain(led.map(TaskId)) {
+            world.board.task(own).word(TaskWord::Tid).store(u64::from(thread::current_tid()), Relaxed);
+        }
         crate::sys::crash::label_thread(task.0 as u64 + 1);
         let set_up = self.set_up().map(|unrefined| SetUp {
             task,

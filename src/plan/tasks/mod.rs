@@ -44,6 +44,11 @@ pub fn plans(resolved: &Resolved, order: &Order) -> Vec<TaskPlan> {
             ticks: ticks(resolved, rank.candidate),
         });
     }
+    for task in 0..tasks.len() {
+        if let Some(TaskPlan { fifo, thread, .. }) = tasks[task].leader().map(|leader| tasks[leader.0].clone()) {
+            (tasks[task].fifo, tasks[task].thread) = (fifo, thread);
+        }
+    }
     tasks
 }
 
