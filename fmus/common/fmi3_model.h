@@ -56,6 +56,9 @@ fmi3Status model_step(void *model, struct fmu_step *step);
 /* Whether a variable may be set now, beyond what its role says; always, where a model does not have this. */
 bool model_may_set(const void *model, fmi3ValueReference vr);
 
+/* The same of reading it. */
+bool model_may_get(const void *model, fmi3ValueReference vr);
+
 /* ---- For the model's partitions ---- */
 
 void fmu_lock(void *model);

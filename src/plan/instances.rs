@@ -7,8 +7,8 @@ use super::priorities::Order;
 use super::resolved::Resolved;
 use super::tasks::{self, batches};
 use super::{
-    Batch, CoSimulationPlan, FmuId, FmuPlan, InterfacePlan, OutputClock, Release, ScheduledExecutionPlan, TaskId,
-    StepClock, StepClockPlan, TaskPlan, dialect,
+    Batch, CoSimulationPlan, FmuId, FmuPlan, InterfacePlan, OutputClock, Release, ScheduledExecutionPlan, StepClock,
+    StepClockPlan, TaskId, TaskPlan, dialect,
 };
 use crate::fmu::description::{InterfaceOffer, IntervalVariability};
 

@@ -153,7 +153,11 @@ fn through(plan: &Plan, id: TaskId, tasks: &[Option<String>]) -> Option<String> 
         return Some(format!("{} follows {}, which is not covered", name(plan, id), name(plan, *by)));
     }
     if let Some(other) = together(plan, id).iter().chain(&ticking(plan, id)).find(uncovered) {
-        return Some(format!("{} depends on the clocks of {}, which is not covered", name(plan, id), name(plan, *other)));
+        return Some(format!(
+            "{} depends on the clocks of {}, which is not covered",
+            name(plan, id),
+            name(plan, *other)
+        ));
     }
     let connections = task.set.iter().flat_map(|batch| &batch.items).flat_map(|item| &item.connections);
     connections.map(|connection| &plan.connections[connection.0]).find_map(|planned| {

@@ -33,7 +33,8 @@ pub(super) fn candidates(
             refuse_keys(described, findings);
             continue;
         };
-        let served = |name: &str| format!("{name} has no Event Mode (hasEventMode), in which alone clocks tick between steps");
+        let served =
+            |name: &str| format!("{name} has no Event Mode (hasEventMode), in which alone clocks tick between steps");
         for trigger in &rig.triggers {
             let from = match &trigger.source {
                 TriggerSource::OutputClock(from) => Some(from),

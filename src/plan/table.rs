@@ -206,8 +206,7 @@ fn triggers(plan: &Plan) -> String {
     for fmu in &plan.fmus {
         for clock in &fmu.output_clocks {
             let tasks = clock.targets.iter().map(name);
-            let targets: Vec<String> =
-                tasks.chain(clock.clocks.iter().map(|clock| plan.clock_name(*clock))).collect();
+            let targets: Vec<String> = tasks.chain(clock.clocks.iter().map(|clock| plan.clock_name(*clock))).collect();
             let by: Vec<String> = clock.ticked_by.iter().map(name).collect();
             let when = match &clock.input {
                 Some(input) => format!("{}, ", release(plan, &input.release)),

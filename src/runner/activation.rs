@@ -14,7 +14,7 @@ use super::inbox::Inbox;
 use super::resize::Resizable;
 use super::stimuli::Stimulated;
 use super::thread_host::PartitionHost;
-use super::unit::{Getting, Member, Setting, Settable, Unit};
+use super::unit::{Getting, Member, Settable, Setting, Unit};
 use super::values::{self, Input, Output, Publishing};
 use super::world::World;
 use crate::ffi::{Batch, Failure, Outcome};

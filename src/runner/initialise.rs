@@ -12,8 +12,9 @@ use super::world::World;
 use super::{clocks, needed, shutdown, state};
 use crate::exchange::bytes;
 use crate::ffi::{
-    Batch, Failure, ForeignCall, Function, Health, Initialization, Instance, InstanceControl, InstanceHost, Instantiated,
-    Interval, Library, LoadErrorKind, MadeFor, Outcome, Settable, Status, StepOptions, Terminated, set_thread_host,
+    Batch, Failure, ForeignCall, Function, Health, Initialization, Instance, InstanceControl, InstanceHost,
+    Instantiated, Interval, Library, LoadErrorKind, MadeFor, Outcome, Settable, Status, StepOptions, Terminated,
+    set_thread_host,
 };
 use crate::fmu::description::Interface;
 use crate::plan::{self, CoSimulationPlan, FmuId, InterfacePlan, TaskId};

@@ -4,6 +4,7 @@
 #[path = "../program/mod.rs"]
 mod program;
 
+mod clocks;
 mod events;
 mod holes;
 mod oracle;

@@ -2,8 +2,8 @@
 
 use super::conversion::{Conversion, UnitRelation, compare, widening};
 use super::delays;
-use crate::plan::clocks::Clocks;
 use crate::fmu::description::{Causality, Variable, VariableType};
+use crate::plan::clocks::Clocks;
 use crate::plan::described::{DescribedFmu, ELEMENTS, VariableId};
 use crate::plan::findings::Findings;
 use crate::plan::inputs::elements::{Named, Selection, find, shape_text};
@@ -84,13 +84,7 @@ type ConnectionEnd = (VariableId, Selection);
 type Taken = (Selection, Place, String);
 
 /// All connections of the rig, in its order.
-pub fn resolve(
-    rig: &Rig,
-    fmus: &[DescribedFmu],
-    clocks: &Clocks,
-    starts: &[Starts],
-    findings: &mut Findings,
-) -> Links {
+pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], clocks: &Clocks, starts: &[Starts], findings: &mut Findings) -> Links {
     let mut links = Vec::new();
     let mut taken: HashMap<VariableId, Vec<Taken>> = HashMap::new();
     for connect in &rig.connects {

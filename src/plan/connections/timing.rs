@@ -11,6 +11,9 @@ pub fn words(plan: &Plan) -> Vec<String> {
     let roots = crate::plan::roots(&plan.tasks);
     let ends = ends(plan.connections.len(), &plan.tasks, &plan.fmus);
     let of = |(planned, ends): (&ConnectionPlan, Ends)| match planned.timing {
+        _ if planned.delay.as_ref().is_some_and(|delay| delay.with_tick) => {
+            "with the tick, at its time; else at the end of the step".to_owned()
+        }
         _ if planned.is_inside => "as it comes: both make their steps together".to_owned(),
         Timing::Delayed => delayed(plan, &ends.producers, &roots),
         Timing::Immediate => immediate(plan, &ends),

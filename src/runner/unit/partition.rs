@@ -1,6 +1,6 @@
 //! The model partition of an input clock: `fmi3ActivateModelPartition` at its activation time (FMI 3.0, 4.2).
 
-use super::{Getting, Setting, Settable};
+use super::{Getting, Settable, Setting};
 use crate::exchange::Stamp;
 use crate::ffi::{self, Batch, ClockElement, Failure, Function, Outcome, Partition};
 use crate::plan::{InputClockPlan, Release, TaskId};

@@ -6,7 +6,7 @@
 //! what is set then and what the step before has computed.
 
 use super::stepping::{STUCK, Stepping, half};
-use super::{Getting, Setting, Settable};
+use super::{Getting, Settable, Setting};
 use crate::exchange::Stamp;
 use crate::ffi::{AfterStep, Batch, BeforeStep, Failure, Function, Outcome, Status, Stepper};
 use crate::plan::{OnError, StepPlan, TaskId};

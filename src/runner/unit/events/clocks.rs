@@ -164,13 +164,25 @@ impl StepClocks {
                             }
                             Err(_) => {
                                 let value = roughly(read, self.unit).to_bits();
-                                note(world, self.fmu, self.task, Finding::IllegalInterval, (input.reference, point, value));
+                                note(
+                                    world,
+                                    self.fmu,
+                                    self.task,
+                                    Finding::IllegalInterval,
+                                    (input.reference, point, value),
+                                );
                             }
                         },
                         Some(Qualifier::NotYetKnown | Qualifier::Unchanged) => (),
                         None => {
                             let value = qualifier as u64;
-                            note(world, self.fmu, self.task, Finding::IllegalQualifier, (input.reference, point, value));
+                            note(
+                                world,
+                                self.fmu,
+                                self.task,
+                                Finding::IllegalQualifier,
+                                (input.reference, point, value),
+                            );
                         }
                     }
                 }
