@@ -80,9 +80,9 @@ pub(super) fn join(fmus: &[DescribedFmu], clocks: &mut Clocks, findings: &mut Fi
         }
         fmu
     };
-    for from in 0..fmus.len() {
+    for (from, described) in fmus.iter().enumerate() {
         for to in clocks.outputs[from].iter().flat_map(|output| &output.clocks).map(|(to, _)| *to) {
-            if fmus[from].co_simulation().is_some() {
+            if described.co_simulation().is_some() {
                 let (a, b) = (leader(&clocks.leaders, from), leader(&clocks.leaders, to));
                 clocks.leaders[a.max(b)] = a.min(b);
             }

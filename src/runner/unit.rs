@@ -25,6 +25,10 @@ use crate::schedule::{Due, Learned};
 use crate::time::{Fraction, Instant};
 
 /// The FMU code of one task; belongs to one thread.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one more look through a pointer in each activation costs more than the memory"
+)]
 pub enum Unit {
     /// The model partition of an input clock (Scheduled Execution).
     Partition(PartitionUnit),

@@ -3,7 +3,7 @@
 use crate::exchange::{Deadline, Latest, TickQueue, TickStamp, Versions};
 use crate::ffi::ClockUpdate;
 use crate::fmu::description::IntervalVariability;
-use crate::plan::{FmuId, InterfacePlan, Length, Mode, OnError, Overrun, Plan, StepClock, TaskId, control};
+use crate::plan::{FmuId, Length, Mode, OnError, Overrun, Plan, StepClock, TaskId, control};
 use crate::record::board::promise::Break;
 use crate::record::board::{Board, FmuWord, Global, Scheduling, TaskWord};
 use crate::record::trace::{Note, NoteRing};
@@ -311,11 +311,11 @@ impl World {
                         .iter()
                         .position(|task| task.fmu == FmuId(index) && task.is_contiguous())
                         .map(TaskId),
-                    ticks: match plan.fmus[index].interface {
-                        InterfacePlan::CoSimulation(_) => {
-                            plan.fmus[index].output_clocks.iter().map(|_| TickQueue::default()).collect()
+                    ticks: match plan.fmus[index].output_clocks.as_slice() {
+                        clocks if clocks.iter().any(|clock| clock.input.is_some()) => {
+                            clocks.iter().map(|_| TickQueue::default()).collect()
                         }
-                        InterfacePlan::ScheduledExecution(_) => Box::default(),
+                        _ => Box::default(),
                     },
                     next_event: Mutex::new(None),
                 })

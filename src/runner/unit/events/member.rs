@@ -80,7 +80,7 @@ impl Member {
 
     /// Whether it has something to be handled in Event Mode at this communication point, which it is at.
     pub fn has_event(&mut self, world: &World, point: Instant) -> bool {
-        let before = std::mem::replace(&mut self.before, Some(point)).filter(|before| *before < point);
+        let before = self.before.replace(point).filter(|before| *before < point);
         let timed = self.next_event.is_some_and(|event| self.stepping.is_now(event, point));
         self.clocks.is_due(world, point, before) | self.wants_event | timed
     }
