@@ -156,6 +156,7 @@ mod shown;
 mod state;
 mod status;
 mod step;
+mod step_state;
 #[cfg(test)]
 mod tests;
 mod thread;

@@ -10,6 +10,7 @@ use super::function::Function;
 use super::part::Part;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome, Status};
+use super::step_state::StepState;
 use std::fmt;
 use std::time::Duration;
 
@@ -23,6 +24,8 @@ pub struct Stepper {
     patience: Duration,
     /// The instance is in Event Mode, at this time; `None`: in Step Mode.
     pub(super) event: Option<f64>,
+    /// What a step can be taken back to.
+    pub(super) state: Option<StepState>,
 }
 
 impl From<Stepper> for Part {
@@ -33,7 +36,7 @@ impl From<Stepper> for Part {
 
 impl Stepper {
     pub(super) fn new(part: Part) -> Stepper {
-        Stepper { part, patience: Duration::MAX, event: None }
+        Stepper { part, patience: Duration::MAX, event: None, state: None }
     }
 
     /// Gives a step up that is pending for longer (`fmi2Pending`).

@@ -511,6 +511,11 @@ pub struct StepPlan {
     pub is_variable: bool,
     /// Events are handled in Event Mode.
     pub handles_events: bool,
+    /// `mightReturnEarlyFromDoStep`.
+    pub may_return_early: bool,
+    /// A step is taken back where another FMU of the same task has returned early, and made anew to where that has come
+    /// (`canGetAndSetFMUState`).
+    pub goes_back: bool,
     /// A step that is discarded is tried in parts: the FMU can vary its steps, and is as it was.
     pub retries: bool,
     /// `fixedInternalStepSize`, in the FMU's unit of time.

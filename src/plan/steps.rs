@@ -152,6 +152,13 @@ fn check_clocks(fmus: &[DescribedFmu], clocks: &Clocks, findings: &mut Findings)
     }
 }
 
+/// Whether another FMU that makes its steps together with this one may return early from them.
+pub(super) fn may_be_cut_short(fmus: &[DescribedFmu], clocks: &Clocks, fmu: usize) -> bool {
+    let others = (0..fmus.len()).filter(|other| *other != fmu && clocks.leaders[*other] == clocks.leaders[fmu]);
+    let may = |other: usize| fmus[other].co_simulation().is_some_and(|own| own.might_return_early_from_do_step);
+    others.into_iter().any(may)
+}
+
 /// The core of each FMU: FMUs that make their steps together share that of the first one.
 pub(super) fn cores(clocks: &Clocks, fmus: &[DescribedFmu], cpus: Vec<usize>) -> Vec<usize> {
     let of = |fmu: usize| {

@@ -204,3 +204,50 @@ fn the_can_bus_of_fmi_ls_bus_carries_its_published_frames() {
         }
     }
 }
+
+/// The four cases of the founding text's figure on early return (requirements, row 75): one FMU returns early at t' and waits in
+/// Event Mode; one that has passed t' is taken back and steps there anew; one that has not stepped yet goes no further; one
+/// that has passed t' and cannot be taken back has the tick at its own end.
+#[test]
+fn what_ticks_where_one_has_returned_early_ticks_there_in_all_that_can() {
+    let folder = tempfile::tempdir().unwrap();
+    let stays = folder.path().join("stays");
+    copy(Path::new(&fmu("step_clocks")), &stays);
+    let xml = std::fs::read_to_string(stays.join("modelDescription.xml")).unwrap();
+    std::fs::write(stays.join("modelDescription.xml"), xml.replace(" canGetAndSetFMUState=\"true\"", "")).unwrap();
+    let plain = folder.path().join("plain");
+    copy(&stays, &plain);
+    let xml = std::fs::read_to_string(stays.join("modelDescription.xml")).unwrap();
+    std::fs::write(plain.join("modelDescription.xml"), xml.replace(" mightReturnEarlyFromDoStep=\"true\"", ""))
+        .unwrap();
+    // The order of the steps is that of the rig: `back` and `stays` have passed t' when `early` returns, `later` has not stepped.
+    let text = format!(
+        "[fmu.back]\npath = 'STEP_CLOCKS'\nstart = {{ out_each = 0 }}\n\
+         [fmu.stays]\npath = '{}'\nstart = {{ out_each = 0 }}\n\
+         [fmu.early]\npath = 'STEP_CLOCKS'\nstart = {{ out_each = 0, early = 0.03125 }}\n\
+         [fmu.later]\npath = '{}'\nstart = {{ out_each = 0 }}\n\
+         [[trigger]]\nclock = 'back.called'\nfrom = 'early.out'\n[[trigger]]\nclock = 'stays.called'\nfrom = 'early.out'\n\
+         [[trigger]]\nclock = 'later.called'\nfrom = 'early.out'\n",
+        stays.display(),
+        plain.display()
+    );
+    let test = "what_ticks_where_one_has_returned_early_ticks_there_in_all_that_can";
+    let outcome = in_both_modes(test, &rig("0.12", &text));
+    let early = [0.03125, 0.0625, 0.09375];
+    assert_eq!(ticks(&outcome, "early.out"), early);
+    assert_eq!(ticks(&outcome, "back.called"), early, "taken back");
+    assert_eq!(ticks(&outcome, "later.called"), early, "had not stepped");
+    // At the communication point that it had come to: the next tick of a clock of one of them, or the grid.
+    assert_eq!(ticks(&outcome, "stays.called"), [0.036, 0.07, 0.097]);
+    assert_eq!(outcome.signals().last("back.n_later"), 3);
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        match std::fs::metadata(entry.path()).unwrap().is_dir() {
+            true => copy(&entry.path(), &to.join(entry.file_name())),
+            false => std::fs::write(to.join(entry.file_name()), std::fs::read(entry.path()).unwrap()).unwrap(),
+        }
+    }
+}

@@ -5,7 +5,8 @@
  *   changing  7 ms and 11 ms in turns
  *   later     countdown, armed by each tick of `called` for `delay` later; 0 is at once
  *   called    triggered, with `message`, which may be set while it is active only
- *   out       ticks with every `out_each`-th tick of `every`, with `payload`, which may be read while it is active only
+ *   out       ticks with every `out_each`-th tick of `every`, and at multiples of `early`, at which steps return early, with
+ *             `payload`, which may be read while it is active only
  */
 
 #include "fmi3_model.h"
@@ -17,21 +18,21 @@ enum { EVERY = 1, CHANGING, LATER, CALLED, OUT, CLOCKS };
 enum { MESSAGE = 10, PAYLOAD = 24 };
 enum mode { STEP_MODE, EVENT_MODE };
 
-static const double period = 0.015;
+static const double period = 0.015, never = 1e300;
 
 struct step_clocks {
     struct fmu_base base;
     double time, u, message, payload, last_message;
     uint64_t n_every, n_changing, n_later, n_called, n_out;
     double last_called, last_later, sum;
-    double delay;
+    double delay, early;
     uint64_t out_each;
     fmi3Boolean log_calls;
     enum mode mode;
     bool active[CLOCKS]; /* in this iteration */
     bool read;           /* the output clock was, in this iteration */
     bool ticked_changing, armed, is_armed_once;
-    double next_every, next_changing, next_later;
+    double next_every, next_changing, next_later, next_early;
 };
 
 const size_t model_size = sizeof(struct step_clocks);
@@ -54,15 +55,15 @@ const struct fmu_variable model_variables[] = {
     {30, FMU_FLOAT64, FMU_FIXED, AT(delay)},
     {31, FMU_UINT64, FMU_FIXED, AT(out_each)},
     {32, FMU_BOOLEAN, FMU_FIXED, AT(log_calls)},
+    {33, FMU_FLOAT64, FMU_FIXED, AT(early)},
 };
 const size_t model_variable_count = sizeof model_variables / sizeof *model_variables;
-
-static const double never = 1e300;
 
 void model_set_start_values(void *model)
 {
     struct step_clocks *own = model;
     own->delay = 0.0043;
+    own->early = never;
     own->out_each = 1;
 }
 
@@ -74,6 +75,7 @@ void model_initialize(void *model, double start_time)
     own->next_every = start_time;
     own->next_changing = start_time + 0.007;
     own->next_later = never;
+    own->next_early = own->early < never ? start_time + own->early : never;
 }
 
 static fmi3Status called(struct step_clocks *own, const char *what)
@@ -117,7 +119,12 @@ fmi3Status model_step(void *model, struct fmu_step *step)
         if (next[i] <= step->point + slack) return refused(own, "a step although a clock is due");
         if (end > next[i] + slack) return refused(own, "a step beyond the next tick of a clock");
     }
-    own->sum += own->u * step->size;
+    if (end > own->next_early - slack) {
+        step->event = true;
+        step->early = end > own->next_early + slack;
+        if (step->early) step->reached = own->next_early;
+    }
+    own->sum += own->u * (step->reached - step->point);
     called(own, "step");
     own->time = step->reached;
     return fmi3OK;
@@ -165,7 +172,8 @@ fmi3Status fmi3GetClock(fmi3Instance instance, const fmi3ValueReference vrs[], s
     if (own->read) return refused(own, "fmi3GetClock twice in an iteration");
     for (size_t i = 0; i < n; i++) {
         if (vrs[i] != OUT) return refused(own, "fmi3GetClock of no output clock");
-        own->active[OUT] = own->active[EVERY] && own->out_each > 0 && (own->n_every + 1) % own->out_each == 0;
+        own->active[OUT] = is_now(own, own->next_early) ||
+                           (own->active[EVERY] && own->out_each > 0 && (own->n_every + 1) % own->out_each == 0);
         own->payload = 1000.0 + own->n_every + 1;
         values[i] = own->active[OUT];
     }
@@ -198,6 +206,7 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *discrete
         own->armed = own->is_armed_once = true;
     }
     if (own->active[OUT]) own->n_out++;
+    if (is_now(own, own->next_early)) own->next_early += own->early;
     own->ticked_changing = own->active[CHANGING];
     for (int clock = EVERY; clock < CLOCKS; clock++) own->active[clock] = false;
     own->read = false;

@@ -62,6 +62,9 @@ fn work(Resolved { fmus, clocks, .. }: &Resolved, order: &Order, candidate: &Can
             leader: leader.and_then(|leader| clocks.steps_of(leader)).map(|leader| order.task(leader)),
             is_variable: own.is_some_and(steps::is_variable),
             handles_events: described.handles_events(),
+            may_return_early: own.is_some_and(|own| own.might_return_early_from_do_step),
+            goes_back: own.is_some_and(|own| own.common.can_get_and_set_fmu_state)
+                && steps::may_be_cut_short(fmus, clocks, candidate.fmu),
             retries: own.is_some_and(steps::is_variable) && described.abi().may_step_again(),
             internal_step: own.and_then(|own| own.fixed_internal_step_size),
         });

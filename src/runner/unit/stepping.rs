@@ -190,6 +190,11 @@ impl Stepping {
         reached
     }
 
+    /// The last step was taken back: the FMU is where it was before it.
+    pub fn take_back(&mut self, reached: Option<Instant>) {
+        (self.reached, self.off, self.is_over) = (reached, None, false);
+    }
+
     /// What is left of the step on the grid to `end` is done at a release of its own, at this time.
     #[cold]
     pub fn go_on_at(&mut self, time: Instant, end: Instant) {

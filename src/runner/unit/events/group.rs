@@ -16,6 +16,20 @@ use crate::time::Instant;
 /// Iterations of an event (semantics S22).
 const ITERATIONS: u32 = 100;
 
+/// Who has stepped, by number; of more than there is room for nobody is taken back.
+#[derive(Clone, Copy, Default)]
+struct Stepped(u64);
+
+impl Stepped {
+    fn note(&mut self, number: usize) {
+        self.0 |= 1u64.checked_shl(number as u32).unwrap_or(0);
+    }
+
+    fn has(self, number: usize) -> bool {
+        self.0 & 1u64.checked_shl(number as u32).unwrap_or(0) != 0
+    }
+}
+
 /// One of them has failed, by its number.
 pub struct Failed {
     pub member: usize,
@@ -193,18 +207,45 @@ impl Group<'_> {
                 to = known.map_or(to, |known| known.min(to));
             }
         }
-        for number in 0..self.len() {
-            if !self.is_at(number, point) {
-                continue;
+        // Those that may return early first: the others need not be taken back then.
+        let mut stepped = Stepped::default();
+        for early in [true, false] {
+            for number in 0..self.len() {
+                if self.member(number).0.may_return_early == early && self.is_at(number, point) {
+                    stepped.note(number);
+                    to = to.min(self.step_one(number, point, to)?);
+                }
             }
-            let reached = self.with(number, |member, calls, _, _| {
-                calls.computes();
-                let (outcome, reached) = member.step(point, to)?;
-                calls.allow(outcome)?;
-                Ok(reached)
-            })?;
-            // The others go no further, those that have not stepped yet.
-            to = to.min(reached);
+        }
+        self.take_back(point, stepped)
+    }
+
+    /// One of them steps.
+    fn step_one(&mut self, number: usize, point: Instant, to: Instant) -> Result<Instant, Failed> {
+        self.with(number, |member, calls, _, _| {
+            calls.computes();
+            member.remember()?;
+            let (outcome, reached) = member.step(point, to)?;
+            calls.allow(outcome)?;
+            Ok(reached)
+        })
+    }
+
+    /// Those that have passed the point at which another one has returned early step to that point instead, where they can: the
+    /// others are ahead, and take part in what happens there at their own point.
+    fn take_back(&mut self, point: Instant, stepped: Stepped) -> Result<(), Failed> {
+        for _ in 0..self.len() {
+            let reached = self.point(point);
+            let mut again = false;
+            for number in (0..self.len()).filter(|number| stepped.has(*number)) {
+                let is_ahead = self.member(number).0.stepping.reached.is_some_and(|own| own > reached);
+                if is_ahead && self.with(number, |member, _, _, _| Ok(member.take_back()?))? {
+                    again |= self.step_one(number, point, reached)? < reached;
+                }
+            }
+            if !again {
+                break;
+            }
         }
         Ok(())
     }

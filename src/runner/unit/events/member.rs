@@ -28,6 +28,12 @@ pub struct Member {
     next_event: Option<Instant>,
     /// The communication point before this one.
     before: Option<Instant>,
+    /// Its steps may return early.
+    pub may_return_early: bool,
+    /// A step of it can be taken back.
+    goes_back: bool,
+    /// The communication point that it had come to before its last step.
+    from: Option<Instant>,
 }
 
 /// Something of it failed that an instance has in one of its modes alone.
@@ -46,6 +52,8 @@ impl Member {
     ) -> Member {
         let fmu = world.plan.tasks[task.0].fmu;
         let is_resumed = world.begin > world.plan.start;
+        // The FMU takes the memory for it now.
+        let goes_back = plan.goes_back && stepper.remember().is_ok();
         if !is_resumed {
             stepper.is_in_initial_event_mode(world.plan.fmus[fmu.0].time_unit.value(world.plan.start));
         }
@@ -57,6 +65,9 @@ impl Member {
             wants_event: !is_resumed,
             next_event: world.instances[fmu.0].next_event().filter(|_| is_resumed),
             before: None,
+            may_return_early: plan.may_return_early,
+            goes_back,
+            from: None,
         }
     }
 
@@ -170,6 +181,26 @@ impl Member {
         if let Some(recorded) = &self.recorded {
             self.stepping.record(recorded, calls, world, host, time);
         }
+    }
+
+    /// Remembers the communication point that it is at, to which its next step may have to be taken back.
+    pub fn remember(&mut self) -> Result<(), Failure> {
+        self.from = self.stepping.reached;
+        if self.goes_back {
+            let _warning_is_counted = self.stepper.remember()?;
+        }
+        Ok(())
+    }
+
+    /// Takes the last step back, where the FMU can. Whether it can.
+    pub fn take_back(&mut self) -> Result<bool, Failure> {
+        if !self.goes_back {
+            return Ok(false);
+        }
+        let Some(went_back) = self.stepper.go_back() else { return Ok(false) };
+        let _warning_is_counted = went_back?;
+        self.stepping.take_back(self.from);
+        Ok(true)
     }
 
     /// Steps from one communication point to another, or as far as the FMU gets.
