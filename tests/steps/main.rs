@@ -5,6 +5,7 @@
 mod program;
 
 mod clocks;
+mod crosswise;
 mod events;
 mod holes;
 mod oracle;
