@@ -1,6 +1,5 @@
 //! With which interface type an FMU runs, and what it must offer for that: a unit of time, states that can be saved.
 
-use super::clocks::candidates::is_input_clock;
 use super::described::DescribedFmu;
 use super::findings::Findings;
 use super::{FmuInput, Mode, PlanError, dialect};
@@ -149,19 +148,7 @@ fn other_interfaces(description: &ModelDescription, own: Interface) -> Vec<&'sta
 pub fn check_states(rig: &Rig, fmus: &[FmuInput], option: &str) -> Result<(), PlanError> {
     let mut findings = Findings::new(rig);
     for (rig, input) in rig.fmus.iter().zip(fmus) {
-        let own = offer(rig, input.description);
-        let has_clocks = input.description.variables.iter().any(is_input_clock);
-        if let Some(InterfaceOffer::CoSimulation(own)) = own
-            && own.has_event_mode
-            && has_clocks
-        {
-            let name = &rig.name.value;
-            let message = format!(
-                "fmu `{name}` has clocks that tick between its steps, whose times vecud cannot save yet: leave {option} out"
-            );
-            findings.rig(rig.path.place, message);
-        }
-        let offers = own.is_some_and(|offer| offer.common().can_serialize_fmu_state);
+        let offers = offer(rig, input.description).is_some_and(|offer| offer.common().can_serialize_fmu_state);
         if !offers {
             let name = &rig.name.value;
             let message = format!(

@@ -304,9 +304,9 @@ impl Calls {
         Calls { task, on_warning, set, get, computed: false, has_read: false, beside }
     }
 
-    /// Reads all that is to be read, with `get`, and publishes nothing of it.
+    /// Reads all that is to be read and belongs to no clock, with `get`, and publishes nothing of it.
     pub fn read(&mut self, mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>) -> Result<(), Halt> {
-        for (values, _) in &mut self.get {
+        for (values, _) in self.get.iter_mut().filter(|(_, outputs)| outputs.ticked.is_empty()) {
             Halt::unless_allowed(get(values)?, self.on_warning)?;
         }
         self.has_read = true;

@@ -217,7 +217,7 @@ impl Underway {
             let instance = checked(hosts[index], instance.exit_initialization_mode(), Instance::fail)?;
             let instance = match resumed {
                 Some(snapshot) => {
-                    world.instances[index].expect_event(snapshot.events.get(index).copied().flatten());
+                    world.instances[index].expect(snapshot.between.get(index).cloned().unwrap_or_default());
                     let bytes = snapshot.states.get(index).map_or(&[][..], Vec::as_slice);
                     checked(hosts[index], state::restore(instance, bytes), Instance::fail)?
                 }

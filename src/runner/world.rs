@@ -8,6 +8,7 @@ use crate::record::board::promise::Break;
 use crate::record::board::{Board, FmuWord, Global, Scheduling, TaskWord};
 use crate::record::trace::{Note, NoteRing};
 use crate::schedule::{Armed, Tick};
+use crate::snapshot::BetweenSteps;
 use crate::sys::clock::Clock;
 use crate::sys::cycles::Scale;
 use crate::sys::preemption::PreemptionLock;
@@ -105,19 +106,19 @@ pub struct InstanceState {
     pub steps: Option<TaskId>,
     /// Of an instance that makes steps: ticks from outside of them, for each of its clocks.
     pub ticks: Box<[TickQueue]>,
-    /// When an instance that makes steps has an event by its own word; looked at before the run and after it only.
-    next_event: Mutex<Option<Instant>>,
+    /// What is to come between the steps of an instance that makes some; looked at before the run and after it only.
+    between: Mutex<BetweenSteps>,
 }
 
 impl InstanceState {
-    /// When it has an event by its own word. Not while the run goes on.
-    pub fn next_event(&self) -> Option<Instant> {
-        *self.next_event.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What is to come between its steps. Not while the run goes on.
+    pub fn between_steps(&self) -> BetweenSteps {
+        self.between.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// It has an event then. Not while the run goes on.
-    pub fn expect_event(&self, event: Option<Instant>) {
-        *self.next_event.lock().unwrap_or_else(PoisonError::into_inner) = event;
+    /// This is to come between its steps. Not while the run goes on.
+    pub fn expect(&self, between: BetweenSteps) {
+        *self.between.lock().unwrap_or_else(PoisonError::into_inner) = between;
     }
 }
 
@@ -317,7 +318,7 @@ impl World {
                         }
                         _ => Box::default(),
                     },
-                    next_event: Mutex::new(None),
+                    between: Mutex::default(),
                 })
             })
             .collect::<Result<_, String>>()?;

@@ -11,6 +11,7 @@ fn fmu(name: &str) -> String {
 
 fn rig(seconds: &str, rest: &str) -> Rig {
     let text = rest.replace("STEP_CLOCKS", &fmu("step_clocks")).replace("THREE", &fmu("three_input_clocks"));
+    let text = text.replace("PLANT", &fmu("engine_plant"));
     Rig::of_text(&format!("[rig]\nstop_time = {seconds}\n[record]\nclocks = true\n{text}"))
 }
 
@@ -140,6 +141,38 @@ fn is_point(outcome: &Outcome, time: f64) -> bool {
     on_grid || ["s.every", "s.changing", "s.later"].iter().any(|clock| ticks(outcome, clock).contains(&time))
 }
 
+/// A state knows when clocks tick next, and which ticks wait for a communication point.
+#[test]
+fn a_run_that_is_cut_anywhere_ticks_and_records_the_same() {
+    let rig = rig(
+        "0.2",
+        "[fmu.a]\npath = 'STEP_CLOCKS'\n[fmu.b]\npath = 'STEP_CLOCKS'\nstart = { early = 0.03125 }\n\
+         [fmu.t]\npath = 'PLANT'\n\
+         [[trigger]]\nclock = 'b.called'\nfrom = 'a.out'\n[[trigger]]\nclock = 'a.called'\nfrom = 't.crank_tooth'\n\
+         [[connect]]\nfrom = 'a.payload'\nto = 'b.message'\n",
+    );
+    let state = rig.folder().join("state");
+    let state = state.to_str().unwrap();
+    let rows = |arguments: &[&str]| {
+        let outcome = rig.run_with(&[&["--mode", "virtual"], arguments].concat()).exits(0);
+        outcome.file("signals.csv").lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let whole = rows(&["--stop-time", "0.2"]);
+    for cut in ["0.05", "0.0611", "0.1", "0.1001"] {
+        let mut parts = rows(&["--stop-time", cut, "--save-state", state]);
+        parts.extend(rows(&["--stop-time", "0.2", "--restore-state", state]));
+        let different = parts.iter().zip(&whole).position(|(part, whole)| part != whole);
+        assert_eq!(
+            different,
+            None,
+            "cut at {cut}: {:?} {:?}",
+            different.map(|i| &parts[i]),
+            different.map(|i| &whole[i])
+        );
+        assert_eq!(parts.len(), whole.len(), "cut at {cut}");
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused_by_name() {
     let refused = |rest: &str, words: &[&str]| {
@@ -214,7 +247,11 @@ fn what_ticks_where_one_has_returned_early_ticks_there_in_all_that_can() {
     let stays = folder.path().join("stays");
     copy(Path::new(&fmu("step_clocks")), &stays);
     let xml = std::fs::read_to_string(stays.join("modelDescription.xml")).unwrap();
-    std::fs::write(stays.join("modelDescription.xml"), xml.replace(" canGetAndSetFMUState=\"true\"", "")).unwrap();
+    std::fs::write(
+        stays.join("modelDescription.xml"),
+        xml.replace(" canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\"", ""),
+    )
+    .unwrap();
     let plain = folder.path().join("plain");
     copy(&stays, &plain);
     let xml = std::fs::read_to_string(stays.join("modelDescription.xml")).unwrap();

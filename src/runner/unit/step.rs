@@ -166,9 +166,8 @@ impl<'a> Setting for Before<'a> {
         let Before { mut before, stepping, .. } = self;
         let (mut outcome, mut part, mut halved, mut nowhere) = (Outcome::Ok, None, 0, 0);
         let mut from = stepping.reached.filter(|_| !is_wrong("hole")).unwrap_or(due.time);
-        let end = stepping.end_of(due.time);
+        let end = stepping.end_of(due);
         let mut usual = stepping.is_usual(due.time, end).then(|| stepping.point(due.time, seconds));
-        stepping.is_released();
         let target = if usual.is_some() { end } else { stepping.stop.map_or(end, |stop| end.min(stop)) };
         loop {
             let (to, point, size) = match usual.take() {
@@ -196,7 +195,7 @@ impl<'a> Setting for Before<'a> {
                 }
             } else if said.early_return && reached > due.time && reached < target {
                 // An early return is a communication point (semantics S23).
-                stepping.go_on_at(reached, end);
+                stepping.go_on_at(reached);
                 return Ok(After { after, outcome, reached });
             }
             from = reached;

@@ -7,6 +7,7 @@ use crate::record::findings::{Finding, Occurrence};
 use crate::runner::activation::{Calls, Recorded};
 use crate::runner::thread_host::PartitionHost;
 use crate::runner::world::World;
+use crate::schedule::Due;
 use crate::time::{Fraction, Instant, TimeUnit};
 use std::time::Duration;
 
@@ -53,10 +54,8 @@ pub struct Stepping {
     is_ended: bool,
     /// What the last step has reached by its own word, if that is another time than it was to.
     off: Option<f64>,
-    /// A release beside the grid, and the end of the step on the grid that it is in.
-    beside: Option<(Instant, Instant)>,
-    /// The schedule knows of that release.
-    is_asked: bool,
+    /// A release beside the grid that the schedule does not know of yet.
+    beside: Option<Instant>,
 }
 
 impl Stepping {
@@ -84,7 +83,6 @@ impl Stepping {
             is_ended: false,
             off: None,
             beside: None,
-            is_asked: true,
         }
     }
 
@@ -137,20 +135,17 @@ impl Stepping {
         }
     }
 
-    /// The end of the step on the grid that the release at this time is in.
+    /// Where the work of the release `due` ends: at the next instant of the grid.
     #[inline]
-    pub fn end_of(&self, time: Instant) -> Instant {
-        match self.beside {
-            Some((beside, end)) if beside == time => end,
-            _ => time.after(self.step),
-        }
+    pub fn end_of(&self, due: &Due) -> Instant {
+        due.next.unwrap_or_else(|| due.time.after(self.step))
     }
 
-    /// Whether the work of the release at this time is one step on the grid to `end`: nothing was missed, no event is known, and
-    /// the stop time is beyond.
+    /// Whether the work of the release at this time is one step on the grid to `end`: it is not beside the grid, nothing was
+    /// missed, and the stop time is beyond.
     #[inline]
     pub fn is_usual(&self, time: Instant, end: Instant) -> bool {
-        self.beside.is_none()
+        time.after(self.step) == end
             && self.stop.is_none_or(|stop| end < stop)
             && self.reached.is_none_or(|reached| reached == time)
     }
@@ -195,23 +190,16 @@ impl Stepping {
         (self.reached, self.off, self.is_over) = (reached, None, false);
     }
 
-    /// What is left of the step on the grid to `end` is done at a release of its own, at this time.
+    /// What is left of a step on the grid is done at a release of its own, at this time.
     #[cold]
-    pub fn go_on_at(&mut self, time: Instant, end: Instant) {
-        (self.beside, self.is_asked) = (Some((time, end)), false);
-    }
-
-    /// The release beside the grid is the one under way, or over.
-    #[inline]
-    pub fn is_released(&mut self) {
-        self.beside = None;
+    pub fn go_on_at(&mut self, time: Instant) {
+        self.beside = Some(time);
     }
 
     /// A release beside the grid that is wanted; told once.
     #[inline]
     pub fn take_point(&mut self) -> Option<Instant> {
-        let (time, _) = self.beside?;
-        (!std::mem::replace(&mut self.is_asked, true)).then_some(time)
+        self.beside.take()
     }
 
     /// The communication point and the step size as they are told: what they come to is not beyond the stop time, which FMUs

@@ -4,7 +4,7 @@
 //! A clock with times of its own ticks at the communication point that is made for it. A tick from outside of the steps, at τ,
 //! ticks at the first communication point strictly after τ; one that comes when that point is over goes to the next.
 
-use crate::exchange::TickStamp;
+use crate::exchange::{TickQueue, TickStamp};
 use crate::ffi::{EventMode, Failure, Function, OutputClocks, Qualifier};
 use crate::fmu::description::{IntervalVariability, ValueReference};
 use crate::plan::{FmuId, TaskId};
@@ -14,6 +14,7 @@ use crate::record::findings::{Finding, Occurrence};
 use crate::runner::intervals::{duration, known, roughly};
 use crate::runner::world::World;
 use crate::schedule::{Dispatch, Learned, Timeline};
+use crate::snapshot::BetweenSteps;
 use crate::time::{Instant, Nanos, TimeUnit};
 
 /// The clocks of one FMU.
@@ -43,19 +44,35 @@ struct Input {
 }
 
 impl StepClocks {
-    /// The clocks of the FMU whose steps `task` makes; `learned`: what the FMU has said of them before the run, by their places.
-    pub fn new(world: &World, task: TaskId, learned: &[Learned]) -> StepClocks {
+    /// The clocks of the FMU whose steps `task` makes; `learned`: what the FMU has said of them before the run, by their places;
+    /// `left`: what a run has left that this one goes on with.
+    pub fn new(world: &World, task: TaskId, learned: &[Learned], left: Option<&BetweenSteps>) -> StepClocks {
         let fmu = world.plan.tasks[task.0].fmu;
         let plan = &world.plan.fmus[fmu.0];
+        // Steps go beyond the stop time of a run that may be taken up again.
+        let stop = world.plan.stop.filter(|_| !world.saves);
         let outputs: Vec<_> = plan.output_clocks.iter().filter(|clock| clock.input.is_none()).collect();
         let inputs = plan.output_clocks.iter().enumerate().filter_map(|(place, clock)| {
             let own = clock.input.as_ref()?;
-            let mut timeline = Timeline::new(&own.release, world.plan.start, world.plan.stop);
+            let mut timeline = Timeline::new(&own.release, world.plan.start, stop);
             timeline.learn(learned.get(place).copied().unwrap_or_default(), world.plan.start, None);
             let (kind, fraction) = (own.clock.kind, own.clock.supports_fraction);
             Some(Input { reference: clock.reference, kind, fraction, timeline, pending: 0 })
         });
-        let inputs: Vec<Input> = inputs.collect();
+        let mut inputs: Vec<Input> = inputs.collect();
+        let releases = plan.output_clocks.iter().filter_map(|clock| Some(&clock.input.as_ref()?.release));
+        for ((input, release), timeline) in
+            inputs.iter_mut().zip(releases).zip(left.iter().flat_map(|left| &left.clocks))
+        {
+            // It fits, or the run would not have been taken up.
+            if let Ok(timeline) = timeline.clone().resume(release, stop) {
+                input.timeline = timeline;
+            }
+        }
+        for (clock, time) in left.iter().flat_map(|left| &left.ticks) {
+            let stamp = TickStamp { time: *time, dispatched: Nanos(0), root: None };
+            let _there_is_room = world.instances[fmu.0].ticks.get(*clock).map(|queue| queue.push(stamp));
+        }
         StepClocks {
             fmu,
             task,
@@ -207,11 +224,19 @@ impl StepClocks {
         Ok(())
     }
 
-    /// The run is over: counts the ticks that have come too late for it.
-    pub fn finish(&mut self, world: &World) {
-        let left: usize =
-            world.instances[self.fmu.0].ticks.iter().map(|queue| std::iter::from_fn(|| queue.pop()).count()).sum();
-        world.board.task(self.task).count_shared(TaskWord::Discarded, left as u64);
+    /// The run is over: its clocks, and the ticks that have come too late for it, which are counted unless the state is saved.
+    pub fn leave(&mut self, world: &World) -> (Vec<Timeline>, Vec<(usize, Instant)>) {
+        let queues = world.instances[self.fmu.0].ticks.iter().enumerate();
+        let of = |(clock, queue): (usize, &TickQueue)| {
+            let ticks: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|tick| (clock, tick.time)).collect();
+            queue.waiting(0);
+            ticks
+        };
+        let left: Vec<_> = queues.flat_map(of).collect();
+        if !world.saves {
+            world.board.task(self.task).count_shared(TaskWord::Discarded, left.len() as u64);
+        }
+        (self.inputs.iter().map(|input| input.timeline.clone()).collect(), left)
     }
 }
 

@@ -136,11 +136,10 @@ impl Group<'_> {
         self.member(number).0.stepping.reached.is_none_or(|reached| reached == point)
     }
 
-    /// The work of the release at `time`.
-    pub fn release(&mut self, time: Instant, meter: &mut impl Meter) -> Result<(), Failed> {
-        let leader = &mut self.leader.0.stepping;
-        let end = leader.end_of(time);
-        leader.is_released();
+    /// The work of the release `due`.
+    pub fn release(&mut self, due: &Due, meter: &mut impl Meter) -> Result<(), Failed> {
+        let (leader, time) = (&self.leader.0.stepping, due.time);
+        let end = leader.end_of(due);
         let target = leader.stop.map_or(end, |stop| end.min(stop));
         self.each(|member, calls, world, host| {
             calls.begin();
@@ -175,7 +174,7 @@ impl Group<'_> {
                 break;
             }
             if reached > time {
-                self.leader.0.stepping.go_on_at(reached, end);
+                self.leader.0.stepping.go_on_at(reached);
                 break;
             }
             if reached == point && !(0..self.len()).any(|number| self.member(number).0.wants_event()) {

@@ -14,6 +14,7 @@ use crate::runner::unit::stepping::{STUCK, Stepping, half};
 use crate::runner::values::Publishing;
 use crate::runner::world::World;
 use crate::schedule::Learned;
+use crate::snapshot::BetweenSteps;
 use crate::time::{Fraction, Instant};
 
 /// One FMU with Event Mode.
@@ -57,13 +58,16 @@ impl Member {
         if !is_resumed {
             stepper.is_in_initial_event_mode(world.plan.fmus[fmu.0].time_unit.value(world.plan.start));
         }
+        let left = is_resumed.then(|| world.instances[fmu.0].between_steps());
+        let mut stepping = Stepping::new(world, task, plan, step);
+        stepping.reached = left.as_ref().and_then(|left| left.ahead);
         Member {
             stepper: stepper.with_patience(patience(world)),
-            stepping: Stepping::new(world, task, plan, step),
+            stepping,
             recorded: Recorded::of(world, task),
-            clocks: StepClocks::new(world, task, learned),
-            wants_event: !is_resumed,
-            next_event: world.instances[fmu.0].next_event().filter(|_| is_resumed),
+            clocks: StepClocks::new(world, task, learned, left.as_ref()),
+            wants_event: left.as_ref().is_none_or(|left| left.wants_event),
+            next_event: left.as_ref().and_then(|left| left.next_event),
             before: None,
             may_return_early: plan.may_return_early,
             goes_back,
@@ -261,13 +265,15 @@ impl Member {
         Publishing { task, time: activation, stamp, in_event }
     }
 
-    /// There is no further step in this run.
-    pub fn finish(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
+    /// There is no further step in this run, in which all have come to `point`.
+    pub fn finish(&mut self, calls: &Calls, world: &World, host: &PartitionHost, point: Option<Instant>) {
         self.stepping.note(world, host);
         world.tasks[self.stepping.task().0].forget_ticked();
         self.record_last(calls, world, host, world.begin);
-        self.clocks.finish(world);
-        world.instances[host.fmu().0].expect_event(self.next_event);
+        let (clocks, ticks) = self.clocks.leave(world);
+        let ahead = self.stepping.reached.filter(|reached| Some(*reached) != point);
+        let Member { next_event, wants_event, .. } = *self;
+        world.instances[host.fmu().0].expect(BetweenSteps { next_event, wants_event, ahead, clocks, ticks });
     }
 
     /// Records what the last step has computed, at its end, but not before `least`, which others have come to.

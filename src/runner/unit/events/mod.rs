@@ -100,7 +100,7 @@ impl EventUnit {
             return Ok(());
         }
         group.begin(due);
-        let result = group.release(due.time, meter);
+        let result = group.release(due, meter);
         let result = result.map_err(|Failed { member, halt }| {
             *failed = Some(member);
             if member == 0 {
@@ -116,10 +116,12 @@ impl EventUnit {
 
     /// There is no further step in this run.
     pub fn finish(&mut self, calls: &Calls, world: &World, host: &'static PartitionHost) {
-        self.member.finish(calls, world, host);
+        let others = self.followers.iter_mut().filter_map(|other| other.member()?.0.stepping.reached);
+        let point = others.chain(self.member.stepping.reached).min();
+        self.member.finish(calls, world, host, point);
         for follower in &mut self.followers {
             let (member, calls) = follower.member().expect("it has Event Mode");
-            member.finish(calls, world, host.of(world.plan.tasks[calls.task().0].fmu));
+            member.finish(calls, world, host.of(world.plan.tasks[calls.task().0].fmu), point);
         }
     }
 
