@@ -100,6 +100,7 @@ pub fn build(
         start: times.start,
         stop: times.stop,
         on_error: rig.on_error,
+        nan: rig.nan,
         trigger_time: rig.trigger_time,
         shutdown_timeout: rig.shutdown_timeout,
         call_timeout: rig.call_timeout,

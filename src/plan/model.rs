@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 pub use crate::rig::{
-    Format, GetIntervals, HostClock, Interpolation, Limits, MessageEncoding, Mode, OnError, OnWarning, Overrun,
+    Format, GetIntervals, HostClock, Interpolation, Limits, MessageEncoding, Mode, OnError, OnNan, OnWarning, Overrun,
     Rotation, Rule, Timing, TraceMode, TriggerTime,
 };
 
@@ -46,6 +46,8 @@ pub struct Plan {
     pub stop: Option<Instant>,
     /// What to do with the other FMUs when one fails.
     pub on_error: OnError,
+    /// What happens when a number that is read from an FMU is none.
+    pub nan: OnNan,
     /// Where the activation time of a tick comes from.
     pub trigger_time: TriggerTime,
     /// How long an activation may take to return after the run was stopped.

@@ -26,6 +26,15 @@ pub enum OnError {
     Continue,
 }
 
+/// What happens when a number that is read from an FMU is none (NaN).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OnNan {
+    /// It is counted, and where the first one was is told.
+    Note,
+    /// The run ends as well: exit code 1.
+    Stop,
+}
+
 /// Activation time of a triggered clock (semantics S4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TriggerTime {
@@ -168,6 +177,8 @@ pub struct Rig {
     pub overrun: Overrun,
     /// `on_error`.
     pub on_error: OnError,
+    /// `nan`.
+    pub nan: OnNan,
     /// `trigger_time`.
     pub trigger_time: TriggerTime,
     /// `shutdown_timeout`.
@@ -459,6 +470,7 @@ impl Rig {
             experiment_of_fmu: false,
             overrun: Overrun::Skip,
             on_error: OnError::Stop,
+            nan: OnNan::Note,
             trigger_time: TriggerTime::Source,
             shutdown_timeout: Nanos::from_seconds(2.0),
             call_timeout: Some(Nanos::from_seconds(600.0)),

@@ -429,6 +429,7 @@ impl Calls {
     ) -> Result<(), Halt> {
         for (values, outputs) in self.get.iter_mut().filter(|(_, outputs)| which(outputs)) {
             Halt::unless_allowed(get(values)?, self.on_warning)?;
+            world.look_for_nan(host.fmu(), Some(now.task), values, || now.time);
             outputs.publish(world, host, now, values);
         }
         Ok(())
@@ -523,6 +524,7 @@ impl Calls {
                     continue;
                 }
                 Halt::unless_allowed(getting.get(values)?, on_warning)?;
+                world.look_for_nan(host.fmu(), Some(task), values, || getting.valid_from(due));
                 match PLAIN {
                     true => outputs.cables.publish(values),
                     false => outputs.publish(world, host, now, values),

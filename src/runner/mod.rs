@@ -19,6 +19,7 @@ mod intervals;
 mod job;
 mod measure;
 mod needed;
+mod not_a_number;
 mod occupied;
 mod printed;
 mod privileges;

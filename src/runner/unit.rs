@@ -69,6 +69,11 @@ pub trait Getting {
     /// Asks the FMU for what the host must know before it reads anything else.
     fn ask(&mut self, host: &PartitionHost, due: &Due) -> Result<(), Halt>;
 
+    /// From when on what was computed for `due` is valid.
+    fn valid_from(&self, due: &Due) -> Instant {
+        due.time
+    }
+
     /// With which stamp delayed connections get what was computed for `due`; `None`: they never show it.
     fn stamp(&mut self, world: &World, due: &Due) -> Option<Stamp>;
 

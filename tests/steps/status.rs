@@ -1,7 +1,7 @@
 //! What an FMU answers to a step, and what becomes of the run (semantics S13, S14, S23).
 
 use super::program::real_time;
-use super::{alone, numbers, run};
+use super::{Outcome, alone, numbers, run};
 
 /// In the step that begins at 50 ms, of ten.
 fn kind(number: u32) -> String {
@@ -97,6 +97,31 @@ fn a_crash_in_a_step_is_named() {
     let outcome = run(&alone(RIG, &kind(7), ""), "virtual").exits(1);
     outcome.problem(&["fmu `s` crashed (SIGABRT): clock s.step was in fmi3DoStep at 0.05 s"]);
     assert_eq!(outcome.signals().times().last(), Some(&0.05));
+}
+
+/// The step that begins at 50 ms computes it, so it is valid at 60 ms.
+#[test]
+fn an_output_that_is_no_number_is_a_finding_and_ends_the_run_where_the_rig_says_so() {
+    let words = "fmu `s`: gave NaN once: for x, in step at 0.06 s";
+    let outcome = run(&alone(RIG, &kind(9), ""), "virtual").exits(0);
+    assert_eq!(outcome.finding("s", "not_a_number"), Some(1));
+    assert!(outcome.problem(&[words]).ends_with("at 0.06 s"));
+    assert_eq!((outcome.signals().last("s.n"), outcome.report()["verdict"].as_str()), (10, Some("pass")));
+
+    let stops = || alone(&format!("{RIG}\nnan = 'stop'"), &kind(9), "");
+    let stopped = run(&stops(), "virtual").exits(1);
+    stopped.problem(&[words, "; that ended the run (rig: nan = \"stop\")"]);
+    assert_eq!((stopped.report()["verdict"].as_str(), stopped.status("s").as_str()), (Some("fail"), "terminated"));
+    // What was computed is recorded, and nothing after it.
+    let rows = |outcome: &Outcome| (outcome.signals().times().last().copied(), numbers(outcome, "s.x").last().copied());
+    assert!(matches!(rows(&stopped), (Some(0.06), Some(x)) if x.is_nan()), "{:?}", rows(&stopped));
+    real_time("an_output_that_is_no_number_is_a_finding_and_ends_the_run_where_the_rig_says_so", || {
+        let stopped = run(&stops(), "realtime").exits(1);
+        assert!(matches!(rows(&stopped), (Some(0.06), Some(x)) if x.is_nan()), "{:?}", rows(&stopped));
+    });
+    // Numbers are no reason.
+    let others = run(&alone(&format!("{RIG}\nnan = 'stop'"), &kind(0), ""), "virtual").exits(0);
+    assert_eq!(others.finding("s", "not_a_number"), None);
 }
 
 /// `lastSuccessfulTime` without an early return: the grid stays.

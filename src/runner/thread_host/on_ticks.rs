@@ -98,6 +98,7 @@ impl PartitionHost {
             }
             let _counted = updates.get(&mut on_tick.values)?;
             on_tick.fresh = true;
+            self.world.look_for_nan(self.fmu, self.task(), &on_tick.values, || self.time());
             on_tick.cables.publish(&on_tick.values);
             for output in &on_tick.single {
                 if let Some(size) = output.publish(self.world, now, &on_tick.values) {

@@ -227,6 +227,11 @@ impl Getting for After<'_> {
         Ok(())
     }
 
+    /// At the end of the step.
+    fn valid_from(&self, _due: &Due) -> Instant {
+        self.reached
+    }
+
     /// Visible at the end of the step (semantics S20).
     fn stamp(&mut self, _world: &World, due: &Due) -> Option<Stamp> {
         let visible = if is_wrong("early") { due.time } else { self.reached };
