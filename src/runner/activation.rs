@@ -429,7 +429,7 @@ impl Calls {
     ) -> Result<(), Halt> {
         for (values, outputs) in self.get.iter_mut().filter(|(_, outputs)| which(outputs)) {
             Halt::unless_allowed(get(values)?, self.on_warning)?;
-            world.look_for_nan(host.fmu(), Some(now.task), values, || now.time);
+            world.look_for_nan(host.fmu(), Some(now.task), values, || now.valid_from());
             outputs.publish(world, host, now, values);
         }
         Ok(())

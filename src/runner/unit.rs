@@ -5,6 +5,7 @@
 //! model partition both are its activation time; a step begins at its release, and what it computes is valid at its end.
 
 mod events;
+mod figures;
 mod partition;
 mod step;
 mod stepping;

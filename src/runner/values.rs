@@ -191,6 +191,13 @@ pub struct Publishing {
     pub in_event: bool,
 }
 
+impl Publishing {
+    /// From when on what is published is valid.
+    pub fn valid_from(&self) -> Instant {
+        self.stamp.map_or(self.time, |stamp| stamp.visible)
+    }
+}
+
 /// Hands new words of a connection to `fill`, wherever they belong.
 #[inline]
 fn write(world: &World, delivery: &Delivery, now: Option<Publishing>, fill: impl FnOnce(NewWords)) {

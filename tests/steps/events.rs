@@ -25,6 +25,8 @@ fn time_and_state_events_come_at_their_instants_in_both_modes() {
     let last = |column: &str| outcome.signals().last(column);
     assert_eq!((last("e.time_events"), last("e.state_events"), last("e.updates")), (66, 30, 3 * 97));
     assert_eq!((last("e.entered"), *numbers(&outcome, "e.last").last().unwrap()), (96, 0.999));
+    let step = outcome.clock("e", "step");
+    assert_eq!((&step["events"], &step["early_returns"]), (&96.into(), &30.into()));
     real_time("time_and_state_events_come_at_their_instants_in_both_modes", || {
         assert_eq!(run(&rig, "realtime").exits(0).file("signals.csv"), outcome.file("signals.csv"));
     });

@@ -24,6 +24,8 @@ fn a_step_that_is_discarded_is_made_in_halves() {
     let outcome = run(&alone(RIG, &kind(2), ""), "virtual").exits(0);
     // The FMU counts the discarded one as well.
     assert_eq!(outcome.signals().last("s.n"), 12);
+    let step = outcome.clock("s", "step");
+    assert_eq!((&step["activations"], &step["steps"], &step["rejected_steps"]), (&10.into(), &11.into(), &1.into()));
     assert_eq!(outcome.signals().times().last(), Some(&0.1));
 }
 
@@ -129,5 +131,7 @@ fn an_output_that_is_no_number_is_a_finding_and_ends_the_run_where_the_rig_says_
 fn a_step_that_claims_to_have_reached_another_time_is_a_finding() {
     let outcome = run(&alone(RIG, &kind(8), ""), "virtual").exits(0);
     assert_eq!(outcome.finding("s", "off_the_point"), Some(1));
+    let deviation = outcome.clock("s", "step")["max_deviation_s"].as_f64().unwrap();
+    assert!((deviation - 0.005).abs() < 1e-12, "{deviation}");
     assert_eq!(outcome.signals().last("s.n"), 10);
 }

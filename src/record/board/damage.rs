@@ -145,6 +145,11 @@ const TASK_WORDS: [(TaskWord, Range); TaskWord::Count as usize] = [
     (TaskWord::Received, Count),
     (TaskWord::RateLimited, Count),
     (TaskWord::LateEvents, Count),
+    (TaskWord::Steps, Count),
+    (TaskWord::EarlyReturns, Count),
+    (TaskWord::RejectedSteps, Count),
+    (TaskWord::Events, Count),
+    (TaskWord::Deviation, Any),
     (TaskWord::DroppedAtEnd, UpTo(1 << 33)),
 ];
 

@@ -176,7 +176,11 @@ impl<'a> Setting for Before<'a> {
             };
             let after = match before.step(point, size) {
                 Ok(after) => after,
-                Err(no_step) if no_step.failure.status == Status::Discard && halved < stepping.halvings => {
+                Err(no_step) if no_step.failure.status == Status::Discard => {
+                    stepping.figures.rejected();
+                    if halved == stepping.halvings {
+                        return Err(no_step.failure);
+                    }
                     halved += 1;
                     part = half(from, to);
                     before = no_step.again();
@@ -184,6 +188,7 @@ impl<'a> Setting for Before<'a> {
                 }
                 Err(no_step) => return Err(no_step.failure),
             };
+            stepping.figures.step();
             outcome = outcome.or(after.outcome());
             let said = *after.said();
             let reached = stepping.come_to(&said, (from, to), point + size);

@@ -1,5 +1,6 @@
 //! How far the steps of one instance are, and how far the next one goes (semantics S19, S21, S23). Calls nothing.
 
+use super::figures::StepFigures;
 use crate::ffi::Said;
 use crate::plan::{Mode, Overrun, StepPlan, TaskId};
 use crate::record::board::TaskWord;
@@ -52,6 +53,7 @@ pub struct Stepping {
     pub is_over: bool,
     /// Its last row is recorded.
     is_ended: bool,
+    pub figures: StepFigures,
     /// What the last step has reached by its own word, if that is another time than it was to.
     off: Option<f64>,
     /// A release beside the grid that the schedule does not know of yet.
@@ -81,6 +83,7 @@ impl Stepping {
             tolerance: plan.internal_step.unwrap_or(unit.amount(step).unwrap_or(step).seconds() / 100.0),
             is_over: false,
             is_ended: false,
+            figures: StepFigures::new(world, task, unit),
             off: None,
             beside: None,
         }
@@ -172,10 +175,13 @@ impl Stepping {
     pub fn come_to(&mut self, said: &Said, (from, to): (Instant, Instant), point: f64) -> Instant {
         let off = (said.reached - point).abs();
         if !said.early_return {
-            self.off = (off > self.tolerance).then_some(said.reached);
+            self.figures.deviates(off);
+            // A time that is no number is off, too.
+            self.off = (off > self.tolerance || off.is_nan()).then_some(said.reached);
             self.reached = Some(to);
             return to;
         }
+        self.figures.early_return();
         // Where only rounding is missing nothing is left to be stepped.
         let reached = match self.unit.instant(said.reached) {
             Some(reached) if off > self.size * ROUNDING => reached.max(from).min(to),

@@ -118,6 +118,9 @@ impl Member {
     /// Enters Event Mode at this point, unless it is there.
     pub fn enter_event_mode(&mut self, point: Instant) -> Result<Outcome, Failure> {
         self.wants_event = false;
+        if !self.is_in_event_mode() {
+            self.stepping.figures.event();
+        }
         self.stepper.enter_event_mode(self.stepping.unit.value(point))
     }
 
@@ -216,13 +219,18 @@ impl Member {
             let (point, size) = stepping.told(at, until);
             let after = match stepper.begin().step(point, size) {
                 Ok(after) => after,
-                Err(no_step) if no_step.failure.status == Status::Discard && halved < stepping.halvings => {
+                Err(no_step) if no_step.failure.status == Status::Discard => {
+                    stepping.figures.rejected();
+                    if halved == stepping.halvings {
+                        return Err(no_step.failure);
+                    }
                     halved += 1;
                     part = half(at, until);
                     continue;
                 }
                 Err(no_step) => return Err(no_step.failure),
             };
+            stepping.figures.step();
             outcome = outcome.or(after.outcome());
             let said = *after.said();
             let reached = stepping.come_to(&said, (at, until), point + size);
