@@ -84,6 +84,10 @@ pub struct BeforeStep<'a> {
 }
 
 impl<'a> BeforeStep<'a> {
+    pub(super) fn shared(&self) -> &Shared {
+        &self.stepper.part.shared
+    }
+
     /// Sets what is enabled in the batch, in one call.
     #[inline(always)] // as `visit`
     pub fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
@@ -172,6 +176,15 @@ impl<'a> AfterStep<'a> {
         BeforeStep { stepper: self.stepper }
     }
 
+    pub(super) fn shared(&self) -> &Shared {
+        &self.stepper.part.shared
+    }
+
+    /// What a call after the step is put on.
+    pub(super) fn cause(&self) -> Cause {
+        Cause { clock: None, time: Some(self.point) }
+    }
+
     /// How the step went.
     #[inline]
     pub fn outcome(&self) -> Outcome {
@@ -187,7 +200,7 @@ impl<'a> AfterStep<'a> {
     /// Reads what is enabled in the batch, in one call.
     #[inline(always)] // as `visit`
     pub fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure> {
-        let cause = Cause { clock: None, time: Some(self.point) };
+        let cause = self.cause();
         self.stepper.part.shared.get_batch(batch).map_err(|failure| failure.of(cause))
     }
 }

@@ -13,8 +13,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 pub use crate::rig::{
-    Format, GetIntervals, HostClock, Interpolation, Limits, MessageEncoding, Mode, OnError, OnNan, OnWarning, Overrun,
-    Rotation, Rule, Timing, TraceMode, TriggerTime,
+    Extrapolation, Format, GetIntervals, HostClock, Interpolation, Limits, MessageEncoding, Mode, OnError, OnNan,
+    OnWarning, Overrun, Rotation, Rule, Timing, TraceMode, TriggerTime,
 };
 
 /// Index into [`Plan::fmus`].
@@ -673,6 +673,8 @@ pub struct ConnectionPlan {
     pub to_elements: Vec<Range<usize>>,
     /// Bytes that an element may have, for strings and binaries; else 0. Longer values are not passed on.
     pub capacity: usize,
+    /// What the input gets between two values. Where it is linear, the slopes of the elements travel with their values.
+    pub extrapolation: Extrapolation,
 }
 
 /// The tasks at the ends of a delayed connection.

@@ -107,6 +107,16 @@ pub enum Interpolation {
     Linear,
 }
 
+/// What an input gets between two values of the output that feeds it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Extrapolation {
+    /// The last value.
+    #[default]
+    Hold,
+    /// What is on the line through the last value, with the slope that the FMU says (output derivatives).
+    Linear,
+}
+
 /// A place in the rig file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Place {
@@ -347,6 +357,8 @@ pub struct RigConnect {
     pub max_size: Option<At<usize>>,
     /// `units`.
     pub units: UnitsOfConnection,
+    /// `extrapolation`.
+    pub extrapolation: At<Extrapolation>,
 }
 
 /// `units` of a `[[connect]]`: what happens to numbers whose unit at one end is not that of the other.

@@ -12,6 +12,7 @@ use super::cables::{self, Incoming, Outgoing};
 use super::halt::Halt;
 use super::inbox::Inbox;
 use super::resize::Resizable;
+use super::slopes::Slopes;
 use super::stimuli::Stimulated;
 use super::thread_host::PartitionHost;
 use super::unit::{Getting, Member, Settable, Setting, Unit};
@@ -77,6 +78,8 @@ impl Meter for () {
 struct Inputs {
     cables: Incoming,
     single: Vec<Input>,
+    /// The slopes of what is set, where they come with it.
+    slopes: Option<Slopes>,
     /// Of what is set in Event Mode alone; `None`: it may be set whenever something is set.
     discrete: Option<Discrete>,
 }
@@ -95,6 +98,8 @@ struct Discrete {
 struct Outputs {
     cables: Outgoing,
     single: Vec<Output>,
+    /// The slopes of what is read, where they go with it.
+    slopes: Option<Slopes>,
     /// The output clocks of which one has to have ticked in the activation; empty: it is read after every one. The clock
     /// counts as active until the activation that has ticked it ends.
     ticked: Vec<usize>,
@@ -256,7 +261,7 @@ impl Outputs {
     fn publish(&self, world: &World, host: &PartitionHost, now: Publishing, values: &Batch) {
         self.cables.publish(values);
         for output in &self.single {
-            if let Some(size) = output.publish(world, Some(now), values) {
+            if let Some(size) = output.publish(world, Some(now), values, self.slopes.as_ref()) {
                 let (task, reference) = (Some(now.task), Some(output.reference));
                 let seen = Occurrence { task, reference, time: Some(now.time), value: size as u64 };
                 world.board.fmu(host.fmu()).findings().note(Finding::OversizedValue, seen);
@@ -268,6 +273,7 @@ impl Outputs {
 impl Calls {
     fn new(world: &World, task: TaskId, unit: &Unit, shared: &SharedOutputs) -> Calls {
         let plan = &world.plan.tasks[task.0];
+        let unit_of_time = world.plan.fmus[plan.fmu.0].time_unit;
         let set = plan.set.iter().map(|planned| {
             let (mut values, mut inputs) = values::set(&world.plan, planned);
             inputs.iter_mut().for_each(|input| input.follow_delay(world, task, &mut values));
@@ -277,14 +283,16 @@ impl Calls {
                 has_changed: false,
                 ticked: planned.ticked.clone(),
             });
-            (values, Inputs { cables, single, discrete })
+            let slopes = Slopes::of(&world.plan, planned, &values, unit_of_time);
+            (values, Inputs { cables, single, slopes, discrete })
         });
         let set: Vec<_> = set.collect();
         let get = plan.get.iter().map(|planned| {
             let (values, outputs) = values::get(&world.plan, planned);
             let (cables, single) = cables::outgoing(world, planned, &values, outputs);
+            let slopes = Slopes::of(&world.plan, planned, &values, unit_of_time);
             let (ticked, in_event_mode) = (planned.ticked.clone(), planned.in_event_mode);
-            (values, Outputs { cables, single, ticked, in_event_mode })
+            (values, Outputs { cables, single, slopes, ticked, in_event_mode })
         });
         let get: Vec<_> = get.collect();
         let beside = Beside {
@@ -341,7 +349,8 @@ impl Calls {
         }
         for (values, inputs) in set {
             inputs.cables.fetch(values);
-            inputs.single.iter_mut().for_each(|input| input.fetch(world, time, values));
+            let Inputs { single, slopes, .. } = inputs;
+            single.iter_mut().for_each(|input| input.fetch(world, time, values, slopes.as_mut()));
         }
     }
 
@@ -401,9 +410,10 @@ impl Calls {
         world: &World,
         host: &PartitionHost,
         now: Publishing,
-        get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>,
+        mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>,
     ) -> Result<(), Halt> {
-        self.get_where(|outputs| outputs.in_event_mode && is_read(&outputs.ticked), world, host, now, get)
+        let which = |outputs: &Outputs| outputs.in_event_mode && is_read(&outputs.ticked);
+        self.get_where(which, world, host, now, |values, _| get(values))
     }
 
     /// Reads what belongs to no clock, and publishes it.
@@ -412,7 +422,7 @@ impl Calls {
         world: &World,
         host: &PartitionHost,
         now: Publishing,
-        get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>,
+        get: impl FnMut(&mut Batch, Option<&mut Slopes>) -> Result<Outcome, Failure>,
     ) -> Result<(), Halt> {
         self.get_where(|outputs| outputs.ticked.is_empty(), world, host, now, get)?;
         self.has_read = true;
@@ -425,10 +435,10 @@ impl Calls {
         world: &World,
         host: &PartitionHost,
         now: Publishing,
-        mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>,
+        mut get: impl FnMut(&mut Batch, Option<&mut Slopes>) -> Result<Outcome, Failure>,
     ) -> Result<(), Halt> {
         for (values, outputs) in self.get.iter_mut().filter(|(_, outputs)| which(outputs)) {
-            Halt::unless_allowed(get(values)?, self.on_warning)?;
+            Halt::unless_allowed(get(values, outputs.slopes.as_mut())?, self.on_warning)?;
             world.look_for_nan(host.fmu(), Some(now.task), values, || now.valid_from());
             outputs.publish(world, host, now, values);
         }
@@ -490,7 +500,8 @@ impl Calls {
             }
             for (values, inputs) in &mut *set {
                 inputs.cables.fetch(values);
-                inputs.single.iter_mut().for_each(|input| input.fetch(world, due.time, values));
+                let Inputs { single, slopes, .. } = inputs;
+                single.iter_mut().for_each(|input| input.fetch(world, due.time, values, slopes.as_mut()));
             }
             if beside.inbox.apply(world, host, &mut setting, due.time)? {
                 setting.follow_parameters(host, due.time)?;
@@ -501,6 +512,9 @@ impl Calls {
                 inputs.cables.fetch(values);
             }
             Halt::unless_allowed(setting.set(values)?, on_warning)?;
+            if let Some(slopes) = inputs.slopes.as_ref().filter(|slopes| !PLAIN && slopes.is_known()) {
+                Halt::unless_allowed(setting.set_slopes(values, slopes)?, on_warning)?;
+            }
         }
         setting.ready(self, world, host, due);
         meter.enter();
@@ -525,6 +539,9 @@ impl Calls {
                 }
                 Halt::unless_allowed(getting.get(values)?, on_warning)?;
                 world.look_for_nan(host.fmu(), Some(task), values, || getting.valid_from(due));
+                if let Some(slopes) = outputs.slopes.as_mut().filter(|_| !PLAIN) {
+                    Halt::unless_allowed(getting.get_slopes(slopes)?, on_warning)?;
+                }
                 match PLAIN {
                     true => outputs.cables.publish(values),
                     false => outputs.publish(world, host, now, values),

@@ -32,6 +32,7 @@ mod resize;
 mod sequence;
 mod shutdown;
 mod site;
+mod slopes;
 mod state;
 mod stimuli;
 mod thread_host;

@@ -17,6 +17,7 @@ use self::partition::PartitionUnit;
 use self::step::StepUnit;
 use super::activation::{Activation, Calls, Meter};
 use super::halt::Halt;
+use super::slopes::Slopes;
 use super::thread_host::PartitionHost;
 use super::world::World;
 use crate::exchange::Stamp;
@@ -55,6 +56,11 @@ pub trait Setting: Settable {
     /// The unit after that.
     type Getting: Getting;
 
+    /// Hands over the slopes of what was set of the batch just now. Only steps have any.
+    fn set_slopes(&mut self, _batch: &Batch, _slopes: &Slopes) -> Result<Outcome, Failure> {
+        Ok(Outcome::Ok)
+    }
+
     /// All is set that is to be set for the release `due`.
     fn ready(&mut self, _calls: &Calls, _world: &World, _host: &PartitionHost, _due: &Due) {}
 
@@ -80,6 +86,11 @@ pub trait Getting {
 
     /// Reads what is enabled in the batch, in one call.
     fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure>;
+
+    /// Reads slopes of outputs. Only steps have any.
+    fn get_slopes(&mut self, _slopes: &mut Slopes) -> Result<Outcome, Failure> {
+        Ok(Outcome::Ok)
+    }
 }
 
 impl Unit {

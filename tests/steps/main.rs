@@ -11,6 +11,7 @@ mod holes;
 mod oracle;
 mod parts;
 mod references;
+mod slopes;
 mod status;
 
 use program::{Outcome, Rig};

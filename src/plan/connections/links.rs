@@ -1,7 +1,7 @@
 //! Variable connections: both ends exist, fit each other, and no element of an input has two sources.
 
 use super::conversion::{Conversion, UnitRelation, compare, widening};
-use super::delays;
+use super::{delays, slopes};
 use crate::fmu::description::{Causality, Variable, VariableType};
 use crate::plan::clocks::Clocks;
 use crate::plan::described::{DescribedFmu, ELEMENTS, VariableId};
@@ -10,7 +10,7 @@ use crate::plan::inputs::elements::{Named, Selection, find, shape_text};
 use crate::plan::inputs::start_values::Starts;
 use crate::plan::resolved::Resolved;
 use crate::plan::tasks::batches::{has_input_clock, start_of};
-use crate::plan::{ConnectionPlan, FmuPlan, TaskPlan, Timing};
+use crate::plan::{ConnectionPlan, Extrapolation, FmuPlan, TaskPlan, Timing};
 use crate::rig::{At, Endpoint, Place, Rig, RigConnect};
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -38,6 +38,7 @@ pub struct Link {
     pub is_inside: bool,
     /// Bytes of an element.
     pub capacity: usize,
+    pub extrapolation: Extrapolation,
 }
 
 /// All connections, in the rig's order, found by either end without looking at all of them: a rig may have ten thousand.
@@ -114,6 +115,13 @@ pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], clocks: &Clocks, starts: &[Star
         let is_inside = clocks.leaders[source.0.0] == clocks.leaders[target.0.0]
             && [source.0.0, target.0.0].iter().all(|fmu| fmus[*fmu].handles_events());
         match fit(fmus, source, target, connect, findings) {
+            Ok(link) if is_inside && link.extrapolation == Extrapolation::Linear => {
+                let (a, b) = (fmus[link.source.0].name(), fmus[link.target.0].name());
+                let message = format!(
+                    "extrapolation = \"linear\" is not possible: {a} and {b} make their steps together, since their clocks are connected"
+                );
+                findings.rig(connect.extrapolation.place, message);
+            }
             Ok(link) if is_inside && connect.timing == Some(Timing::Delayed) => {
                 let (a, b) = (fmus[link.source.0].name(), fmus[link.target.0].name());
                 let message = format!(
@@ -226,7 +234,15 @@ fn fit(
     // What comes from a step is valid at the end of it, and what goes to one is sampled at its begin (semantics S20).
     let steps = [a_unit, b_unit].iter().any(|described| described.co_simulation().is_some());
     let timing = connect.timing.unwrap_or(if steps { Timing::Delayed } else { Timing::Immediate });
-    Ok(Link { source, target, from, to, conversion: Conversion { widening, unit }, timing, is_inside: false, capacity })
+    let extrapolation = connect.extrapolation.value;
+    let conversion = Conversion { widening, unit };
+    let link = Link { source, target, from, to, conversion, timing, is_inside: false, capacity, extrapolation };
+    if extrapolation == Extrapolation::Linear {
+        let refuse =
+            |reason| (connect.extrapolation.place, format!("extrapolation = \"linear\" is not possible: {reason}"));
+        slopes::check(&link, (a_unit, a), (b_unit, b), (&a_name, &b_name)).map_err(refuse)?;
+    }
+    Ok(link)
 }
 
 /// `Float64`, `Int8[3,2]`.
@@ -322,6 +338,7 @@ pub fn plans(
             from_elements: link.from.runs.clone(),
             to_elements: link.to.runs.clone(),
             capacity: link.capacity,
+            extrapolation: link.extrapolation,
         }
     };
     let connections = resolved.links.iter().map(plan).collect();

@@ -13,6 +13,7 @@ use crate::plan::{OnError, StepPlan, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::runner::activation::{Calls, Recorded};
 use crate::runner::halt::Halt;
+use crate::runner::slopes::Slopes;
 use crate::runner::thread_host::PartitionHost;
 use crate::runner::world::{Ending, World};
 use crate::schedule::Due;
@@ -154,6 +155,10 @@ impl Settable for Before<'_> {
 impl<'a> Setting for Before<'a> {
     type Getting = After<'a>;
 
+    fn set_slopes(&mut self, _batch: &Batch, slopes: &Slopes) -> Result<Outcome, Failure> {
+        self.before.set_derivatives(slopes.derivatives())
+    }
+
     fn ready(&mut self, calls: &Calls, world: &World, host: &PartitionHost, due: &Due) {
         self.stepping.note(world, host);
         if let Some(recorded) = self.recorded {
@@ -246,6 +251,10 @@ impl Getting for After<'_> {
     #[inline(always)] // as what it calls
     fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure> {
         self.after.get(batch)
+    }
+
+    fn get_slopes(&mut self, slopes: &mut Slopes) -> Result<Outcome, Failure> {
+        self.after.get_derivatives(slopes.derivatives_mut())
     }
 }
 

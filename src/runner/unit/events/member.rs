@@ -263,7 +263,11 @@ impl Member {
         let reached = self.stepping.reached.unwrap_or(time);
         let now = self.publishing(reached, time, in_event);
         let stepper = &mut self.stepper;
-        calls.get(world, host, now, |batch| stepper.get(batch))?;
+        calls.get(world, host, now, |batch, slopes| {
+            let read = stepper.get(batch)?;
+            let Some(slopes) = slopes else { return Ok(read) };
+            Ok(read.or(stepper.get_derivatives(slopes.derivatives_mut())?))
+        })?;
         self.stepping.read = Some(reached);
         Ok(())
     }
