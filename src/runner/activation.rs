@@ -498,10 +498,11 @@ impl Calls {
             if let Some(resizable) = &mut beside.resizable {
                 resizable.follow(world, host.fmu(), |batch, elements| get[batch].0.resize(elements));
             }
+            let time = setting.looks_at(due);
             for (values, inputs) in &mut *set {
                 inputs.cables.fetch(values);
                 let Inputs { single, slopes, .. } = inputs;
-                single.iter_mut().for_each(|input| input.fetch(world, due.time, values, slopes.as_mut()));
+                single.iter_mut().for_each(|input| input.fetch(world, time, values, slopes.as_mut()));
             }
             if beside.inbox.apply(world, host, &mut setting, due.time)? {
                 setting.follow_parameters(host, due.time)?;

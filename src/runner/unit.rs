@@ -61,6 +61,12 @@ pub trait Setting: Settable {
         Ok(Outcome::Ok)
     }
 
+    /// The time at which what is set for the release `due` is to be visible.
+    #[inline(always)] // it is the same time
+    fn looks_at(&self, due: &Due) -> Instant {
+        due.time
+    }
+
     /// All is set that is to be set for the release `due`.
     fn ready(&mut self, _calls: &Calls, _world: &World, _host: &PartitionHost, _due: &Due) {}
 

@@ -10,6 +10,7 @@ mod events;
 mod holes;
 mod oracle;
 mod parts;
+mod random;
 mod references;
 mod slopes;
 mod status;

@@ -5,7 +5,7 @@
 //! else by as many as were missed. What a step has computed is valid at its end. So the row that is recorded at a release has
 //! what is set then and what the step before has computed.
 
-use super::stepping::{STUCK, Stepping, half};
+use super::stepping::{STUCK, Stepping, half, is_wrong};
 use super::{Getting, Settable, Setting};
 use crate::exchange::Stamp;
 use crate::ffi::{AfterStep, Batch, BeforeStep, Failure, Function, Outcome, Status, Stepper};
@@ -159,6 +159,11 @@ impl<'a> Setting for Before<'a> {
         self.before.set_derivatives(slopes.derivatives())
     }
 
+    #[inline(always)] // it is the same time
+    fn looks_at(&self, due: &Due) -> Instant {
+        self.stepping.looks_at(due.time)
+    }
+
     fn ready(&mut self, calls: &Calls, world: &World, host: &PartitionHost, due: &Due) {
         self.stepping.note(world, host);
         if let Some(recorded) = self.recorded {
@@ -256,18 +261,4 @@ impl Getting for After<'_> {
     fn get_slopes(&mut self, slopes: &mut Slopes) -> Result<Outcome, Failure> {
         self.after.get_derivatives(slopes.derivatives_mut())
     }
-}
-
-/// Hosts that are known to be wrong, for tests that are to notice them: "hole" leaves out what was missed, "early" shows what a
-/// step has computed from its begin on.
-#[cfg(feature = "wrong_exchange")]
-#[cold]
-fn is_wrong(how: &str) -> bool {
-    std::env::var("VECUD_WRONG_STEP").is_ok_and(|wrong| wrong == how)
-}
-
-#[cfg(not(feature = "wrong_exchange"))]
-#[inline(always)] // nothing is
-fn is_wrong(_how: &str) -> bool {
-    false
 }

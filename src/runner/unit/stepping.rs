@@ -9,6 +9,8 @@ use crate::runner::activation::{Calls, Recorded};
 use crate::runner::thread_host::PartitionHost;
 use crate::runner::world::World;
 use crate::schedule::Due;
+#[cfg(feature = "wrong_exchange")]
+use crate::time::Nanos;
 use crate::time::{Fraction, Instant, TimeUnit};
 use std::time::Duration;
 
@@ -159,6 +161,24 @@ impl Stepping {
         if self.unit.is_second() { seconds } else { self.unit.value(time) }
     }
 
+    /// The time at which what is set at a release is to be visible.
+    #[cfg(not(feature = "wrong_exchange"))]
+    #[inline(always)] // it is the same time
+    pub fn looks_at(&self, time: Instant) -> Instant {
+        time
+    }
+
+    /// The same of hosts that are known to be wrong.
+    #[cfg(feature = "wrong_exchange")]
+    pub fn looks_at(&self, time: Instant) -> Instant {
+        let step = (self.step.seconds() * 1e9) as i64;
+        match () {
+            () if is_wrong("end") => time.after(self.step),
+            () if is_wrong("after") => Instant::from_nanos(Nanos(time.nanos().0 - step)),
+            () => time,
+        }
+    }
+
     /// The communication point that is to be reached next, from this one on, where the work of a release ends at `target`.
     pub fn next(&self, from: Instant, target: Instant) -> Instant {
         if self.is_variable { target } else { from.after(self.step).min(target) }
@@ -214,7 +234,11 @@ impl Stepping {
         let point = self.unit.value(from);
         let mut size = match from.after(self.step) == to {
             true => self.size,
-            false => to.minus(from).map_or(0.0, |rest| self.unit.amount(rest).unwrap_or(rest).seconds()),
+            false => match to.minus(from) {
+                Some(rest) => self.unit.amount(rest).unwrap_or(rest).seconds(),
+                // An early return can be at a time that has no common denominator with the grid.
+                None => self.unit.value(to) - point,
+            },
         };
         if self.stop == Some(to) {
             let stop = self.unit.value(to);
@@ -229,6 +253,21 @@ impl Stepping {
 /// Half of the time between two instants.
 #[cold]
 pub fn half(from: Instant, to: Instant) -> Option<Fraction> {
-    let length = to.minus(from)?;
+    let Some(length) = to.minus(from) else { return Fraction::from_f64((to.seconds() - from.seconds()) / 2.0).ok() };
     Fraction::new(length.counter(), length.resolution().checked_mul(2)?).ok()
+}
+
+/// Hosts that are known to be wrong, for tests that are to notice them: "hole" leaves out what was missed, "early" shows what a
+/// step has computed from its begin on, "end" sets what is visible at the end of the step, "after" what was at the begin of the
+/// one before, as if it were set after the step.
+#[cfg(feature = "wrong_exchange")]
+#[cold]
+pub fn is_wrong(how: &str) -> bool {
+    std::env::var("VECUD_WRONG_STEP").is_ok_and(|wrong| wrong == how)
+}
+
+#[cfg(not(feature = "wrong_exchange"))]
+#[inline(always)] // nothing is
+pub fn is_wrong(_how: &str) -> bool {
+    false
 }

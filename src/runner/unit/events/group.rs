@@ -144,7 +144,7 @@ impl Group<'_> {
         self.each(|member, calls, world, host| {
             calls.begin();
             member.take_up(calls)?;
-            calls.fetch(world, host, time);
+            calls.fetch(world, host, member.stepping.looks_at(time));
             Ok(())
         })?;
         let mut is_first = true;
