@@ -112,8 +112,7 @@ pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], clocks: &Clocks, starts: &[Star
             findings.rig(connect.to.place, message);
             continue;
         }
-        let is_inside = clocks.leaders[source.0.0] == clocks.leaders[target.0.0]
-            && [source.0.0, target.0.0].iter().all(|fmu| fmus[*fmu].handles_events());
+        let is_inside = are_together(fmus, clocks, source.0.0, target.0.0);
         match fit(fmus, source, target, connect, findings) {
             Ok(link) if is_inside && link.extrapolation == Extrapolation::Linear => {
                 let (a, b) = (fmus[link.source.0].name(), fmus[link.target.0].name());
@@ -137,6 +136,14 @@ pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], clocks: &Clocks, starts: &[Star
         }
     }
     Links::new(links)
+}
+
+/// Whether values go from one FMU to the other within one Event Mode: their clocks are connected, or those of the one FMU that it
+/// is, with one another.
+fn are_together(fmus: &[DescribedFmu], clocks: &Clocks, from: usize, to: usize) -> bool {
+    let ticks_itself = || clocks.outputs[from].iter().any(|output| output.clocks.iter().any(|(fmu, _)| *fmu == from));
+    let handles_events = [from, to].iter().all(|fmu| fmus[*fmu].handles_events());
+    handles_events && clocks.leaders[from] == clocks.leaders[to] && (from != to || ticks_itself())
 }
 
 /// One end, if it is a variable of the wanted causality.
