@@ -19,6 +19,8 @@ pub struct StepCounts {
     pub rejected_steps: u64,
     /// How often it was taken into Event Mode; the initial one is not among them.
     pub events: u64,
+    /// Ticks from outside of the steps that were handled at the next communication point.
+    pub deferred: u64,
     /// The furthest that a step without early return was away from its communication point by the FMU's word
     /// (`lastSuccessfulTime`), s.
     pub max_deviation_s: f64,
@@ -54,7 +56,7 @@ pub(super) fn figures(clock: &ClockResult) -> Option<String> {
 }
 
 impl StepCounts {
-    /// `1,000 steps, 3 early returns, 2 rejected, 12 events, up to 300 µs off the communication point`
+    /// `1,000 steps, 3 early returns, 2 rejected, 12 events, 4 ticks deferred, up to 300 µs off the communication point`
     fn words(&self) -> String {
         let mut text = plural(self.steps, "step");
         if self.early_returns > 0 {
@@ -65,6 +67,9 @@ impl StepCounts {
         }
         if self.events > 0 {
             text += &format!(", {}", plural(self.events, "event"));
+        }
+        if self.deferred > 0 {
+            text += &format!(", {} deferred", plural(self.deferred, "tick"));
         }
         if self.max_deviation_s > ROUNDING {
             text += &format!(", up to {} off the communication point", duration((self.max_deviation_s * 1e9) as u64));
@@ -87,10 +92,11 @@ mod tests {
         run.clocks[0].steps = Some(usual);
         assert_eq!(lines(&run).count(), 0);
         assert_eq!(figures(&run.clocks[0]), Some(plural(activations, "step")));
-        let (early_returns, rejected_steps, events, max_deviation_s) = (1, 2000, 3, 0.0005);
-        run.clocks[0].steps = Some(StepCounts { steps: 1001, early_returns, rejected_steps, events, max_deviation_s });
+        let (early_returns, rejected_steps, events, deferred, max_deviation_s) = (1, 2000, 3, 2, 0.0005);
+        run.clocks[0].steps =
+            Some(StepCounts { steps: 1001, early_returns, rejected_steps, events, deferred, max_deviation_s });
         let text: Vec<String> = lines(&run).collect();
-        let words = "1,001 steps, 1 early return, 2,000 rejected, 3 events, up to 500 µs off the communication point";
+        let words = "1,001 steps, 1 early return, 2,000 rejected, 3 events, 2 ticks deferred, up to 500 µs off the communication point";
         assert_eq!(text, [format!("{}.{}: {words}", run.clocks[0].fmu, run.clocks[0].clock)]);
     }
 }

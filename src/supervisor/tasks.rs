@@ -86,6 +86,7 @@ fn steps(cells: TaskCells) -> StepCounts {
         early_returns: cells.get(TaskWord::EarlyReturns),
         rejected_steps: cells.get(TaskWord::RejectedSteps),
         events: cells.get(TaskWord::Events),
+        deferred: cells.get(TaskWord::Deferred),
         max_deviation_s: if deviation.is_finite() && deviation >= 0.0 { deviation } else { 0.0 },
     }
 }

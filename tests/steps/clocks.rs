@@ -124,6 +124,7 @@ fn partitions_and_steps_tick_one_another() {
     assert!(raised.len() > 5);
     let after = |tick: &f64| *times.iter().find(|time| *time > tick && is_point(&outcome, **time)).unwrap();
     assert_eq!(ticks(&outcome, "s.called"), raised.iter().map(after).collect::<Vec<_>>());
+    assert_eq!(outcome.count("s", "step", "deferred") as usize, raised.len());
     assert_eq!(ticks(&outcome, "t.AperiodicClock"), ticks(&outcome, "s.every"));
     let expected: Vec<f64> = (1..=ticks(&outcome, "s.every").len()).map(|k| 1000.0 + k as f64).collect();
     let got: Vec<f64> = times
