@@ -14,6 +14,7 @@ mod random;
 mod references;
 mod slopes;
 mod status;
+mod transmission;
 
 use program::{Outcome, Rig};
 use std::path::{Path, PathBuf};
