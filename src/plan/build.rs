@@ -7,7 +7,9 @@ use super::described::DescribedFmu;
 use super::findings::Findings;
 use super::inputs::initial;
 use super::resolved::Resolved;
-use super::{FmuId, HostFacts, HostPlan, Plan, TracePlan, host, instances, interfaces, priorities, steps, tasks};
+use super::{
+    FmuId, HostFacts, HostPlan, Plan, TracePlan, host, instances, interfaces, intermediate, priorities, steps, tasks,
+};
 use crate::fmu::description::ModelDescription;
 use crate::rig::{At, Problem, Rig};
 use crate::time::Instant;
@@ -81,6 +83,7 @@ pub fn build(
     let cpus = host::cores(rig, &fmus, machine, &mut findings);
     let resolved = Resolved::new(rig, &fmus, stimuli, &times, &mut findings);
     let cpus = steps::cores(&resolved.clocks, &fmus, cpus);
+    intermediate::check(&resolved, &mut findings);
     let order = priorities::order(&resolved, &cpus, machine, &mut findings);
     let initial = initial::plan(&resolved, &mut findings);
     findings.refuse()?;

@@ -8,7 +8,7 @@ use super::resolved::Resolved;
 use super::tasks::{self, batches};
 use super::{
     Batch, CoSimulationPlan, FmuId, FmuPlan, InterfacePlan, OutputClock, Release, ScheduledExecutionPlan, StepClock,
-    StepClockPlan, TaskId, TaskPlan, dialect,
+    StepClockPlan, TaskId, TaskPlan, dialect, intermediate,
 };
 use crate::fmu::description::{InterfaceOffer, IntervalVariability};
 
@@ -57,6 +57,7 @@ fn plan(
         Some(_) => InterfacePlan::CoSimulation(CoSimulationPlan {
             event_mode_used: described.handles_events(),
             early_return_allowed: abi.may_step_again(),
+            intermediate: intermediate::plan(resolved, fmu),
         }),
         None => InterfacePlan::ScheduledExecution(ScheduledExecutionPlan {
             countdowns: own().filter(|id| planned[id.0].release == Release::Countdown).collect(),

@@ -204,12 +204,31 @@ pub struct ScheduledExecutionPlan {
 }
 
 /// What only an instance with Co-Simulation has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CoSimulationPlan {
     /// `eventModeUsed`.
     pub event_mode_used: bool,
     /// `earlyReturnAllowed`.
     pub early_return_allowed: bool,
+    /// What is done in the midst of its steps; `None`: nothing.
+    pub intermediate: Option<IntermediatePlan>,
+}
+
+/// What is done in the midst of the steps of an instance (intermediate update).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct IntermediatePlan {
+    /// Inputs that are on lines, which are set where the FMU asks for it: `Float64`, with their numbers of elements.
+    pub inputs: Vec<(ValueReference, usize)>,
+    /// What is read and recorded at the end of each internal step; no connection begins here.
+    pub recorded: Vec<Batch>,
+}
+
+impl IntermediatePlan {
+    /// `requiredIntermediateVariables`.
+    pub fn variables(&self) -> Vec<ValueReference> {
+        let read = self.recorded.iter().flat_map(|batch| &batch.items).map(|item| item.reference);
+        self.inputs.iter().map(|(reference, _)| *reference).chain(read).collect()
+    }
 }
 
 impl FmuPlan {
@@ -227,6 +246,19 @@ impl FmuPlan {
             InterfacePlan::ScheduledExecution(plan) => Some(plan),
             InterfacePlan::CoSimulation(_) => None,
         }
+    }
+
+    /// What is done in the midst of its steps.
+    pub fn intermediate(&self) -> Option<&IntermediatePlan> {
+        match &self.interface {
+            InterfacePlan::ScheduledExecution(_) => None,
+            InterfacePlan::CoSimulation(plan) => plan.intermediate.as_ref(),
+        }
+    }
+
+    /// Whether recordings have rows at its internal steps.
+    pub fn records_internal_steps(&self) -> bool {
+        self.intermediate().is_some_and(|own| !own.recorded.is_empty())
     }
 
     /// The tasks of this instance whose clocks count down; see [`ScheduledExecutionPlan::countdowns`].

@@ -48,6 +48,8 @@ pub enum Finding {
     OffThePoint,
     /// A variable that was read is no number (NaN). Value: the number of the element, from 1 on.
     NotANumber,
+    /// An intermediate update on a thread that makes no step of the instance. Value: the kernel's id of the thread.
+    UpdateOutsideStep,
     /// Number of kinds; keep last.
     Count,
 }
@@ -72,6 +74,7 @@ impl Finding {
         Finding::AskedForEnd,
         Finding::OffThePoint,
         Finding::NotANumber,
+        Finding::UpdateOutsideStep,
     ];
 }
 

@@ -301,6 +301,8 @@ pub struct RigFmu {
     pub interface: Option<At<Interface>>,
     /// `step`, s: how far each step of Co-Simulation goes; `None`: as the description suggests.
     pub step: Option<At<Fraction>>,
+    /// `internal_steps = true` stands here: recordings have rows at the internal steps of Co-Simulation.
+    pub internal_steps: Option<Place>,
     /// What it says of the step, with the place of the first key that does.
     pub task: Option<At<RigTask>>,
 }
@@ -456,6 +458,7 @@ impl Rig {
                 clocks: Vec::new(),
                 interface: None,
                 step: None,
+                internal_steps: None,
                 task: None,
             }],
             record: Some(RigRecord::everything(Place::default())),

@@ -27,6 +27,7 @@ const FMU: &[&str] = &[
     "clock",
     "interface",
     "step",
+    "internal_steps",
 ];
 const CLOCK: &[&str] = &["interval", "shift"];
 /// Keys of a task, of a clock as well as of an FMU that makes steps.
@@ -132,6 +133,10 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
         clocks: read_clocks(section),
         interface: placed_in(section, "interface", section.choice("interface", &interfaces)),
         step: read_positive(section, "step"),
+        internal_steps: section
+            .boolean("internal_steps")
+            .filter(|wanted| *wanted)
+            .and_then(|_| section.get("internal_steps").map(|item| section.place_of(item))),
         task: first_of_task.map(|place| At { value: read_task(section), place }),
     }
 }

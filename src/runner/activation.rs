@@ -395,10 +395,15 @@ impl Calls {
         Ok(())
     }
 
-    /// Sets what is set in Step Mode.
-    pub fn set_continuous(&mut self, mut set: impl FnMut(&Batch) -> Result<Outcome, Failure>) -> Result<(), Halt> {
-        for (values, _) in self.set.iter().filter(|(_, inputs)| inputs.discrete.is_none()) {
+    /// Sets what is set in Step Mode; `follow` is told of values that are on lines.
+    pub fn set_continuous(
+        &mut self,
+        mut set: impl FnMut(&Batch) -> Result<Outcome, Failure>,
+        mut follow: impl FnMut(&Batch, &Slopes),
+    ) -> Result<(), Halt> {
+        for (values, inputs) in self.set.iter().filter(|(_, inputs)| inputs.discrete.is_none()) {
             Halt::unless_allowed(set(values)?, self.on_warning)?;
+            inputs.slopes.iter().filter(|slopes| slopes.is_known()).for_each(|slopes| follow(values, slopes));
         }
         Ok(())
     }
@@ -514,7 +519,7 @@ impl Calls {
             }
             Halt::unless_allowed(setting.set(values)?, on_warning)?;
             if let Some(slopes) = inputs.slopes.as_ref().filter(|slopes| !PLAIN && slopes.is_known()) {
-                Halt::unless_allowed(setting.set_slopes(values, slopes)?, on_warning)?;
+                Halt::unless_allowed(setting.set_slopes(host, due.time, values, slopes)?, on_warning)?;
             }
         }
         setting.ready(self, world, host, due);

@@ -63,6 +63,7 @@ impl InstanceHost for Ear {
     fn foreign_call(&self, what: ForeignCall) {
         let (finding, value) = match what {
             ForeignCall::ClockUpdateInsideGetClock => (Finding::NestedUpdate, 0),
+            ForeignCall::IntermediateUpdateOutsideStep => (Finding::UpdateOutsideStep, u64::from(current_tid())),
             ForeignCall::ClockUpdateOutsideClockActivation => (Finding::OutsideClockActivation, 0),
             ForeignCall::LockOnForeignThread => (Finding::ForeignLock, u64::from(current_tid())),
             ForeignCall::ClockUpdateOutsideCall | ForeignCall::ClockUpdateWithoutThreadHost => {
@@ -253,8 +254,12 @@ fn checked<T>(host: &PartitionHost, result: Result<T, impl Into<Halt>>, fail: im
 fn made_for(plan: &plan::FmuPlan) -> MadeFor {
     match plan.interface {
         InterfacePlan::ScheduledExecution(_) => MadeFor::ScheduledExecution,
-        InterfacePlan::CoSimulation(CoSimulationPlan { event_mode_used, early_return_allowed }) => {
-            MadeFor::CoSimulation(StepOptions::new(event_mode_used, early_return_allowed))
+        InterfacePlan::CoSimulation(CoSimulationPlan { event_mode_used, early_return_allowed, ref intermediate }) => {
+            let options = StepOptions::new(event_mode_used, early_return_allowed);
+            MadeFor::CoSimulation(match intermediate {
+                Some(own) => options.with_intermediate_update(&own.variables()),
+                None => options,
+            })
         }
     }
 }

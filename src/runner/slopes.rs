@@ -41,6 +41,11 @@ impl Slopes {
         (next > 0).then_some(Slopes { derivatives, places, seconds, is_known: false })
     }
 
+    /// The elements of the batch that have slopes, in the order of the derivatives.
+    pub fn elements(&self) -> impl Iterator<Item = usize> {
+        self.places.iter().enumerate().filter_map(|(element, place)| place.map(|_| element))
+    }
+
     /// Whether one was ever set.
     pub fn is_known(&self) -> bool {
         self.is_known

@@ -56,8 +56,14 @@ pub trait Setting: Settable {
     /// The unit after that.
     type Getting: Getting;
 
-    /// Hands over the slopes of what was set of the batch just now. Only steps have any.
-    fn set_slopes(&mut self, _batch: &Batch, _slopes: &Slopes) -> Result<Outcome, Failure> {
+    /// Hands over the slopes of what was set of the batch for a release at `time` just now. Only steps have any.
+    fn set_slopes(
+        &mut self,
+        _host: &PartitionHost,
+        _time: Instant,
+        _batch: &Batch,
+        _slopes: &Slopes,
+    ) -> Result<Outcome, Failure> {
         Ok(Outcome::Ok)
     }
 

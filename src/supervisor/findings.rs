@@ -45,6 +45,7 @@ fn kind(finding: Finding) -> &'static str {
         Finding::AskedForEnd => "asked_for_end",
         Finding::OffThePoint => "off_the_point",
         Finding::NotANumber => "not_a_number",
+        Finding::UpdateOutsideStep => "update_outside_step",
         Finding::Count => "count",
     }
 }
@@ -127,6 +128,10 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
             let element = if is_array { format!("element {value} of ") } else { String::new() };
             format!("gave NaN {times}: for {element}{name}")
         }
+        Finding::UpdateOutsideStep => format!(
+            "refused {} from a thread (thread {value}) that makes no step of it",
+            some(count, "intermediate update")
+        ),
         Finding::Count => String::new(),
     };
     let ends = finding == Finding::NotANumber && prepared.plan.nan == OnNan::Stop;

@@ -8,6 +8,7 @@ mod clocks;
 mod crosswise;
 mod events;
 mod holes;
+mod internal;
 mod oracle;
 mod parts;
 mod random;

@@ -108,7 +108,7 @@ fn where_it_cannot_work_it_is_refused_with_the_reason() {
     };
     refused("p.y", "f.u", "timing = 'immediate'\n", "timing = \"delayed\"");
     refused("s.x", "f.u", "", "s has no output derivatives (maxOutputDerivativeOrder)");
-    refused("p.y", "s.a", "", "s has another version");
+    refused("p.y", "s.a", "", "s does not ask for s.a in the midst of a step");
     refused("p.d", "f.u", "", "p.d is no continuous Float64");
-    refused("f.integral", "p.u", "", "p has another version");
+    refused("f.integral", "p.u", "", "p does not ask for p.u in the midst of a step");
 }

@@ -4,6 +4,7 @@ use super::links::Link;
 use crate::fmu::description::{Variability, Variable, VariableType};
 use crate::plan::Timing;
 use crate::plan::described::DescribedFmu;
+use crate::plan::intermediate;
 
 /// Whether what this connection carries can be extrapolated; else why not. `names` are those of both ends.
 pub(super) fn check(
@@ -26,13 +27,13 @@ pub(super) fn check(
     if from.co_simulation().is_none_or(|own| own.max_output_derivative_order == 0) {
         return Err(format!("{} has no output derivatives (maxOutputDerivativeOrder)", from.name()));
     }
-    if !to.abi().has_input_derivatives() {
+    if !to.abi().has_input_derivatives() && !intermediate::may_be_used(to, input) {
         return Err(format!(
-            "vecud hands input derivatives to FMUs of FMI 2.0 and 1.0 only, and {} has another version",
+            "{} does not ask for {to_name} in the midst of a step (providesIntermediateUpdate, and intermediateUpdate of the input)",
             to.name()
         ));
     }
-    if to.co_simulation().is_none_or(|own| !own.can_interpolate_inputs) {
+    if to.abi().has_input_derivatives() && to.co_simulation().is_none_or(|own| !own.can_interpolate_inputs) {
         return Err(format!("{} does not interpolate its inputs (canInterpolateInputs)", to.name()));
     }
     Ok(())

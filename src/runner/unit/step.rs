@@ -155,7 +155,16 @@ impl Settable for Before<'_> {
 impl<'a> Setting for Before<'a> {
     type Getting = After<'a>;
 
-    fn set_slopes(&mut self, _batch: &Batch, slopes: &Slopes) -> Result<Outcome, Failure> {
+    fn set_slopes(
+        &mut self,
+        host: &PartitionHost,
+        time: Instant,
+        batch: &Batch,
+        slopes: &Slopes,
+    ) -> Result<Outcome, Failure> {
+        if host.follow_lines(time, batch, slopes) {
+            return Ok(Outcome::Ok);
+        }
         self.before.set_derivatives(slopes.derivatives())
     }
 

@@ -158,7 +158,7 @@ impl Group<'_> {
             }
             for number in 0..self.len() {
                 if self.is_at(number, point) {
-                    self.with(number, |member, calls, _, _| member.set(calls))?;
+                    self.with(number, |member, calls, _, host| member.set(calls, host, time))?;
                 }
             }
             if std::mem::take(&mut is_first) {

@@ -7,6 +7,7 @@ use crate::ffi::{Batch, EventMode, Failure, Function, Outcome, Status, Stepper};
 use crate::plan::{StepPlan, TaskId};
 use crate::runner::activation::{Calls, Recorded};
 use crate::runner::halt::Halt;
+use crate::runner::slopes::Slopes;
 use crate::runner::thread_host::PartitionHost;
 use crate::runner::unit::Settable;
 use crate::runner::unit::step::{patience, stuck};
@@ -176,10 +177,14 @@ impl Member {
         Ok(self.clocks.is_pending())
     }
 
-    /// Sets continuous inputs.
-    pub fn set(&mut self, calls: &mut Calls) -> Result<(), Halt> {
+    /// Sets continuous inputs, as they are at this time.
+    pub fn set(&mut self, calls: &mut Calls, host: &PartitionHost, time: Instant) -> Result<(), Halt> {
         let mut before = self.stepper.begin();
-        calls.set_continuous(|batch| before.set(batch))
+        let follow = |batch: &Batch, slopes: &Slopes| {
+            // Only FMI 3.0 has Event Mode, where nothing but lines can be handed over.
+            let _is_on_lines = host.follow_lines(time, batch, slopes);
+        };
+        calls.set_continuous(|batch| before.set(batch), follow)
     }
 
     /// Records what is set at this time, and what was read last.
