@@ -1,10 +1,12 @@
 //! Latency, beside what the kernel gives to a program that does nothing else: `cargo bench --bench latency`.
 //!
 //! Whatever is compared runs in the same seconds on the same core with the same priority. Exit code 1 when a limit is
-//! exceeded. Arguments pick parts (`-- start host tick engine load start-up`); `bench/README.md` says what each of them is.
+//! exceeded. Arguments pick parts (`-- start host tick engine loop load start-up`); `bench/README.md` says what each of them is.
 
 #[path = "latency/bare.rs"]
 mod bare;
+#[path = "latency/closed_loop.rs"]
+mod closed_loop;
 #[path = "latency/engine.rs"]
 mod engine;
 #[path = "latency/fmu.rs"]
@@ -51,11 +53,12 @@ const PRIORITY: u8 = 80;
 type Part = fn(&Bench, &mut Results) -> Result<(), String>;
 
 /// Each part with its name, and whether it needs real-time privileges.
-const PARTS: [(&str, bool, Part); 6] = [
+const PARTS: [(&str, bool, Part); 7] = [
     ("start", true, start::measure),
     ("host", true, host_time::measure),
     ("tick", true, tick::measure),
     ("engine", true, engine::measure),
+    ("loop", true, closed_loop::measure),
     ("load", false, load::measure),
     ("start-up", true, start_up::measure),
 ];

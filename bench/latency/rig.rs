@@ -43,20 +43,34 @@ impl Rig {
         self.run_with(&["--stop-time", &seconds.to_string()])
     }
 
+    /// Computes so many seconds in virtual time.
+    pub fn run_for_in_virtual_time(&self, seconds: f64) -> Result<(), String> {
+        self.start(&["--mode", "virtual", "--stop-time", &seconds.to_string()]).map(|_| ())
+    }
+
+    /// A file that the last run has left.
+    pub fn result(&self, name: &str) -> Result<String, String> {
+        std::fs::read_to_string(self.out.join(name)).map_err(|error| format!("{name}: {error}"))
+    }
+
     fn run_with(&self, options: &[&str]) -> Result<Run, String> {
-        let _ = std::fs::remove_dir_all(&self.out);
         let began = monotonic_now();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vecud"));
-        command.arg("run").arg(&self.file).args(options).args(["--quiet", "--out"]).arg(&self.out);
-        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
-        finish(child)?;
-        let text = std::fs::read_to_string(self.out.join("report.json")).map_err(|error| error.to_string())?;
-        let report: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        let report = self.start(options)?;
         if report["host"]["scheduling"] != "fifo" {
             return Err("no real-time privileges".to_owned());
         }
         let started = report["start_monotonic_ns"].as_i64().ok_or("report.json without start_monotonic_ns")?;
         Ok(Run { report, start_up: started - began })
+    }
+
+    /// Runs it to its end; gives its report.
+    fn start(&self, options: &[&str]) -> Result<Value, String> {
+        let _ = std::fs::remove_dir_all(&self.out);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vecud"));
+        command.arg("run").arg(&self.file).args(options).args(["--quiet", "--out"]).arg(&self.out);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
+        finish(child)?;
+        serde_json::from_str(&self.result("report.json")?).map_err(|error| error.to_string())
     }
 }
 

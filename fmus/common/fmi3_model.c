@@ -211,6 +211,12 @@ __attribute__((weak)) bool model_may_set(const void *model, fmi3ValueReference v
     return true;
 }
 
+__attribute__((weak)) bool model_may_get(const void *model, fmi3ValueReference vr)
+{
+    (void)model, (void)vr;
+    return true;
+}
+
 /* All variables are scalars: one value per reference. */
 static fmi3Status access_values(struct fmu_base *base, const char *function, bool setting, enum fmu_type type,
                                 size_t size, const fmi3ValueReference vrs[], size_t n, char *values, size_t n_values)
@@ -224,8 +230,10 @@ static fmi3Status access_values(struct fmu_base *base, const char *function, boo
         if (setting) {
             if (!may_set(base, variable) || !model_may_set(base, vrs[i])) return failed(base, function, "this variable cannot be set now.");
             memcpy(place, values + i * size, size);
-        } else
+        } else {
+            if (!model_may_get(base, vrs[i])) return failed(base, function, "this variable cannot be read now.");
             memcpy(values + i * size, place, size);
+        }
     }
     return fmi3OK;
 }
@@ -248,7 +256,7 @@ ACCESS(Float64, FMU_FLOAT64)
 ACCESS(UInt64, FMU_UINT64)
 ACCESS(Boolean, FMU_BOOLEAN)
 
-/* ---- Clocks ---- */
+/* ---- Clocks: a model with Event Mode has its own functions for some of it ---- */
 
 fmi3Status fmi3ActivateModelPartition(fmi3Instance instance, fmi3ValueReference clockReference,
                                       fmi3Float64 activationTime)
@@ -262,7 +270,7 @@ fmi3Status fmi3ActivateModelPartition(fmi3Instance instance, fmi3ValueReference 
     return fmi3OK;
 }
 
-fmi3Status fmi3GetClock(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
+__attribute__((weak)) fmi3Status fmi3GetClock(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
                         fmi3Clock values[])
 {
     struct fmu_base *base = instance;
@@ -276,7 +284,7 @@ fmi3Status fmi3GetClock(fmi3Instance instance, const fmi3ValueReference valueRef
     return fmi3OK;
 }
 
-fmi3Status fmi3GetIntervalDecimal(fmi3Instance instance, const fmi3ValueReference valueReferences[],
+__attribute__((weak)) fmi3Status fmi3GetIntervalDecimal(fmi3Instance instance, const fmi3ValueReference valueReferences[],
                                   size_t nValueReferences, fmi3Float64 intervals[],
                                   fmi3IntervalQualifier qualifiers[])
 {

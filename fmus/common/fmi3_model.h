@@ -53,8 +53,14 @@ struct fmu_step {
 
 fmi3Status model_step(void *model, struct fmu_step *step);
 
+/* What the importer wants to do in intermediate updates; nothing, where a model does not have this. */
+void model_is_told(void *model, const fmi3ValueReference required[], size_t n, fmi3IntermediateUpdateCallback update);
+
 /* Whether a variable may be set now, beyond what its role says; always, where a model does not have this. */
 bool model_may_set(const void *model, fmi3ValueReference vr);
+
+/* The same of reading it. */
+bool model_may_get(const void *model, fmi3ValueReference vr);
 
 /* ---- For the model's partitions ---- */
 

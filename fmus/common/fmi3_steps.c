@@ -25,7 +25,6 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String instanceName, fmi3String ins
                                          fmi3IntermediateUpdateCallback intermediateUpdate)
 {
     (void)resourcePath, (void)visible, (void)eventModeUsed, (void)earlyReturnAllowed;
-    (void)requiredIntermediateVariables, (void)nRequiredIntermediateVariables, (void)intermediateUpdate;
     struct fmu_base *base = calloc(1, model_size);
     if (!base) return NULL;
     if (!fmu_base_init(base, model_token, instanceName, instantiationToken, loggingOn, instanceEnvironment, logMessage,
@@ -34,6 +33,7 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String instanceName, fmi3String ins
         return NULL;
     }
     model_set_start_values(base);
+    model_is_told(base, requiredIntermediateVariables, nRequiredIntermediateVariables, intermediateUpdate);
     return base;
 }
 
@@ -61,6 +61,13 @@ fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 currentCommunicationPoi
     if (!step.lies) *lastSuccessfulTime = step.reached;
     if (status >= fmi3Error) base->state = FMU_FAILED;
     return status;
+}
+
+/* Most models have no intermediate updates. */
+__attribute__((weak)) void model_is_told(void *model, const fmi3ValueReference required[], size_t n,
+                                         fmi3IntermediateUpdateCallback update)
+{
+    (void)model, (void)required, (void)n, (void)update;
 }
 
 /* Such a model has no partitions. */

@@ -8,7 +8,7 @@
 #include <time.h>
 
 /* SplitMix64. */
-static uint64_t mix(uint64_t z)
+static inline uint64_t mix(uint64_t z)
 {
     z += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -17,7 +17,7 @@ static uint64_t mix(uint64_t z)
 }
 
 /* The state after a value. */
-static uint64_t with(uint64_t state, double value)
+static inline uint64_t with(uint64_t state, double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -25,7 +25,7 @@ static uint64_t with(uint64_t state, double value)
 }
 
 /* Keeps the core busy for so long, by the processor time of the thread. */
-static void burn(uint64_t us)
+static inline void burn(uint64_t us)
 {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

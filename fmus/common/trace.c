@@ -16,7 +16,8 @@ static const char *const what_names[] = {
     "set",         "get",           "get_clock",    "get_interval", "activate", "update", "lock",
     "unlock",      "sleep",         "tick",         "arm",       "fail",      "violation",
     "get_state",   "set_state",     "free_state",   "state_size", "serialize", "deserialize",
-    "get_shift",   "set_interval",  "set_shift",
+    "get_shift",   "set_interval",  "set_shift",    "step",      "enter_event_mode",
+    "update_states", "enter_step_mode",
 };
 static const char *const phase_names[] = {"begin", "end", "note"};
 

@@ -42,14 +42,18 @@ enum trace_what {
     TRACE_GET_SHIFT,
     TRACE_SET_INTERVAL,
     TRACE_SET_SHIFT,
+    TRACE_STEP,
+    TRACE_ENTER_EVENT_MODE,
+    TRACE_UPDATE_STATES,
+    TRACE_ENTER_STEP_MODE,
 };
 
 enum trace_phase { TRACE_BEGIN, TRACE_END, TRACE_NOTE };
 
 struct trace_event {
     int64_t ns;     /* CLOCK_MONOTONIC */
-    double time;    /* activation time; the interval or shift where one is given or taken */
-    uint64_t hash;  /* FNV-1a of the values that went in or out */
+    double time;    /* activation time; the interval or shift where one is given or taken; where a step begins, and has ended */
+    uint64_t hash;  /* FNV-1a of the values that went in or out; where it is said so, one value's own bits */
     uint32_t vr;    /* first value reference; kind of a violation or failure */
     uint32_t count; /* number of value references */
     int32_t tid;

@@ -106,6 +106,12 @@ impl TickQueue {
         [&self.written, &self.slots[written as usize % QUEUE][0]]
     }
 
+    /// The oldest tick, which stays.
+    pub fn peek(&self) -> Option<TickStamp> {
+        let read = self.read.load(Ordering::Relaxed);
+        (self.written.load(Ordering::SeqCst) != read).then(|| self.slot(read))
+    }
+
     /// Takes the oldest tick; its place is free when it has ceased to [wait](TickQueue::waiting).
     pub fn pop(&self) -> Option<TickStamp> {
         let read = self.read.load(Ordering::Relaxed);

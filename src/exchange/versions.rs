@@ -88,10 +88,19 @@ pub struct Reader {
     time: Option<Instant>,
     /// Lane and serial number of the version that it has.
     taken: Option<(usize, u64)>,
+    /// From when on that version is visible.
+    visible: Option<Instant>,
     /// Per lane: the newest position when it looked, and the serial number there.
     seen: Box<[(u64, u64)]>,
     /// The look before that, in the same way.
     before: (Option<Instant>, Box<[(u64, u64)]>),
+}
+
+impl Reader {
+    /// From when on the version is visible that was handed over last.
+    pub fn visible(&self) -> Option<Instant> {
+        self.visible
+    }
 }
 
 /// A kept version, for a saved state: when it is visible, when it was computed, and its words.
@@ -346,7 +355,7 @@ impl Versions {
     /// The reader with this number, below that of [`Versions::new`], which has not looked yet. There is one at a time.
     pub fn reader(&self, number: usize) -> Reader {
         let seen = || self.lanes.iter().map(|_| (0, 0)).collect();
-        Reader { number, time: None, taken: None, seen: seen(), before: (None, seen()) }
+        Reader { number, time: None, taken: None, visible: None, seen: seen(), before: (None, seen()) }
     }
 
     /// Publishes a version of a producer, whose activation times increase; `fill` writes its words. Words that it leaves out
@@ -388,6 +397,7 @@ impl Versions {
             fence(Ordering::Acquire);
             if header[0].load(Ordering::Relaxed) == found.serial {
                 reader.taken = Some((index, found.serial));
+                reader.visible = Some(found.stamp.visible);
                 return if lost { Read::Lost } else { Read::New };
             }
             std::hint::spin_loop();

@@ -436,6 +436,30 @@ impl Batch {
         }
     }
 
+    /// Whether a number among those that take part is none (NaN).
+    #[inline]
+    pub fn has_nan(&self) -> bool {
+        match &self.store {
+            Store::Float64(v) => v[..self.enabled_elements].iter().fold(false, |any, value| any | value.is_nan()),
+            Store::Float32(v) => v[..self.enabled_elements].iter().fold(false, |any, value| any | value.is_nan()),
+            _ => false,
+        }
+    }
+
+    /// The items that [have such a number](Batch::has_nan), and in which of their elements the first one is.
+    pub fn with_nan(&self) -> impl Iterator<Item = (ValueReference, usize)> {
+        let is_nan = |place: usize| match &self.store {
+            Store::Float64(v) => v[place].is_nan(),
+            Store::Float32(v) => v[place].is_nan(),
+            _ => false,
+        };
+        (0..self.items.len()).filter(|item| self.is_enabled(*item)).filter_map(move |number| {
+            let item = &self.items[number];
+            let element = (0..item.elements).find(|element| is_nan(item.place + element))?;
+            Some((ValueReference(self.references[item.reference]), element))
+        })
+    }
+
     /// The values of all elements one after the other, if they lie so and are doubles.
     #[inline]
     pub fn doubles(&self) -> Option<&[f64]> {

@@ -8,7 +8,7 @@ use super::environment::{Environment, ForeignCall};
 use super::function::Function;
 use super::shown::Called;
 use super::status::Status;
-use super::thread::{inside, thread_host};
+use super::thread::{Intermediate, inside, thread_host};
 use super::types::{RawBool, RawEnvironment, RawStatus, RawString};
 use crate::sys::float_control;
 use std::ffi::CStr;
@@ -163,6 +163,50 @@ pub(super) unsafe extern "C" fn draft_intermediate_update(
             None => count_foreign_call(),
         }
     });
+}
+
+/// `fmi3IntermediateUpdateCallback`
+///
+/// # Safety
+/// By FMU code only: `raw` is what its instance was given, the last two pointers are null or can be written to.
+#[allow(clippy::too_many_arguments)] // the standard's
+pub(super) unsafe extern "C" fn intermediate_update(
+    raw: RawEnvironment,
+    time: f64,
+    set_requested: RawBool,
+    get_allowed: RawBool,
+    step_finished: RawBool,
+    can_return_early: RawBool,
+    early_return_requested: *mut RawBool,
+    early_return_time: *mut f64,
+) {
+    let update = Intermediate {
+        time,
+        set_requested: set_requested != 0,
+        get_allowed: get_allowed != 0,
+        step_finished: step_finished != 0,
+    };
+    let mut returns = false;
+    enter_host(|| {
+        // SAFETY: as in `log_message`.
+        let Some(environment) = (unsafe { environment(raw) }) else { return count_foreign_call() };
+        let inside = inside();
+        let in_step =
+            std::ptr::eq(inside.environment, environment) && inside.called == Called::function(Function::DoStep);
+        match thread_host().filter(|_| in_step) {
+            Some(thread) => returns = thread.intermediate_update(&update),
+            None => environment.host().foreign_call(ForeignCall::IntermediateUpdateOutsideStep),
+        }
+    });
+    let returns = returns && can_return_early != 0 && !early_return_time.is_null();
+    if returns {
+        // SAFETY: not null, so by the standard a place for a float.
+        unsafe { early_return_time.write_unaligned(time) };
+    }
+    if !early_return_requested.is_null() {
+        // SAFETY: not null, so by the standard a place for a boolean.
+        unsafe { early_return_requested.write_unaligned(returns.into()) };
+    }
 }
 
 /// Hands a clock update to the host of this thread, unless it may not come from here.

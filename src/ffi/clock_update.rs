@@ -1,5 +1,5 @@
-//! What the importer may call while the FMU calls `clockUpdate` or, in the draft, `intermediateUpdate`: reading output clocks,
-//! the intervals of countdown clocks, and in the draft those of output clocks that have ticked, each with one call into
+//! What the importer may call while the FMU calls `clockUpdate` or `intermediateUpdate`: reading and, in the midst of a step,
+//! setting variables, reading output clocks, the intervals of countdown clocks, and in the draft those of output clocks that have ticked, each with one call into
 //! buffers made before.
 
 use super::batch::{Batch, normalise};
@@ -9,7 +9,7 @@ use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome};
 use super::thread::inside;
 use super::types::RawDraftClock;
-use super::values::get_function;
+use super::values::{get_function, set_function};
 use crate::fmu::description::ValueReference;
 use std::sync::Arc;
 
@@ -28,6 +28,12 @@ impl OutputClocks {
         let elements = clocks.iter().map(|(_, elements)| elements).sum();
         let references = clocks.iter().map(|(reference, _)| reference.0).collect();
         OutputClocks { references, active: vec![0; elements], raw: vec![0; elements] }
+    }
+
+    /// The clocks, and room for what one call says of them: none is active yet.
+    pub(super) fn for_one_call(&mut self) -> (&[u32], &mut [u8]) {
+        self.active.fill(0);
+        (&self.references, &mut self.active)
     }
 
     /// Whether there is none.
@@ -150,6 +156,12 @@ impl ClockUpdate {
     pub fn get(&self, batch: &mut Batch) -> Result<Outcome, Failure> {
         self.check(get_function(batch.variable_type()))?;
         self.shared.get_batch(batch)
+    }
+
+    /// Sets what is enabled in the batch, in one call: in an intermediate update that asks for it.
+    pub fn set(&self, batch: &Batch) -> Result<Outcome, Failure> {
+        self.check(set_function(batch.variable_type()))?;
+        self.shared.set_batch(batch)
     }
 
     /// Treats the instance as if a call had returned `fmi3Error`: nothing but `fmi3FreeInstance` will be called.

@@ -46,6 +46,8 @@ pub enum ForeignCall {
     ClockUpdateOutsideClockActivation,
     /// `clockUpdate` on a thread without a [`super::ThreadHost`].
     ClockUpdateWithoutThreadHost,
+    /// `intermediateUpdate` where no step of the instance is made on this thread.
+    IntermediateUpdateOutsideStep,
     /// `lockPreemption` or `unlockPreemption` on such a thread.
     LockOnForeignThread,
 }

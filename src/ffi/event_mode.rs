@@ -1,14 +1,17 @@
 //! Event Mode of an instance for Co-Simulation (FMI 3.0, 2.3.3 and 4.2): super-dense iterations between two steps.
 //!
-//! [`EventMode`] is lent by what makes the steps, before or after one, and gives that back in Step Mode. So nothing steps in
-//! between.
+//! An instance that handles events is in one of two modes, which [`Stepper`] keeps: so no step is made in Event Mode, and nothing
+//! that is allowed in Event Mode alone is called in Step Mode.
 
-use super::batch::Batch;
+use super::batch::{Batch, normalise};
+use super::clock_update::OutputClocks;
 use super::function::Function;
+use super::interval::Interval;
 use super::shared::Cause;
 use super::status::{Failure, Outcome};
-use super::step::{AfterStep, BeforeStep, Stepper};
+use super::step::Stepper;
 use super::types::RawBool;
+use crate::fmu::description::ValueReference;
 
 /// An instance in Event Mode.
 #[must_use]
@@ -32,41 +35,91 @@ pub struct DiscreteUpdate {
 }
 
 impl Stepper {
-    /// The instance was made for Event Mode and has left Initialization Mode: it is in Event Mode already.
-    pub fn initial_event_mode(&mut self, time: f64) -> EventMode<'_> {
-        EventMode { stepper: self, time }
-    }
-}
-
-impl<'a> BeforeStep<'a> {
-    /// `fmi3EnterEventMode` at this time.
-    pub fn enter_event_mode(self, time: f64) -> Result<EventMode<'a>, Failure> {
-        EventMode::enter(self.into_stepper(), time)
-    }
-}
-
-impl<'a> AfterStep<'a> {
-    /// `fmi3EnterEventMode` at this time.
-    pub fn enter_event_mode(self, time: f64) -> Result<EventMode<'a>, Failure> {
-        EventMode::enter(self.again().into_stepper(), time)
-    }
-}
-
-impl<'a> EventMode<'a> {
-    fn cause(time: f64) -> Cause {
-        Cause { clock: None, time: Some(time) }
+    /// The instance was made for Event Mode and has left Initialization Mode, at this time: it is in Event Mode already.
+    pub fn is_in_initial_event_mode(&mut self, time: f64) {
+        self.event = Some(time);
     }
 
+    /// The Event Mode that the instance is in; `None`: it is in Step Mode.
+    pub fn event_mode(&mut self) -> Option<EventMode<'_>> {
+        let time = self.event?;
+        Some(EventMode { stepper: self, time })
+    }
+
+    /// `fmi3EnterEventMode` at this time, unless the instance is there.
     #[cold]
-    fn enter(stepper: &'a mut Stepper, time: f64) -> Result<EventMode<'a>, Failure> {
-        // SAFETY: the instance is alive and in Step Mode, and `stepper` is what calls it alone.
-        stepper.shared().call(Function::EnterEventMode, Self::cause(time), |f, i| unsafe { f.enter_event_mode(i) })?;
-        Ok(EventMode { stepper, time })
+    pub fn enter_event_mode(&mut self, time: f64) -> Result<Outcome, Failure> {
+        if self.event.is_some() {
+            return Ok(Outcome::Ok);
+        }
+        // SAFETY: the instance is alive and in Step Mode, and `self` is what calls it alone.
+        let call = |f: &super::abi::Functions, i| unsafe { f.enter_event_mode(i) };
+        let outcome = self.shared().call(Function::EnterEventMode, cause(time), call)?;
+        self.event = Some(time);
+        Ok(outcome)
+    }
+
+    /// `fmi3EnterStepMode`, unless the instance is there: what the event has changed can be read, or a step follows.
+    #[cold]
+    pub fn enter_step_mode(&mut self) -> Result<Outcome, Failure> {
+        let Some(time) = self.event else { return Ok(Outcome::Ok) };
+        // SAFETY: the instance is alive and in Event Mode.
+        let call = |f: &super::abi::Functions, i| unsafe { (f.enter_step_mode)(i) };
+        let outcome = self.shared().call(Function::EnterStepMode, cause(time), call)?;
+        self.event = None;
+        Ok(outcome)
+    }
+}
+
+fn cause(time: f64) -> Cause {
+    Cause { clock: None, time: Some(time) }
+}
+
+impl EventMode<'_> {
+    fn cause(&self) -> Cause {
+        cause(self.time)
     }
 
     /// Sets what is enabled in the batch, in one call.
     pub fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
-        self.stepper.shared().set_batch(batch)
+        self.stepper.shared().set_batch(batch).map_err(|failure| failure.of(self.cause()))
+    }
+
+    /// Reads what is enabled in the batch, in one call.
+    pub fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure> {
+        self.stepper.shared().get_batch(batch).map_err(|failure| failure.of(self.cause()))
+    }
+
+    /// `fmi3SetClock`: these input clocks tick.
+    pub fn set_clocks(&mut self, clocks: &[u32]) -> Result<Outcome, Failure> {
+        /// As many as are set in one call.
+        const MOST: usize = 16;
+        let active = [1; MOST];
+        let mut outcome = Outcome::Ok;
+        for some in clocks.chunks(MOST) {
+            outcome = outcome.or(self.stepper.shared().call_fmi3(Function::SetClock, self.cause(), |f, i| {
+                // SAFETY: the instance is alive and in Event Mode; as many references and values as said.
+                unsafe { (f.set_clock)(i, some.as_ptr(), some.len(), active.as_ptr()) }
+            })?);
+        }
+        Ok(outcome)
+    }
+
+    /// `fmi3GetClock` of all of them. The FMU resets what is read, so read each clock once.
+    pub fn get_clocks(&mut self, clocks: &mut OutputClocks) -> Result<Outcome, Failure> {
+        let (references, active) = clocks.for_one_call();
+        let outcome = self.stepper.shared().call_fmi3(Function::GetClock, self.cause(), |f, i| {
+            // SAFETY: the instance is alive and in Event Mode, and for each clock there is a value.
+            unsafe { (f.get_clock)(i, references.as_ptr(), references.len(), active.as_mut_ptr()) }
+        });
+        normalise(active);
+        outcome
+    }
+
+    /// `fmi3GetIntervalFraction` or `fmi3GetIntervalDecimal`: the interval of an input clock, and its qualifier.
+    pub fn get_interval(&mut self, clock: ValueReference, fraction: bool) -> Result<(Interval, i32), Failure> {
+        let cause = Cause { clock: Some(clock), time: Some(self.time) };
+        self.stepper.shared().get_interval(clock, fraction, cause)
     }
 
     /// `fmi3UpdateDiscreteStates`: one iteration.
@@ -74,7 +127,7 @@ impl<'a> EventMode<'a> {
     pub fn update(&mut self) -> Result<DiscreteUpdate, Failure> {
         let [mut needs, mut terminate, mut nominals, mut values, mut defined]: [RawBool; 5] = [0; 5];
         let mut next = 0.0;
-        let outcome = self.stepper.shared().call(Function::UpdateDiscreteStates, Self::cause(self.time), |f, i| {
+        let outcome = self.stepper.shared().call(Function::UpdateDiscreteStates, self.cause(), |f, i| {
             // SAFETY: the instance is alive and in Event Mode, which `self` stands for; each place can be written to.
             unsafe {
                 (f.update_discrete_states)(
@@ -94,15 +147,5 @@ impl<'a> EventMode<'a> {
             terminate_simulation: terminate != 0,
             next_event_time: (defined != 0).then_some(next),
         })
-    }
-
-    /// `fmi3EnterStepMode`: what the event has changed can be read, or a step follows.
-    #[cold]
-    pub fn enter_step_mode(self) -> Result<AfterStep<'a>, Failure> {
-        let EventMode { stepper, time } = self;
-        // SAFETY: the instance is alive and in Event Mode, which `self` stood for.
-        let call = |f: &super::abi::Functions, i| unsafe { (f.enter_step_mode)(i) };
-        let outcome = stepper.shared().call(Function::EnterStepMode, Self::cause(time), call)?;
-        Ok(AfterStep::after_event(stepper, time, outcome))
     }
 }

@@ -33,19 +33,22 @@ pub struct StepOptions {
     pub event_mode_used: bool,
     /// `earlyReturnAllowed`: a step may end before its communication point.
     pub early_return_allowed: bool,
+    /// The importer has an `intermediateUpdate`.
+    pub intermediate_update: bool,
     /// `requiredIntermediateVariables`, by value reference.
     intermediate_variables: Vec<RawReference>,
 }
 
 impl StepOptions {
-    /// No variable is used during intermediate updates.
+    /// Without intermediate updates.
     pub fn new(event_mode_used: bool, early_return_allowed: bool) -> StepOptions {
-        StepOptions { event_mode_used, early_return_allowed, intermediate_variables: Vec::new() }
+        StepOptions { event_mode_used, early_return_allowed, ..StepOptions::default() }
     }
 
-    /// The variables that may be set or read during intermediate updates.
-    pub fn with_intermediate_variables(self, variables: &[ValueReference]) -> StepOptions {
-        StepOptions { intermediate_variables: variables.iter().map(|variable| variable.0).collect(), ..self }
+    /// With intermediate updates, during which these variables may be set or read.
+    pub fn with_intermediate_update(self, variables: &[ValueReference]) -> StepOptions {
+        let intermediate_variables = variables.iter().map(|variable| variable.0).collect();
+        StepOptions { intermediate_update: true, intermediate_variables, ..self }
     }
 
     pub(super) fn intermediate_variables(&self) -> &[RawReference] {

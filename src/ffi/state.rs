@@ -32,7 +32,7 @@ pub enum StateSupport {
 pub enum Terminated {}
 
 /// An `fmi3FMUState`. Rust never looks behind the pointer.
-struct StatePointer(RawState);
+pub(super) struct StatePointer(pub(super) RawState);
 
 // SAFETY: the pointer is only handed back to the FMU, in calls of its instance, and those are made by one thread at a
 // time: by the one that has the `Instance`. FMI demands no thread affinity.
@@ -76,6 +76,18 @@ impl Shared {
         Ok(FmuState { shared: self.clone(), raw: StatePointer(raw), mode: PhantomData })
     }
 
+    /// Keeps a state of the instance until its end; `before`: one that the FMU has given up for it.
+    pub(super) fn own_state(&self, function: Function, raw: RawState, before: Option<RawState>) -> Result<(), Failure> {
+        if raw.is_null() {
+            self.fail(Status::Error);
+            return Err(Failure { function, status: Status::Error, clock: None, time: None, refused: false });
+        }
+        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        states.live.retain(|state| Some(state.0) != before);
+        states.live.push(StatePointer(raw));
+        Ok(())
+    }
+
     /// Frees the states whose handles are gone; at the end of the instance those of the others too, which are of no use
     /// any more. The caller sees to it that no call is under way and that the instance is not fatal.
     pub(super) fn free_states(&self, all: bool) -> Result<Outcome, Failure> {
@@ -100,7 +112,7 @@ impl Shared {
     }
 
     /// Refuses what the description does not offer.
-    fn offers(&self, support: StateSupport, function: Function) -> Result<(), Failure> {
+    pub(super) fn offers(&self, support: StateSupport, function: Function) -> Result<(), Failure> {
         if *self.support.get_or_init(StateSupport::default) >= support {
             return Ok(());
         }

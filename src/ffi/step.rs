@@ -10,13 +10,22 @@ use super::function::Function;
 use super::part::Part;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome, Status};
+use super::step_state::StepState;
 use std::fmt;
 use std::time::Duration;
+
+/// A step is not called in Event Mode.
+const IN_EVENT_MODE: Failure =
+    Failure { function: Function::DoStep, status: Status::Error, clock: None, time: None, refused: true };
 
 /// What makes the steps of an instance.
 pub struct Stepper {
     part: Part,
     patience: Duration,
+    /// The instance is in Event Mode, at this time; `None`: in Step Mode.
+    pub(super) event: Option<f64>,
+    /// What a step can be taken back to.
+    pub(super) state: Option<StepState>,
 }
 
 impl From<Stepper> for Part {
@@ -27,7 +36,7 @@ impl From<Stepper> for Part {
 
 impl Stepper {
     pub(super) fn new(part: Part) -> Stepper {
-        Stepper { part, patience: Duration::MAX }
+        Stepper { part, patience: Duration::MAX, event: None, state: None }
     }
 
     /// Gives a step up that is pending for longer (`fmi2Pending`).
@@ -75,8 +84,8 @@ pub struct BeforeStep<'a> {
 }
 
 impl<'a> BeforeStep<'a> {
-    pub(super) fn into_stepper(self) -> &'a mut Stepper {
-        self.stepper
+    pub(super) fn shared(&self) -> &Shared {
+        &self.stepper.part.shared
     }
 
     /// Sets what is enabled in the batch, in one call.
@@ -89,6 +98,9 @@ impl<'a> BeforeStep<'a> {
     #[inline(always)] // as `visit`
     pub fn step(self, point: f64, size: f64) -> Result<AfterStep<'a>, NoStep<'a>> {
         let BeforeStep { stepper } = self;
+        if stepper.event.is_some() {
+            return Err(NoStep { stepper, failure: IN_EVENT_MODE, reached: point });
+        }
         let mut raw = RawStep { patience: stepper.patience, ..RawStep::new(point, size) };
         let cause = Cause { clock: None, time: Some(point) };
         let stepped = stepper.part.shared.call(Function::DoStep, cause, |f, i| {
@@ -158,17 +170,19 @@ pub struct AfterStep<'a> {
 }
 
 impl<'a> AfterStep<'a> {
-    /// As after a step that has come to this time: an event there is over.
-    pub(super) fn after_event(stepper: &'a mut Stepper, time: f64, outcome: Outcome) -> AfterStep<'a> {
-        let said =
-            Said { reached: time, early_return: false, event_handling_needed: false, terminate_simulation: false };
-        AfterStep { stepper, point: time, outcome, said }
-    }
-
     /// A further step follows, without a look at what this one has computed.
     #[inline]
     pub fn again(self) -> BeforeStep<'a> {
         BeforeStep { stepper: self.stepper }
+    }
+
+    pub(super) fn shared(&self) -> &Shared {
+        &self.stepper.part.shared
+    }
+
+    /// What a call after the step is put on.
+    pub(super) fn cause(&self) -> Cause {
+        Cause { clock: None, time: Some(self.point) }
     }
 
     /// How the step went.
@@ -186,7 +200,7 @@ impl<'a> AfterStep<'a> {
     /// Reads what is enabled in the batch, in one call.
     #[inline(always)] // as `visit`
     pub fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure> {
-        let cause = Cause { clock: None, time: Some(self.point) };
+        let cause = self.cause();
         self.stepper.part.shared.get_batch(batch).map_err(|failure| failure.of(cause))
     }
 }

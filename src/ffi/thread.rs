@@ -11,6 +11,19 @@ use crate::sys::float_control;
 use std::cell::Cell;
 use std::ptr;
 
+/// What an FMU says of a point in the midst of a step (`fmi3IntermediateUpdateCallback`; FMI 3.0.2, 4.2.2).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Intermediate {
+    /// `intermediateUpdateTime`, in the FMU's unit of time; unchecked.
+    pub time: f64,
+    /// `intermediateVariableSetRequested`: inputs that were registered are to be set.
+    pub set_requested: bool,
+    /// `intermediateVariableGetAllowed`: variables that were registered may be read, before any is set.
+    pub get_allowed: bool,
+    /// `intermediateStepFinished`: what is read is valid; else it may be taken back.
+    pub step_finished: bool,
+}
+
 /// What FMU code running on a thread may ask of it. One for each partition's thread, and one for the main thread.
 ///
 /// Called on that thread only, on the hot path: no allocation, no lock without priority inheritance.
@@ -22,6 +35,11 @@ pub trait ThreadHost {
     fn lock_preemption(&self);
     /// The section that [`lock_preemption`](ThreadHost::lock_preemption) began is over: the thread may be preempted again.
     fn unlock_preemption(&self);
+    /// The FMU whose step is made on this thread has come to a point in the midst of it. Whether the step is to return early there,
+    /// if it can.
+    fn intermediate_update(&self, _update: &Intermediate) -> bool {
+        false
+    }
     /// C has returned `fmi3Warning` from this.
     fn warned(&self, function: Function);
     /// Where others see which function this thread is inside of, if anywhere.

@@ -7,7 +7,9 @@ use super::described::DescribedFmu;
 use super::findings::Findings;
 use super::inputs::initial;
 use super::resolved::Resolved;
-use super::{FmuId, HostFacts, HostPlan, Plan, TracePlan, host, instances, interfaces, priorities, tasks};
+use super::{
+    FmuId, HostFacts, HostPlan, Plan, TracePlan, host, instances, interfaces, intermediate, priorities, steps, tasks,
+};
 use crate::fmu::description::ModelDescription;
 use crate::rig::{At, Problem, Rig};
 use crate::time::Instant;
@@ -80,6 +82,8 @@ pub fn build(
     let times = timetable(rig, &fmus, &mut findings);
     let cpus = host::cores(rig, &fmus, machine, &mut findings);
     let resolved = Resolved::new(rig, &fmus, stimuli, &times, &mut findings);
+    let cpus = steps::cores(&resolved.clocks, &fmus, cpus);
+    intermediate::check(&resolved, &mut findings);
     let order = priorities::order(&resolved, &cpus, machine, &mut findings);
     let initial = initial::plan(&resolved, &mut findings);
     findings.refuse()?;
@@ -99,6 +103,7 @@ pub fn build(
         start: times.start,
         stop: times.stop,
         on_error: rig.on_error,
+        nan: rig.nan,
         trigger_time: rig.trigger_time,
         shutdown_timeout: rig.shutdown_timeout,
         call_timeout: rig.call_timeout,

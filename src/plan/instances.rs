@@ -5,10 +5,10 @@ use super::clocks::triggers::OutputCandidate;
 use super::inputs::{control, initial};
 use super::priorities::Order;
 use super::resolved::Resolved;
-use super::tasks::batches;
+use super::tasks::{self, batches};
 use super::{
     Batch, CallWatch, CoSimulationPlan, FmuId, FmuPlan, InterfacePlan, OutputClock, Release, ScheduledExecutionPlan,
-    TaskId, TaskPlan, dialect,
+    StepClock, StepClockPlan, TaskId, TaskPlan, dialect, intermediate,
 };
 use crate::fmu::description::{InterfaceOffer, IntervalVariability};
 
@@ -17,12 +17,12 @@ pub(super) fn plans(
     resolved: &Resolved,
     order: &Order,
     cpus: &[usize],
-    tasks: &[TaskPlan],
+    planned: &[TaskPlan],
     initial: initial::InitialBatches,
 ) -> Vec<FmuPlan> {
     let batches = initial.reads.into_iter().zip(initial.writes);
     let fmus = cpus.iter().zip(batches).enumerate();
-    fmus.map(|(fmu, (&cpu, batches))| plan(resolved, order, fmu, cpu, tasks, batches)).collect()
+    fmus.map(|(fmu, (&cpu, batches))| plan(resolved, order, fmu, cpu, planned, batches)).collect()
 }
 
 /// One instance. `reads`, `writes`: in Initialization Mode.
@@ -31,13 +31,13 @@ fn plan(
     order: &Order,
     fmu: usize,
     cpu: usize,
-    tasks: &[TaskPlan],
+    planned: &[TaskPlan],
     (reads, writes): (Vec<Batch>, Vec<Batch>),
 ) -> FmuPlan {
     let described = &resolved.fmus[fmu];
     let description = described.input.description;
     let abi = described.abi();
-    let own = || (0..tasks.len()).map(TaskId).filter(|id| tasks[id.0].fmu == FmuId(fmu));
+    let own = || (0..planned.len()).map(TaskId).filter(|id| planned[id.0].fmu == FmuId(fmu));
     let output = |output: &OutputCandidate| {
         let v = &described.variables()[output.variable];
         OutputClock {
@@ -46,6 +46,11 @@ fn plan(
             aperiodic: v.clock.as_ref().is_some_and(|c| c.interval_variability == IntervalVariability::Triggered),
             ticked_by: order.tasks(&output.ticked_by),
             targets: order.tasks(&output.targets),
+            clocks: output.clocks.iter().map(|&(fmu, clock)| StepClock { fmu: FmuId(fmu), clock }).collect(),
+            input: output.input.as_ref().and_then(|input| {
+                let clock = tasks::input_clock(described, input.clock?);
+                Some(StepClockPlan { clock, release: input.release.clone() })
+            }),
         }
     };
     let interface = match described.co_simulation() {
@@ -53,9 +58,10 @@ fn plan(
             event_mode_used: described.handles_events(),
             early_return_allowed: described.rig.wishes.early_return_allowed.unwrap_or(true) && abi.may_step_again(),
             tolerance: described.rig.wishes.tolerance,
+            intermediate: intermediate::plan(resolved, fmu),
         }),
         None => InterfacePlan::ScheduledExecution(ScheduledExecutionPlan {
-            countdowns: own().filter(|id| tasks[id.0].release == Release::Countdown).collect(),
+            countdowns: own().filter(|id| planned[id.0].release == Release::Countdown).collect(),
             draft_intervals: dialect::intervals(described, fmu, &resolved.clocks.candidates),
             on_ticks: batches::on_ticks(resolved, fmu),
             get_intervals: described.rig.get_intervals.as_ref().map(|at| at.value).unwrap_or_default(),
@@ -81,7 +87,7 @@ fn plan(
         initial_reads: reads,
         initial_writes: writes,
         output_clocks: resolved.clocks.outputs[fmu].iter().map(output).collect(),
-        levels: own().map(|id| tasks[id.0].level + 1).max().unwrap_or(0),
+        levels: own().map(|id| planned[id.0].level + 1).max().unwrap_or(0),
         interface,
         can_get_and_set_state: offer.is_some_and(|offer| offer.can_get_and_set_fmu_state),
         can_serialize_state: offer.is_some_and(|offer| offer.can_serialize_fmu_state),

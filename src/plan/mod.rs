@@ -31,6 +31,7 @@ mod host;
 mod inputs;
 mod instances;
 mod interfaces;
+mod intermediate;
 pub mod model;
 mod priorities;
 pub mod promise;

@@ -13,8 +13,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 pub use crate::rig::{
-    Format, GetIntervals, HostClock, Interpolation, Limits, MessageEncoding, Mode, OnError, OnWarning, Overrun,
-    Rotation, Rule, Timing, TraceMode, TriggerTime,
+    Extrapolation, Format, GetIntervals, HostClock, Interpolation, Limits, MessageEncoding, Mode, OnError, OnNan,
+    OnWarning, Overrun, Rotation, Rule, Timing, TraceMode, TriggerTime,
 };
 
 /// Index into [`Plan::fmus`].
@@ -46,6 +46,8 @@ pub struct Plan {
     pub stop: Option<Instant>,
     /// What to do with the other FMUs when one fails.
     pub on_error: OnError,
+    /// What happens when a number that is read from an FMU is none.
+    pub nan: OnNan,
     /// Where the activation time of a tick comes from.
     pub trigger_time: TriggerTime,
     /// How long an activation may take to return after the run was stopped.
@@ -90,6 +92,12 @@ impl Plan {
     /// The name of a task among all of the rig, `fmu.name`.
     pub fn full_name(&self, task: &TaskPlan) -> String {
         format!("{}.{}", self.fmus[task.fmu.0].name, task.name)
+    }
+
+    /// The name of an input clock that ticks between steps among all of the rig, `fmu.clock`.
+    pub fn clock_name(&self, StepClock { fmu, clock }: StepClock) -> String {
+        let fmu = &self.fmus[fmu.0];
+        format!("{}.{}", fmu.name, fmu.output_clocks[clock].name)
     }
 
     /// The core of each task.
@@ -163,7 +171,8 @@ pub struct FmuPlan {
     pub initial_reads: Vec<Batch>,
     /// Inputs without clocks to set in Initialization Mode, when their source has an initial value.
     pub initial_writes: Vec<Batch>,
-    /// All output clocks; of array clocks all elements, one after the other in row-major order.
+    /// All output clocks; of array clocks all elements, one after the other in row-major order. Where events are handled
+    /// between steps, its input clocks stand after them: those tick others too.
     pub output_clocks: Vec<OutputClock>,
     /// Number of different priorities among its tasks.
     pub levels: usize,
@@ -213,7 +222,7 @@ pub struct ScheduledExecutionPlan {
 }
 
 /// What only an instance with Co-Simulation has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CoSimulationPlan {
     /// `eventModeUsed`.
     pub event_mode_used: bool,
@@ -221,6 +230,25 @@ pub struct CoSimulationPlan {
     pub early_return_allowed: bool,
     /// The relative tolerance that it is told for its own solver.
     pub tolerance: Option<f64>,
+    /// What is done in the midst of its steps; `None`: nothing.
+    pub intermediate: Option<IntermediatePlan>,
+}
+
+/// What is done in the midst of the steps of an instance (intermediate update).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct IntermediatePlan {
+    /// Inputs that are on lines, which are set where the FMU asks for it: `Float64`, with their numbers of elements.
+    pub inputs: Vec<(ValueReference, usize)>,
+    /// What is read and recorded at the end of each internal step; no connection begins here.
+    pub recorded: Vec<Batch>,
+}
+
+impl IntermediatePlan {
+    /// `requiredIntermediateVariables`.
+    pub fn variables(&self) -> Vec<ValueReference> {
+        let read = self.recorded.iter().flat_map(|batch| &batch.items).map(|item| item.reference);
+        self.inputs.iter().map(|(reference, _)| *reference).chain(read).collect()
+    }
 }
 
 impl FmuPlan {
@@ -238,6 +266,19 @@ impl FmuPlan {
             InterfacePlan::ScheduledExecution(plan) => Some(plan),
             InterfacePlan::CoSimulation(_) => None,
         }
+    }
+
+    /// What is done in the midst of its steps.
+    pub fn intermediate(&self) -> Option<&IntermediatePlan> {
+        match &self.interface {
+            InterfacePlan::ScheduledExecution(_) => None,
+            InterfacePlan::CoSimulation(plan) => plan.intermediate.as_ref(),
+        }
+    }
+
+    /// Whether recordings have rows at its internal steps.
+    pub fn records_internal_steps(&self) -> bool {
+        self.intermediate().is_some_and(|own| !own.recorded.is_empty())
     }
 
     /// The tasks of this instance whose clocks count down; see [`ScheduledExecutionPlan::countdowns`].
@@ -372,6 +413,28 @@ pub struct OutputClock {
     pub ticked_by: Vec<TaskId>,
     /// The tasks that it triggers, in this and in other FMUs, most urgent first.
     pub targets: Vec<TaskId>,
+    /// The input clocks of FMUs that make steps which it triggers.
+    pub clocks: Vec<StepClock>,
+    /// It is an input clock of an FMU that makes steps, which ticks between two of them; `None`: it is an output clock.
+    pub input: Option<StepClockPlan>,
+}
+
+/// An input clock of an FMU that makes steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct StepClock {
+    /// The FMU.
+    pub fmu: FmuId,
+    /// Index into its [`FmuPlan::output_clocks`].
+    pub clock: usize,
+}
+
+/// What is known of an input clock of an FMU that makes steps: it ticks in Event Mode (semantics S22).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepClockPlan {
+    /// The clock.
+    pub clock: InputClockPlan,
+    /// What makes it tick.
+    pub release: Release,
 }
 
 /// Variables that belong to an output clock, and are read while it is active.
@@ -486,7 +549,7 @@ pub struct TaskPlan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Work {
     /// Activates a model partition (Scheduled Execution).
-    Partition(PartitionPlan),
+    Partition(InputClockPlan),
     /// Makes the steps of an FMU (Co-Simulation).
     Step(StepPlan),
 }
@@ -494,6 +557,9 @@ pub enum Work {
 /// The steps of one FMU.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepPlan {
+    /// The task that makes these steps together with its own, since clocks connect the two FMUs (semantics S22): this one has
+    /// neither a thread nor releases. `None`: it makes them itself.
+    pub leader: Option<TaskId>,
     /// `canHandleVariableCommunicationStepSize`: what was missed is made up by one longer step, and the last one may be
     /// shorter.
     pub is_variable: bool,
@@ -503,15 +569,20 @@ pub struct StepPlan {
     pub rows_of_events: bool,
     /// One row is recorded for so many steps; above 0.
     pub steps_per_row: u32,
+    /// `mightReturnEarlyFromDoStep`.
+    pub may_return_early: bool,
+    /// A step is taken back where another FMU of the same task has returned early, and made anew to where that has come
+    /// (`canGetAndSetFMUState`).
+    pub goes_back: bool,
     /// A step that is discarded is tried in parts: the FMU can vary its steps, and is as it was.
     pub retries: bool,
     /// `fixedInternalStepSize`, in the FMU's unit of time.
     pub internal_step: Option<f64>,
 }
 
-/// The model partition of one input clock, or of one element of an array clock.
+/// One input clock, or one element of an array clock, whose model partition a task activates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PartitionPlan {
+pub struct InputClockPlan {
     /// The clock's value reference.
     pub clock: ValueReference,
     /// `clockElementIndex`: 0 for a scalar, else the element's number from 1 in row-major order (draft).
@@ -551,11 +622,25 @@ impl TaskPlan {
     }
 
     /// The model partition that it activates; `None`: it is another kind of task.
-    pub fn partition(&self) -> Option<&PartitionPlan> {
+    pub fn partition(&self) -> Option<&InputClockPlan> {
         match &self.work {
             Work::Partition(partition) => Some(partition),
             Work::Step(_) => None,
         }
+    }
+
+    /// The task that does its work together with its own; `None`: it does it itself.
+    pub fn leader(&self) -> Option<TaskId> {
+        match &self.work {
+            Work::Step(step) => step.leader,
+            Work::Partition(_) => None,
+        }
+    }
+
+    /// Whether it is released at other instants than its grid has: communication points where an event is, or where a step
+    /// has returned early.
+    pub fn leaves_its_grid(&self) -> bool {
+        matches!(&self.work, Work::Step(step) if step.handles_events)
     }
 
     /// Whether what it does has no holes in time: what was missed is made up (semantics S21).
@@ -583,11 +668,12 @@ pub struct Batch {
     pub items: Vec<BatchItem>,
     /// Given when the only item's size may change while the instance runs: the length of each of its dimensions.
     pub resizable: Option<Vec<Length>>,
-    /// The variables, which are set, may be so in Event Mode alone: the host enters it where one of them has changed.
+    /// The variables, which are set, may be so in Event Mode alone: the host enters it where one of them has changed. Such that
+    /// are read are so in Event Mode too.
     pub in_event_mode: bool,
     /// The output clocks to which alone the variables belong, by their places in [`FmuPlan::output_clocks`]: these
-    /// variables are read after an activation in which one of them has ticked, and after no other. Empty: after every
-    /// activation.
+    /// variables are read after an activation in which one of them has ticked, and after no other; in Event Mode they are also
+    /// set only then. Empty: after every activation.
     pub ticked: Vec<usize>,
 }
 
@@ -622,6 +708,9 @@ pub struct ConnectionPlan {
     pub to: String,
     /// When it becomes visible.
     pub timing: Timing,
+    /// Both FMUs make their steps together, or are one that does: the value is there as soon as it is read, in the one order that
+    /// there is.
+    pub is_inside: bool,
     /// What a delayed connection needs; `None` for an immediate one.
     pub delay: Option<DelayPlan>,
     /// Type of the producer's variable.
@@ -640,6 +729,8 @@ pub struct ConnectionPlan {
     pub to_elements: Vec<Range<usize>>,
     /// Bytes that an element may have, for strings and binaries; else 0. Longer values are not passed on.
     pub capacity: usize,
+    /// What the input gets between two values. Where it is linear, the slopes of the elements travel with their values.
+    pub extrapolation: Extrapolation,
 }
 
 /// The tasks at the ends of a delayed connection.
@@ -652,6 +743,8 @@ pub struct DelayPlan {
     /// All consumers are periodic and stay on their grids, so that only versions are kept which an instant of these
     /// selects.
     pub by_release: bool,
+    /// What is read in Event Mode goes with a tick, and is visible at its very time; else a nanosecond later (semantics S20).
+    pub with_tick: bool,
 }
 
 /// A producer of a delayed connection.

@@ -95,6 +95,9 @@ fn of_itself(plan: &Plan, id: TaskId, roots: &[Vec<TaskId>]) -> Option<String> {
     for item in inputs {
         for connection in &item.connections {
             let planned = &plan.connections[connection.0];
+            if planned.is_inside {
+                continue;
+            }
             let Some(delay) = &planned.delay else {
                 return Some(format!("the connection {} is immediate", planned.arrow()));
             };
@@ -149,12 +152,36 @@ fn through(plan: &Plan, id: TaskId, tasks: &[Option<String>]) -> Option<String> 
     if let Some(by) = task.caused_by.iter().find(uncovered) {
         return Some(format!("{} follows {}, which is not covered", name(plan, id), name(plan, *by)));
     }
+    if let Some(other) = together(plan, id).iter().chain(&ticking(plan, id)).find(uncovered) {
+        return Some(format!(
+            "{} depends on the clocks of {}, which is not covered",
+            name(plan, id),
+            name(plan, *other)
+        ));
+    }
     let connections = task.set.iter().flat_map(|batch| &batch.items).flat_map(|item| &item.connections);
     connections.map(|connection| &plan.connections[connection.0]).find_map(|planned| {
         let mut producers = planned.delay.iter().flat_map(|delay| &delay.producers).map(|producer| &producer.task);
         let producer = producers.find(uncovered)?;
         Some(format!("{} comes from {}, which is not covered", planned.to, name(plan, *producer)))
     })
+}
+
+/// The tasks whose steps are made together with those of this one.
+fn together(plan: &Plan, id: TaskId) -> Vec<TaskId> {
+    let leader = |id: TaskId| plan.tasks[id.0].leader().unwrap_or(id);
+    (0..plan.tasks.len()).map(TaskId).filter(|other| *other != id && leader(*other) == leader(id)).collect()
+}
+
+/// The tasks that may tick a clock between the steps of this one.
+fn ticking(plan: &Plan, id: TaskId) -> Vec<TaskId> {
+    let task = &plan.tasks[id.0];
+    let clocks = plan.fmus[task.fmu.0].output_clocks.iter().filter(|_| task.is_contiguous());
+    let sources = clocks.filter_map(|clock| match clock.input.as_ref()?.release {
+        Release::Triggered { fmu, output_clock } => Some(&plan.fmus[fmu.0].output_clocks[output_clock].ticked_by),
+        _ => None,
+    });
+    sources.flatten().copied().filter(|other| *other != id).collect()
 }
 
 fn signals(plan: &Plan, tasks: &[Option<String>]) -> Vec<Option<String>> {

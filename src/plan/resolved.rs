@@ -38,11 +38,13 @@ impl<'a> Resolved<'a> {
     ) -> Resolved<'a> {
         let mut candidates = candidates::of_input_clocks(rig, fmus, findings);
         candidates.extend(steps::candidates(rig, fmus, times, findings));
+        candidates.extend(candidates::in_steps(rig, fmus, findings));
         let stimuli = stimuli::resolve(rig, stimuli, fmus, &candidates, findings);
-        let clocks = triggers::connect(rig, fmus, stimuli.ticking(candidates), times, findings);
+        let mut clocks = triggers::connect(rig, fmus, stimuli.ticking(candidates), times, findings);
+        steps::join(fmus, &mut clocks, findings);
         findings.notes.extend(clocked_clocks::notes(fmus, &clocks, times));
         let starts: Vec<Starts> = fmus.iter().map(|fmu| start_values::resolve(fmu, findings)).collect();
-        let links = links::resolve(rig, fmus, &starts, findings);
+        let links = links::resolve(rig, fmus, &clocks, &starts, findings);
         let columns = record::columns(rig, fmus, &starts, findings);
         stimuli.check_parts(rig, fmus, &links, &starts, findings);
         let wanted = batches::wanted(fmus, &links, &columns, &stimuli);

@@ -1,6 +1,7 @@
 //! How far each step of a Co-Simulation FMU goes, and whether the FMU can go so far (semantics S19).
 
 use super::Timetable;
+use super::clocks::Clocks;
 use super::clocks::candidates::Candidate;
 use super::described::DescribedFmu;
 use super::findings::Findings;
@@ -32,16 +33,18 @@ pub(super) fn candidates(
             refuse_keys(described, findings);
             continue;
         };
-        let served = |name: &str| format!("{name} runs with Co-Simulation, where vecud does not serve clocks yet");
+        let served =
+            |name: &str| format!("{name} has no Event Mode (hasEventMode), in which alone clocks tick between steps");
         for trigger in &rig.triggers {
             let from = match &trigger.source {
                 TriggerSource::OutputClock(from) => Some(from),
                 _ => None,
             };
             let own = [Some(&trigger.clock), from].into_iter().flatten().filter(|at| at.value.fmu == described.name());
+            let own = own.filter(|_| !described.handles_events());
             own.for_each(|at| findings.rig(at.place, served(described.name())));
         }
-        for clock in &described.rig.clocks {
+        for clock in described.rig.clocks.iter().filter(|_| !described.handles_events()) {
             let (name, clock_name) = (described.name(), &clock.name.value);
             let message = format!(
                 "{}: leave [fmu.{name}.clock.{clock_name}] out; what is said of its steps stands in [fmu.{name}]",
@@ -56,6 +59,7 @@ pub(super) fn candidates(
         candidates.push(Candidate {
             fmu,
             clock: None,
+            in_steps: false,
             priority: None,
             release: Release::Periodic { shift: Fraction::ZERO, interval: step.value },
             period: Some(step.value),
@@ -65,6 +69,104 @@ pub(super) fn candidates(
         });
     }
     candidates
+}
+
+/// FMUs whose clocks are connected make their steps together, on the shortest step of them, which the others' must be multiples
+/// of (semantics S22).
+pub(super) fn join(fmus: &[DescribedFmu], clocks: &mut Clocks, findings: &mut Findings) {
+    let leader = |leaders: &[usize], mut fmu: usize| {
+        while leaders[fmu] != fmu {
+            fmu = leaders[fmu];
+        }
+        fmu
+    };
+    for (from, described) in fmus.iter().enumerate() {
+        for to in clocks.outputs[from].iter().flat_map(|output| &output.clocks).map(|(to, _)| *to) {
+            if described.co_simulation().is_some() {
+                let (a, b) = (leader(&clocks.leaders, from), leader(&clocks.leaders, to));
+                clocks.leaders[a.max(b)] = a.min(b);
+            }
+        }
+    }
+    clocks.leaders = (0..fmus.len()).map(|fmu| leader(&clocks.leaders, fmu)).collect();
+    for first in 0..fmus.len() {
+        let members: Vec<usize> = (0..fmus.len()).filter(|fmu| clocks.leaders[*fmu] == first).collect();
+        let steps: Vec<usize> = members.iter().filter_map(|fmu| clocks.steps_of(*fmu)).collect();
+        if members.len() < 2 || steps.len() < members.len() {
+            continue;
+        }
+        let shortest = steps.iter().filter_map(|step| clocks.candidates[*step].period).min();
+        let Some(shortest) = shortest else { continue };
+        for (&fmu, &candidate) in members.iter().zip(&steps) {
+            let own = clocks.candidates[candidate].period.unwrap_or(shortest);
+            let (name, with) = (fmus[fmu].name(), fmus[first].name());
+            if !own.is_multiple_of(shortest) {
+                let message = format!(
+                    "{name} and {with} make their steps together, since their clocks are connected, but the step of {name}, {} s, \
+                     is no multiple of the shortest of them, {} s: give it one as step in [fmu.{name}]",
+                    own.seconds(),
+                    shortest.seconds()
+                );
+                let place = fmus[fmu].rig.step.as_ref().map_or(fmus[fmu].rig.path.place, |step| step.place);
+                findings.rig(place, message);
+            }
+            if let (Some(a), Some(b)) = (&fmus[fmu].rig.cpu, &fmus[first].rig.cpu)
+                && a.value != b.value
+            {
+                let message = format!(
+                    "{name} and {with} make their steps together, on one core, since their clocks are connected: give both the \
+                     same cpu"
+                );
+                findings.rig(a.place, message);
+            }
+            let candidate = &mut clocks.candidates[candidate];
+            candidate.release = Release::Periodic { shift: Fraction::ZERO, interval: shortest };
+            candidate.period = Some(shortest);
+        }
+    }
+    check_clocks(fmus, clocks, findings);
+}
+
+/// An FMU whose steps may not vary has its clocks on the grid of them.
+fn check_clocks(fmus: &[DescribedFmu], clocks: &Clocks, findings: &mut Findings) {
+    for (fmu, described) in fmus.iter().enumerate() {
+        if described.co_simulation().is_none_or(is_variable) {
+            continue;
+        }
+        let step = clocks.steps_of(fmu).and_then(|step| clocks.candidates[step].period);
+        for input in clocks.outputs[fmu].iter().filter_map(|output| output.input.as_ref()) {
+            let (Release::Periodic { shift, interval }, Some(step)) = (&input.release, step) else { continue };
+            if shift.is_multiple_of(step) && interval.is_multiple_of(step) {
+                continue;
+            }
+            let name = described.name();
+            let message = format!(
+                "{name}.{} ticks every {} s, which is not on the grid of the steps of {name}, {} s, and these may not vary \
+                 (canHandleVariableCommunicationStepSize): give it a step that its clocks are multiples of",
+                input.name(described),
+                interval.seconds(),
+                step.seconds()
+            );
+            findings.rig(described.rig.path.place, message);
+        }
+    }
+}
+
+/// Whether another FMU that makes its steps together with this one may return early from them.
+pub(super) fn may_be_cut_short(fmus: &[DescribedFmu], clocks: &Clocks, fmu: usize) -> bool {
+    let others = (0..fmus.len()).filter(|other| *other != fmu && clocks.leaders[*other] == clocks.leaders[fmu]);
+    let may = |other: usize| fmus[other].co_simulation().is_some_and(|own| own.might_return_early_from_do_step);
+    others.into_iter().any(may)
+}
+
+/// The core of each FMU: FMUs that make their steps together share that of the first one.
+pub(super) fn cores(clocks: &Clocks, fmus: &[DescribedFmu], cpus: Vec<usize>) -> Vec<usize> {
+    let of = |fmu: usize| {
+        let named = (0..fmus.len()).filter(|other| clocks.leaders[*other] == clocks.leaders[fmu]);
+        let named = named.filter(|other| fmus[*other].rig.cpu.is_some()).map(|other| cpus[other]).next();
+        named.unwrap_or(cpus[clocks.leaders[fmu]])
+    };
+    (0..cpus.len()).map(of).collect()
 }
 
 /// Whether its step may be of any size.

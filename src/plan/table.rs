@@ -205,13 +205,22 @@ fn triggers(plan: &Plan) -> String {
     let mut rows = Vec::new();
     for fmu in &plan.fmus {
         for clock in &fmu.output_clocks {
-            let targets: Vec<String> = clock.targets.iter().map(name).collect();
+            let tasks = clock.targets.iter().map(name);
+            let targets: Vec<String> = tasks.chain(clock.clocks.iter().map(|clock| plan.clock_name(*clock))).collect();
             let by: Vec<String> = clock.ticked_by.iter().map(name).collect();
+            let when = match &clock.input {
+                Some(input) => format!("{}, ", release(plan, &input.release)),
+                None => String::new(),
+            };
             rows.push(vec![
                 format!("{}.{}", fmu.name, clock.name),
                 "→".to_owned(),
                 if targets.is_empty() { "nothing".to_owned() } else { targets.join(", ") },
-                if by.is_empty() { "ticks in any partition".to_owned() } else { format!("ticks in {}", by.join(", ")) },
+                if by.is_empty() {
+                    "ticks in any partition".to_owned()
+                } else {
+                    format!("{when}ticks in {}", by.join(", "))
+                },
             ]);
         }
     }

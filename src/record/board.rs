@@ -201,6 +201,8 @@ pub enum TaskWord {
     Coalesced,
     /// Ticks that came too late.
     Retimed,
+    /// Ticks from outside that were handled at the next communication point of a step.
+    Deferred,
     /// Pending ticks thrown away.
     Discarded,
     /// Kernel's id of the thread.
@@ -237,6 +239,17 @@ pub enum TaskWord {
     RateLimited,
     /// Datagrams that got a later time than that of their arrival, since that was recorded as complete already.
     LateEvents,
+    /// Calls that made a step (`fmi3DoStep`, `fmi2DoStep`, `fmiDoStep`).
+    Steps,
+    /// Steps that stopped short of their communication point.
+    EarlyReturns,
+    /// Steps that the FMU discarded.
+    RejectedSteps,
+    /// How often Event Mode was entered after a step, or before one.
+    Events,
+    /// The furthest that a step without early return was away from its communication point by the FMU's word, s, as the bits of an
+    /// `f64`.
+    Deviation,
     /// 2^32 plus the number of datagrams (modulo 2^32) that the kernel had thrown away when the socket was no longer read;
     /// 0: that is not known.
     DroppedAtEnd,

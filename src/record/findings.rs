@@ -46,6 +46,10 @@ pub enum Finding {
     AskedForEnd,
     /// A step reached another time than it was to. Value: what it reached, as the FMU says it, its bits as `f64`.
     OffThePoint,
+    /// A variable that was read is no number (NaN). Value: the number of the element, from 1 on.
+    NotANumber,
+    /// An intermediate update on a thread that makes no step of the instance. Value: the kernel's id of the thread.
+    UpdateOutsideStep,
     /// Number of kinds; keep last.
     Count,
 }
@@ -69,6 +73,8 @@ impl Finding {
         Finding::CutCycle,
         Finding::AskedForEnd,
         Finding::OffThePoint,
+        Finding::NotANumber,
+        Finding::UpdateOutsideStep,
     ];
 }
 

@@ -201,7 +201,8 @@ impl Plan {
     /// Words at the end of a sample with a bit for each of its values: whether there is one. None when all always are.
     pub fn presence_words(&self, task: &TaskPlan) -> usize {
         let varies = task.get.iter().any(|batch| batch.resizable.is_some() || !batch.ticked.is_empty());
-        match varies || self.fmus[task.fmu.0].recorded_on_ticks().next().is_some() {
+        let fmu = &self.fmus[task.fmu.0];
+        match varies || fmu.records_internal_steps() || fmu.recorded_on_ticks().next().is_some() {
             true => self.recorded(task).count().div_ceil(64),
             false => 0,
         }

@@ -274,6 +274,10 @@ impl<'a> SignalWriter<'a> {
             }
             let mut stays = vec![false; task.recorded().count()];
             task.recorded_when_ticked().for_each(|(column, _)| stays[column] = true);
+            // In the midst of a step only some are read.
+            if plan.fmus[task.fmu.0].records_internal_steps() {
+                stays.fill(true);
+            }
             stays.resize(signals.len(), true);
             let mut texts: Vec<Option<Room>> = signals.iter().map(|id| Room::of(&plan.signals[id.0])).collect();
             if texts.iter().all(Option::is_none) {

@@ -226,6 +226,9 @@ fn core<'a>(plan: &'a Plan, cpu: usize, analysis: Option<&Analysis>) -> Core<'a>
 }
 
 fn trigger(plan: &Plan, fmu: &str, clock: &OutputClock) -> Trigger {
-    let names = |tasks: &[TaskId]| tasks.iter().map(|task| plan.full_name(&plan.tasks[task.0])).collect();
-    Trigger { from: format!("{fmu}.{}", clock.name), ticked_by: names(&clock.ticked_by), to: names(&clock.targets) }
+    let names =
+        |tasks: &[TaskId]| -> Vec<String> { tasks.iter().map(|task| plan.full_name(&plan.tasks[task.0])).collect() };
+    let mut to: Vec<String> = names(&clock.targets);
+    to.extend(clock.clocks.iter().map(|clock| plan.clock_name(*clock)));
+    Trigger { from: format!("{fmu}.{}", clock.name), ticked_by: names(&clock.ticked_by), to }
 }

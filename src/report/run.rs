@@ -2,6 +2,7 @@
 
 use super::causes::{Causes, PartsResult, is_default};
 use super::file::told;
+use super::steps::StepCounts;
 use super::stimuli::first_starved;
 use super::words::word;
 use super::{CoreCounts, Distribution, DoctorResult, Kind, Problem, Schedulability, Subject, TraceResult};
@@ -93,6 +94,11 @@ impl Run {
         let mut problems = vec![self.unfinished_problem(goes_on)];
         problems.extend(self.problems);
         Run { ended, end: End::Failure, problems, ..self }
+    }
+
+    /// Whether it has FMUs that make steps (Co-Simulation).
+    pub fn has_steps(&self) -> bool {
+        self.clocks.iter().any(|clock| clock.kind == TaskKind::Step)
     }
 
     /// What a report says of a run that is not known to have ended.
@@ -299,12 +305,12 @@ pub struct LockResult {
     pub wait: Distribution,
 }
 
-/// What is known of one input clock at the end.
+/// What is known of one task at the end: the partition of an input clock, or the steps of an FMU.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct ClockResult {
     /// Name of the instance in the rig.
     pub fmu: String,
-    /// Name of the clock.
+    /// Name of the clock, or of the task that makes steps.
     pub clock: String,
     /// The kind of the clock, or that it makes steps.
     #[serde(with = "word")]
@@ -337,6 +343,9 @@ pub struct ClockResult {
     /// What came for a clock that datagrams activate, in real time.
     #[serde(flatten, with = "counts_or_nulls")]
     pub datagrams: Option<DatagramCounts>,
+    /// What only steps have; `None`: it makes none.
+    #[serde(flatten)]
+    pub steps: Option<StepCounts>,
     /// Limits of the rig, ns.
     pub max_latency: Option<u64>,
     /// Computed worst response, and what serves to compute it.

@@ -206,6 +206,7 @@ fn clock(
         retimed: 0,
         discarded: 0,
         datagrams: None,
+        steps: None,
         arrival_latency: None,
         max_latency: (clock == "task_1ms").then_some(100_000),
         schedulability: Schedulability {

@@ -141,7 +141,7 @@ pub fn summary(run: &Run, report: &str, screen: Screen, told: &[String]) -> Stri
         lines.push(String::new());
     }
     let events = lines.len();
-    lines.extend(super::datagrams::lines(run).map(|line| plain(&line)));
+    lines.extend(super::datagrams::lines(run).chain(super::steps::lines(run)).map(|line| plain(&line)));
     if lines.len() > events {
         lines.push(String::new());
     }

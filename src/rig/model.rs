@@ -26,6 +26,15 @@ pub enum OnError {
     Continue,
 }
 
+/// What happens when a number that is read from an FMU is none (NaN).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OnNan {
+    /// It is counted, and where the first one was is told.
+    Note,
+    /// The run ends as well: exit code 1.
+    Stop,
+}
+
 /// Activation time of a triggered clock (semantics S4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TriggerTime {
@@ -95,6 +104,16 @@ pub enum Interpolation {
     /// The value of the row before.
     Hold,
     /// On the line from the row before to the row after.
+    Linear,
+}
+
+/// What an input gets between two values of the output that feeds it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Extrapolation {
+    /// The last value.
+    #[default]
+    Hold,
+    /// What is on the line through the last value, with the slope that the FMU says (output derivatives).
     Linear,
 }
 
@@ -168,6 +187,8 @@ pub struct Rig {
     pub overrun: Overrun,
     /// `on_error`.
     pub on_error: OnError,
+    /// `nan`.
+    pub nan: OnNan,
     /// `trigger_time`.
     pub trigger_time: TriggerTime,
     /// `shutdown_timeout`.
@@ -280,6 +301,8 @@ pub struct RigFmu {
     pub interface: Option<At<Interface>>,
     /// `step`, s: how far each step of Co-Simulation goes; `None`: as the description suggests.
     pub step: Option<At<Fraction>>,
+    /// `internal_steps = true` stands here: recordings have rows at the internal steps of Co-Simulation.
+    pub internal_steps: Option<Place>,
     /// What it says of the step, with the place of the first key that does.
     pub task: Option<At<RigTask>>,
     /// What whoever runs it alone wishes beyond that; a rig file has no keys for it.
@@ -360,6 +383,8 @@ pub struct RigConnect {
     pub max_size: Option<At<usize>>,
     /// `units`.
     pub units: UnitsOfConnection,
+    /// `extrapolation`.
+    pub extrapolation: At<Extrapolation>,
 }
 
 /// `units` of a `[[connect]]`: what happens to numbers whose unit at one end is not that of the other.
@@ -459,6 +484,7 @@ impl Rig {
                 clocks: Vec::new(),
                 interface: None,
                 step: None,
+                internal_steps: None,
                 task: None,
                 wishes: StepWishes::default(),
             }],
@@ -492,6 +518,7 @@ impl Rig {
             experiment_of_fmu: false,
             overrun: Overrun::Skip,
             on_error: OnError::Stop,
+            nan: OnNan::Note,
             trigger_time: TriggerTime::Source,
             shutdown_timeout: Nanos::from_seconds(2.0),
             call_timeout: Some(Nanos::from_seconds(600.0)),

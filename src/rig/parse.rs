@@ -2,7 +2,9 @@
 
 use super::document::{Document, Section, describe, elements, number};
 use super::tables;
-use super::{At, HostClock, Mode, OnError, Overrun, Place, Problem, Rig, RigError, RigHost, TriggerTime, figures};
+use super::{
+    At, HostClock, Mode, OnError, OnNan, Overrun, Place, Problem, Rig, RigError, RigHost, TriggerTime, figures,
+};
 use crate::priority::FifoPriority;
 use crate::time::{Instant, Nanos};
 use std::path::Path;
@@ -16,6 +18,7 @@ const RIG: &[&str] = &[
     "stop_time",
     "overrun",
     "on_error",
+    "nan",
     "trigger_time",
     "shutdown_timeout",
     "call_timeout",
@@ -81,6 +84,9 @@ fn read_rig(section: Section, rig: &mut Rig) {
     }
     if let Some(on_error) = section.choice("on_error", &[("stop", OnError::Stop), ("continue", OnError::Continue)]) {
         rig.on_error = on_error;
+    }
+    if let Some(nan) = section.choice("nan", &[("note", OnNan::Note), ("stop", OnNan::Stop)]) {
+        rig.nan = nan;
     }
     if let Some(time) = section.choice("trigger_time", &[("source", TriggerTime::Source), ("now", TriggerTime::Now)]) {
         rig.trigger_time = time;

@@ -6,8 +6,8 @@ use super::record::read_record;
 use super::stimuli::read_stimulus;
 use super::triggers::read_trigger;
 use super::{
-    At, Endpoint, GetIntervals, Limits, OnWarning, Place, Rig, RigClock, RigConnect, RigFmu, RigTask, StepWishes,
-    Timing, UnitsOfConnection, figures, report, start, suggestion, trace,
+    At, Endpoint, Extrapolation, GetIntervals, Limits, OnWarning, Place, Rig, RigClock, RigConnect, RigFmu, RigTask,
+    StepWishes, Timing, UnitsOfConnection, figures, report, start, suggestion, trace,
 };
 use crate::fmu::description::{Abi, Interface};
 use crate::time::{Fraction, Nanos};
@@ -27,11 +27,12 @@ const FMU: &[&str] = &[
     "clock",
     "interface",
     "step",
+    "internal_steps",
 ];
 const CLOCK: &[&str] = &["interval", "shift"];
 /// Keys of a task, of a clock as well as of an FMU that makes steps.
 const TASK: &[&str] = &["overrun", "max_latency_us", "max_execution_us", "max_overruns"];
-const CONNECT: &[&str] = &["from", "to", "timing", "max_size", "units"];
+const CONNECT: &[&str] = &["from", "to", "timing", "max_size", "units", "extrapolation"];
 
 /// Reads them all.
 pub(super) fn read(top: &Section, file: &Path, rig: &mut Rig) {
@@ -132,6 +133,10 @@ fn read_fmu(section: &Section, name: At<&str>, folder: &Path) -> RigFmu {
         clocks: read_clocks(section),
         interface: placed_in(section, "interface", section.choice("interface", &interfaces)),
         step: read_positive(section, "step"),
+        internal_steps: section
+            .boolean("internal_steps")
+            .filter(|wanted| *wanted)
+            .and_then(|_| section.get("internal_steps").map(|item| section.place_of(item))),
         task: first_of_task.map(|place| At { value: read_task(section), place }),
         wishes: StepWishes::default(),
     }
@@ -252,7 +257,11 @@ fn read_connect(section: &Section, rig: &Rig) -> Option<RigConnect> {
     let max_size = section.read("max_size", "a whole number of bytes above 0", size);
     let words = [("convert", UnitsOfConnection::Convert), ("as_is", UnitsOfConnection::AsIs)];
     let units = section.choice("units", &words).unwrap_or_default();
-    Some(RigConnect { from: from?, to: to?, timing, max_size, units })
+    let words = [("hold", Extrapolation::Hold), ("linear", Extrapolation::Linear)];
+    let value = section.choice("extrapolation", &words).unwrap_or_default();
+    let place = section.get("extrapolation").map(|item| section.place_of(item)).unwrap_or_default();
+    let extrapolation = At { value, place };
+    Some(RigConnect { from: from?, to: to?, timing, max_size, units, extrapolation })
 }
 
 /// `fmu.variable`, where the FMU is one of the rig's.

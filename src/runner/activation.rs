@@ -12,9 +12,10 @@ use super::cables::{self, Incoming, Outgoing};
 use super::halt::Halt;
 use super::inbox::Inbox;
 use super::resize::Resizable;
+use super::slopes::Slopes;
 use super::stimuli::Stimulated;
 use super::thread_host::PartitionHost;
-use super::unit::{Getting, Setting, Unit};
+use super::unit::{Getting, Member, Settable, Setting, Unit};
 use super::values::{self, Input, Output, Publishing};
 use super::world::World;
 use crate::ffi::{Batch, Failure, Outcome};
@@ -28,6 +29,7 @@ use crate::time::{Fraction, Instant};
 pub struct Activation {
     unit: Unit,
     calls: Calls,
+    stimuli: Vec<Stimulated>,
     /// `None`: nothing of this task is recorded, or its unit does that.
     recorded: Option<Recorded>,
 }
@@ -38,7 +40,6 @@ pub struct Calls {
     on_warning: OnWarning,
     set: Vec<(Batch, Inputs)>,
     get: Vec<(Batch, Outputs)>,
-    stimuli: Vec<Stimulated>,
     /// The last run came to the call that computes.
     computed: bool,
     /// What is to be read was read by some run.
@@ -77,25 +78,43 @@ impl Meter for () {
 struct Inputs {
     cables: Incoming,
     single: Vec<Input>,
-    /// What was set last, of what is set in Event Mode alone; `None`: it may be set whenever something is set.
-    events: Option<Seen>,
+    /// The slopes of what is set, where they come with it.
+    slopes: Option<Slopes>,
+    /// Of what is set in Event Mode alone; `None`: it may be set whenever something is set.
+    discrete: Option<Discrete>,
+}
+
+/// What is set in Event Mode alone.
+struct Discrete {
+    /// What was set last.
+    seen: Seen,
+    /// Something else is to be set.
+    has_changed: bool,
+    /// The clocks of which one has to tick, by their places; empty: it is set when it has changed.
+    ticked: Vec<usize>,
 }
 
 /// Where what is read goes.
 struct Outputs {
     cables: Outgoing,
     single: Vec<Output>,
+    /// The slopes of what is read, where they go with it.
+    slopes: Option<Slopes>,
     /// The output clocks of which one has to have ticked in the activation; empty: it is read after every one. The clock
     /// counts as active until the activation that has ticked it ends.
     ticked: Vec<usize>,
+    /// It is read in Event Mode too.
+    in_event_mode: bool,
 }
 
 impl Activation {
     /// The buffers of a task.
     pub fn new(world: &World, task: TaskId, unit: Unit, shared: &SharedOutputs) -> Activation {
         let calls = Calls::new(world, task, &unit, shared);
+        let batches: Vec<&Batch> = calls.set.iter().map(|(values, _)| values).collect();
         let recorded = if unit.records() { None } else { Recorded::of(world, task) };
-        Activation { unit, calls, recorded }
+        let stimuli = Stimulated::of(world, task, &batches);
+        Activation { unit, calls, stimuli, recorded }
     }
 
     /// Whether the last [`Activation::run`] came to the call that computes, such as `fmi3ActivateModelPartition`: before it,
@@ -118,7 +137,18 @@ impl Activation {
     /// Whether there are stimuli for it.
     #[inline]
     pub fn is_stimulated(&self) -> bool {
-        !self.calls.stimuli.is_empty()
+        !self.stimuli.is_empty() || self.unit.has_followers()
+    }
+
+    /// Whether it can be released beside its grid.
+    pub fn leaves_its_grid(&self) -> bool {
+        self.unit.leaves_its_grid()
+    }
+
+    /// [`Unit::take_point`].
+    #[inline]
+    pub fn take_point(&mut self) -> Option<Instant> {
+        self.unit.take_point()
     }
 
     /// [`Unit::take_next`].
@@ -126,9 +156,36 @@ impl Activation {
         self.unit.take_next()
     }
 
-    /// Gives the FMU code back, so that the instance can be ended, and tells whose task it was.
-    pub fn into_unit(self) -> (TaskId, Unit) {
-        (self.calls.task, self.unit)
+    /// Gives the FMU code back, so that instances can be ended, and tells whose task it was: its own, and that of those who
+    /// compute together with it.
+    pub fn into_units(self) -> Vec<(TaskId, Unit)> {
+        let (own, followers) = self.unit.apart();
+        let followers = followers.into_iter().flat_map(Activation::into_units);
+        own.map(|unit| (self.calls.task, unit)).into_iter().chain(followers).collect()
+    }
+
+    /// Its part of a group whose steps are made by another task: the FMU, and its calls. `None`: it makes no steps with events.
+    pub fn member(&mut self) -> Option<(&mut Member, &mut Calls)> {
+        Some((self.unit.member()?, &mut self.calls))
+    }
+
+    /// Makes the tasks that are led by others part of those.
+    pub fn group(world: &World, mut all: Vec<Activation>) -> Vec<Activation> {
+        for (index, task) in world.plan.tasks.iter().enumerate() {
+            let Some(leader) = task.leader() else { continue };
+            let husk = Activation::led(&all[index]);
+            let follower = std::mem::replace(&mut all[index], husk);
+            all[leader.0].unit.lead(follower);
+        }
+        all
+    }
+
+    /// What is left of an activation whose work another one does.
+    fn led(own: &Activation) -> Activation {
+        let Calls { task, on_warning, .. } = own.calls;
+        let (set, get) = (Vec::new(), Vec::new());
+        let calls = Calls { task, on_warning, set, get, computed: false, has_read: false, beside: None };
+        Activation { unit: Unit::Led, calls, stimuli: Vec::new(), recorded: None }
     }
 
     /// Treats the instance as failed.
@@ -154,7 +211,9 @@ impl Activation {
     /// is not to be run.
     #[inline]
     pub fn stimulate(&mut self, world: &World, time: Instant) -> bool {
-        self.calls.stimulate(world, time)
+        let Calls { task, set, .. } = &mut self.calls;
+        let own = self.stimuli.iter_mut().all(|stimulus| stimulus.fetch(world, *task, time, set));
+        own && self.unit.followers().iter_mut().all(|follower| follower.stimulate(world, time))
     }
 
     /// Runs it for the release `due`, which is so many `seconds`. When a call fails, or another partition of the instance has,
@@ -162,8 +221,8 @@ impl Activation {
     #[inline]
     pub fn run(
         &mut self,
-        world: &World,
-        host: &PartitionHost,
+        world: &'static World,
+        host: &'static PartitionHost,
         due: &Due,
         seconds: f64,
         meter: &mut impl Meter,
@@ -172,7 +231,7 @@ impl Activation {
     }
 
     /// There is no further release in this run: what is left to be done.
-    pub fn finish(&mut self, world: &World, host: &PartitionHost) {
+    pub fn finish(&mut self, world: &World, host: &'static PartitionHost) {
         self.unit.finish(&self.calls, world, host);
     }
 
@@ -196,21 +255,44 @@ impl Activation {
     }
 }
 
+impl Outputs {
+    /// Hands on what was read.
+    #[inline]
+    fn publish(&self, world: &World, host: &PartitionHost, now: Publishing, values: &Batch) {
+        self.cables.publish(values);
+        for output in &self.single {
+            if let Some(size) = output.publish(world, Some(now), values, self.slopes.as_ref()) {
+                let (task, reference) = (Some(now.task), Some(output.reference));
+                let seen = Occurrence { task, reference, time: Some(now.time), value: size as u64 };
+                world.board.fmu(host.fmu()).findings().note(Finding::OversizedValue, seen);
+            }
+        }
+    }
+}
+
 impl Calls {
     fn new(world: &World, task: TaskId, unit: &Unit, shared: &SharedOutputs) -> Calls {
         let plan = &world.plan.tasks[task.0];
+        let unit_of_time = world.plan.fmus[plan.fmu.0].time_unit;
         let set = plan.set.iter().map(|planned| {
             let (mut values, mut inputs) = values::set(&world.plan, planned);
             inputs.iter_mut().for_each(|input| input.follow_delay(world, task, &mut values));
             let (cables, single) = cables::incoming(world, planned, inputs, &mut values);
-            let events = planned.in_event_mode.then(|| Seen::new(&values));
-            (values, Inputs { cables, single, events })
+            let discrete = planned.in_event_mode.then(|| Discrete {
+                seen: Seen::new(&values),
+                has_changed: false,
+                ticked: planned.ticked.clone(),
+            });
+            let slopes = Slopes::of(&world.plan, planned, &values, unit_of_time);
+            (values, Inputs { cables, single, slopes, discrete })
         });
         let set: Vec<_> = set.collect();
         let get = plan.get.iter().map(|planned| {
             let (values, outputs) = values::get(&world.plan, planned);
             let (cables, single) = cables::outgoing(world, planned, &values, outputs);
-            (values, Outputs { cables, single, ticked: planned.ticked.clone() })
+            let slopes = Slopes::of(&world.plan, planned, &values, unit_of_time);
+            let (ticked, in_event_mode) = (planned.ticked.clone(), planned.in_event_mode);
+            (values, Outputs { cables, single, slopes, ticked, in_event_mode })
         });
         let get: Vec<_> = get.collect();
         let beside = Beside {
@@ -225,58 +307,147 @@ impl Calls {
             && beside.inbox.is_unused()
             && beside.resizable.is_none()
             && !beside.undisturbed;
-        let stimuli = Stimulated::of(world, task, &set.iter().map(|(values, _)| values).collect::<Vec<_>>());
         let beside = (!plain).then(|| Box::new(beside));
         let on_warning = world.plan.fmus[plan.fmu.0].on_warning;
-        Calls { task, on_warning, set, get, stimuli, computed: false, has_read: false, beside }
+        Calls { task, on_warning, set, get, computed: false, has_read: false, beside }
     }
 
-    /// Reads all that is to be read, with `get`, and publishes nothing of it.
+    /// Reads all that is to be read and belongs to no clock, with `get`, and publishes nothing of it.
     pub fn read(&mut self, mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>) -> Result<(), Halt> {
-        for (values, _) in &mut self.get {
+        for (values, _) in self.get.iter_mut().filter(|(_, outputs)| outputs.ticked.is_empty()) {
             Halt::unless_allowed(get(values)?, self.on_warning)?;
         }
         self.has_read = true;
         Ok(())
     }
 
-    /// [`Calls::read`], whatever warnings there are.
-    pub fn look(&mut self, mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>) -> Result<Outcome, Failure> {
-        let mut outcome = Outcome::Ok;
-        for (values, _) in &mut self.get {
-            outcome = outcome.or(get(values)?);
-        }
-        self.has_read = true;
-        Ok(outcome)
+    /// The task that they are made for.
+    pub fn task(&self) -> TaskId {
+        self.task
     }
 
-    /// Sets all that has come with an event, with `set`.
-    pub fn set_at_event(
-        &mut self,
-        mut set: impl FnMut(&Batch) -> Result<Outcome, Failure>,
-    ) -> Result<Outcome, Failure> {
-        let mut outcome = Outcome::Ok;
+    /// Whether to go on after a call that went well, by the rig's word on warnings.
+    pub fn allow(&self, outcome: Outcome) -> Result<(), Halt> {
+        Halt::unless_allowed(outcome, self.on_warning)
+    }
+
+    /// A release begins, whose calls are made one by one: what follows, but for [`Calls::run`].
+    pub fn begin(&mut self) {
+        self.computed = false;
+    }
+
+    /// The call that computes comes next.
+    pub fn computes(&mut self) {
+        self.computed = true;
+    }
+
+    /// Brings what is visible at `time` into the batches that are set.
+    pub fn fetch(&mut self, world: &World, host: &PartitionHost, time: Instant) {
+        let Calls { set, get, beside, .. } = self;
+        if let Some(resizable) = beside.as_deref_mut().and_then(|beside| beside.resizable.as_mut()) {
+            resizable.follow(world, host.fmu(), |batch, elements| get[batch].0.resize(elements));
+        }
+        for (values, inputs) in set {
+            inputs.cables.fetch(values);
+            let Inputs { single, slopes, .. } = inputs;
+            single.iter_mut().for_each(|input| input.fetch(world, time, values, slopes.as_mut()));
+        }
+    }
+
+    /// Whether something that is set when it has changed is to be set.
+    pub fn has_changed(&mut self) -> bool {
+        let mut any = false;
         for (values, inputs) in &mut self.set {
-            if inputs.events.as_mut().is_none_or(|seen| seen.has_changed(values)) {
-                outcome = outcome.or(set(values)?);
+            if let Some(discrete) = inputs.discrete.as_mut().filter(|discrete| discrete.ticked.is_empty()) {
+                discrete.has_changed |= discrete.seen.has_changed(values);
+                any |= discrete.has_changed;
             }
         }
-        Ok(outcome)
+        any
     }
 
-    /// Brings what stimuli have for an activation at `time`. `false`: that cannot be read, and the run ends; the activation
-    /// is not to be run.
-    #[inline]
-    pub fn stimulate(&mut self, world: &World, time: Instant) -> bool {
-        let Calls { task, set, stimuli, .. } = self;
-        stimuli.iter_mut().all(|stimulus| stimulus.fetch(world, *task, time, set))
+    /// Carries out what somebody wants to have set before `time`. Whether there was something.
+    pub fn carry_out(
+        &mut self,
+        world: &World,
+        host: &PartitionHost,
+        setting: &mut impl Settable,
+        time: Instant,
+    ) -> Result<bool, Halt> {
+        match self.beside.as_deref_mut() {
+            Some(beside) => beside.inbox.apply(world, host, setting, time),
+            None => Ok(false),
+        }
     }
 
-    /// [`Calls::stimulate`] at a time between releases, which is waited for.
-    #[cold]
-    pub fn stimulate_between(&mut self, world: &World, time: Instant) -> bool {
-        self.stimuli.iter().for_each(|stimulus| stimulus.wait(world, time));
-        self.stimulate(world, time)
+    /// Sets what is set in Event Mode: what has changed, and what belongs to clocks of which one is active.
+    pub fn set_discrete(
+        &mut self,
+        is_active: impl Fn(&[usize]) -> bool,
+        mut set: impl FnMut(&Batch) -> Result<Outcome, Failure>,
+    ) -> Result<(), Halt> {
+        for (values, inputs) in &mut self.set {
+            let Some(discrete) = &mut inputs.discrete else { continue };
+            if is_active(&discrete.ticked) || std::mem::take(&mut discrete.has_changed) {
+                Halt::unless_allowed(set(values)?, self.on_warning)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets what is set in Step Mode; `follow` is told of values that are on lines.
+    pub fn set_continuous(
+        &mut self,
+        mut set: impl FnMut(&Batch) -> Result<Outcome, Failure>,
+        mut follow: impl FnMut(&Batch, &Slopes),
+    ) -> Result<(), Halt> {
+        for (values, inputs) in self.set.iter().filter(|(_, inputs)| inputs.discrete.is_none()) {
+            Halt::unless_allowed(set(values)?, self.on_warning)?;
+            inputs.slopes.iter().filter(|slopes| slopes.is_known()).for_each(|slopes| follow(values, slopes));
+        }
+        Ok(())
+    }
+
+    /// Reads those batches that are read in Event Mode and that `is_read`, by the clocks that they belong to, and publishes them.
+    pub fn get_discrete(
+        &mut self,
+        is_read: impl Fn(&[usize]) -> bool,
+        world: &World,
+        host: &PartitionHost,
+        now: Publishing,
+        mut get: impl FnMut(&mut Batch) -> Result<Outcome, Failure>,
+    ) -> Result<(), Halt> {
+        let which = |outputs: &Outputs| outputs.in_event_mode && is_read(&outputs.ticked);
+        self.get_where(which, world, host, now, |values, _| get(values))
+    }
+
+    /// Reads what belongs to no clock, and publishes it.
+    pub fn get(
+        &mut self,
+        world: &World,
+        host: &PartitionHost,
+        now: Publishing,
+        get: impl FnMut(&mut Batch, Option<&mut Slopes>) -> Result<Outcome, Failure>,
+    ) -> Result<(), Halt> {
+        self.get_where(|outputs| outputs.ticked.is_empty(), world, host, now, get)?;
+        self.has_read = true;
+        Ok(())
+    }
+
+    fn get_where(
+        &mut self,
+        which: impl Fn(&Outputs) -> bool,
+        world: &World,
+        host: &PartitionHost,
+        now: Publishing,
+        mut get: impl FnMut(&mut Batch, Option<&mut Slopes>) -> Result<Outcome, Failure>,
+    ) -> Result<(), Halt> {
+        for (values, outputs) in self.get.iter_mut().filter(|(_, outputs)| which(outputs)) {
+            Halt::unless_allowed(get(values, outputs.slopes.as_mut())?, self.on_warning)?;
+            world.look_for_nan(host.fmu(), Some(now.task), values, || now.valid_from());
+            outputs.publish(world, host, now, values);
+        }
+        Ok(())
     }
 
     /// None of them is made for a release.
@@ -327,33 +498,33 @@ impl Calls {
     ) -> Result<(), Halt> {
         let (task, on_warning) = (self.task, self.on_warning);
         self.computed = false;
-        let Calls { set, get, beside, .. } = &mut *self;
+        let Calls { set, get, beside, .. } = self;
         if let Some(beside) = beside.as_deref_mut().filter(|_| !PLAIN) {
             if let Some(resizable) = &mut beside.resizable {
                 resizable.follow(world, host.fmu(), |batch, elements| get[batch].0.resize(elements));
             }
+            let time = setting.looks_at(due);
             for (values, inputs) in &mut *set {
                 inputs.cables.fetch(values);
-                inputs.single.iter_mut().for_each(|input| input.fetch(world, due.time, values));
+                let Inputs { single, slopes, .. } = inputs;
+                single.iter_mut().for_each(|input| input.fetch(world, time, values, slopes.as_mut()));
             }
             if beside.inbox.apply(world, host, &mut setting, due.time)? {
-                setting.follow_parameters(host, due)?;
+                setting.follow_parameters(host, due.time)?;
             }
         }
         for (values, inputs) in set {
             if PLAIN {
                 inputs.cables.fetch(values);
             }
-            let outcome = match inputs.events.as_mut().map(|seen| seen.has_changed(values)) {
-                None => setting.set(values)?,
-                Some(true) => setting.set_discrete(values)?,
-                Some(false) => continue,
-            };
-            Halt::unless_allowed(outcome, on_warning)?;
+            Halt::unless_allowed(setting.set(values)?, on_warning)?;
+            if let Some(slopes) = inputs.slopes.as_ref().filter(|slopes| !PLAIN && slopes.is_known()) {
+                Halt::unless_allowed(setting.set_slopes(host, due.time, values, slopes)?, on_warning)?;
+            }
         }
         setting.ready(self, world, host, due);
         meter.enter();
-        let getting = setting.compute(self, world, host, due, seconds);
+        let getting = setting.compute(due, seconds);
         meter.leave();
         self.computed = !getting.as_ref().is_err_and(|failure| failure.refused);
         host.returned_from_fmu();
@@ -365,7 +536,7 @@ impl Calls {
         let Calls { get, beside, has_read, .. } = self;
         let beside = if PLAIN { None } else { beside.as_deref_mut() };
         let stamp = if beside.as_ref().is_some_and(|own| own.delays) { getting.stamp(world, due) } else { None };
-        let now = Some(Publishing { task, stamp });
+        let now = Publishing { task, time: due.time, stamp, in_event: false };
         let state = &world.tasks[task.0];
         let read_and_publish = || {
             for (values, outputs) in get {
@@ -373,16 +544,13 @@ impl Calls {
                     continue;
                 }
                 Halt::unless_allowed(getting.get(values)?, on_warning)?;
-                outputs.cables.publish(values);
-                if PLAIN {
-                    continue;
+                world.look_for_nan(host.fmu(), Some(task), values, || getting.valid_from(due));
+                if let Some(slopes) = outputs.slopes.as_mut().filter(|_| !PLAIN) {
+                    Halt::unless_allowed(getting.get_slopes(slopes)?, on_warning)?;
                 }
-                for output in &outputs.single {
-                    if let Some(size) = output.publish(world, now, values) {
-                        let (task, reference) = (Some(task), Some(output.reference));
-                        let seen = Occurrence { task, reference, time: Some(due.time), value: size as u64 };
-                        world.board.fmu(host.fmu()).findings().note(Finding::OversizedValue, seen);
-                    }
+                match PLAIN {
+                    true => outputs.cables.publish(values),
+                    false => outputs.publish(world, host, now, values),
                 }
             }
             *has_read = true;

@@ -14,7 +14,7 @@ use super::thread_host::PartitionHost;
 use super::world::World;
 use crate::ffi::{Failure, Function, Initialization, Instance, Interval, Qualifier};
 use crate::fmu::description::IntervalVariability;
-use crate::plan::{FmuId, PartitionPlan, Release, TaskId, TaskPlan};
+use crate::plan::{FmuId, InputClockPlan, Release, TaskId};
 use crate::record::board::TaskWord;
 use crate::record::unusable::Unusable;
 use crate::schedule::Learned;
@@ -42,7 +42,7 @@ pub fn initialise(
 ) -> Result<(), Halt> {
     for (index, task) in world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == fmu) {
         let Some(partition) = task.partition() else { continue };
-        match clock(world, task, partition, instance) {
+        match clock(world, fmu, &task.release, partition, instance) {
             Ok(known) => learned[index] = known,
             Err(Refused::Call(failure)) => return Err(failure.into()),
             Err(Refused::Reading(function, reading)) => {
@@ -59,17 +59,42 @@ pub fn initialise(
     Ok(())
 }
 
+/// The same of the input clocks of an FMU that makes steps, which tick between these: what was learned, by their places.
+pub fn between_steps(
+    world: &World,
+    fmu: FmuId,
+    instance: &Instance<Initialization>,
+    host: &PartitionHost,
+) -> Result<Vec<Learned>, Halt> {
+    let clocks = world.plan.fmus[fmu.0].output_clocks.iter();
+    let learned = clocks.map(|own| match &own.input {
+        None => Ok(Learned::Nothing),
+        Some(input) => clock(world, fmu, &input.release, &input.clock, instance),
+    });
+    learned.collect::<Result<_, Refused>>().map_err(|refused| match refused {
+        Refused::Call(failure) => failure.into(),
+        Refused::Reading(function, reading) => {
+            instance.fail();
+            match world.instances[fmu.0].steps {
+                Some(task) => host.fail_reading(function, task, world.plan.start, reading),
+                None => Halt::Reading,
+            }
+        }
+    })
+}
+
 fn clock(
     world: &World,
-    task: &TaskPlan,
-    partition: &PartitionPlan,
+    fmu: FmuId,
+    release: &Release,
+    partition: &InputClockPlan,
     instance: &Instance<Initialization>,
 ) -> Result<Learned, Refused> {
-    let PartitionPlan { clock, kind, write_interval, write_shift, supports_fraction, .. } = *partition;
-    let unit = world.plan.fmus[task.fmu.0].time_unit;
+    let InputClockPlan { clock, kind, write_interval, write_shift, supports_fraction, .. } = *partition;
+    let unit = world.plan.fmus[fmu.0].time_unit;
     let get_interval = || -> Result<(Interval, i32), Failure> { instance.get_interval(clock, supports_fraction) };
     let unusable = |reading| Refused::Reading(Function::get_interval(supports_fraction), reading);
-    match (&task.release, kind) {
+    match (release, kind) {
         (Release::Changing, _) => {
             let (interval, qualifier) = get_interval()?;
             let first = known(qualifier).and_then(|()| duration(interval, unit)).map_err(unusable)?;

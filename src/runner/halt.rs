@@ -12,6 +12,8 @@ pub enum Halt {
     Call(Failure),
     /// A call returned a warning, and the rig calls that an error. The host has noted it.
     Warning,
+    /// Another instance that computes together with this one has failed, which is noted.
+    Other,
     /// A clock has what no clock can have. The host has noted it.
     Reading,
 }

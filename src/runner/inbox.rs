@@ -8,7 +8,7 @@
 
 use super::halt::Halt;
 use super::thread_host::PartitionHost;
-use super::unit::Setting;
+use super::unit::Settable;
 use super::world::World;
 use crate::control::{Command, Outcome, Ring, Verdict};
 use crate::ffi::{Batch, Function, Status};
@@ -72,7 +72,7 @@ impl Inbox {
         &mut self,
         world: &World,
         host: &PartitionHost,
-        setting: &mut impl Setting,
+        setting: &mut impl Settable,
         time: Instant,
     ) -> Result<bool, Halt> {
         if self.lanes.is_empty() {
@@ -90,7 +90,7 @@ impl Inbox {
         &mut self,
         world: &World,
         host: &PartitionHost,
-        setting: &mut impl Setting,
+        setting: &mut impl Settable,
         time: Instant,
         sent: u64,
     ) -> Result<bool, Halt> {
@@ -108,7 +108,7 @@ impl Inbox {
     }
 
     /// Carries out the oldest command that is due. The caller has the lock.
-    fn step(&mut self, world: &World, setting: &mut impl Setting, time: Instant, sent: u64) -> Result<Step, Halt> {
+    fn step(&mut self, world: &World, setting: &mut impl Settable, time: Instant, sent: u64) -> Result<Step, Halt> {
         let mut first: Option<(Ring, Command)> = None;
         let mut left = false;
         for ring in self.lanes.iter().flat_map(|lane| world.board.lane(self.fmu, *lane)) {
@@ -152,7 +152,7 @@ impl Inbox {
     fn set(
         &mut self,
         world: &World,
-        setting: &mut impl Setting,
+        setting: &mut impl Settable,
         variable: &ControlVariable,
         item: crate::control::Item,
     ) -> Result<(), Halt> {
@@ -173,7 +173,7 @@ impl Inbox {
                 }
             }
         }
-        Halt::unless_allowed(setting.set_discrete(values)?, world.plan.fmus[self.fmu.0].on_warning)
+        Halt::unless_allowed(setting.set(values)?, world.plan.fmus[self.fmu.0].on_warning)
     }
 }
 
@@ -183,7 +183,7 @@ pub fn failed(halt: &Halt) -> Verdict {
         Halt::Call(failure) => (failure.status, failure.function),
         // As if what would have followed had returned it.
         Halt::Warning => (Status::Warning, Function::ActivateModelPartition),
-        Halt::Reading => (Status::Error, Function::ActivateModelPartition),
+        Halt::Other | Halt::Reading => (Status::Error, Function::ActivateModelPartition),
     };
     Verdict::Failed { status: status as u8, function: function as u8 }
 }

@@ -12,7 +12,7 @@ use super::world::World;
 use super::{clocks, needed, shutdown, state};
 use crate::exchange::bytes;
 use crate::ffi::{
-    Batch, Called, Failure, ForeignCall, Function, Initialization, Instance, InstanceControl, InstanceHost,
+    Batch, Called, Failure, ForeignCall, Function, Health, Initialization, Instance, InstanceControl, InstanceHost,
     Instantiated, Interval, Library, LoadErrorKind, MadeFor, Outcome, Settable, Status, StepOptions, Terminated,
     set_thread_host,
 };
@@ -95,6 +95,7 @@ impl InstanceHost for Ear {
     fn foreign_call(&self, what: ForeignCall) {
         let (finding, value) = match what {
             ForeignCall::ClockUpdateInsideGetClock => (Finding::NestedUpdate, 0),
+            ForeignCall::IntermediateUpdateOutsideStep => (Finding::UpdateOutsideStep, u64::from(current_tid())),
             ForeignCall::ClockUpdateOutsideClockActivation => (Finding::OutsideClockActivation, 0),
             ForeignCall::LockOnForeignThread => (Finding::ForeignLock, u64::from(current_tid())),
             ForeignCall::ClockUpdateOutsideCall | ForeignCall::ClockUpdateWithoutThreadHost => {
@@ -244,10 +245,12 @@ impl Underway {
             set_thread_host(Some(hosts[index]));
             let result = clocks::initialise(world, FmuId(index), &instance, hosts[index], &mut learned);
             checked(hosts[index], result, |()| instance.fail())?;
+            let between_steps = clocks::between_steps(world, FmuId(index), &instance, hosts[index]);
+            let between_steps = checked(hosts[index], between_steps, |_| instance.fail())?;
             let instance = checked(hosts[index], instance.exit_initialization_mode(), Instance::fail)?;
             let instance = match resumed {
                 Some(snapshot) => {
-                    world.instances[index].expect_event(snapshot.events.get(index).copied().flatten());
+                    world.instances[index].expect(snapshot.between.get(index).cloned().unwrap_or_default());
                     let bytes = snapshot.states.get(index).map_or(&[][..], Vec::as_slice);
                     checked(hosts[index], state::restore(instance, bytes), Instance::fail)?
                 }
@@ -256,7 +259,7 @@ impl Underway {
                     None => instance,
                 },
             };
-            let (control, units) = Unit::all_of(world, FmuId(index), instance);
+            let (control, units) = Unit::all_of(world, FmuId(index), instance, &between_steps);
             let _ = world.instances[index].updates.set(control.clock_update());
             hosts[index].returned_from_fmu();
             self.ready.push(Ready { control, units });
@@ -286,8 +289,17 @@ fn checked<T>(host: &PartitionHost, result: Result<T, impl Into<Halt>>, fail: im
 fn made_for(plan: &plan::FmuPlan) -> MadeFor {
     match plan.interface {
         InterfacePlan::ScheduledExecution(_) => MadeFor::ScheduledExecution,
-        InterfacePlan::CoSimulation(CoSimulationPlan { event_mode_used, early_return_allowed, .. }) => {
-            MadeFor::CoSimulation(StepOptions::new(event_mode_used, early_return_allowed))
+        InterfacePlan::CoSimulation(CoSimulationPlan {
+            event_mode_used,
+            early_return_allowed,
+            ref intermediate,
+            ..
+        }) => {
+            let options = StepOptions::new(event_mode_used, early_return_allowed);
+            MadeFor::CoSimulation(match intermediate {
+                Some(own) => options.with_intermediate_update(&own.variables()),
+                None => options,
+            })
         }
     }
 }
@@ -310,7 +322,13 @@ fn instantiate(world: &World, fmu: FmuId, library: &Arc<Library>) -> Result<Inst
 /// Gives an instance all that it gets before its initialisation.
 fn set_up(plan: &plan::FmuPlan, instance: Instance<Instantiated>) -> Result<Instance<Instantiated>, Failure> {
     let categories: Vec<&str> = plan.log_categories.iter().map(String::as_str).collect();
-    let _warning_is_counted: Outcome = instance.set_debug_logging(true, &categories)?;
+    match instance.set_debug_logging(true, &categories) {
+        // An FMU that cannot choose what it logs logs what it likes.
+        Err(failure) if failure.status == Status::Discard && instance.health() == Health::Healthy => (),
+        result => {
+            let _warning_is_counted: Outcome = result?;
+        }
+    }
     let mut instance = instance;
     if !plan.structural_values.is_empty() {
         let configuration = instance.enter_configuration_mode()?;
@@ -336,7 +354,7 @@ fn enter(world: &World, fmu: FmuId, instance: Instance<Instantiated>) -> Result<
     // Not the stop time of a run that may be taken up again: the FMU could refuse to go beyond it.
     let stop =
         world.plan.stop.filter(|_| !world.saves && !plan.keeps_final_state).map(|stop| plan.time_unit.value(stop));
-    let tolerance = match plan.interface {
+    let tolerance = match &plan.interface {
         InterfacePlan::CoSimulation(own) => own.tolerance,
         InterfacePlan::ScheduledExecution(_) => None,
     };
@@ -392,7 +410,7 @@ fn read(world: &World, fmu: FmuId, instance: &Instance<Initialization>) -> Resul
             record(world, fmu, item, &batch, number);
         }
         for output in outputs {
-            if let Some(size) = output.publish(world, None, &batch) {
+            if let Some(size) = output.publish(world, None, &batch, None) {
                 let seen =
                     Occurrence { reference: Some(output.reference), value: size as u64, ..Occurrence::default() };
                 world.board.fmu(fmu).findings().note(Finding::OversizedValue, seen);

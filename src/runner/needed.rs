@@ -1,7 +1,7 @@
 //! Which functions of an FMU a plan calls, beyond those that every FMU must have: libraries of the draft need not have more.
 
 use crate::ffi::{Function, get_function, set_function};
-use crate::plan::{FmuId, GetIntervals, Plan};
+use crate::plan::{Batch, Extrapolation, FmuId, GetIntervals, Plan};
 
 /// The functions that a run of this plan calls on that instance, depending on its variables and clocks.
 pub fn functions(plan: &Plan, fmu: FmuId) -> Vec<Function> {
@@ -22,7 +22,14 @@ pub fn functions(plan: &Plan, fmu: FmuId) -> Vec<Function> {
         GetIntervals::Fraction if asked => Some(Function::GetIntervalFraction),
         _ => None,
     };
+    let carries = |batch: &Batch| {
+        let mut connections = batch.items.iter().flat_map(|item| &item.connections);
+        connections.any(|connection| plan.connections[connection.0].extrapolation == Extrapolation::Linear)
+    };
+    let gives = tasks().flat_map(|task| &task.get).any(carries).then_some(Function::GetOutputDerivatives);
+    let takes = tasks().flat_map(|task| &task.set).any(carries) && own.abi.has_input_derivatives();
+    let takes = takes.then_some(Function::SetRealInputDerivatives);
     let mut all: Vec<Function> = start.chain(written).map(set_function).collect();
-    all.extend(read.map(get_function).chain(set_intervals).chain(get_intervals));
+    all.extend(read.map(get_function).chain(set_intervals).chain(get_intervals).chain(gives).chain(takes));
     all
 }

@@ -24,7 +24,7 @@ use super::thread_host::{Dispatch, PartitionHost};
 use super::world::{Ending, World};
 use crate::exchange::TickStamp;
 use crate::ffi::set_thread_host;
-use crate::plan::TaskId;
+use crate::plan::{TaskId, TaskPlan};
 use crate::record::board::promise::Break;
 use crate::record::board::{Scheduling, TaskWord};
 use crate::record::findings::{Finding, Occurrence};
@@ -74,7 +74,10 @@ impl PartitionThread {
         let plan = &world.plan.tasks[task.0];
         let fifo = world.scheduling == Scheduling::Fifo;
         let member = LockMember::new(plan.level, fifo.then_some(plan.fifo.get())).sharing(world.tasks[task.0].shared);
-        world.board.task(task).word(TaskWord::Tid).store(u64::from(thread::current_tid()), Relaxed);
+        let led = (0..world.plan.tasks.len()).filter(|other| world.plan.tasks[*other].leader() == Some(task));
+        for own in std::iter::once(task).chain(led.map(TaskId)) {
+            world.board.task(own).word(TaskWord::Tid).store(u64::from(thread::current_tid()), Relaxed);
+        }
         crate::sys::crash::label_thread(task.0 as u64 + 1);
         let set_up = self.set_up().map(|unrefined| SetUp {
             task,
@@ -88,6 +91,7 @@ impl PartitionThread {
             // For ever: FMU code may call back as long as this thread lives, and the process ends with the run.
             let host: &'static PartitionHost =
                 Box::leak(Box::new(PartitionHost::new(world, plan.fmu, member, Dispatch::Threads)));
+            host.lead(followers(world, task));
             set_thread_host(Some(host));
             self.serve(host, &mut timeline);
             self.activation.finish(world, host);
@@ -221,6 +225,10 @@ impl PartitionThread {
             if let Some(interval) = self.activation.take_next() {
                 timeline.follow(interval, time);
             }
+            if let Some(point) = self.activation.take_point() {
+                timeline.beside(point);
+                coming = None;
+            }
             if own.tunable && take_change(world, task, timeline) {
                 coming = None;
             }
@@ -277,7 +285,7 @@ impl PartitionThread {
     fn activate(
         &mut self,
         own: &Own,
-        host: &PartitionHost,
+        host: &'static PartitionHost,
         due: &Due,
         next: &Coming,
         awake: Awake,
@@ -365,6 +373,16 @@ impl PartitionThread {
         }
         Some(end)
     }
+}
+
+/// Serve the FMUs whose steps the thread of `task` makes together with its own.
+fn followers(world: &'static World, task: TaskId) -> Vec<&'static PartitionHost> {
+    let own = world.plan.tasks.iter().filter(|other| other.leader() == Some(task));
+    let host = |other: &TaskPlan| {
+        let host = PartitionHost::new(world, other.fmu, LockMember::outside(), Dispatch::Threads);
+        &*Box::leak(Box::new(host))
+    };
+    own.map(host).collect()
 }
 
 /// Takes the next activation off the timeline.

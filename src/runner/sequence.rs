@@ -16,7 +16,7 @@ use super::unit::Unit;
 use super::world::{Ending, World};
 use super::{shutdown, state, stimuli, threads, virtual_time};
 use crate::ffi::{Function, Health, Instance, Library, Running, Terminated, set_thread_host};
-use crate::plan::{FmuId, OnError, TaskId};
+use crate::plan::{FmuId, OnError, TaskId, TaskPlan};
 use crate::record::board::{Board, Global, Phase, Scheduling};
 use crate::schedule::Timeline;
 use crate::snapshot::Snapshot;
@@ -161,6 +161,10 @@ impl Sequence<'_> {
                 &*Box::leak(Box::new(host))
             })
             .collect();
+        for leader in world.plan.tasks.iter().filter_map(TaskPlan::leader) {
+            let others = world.plan.tasks.iter().filter(|other| other.leader() == Some(leader));
+            hosts[world.plan.tasks[leader.0].fmu.0].lead(others.map(|other| hosts[other.fmu.0]).collect());
+        }
         let resumed = self.resumed.as_ref();
         let (ready, learned) = initialise::initialise(world, libraries, &hosts, kept, resumed)?;
         if let Some(snapshot) = resumed {
@@ -188,6 +192,7 @@ impl Sequence<'_> {
         let shared = SharedOutputs::of(&world.plan);
         let activation = |(task, unit)| Activation::new(world, task, unit, &shared);
         let activations: Vec<Activation> = units.into_iter().map(activation).collect();
+        let activations = Activation::group(world, activations);
         set_thread_host(None);
         let (activations, timelines, ran) = match virtual_time {
             true => {

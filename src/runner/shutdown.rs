@@ -19,7 +19,7 @@ pub fn join(
 ) -> Vec<Option<Instance<Running>>> {
     let mut units: Vec<Vec<Unit>> = controls.iter().map(|_| Vec::new()).collect();
     // Not by their place in the list: a thread that could not be started is missing from it.
-    for (task, unit) in activations.into_iter().map(Activation::into_unit) {
+    for (task, unit) in activations.into_iter().flat_map(Activation::into_units) {
         units[world.plan.tasks[task.0].fmu.0].push(unit);
     }
     let joined = controls.into_iter().zip(units).enumerate().map(|(index, (control, own))| {

@@ -128,7 +128,7 @@ pub fn save(
         connections: connections(world),
         versions: world.versions.iter().map(|of| of.as_ref().map_or_else(Vec::new, Versions::kept)).collect(),
         sizes: sizes(world),
-        events: world.instances.iter().map(InstanceState::next_event).collect(),
+        between: world.instances.iter().map(InstanceState::between_steps).collect(),
         // The supervisor has them, in the order of time.
         columns: Vec::new(),
     };

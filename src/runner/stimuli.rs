@@ -14,11 +14,8 @@ use super::world::{Ending, World};
 use crate::ffi::Batch;
 use crate::fmu::description::VariableType;
 use crate::plan::{FedElement, Plan, TaskId};
-use crate::record::board::Global;
-use crate::stimulus::{Follower, Look, State};
+use crate::stimulus::{Follower, Look};
 use crate::time::Instant;
-use std::sync::atomic::Ordering::SeqCst;
-use std::time::Duration;
 
 /// What the inputs of one task get of one stimulus.
 pub struct Stimulated {
@@ -66,16 +63,6 @@ impl Stimulated {
         (!items.is_empty()).then_some(Stimulated { stimulus, follower, items })
     }
 
-    /// Waits until everything up to `time` is there, or somebody asks for the end. In virtual time.
-    pub fn wait(&self, world: &World, time: Instant) {
-        let feed = self.follower.feed();
-        while feed.until() < time.seconds() && feed.state() == State::Reading && !is_to_end(world) {
-            // Rows before that are nobody's any more, so that there is room for those that are waited for.
-            Instant::from_f64(feed.until()).into_iter().for_each(|known| set_floor(world, known.min(time)));
-            std::thread::sleep(PAUSE);
-        }
-    }
-
     /// Brings the values for an activation at `time` into the batches. `false`: they cannot be read.
     #[inline(never)] // few tasks have stimuli, and what has none should stay small
     pub fn fetch<T>(&mut self, world: &World, task: TaskId, time: Instant, set: &mut [(Batch, T)]) -> bool {
@@ -103,14 +90,6 @@ impl Stimulated {
         }
         true
     }
-}
-
-/// How long the run waits in virtual time before it looks again.
-const PAUSE: Duration = Duration::from_micros(50);
-
-/// Whether somebody has asked for the end.
-fn is_to_end(world: &World) -> bool {
-    world.ending() == Ending::Discard || world.board.global(Global::StopRequest).load(SeqCst) != 0
 }
 
 /// The run has come to where this stimulus cannot be read, and ends.

@@ -5,6 +5,7 @@
 
 mod blocked;
 mod delays;
+mod intermediate;
 mod on_ticks;
 mod routing;
 mod tracing;
@@ -13,13 +14,14 @@ mod tunables;
 pub use tracing::virtual_flow;
 
 use self::blocked::Waits;
+use self::intermediate::Midst;
 use self::on_ticks::OnTicks;
 use self::routing::Clocks;
 use self::tracing::Section;
 use super::halt::Halt;
 use super::site::Site;
 use super::world::World;
-use crate::ffi::{Failure, Function, Shown, Status, ThreadHost};
+use crate::ffi::{Failure, Function, Intermediate, Shown, Status, ThreadHost};
 use crate::plan::{FmuId, OnWarning, TaskId};
 use crate::record::board::{FmuWord, Global, Metric, OutsideCall, TaskWord};
 use crate::record::findings::Finding;
@@ -93,8 +95,11 @@ pub struct PartitionHost {
     to_wake: Box<[Cell<u64>]>,
     clocks: RefCell<Clocks>,
     on_ticks: RefCell<OnTicks>,
+    midst: RefCell<Option<Midst>>,
     section: Cell<Section>,
     waits: Waits,
+    /// Serve the FMUs whose steps are made together with those of this one.
+    followers: RefCell<Vec<&'static PartitionHost>>,
 }
 
 impl PartitionHost {
@@ -122,9 +127,21 @@ impl PartitionHost {
             to_wake: world.plan.tasks.chunks(64).map(|_| Cell::new(0)).collect(),
             clocks: RefCell::new(clocks),
             on_ticks: RefCell::new(OnTicks::new(world, fmu)),
+            midst: RefCell::new(Midst::new(world, fmu)),
             section: Cell::default(),
             waits: Waits::default(),
+            followers: RefCell::default(),
         }
+    }
+
+    /// The steps of these are made on this thread, together with those of its own instance.
+    pub fn lead(&self, followers: Vec<&'static PartitionHost>) {
+        *self.followers.borrow_mut() = followers;
+    }
+
+    /// What serves an instance whose steps are made on this thread.
+    pub fn of(&'static self, fmu: FmuId) -> &'static PartitionHost {
+        self.followers.borrow().iter().copied().find(|follower| follower.fmu == fmu).unwrap_or(self)
     }
 
     /// The instance.
@@ -364,6 +381,10 @@ impl ThreadHost for PartitionHost {
             self.fail(&failure);
         }
         self.trace_update(since);
+    }
+
+    fn intermediate_update(&self, update: &Intermediate) -> bool {
+        self.in_midst(update)
     }
 
     fn lock_preemption(&self) {

@@ -47,11 +47,18 @@ pub fn run(
     say: &dyn Fn(u8, &str),
 ) -> Result<(Vec<Activation>, Vec<Timeline>), Vec<Activation>> {
     let (ready, is_ready) = unbounded();
-    let mut threads = Vec::new();
+    let (mut threads, mut led) = (Vec::new(), Vec::new());
     let mut problems = Vec::new();
     for (index, (activation, timeline)) in activations.into_iter().zip(timelines).enumerate() {
         let task = TaskId(index);
         let plan = &world.plan.tasks[index];
+        if plan.leader().is_some() {
+            // Another thread does its work.
+            world.tasks[index].next.store(i64::MAX, SeqCst);
+            world.tasks[index].finished.store(true, SeqCst);
+            led.push((index, (activation, timeline)));
+            continue;
+        }
         let body = PartitionThread { world, task, activation, measure: None, ready: ready.clone() };
         match thread::spawn(&plan.thread, world.plan.host.stack_kib * 1024, move || body.run(timeline)) {
             Ok(thread) => threads.push(thread),
@@ -114,7 +121,10 @@ pub fn run(
     let asked = watch(world, receiver.as_ref()) - world.clock.ahead();
     receiver.iter().for_each(Receiver::close);
     world.board.set_phase(Phase::Stopping);
-    let left = join(world, threads, reconfigurer, asked);
+    let mut left = join(world, threads, reconfigurer, asked);
+    for (index, husk) in led {
+        left.insert(index.min(left.len()), husk);
+    }
     let (activations, mut timelines): (Vec<_>, Vec<_>) = left.into_iter().unzip();
     receiver.into_iter().for_each(Receiver::join);
     for (task, state) in world.tasks.iter().enumerate() {
@@ -237,7 +247,7 @@ fn join(world: &World, threads: Vec<JoinHandle<Left>>, reconfigurer: Option<Reco
         };
         missing().min_by_key(|&task| (!is_given_up(task), !holds(task), !active(task)))
     };
-    let exist = threads.len() == world.tasks.len();
+    let exist = threads.len() == world.plan.tasks.iter().filter(|task| task.leader().is_none()).count();
     let reconfigures = || reconfigurer.as_ref().is_some_and(|thread| !thread.has_left());
     // What was given up was waited for already.
     let is_awaited = || reconfigures() || missing().any(|task| !is_given_up(task));

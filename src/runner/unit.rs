@@ -4,57 +4,80 @@
 //! The time that is handed to the FMU, and the one from which on what it has computed is valid, are the unit's affair: of a
 //! model partition both are its activation time; a step begins at its release, and what it computes is valid at its end.
 
+mod events;
+mod figures;
 mod partition;
 mod step;
+mod stepping;
 
+pub use self::events::Member;
+
+use self::events::EventUnit;
 use self::partition::PartitionUnit;
 use self::step::StepUnit;
-use super::activation::{Calls, Meter};
+use super::activation::{Activation, Calls, Meter};
 use super::halt::Halt;
+use super::slopes::Slopes;
 use super::thread_host::PartitionHost;
 use super::world::World;
 use crate::exchange::Stamp;
 use crate::ffi::{Batch, ClockElement, Failure, Instance, InstanceControl, Outcome, Part, Running};
 use crate::plan::{FmuId, Release, TaskId, Work};
-use crate::schedule::Due;
-use crate::time::Fraction;
+use crate::schedule::{Due, Learned};
+use crate::time::{Fraction, Instant};
 
 /// The FMU code of one task; belongs to one thread.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one more look through a pointer in each activation costs more than the memory"
+)]
 pub enum Unit {
     /// The model partition of an input clock (Scheduled Execution).
     Partition(PartitionUnit),
     /// The steps of an instance (Co-Simulation).
     Step(StepUnit),
+    /// The steps of an instance that handles events between them, and of those that make them together with it.
+    Events(Box<EventUnit>),
+    /// Another task does its work.
+    Led,
 }
 
-/// A unit before it computes.
-pub trait Setting {
-    /// The unit after that.
-    type Getting: Getting;
-
+/// Something whose variables can be set.
+pub trait Settable {
     /// Sets what is enabled in the batch, in one call.
     fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure>;
 
-    /// [`Setting::set`] of what may be set in Event Mode alone, where the FMU has one.
-    fn set_discrete(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
-        self.set(batch)
+    /// Tunable parameters were set for a release at `time`: asks the FMU again for what may depend on them.
+    fn follow_parameters(&mut self, host: &PartitionHost, time: Instant) -> Result<(), Halt>;
+}
+
+/// A unit before it computes.
+pub trait Setting: Settable {
+    /// The unit after that.
+    type Getting: Getting;
+
+    /// Hands over the slopes of what was set of the batch for a release at `time` just now. Only steps have any.
+    fn set_slopes(
+        &mut self,
+        _host: &PartitionHost,
+        _time: Instant,
+        _batch: &Batch,
+        _slopes: &Slopes,
+    ) -> Result<Outcome, Failure> {
+        Ok(Outcome::Ok)
     }
 
-    /// Tunable parameters were set for the release `due`: asks the FMU again for what may depend on them.
-    fn follow_parameters(&mut self, host: &PartitionHost, due: &Due) -> Result<(), Halt>;
+    /// The time at which what is set for the release `due` is to be visible.
+    #[inline(always)] // it is the same time
+    fn looks_at(&self, due: &Due) -> Instant {
+        due.time
+    }
 
     /// All is set that is to be set for the release `due`.
     fn ready(&mut self, _calls: &Calls, _world: &World, _host: &PartitionHost, _due: &Due) {}
 
-    /// Computes for the release `due`, which is so many `seconds`. What happens meanwhile may be for `calls` to read and to set.
-    fn compute(
-        self,
-        calls: &mut Calls,
-        world: &World,
-        host: &PartitionHost,
-        due: &Due,
-        seconds: f64,
-    ) -> Result<Self::Getting, Failure>;
+    /// Computes for the release `due`, which is so many `seconds`.
+    fn compute(self, due: &Due, seconds: f64) -> Result<Self::Getting, Failure>;
 }
 
 /// A unit that has computed.
@@ -65,16 +88,32 @@ pub trait Getting {
     /// Asks the FMU for what the host must know before it reads anything else.
     fn ask(&mut self, host: &PartitionHost, due: &Due) -> Result<(), Halt>;
 
+    /// From when on what was computed for `due` is valid.
+    fn valid_from(&self, due: &Due) -> Instant {
+        due.time
+    }
+
     /// With which stamp delayed connections get what was computed for `due`; `None`: they never show it.
     fn stamp(&mut self, world: &World, due: &Due) -> Option<Stamp>;
 
     /// Reads what is enabled in the batch, in one call.
     fn get(&mut self, batch: &mut Batch) -> Result<Outcome, Failure>;
+
+    /// Reads slopes of outputs. Only steps have any.
+    fn get_slopes(&mut self, _slopes: &mut Slopes) -> Result<Outcome, Failure> {
+        Ok(Outcome::Ok)
+    }
 }
 
 impl Unit {
-    /// Takes an instance apart: its tasks with their units, and what [joins](join) them again.
-    pub fn all_of(world: &World, fmu: FmuId, instance: Instance<Running>) -> (InstanceControl, Vec<(TaskId, Unit)>) {
+    /// Takes an instance apart: its tasks with their units, and what [joins](join) them again. `learned`: what it has said of
+    /// clocks that are no tasks, by their places.
+    pub fn all_of(
+        world: &World,
+        fmu: FmuId,
+        instance: Instance<Running>,
+        learned: &[Learned],
+    ) -> (InstanceControl, Vec<(TaskId, Unit)>) {
         let tasks = world.plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == fmu);
         let (mut partitions, mut step) = (Vec::new(), None);
         for (task, plan) in tasks {
@@ -86,8 +125,11 @@ impl Unit {
         }
         if let Some((task, own, interval)) = step {
             let (control, stepper) = instance.into_stepper();
-            let unit = StepUnit::new(world, task, own, interval, stepper);
-            return (control, vec![(task, Unit::Step(unit))]);
+            let unit = match own.handles_events {
+                true => Unit::Events(Box::new(EventUnit::new(world, task, own, interval, stepper, learned))),
+                false => Unit::Step(StepUnit::new(world, task, own, interval, stepper)),
+            };
+            return (control, vec![(task, unit)]);
         }
         let clocks: Vec<ClockElement> = partitions.iter().map(|(_, clock)| *clock).collect();
         let (control, own) = instance.into_parts(&clocks);
@@ -101,13 +143,58 @@ impl Unit {
     pub fn asks_nothing(&self) -> bool {
         match self {
             Unit::Partition(unit) => unit.asks_nothing(),
-            Unit::Step(_) => true,
+            Unit::Step(_) | Unit::Events(_) | Unit::Led => true,
+        }
+    }
+
+    /// Whether it can be released beside its grid.
+    pub fn leaves_its_grid(&self) -> bool {
+        matches!(self, Unit::Step(_) | Unit::Events(_))
+    }
+
+    /// The FMU that it makes the steps of, if that handles events.
+    pub fn member(&mut self) -> Option<&mut Member> {
+        match self {
+            Unit::Events(unit) => Some(unit.member()),
+            _ => None,
+        }
+    }
+
+    /// The task of this activation makes its steps together with its own.
+    pub fn lead(&mut self, follower: Activation) {
+        if let Unit::Events(unit) = self {
+            unit.lead(follower);
+        }
+    }
+
+    /// Whether it makes the steps of others as well.
+    pub fn has_followers(&self) -> bool {
+        matches!(self, Unit::Events(unit) if unit.has_followers())
+    }
+
+    /// The others whose steps it makes.
+    pub fn followers(&mut self) -> &mut [Activation] {
+        match self {
+            Unit::Events(unit) => unit.followers(),
+            _ => &mut [],
+        }
+    }
+
+    /// Without the others whose steps it makes; `None`: another one makes its own.
+    pub fn apart(self) -> (Option<Unit>, Vec<Activation>) {
+        match self {
+            Unit::Events(mut unit) => {
+                let followers = unit.leave();
+                (Some(Unit::Events(unit)), followers)
+            }
+            Unit::Led => (None, Vec::new()),
+            own => (Some(own), Vec::new()),
         }
     }
 
     /// Whether it records by itself: what it computes belongs to another time than what is set for it.
     pub fn records(&self) -> bool {
-        matches!(self, Unit::Step(_))
+        matches!(self, Unit::Step(_) | Unit::Events(_))
     }
 
     /// Asks for the memory that every call looks at.
@@ -116,6 +203,8 @@ impl Unit {
         match self {
             Unit::Partition(unit) => unit.prefetch(),
             Unit::Step(unit) => unit.prefetch(),
+            Unit::Events(unit) => unit.prefetch(),
+            Unit::Led => (),
         }
     }
 
@@ -124,6 +213,8 @@ impl Unit {
         match self {
             Unit::Partition(unit) => unit.fail(),
             Unit::Step(unit) => unit.fail(),
+            Unit::Events(unit) => unit.fail(),
+            Unit::Led => (),
         }
     }
 
@@ -132,8 +223,8 @@ impl Unit {
     pub fn run(
         &mut self,
         calls: &mut Calls,
-        world: &World,
-        host: &PartitionHost,
+        world: &'static World,
+        host: &'static PartitionHost,
         due: &Due,
         seconds: f64,
         meter: &mut impl Meter,
@@ -147,17 +238,31 @@ impl Unit {
             }
             Unit::Step(unit) => {
                 unit.take_up(calls)?;
-                calls.run(unit.begin(due), world, host, due, seconds, meter)?;
-                unit.is_read();
+                calls.run(unit.begin(), world, host, due, seconds, meter)?;
+                unit.is_read(calls, world, host);
                 Ok(())
             }
+            Unit::Events(unit) => unit.run(calls, world, host, due, meter),
+            Unit::Led => Ok(()),
         }
     }
 
     /// There is no further release in this run: what is left to be done, such as recording the last values.
-    pub fn finish(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
-        if let Unit::Step(unit) = self {
-            unit.finish(calls, world, host);
+    pub fn finish(&mut self, calls: &Calls, world: &World, host: &'static PartitionHost) {
+        match self {
+            Unit::Step(unit) => unit.finish(calls, world, host),
+            Unit::Events(unit) => unit.finish(calls, world, host),
+            Unit::Partition(_) | Unit::Led => (),
+        }
+    }
+
+    /// A release beside the grid that is wanted; told once.
+    #[inline]
+    pub fn take_point(&mut self) -> Option<Instant> {
+        match self {
+            Unit::Step(unit) => unit.take_point(),
+            Unit::Events(unit) => unit.take_point(),
+            Unit::Partition(_) | Unit::Led => None,
         }
     }
 
@@ -165,7 +270,7 @@ impl Unit {
     pub fn take_next(&mut self) -> Option<Fraction> {
         match self {
             Unit::Partition(unit) => unit.take_next(),
-            Unit::Step(_) => None,
+            Unit::Step(_) | Unit::Events(_) | Unit::Led => None,
         }
     }
 }
@@ -175,6 +280,8 @@ impl From<Unit> for Part {
         match unit {
             Unit::Partition(unit) => unit.into_partition().into(),
             Unit::Step(unit) => unit.into_stepper().into(),
+            Unit::Events(unit) => unit.into_stepper().into(),
+            Unit::Led => unreachable!("another task has its FMU"),
         }
     }
 }

@@ -4,14 +4,15 @@
 //! All memory is taken when a run is prepared. Numbers are converted by the producer, so that a cell holds what the
 //! consumer sets; strings and binaries lie in their cells as `exchange::bytes` says.
 
+use super::slopes::{Line, Slopes};
 use super::world::World;
 use crate::exchange::versions::Missed;
 use crate::exchange::{LaneShape, Latest, NewWords, Read, Reader, Stamp, Versions, Words, bytes, word};
 use crate::ffi::Batch;
 use crate::fmu::description::{ValueReference, Values, VariableType};
 use crate::plan::conversion::Conversion;
-use crate::plan::{self, ConnectionId, ConnectionPlan, Plan, Release, TaskId, Timing};
-use crate::time::Instant;
+use crate::plan::{self, ConnectionId, ConnectionPlan, Extrapolation, Plan, Release, TaskId, Timing};
+use crate::time::{Fraction, Instant};
 use std::ops::Range;
 
 /// The cell of a connection.
@@ -37,8 +38,14 @@ pub fn versions(plan: &Plan, connection: &ConnectionPlan) -> Option<Versions> {
 fn room(connection: &ConnectionPlan) -> usize {
     match connection.variable_type {
         VariableType::String | VariableType::Binary => bytes::words(connection.capacity),
+        _ if carries_slopes(connection) => 2,
         _ => 1,
     }
+}
+
+/// Whether the word of each element is followed by that of its slope.
+fn carries_slopes(connection: &ConnectionPlan) -> bool {
+    connection.extrapolation == Extrapolation::Linear
 }
 
 /// Where elements of a batch are in a cell.
@@ -80,6 +87,18 @@ impl Route {
         }
     }
 
+    /// Brings what the line has at `time` into the batch.
+    #[cold]
+    fn follow(&self, line: &Line, time: Instant, values: &mut Batch, mut slopes: Option<&mut Slopes>) {
+        let Some(elements) = line.at(time) else { return };
+        for (element, (value, slope)) in self.runs.iter().cloned().flatten().zip(elements) {
+            values.set_word(element, value.to_bits());
+            if let Some(slopes) = &mut slopes {
+                slopes.set_per_second(element, slope);
+            }
+        }
+    }
+
     /// The elements of the batch with their first words in the cell.
     fn elements(&self) -> impl Iterator<Item = (usize, usize)> {
         self.runs.iter().cloned().flatten().zip((0..).step_by(self.room))
@@ -94,6 +113,8 @@ pub struct Input {
     seen: u64,
     /// How activations look at a delayed connection; `None` in Initialization Mode and for an immediate one.
     delayed: Option<Delayed>,
+    /// What is known where slopes travel with the values.
+    line: Option<Line>,
 }
 
 /// A task's look at a delayed connection.
@@ -112,24 +133,35 @@ impl Input {
     /// Brings the newest version into the batch, of a delayed connection the one that is visible at `time`, and the item
     /// among those that are set as soon as there is one. What was not there in time is noted.
     #[inline]
-    pub fn fetch(&mut self, world: &World, time: Instant, values: &mut Batch) {
+    pub fn fetch(&mut self, world: &World, time: Instant, values: &mut Batch, slopes: Option<&mut Slopes>) {
         if self.delayed.is_none() {
             self.fetch_initial(&world.cells, values);
             return;
         }
         let (Some(delayed), Some(versions)) = (&mut self.delayed, &world.versions[self.route.cell]) else { return };
-        let route = &self.route;
+        let (route, line) = (&self.route, &mut self.line);
         let cells = || world.board.reading(ConnectionId(route.cell), delayed.consumer);
-        let read = versions.read_with(time, &mut delayed.reader, |words| route.copy(words, values));
+        let read = versions.read_with(time, &mut delayed.reader, |words| match line {
+            Some(line) => line.take(|word| words.get(word)),
+            None => route.copy(words, values),
+        });
         if let Some(Missed { visible, lane }) = versions.missed_before(&delayed.reader) {
             cells().missed(visible, lane);
         }
-        match read {
-            Read::Nothing | Read::Same => return,
-            Read::New => (),
-            Read::Lost => cells().lost(time),
+        let (is_new, is_lost) = (matches!(read, Read::New | Read::Lost), read == Read::Lost);
+        if is_lost {
+            cells().lost(time);
         }
-        values.enable(self.item);
+        if is_new {
+            values.enable(self.item);
+        }
+        if let Some(line) = line {
+            if is_new {
+                line.is_since(delayed.reader.visible());
+            }
+            // Where nothing is new it has moved on all the same.
+            route.follow(line, time, values, slopes);
+        }
     }
 
     /// Brings the newest version into the batch, and the item among those that are set as soon as there is one.
@@ -176,6 +208,8 @@ struct Delivery {
     route: Route,
     conversion: Conversion,
     delayed: bool,
+    /// Slopes travel with the values.
+    slopes: bool,
 }
 
 /// In whose name something is published; nothing stands for Initialization Mode.
@@ -183,19 +217,35 @@ struct Delivery {
 pub struct Publishing {
     /// The task.
     pub task: TaskId,
+    /// Its activation time.
+    pub time: Instant,
     /// From when on delayed connections show it; `None`: never.
     pub stamp: Option<Stamp>,
+    /// It was read in Event Mode: those see it at that very time whom the event ticks, all others a nanosecond later.
+    pub in_event: bool,
+}
+
+impl Publishing {
+    /// From when on what is published is valid.
+    pub fn valid_from(&self) -> Instant {
+        self.stamp.map_or(self.time, |stamp| stamp.visible)
+    }
 }
 
 /// Hands new words of a connection to `fill`, wherever they belong.
 #[inline]
 fn write(world: &World, delivery: &Delivery, now: Option<Publishing>, fill: impl FnOnce(NewWords)) {
     let connection = delivery.route.cell;
-    let Some(Publishing { task, stamp }) = now.filter(|_| delivery.delayed) else {
+    let Some(Publishing { task, stamp, in_event, .. }) = now.filter(|_| delivery.delayed) else {
         world.cells[connection].write_with(fill);
         return;
     };
     let (Some(versions), Some(stamp)) = (&world.versions[connection], stamp) else { return };
+    let with_tick = world.plan.connections[connection].delay.as_ref().is_some_and(|delay| delay.with_tick);
+    let stamp = match in_event && !with_tick {
+        true => Stamp { visible: stamp.visible.after(Fraction::NANOSECOND), ..stamp },
+        false => stamp,
+    };
     let producers = world.plan.connections[connection].delay.iter().flat_map(|delay| &delay.producers);
     if let Some(lane) = producers.into_iter().position(|producer| producer.task == task) {
         versions.write_with(lane, stamp, fill);
@@ -214,16 +264,26 @@ impl Output {
         self.deliveries.iter().any(|delivery| delivery.delayed)
     }
 
-    /// Publishes it to all its consumers. A string or binary that is too long for one of them is not passed on there;
+    /// Publishes it to all its consumers, with the `slopes` of the batch. A string or binary that is too long for one of them is not passed on there;
     /// the answer is the size of such a one.
     #[inline]
-    pub fn publish(&self, world: &World, now: Option<Publishing>, values: &Batch) -> Option<usize> {
+    pub fn publish(
+        &self,
+        world: &World,
+        now: Option<Publishing>,
+        values: &Batch,
+        slopes: Option<&Slopes>,
+    ) -> Option<usize> {
         let mut refused = None;
         for delivery in &self.deliveries {
             let Delivery { route, conversion, .. } = delivery;
             let Some(capacity) = route.capacity else {
                 write(world, delivery, now, |words| {
                     route.elements().for_each(|(element, at)| words.set(at, conversion.apply(values.word(element))));
+                    if delivery.slopes {
+                        let slope = |element| slopes.map_or(0.0, |slopes| conversion.slope(slopes.per_second(element)));
+                        route.elements().for_each(|(element, at)| words.set(at + 1, slope(element).to_bits()));
+                    }
                 });
                 continue;
             };
@@ -268,7 +328,9 @@ pub fn set(plan: &Plan, planned: &plan::Batch) -> (Batch, Vec<Input>) {
         let first = values.elements(item).start;
         inputs.extend(variable.connections.iter().map(|&connection| {
             let route = Route::new(plan, connection, &plan.connections[connection.0].to_elements, first);
-            Input { item, route, seen: 0, delayed: None }
+            let connected = &plan.connections[connection.0];
+            let line = carries_slopes(connected).then(|| Line::new(connected.elements));
+            Input { item, route, seen: 0, delayed: None, line }
         }));
     }
     (values, inputs)
@@ -286,7 +348,8 @@ fn output(plan: &Plan, variable: &plan::BatchItem, first: usize) -> Output {
     let delivery = |&connection: &ConnectionId| {
         let connected = &plan.connections[connection.0];
         let route = Route::new(plan, connection, &connected.from_elements, first);
-        Delivery { route, conversion: connected.conversion, delayed: connected.timing == Timing::Delayed }
+        let (conversion, delayed) = (connected.conversion, connected.timing == Timing::Delayed);
+        Delivery { route, conversion, delayed, slopes: carries_slopes(connected) }
     };
     Output { reference: variable.reference, deliveries: variable.connections.iter().map(delivery).collect() }
 }

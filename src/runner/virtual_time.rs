@@ -45,6 +45,8 @@ struct Rare {
     traced: bool,
     /// Structural parameters of its instance can be set.
     reconfigured: bool,
+    /// It can be released beside its grid.
+    leaves_its_grid: bool,
     /// Activations of this task can bring about something for other tasks.
     ticks: bool,
 }
@@ -67,6 +69,7 @@ impl Lane<'_> {
             stimulated: activation.is_stimulated(),
             traced: site.trace.is_some(),
             reconfigured: reconfigurable.iter().any(|own| own.fmu == plan.fmu),
+            leaves_its_grid: activation.leaves_its_grid(),
             ticks: !activation.is_plain() || host.can_tick(),
         };
         let rare = Some(rare).filter(|rare| *rare != Rare::default());
@@ -151,6 +154,11 @@ pub fn run(
             && let Some(interval) = lane.activation.take_next()
         {
             agenda.follow(task, interval, agenda.due().time);
+        }
+        if lane.has(|rare| rare.leaves_its_grid)
+            && let Some(point) = lane.activation.take_point()
+        {
+            agenda.beside(task, point);
         }
         order += 1;
         if lane.has(|rare| rare.recorded) && result.is_ok() {

@@ -3,11 +3,12 @@
 use crate::exchange::{Deadline, Latest, TickQueue, TickStamp, Versions};
 use crate::ffi::ClockUpdate;
 use crate::fmu::description::IntervalVariability;
-use crate::plan::{FmuId, Length, Mode, OnError, Overrun, Plan, TaskId, control};
+use crate::plan::{FmuId, Length, Mode, OnError, Overrun, Plan, StepClock, TaskId, control};
 use crate::record::board::promise::Break;
 use crate::record::board::{Board, FmuWord, Global, Scheduling, TaskWord};
 use crate::record::trace::{Note, NoteRing};
 use crate::schedule::{Armed, Tick};
+use crate::snapshot::BetweenSteps;
 use crate::sys::clock::Clock;
 use crate::sys::cycles::Scale;
 use crate::sys::preemption::PreemptionLock;
@@ -101,19 +102,23 @@ pub struct InstanceState {
     pub sizes: Box<[AtomicU64]>,
     /// How often sizes have changed.
     pub resized: AtomicU64,
-    /// When an instance that makes steps has an event by its own word; looked at before the run and after it only.
-    next_event: Mutex<Option<Instant>>,
+    /// The task that makes its steps; `None`: it makes none.
+    pub steps: Option<TaskId>,
+    /// Of an instance that makes steps: ticks from outside of them, for each of its clocks.
+    pub ticks: Box<[TickQueue]>,
+    /// What is to come between the steps of an instance that makes some; looked at before the run and after it only.
+    between: Mutex<BetweenSteps>,
 }
 
 impl InstanceState {
-    /// When it has an event by its own word. Not while the run goes on.
-    pub fn next_event(&self) -> Option<Instant> {
-        *self.next_event.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What is to come between its steps. Not while the run goes on.
+    pub fn between_steps(&self) -> BetweenSteps {
+        self.between.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// It has an event then. Not while the run goes on.
-    pub fn expect_event(&self, event: Option<Instant>) {
-        *self.next_event.lock().unwrap_or_else(PoisonError::into_inner) = event;
+    /// This is to come between its steps. Not while the run goes on.
+    pub fn expect(&self, between: BetweenSteps) {
+        *self.between.lock().unwrap_or_else(PoisonError::into_inner) = between;
     }
 }
 
@@ -302,7 +307,18 @@ impl World {
                     given_up: AtomicBool::new(false),
                     sizes: plan.fmus[index].sizes.iter().map(|size| AtomicU64::new(size.start)).collect(),
                     resized: AtomicU64::new(0),
-                    next_event: Mutex::new(None),
+                    steps: plan
+                        .tasks
+                        .iter()
+                        .position(|task| task.fmu == FmuId(index) && task.is_contiguous())
+                        .map(TaskId),
+                    ticks: match plan.fmus[index].output_clocks.as_slice() {
+                        clocks if clocks.iter().any(|clock| clock.input.is_some()) => {
+                            clocks.iter().map(|_| TickQueue::default()).collect()
+                        }
+                        _ => Box::default(),
+                    },
+                    between: Mutex::default(),
                 })
             })
             .collect::<Result<_, String>>()?;
@@ -445,6 +461,19 @@ impl World {
         // In the draft a tick may have a delay.
         self.dispatched(target, || stamp.dispatched.max(self.wall(stamp.time)));
         true
+    }
+
+    /// Hands a tick to a clock that ticks between the steps of its instance, which look for it at their next communication
+    /// point.
+    pub fn tick_between_steps(&self, StepClock { fmu, clock }: StepClock, stamp: TickStamp) {
+        let instance = &self.instances[fmu.0];
+        let Some(task) = instance.steps else { return };
+        if instance.failed.load(SeqCst) {
+            self.board.task(task).count_shared(TaskWord::Discarded, 1);
+            return;
+        }
+        let outcome = instance.ticks[clock].push(stamp);
+        self.count(task, stamp, outcome);
     }
 
     /// Asks for the memory that [`World::tick`] changes.

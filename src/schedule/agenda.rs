@@ -298,6 +298,11 @@ impl Agenda {
         self.change(task, |timeline| timeline.follow(interval, since));
     }
 
+    /// A periodic task has a release at this time too, before the next one of its grid.
+    pub fn beside(&mut self, task: TaskId, time: Instant) {
+        self.change(task, |timeline| timeline.beside(time));
+    }
+
     /// The interval of a periodic clock has changed at `from`.
     pub fn retune(&mut self, task: TaskId, interval: Fraction, from: Instant) {
         self.change(task, |timeline| timeline.retune(interval, from));

@@ -131,7 +131,7 @@ impl Waiting {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Instants {
-    /// Periodic. Releases that wait for their predecessor to end are before those of the grid.
+    /// Periodic. Releases that wait for their predecessor to end are before those of the grid, and so is one beside it.
     Grid { grid: Grid, backlog: VecDeque<Instant> },
     /// What the last activation has said, or nothing while it has not.
     Changing { next: Option<Instant> },
@@ -250,6 +250,19 @@ impl Timeline {
     pub fn retune(&mut self, interval: Fraction, from: Instant) {
         if let Instants::Grid { grid, .. } = &mut self.source {
             grid.retune(interval, from);
+        }
+    }
+
+    /// A periodic task has a release at this time too, which is after its last one and before the next one of its grid. It is
+    /// never left out, nor is the grid passed over while it waits.
+    pub fn beside(&mut self, time: Instant) {
+        let last = self.last;
+        if let Instants::Grid { grid, backlog } = &mut self.source
+            && time < grid.next()
+            && last.is_none_or(|last| time > last)
+        {
+            debug_assert!(backlog.is_empty(), "one at a time");
+            backlog.push_front(time);
         }
     }
 
@@ -428,7 +441,10 @@ impl Timeline {
     /// [`Timeline::skip`] of all but the last such release, which stays the next one, for a task that is to catch up at once.
     pub fn skip_to_last(&mut self, now: Instant) -> Option<Skipped> {
         let stop = self.stop;
-        let Instants::Grid { grid, .. } = &self.source else { return None };
+        let Instants::Grid { grid, backlog } = &self.source else { return None };
+        if !backlog.is_empty() {
+            return None;
+        }
         let later = grid.after_next();
         let is_last = later > now || stop.is_some_and(|stop| later >= stop);
         if is_last { None } else { self.skip(now) }

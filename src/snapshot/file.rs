@@ -95,6 +95,7 @@ mod tests {
     use super::*;
     use crate::plan::Release;
     use crate::schedule::Timeline;
+    use crate::snapshot::BetweenSteps;
     use crate::time::Instant;
 
     fn snapshot() -> Snapshot {
@@ -106,7 +107,10 @@ mod tests {
             connections: vec![None, Some(vec![u64::MAX])],
             versions: vec![vec![vec![((Instant::ZERO, Instant::ZERO), vec![7])]]],
             sizes: vec![vec![3], vec![]],
-            events: vec![None, Instant::from_f64(6.5)],
+            between: vec![
+                BetweenSteps::default(),
+                BetweenSteps { next_event: Instant::from_f64(6.5), ..BetweenSteps::default() },
+            ],
             columns: vec![("a.y".to_owned(), vec![7])],
         }
     }

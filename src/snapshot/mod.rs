@@ -14,7 +14,7 @@ mod identity;
 pub use file::{MARK, Unreadable};
 pub use identity::Identity;
 
-use crate::plan::Plan;
+use crate::plan::{FmuPlan, Plan};
 use crate::schedule::Timeline;
 use crate::time::Instant;
 use serde::{Deserialize, Serialize};
@@ -40,10 +40,42 @@ pub struct Snapshot {
     /// Per instance: the values of its tunable sizes, [`crate::plan::FmuPlan::sizes`]; empty when they are those of the
     /// plan.
     pub sizes: Vec<Vec<u64>>,
-    /// Per instance: when it has an event by its own word, if it makes steps.
-    pub events: Vec<Option<Instant>>,
+    /// Per instance: what was to come between its steps, if it makes some.
+    pub between: Vec<BetweenSteps>,
     /// What the recorded columns showed last, by name, as [`crate::plan::SignalPlan::start`] has it.
     pub columns: Vec<(String, Vec<u64>)>,
+}
+
+/// What was to come between the steps of an instance.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BetweenSteps {
+    /// When it has an event by its own word.
+    pub next_event: Option<Instant>,
+    /// It wants Event Mode at the communication point that it has come to.
+    pub wants_event: bool,
+    /// The communication point that it has come to, where it is ahead of those that make their steps together with it.
+    pub ahead: Option<Instant>,
+    /// When its input clocks tick, in the order of the description.
+    pub clocks: Vec<Timeline>,
+    /// Ticks from outside that wait for a communication point: of which clock, by its place, and when they were raised.
+    pub ticks: Vec<(usize, Instant)>,
+}
+
+impl BetweenSteps {
+    /// Whether it can be that of an instance of this plan.
+    fn fits(&self, fmu: &FmuPlan, snapshot: &Snapshot, plan: &Plan) -> Result<(), String> {
+        let inputs: Vec<_> =
+            fmu.output_clocks.iter().filter_map(|clock| Some((&clock.name, clock.input.as_ref()?))).collect();
+        if self.clocks.len() != inputs.len() || self.ticks.iter().any(|(clock, _)| *clock >= fmu.output_clocks.len()) {
+            return Err(format!("it has not the clocks of fmu `{}`", fmu.name));
+        }
+        for (timeline, (name, input)) in self.clocks.iter().zip(inputs) {
+            let resumed = timeline.clone().resume(&input.release, plan.stop);
+            let left = resumed.and_then(|_| timeline.could_be_left(snapshot.time, plan.tasks.len()));
+            left.map_err(|why| format!("clock {}.{name} {why}", fmu.name))?;
+        }
+        Ok(())
+    }
 }
 
 impl Snapshot {
@@ -54,7 +86,7 @@ impl Snapshot {
             ("FMUs", self.states.len(), plan.fmus.len()),
             ("clocks", self.timelines.len(), plan.tasks.len()),
             ("lists of sizes", self.sizes.len(), plan.fmus.len()),
-            ("events to come", self.events.len(), plan.fmus.len()),
+            ("events to come", self.between.len(), plan.fmus.len()),
             ("connections", self.connections.len(), plan.connections.len()),
             ("lists of versions", self.versions.len(), plan.connections.len()),
         ];
@@ -71,6 +103,9 @@ impl Snapshot {
                     fmu.name
                 ));
             }
+        }
+        for (between, fmu) in self.between.iter().zip(&plan.fmus) {
+            between.fits(fmu, self, plan)?;
         }
         for (timeline, task) in self.timelines.iter().zip(&plan.tasks) {
             let name = || format!("clock {}", plan.full_name(task));

@@ -12,7 +12,7 @@ use super::shared::scheduling;
 use super::threads::Threads;
 use super::under_way::UnderWay;
 use super::{Prepared, fmus, promise, schedulability, stimuli, tasks};
-use crate::plan::{FmuId, OnError, TaskId};
+use crate::plan::{FmuId, OnError, OnNan, TaskId};
 use crate::priority::FifoPriority;
 use crate::record::board::{Board, Global, Phase, TaskWord};
 use crate::record::findings::Finding;
@@ -141,8 +141,12 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
     let of_nobody = offspring::finding(plan, &facts.left, facts.none_left, None).map(|own| (Subject::Run, own));
     let offences = of_fmus.chain(of_nobody);
     problems.extend(offences.map(|(subject, own)| {
-        // That is no offence.
-        let severity = if own.kind == "asked_for_end" { Severity::Finding } else { severity };
+        let severity = match &*own.kind {
+            // That is no offence.
+            "asked_for_end" => Severity::Finding,
+            "not_a_number" if plan.nan == OnNan::Stop => Severity::Failure,
+            _ => severity,
+        };
         Problem { severity, subject, kind: Kind::Offence(own) }
     }));
     if problems.iter().any(|problem| problem.severity == Severity::Failure) {

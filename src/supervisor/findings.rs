@@ -4,7 +4,7 @@ use super::collect::Facts;
 use super::{Prepared, tasks};
 use crate::ffi::Function;
 use crate::plain::plain;
-use crate::plan::{DatagramSource, FmuId, OnWarning, Plan, Release, TaskId};
+use crate::plan::{DatagramSource, FmuId, OnNan, OnWarning, Plan, Release, TaskId};
 use crate::record::board::{Board, FmuWord, Global, TaskWord};
 use crate::record::findings::{Finding, Occurrence};
 use crate::record::unusable::Unusable;
@@ -44,6 +44,8 @@ fn kind(finding: Finding) -> &'static str {
         Finding::CutCycle => "cut_cycle",
         Finding::AskedForEnd => "asked_for_end",
         Finding::OffThePoint => "off_the_point",
+        Finding::NotANumber => "not_a_number",
+        Finding::UpdateOutsideStep => "update_outside_step",
         Finding::Count => "count",
     }
 }
@@ -118,9 +120,23 @@ fn offence(prepared: &Prepared, fmu: FmuId, finding: Finding, count: u64, first:
             "{} reached another time than it was to go to: {seconds} by what the FMU says (lastSuccessfulTime)",
             some(count, "step")
         ),
+        Finding::NotANumber => {
+            let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+            let variables = &prepared.descriptions[fmu.0].variables;
+            let is_array =
+                variables.iter().any(|v| Some(v.value_reference) == first.reference && !v.dimensions.is_empty());
+            let element = if is_array { format!("element {value} of ") } else { String::new() };
+            format!("gave NaN {times}: for {element}{name}")
+        }
+        Finding::UpdateOutsideStep => format!(
+            "refused {} from a thread (thread {value}) that makes no step of it",
+            some(count, "intermediate update")
+        ),
         Finding::Count => String::new(),
     };
-    what + &place(prepared, first, count)
+    let ends = finding == Finding::NotANumber && prepared.plan.nan == OnNan::Stop;
+    let end = if ends { "; that ended the run (rig: nan = \"stop\")" } else { "" };
+    what + &place(prepared, first, count) + end
 }
 
 /// `, first in clock ecu.fast at 0.25 s`

@@ -2,9 +2,9 @@
 
 use super::collect::Facts;
 use super::{causes, schedulability};
-use crate::plan::{Mode, Plan, Release, TaskId};
-use crate::record::board::{Board, Metric, TaskWord};
-use crate::report::{ClockResult, DatagramCounts, Distribution, Measured, Scheduling, Subject, Unreturned};
+use crate::plan::{Mode, Plan, Release, TaskId, TaskKind};
+use crate::record::board::{Board, Metric, TaskCells, TaskWord};
+use crate::report::{ClockResult, DatagramCounts, Distribution, Measured, Scheduling, StepCounts, Subject, Unreturned};
 use crate::time::{Fraction, Nanos};
 
 /// Whom problems of a task are about.
@@ -61,6 +61,7 @@ pub fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling, fa
             rate_limited: cells.get(TaskWord::RateLimited),
             dropped,
         }),
+        steps: (planned.kind() == TaskKind::Step).then(|| steps(cells)),
         max_latency: planned.limits.max_latency.map(|limit| limit.0 as u64),
         schedulability: schedulability::seen(plan, cells),
         wakeup_latency: measured(Metric::Wakeup),
@@ -73,6 +74,20 @@ pub fn clock(plan: &Plan, board: Board, task: TaskId, scheduling: Scheduling, fa
         over_time: None,
         parts: causes::parts(board, task),
         causes: causes::causes(plan, board, task),
+    }
+}
+
+/// The figures that only steps have.
+fn steps(cells: TaskCells) -> StepCounts {
+    // FMU code may have written over it.
+    let deviation = f64::from_bits(cells.get(TaskWord::Deviation));
+    StepCounts {
+        steps: cells.get(TaskWord::Steps),
+        early_returns: cells.get(TaskWord::EarlyReturns),
+        rejected_steps: cells.get(TaskWord::RejectedSteps),
+        events: cells.get(TaskWord::Events),
+        deferred: cells.get(TaskWord::Deferred),
+        max_deviation_s: if deviation.is_finite() && deviation >= 0.0 { deviation } else { 0.0 },
     }
 }
 

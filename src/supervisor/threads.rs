@@ -158,7 +158,7 @@ impl Threads {
             ceilings[planned.fmu.0] = planned.fifo.get().max(ceilings[planned.fmu.0]);
         }
         let mut all = true;
-        for (index, planned) in plan.tasks.iter().enumerate() {
+        for (index, planned) in plan.tasks.iter().enumerate().filter(|(_, planned)| planned.leader().is_none()) {
             let task = TaskId(index);
             let scheduled = own(board.task(task).get(TaskWord::Tid)).and_then(|tid| {
                 if fifo {

@@ -10,80 +10,10 @@ use vecud::fmu::description::{self, Interface};
 use crate::bench::{Bench, call};
 
 /// Co-Simulation of x' = u with `gain`, by FMI 2.0. A source begins with what it includes.
-const INTEGRATOR2: &str = r#"
-typedef struct { double x, u, gain; const fmi2CallbackFunctions *functions; } Model;
-const char *fmi2GetTypesPlatform(void) { return fmi2TypesPlatform; }
-const char *fmi2GetVersion(void) { return fmi2Version; }
-fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean on, size_t n, const fmi2String all[]) { return fmi2OK; }
-fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String place,
-                              const fmi2CallbackFunctions *functions, fmi2Boolean visible, fmi2Boolean log) {
-    Model *m = functions->allocateMemory(1, sizeof(Model));
-    if (type != fmi2CoSimulation || strcmp(guid, "{integrator}")) return NULL;
-    m->x = 1.0;
-    m->gain = GAIN;
-    m->functions = functions;
-    return m;
-}
-void fmi2FreeInstance(fmi2Component c) { ((Model *)c)->functions->freeMemory(c); }
-fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean t, fmi2Real e, fmi2Real start, fmi2Boolean s, fmi2Real stop) {
-    return fmi2OK;
-}
-fmi2Status fmi2EnterInitializationMode(fmi2Component c) { return fmi2OK; }
-fmi2Status fmi2ExitInitializationMode(fmi2Component c) { return fmi2OK; }
-fmi2Status fmi2Terminate(fmi2Component c) { return fmi2OK; }
-fmi2Status fmi2Reset(fmi2Component c) { return fmi2OK; }
-fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Real values[]) {
-    Model *m = c;
-    for (size_t i = 0; i < n; i++) values[i] = vr[i] == 1 ? m->x : m->u;
-    return fmi2OK;
-}
-fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Real values[]) {
-    Model *m = c;
-    for (size_t i = 0; i < n; i++) *(vr[i] == 1 ? &m->x : &m->u) = values[i];
-    return fmi2OK;
-}
-fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real step, fmi2Boolean noSet) {
-    Model *m = c;
-    m->x += m->gain * m->u * step;
-    return fmi2OK;
-}
-"#;
+const INTEGRATOR2: &str = include_str!("earlier/integrator2.c");
 
 /// The same by FMI 1.0.
-const INTEGRATOR1: &str = r#"
-typedef struct { double x, u, gain; fmiCallbackFunctions functions; } Model;
-const char *fmiGetTypesPlatform(void) { return fmiPlatform; }
-const char *fmiGetVersion(void) { return fmiVersion; }
-fmiStatus fmiSetDebugLogging(fmiComponent c, fmiBoolean on) { return fmiOK; }
-fmiComponent fmiInstantiateSlave(fmiString name, fmiString guid, fmiString place, fmiString mime, fmiReal timeout,
-                                 fmiBoolean visible, fmiBoolean interactive, fmiCallbackFunctions functions, fmiBoolean log) {
-    Model *m = functions.allocateMemory(1, sizeof(Model));
-    if (strcmp(guid, "{integrator}")) return NULL;
-    m->x = 1.0;
-    m->gain = GAIN;
-    m->functions = functions;
-    return m;
-}
-void fmiFreeSlaveInstance(fmiComponent c) { ((Model *)c)->functions.freeMemory(c); }
-fmiStatus fmiInitializeSlave(fmiComponent c, fmiReal start, fmiBoolean has_stop, fmiReal stop) { return fmiOK; }
-fmiStatus fmiTerminateSlave(fmiComponent c) { return fmiOK; }
-fmiStatus fmiResetSlave(fmiComponent c) { return fmiOK; }
-fmiStatus fmiGetReal(fmiComponent c, const fmiValueReference vr[], size_t n, fmiReal values[]) {
-    Model *m = c;
-    for (size_t i = 0; i < n; i++) values[i] = vr[i] == 1 ? m->x : m->u;
-    return fmiOK;
-}
-fmiStatus fmiSetReal(fmiComponent c, const fmiValueReference vr[], size_t n, const fmiReal values[]) {
-    Model *m = c;
-    for (size_t i = 0; i < n; i++) *(vr[i] == 1 ? &m->x : &m->u) = values[i];
-    return fmiOK;
-}
-fmiStatus fmiDoStep(fmiComponent c, fmiReal time, fmiReal step, fmiBoolean newStep) {
-    Model *m = c;
-    m->x += m->gain * m->u * step;
-    return fmiOK;
-}
-"#;
+const INTEGRATOR1: &str = include_str!("earlier/integrator1.c");
 
 /// The beginning of a source of FMI 2.0, as it is written for static linking.
 const HEAD2: &str = "#define FMI2_FUNCTION_PREFIX integrator_\n#include \"fmi2Functions.h\"\n#include <string.h>\n";

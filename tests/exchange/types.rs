@@ -75,6 +75,16 @@ fn start_digest() -> u64 {
     ])
 }
 
+/// The fourth element of both is none, by the FMU's start values, and both partitions read them.
+#[test]
+fn numbers_that_are_none_are_counted_for_each_variable_and_activation() {
+    let outcome =
+        rig("stop_time = 0.05", &[("a", "", "")]).more("[record]\nsignals = ['a.Float*_out']").run_virtual().exits(0);
+    let activations: u64 = ["fast", "slow"].iter().map(|clock| outcome.count("a", clock, "activations")).sum();
+    assert_eq!(outcome.finding("a", "not_a_number"), Some(2 * activations));
+    outcome.problem(&["gave NaN", "for element 4 of Float32_out", "in clock fast at 0 s"]);
+}
+
 #[test]
 fn start_values_of_all_types_arrive_and_travel_on_in_initialization_mode() {
     let outcome = connected(rig("stop_time = 0.001", &[("a", START, ""), ("b", "", "")])).run_virtual().exits(0);

@@ -85,7 +85,7 @@ fn written() -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-fn change(entries: &mut Vec<Entry>, chance: &mut Chance) {
+pub fn change(entries: &mut Vec<Entry>, chance: &mut Chance) {
     let place = chance.below(entries.len());
     match chance.below(12) {
         0..=2 => entries[place].name = chance.pick(&NAMES).to_vec(),
@@ -173,7 +173,7 @@ fn lay(bytes: &[u8], folder: &Path, command: &str) -> Vec<String> {
 }
 
 /// An archive is in the cache as a whole, as files and folders, or not at all.
-fn unpacked(folder: &Path, outcome: &Outcome) -> Result<(), String> {
+pub fn unpacked(folder: &Path, outcome: &Outcome) -> Result<(), String> {
     let cache = folder.join("cache");
     let there: Vec<_> = fs::read_dir(&cache).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     let fmus = there.iter().filter(|name| name.to_string_lossy().starts_with("fmu-v")).count();

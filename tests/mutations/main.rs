@@ -11,6 +11,7 @@
 mod archives;
 mod chance;
 mod descriptions;
+mod earlier;
 mod histograms;
 #[allow(dead_code, reason = "tests/archive uses all of it")]
 #[path = "../archive/raw_zip.rs"]

@@ -38,6 +38,16 @@ impl Random {
     }
 }
 
+/// The seeds to run: so many, or those that the environment names.
+pub fn seeds(number: u64) -> Vec<u64> {
+    let Ok(given) = std::env::var("VECUD_SEED") else { return (1..=number).collect() };
+    let parse = |text: &str| text.parse::<u64>().expect("VECUD_SEED is a number, or two with .. in between");
+    match given.split_once("..") {
+        Some((first, end)) => (parse(first)..parse(end)).collect(),
+        None => vec![parse(&given)],
+    }
+}
+
 /// Start values of a tracer: what its partitions do, for at most so long, and how long they sleep at most (0: they do not).
 pub fn behaviour(random: &mut Random, burn_us: u64, sleep_us: u64) -> String {
     let mut start = format!("arm_every = {}, lock_in_get_clock = {}", 1 + random.below(3), random.one_in(2));

@@ -1,5 +1,5 @@
-//! The engine with delayed connections: as it is, up to where the first release was left out, and with ten times as much time,
-//! so that a machine which stops for milliseconds leaves none out.
+//! The examples that have delayed connections only, the engine and the car with a transmission: as they are, up to where the first
+//! release was left out, and with ten times as much time, so that a machine which stops for milliseconds leaves none out.
 
 use super::program::{Rig, real_time};
 use super::{difference, is_the_same, run, under_load};
@@ -10,15 +10,17 @@ fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn example() -> String {
-    fs::read_to_string(repository().join("examples/engine_delayed.toml")).unwrap()
+/// An example whose FMUs lie in that folder, and its files where they are.
+fn example(name: &str, fmus: &Path) -> String {
+    let text = fs::read_to_string(repository().join("examples").join(name)).unwrap();
+    let stimulus = format!("\"{}", repository().join("examples/stimulus").display());
+    text.replace("../fmus", fmus.to_str().unwrap()).replace("\"stimulus", &stimulus)
 }
 
-#[test]
-fn the_example_records_the_bytes_of_virtual_time_up_to_where_its_report_says() {
-    real_time("the engine with delayed connections", || {
-        let text = example().replace("../fmus", repository().join("fmus").to_str().unwrap());
-        let rig = Rig::of_text(&text.replace("stop_time = 10.0", "stop_time = 5.0"));
+fn is_the_same_up_to_where_its_report_says(name: &str) {
+    real_time(name, || {
+        let text = example(name, &repository().join("fmus"));
+        let rig = Rig::of_text(&text.replace("stop_time = 10.0", "stop_time = 6.0"));
         let expected = run(&rig, "virtual", &[]).file("signals.csv");
         let outcome = under_load(|| run(&rig, "realtime", &[]));
         let promise = outcome.report()["promise"].clone();
@@ -27,6 +29,17 @@ fn the_example_records_the_bytes_of_virtual_time_up_to_where_its_report_says() {
         let different = difference(&expected, &outcome.file("signals.csv"), promise["until_s"].as_f64());
         assert_eq!(different, None, "{promise}");
     });
+}
+
+#[test]
+fn the_engine_records_the_bytes_of_virtual_time_up_to_where_its_report_says() {
+    is_the_same_up_to_where_its_report_says("engine_delayed.toml");
+}
+
+/// Steps, clocks between them, and a partition that one of these ticks.
+#[test]
+fn the_transmission_records_the_bytes_of_virtual_time_up_to_where_its_report_says() {
+    is_the_same_up_to_where_its_report_says("cs_vecu.toml");
 }
 
 /// A copy of an FMU whose texts are changed.
@@ -42,31 +55,54 @@ pub fn changed(name: &str, to: &Path, changes: &[(&str, &str)]) {
     }
 }
 
+/// Engine and control unit in that folder, with ten times as much time.
+fn slow_engine(folder: &Path) {
+    changed(
+        "engine_plant",
+        folder,
+        &[("intervalDecimal=\"0.001\"", "intervalDecimal=\"0.01\""), ("step_size = 1e-3", "step_size = 1e-2")],
+    );
+    changed(
+        "engine_control",
+        folder,
+        &[
+            ("intervalDecimal=\"0.01\"", "intervalDecimal=\"0.02\""),
+            ("intervalDecimal=\"0.001\"", "intervalDecimal=\"0.01\""),
+        ],
+    );
+}
+
 fn slow(seed: u64) {
     real_time("the engine with delayed connections", || {
         let folder = tempfile::tempdir().unwrap();
-        changed(
-            "engine_plant",
-            folder.path(),
-            &[("intervalDecimal=\"0.001\"", "intervalDecimal=\"0.01\""), ("step_size = 1e-3", "step_size = 1e-2")],
-        );
-        changed(
-            "engine_control",
-            folder.path(),
-            &[
-                ("intervalDecimal=\"0.01\"", "intervalDecimal=\"0.02\""),
-                ("intervalDecimal=\"0.001\"", "intervalDecimal=\"0.01\""),
-            ],
-        );
+        slow_engine(folder.path());
         let start = format!("start = {{ initial_speed = {} }}\n\n[fmu.control]", 900 + 50 * seed);
-        let text = example()
-            .replace("../fmus", folder.path().to_str().unwrap())
+        let text = example("engine_delayed.toml", folder.path())
             .replace("stop_time = 10.0", "stop_time = 5.0")
             .replace("idle_speed = 850.0", &format!("idle_speed = {}", 800 + 40 * seed))
             .replace("[fmu.control]", &format!("cpu = 0\n{start}\ncpu = 1"));
         let rig = Rig::of_text(&text);
         is_the_same(&rig);
         assert!(run(&rig, "virtual", &[]).file("signals.csv").lines().count() > 500);
+    });
+}
+
+/// Three gears are engaged, each beside the grid, whichever core the transmission has.
+#[test]
+fn the_transmission_on_two_cores_records_the_bytes_of_virtual_time() {
+    real_time("the transmission on two cores", || {
+        let folder = tempfile::tempdir().unwrap();
+        slow_engine(folder.path());
+        changed("transmission", folder.path(), &[]);
+        changed("dashboard", folder.path(), &[]);
+        let text = example("cs_vecu.toml", folder.path())
+            .replace("stop_time = 10.0", "stop_time = 6.0")
+            .replace("step = \"1/200\"", "step = \"1/50\"\ncpu = 0")
+            .replace("[fmu.control]", "cpu = 1\n\n[fmu.control]\ncpu = 1")
+            .replace("[fmu.dashboard]", "[fmu.dashboard]\ncpu = 1");
+        let rig = Rig::of_text(&text);
+        is_the_same(&rig);
+        assert_eq!(run(&rig, "virtual", &[]).count("dashboard", "gear_message", "activations"), 3);
     });
 }
 

@@ -5,6 +5,7 @@
 //! that the report names is compared all the same, and the run is repeated, at most five times.
 
 mod all_kinds;
+mod closed_loop;
 mod engine;
 mod kinds;
 #[path = "../program/mod.rs"]

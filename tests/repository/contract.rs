@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use vecud::plan::TaskKind;
 use vecud::report::{
     self, DatagramCounts, Distribution, FindingResult, KernelTrace, KernelWork, Moment, OtherClock, OverTime, Overran,
-    PartsResult, Peaks, Problem, Run, Severity, SignalResult, StimulusResult, TraceFile,
+    PartsResult, Peaks, Problem, Run, Severity, SignalResult, StepCounts, StimulusResult, TraceFile,
 };
 
 /// A run in which everything is that a report can have.
@@ -44,6 +44,9 @@ fn full() -> Run {
     };
     let clock = &mut run.clocks[0];
     clock.datagrams = Some(DatagramCounts { received: 9, rate_limited: 3, dropped: 2 });
+    let (early_returns, rejected_steps, events) = (1, 1, 1);
+    clock.steps =
+        Some(StepCounts { steps: 9, early_returns, rejected_steps, events, deferred: 4, max_deviation_s: 0.5 });
     clock.arrival_latency = Some(Distribution::of([1, 2]));
     clock.over_time = Some(OverTime {
         interval_s: 0.1,

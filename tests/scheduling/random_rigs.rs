@@ -4,7 +4,7 @@
 //! A seed that fails is printed with the command that repeats it. `VECUD_SEED=17` runs one seed, `VECUD_SEED=100..400` many.
 
 use crate::program::clock::{INPUTS, NAMES};
-use crate::program::random::{DISCARD, ERROR, FATAL, Source};
+use crate::program::random::{DISCARD, ERROR, FATAL, Source, seeds};
 use crate::program::{Drawn, End, Kind, Outcome, Seen, Trace, draw, send, skipped, the_core};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -184,16 +184,6 @@ fn ticks(
         return Vec::new();
     }
     vec![format!("{ticks} ticks of {from}, but {fmu}.{name}: {counts:?}")]
-}
-
-/// The seeds to run.
-fn seeds(number: u64) -> Vec<u64> {
-    let Ok(given) = std::env::var("VECUD_SEED") else { return (1..=number).collect() };
-    let parse = |text: &str| text.parse::<u64>().expect("VECUD_SEED is a number, or two with .. in between");
-    match given.split_once("..") {
-        Some((first, end)) => (parse(first)..parse(end)).collect(),
-        None => vec![parse(&given)],
-    }
 }
 
 /// Runs `judge` for one seed; gives what was seen, or says how to repeat it.

@@ -25,6 +25,8 @@ fn time_and_state_events_come_at_their_instants_in_both_modes() {
     let last = |column: &str| outcome.signals().last(column);
     assert_eq!((last("e.time_events"), last("e.state_events"), last("e.updates")), (66, 30, 3 * 97));
     assert_eq!((last("e.entered"), *numbers(&outcome, "e.last").last().unwrap()), (96, 0.999));
+    let step = outcome.clock("e", "step");
+    assert_eq!((&step["events"], &step["early_returns"]), (&96.into(), &30.into()));
     real_time("time_and_state_events_come_at_their_instants_in_both_modes", || {
         assert_eq!(run(&rig, "realtime").exits(0).file("signals.csv"), outcome.file("signals.csv"));
     });
@@ -40,8 +42,8 @@ fn a_discrete_input_that_changes_is_an_event() {
         events().display()
     ));
     let outcome = run(&rig, "virtual").exits(0);
-    // Of 20 ms each: visible at its end, seen in an iteration before the step that begins then.
-    assert_eq!(numbers(&outcome, "e.d_seen"), [0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 4.0, 4.0]);
+    // Of 20 ms each: visible at its end, seen in an iteration then, and that is recorded: the last value of the instant.
+    assert_eq!(numbers(&outcome, "e.d_seen"), [0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 4.0, 4.0, 4.0]);
     assert_eq!(outcome.signals().last("e.entered"), 4);
     let area: f64 = (0..10).map(|k| 0.01 * numbers(&outcome, "e.u")[k]).sum();
     assert!((numbers(&outcome, "e.sum").last().unwrap() - area).abs() < 1e-12);

@@ -4,12 +4,18 @@
 #[path = "../program/mod.rs"]
 mod program;
 
+mod clocks;
+mod crosswise;
 mod events;
 mod holes;
+mod internal;
 mod oracle;
 mod parts;
+mod random;
 mod references;
+mod slopes;
 mod status;
+mod transmission;
 
 use program::{Outcome, Rig};
 use std::path::{Path, PathBuf};

@@ -46,6 +46,12 @@ fn dahlquist_is_eulers_method_to_the_last_bit() {
     }
 }
 
+/// `1/100`
+fn seconds(fraction: &str) -> f64 {
+    let (counter, resolution) = fraction.split_once('/').unwrap();
+    counter.parse::<f64>().unwrap() / resolution.parse::<f64>().unwrap()
+}
+
 #[test]
 fn all_versions_of_a_model_compute_the_same() {
     let test = "all_versions_of_a_model_compute_the_same";
@@ -55,7 +61,14 @@ fn all_versions_of_a_model_compute_the_same() {
         ("Stair.fmu", "1/5", "8.6", "m.counter"),
     ] {
         let all = versions(test, name);
-        let of = |path: &Path| numbers(&run(&rig(path, step, stop), "virtual").exits(0), column);
+        // With Event Mode there are rows of events too.
+        let length = seconds(step);
+        let on_grid = |time: f64| (time / length - (time / length).round()).abs() < 1e-6;
+        let of = |path: &Path| {
+            let outcome = run(&rig(path, step, stop), "virtual").exits(0);
+            let rows = outcome.signals().times().to_vec().into_iter().zip(numbers(&outcome, column));
+            rows.filter(|(time, _)| on_grid(*time)).map(|(_, value)| value).collect::<Vec<_>>()
+        };
         let values: Vec<Vec<f64>> = all.iter().map(|(_, path)| of(path)).collect();
         for (other, (version, _)) in values.iter().zip(&all) {
             assert!(other == &values[0] && other.len() > 40, "{name} {version}");

@@ -1,7 +1,7 @@
 //! What an FMU answers to a step, and what becomes of the run (semantics S13, S14, S23).
 
 use super::program::real_time;
-use super::{alone, numbers, run};
+use super::{Outcome, alone, numbers, run};
 
 /// In the step that begins at 50 ms, of ten.
 fn kind(number: u32) -> String {
@@ -24,6 +24,8 @@ fn a_step_that_is_discarded_is_made_in_halves() {
     let outcome = run(&alone(RIG, &kind(2), ""), "virtual").exits(0);
     // The FMU counts the discarded one as well.
     assert_eq!(outcome.signals().last("s.n"), 12);
+    let step = outcome.clock("s", "step");
+    assert_eq!((&step["activations"], &step["steps"], &step["rejected_steps"]), (&10.into(), &11.into(), &1.into()));
     assert_eq!(outcome.signals().times().last(), Some(&0.1));
 }
 
@@ -99,10 +101,37 @@ fn a_crash_in_a_step_is_named() {
     assert_eq!(outcome.signals().times().last(), Some(&0.05));
 }
 
+/// The step that begins at 50 ms computes it, so it is valid at 60 ms.
+#[test]
+fn an_output_that_is_no_number_is_a_finding_and_ends_the_run_where_the_rig_says_so() {
+    let words = "fmu `s`: gave NaN once: for x, in step at 0.06 s";
+    let outcome = run(&alone(RIG, &kind(9), ""), "virtual").exits(0);
+    assert_eq!(outcome.finding("s", "not_a_number"), Some(1));
+    assert!(outcome.problem(&[words]).ends_with("at 0.06 s"));
+    assert_eq!((outcome.signals().last("s.n"), outcome.report()["verdict"].as_str()), (10, Some("pass")));
+
+    let stops = || alone(&format!("{RIG}\nnan = 'stop'"), &kind(9), "");
+    let stopped = run(&stops(), "virtual").exits(1);
+    stopped.problem(&[words, "; that ended the run (rig: nan = \"stop\")"]);
+    assert_eq!((stopped.report()["verdict"].as_str(), stopped.status("s").as_str()), (Some("fail"), "terminated"));
+    // What was computed is recorded, and nothing after it.
+    let rows = |outcome: &Outcome| (outcome.signals().times().last().copied(), numbers(outcome, "s.x").last().copied());
+    assert!(matches!(rows(&stopped), (Some(0.06), Some(x)) if x.is_nan()), "{:?}", rows(&stopped));
+    real_time("an_output_that_is_no_number_is_a_finding_and_ends_the_run_where_the_rig_says_so", || {
+        let stopped = run(&stops(), "realtime").exits(1);
+        assert!(matches!(rows(&stopped), (Some(0.06), Some(x)) if x.is_nan()), "{:?}", rows(&stopped));
+    });
+    // Numbers are no reason.
+    let others = run(&alone(&format!("{RIG}\nnan = 'stop'"), &kind(0), ""), "virtual").exits(0);
+    assert_eq!(others.finding("s", "not_a_number"), None);
+}
+
 /// `lastSuccessfulTime` without an early return: the grid stays.
 #[test]
 fn a_step_that_claims_to_have_reached_another_time_is_a_finding() {
     let outcome = run(&alone(RIG, &kind(8), ""), "virtual").exits(0);
     assert_eq!(outcome.finding("s", "off_the_point"), Some(1));
+    let deviation = outcome.clock("s", "step")["max_deviation_s"].as_f64().unwrap();
+    assert!((deviation - 0.005).abs() < 1e-12, "{deviation}");
     assert_eq!(outcome.signals().last("s.n"), 10);
 }

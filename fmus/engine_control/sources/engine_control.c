@@ -1,7 +1,8 @@
 /* A simple control unit for the engine of fmus/engine_plant, made for delayed connections: two partitions that share
  * nothing and know the engine by their inputs alone, so that every output depends on inputs and activation times only.
  *
- * fuel, 1 ms: the mass of fuel for the air that the cylinders draw. idle, 10 ms: a PI controller of idle speed. */
+ * fuel, 1 ms: the mass of fuel for the air that the cylinders draw. idle, 10 ms: a PI controller of idle speed,
+ * which the pedal outbids. */
 
 #include "fmi3_model.h"
 #include <math.h>
@@ -27,7 +28,8 @@ static const double spark_gain = 0.2;             /* degrees/rpm */
 static const double throttle_gain = 0.3;          /* N m/rpm */
 static const double reset_time = 0.8;             /* s */
 static const double period = 0.01;                /* s */
-static const double minimal_torque = 5.0, maximal_torque = 110.0; /* N m */
+static const double minimal_torque = 5.0, maximal_torque = 110.0; /* N m, that idle control may ask for */
+static const double pedal_torque = 150.0; /* N m with the pedal down */
 
 struct control {
     struct fmu_base base;
@@ -38,6 +40,7 @@ struct control {
     double fuel_mass;         /* mg per stroke, output */
     /* Of idle. */
     double speed;                   /* rpm, input */
+    double pedal;                   /* 0..1, input */
     double throttle, spark_advance; /* outputs */
     double integral;                /* N m */
 };
@@ -51,6 +54,7 @@ const struct fmu_variable model_variables[] = {
     {IDLE, FMU_INPUT_CLOCK, FMU_CLOCK, 0},
     {10, FMU_FLOAT64, FMU_INPUT, AT(manifold_pressure)},
     {11, FMU_FLOAT64, FMU_INPUT, AT(speed)},
+    {12, FMU_FLOAT64, FMU_INPUT, AT(pedal)},
     {20, FMU_FLOAT64, FMU_OUTPUT, AT(fuel_mass)},
     {21, FMU_FLOAT64, FMU_OUTPUT, AT(throttle)},
     {22, FMU_FLOAT64, FMU_OUTPUT, AT(spark_advance)},
@@ -107,6 +111,7 @@ static void idle(struct control *control)
     double torque = clamp(wanted, minimal_torque, maximal_torque);
     bool windup = (wanted > torque && error > 0.0) || (wanted < torque && error < 0.0);
     if (!windup) control->integral += throttle_gain / reset_time * error * period;
+    torque = fmax(torque, clamp(control->pedal, 0.0, 1.0) * pedal_torque);
     control->throttle = throttle_for_torque(torque, fmax(control->speed, control->idle_speed));
     control->spark_advance = clamp(idle_spark_advance + spark_gain * error, 0.0, 25.0);
 }

@@ -156,6 +156,15 @@ macro_rules! value_adapters {
             // SAFETY: as above; it reads as many.
             unsafe { set_converted(r, n, v, n_values, convert, |r, n, v| (c.functions.set_integer)(c.raw, r, n, v)) }
         });
+        adapter!(get_output_derivatives(
+            c: $Component, references: *const RawReference, n: usize, orders: *const i32, values: *mut f64, n_values: usize
+        ) {
+            if n != n_values {
+                return NOT_CALLED;
+            }
+            // SAFETY: this function's contract; there is as much room as there are references.
+            status(unsafe { (c.functions.get_real_output_derivatives)(c.raw, references, n, orders, values) })
+        });
     };
     (plain $Component:ty, $name:ident, $field:ident, $Values:ty) => {
         adapter!($name(c: $Component, references: *const RawReference, n: usize, values: $Values, n_values: usize) {

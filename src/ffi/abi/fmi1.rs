@@ -225,6 +225,7 @@ impl From<Fmi1Functions> for Functions {
             set_boolean,
             get_string,
             set_string,
+            get_output_derivatives,
             ..nothing(Own::Fmi1(own))
         }
     }

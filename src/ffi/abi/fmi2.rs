@@ -247,6 +247,7 @@ impl From<Fmi2Functions> for Functions {
             serialized_fmu_state_size,
             serialize_fmu_state,
             deserialize_fmu_state,
+            get_output_derivatives,
             ..nothing(Own::Fmi2(own))
         }
     }

@@ -152,7 +152,7 @@ impl Fmi3Functions {
                         variables.len(),
                         environment,
                         log,
-                        None,
+                        own.intermediate_update.then_some(callbacks::intermediate_update),
                     )
                 }
                 MadeFor::ModelExchange => {

@@ -14,6 +14,7 @@ mod fmi1;
 mod fmi2;
 mod fmi3;
 mod functions;
+mod input_derivatives;
 mod step;
 mod table;
 

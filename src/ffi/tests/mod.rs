@@ -10,6 +10,7 @@ mod judge;
 mod lifecycle;
 mod loading;
 mod sequences;
+mod slopes;
 mod states;
 mod steps;
 mod stub;

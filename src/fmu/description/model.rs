@@ -83,6 +83,12 @@ impl Abi {
         self == Abi::Fmi3
     }
 
+    /// Whether importers hand over derivatives of inputs (`fmi2SetRealInputDerivatives`). FMI 3.0 asks for inputs in the midst of a
+    /// step instead (intermediate update).
+    pub fn has_input_derivatives(self) -> bool {
+        matches!(self, Abi::Fmi1 | Abi::Fmi2)
+    }
+
     /// How messages call it.
     pub fn name(self) -> &'static str {
         match self {

@@ -11,11 +11,14 @@ use crate::time::{Fraction, Instant, Nanos};
 use std::ops::RangeInclusive;
 
 /// A task that has no place in the merged order yet.
+#[derive(Clone)]
 pub struct Candidate {
     /// Index of its FMU.
     pub fmu: usize,
     /// The clock that it belongs to, or the element of an array clock; `None`: it makes the steps of its FMU.
     pub clock: Option<InputClock>,
+    /// The clock ticks in Event Mode, between the steps of its FMU, and is no task of its own.
+    pub in_steps: bool,
     /// The priority of the clock, by which it has its place among the tasks of its FMU; `None`: there is no clock.
     pub priority: Option<FmiPriority>,
     pub release: Release,
@@ -65,8 +68,11 @@ impl Candidate {
         self.fmu == fmu && self.clock.is_some_and(|clock| clock.is(variable, element))
     }
 
-    /// Whether a variable belongs to its clock, and to this element of it.
+    /// Whether a variable belongs to its clock, and to this element of it. To the task that makes steps all of its FMU belong.
     pub fn owns(&self, described: &DescribedFmu, v: &Variable) -> bool {
+        if self.in_steps || self.clock.is_none() {
+            return self.clock.is_none();
+        }
         let Some(InputClock { variable, element, .. }) = self.clock else { return false };
         v.clocks.contains(&described.variables()[variable].value_reference)
             && (v.clock_element == 0 || element == 0 || v.clock_element == element)
@@ -112,11 +118,27 @@ pub fn hint(described: &DescribedFmu, name: &str, fits: fn(&Variable) -> bool) -
 /// Elements that an array clock may have: each is a thread.
 const ELEMENTS: usize = 256;
 
-/// Candidates for all input clocks of all FMUs, in rig order, then document order. Triggered clocks are `Never` here.
+/// Candidates for all input clocks of all FMUs with Scheduled Execution, in rig order, then document order. Triggered clocks
+/// are `Never` here.
 pub fn of_input_clocks(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) -> Vec<Candidate> {
+    of_clocks_where(|described| described.is_scheduled(), rig, fmus, findings)
+}
+
+/// Those of all FMUs whose events are handled between steps.
+pub fn in_steps(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) -> Vec<Candidate> {
+    let candidates = of_clocks_where(|described| described.handles_events(), rig, fmus, findings);
+    candidates.into_iter().map(|candidate| Candidate { in_steps: true, priority: None, ..candidate }).collect()
+}
+
+fn of_clocks_where(
+    has_clocks: impl Fn(&DescribedFmu) -> bool,
+    rig: &Rig,
+    fmus: &[DescribedFmu],
+    findings: &mut Findings,
+) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     for (fmu, described) in fmus.iter().enumerate() {
-        if !described.is_scheduled() {
+        if !has_clocks(described) {
             continue;
         }
         for clock in &described.rig.clocks {
@@ -137,7 +159,7 @@ pub fn of_input_clocks(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings
                 }));
             }
         }
-        if candidates.len() == before && !described.variables().iter().any(is_input_clock) {
+        if described.is_scheduled() && candidates.len() == before && !described.variables().iter().any(is_input_clock) {
             findings.note(format!("{} has no input clock, so nothing of it is ever activated", described.name()));
         }
     }
@@ -189,6 +211,9 @@ fn candidate(
         described.rig.clocks.iter().find(move |c| named(described, &c.name.value) == Some((variable, element)))
     };
     let overrides: Vec<&RigClock> = [about(Some(element)), about(None)].into_iter().flatten().collect();
+    if !described.is_scheduled() {
+        overrides.iter().for_each(|clock| refuse_figures(described, clock, findings));
+    }
     let shift = overrides.iter().find_map(|c| c.shift.as_ref());
     let release = release(described, v, clock, overrides.iter().find_map(|c| c.interval.as_ref()), shift, findings);
     let interval = release.as_ref().and_then(Release::shortest_known);
@@ -212,7 +237,10 @@ fn candidate(
         );
         findings.xml(described, v, message);
     }
-    let priority = priority(described, v, clock, findings);
+    let priority = match described.is_scheduled() {
+        true => Some(priority(described, v, clock, findings)?),
+        false => None,
+    };
     // The draft has its own time and way for that, and none for shifts.
     let told = is_adjustable(clock.interval_variability) && described.abi() == Abi::Fmi3;
     let said: Vec<&RigTask> = overrides.iter().map(|clock| &clock.task).collect();
@@ -225,7 +253,8 @@ fn candidate(
             write_interval: told && interval.is_some(),
             write_shift: told && shift.is_some(),
         }),
-        priority: Some(priority?),
+        in_steps: false,
+        priority,
         release: release?,
         period: interval.or(clock.interval),
         overrun: said.iter().find_map(|task| task.overrun).unwrap_or(rig.overrun),
@@ -236,6 +265,18 @@ fn candidate(
         },
         figures: Figures::of(&said),
     })
+}
+
+/// A clock that ticks between steps is no task: what is said of tasks is said of the steps.
+fn refuse_figures(described: &DescribedFmu, clock: &RigClock, findings: &mut Findings) {
+    if clock.task != RigTask::default() {
+        let (fmu, name) = (described.name(), &clock.name.value);
+        let message = format!(
+            "{fmu}.{name} ticks between the steps of {fmu} (Co-Simulation) and has no task of its own: say limits, the overrun \
+             policy and figures of its steps, in [fmu.{fmu}]"
+        );
+        findings.rig(clock.name.place, message);
+    }
 }
 
 fn priority(described: &DescribedFmu, v: &Variable, clock: &Clock, findings: &mut Findings) -> Option<FmiPriority> {

@@ -17,7 +17,7 @@ use crate::time::Fraction;
 use std::collections::{BTreeSet, HashMap};
 
 /// The candidates that bring this one about, in no order; empty for a clock of its own time.
-pub fn of(candidate: usize, fmus: &[DescribedFmu], Clocks { candidates, outputs }: &Clocks) -> Vec<usize> {
+pub fn of(candidate: usize, fmus: &[DescribedFmu], Clocks { candidates, outputs, .. }: &Clocks) -> Vec<usize> {
     let of_fmu = |fmu: usize| (0..candidates.len()).filter(move |&other| candidates[other].fmu == fmu);
     let (fmu, said): (usize, Vec<usize>) = match &candidates[candidate].release {
         Release::Triggered { fmu, output_clock } => (fmu.0, outputs[fmu.0][*output_clock].ticked_by.clone()),
@@ -79,7 +79,7 @@ impl Release {
 /// and variable.
 pub fn check_circles(
     fmus: &[DescribedFmu],
-    Clocks { candidates, outputs }: &Clocks,
+    Clocks { candidates, outputs, .. }: &Clocks,
     places: &HashMap<(usize, usize), Place>,
     findings: &mut Findings,
 ) {

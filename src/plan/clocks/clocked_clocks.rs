@@ -45,7 +45,7 @@ fn ticks_only_with(
     own: &[ValueReference],
     candidate: &Candidate,
     fmus: &[DescribedFmu],
-    Clocks { candidates, outputs }: &Clocks,
+    Clocks { candidates, outputs, .. }: &Clocks,
     start: Instant,
 ) -> bool {
     let mut grids = candidates.iter().filter(|other| {

@@ -12,8 +12,17 @@ use triggers::OutputCandidate;
 
 /// The clocks of all FMUs, with everything that makes them tick.
 pub struct Clocks {
-    /// All input clocks, in rig order, then document order.
+    /// All tasks: the input clocks of Scheduled Execution in rig order, then document order, and the steps of FMUs.
     pub candidates: Vec<Candidate>,
-    /// The output clocks of each FMU, in document order.
+    /// The output clocks of each FMU, in document order; where events are handled between steps, its input clocks after them.
     pub outputs: Vec<Vec<OutputCandidate>>,
+    /// Per FMU: the first one of those that make their steps together with it (semantics S22); itself, if there is none before.
+    pub leaders: Vec<usize>,
+}
+
+impl Clocks {
+    /// The candidate that makes the steps of an FMU.
+    pub fn steps_of(&self, fmu: usize) -> Option<usize> {
+        self.candidates.iter().position(|candidate| candidate.fmu == fmu && candidate.clock.is_none())
+    }
 }

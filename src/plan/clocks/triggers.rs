@@ -2,7 +2,7 @@
 //!
 //! In the draft the description says so itself (`triggeredBy`). Array clocks are triggered element by element.
 
-use super::candidates::{Candidate, elements, hint, is_input_clock, is_output_clock, named};
+use super::candidates::{Candidate, InputClock, elements, hint, is_input_clock, is_output_clock, named};
 use super::{Clocks, causes};
 use crate::fmu::description::IntervalVariability;
 use crate::plan::described::DescribedFmu;
@@ -21,9 +21,13 @@ pub struct OutputCandidate {
     pub ticked_by: Vec<usize>,
     /// Candidates that it triggers.
     pub targets: Vec<usize>,
+    /// Input clocks of FMUs that make steps which it triggers: FMU, and index among its outputs.
+    pub clocks: Vec<(usize, usize)>,
+    /// It is an input clock that ticks between the steps of its FMU.
+    pub input: Option<Candidate>,
 }
 
-/// The output clocks of each FMU in document order, without targets.
+/// The output clocks of each FMU in document order, and the input clocks that tick between steps, without targets.
 fn outputs(fmus: &[DescribedFmu], candidates: &[Candidate]) -> Vec<Vec<OutputCandidate>> {
     let of_unit = |(fmu, described): (usize, &DescribedFmu)| {
         let mut outputs = Vec::new();
@@ -35,8 +39,18 @@ fn outputs(fmus: &[DescribedFmu], candidates: &[Candidate]) -> Vec<Vec<OutputCan
                 element,
                 ticked_by: ticked_by.clone(),
                 targets: Vec::new(),
+                clocks: Vec::new(),
+                input: None,
             }));
         }
+        let steps = (0..candidates.len()).filter(|&d| candidates[d].fmu == fmu && candidates[d].clock.is_none());
+        let steps: Vec<usize> = steps.collect();
+        let inputs = candidates.iter().filter(|candidate| candidate.fmu == fmu && candidate.in_steps);
+        outputs.extend(inputs.filter_map(|input| {
+            let InputClock { variable, element, .. } = input.clock?;
+            let (ticked_by, input) = (steps.clone(), Some(input.clone()));
+            Some(OutputCandidate { variable, element, ticked_by, targets: Vec::new(), clocks: Vec::new(), input })
+        }));
         outputs
     };
     fmus.iter().enumerate().map(of_unit).collect()
@@ -88,6 +102,14 @@ pub fn connect(
             }
             Trigger::Datagrams(release) => match targets.as_slice() {
                 [] => {}
+                [candidate] if candidates[*candidate].in_steps => {
+                    let message = format!(
+                        "{} ticks between the steps of its FMU (Co-Simulation), which datagrams cannot do yet: give its times \
+                         as at, or an output clock as from",
+                        trigger.clock.value
+                    );
+                    findings.rig(trigger.clock.place, message);
+                }
                 [candidate] => candidates[*candidate].release = release,
                 _ => {
                     let message =
@@ -112,9 +134,31 @@ pub fn connect(
             described.name()
         ));
     }
-    let clocks = Clocks { candidates, outputs };
+    let clocks = apart(candidates, outputs, fmus.len());
     causes::check_circles(fmus, &clocks, &seen, findings);
     clocks
+}
+
+/// Takes the clocks that tick between steps, which stand at the end, out of the candidates: they are no tasks. What triggers
+/// them does so by their places among the outputs of their FMUs.
+fn apart(mut candidates: Vec<Candidate>, mut outputs: Vec<Vec<OutputCandidate>>, fmus: usize) -> Clocks {
+    let tasks = candidates.iter().position(|candidate| candidate.in_steps).unwrap_or(candidates.len());
+    let in_steps = candidates.split_off(tasks);
+    let mut places = Vec::new();
+    for candidate in &in_steps {
+        let InputClock { variable, element, .. } = candidate.clock.expect("it is a clock");
+        let is_it = |o: &OutputCandidate| o.input.is_some() && (o.variable, o.element) == (variable, element);
+        let place = outputs[candidate.fmu].iter().position(is_it).expect("each has a place");
+        outputs[candidate.fmu][place].input = Some(candidate.clone());
+        places.push((candidate.fmu, place));
+    }
+    for output in outputs.iter_mut().flatten() {
+        let (own, clocks) = std::mem::take(&mut output.targets).into_iter().partition(|&target| target < tasks);
+        output.targets = own;
+        output.clocks = Vec::into_iter(clocks).map(|target: usize| places[target - tasks]).collect();
+        output.ticked_by.retain(|&by| by < tasks);
+    }
+    Clocks { candidates, outputs, leaders: (0..fmus).collect() }
 }
 
 /// What a `[[trigger]]` says.

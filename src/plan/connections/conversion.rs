@@ -67,6 +67,14 @@ impl Conversion {
     }
 }
 
+impl Conversion {
+    /// What makes the consumer's slope of the producer's, of doubles.
+    #[inline]
+    pub fn slope(&self, slope: f64) -> f64 {
+        self.unit.map_or(slope, |unit| slope * unit.factor / unit.divisor)
+    }
+}
+
 impl UnitConversion {
     fn apply(&self, value: f64) -> f64 {
         (self.factor * value + self.offset) / self.divisor

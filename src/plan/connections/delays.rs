@@ -9,7 +9,9 @@
 use crate::fmu::description::VariableType;
 use crate::plan::clocks::causes::roots;
 use crate::plan::findings::Findings;
-use crate::plan::{Batch, ConnectionPlan, DelayPlan, FmuPlan, Overrun, ProducerPlan, Release, TaskId, TaskPlan};
+use crate::plan::{
+    Batch, ConnectionPlan, DelayPlan, Extrapolation, FmuPlan, Overrun, ProducerPlan, Release, TaskId, TaskPlan,
+};
 use crate::rig::{Rig, Timing};
 use crate::time::Fraction;
 
@@ -69,7 +71,11 @@ pub fn complete(
         }
         let delay = plan(ends, tasks, &roots);
         // Times and numbers, an element's words, and its length if it has one.
-        let element = if is_bytes(connection) { 8 + connection.capacity.next_multiple_of(8) } else { 8 };
+        let element = match connection.extrapolation {
+            _ if is_bytes(connection) => 8 + connection.capacity.next_multiple_of(8),
+            Extrapolation::Hold => 8,
+            Extrapolation::Linear => 16,
+        };
         let version = connection.elements.saturating_mul(element).saturating_add(64);
         let versions: usize = delay.producers.iter().map(|producer| producer.versions + 1).sum();
         if version.saturating_mul(versions) > BYTES || delay.producers.iter().any(|p| p.versions > VERSIONS) {
@@ -91,7 +97,8 @@ fn is_bytes(connection: &ConnectionPlan) -> bool {
 }
 
 fn plan(Ends { producers, consumers }: Ends, tasks: &[TaskPlan], roots: &[Vec<TaskId>]) -> DelayPlan {
-    let all_periodic = consumers.iter().all(|id| matches!(tasks[id.0].release, Release::Periodic { .. }));
+    let stays = |task: &TaskPlan| matches!(task.release, Release::Periodic { .. }) && !task.leaves_its_grid();
+    let all_periodic = consumers.iter().all(|id| stays(&tasks[id.0]));
     let by_release = all_periodic && !consumers.is_empty();
     let late = |id: &TaskId| {
         let task = &tasks[id.0];
@@ -105,7 +112,15 @@ fn plan(Ends { producers, consumers }: Ends, tasks: &[TaskPlan], roots: &[Vec<Ta
         let versions = if by_release { all.min(selected) } else { all };
         ProducerPlan { task: id, versions: versions.min(u32::MAX.into()) as usize }
     };
-    DelayPlan { producers: producers.into_iter().map(producer).collect(), consumers, by_release }
+    let with_tick = consumers.iter().all(|to| producers.iter().all(|from| goes_with_tick(*from, *to, tasks)));
+    DelayPlan { producers: producers.into_iter().map(producer).collect(), consumers, by_release, with_tick }
+}
+
+/// Whether what `from` computes in Event Mode is for `to` at that very time: it is ticked by that FMU.
+fn goes_with_tick(from: TaskId, to: TaskId, tasks: &[TaskPlan]) -> bool {
+    let (producer, consumer) = (&tasks[from.0], &tasks[to.0]);
+    let is_ticked = matches!(consumer.release, Release::Triggered { fmu, .. } if fmu == producer.fmu);
+    producer.leaves_its_grid() && is_ticked
 }
 
 /// What fits into a time, and one at either end.
@@ -125,6 +140,7 @@ fn visible_every(id: TaskId, tasks: &[TaskPlan], roots: &[Vec<TaskId>]) -> f64 {
             // Never more than there are.
             gaps.fold(LATE, f64::min).max(1e-6)
         }
+        _ if tasks[root.0].leaves_its_grid() => seconds(&tasks[root.0]).min(UNKNOWN),
         _ => seconds(&tasks[root.0]),
     };
     roots[id.0].iter().map(of).fold(f64::INFINITY, f64::min).max(1e-9)

@@ -1,15 +1,16 @@
 //! Variable connections: both ends exist, fit each other, and no element of an input has two sources.
 
 use super::conversion::{Conversion, UnitRelation, compare, widening};
-use super::delays;
+use super::{delays, slopes};
 use crate::fmu::description::{Causality, Variable, VariableType};
+use crate::plan::clocks::Clocks;
 use crate::plan::described::{DescribedFmu, ELEMENTS, VariableId};
 use crate::plan::findings::Findings;
 use crate::plan::inputs::elements::{Named, Selection, find, shape_text};
 use crate::plan::inputs::start_values::Starts;
 use crate::plan::resolved::Resolved;
 use crate::plan::tasks::batches::{has_input_clock, start_of};
-use crate::plan::{ConnectionPlan, FmuPlan, TaskPlan, Timing};
+use crate::plan::{ConnectionPlan, Extrapolation, FmuPlan, TaskPlan, Timing};
 use crate::rig::{At, Endpoint, Place, Rig, RigConnect};
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -33,8 +34,11 @@ pub struct Link {
     pub to: Selection,
     pub conversion: Conversion,
     pub timing: Timing,
+    /// Both FMUs make their steps together: a value is there as soon as it is read, in the one order that there is.
+    pub is_inside: bool,
     /// Bytes of an element.
     pub capacity: usize,
+    pub extrapolation: Extrapolation,
 }
 
 /// All connections, in the rig's order, found by either end without looking at all of them: a rig may have ten thousand.
@@ -81,7 +85,7 @@ type ConnectionEnd = (VariableId, Selection);
 type Taken = (Selection, Place, String);
 
 /// All connections of the rig, in its order.
-pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findings: &mut Findings) -> Links {
+pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], clocks: &Clocks, starts: &[Starts], findings: &mut Findings) -> Links {
     let mut links = Vec::new();
     let mut taken: HashMap<VariableId, Vec<Taken>> = HashMap::new();
     for connect in &rig.connects {
@@ -108,12 +112,38 @@ pub fn resolve(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findings: &m
             findings.rig(connect.to.place, message);
             continue;
         }
+        let is_inside = are_together(fmus, clocks, source.0.0, target.0.0);
         match fit(fmus, source, target, connect, findings) {
+            Ok(link) if is_inside && link.extrapolation == Extrapolation::Linear => {
+                let (a, b) = (fmus[link.source.0].name(), fmus[link.target.0].name());
+                let message = format!(
+                    "extrapolation = \"linear\" is not possible: {a} and {b} make their steps together, since their clocks are connected"
+                );
+                findings.rig(connect.extrapolation.place, message);
+            }
+            Ok(link) if is_inside && connect.timing == Some(Timing::Delayed) => {
+                let (a, b) = (fmus[link.source.0].name(), fmus[link.target.0].name());
+                let message = format!(
+                    "{} → {} is inside of a group: {a} and {b} make their steps together, since their clocks are connected, and \
+                     exchange values as they come; leave timing out",
+                    connect.from.value, connect.to.value
+                );
+                findings.rig(connect.to.place, message);
+            }
+            Ok(link) if is_inside => links.push(Link { timing: Timing::Immediate, is_inside, ..link }),
             Ok(link) => links.push(link),
             Err((place, message)) => findings.rig(place, message),
         }
     }
     Links::new(links)
+}
+
+/// Whether values go from one FMU to the other within one Event Mode: their clocks are connected, or those of the one FMU that it
+/// is, with one another.
+fn are_together(fmus: &[DescribedFmu], clocks: &Clocks, from: usize, to: usize) -> bool {
+    let ticks_itself = || clocks.outputs[from].iter().any(|output| output.clocks.iter().any(|(fmu, _)| *fmu == from));
+    let handles_events = [from, to].iter().all(|fmu| fmus[*fmu].handles_events());
+    handles_events && clocks.leaders[from] == clocks.leaders[to] && (from != to || ticks_itself())
 }
 
 /// One end, if it is a variable of the wanted causality.
@@ -211,7 +241,15 @@ fn fit(
     // What comes from a step is valid at the end of it, and what goes to one is sampled at its begin (semantics S20).
     let steps = [a_unit, b_unit].iter().any(|described| described.co_simulation().is_some());
     let timing = connect.timing.unwrap_or(if steps { Timing::Delayed } else { Timing::Immediate });
-    Ok(Link { source, target, from, to, conversion: Conversion { widening, unit }, timing, capacity })
+    let extrapolation = connect.extrapolation.value;
+    let conversion = Conversion { widening, unit };
+    let link = Link { source, target, from, to, conversion, timing, is_inside: false, capacity, extrapolation };
+    if extrapolation == Extrapolation::Linear {
+        let refuse =
+            |reason| (connect.extrapolation.place, format!("extrapolation = \"linear\" is not possible: {reason}"));
+        slopes::check(&link, (a_unit, a), (b_unit, b), (&a_name, &b_name)).map_err(refuse)?;
+    }
+    Ok(link)
 }
 
 /// `Float64`, `Int8[3,2]`.
@@ -293,6 +331,7 @@ pub fn plans(
             from: format!("{from_fmu}.{}{}", from.name, link.from.text),
             to: format!("{to_fmu}.{}{}", to.name, link.to.text),
             timing: link.timing,
+            is_inside: link.is_inside,
             delay: None,
             from_type: from.variable_type,
             variable_type: to.variable_type,
@@ -306,6 +345,7 @@ pub fn plans(
             from_elements: link.from.runs.clone(),
             to_elements: link.to.runs.clone(),
             capacity: link.capacity,
+            extrapolation: link.extrapolation,
         }
     };
     let connections = resolved.links.iter().map(plan).collect();

@@ -3,4 +3,5 @@
 pub mod conversion;
 mod delays;
 pub mod links;
+mod slopes;
 pub mod timing;

@@ -3,7 +3,7 @@
 
 use super::delays::{Ends, ends};
 use crate::plan::table::interval_text;
-use crate::plan::{ConnectionPlan, Mode, Plan, Release, TaskId, Timing};
+use crate::plan::{ConnectionPlan, Extrapolation, Mode, Plan, Release, TaskId, Timing};
 use crate::time::{Fraction, Instant};
 
 /// Everything about each connection, by its place, after the word that the rig has for it.
@@ -11,8 +11,16 @@ pub fn words(plan: &Plan) -> Vec<String> {
     let roots = crate::plan::roots(&plan.tasks);
     let ends = ends(plan.connections.len(), &plan.tasks, &plan.fmus);
     let of = |(planned, ends): (&ConnectionPlan, Ends)| match planned.timing {
+        _ if planned.delay.as_ref().is_some_and(|delay| delay.with_tick) => {
+            "with the tick, at its time; else at the end of the step".to_owned()
+        }
+        _ if planned.is_inside => "as it comes: both make their steps together".to_owned(),
         Timing::Delayed => delayed(plan, &ends.producers, &roots),
         Timing::Immediate => immediate(plan, &ends),
+    };
+    let of = |(planned, ends): (&ConnectionPlan, Ends)| match planned.extrapolation {
+        Extrapolation::Hold => of((planned, ends)),
+        Extrapolation::Linear => of((planned, ends)) + "; between two values on the line through the last one",
     };
     plan.connections.iter().zip(ends).map(of).collect()
 }

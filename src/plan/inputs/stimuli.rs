@@ -343,6 +343,13 @@ fn clock(
         let wanted = IntervalVariability::Triggered.name_in(described.abi());
         return Err(Foreign(format!("{to} is a {kind} clock: a stimulus ticks only {wanted} clocks")));
     }
+    if !described.is_scheduled() {
+        let fmu = described.name();
+        return Err(Wrong(format!(
+            "{to} ticks between the steps of {fmu} (Co-Simulation), which a stimulus cannot do yet: give its times in a \
+             [[trigger]], as at"
+        )));
+    }
     let meant = |d: &usize| candidates[*d].is_of(fmu, index, element);
     let targets: Vec<usize> = (0..candidates.len()).filter(meant).collect();
     let [candidate] = targets.as_slice() else {

@@ -81,7 +81,7 @@ pub fn feeds(resolved: &Resolved, classes: &[Class]) -> Vec<(usize, usize)> {
     let class_of = class_of(classes, resolved.clocks.candidates.len());
     let of = |candidates: Vec<usize>| candidates.into_iter().map(|c| class_of[c]).collect::<BTreeSet<usize>>();
     let mut feeds = BTreeSet::new();
-    for link in resolved.links.iter().filter(|link| link.timing == Timing::Immediate) {
+    for link in resolved.links.iter().filter(|link| link.timing == Timing::Immediate && !link.is_inside) {
         let (producers, consumers) = (of(resolved.getting(link.source)), of(resolved.setting(link.target)));
         feeds.extend(producers.iter().flat_map(|&p| consumers.iter().map(move |&c| (p, c))));
     }

@@ -53,8 +53,11 @@ pub fn wanted(fmus: &[DescribedFmu], links: &Links, columns: &RecordedColumns, s
     all
 }
 
-/// Whether some input clock's task may set this input.
+/// Whether some input clock's task may set this input; in Event Mode every one may be.
 pub fn has_input_clock(described: &DescribedFmu, v: &Variable) -> bool {
+    if described.handles_events() {
+        return true;
+    }
     let is_input = |i: usize| is_input_clock(&described.variables()[i]);
     v.clocks.is_empty() || v.clocks.iter().any(|&clock| described.find_reference(clock).is_some_and(is_input))
 }
@@ -92,9 +95,9 @@ fn is_of_output_clocks(described: &DescribedFmu, v: &Variable) -> bool {
 }
 
 /// The output clocks, or elements of them, that a variable belongs to, by their places; nothing unless it belongs to output
-/// clocks alone.
+/// clocks alone. Where events are handled between steps, the clocks that it belongs to, whatever they are.
 fn output_clocks(described: &DescribedFmu, outputs: &[OutputCandidate], v: &Variable) -> Vec<usize> {
-    if !is_of_output_clocks(described, v) {
+    if !described.handles_events() && !is_of_output_clocks(described, v) {
         return Vec::new();
     }
     let is_its = |o: &OutputCandidate| {
@@ -174,6 +177,9 @@ pub fn of_tasks(resolved: &Resolved) -> Vec<Batches> {
             let batches = read(resolved, fmu, variables).into_iter();
             batches.map(move |batch| Batch { ticked: clocks.clone(), ..batch })
         };
+        if resolved.fmus[fmu].handles_events() {
+            return Batches { set, get: read_in_event_mode(resolved, fmu, get) };
+        }
         Batches { set, get: by_output_clocks(resolved, fmu, get.into_iter()).into_iter().flat_map(batches).collect() }
     };
     candidates.iter().zip(set.into_iter().zip(get)).map(batches).collect()
@@ -193,12 +199,32 @@ fn written_with(
     fill: impl Fn(usize, &mut BatchItem),
 ) -> Vec<Batch> {
     let described = &resolved.fmus[fmu];
-    let is_discrete = |&variable: &usize| {
-        described.handles_events() && described.variables()[variable].variability != Variability::Continuous
-    };
-    let (discrete, others): (Vec<usize>, Vec<usize>) = variables.into_iter().partition(is_discrete);
+    let (discrete, others): (Vec<usize>, Vec<usize>) =
+        variables.into_iter().partition(|&variable| is_discrete(described, variable));
     let mut batches = group(described, others, &fill);
-    batches.extend(group(described, discrete, &fill).into_iter().map(|batch| Batch { in_event_mode: true, ..batch }));
+    for (clocks, variables) in by_output_clocks(resolved, fmu, discrete.into_iter()) {
+        let own = group(described, variables, &fill).into_iter();
+        batches.extend(own.map(|batch| Batch { in_event_mode: true, ticked: clocks.clone(), ..batch }));
+    }
+    batches
+}
+
+/// Whether a variable of an FMU changes in Event Mode alone.
+fn is_discrete(described: &DescribedFmu, variable: usize) -> bool {
+    described.handles_events() && described.variables()[variable].variability != Variability::Continuous
+}
+
+/// Batches that read variables of an FMU whose events are handled between steps: continuous ones, and discrete ones by
+/// the clocks that they belong to.
+fn read_in_event_mode(resolved: &Resolved, fmu: usize, variables: Vec<usize>) -> Vec<Batch> {
+    let described = &resolved.fmus[fmu];
+    let (discrete, others): (Vec<usize>, Vec<usize>) =
+        variables.into_iter().partition(|&variable| is_discrete(described, variable));
+    let mut batches = read(resolved, fmu, others);
+    for (clocks, variables) in by_output_clocks(resolved, fmu, discrete.into_iter()) {
+        let own = read(resolved, fmu, variables).into_iter();
+        batches.extend(own.map(|batch| Batch { in_event_mode: true, ticked: clocks.clone(), ..batch }));
+    }
     batches
 }
 

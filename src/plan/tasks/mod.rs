@@ -8,7 +8,7 @@ use super::clocks::causes;
 use super::described::DescribedFmu;
 use super::priorities::Order;
 use super::resolved::Resolved;
-use super::{FmuId, PartitionPlan, RecordedClock, StepPlan, TaskPlan, Work, steps};
+use super::{FmuId, InputClockPlan, RecordedClock, StepPlan, TaskPlan, Work, steps};
 use crate::fmu::description::IntervalVariability;
 use batches::Batches;
 use std::collections::HashSet;
@@ -28,7 +28,7 @@ pub fn plans(resolved: &Resolved, order: &Order) -> Vec<TaskPlan> {
         tasks.push(TaskPlan {
             fmu: FmuId(candidate.fmu),
             name,
-            work: work(&fmus[candidate.fmu], candidate),
+            work: work(resolved, order, candidate),
             release: candidate.release.clone(),
             caused_by: order.tasks(&causes::of(rank.candidate, fmus, clocks)),
             urgency: candidate.priority,
@@ -44,37 +44,53 @@ pub fn plans(resolved: &Resolved, order: &Order) -> Vec<TaskPlan> {
             ticks: ticks(resolved, rank.candidate),
         });
     }
+    for task in 0..tasks.len() {
+        if let Some(TaskPlan { fifo, thread, .. }) = tasks[task].leader().map(|leader| tasks[leader.0].clone()) {
+            (tasks[task].fifo, tasks[task].thread) = (fifo, thread);
+        }
+    }
     tasks
 }
 
 /// What the task of a candidate does.
-fn work(described: &DescribedFmu, candidate: &Candidate) -> Work {
+fn work(Resolved { fmus, clocks, .. }: &Resolved, order: &Order, candidate: &Candidate) -> Work {
+    let described = &fmus[candidate.fmu];
     let Some(own) = candidate.clock else {
         let own = described.co_simulation();
+        let leader = Some(clocks.leaders[candidate.fmu]).filter(|leader| *leader != candidate.fmu);
         return Work::Step(StepPlan {
+            leader: leader.and_then(|leader| clocks.steps_of(leader)).map(|leader| order.task(leader)),
             is_variable: own.is_some_and(steps::is_variable),
             handles_events: described.handles_events(),
             rows_of_events: described.rig.wishes.rows_of_events,
             steps_per_row: described.rig.wishes.steps_per_row,
+            may_return_early: own.is_some_and(|own| own.might_return_early_from_do_step),
+            goes_back: own.is_some_and(|own| own.common.can_get_and_set_fmu_state)
+                && steps::may_be_cut_short(fmus, clocks, candidate.fmu),
             retries: own.is_some_and(steps::is_variable) && described.abi().may_step_again(),
             internal_step: own.and_then(|own| own.fixed_internal_step_size),
         });
     };
+    Work::Partition(input_clock(described, own))
+}
+
+/// What is known of an input clock, whatever ticks with it.
+pub fn input_clock(described: &DescribedFmu, own: InputClock) -> InputClockPlan {
     let variable = &described.variables()[own.variable];
     let clock = variable.clock.as_ref();
-    Work::Partition(PartitionPlan {
+    InputClockPlan {
         clock: variable.value_reference,
         element: own.element,
         kind: clock.map_or(IntervalVariability::Triggered, |clock| clock.interval_variability),
         write_interval: own.write_interval,
         write_shift: own.write_shift,
         supports_fraction: clock.is_some_and(|clock| clock.supports_fraction),
-    })
+    }
 }
 
 /// The recorded clocks that activations of this candidate may tick.
 fn ticks(resolved: &Resolved, candidate: usize) -> Vec<RecordedClock> {
-    let Candidate { fmu, clock, .. } = resolved.clocks.candidates[candidate];
+    let Candidate { fmu, clock, .. } = resolved.clocks.candidates[candidate].clone();
     let column = |variable, element| resolved.columns.of_clock((fmu, variable), element);
     let own = clock.and_then(|InputClock { variable, element, .. }| column(variable, element));
     let own = own.map(|signal| RecordedClock { signal, output: None });

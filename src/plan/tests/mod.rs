@@ -92,6 +92,6 @@ pub fn problems(more: &str) -> String {
 }
 
 /// The model partition of a task that has one.
-fn partition(task: &super::TaskPlan) -> &super::PartitionPlan {
+fn partition(task: &super::TaskPlan) -> &super::InputClockPlan {
     task.partition().unwrap()
 }

@@ -126,6 +126,7 @@ const TASK_WORDS: [(TaskWord, Range); TaskWord::Count as usize] = [
     (TaskWord::Skipped, Count),
     (TaskWord::Coalesced, Count),
     (TaskWord::Retimed, Count),
+    (TaskWord::Deferred, Count),
     (TaskWord::Discarded, Count),
     (TaskWord::Tid, UpTo(PIDS)),
     (TaskWord::WrongCore, Count),
@@ -144,6 +145,11 @@ const TASK_WORDS: [(TaskWord, Range); TaskWord::Count as usize] = [
     (TaskWord::Received, Count),
     (TaskWord::RateLimited, Count),
     (TaskWord::LateEvents, Count),
+    (TaskWord::Steps, Count),
+    (TaskWord::EarlyReturns, Count),
+    (TaskWord::RejectedSteps, Count),
+    (TaskWord::Events, Count),
+    (TaskWord::Deviation, Any),
     (TaskWord::DroppedAtEnd, UpTo(1 << 33)),
 ];
 

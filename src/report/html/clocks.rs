@@ -9,6 +9,7 @@ use crate::plan::{Mode, TaskKind};
 use crate::record::histogram::Histogram;
 use crate::report::datagrams::fates;
 use crate::report::format::{count, micros, seconds, short_duration, short_micros};
+use crate::report::steps::figures;
 use crate::report::{ClockResult, Distribution, OverTime, Run};
 
 /// With more clocks than this, their details stay folded up on paper, and only so many have figures of their own: those
@@ -18,7 +19,7 @@ const ON_PAPER: usize = 40;
 /// What ran, and how late: everything of the clocks of one FMU.
 pub fn tables(run: &Run, clocks: &[&ClockResult]) -> String {
     if clocks.is_empty() {
-        return "<p class=\"note\">It has no input clock that could be activated.</p>\n".to_owned();
+        return "<p class=\"note\">It has no input clock that could be activated, and makes no steps.</p>\n".to_owned();
     }
     let mut out = activations(clocks);
     if clocks.iter().any(|clock| clock.execution.count() > 0) {
@@ -53,6 +54,9 @@ fn activations(clocks: &[&ClockResult]) -> String {
         );
     }
     out += "</tbody>\n</table></div>\n";
+    for (clock, words) in clocks.iter().filter_map(|clock| Some((clock, figures(clock)?))) {
+        out += &format!("<p class=\"note\">{}: {words}.</p>\n", breakable(&clock.clock));
+    }
     out
 }
 

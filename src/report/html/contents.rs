@@ -3,6 +3,7 @@
 use super::{anchor, breakable};
 use crate::plan::Mode;
 use crate::report::format::{duration, plural};
+use crate::report::steps::tasks;
 use crate::report::{FmuStatus, Run};
 
 /// The table of contents.
@@ -27,7 +28,7 @@ pub fn contents(run: &Run) -> String {
             let clocks = || run.clocks.iter().filter(|clock| clock.fmu == fmu.name);
             let overruns: u64 = clocks().map(|clock| clock.overruns).sum();
             let findings: u64 = fmu.findings.iter().map(|finding| finding.count).sum();
-            let mut facts = vec![plural(clocks().count() as u64, "clock")];
+            let mut facts = vec![tasks(clocks())];
             if run.mode == Mode::RealTime {
                 let worst = clocks().map(|clock| clock.start_latency.max()).max().unwrap_or(0);
                 facts.push(format!("started at most {} late", duration(worst)));

@@ -188,7 +188,8 @@ impl Drawing<'_> {
             None => format!("The first {length}"),
             Some(why) => format!("Around an incident: {}", escape(why)),
         };
-        let mut sentence = String::from("A lane for each model partition, the most urgent on top. ");
+        let steps = if self.run.has_steps() { ", and for each FMU that makes steps" } else { "" };
+        let mut sentence = format!("A lane for each model partition{steps}, the most urgent on top. ");
         sentence += match self.run.mode {
             Mode::RealTime => "A number in a block is the activation time, however late the block begins.",
             Mode::Virtual => {

@@ -67,12 +67,22 @@ const ARRIVAL: (&str, &str, bool) = (
     true,
 );
 
+/// Only where there are FMUs that make steps.
+const STEP: (&str, &str, bool) = (
+    "Step",
+    "What an FMU for Co-Simulation computes from one release to the next; its release is an activation. An early return stops short \
+     of the end, a rejected step is tried again in parts, and an event is handled between two steps.",
+    false,
+);
+
 /// What the words mean.
 pub fn glossary(run: &Run) -> String {
     let words = WORDS.iter().filter(|(_, _, real_time)| run.mode == Mode::RealTime || !real_time);
     let datagrams = run.clocks.iter().find(|clock| clock.datagrams.is_some()).map(|_| &ARRIVAL);
+    let steps = run.has_steps().then_some(&STEP);
     let items: String = words
         .chain(datagrams)
+        .chain(steps)
         .map(|(word, meaning, _)| format!("<div><dt>{word}</dt><dd>{meaning}</dd></div>\n"))
         .collect();
     format!("<section id=\"words\">\n<h2>What the words mean</h2>\n<dl class=\"words\">\n{items}</dl>\n</section>\n")

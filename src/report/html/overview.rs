@@ -7,7 +7,8 @@ use super::selection::Selection;
 use super::svg::{BASELINE, Frame};
 use super::{breakable, machine, name, tiles};
 use crate::plan::Mode;
-use crate::report::format::{cores, count, plural};
+use crate::report::format::{cores, count};
+use crate::report::steps::tasks;
 use crate::report::{ClockResult, ProbeResult, Run};
 
 /// More clocks than that make no table that anybody reads.
@@ -30,11 +31,12 @@ fn table(run: &Run) -> String {
     }
     let real_time = run.mode == Mode::RealTime;
     let mut clocks: Vec<&ClockResult> = run.clocks.iter().collect();
-    let mut sentence = "One line per input clock, the most urgent first.".to_owned();
+    let steps = if run.has_steps() { ", and per FMU that makes steps" } else { "" };
+    let mut sentence = format!("One line per input clock{steps}, the most urgent first.");
     if clocks.len() > ROWS {
         clocks.sort_by_key(|clock| std::cmp::Reverse((clock.overruns, clock.start_latency.max(), clock.activations)));
         clocks.truncate(ROWS);
-        let all = plural(run.clocks.len() as u64, "clock");
+        let all = tasks(&run.clocks);
         sentence = format!(
             "Of {all} the {ROWS} with the most overruns and the longest start latencies, these first. The pages of the FMUs \
              have all."

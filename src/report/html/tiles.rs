@@ -3,14 +3,15 @@
 use super::breakable;
 use crate::plan::Mode;
 use crate::record::histogram::Histogram;
-use crate::report::format::{count, duration, plural};
+use crate::report::format::{count, duration};
+use crate::report::steps::tasks;
 use crate::report::{ClockResult, Run};
 
 /// The numbers.
 pub fn tiles(run: &Run) -> String {
     let activations: u64 = run.clocks.iter().map(|clock| clock.activations).sum();
     let overruns: u64 = run.clocks.iter().map(|clock| clock.overruns).sum();
-    let of = format!("in {}", plural(run.clocks.len() as u64, "clock"));
+    let of = format!("in {}", tasks(&run.clocks));
     let busy = match overruns {
         0 => "each activation was done before the next".to_owned(),
         _ => {

@@ -1,11 +1,17 @@
 //! Stimuli in virtual time: no activation happens before everything up to its time was read.
 
 use super::super::world::{Ending, World};
-use super::{PAUSE, broken, is_to_end, set_floor, ticked_by};
+use super::{broken, set_floor, ticked_by};
 use crate::plan::TaskId;
+use crate::record::board::Global;
 use crate::schedule::Agenda;
 use crate::stimulus::{Feed, State};
 use crate::time::Instant;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
+
+/// How long the run waits before it looks again.
+const PAUSE: Duration = Duration::from_micros(50);
 
 /// All stimuli of a run.
 pub struct VirtualStimuli {
@@ -66,7 +72,7 @@ impl VirtualStimuli {
                 broken(world, stimulus);
                 return false;
             }
-            if is_to_end(world) {
+            if world.ending() == Ending::Discard || world.board.global(Global::StopRequest).load(SeqCst) != 0 {
                 world.end(Ending::Discard);
                 return false;
             }

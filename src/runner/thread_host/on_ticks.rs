@@ -90,7 +90,7 @@ impl PartitionHost {
         let now = self.task().zip(self.due.get()).map(|(task, due)| {
             // Nobody has asked a changing clock yet what comes next.
             let stamp = Visibility::default().of(self.world, task, &due, None);
-            Publishing { task, stamp }
+            Publishing { task, time: due.time, stamp, in_event: false }
         });
         for on_tick in &mut self.on_ticks.borrow_mut().all {
             if !on_tick.clocks.iter().any(|&clock| active[clock] == 1) {
@@ -98,9 +98,10 @@ impl PartitionHost {
             }
             let _counted = updates.get(&mut on_tick.values)?;
             on_tick.fresh = true;
+            self.world.look_for_nan(self.fmu, self.task(), &on_tick.values, || self.time());
             on_tick.cables.publish(&on_tick.values);
             for output in &on_tick.single {
-                if let Some(size) = output.publish(self.world, now, &on_tick.values) {
+                if let Some(size) = output.publish(self.world, now, &on_tick.values, None) {
                     let (task, reference) = (self.task(), Some(output.reference));
                     let seen = Occurrence { task, reference, time: Some(self.time()), value: size as u64 };
                     self.world.board.fmu(self.fmu).findings().note(Finding::OversizedValue, seen);

@@ -134,6 +134,21 @@ impl PartitionHost {
         self.world.board.fmu(self.fmu).findings().note(finding, seen);
     }
 
+    /// Hands a tick of a clock, by its place among those of the instance, to all that it triggers.
+    fn hand_out(&self, clock: usize, stamp: TickStamp) {
+        let plan = &self.world.plan.fmus[self.fmu.0].output_clocks[clock];
+        plan.targets.iter().for_each(|target| self.dispatch_tick(clock, *target, stamp));
+        plan.clocks.iter().for_each(|target| self.world.tick_between_steps(*target, stamp));
+    }
+
+    /// A clock of the instance has ticked in Event Mode, at this time: hands it to the tasks that it triggers.
+    pub fn ticked_in_event_mode(&self, clock: usize, time: Instant) {
+        let targets = &self.world.plan.fmus[self.fmu.0].output_clocks[clock].targets;
+        let stamp = TickStamp { time, dispatched: self.dispatched_at(), root: self.task() };
+        targets.iter().for_each(|target| self.dispatch_tick(clock, *target, stamp));
+        self.wake_targets();
+    }
+
     fn dispatch_tick(&self, output: usize, target: TaskId, stamp: TickStamp) {
         let TickStamp { time, root, .. } = stamp;
         if self.closes_a_cycle(target, time) {
@@ -228,9 +243,7 @@ impl PartitionHost {
                 let (time, root) = self.tick_time(clock, ticker, said);
                 let time = if delay.is_zero() { time } else { time.after(delay) };
                 let stamp = TickStamp { time, dispatched: now, root };
-                for target in &clock.targets {
-                    self.dispatch_tick(index, *target, stamp);
-                }
+                self.hand_out(index, stamp);
             }
         }
         let Countdowns { tasks, references, qualifiers } = &mut clocks.decimal;

@@ -1,17 +1,16 @@
 //! The model partition of an input clock: `fmi3ActivateModelPartition` at its activation time (FMI 3.0, 4.2).
 
-use super::{Getting, Setting};
+use super::{Getting, Settable, Setting};
 use crate::exchange::Stamp;
 use crate::ffi::{self, Batch, ClockElement, Failure, Function, Outcome, Partition};
-use crate::plan::{PartitionPlan, Release, TaskId};
-use crate::runner::activation::Calls;
+use crate::plan::{InputClockPlan, Release, TaskId};
 use crate::runner::halt::Halt;
 use crate::runner::intervals::{duration, known, unusable};
 use crate::runner::thread_host::PartitionHost;
 use crate::runner::visibility::Visibility;
 use crate::runner::world::World;
 use crate::schedule::Due;
-use crate::time::{Fraction, TimeUnit};
+use crate::time::{Fraction, Instant, TimeUnit};
 
 /// A model partition, and what the host knows of its clock.
 pub struct PartitionUnit {
@@ -31,8 +30,8 @@ struct Clock {
     visibility: Visibility,
 }
 
-impl From<&PartitionPlan> for ClockElement {
-    fn from(plan: &PartitionPlan) -> ClockElement {
+impl From<&InputClockPlan> for ClockElement {
+    fn from(plan: &InputClockPlan) -> ClockElement {
         ClockElement { clock: plan.clock, element: plan.element }
     }
 }
@@ -93,28 +92,23 @@ struct After<'a> {
     clock: &'a mut Clock,
 }
 
-impl<'a> Setting for Before<'a> {
-    type Getting = After<'a>;
-
+impl Settable for Before<'_> {
     #[inline(always)] // as what it calls
     fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
         self.setting.set(batch)
     }
 
     /// Intervals of tunable clocks may depend on tunable parameters (semantics S2).
-    fn follow_parameters(&mut self, host: &PartitionHost, due: &Due) -> Result<(), Halt> {
-        host.reread_tunable_intervals(&mut self.setting, due.time)
+    fn follow_parameters(&mut self, host: &PartitionHost, time: Instant) -> Result<(), Halt> {
+        host.reread_tunable_intervals(&mut self.setting, time)
     }
+}
+
+impl<'a> Setting for Before<'a> {
+    type Getting = After<'a>;
 
     #[inline(always)] // as what it calls
-    fn compute(
-        self,
-        _calls: &mut Calls,
-        _world: &World,
-        _host: &PartitionHost,
-        due: &Due,
-        seconds: f64,
-    ) -> Result<After<'a>, Failure> {
+    fn compute(self, due: &Due, seconds: f64) -> Result<After<'a>, Failure> {
         let Before { setting, clock } = self;
         let time = clock.unit.map_or(seconds, |unit| unit.value(due.time));
         Ok(After { getting: setting.activate(time)?, clock })

@@ -391,3 +391,25 @@ proptest! {
         prop_assert_eq!(ticks.len(), activated + coalesced + full + timeline.waiting());
     }
 }
+
+#[test]
+fn a_release_beside_the_grid_comes_in_between_and_is_not_left_out() {
+    let interval = Fraction::new(1, 100).unwrap();
+    let release = Release::Periodic { shift: Fraction::ZERO, interval };
+    let mut timeline = Timeline::new(&release, Instant::ZERO, None);
+    assert_eq!(timeline.take().map(|due| (due.time, due.next)), Some((at(0.0), Some(at(0.01)))));
+    timeline.beside(at(0.0043));
+    // However late it is: the grid is not passed over while it waits.
+    assert_eq!((timeline.skip_to_last(at(0.05)), timeline.overdue(at(0.05))), (None, Some(at(0.0043))));
+    assert_eq!(timeline.foresee(), None, "it is not the grid alone");
+    assert_eq!(timeline.take().map(|due| (due.time, due.next)), Some((at(0.0043), Some(at(0.01)))));
+    assert_eq!(timeline.skip_to_last(at(0.035)).map(|skipped| skipped.time), Some(at(0.01)));
+    assert_eq!(timeline.next(), Some(at(0.02)));
+    // Neither at the time of a release, nor before the last one, nor after the next one.
+    for time in [0.02, 0.01, 0.025, 0.0] {
+        timeline.beside(at(time));
+        assert_eq!(timeline.next(), Some(at(0.02)), "{time}");
+    }
+    timeline.beside(at(0.015));
+    assert_eq!([timeline.take(), timeline.take()].map(|due| due.unwrap().time), [at(0.015), at(0.02)]);
+}

@@ -1,0 +1,105 @@
+//! A control unit of clocks (`fmus/engine_control`) and a plant that makes steps (`fmus/engine_cs`) in a closed loop of 1 kHz, on
+//! one core and on two: whether real time records the bytes of virtual time, the overruns that a bare thread of the same core and
+//! priority would not have had too, half a period away, and what the host takes for a step beside what it takes for a partition.
+
+use super::bare::{Bare, Place};
+use super::results::Results;
+use super::rig::{Rig, Run};
+use super::{Bench, PRIORITY};
+use std::path::Path;
+
+const SECONDS: f64 = 60.0;
+/// Of the step and of the fastest partition, ns.
+const PERIOD: i64 = 1_000_000;
+
+pub fn measure(bench: &Bench, results: &mut Results) -> Result<(), String> {
+    on(bench, "one core", [bench.cpu, bench.cpu], results)?;
+    match bench.other_cpu {
+        Some(other) => on(bench, "two cores", [bench.cpu, other], results)?,
+        None => results.skipped("the closed loop on two cores", "there is one"),
+    }
+    beside_a_partition(bench, results)
+}
+
+/// The loop with the plant and the control unit on these cores.
+fn on(bench: &Bench, place: &str, [plant, control]: [usize; 2], results: &mut Results) -> Result<(), String> {
+    let name = format!("the closed loop on {place}, {SECONDS} s");
+    let rig = Rig::new(bench.folder, "loop", &text(plant, control)?)?;
+    rig.run_for_in_virtual_time(SECONDS)?;
+    let expected = rig.result("signals.csv")?;
+    // As the plan has it, whose step and fastest partition are more urgent than all else.
+    let own = Place { cpu: plant, priority: PRIORITY };
+    let bare = Bare::sleeper(own, PERIOD, PERIOD / 2)?;
+    let run = rig.run_for(SECONDS);
+    let missed = bare.missed();
+    bare.finish()?;
+    let run = run?;
+    let of = |fmu: &str, clock: &str| {
+        run.clock(fmu, clock).and_then(|clock| clock["overruns"].as_u64()).ok_or("no overruns")
+    };
+    let overruns = of("plant", "step")?.max(of("control", "fuel")?);
+    let promise = &run.report["promise"];
+    let until = promise["until_s"].as_f64().filter(|_| promise["holds"] != true);
+    let rows = differing_rows(&expected, &rig.result("signals.csv")?, until);
+    results.limited(&format!("{name}: rows that differ from virtual time"), rows as f64, "", 0.0);
+    results.figure("  up to, of what was promised", until.unwrap_or(SECONDS), "s");
+    let beyond = overruns.saturating_sub(missed);
+    results.limited(&format!("{name}: overruns that a bare thread has not"), beyond as f64, "", 0.0);
+    results.figure("  all of its overruns", overruns as f64, "");
+    results.figure("  releases that the bare thread missed", missed as f64, "");
+    host_times(&run, [("plant", "step"), ("control", "fuel")], results)
+}
+
+/// The example, with the FMUs on these cores.
+fn text(plant: usize, control: usize) -> Result<String, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(root.join("examples/engine_cs.toml")).map_err(|error| error.to_string())?;
+    let placed = |name: &str, cpu: usize| (format!("[fmu.{name}]\n"), format!("[fmu.{name}]\ncpu = {cpu}\n"));
+    let mut text = text.replace("../fmus", &root.join("fmus").display().to_string());
+    for (before, after) in [placed("plant", plant), placed("control", control)] {
+        text = text.replace(&before, &after);
+    }
+    Ok(format!("{text}\n[host]\nfifo_priorities = [{}, {PRIORITY}]\n", PRIORITY - 9))
+}
+
+/// In how many rows before `until` (s) two recordings differ, or one of them has more.
+fn differing_rows(expected: &str, recorded: &str, until: Option<f64>) -> usize {
+    let early = |line: &&str| {
+        let time = line.split(',').next().and_then(|time| time.parse::<f64>().ok());
+        until.is_none_or(|until| time.is_none_or(|time| time < until))
+    };
+    let (a, b): (Vec<&str>, Vec<&str>) =
+        (expected.lines().filter(early).collect(), recorded.lines().filter(early).collect());
+    a.iter().zip(&b).filter(|(a, b)| a != b).count() + a.len().abs_diff(b.len())
+}
+
+/// The same values in and out, once as the steps of `fmus/stepper` and once as the partition of `fmus/mixer`, by turns on one core.
+fn beside_a_partition(bench: &Bench, results: &mut Results) -> Result<(), String> {
+    let fmus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus");
+    let mut text =
+        format!("[rig]\nstop_time = 10\n[host]\nfifo_priorities = [{PRIORITY}, {PRIORITY}]\ncpus = [{}]\n", bench.cpu);
+    text += &format!(
+        "[fmu.stepper]\npath = '{0}/stepper'\nstep = '1/1000'\n[fmu.mixer]\npath = '{0}/mixer'\n",
+        fmus.display()
+    );
+    text += "[fmu.mixer.clock.step]\ninterval = '1/1000'\nshift = '1/2000'\n";
+    for own in ["stepper", "mixer"] {
+        for input in ["a", "b", "c"] {
+            text += &format!("[[connect]]\nfrom = '{own}.x'\nto = '{own}.{input}'\ntiming = 'delayed'\n");
+        }
+    }
+    let run = Rig::new(bench.folder, "beside", &text)?.run()?;
+    results.figure("three signals in and one out, 1 kHz, all delayed", 10.0, "s");
+    host_times(&run, [("stepper", "step"), ("mixer", "step")], results)
+}
+
+fn host_times(run: &Run, [step, partition]: [(&str, &str); 2], results: &mut Results) -> Result<(), String> {
+    for percentile in ["p50", "p99"] {
+        let of = |(fmu, clock): (&str, &str)| {
+            run.clock(fmu, clock).and_then(|clock| clock["parts"]["host"][percentile].as_f64()).ok_or("no host time")
+        };
+        results.figure(&format!("  host time of a step, {percentile}"), of(step)?, "ns");
+        results.figure(&format!("  host time of a partition, {percentile}"), of(partition)?, "ns");
+    }
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! Derivatives of inputs with respect to time, which FMI 2.0 and 1.0 hand over (`fmi2SetRealInputDerivatives`,
+//! `fmiSetRealInputDerivatives`). FMI 3.0 has intermediate updates instead.
+
+use super::{Fmi1Functions, Fmi2Functions, Functions, Own, adapter};
+use crate::ffi::types::*;
+
+impl Functions {
+    /// Sets derivatives of scalar inputs.
+    ///
+    /// # Safety
+    /// The instance is alive and may be stepped.
+    pub(in crate::ffi) unsafe fn set_input_derivatives(
+        &self,
+        i: RawInstance,
+        references: &[RawReference],
+        orders: &[i32],
+        values: &[f64],
+    ) -> RawStatus {
+        let n = references.len();
+        if orders.len() != n || values.len() != n {
+            return NOT_CALLED;
+        }
+        let (references, orders, values) = (references.as_ptr(), orders.as_ptr(), values.as_ptr());
+        // SAFETY: this function's contract; as many references, orders and values as said, alive until the call returns.
+        unsafe {
+            match &self.own {
+                Own::Fmi2(own) => {
+                    let component = adapter::Component::<Fmi2Functions, super::fmi2::Callbacks>::behind(i);
+                    adapter::status((own.set_real_input_derivatives)(component.raw, references, n, orders, values))
+                }
+                Own::Fmi1(own) => {
+                    let component = adapter::Component::<Fmi1Functions>::behind(i);
+                    adapter::status((own.set_real_input_derivatives)(component.raw, references, n, orders, values))
+                }
+                Own::Fmi3(_) | Own::Draft(_) => NOT_CALLED,
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! What became of the steps of a Co-Simulation FMU, in one line.
+
+use super::format::{count, duration, plural};
+use super::{ClockResult, Run};
+use crate::plan::TaskKind;
+use serde::{Deserialize, Serialize};
+
+/// What off its communication point is no more than rounding, s.
+const ROUNDING: f64 = 1e-9;
+
+/// The figures that only steps have; in `report.json` as they are here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StepCounts {
+    /// Steps that were made.
+    pub steps: u64,
+    /// Steps that stopped short of their communication point.
+    pub early_returns: u64,
+    /// Steps that the FMU discarded.
+    pub rejected_steps: u64,
+    /// How often it was taken into Event Mode; the initial one is not among them.
+    pub events: u64,
+    /// Ticks from outside of the steps that were handled at the next communication point.
+    pub deferred: u64,
+    /// The furthest that a step without early return was away from its communication point by the FMU's word
+    /// (`lastSuccessfulTime`), s.
+    pub max_deviation_s: f64,
+}
+
+/// A line for each task whose steps were not simply one for each activation.
+pub(super) fn lines(run: &Run) -> impl Iterator<Item = String> {
+    run.clocks.iter().filter_map(|clock| {
+        let own = clock.steps.filter(|own| {
+            let usual =
+                StepCounts { steps: clock.activations, max_deviation_s: own.max_deviation_s, ..StepCounts::default() };
+            *own != usual || own.max_deviation_s > ROUNDING
+        })?;
+        Some(format!("{}.{}: {}", clock.fmu, clock.clock, own.words()))
+    })
+}
+
+/// `3 clocks`; `3 tasks` where one of them makes steps, and belongs to no clock.
+pub(super) fn tasks<'a>(clocks: impl IntoIterator<Item = &'a ClockResult>) -> String {
+    let (mut number, mut word) = (0, "clock");
+    for clock in clocks {
+        number += 1;
+        if clock.kind == TaskKind::Step {
+            word = "task";
+        }
+    }
+    plural(number, word)
+}
+
+/// What is known of the steps of a task, if it makes any.
+pub(super) fn figures(clock: &ClockResult) -> Option<String> {
+    clock.steps.map(|own| own.words())
+}
+
+impl StepCounts {
+    /// `1,000 steps, 3 early returns, 2 rejected, 12 events, 4 ticks deferred, up to 300 µs off the communication point`
+    fn words(&self) -> String {
+        let mut text = plural(self.steps, "step");
+        if self.early_returns > 0 {
+            text += &format!(", {}", plural(self.early_returns, "early return"));
+        }
+        if self.rejected_steps > 0 {
+            text += &format!(", {} rejected", count(self.rejected_steps));
+        }
+        if self.events > 0 {
+            text += &format!(", {}", plural(self.events, "event"));
+        }
+        if self.deferred > 0 {
+            text += &format!(", {} deferred", plural(self.deferred, "tick"));
+        }
+        if self.max_deviation_s > ROUNDING {
+            text += &format!(", up to {} off the communication point", duration((self.max_deviation_s * 1e9) as u64));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn steps_are_told_of_where_they_are_not_one_for_each_activation() {
+        let mut run = sample(1);
+        assert_eq!(lines(&run).count(), 0);
+        let activations = run.clocks[0].activations;
+        let usual = StepCounts { steps: activations, max_deviation_s: 1e-12, ..StepCounts::default() };
+        run.clocks[0].steps = Some(usual);
+        assert_eq!(lines(&run).count(), 0);
+        assert_eq!(figures(&run.clocks[0]), Some(plural(activations, "step")));
+        let (early_returns, rejected_steps, events, deferred, max_deviation_s) = (1, 2000, 3, 2, 0.0005);
+        run.clocks[0].steps =
+            Some(StepCounts { steps: 1001, early_returns, rejected_steps, events, deferred, max_deviation_s });
+        let text: Vec<String> = lines(&run).collect();
+        let words = "1,001 steps, 1 early return, 2,000 rejected, 3 events, 2 ticks deferred, up to 500 µs off the communication point";
+        assert_eq!(text, [format!("{}.{}: {words}", run.clocks[0].fmu, run.clocks[0].clock)]);
+    }
+}

@@ -1,0 +1,170 @@
+//! What happens in the midst of the steps of an instance (`intermediateUpdate`; FMI 3.0.2, 4.2.2): what is recorded of internal
+//! steps is read, then inputs that are on lines are set, and a run that ends asks the step to return early.
+//!
+//! All memory is taken when a run is prepared.
+
+use super::PartitionHost;
+use crate::ffi::{Batch, Failure, Intermediate};
+use crate::fmu::description::VariableType;
+use crate::plan::{FmuId, IntermediatePlan, Mode, Release, SignalId, TaskId, Work};
+use crate::record::board::{Global, TaskWord};
+use crate::runner::slopes::Slopes;
+use crate::runner::values;
+use crate::runner::world::{Ending, World};
+use crate::time::{Fraction, Instant, TimeUnit};
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// What counts as rounding, of a step.
+const ROUNDING: f64 = 1e-9;
+
+/// What one instance needs in the midst of its steps.
+pub struct Midst {
+    unit: TimeUnit,
+    lines: Option<Lines>,
+    rows: Option<Rows>,
+}
+
+/// Inputs that are on lines.
+struct Lines {
+    batch: Batch,
+    /// Since when, as the FMU is told it; `None`: nobody has said where they are.
+    since: Option<f64>,
+    /// Of each element its value then, and its slope in the FMU's unit of time.
+    elements: Vec<(f64, f64)>,
+}
+
+/// Rows of internal steps.
+struct Rows {
+    task: TaskId,
+    batches: Vec<Batch>,
+    /// For each column of the task: the batch and the element that it is read as.
+    columns: Vec<(SignalId, Option<(usize, usize)>)>,
+    /// The last row.
+    last: Option<Instant>,
+    /// The grid of communication points: its first one, and the step.
+    grid: (Instant, Fraction),
+}
+
+impl Midst {
+    /// What this instance needs; `None`: it does not call back.
+    pub(super) fn new(world: &World, fmu: FmuId) -> Option<Midst> {
+        let own = &world.plan.fmus[fmu.0];
+        let plan = own.intermediate()?;
+        let lines = (!plan.inputs.is_empty()).then(|| {
+            let batch = Batch::new(VariableType::Float64, plan.inputs.clone());
+            Lines { elements: vec![(0.0, 0.0); batch.len()], batch, since: None }
+        });
+        Some(Midst { unit: own.time_unit, lines, rows: Rows::new(world, fmu, plan) })
+    }
+}
+
+impl Rows {
+    fn new(world: &World, fmu: FmuId, plan: &IntermediatePlan) -> Option<Rows> {
+        let is_its = |task: &crate::plan::TaskPlan| task.fmu == fmu && matches!(task.work, Work::Step(_));
+        let task = world.plan.tasks.iter().position(is_its).filter(|_| !plan.recorded.is_empty())?;
+        let Release::Periodic { interval, .. } = world.plan.tasks[task].release else { return None };
+        let batches: Vec<Batch> = plan.recorded.iter().map(|planned| values::get(&world.plan, planned).0).collect();
+        let mut places = Vec::new();
+        for (number, planned) in plan.recorded.iter().enumerate() {
+            for (item, variable) in planned.items.iter().enumerate() {
+                let elements = batches[number].elements(item);
+                places.extend(
+                    variable.signals.iter().zip(elements).map(|(signal, element)| (*signal, (number, element))),
+                );
+            }
+        }
+        let place = |signal: SignalId| places.iter().find(|(own, _)| *own == signal).map(|(_, place)| *place);
+        let columns = world.plan.recorded(&world.plan.tasks[task]).map(|signal| (signal, place(signal))).collect();
+        let grid = (world.plan.start, interval);
+        Some(Rows { task: TaskId(task), batches, columns, last: None, grid })
+    }
+
+    /// What an FMU says of a time: the instant of the grid where only rounding is between them.
+    fn instant(&self, unit: TimeUnit, time: f64) -> Option<Instant> {
+        let said = unit.instant(time)?;
+        let (start, step) = self.grid;
+        let steps = said.minus(start).map_or(0.0, Fraction::seconds) / step.seconds();
+        let nearest = start.after_many(step, steps.round() as u64);
+        Some(if (steps - steps.round()).abs() <= ROUNDING { nearest } else { said })
+    }
+
+    /// Appends a row of what was read at `time`; the other columns keep what they have.
+    fn append(&mut self, world: &World, time: Instant) {
+        let ring = world.board.samples(self.task);
+        if ring.is_unused() || self.last.is_some_and(|last| last >= time) {
+            return;
+        }
+        self.last = Some(time);
+        let Rows { task, batches, columns, .. } = self;
+        while !ring.push(0, time, |record| {
+            for (signal, place) in columns.iter() {
+                let planned = &world.plan.signals[signal.0];
+                match (place, planned.capacity) {
+                    (Some((batch, element)), None) => record.put_all([batches[*batch].word(*element)]),
+                    (_, None) => record.put_all([0]),
+                    (_, Some(capacity)) => record.put_bytes(capacity, None),
+                }
+            }
+            record.put_all(columns.chunks(64).map(|columns| {
+                let bits = columns.iter().enumerate().filter(|(_, (_, place))| place.is_some());
+                bits.fold(0, |bits, (column, _)| bits | 1u64 << column)
+            }));
+        }) {
+            if world.plan.mode == Mode::RealTime {
+                world.board.task(*task).count(TaskWord::SamplesDropped, 1);
+                return;
+            }
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
+}
+
+impl PartitionHost {
+    /// Inputs of the batch are on lines from `time` on; whether this FMU asks for them in the midst of its steps.
+    pub fn follow_lines(&self, time: Instant, batch: &Batch, slopes: &Slopes) -> bool {
+        let mut midst = self.midst.borrow_mut();
+        let Some(Midst { unit, lines: Some(lines), .. }) = &mut *midst else { return false };
+        lines.since = Some(unit.value(time));
+        let derivatives = slopes.derivatives().values();
+        for ((own, element), slope) in lines.elements.iter_mut().zip(slopes.elements()).zip(derivatives) {
+            *own = (f64::from_bits(batch.word(element)), *slope);
+        }
+        true
+    }
+
+    /// [`crate::ffi::ThreadHost::intermediate_update`].
+    pub(super) fn in_midst(&self, update: &Intermediate) -> bool {
+        if let Err(failure) = self.exchange_in_midst(update) {
+            self.fail(&failure);
+        }
+        let world = self.world;
+        world.ending() == Ending::Discard || world.board.global(Global::StopRequest).load(Relaxed) != 0
+    }
+
+    /// All gets come first, then all sets.
+    fn exchange_in_midst(&self, update: &Intermediate) -> Result<(), Failure> {
+        let mut midst = self.midst.borrow_mut();
+        let Some(Midst { unit, lines, rows }) = &mut *midst else { return Ok(()) };
+        let Some(updates) = self.world.instances[self.fmu.0].updates.get() else { return Ok(()) };
+        if let Some(rows) = rows.as_mut().filter(|_| update.get_allowed && update.step_finished)
+            && let Some(time) = rows.instant(*unit, update.time)
+        {
+            for batch in &mut rows.batches {
+                let _warning_is_counted = updates.get(batch)?;
+                self.world.look_for_nan(self.fmu, Some(rows.task), batch, || time);
+            }
+            rows.append(self.world, time);
+        }
+        if let Some(lines) = lines.as_mut().filter(|_| update.set_requested)
+            && let Some(since) = lines.since
+        {
+            let Lines { batch, elements, .. } = lines;
+            for (element, (value, slope)) in elements.iter().enumerate() {
+                batch.set_word(element, (value + slope * (update.time - since)).to_bits());
+            }
+            let _warning_is_counted = updates.set(batch)?;
+        }
+        Ok(())
+    }
+}

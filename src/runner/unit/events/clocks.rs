@@ -1,0 +1,252 @@
+//! The clocks of one FMU that makes steps: which of its input clocks tick in an Event Mode, and when they tick next (semantics
+//! S22).
+//!
+//! A clock with times of its own ticks at the communication point that is made for it. A tick from outside of the steps, at τ,
+//! ticks at the first communication point strictly after τ; one that comes when that point is over goes to the next.
+
+use crate::exchange::{TickQueue, TickStamp};
+use crate::ffi::{EventMode, Failure, Function, OutputClocks, Qualifier};
+use crate::fmu::description::{IntervalVariability, ValueReference};
+use crate::plan::{FmuId, TaskId};
+use crate::record::board::TaskWord;
+use crate::record::board::promise::Break;
+use crate::record::findings::{Finding, Occurrence};
+use crate::runner::intervals::{duration, known, roughly};
+use crate::runner::world::World;
+use crate::schedule::{Dispatch, Learned, Timeline};
+use crate::snapshot::BetweenSteps;
+use crate::time::{Instant, Nanos, TimeUnit};
+
+/// The clocks of one FMU.
+pub struct StepClocks {
+    fmu: FmuId,
+    task: TaskId,
+    unit: TimeUnit,
+    /// Its output clocks, which come first among its clocks.
+    outputs: OutputClocks,
+    first_input: usize,
+    inputs: Vec<Input>,
+    /// By its place among the clocks: it is active in this iteration.
+    active: Vec<bool>,
+    /// The input clocks that are active in this iteration.
+    ticking: Vec<u32>,
+}
+
+/// An input clock.
+struct Input {
+    reference: ValueReference,
+    kind: IntervalVariability,
+    fraction: bool,
+    /// When it ticks by itself.
+    timeline: Timeline,
+    /// Ticks that are to be handled at this instant, each in an iteration of its own.
+    pending: u32,
+}
+
+impl StepClocks {
+    /// The clocks of the FMU whose steps `task` makes; `learned`: what the FMU has said of them before the run, by their places;
+    /// `left`: what a run has left that this one goes on with.
+    pub fn new(world: &World, task: TaskId, learned: &[Learned], left: Option<&BetweenSteps>) -> StepClocks {
+        let fmu = world.plan.tasks[task.0].fmu;
+        let plan = &world.plan.fmus[fmu.0];
+        // Steps go beyond the stop time of a run that may be taken up again.
+        let stop = world.plan.stop.filter(|_| !world.saves);
+        let outputs: Vec<_> = plan.output_clocks.iter().filter(|clock| clock.input.is_none()).collect();
+        let inputs = plan.output_clocks.iter().enumerate().filter_map(|(place, clock)| {
+            let own = clock.input.as_ref()?;
+            let mut timeline = Timeline::new(&own.release, world.plan.start, stop);
+            timeline.learn(learned.get(place).copied().unwrap_or_default(), world.plan.start, None);
+            let (kind, fraction) = (own.clock.kind, own.clock.supports_fraction);
+            Some(Input { reference: clock.reference, kind, fraction, timeline, pending: 0 })
+        });
+        let mut inputs: Vec<Input> = inputs.collect();
+        let releases = plan.output_clocks.iter().filter_map(|clock| Some(&clock.input.as_ref()?.release));
+        for ((input, release), timeline) in
+            inputs.iter_mut().zip(releases).zip(left.iter().flat_map(|left| &left.clocks))
+        {
+            // It fits, or the run would not have been taken up.
+            if let Ok(timeline) = timeline.clone().resume(release, stop) {
+                input.timeline = timeline;
+            }
+        }
+        for (clock, time) in left.iter().flat_map(|left| &left.ticks) {
+            let stamp = TickStamp { time: *time, dispatched: Nanos(0), root: None };
+            let _there_is_room = world.instances[fmu.0].ticks.get(*clock).map(|queue| queue.push(stamp));
+        }
+        StepClocks {
+            fmu,
+            task,
+            unit: plan.time_unit,
+            outputs: OutputClocks::new(&outputs.iter().map(|clock| (clock.reference, 1)).collect::<Vec<_>>()),
+            first_input: outputs.len(),
+            active: vec![false; plan.output_clocks.len()],
+            ticking: Vec::with_capacity(inputs.len()),
+            inputs,
+        }
+    }
+
+    /// When one of them ticks next by itself, as far as that is known.
+    pub fn next(&self) -> Option<Instant> {
+        self.inputs.iter().filter_map(|input| input.timeline.next()).min()
+    }
+
+    /// Whether one of them is to tick at this communication point; `before`: the last one.
+    pub fn is_due(&mut self, world: &World, point: Instant, before: Option<Instant>) -> bool {
+        let queues = world.instances[self.fmu.0].ticks.iter().skip(self.first_input);
+        for (input, queue) in self.inputs.iter_mut().zip(queues) {
+            while input.timeline.next().is_some_and(|time| time <= point) {
+                input.timeline.take();
+                input.pending += 1;
+            }
+            while queue.peek().is_some_and(|tick| tick.time < point)
+                && let Some(TickStamp { time, .. }) = queue.pop()
+            {
+                let cells = world.board.task(self.task);
+                queue.waiting(0);
+                input.pending += 1;
+                cells.count(TaskWord::Deferred, 1);
+                if before.is_some_and(|before| time < before) {
+                    cells.count(TaskWord::Retimed, 1);
+                    world.board.note_break(self.task, Break::Retimed, point);
+                }
+            }
+        }
+        self.is_pending()
+    }
+
+    /// Whether one of them is still to tick at this instant.
+    pub fn is_pending(&self) -> bool {
+        self.inputs.iter().any(|input| input.pending > 0)
+    }
+
+    /// Another clock has ticked this one, by its place.
+    pub fn tick(&mut self, clock: usize) {
+        if let Some(input) = clock.checked_sub(self.first_input).and_then(|input| self.inputs.get_mut(input)) {
+            // Several at once are one: all of them are in the same iteration.
+            input.pending = input.pending.max(1);
+        }
+    }
+
+    /// Sets those input clocks that are to tick, each once: they are active in this iteration.
+    pub fn set(&mut self, event: &mut EventMode) -> Result<(), Failure> {
+        self.active.fill(false);
+        self.ticking.clear();
+        for (place, input) in self.inputs.iter_mut().enumerate().filter(|(_, input)| input.pending > 0) {
+            input.pending -= 1;
+            self.active[self.first_input + place] = true;
+            self.ticking.push(input.reference.0);
+        }
+        if !self.ticking.is_empty() {
+            let _warning_is_counted = event.set_clocks(&self.ticking)?;
+        }
+        Ok(())
+    }
+
+    /// Reads which output clocks are active in this iteration.
+    pub fn get(&mut self, event: &mut EventMode) -> Result<(), Failure> {
+        if self.outputs.is_empty() {
+            return Ok(());
+        }
+        let _warning_is_counted = event.get_clocks(&mut self.outputs)?;
+        for (active, read) in self.active.iter_mut().zip(self.outputs.active()) {
+            *active = *read == 1;
+        }
+        Ok(())
+    }
+
+    /// The clocks that are active in this iteration, by their places.
+    pub fn active(&self) -> impl Iterator<Item = usize> + '_ {
+        self.active.iter().enumerate().filter(|(_, active)| **active).map(|(clock, _)| clock)
+    }
+
+    /// Whether one of these clocks is active in this iteration.
+    pub fn is_one_active(&self, clocks: &[usize]) -> bool {
+        clocks.iter().any(|clock| self.active[*clock])
+    }
+
+    /// After an iteration at `point`: asks for the intervals of countdown clocks, and of changing ones that have ticked.
+    pub fn ask(&mut self, world: &World, event: &mut EventMode, point: Instant) -> Result<(), Failure> {
+        for (place, input) in self.inputs.iter_mut().enumerate() {
+            let ticked = self.active[self.first_input + place];
+            match input.kind {
+                IntervalVariability::Countdown => {
+                    let (read, qualifier) = event.get_interval(input.reference, input.fraction)?;
+                    match Qualifier::from_raw(qualifier) {
+                        Some(Qualifier::Changed) => match duration(read, self.unit) {
+                            Ok(interval) if interval.is_zero() => input.pending += 1,
+                            Ok(interval) => {
+                                let time = point.after(interval);
+                                let dispatch = Dispatch { wall: Nanos(0), time, root: None };
+                                let _one_at_a_time = input.timeline.arm(time, point, dispatch);
+                            }
+                            Err(_) => {
+                                let value = roughly(read, self.unit).to_bits();
+                                note(
+                                    world,
+                                    self.fmu,
+                                    self.task,
+                                    Finding::IllegalInterval,
+                                    (input.reference, point, value),
+                                );
+                            }
+                        },
+                        Some(Qualifier::NotYetKnown | Qualifier::Unchanged) => (),
+                        None => {
+                            let value = qualifier as u64;
+                            note(
+                                world,
+                                self.fmu,
+                                self.task,
+                                Finding::IllegalQualifier,
+                                (input.reference, point, value),
+                            );
+                        }
+                    }
+                }
+                IntervalVariability::Changing if ticked => {
+                    let (read, qualifier) = event.get_interval(input.reference, input.fraction)?;
+                    let interval = known(qualifier).and_then(|()| duration(read, self.unit));
+                    match interval.ok().filter(|interval| point.after(*interval) > point) {
+                        Some(interval) => input.timeline.follow(interval, point),
+                        None => {
+                            let function = Function::get_interval(input.fraction);
+                            let value = roughly(read, self.unit).to_bits();
+                            note(world, self.fmu, self.task, Finding::IllegalInterval, (input.reference, point, value));
+                            let (status, clock) = (crate::ffi::Status::Error, Some(input.reference));
+                            let time = Some(self.unit.value(point));
+                            return Err(Failure { function, status, clock, time, refused: false });
+                        }
+                    }
+                }
+                _ => (),
+            }
+        }
+        Ok(())
+    }
+
+    /// The run is over: its clocks, and the ticks that have come too late for it, which are counted unless the state is saved.
+    pub fn leave(&mut self, world: &World) -> (Vec<Timeline>, Vec<(usize, Instant)>) {
+        let queues = world.instances[self.fmu.0].ticks.iter().enumerate();
+        let of = |(clock, queue): (usize, &TickQueue)| {
+            let ticks: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|tick| (clock, tick.time)).collect();
+            queue.waiting(0);
+            ticks
+        };
+        let left: Vec<_> = queues.flat_map(of).collect();
+        if !world.saves {
+            world.board.task(self.task).count_shared(TaskWord::Discarded, left.len() as u64);
+        }
+        (self.inputs.iter().map(|input| input.timeline.clone()).collect(), left)
+    }
+}
+
+fn note(
+    world: &World,
+    fmu: FmuId,
+    task: TaskId,
+    finding: Finding,
+    (reference, time, value): (ValueReference, Instant, u64),
+) {
+    let seen = Occurrence { task: Some(task), reference: Some(reference), time: Some(time), value };
+    world.board.fmu(fmu).findings().note(finding, seen);
+}

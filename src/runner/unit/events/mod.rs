@@ -1,0 +1,137 @@
+//! The steps of FMUs with Event Mode: of one, or of several whose clocks are connected, which make their steps together
+//! (semantics S19 to S23).
+//!
+//! A release at a communication point handles the events there, sets continuous inputs, records, and makes one step to the next
+//! communication point: the next instant of the grid, or an earlier time that is known, or that at which one of them returns
+//! early. What it was told of in between, such as ticks, waits for that point. A communication point of one is one of all.
+
+mod clocks;
+mod group;
+mod member;
+
+pub use self::member::Member;
+
+use self::group::{Failed, Group};
+use crate::ffi::Stepper;
+use crate::plan::{StepPlan, TaskId};
+use crate::runner::activation::{Activation, Calls, Meter};
+use crate::runner::halt::Halt;
+use crate::runner::thread_host::PartitionHost;
+use crate::runner::world::World;
+use crate::schedule::{Due, Learned};
+use crate::time::{Fraction, Instant};
+
+/// What makes the steps of an FMU, and of those that make them together with it.
+pub struct EventUnit {
+    member: Member,
+    /// The FMUs that make their steps together with it.
+    followers: Vec<Activation>,
+    /// One of them has failed: no step follows.
+    failed: Option<usize>,
+}
+
+impl EventUnit {
+    /// The steps of this task, `plan`, each over `step`; `learned`: what the FMU has said of its clocks, by their places.
+    pub fn new(
+        world: &World,
+        task: TaskId,
+        plan: StepPlan,
+        step: Fraction,
+        stepper: Stepper,
+        learned: &[Learned],
+    ) -> EventUnit {
+        let member = Member::new(world, task, plan, step, stepper, learned);
+        EventUnit { member, followers: Vec::new(), failed: None }
+    }
+
+    /// The FMU of this activation makes its steps together with its own.
+    pub fn lead(&mut self, follower: Activation) {
+        self.followers.push(follower);
+    }
+
+    /// Whether there are such.
+    pub fn has_followers(&self) -> bool {
+        !self.followers.is_empty()
+    }
+
+    /// Those that make their steps together with it.
+    pub fn followers(&mut self) -> &mut [Activation] {
+        &mut self.followers
+    }
+
+    /// Without them from now on.
+    pub fn leave(&mut self) -> Vec<Activation> {
+        std::mem::take(&mut self.followers)
+    }
+
+    /// [`super::Unit::prefetch`].
+    pub fn prefetch(&self) {
+        self.member.prefetch();
+        self.followers.iter().for_each(Activation::prefetch);
+    }
+
+    /// Treats the instance as failed that has failed.
+    pub fn fail(&self) {
+        if let Some(Some(follower)) = self.failed.map(|failed| failed.checked_sub(1)) {
+            self.followers[follower].fail();
+        } else {
+            self.member.fail();
+        }
+    }
+
+    /// [`super::Unit::take_point`].
+    pub fn take_point(&mut self) -> Option<Instant> {
+        self.member.stepping.take_point()
+    }
+
+    /// Makes the calls of the release `due`.
+    pub fn run(
+        &mut self,
+        calls: &mut Calls,
+        world: &'static World,
+        host: &'static PartitionHost,
+        due: &Due,
+        meter: &mut impl Meter,
+    ) -> Result<(), Halt> {
+        let EventUnit { member, followers, failed } = self;
+        let mut group = Group { world, host, leader: (member, calls), followers };
+        if failed.is_some() || group.is_over(due.time) {
+            calls.leave_out();
+            return Ok(());
+        }
+        group.begin(due);
+        let result = group.release(due, meter);
+        let result = result.map_err(|Failed { member, halt }| {
+            *failed = Some(member);
+            if member == 0 {
+                return halt;
+            }
+            // Not in the name of the first one.
+            halt.note(group.host(member));
+            Halt::Other
+        });
+        group.end(result.is_ok());
+        result
+    }
+
+    /// There is no further step in this run.
+    pub fn finish(&mut self, calls: &Calls, world: &World, host: &'static PartitionHost) {
+        let others = self.followers.iter_mut().filter_map(|other| other.member()?.0.stepping.reached);
+        let point = others.chain(self.member.stepping.reached).min();
+        self.member.finish(calls, world, host, point);
+        for follower in &mut self.followers {
+            let (member, calls) = follower.member().expect("it has Event Mode");
+            member.finish(calls, world, host.of(world.plan.tasks[calls.task().0].fmu), point);
+        }
+    }
+
+    /// The one FMU whose steps it makes, for whoever makes them together with others.
+    pub fn member(&mut self) -> &mut Member {
+        &mut self.member
+    }
+
+    /// Gives back what makes the steps, so that the instance can be ended.
+    pub fn into_stepper(self) -> Stepper {
+        self.member.into_stepper()
+    }
+}

@@ -1,0 +1,61 @@
+//! The figures that only steps have, as they are counted in shared memory.
+
+use crate::plan::TaskId;
+use crate::record::board::{TaskCells, TaskWord};
+use crate::runner::world::World;
+use crate::time::TimeUnit;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The figures of the steps of one task; written by its thread only.
+pub struct StepFigures {
+    cells: TaskCells<'static>,
+    unit: TimeUnit,
+    /// The furthest that a step was off its point, in the FMU's unit of time.
+    furthest: f64,
+}
+
+impl StepFigures {
+    /// The figures of a task whose FMU counts time in `unit`.
+    pub fn new(world: &World, task: TaskId, unit: TimeUnit) -> StepFigures {
+        StepFigures { cells: world.board.task(task), unit, furthest: 0.0 }
+    }
+
+    /// A step was made.
+    #[inline]
+    pub fn step(&self) {
+        self.cells.count(TaskWord::Steps, 1);
+    }
+
+    /// It stopped short of its communication point.
+    #[cold]
+    pub fn early_return(&self) {
+        self.cells.count(TaskWord::EarlyReturns, 1);
+    }
+
+    /// A step was discarded.
+    #[cold]
+    pub fn rejected(&self) {
+        self.cells.count(TaskWord::RejectedSteps, 1);
+    }
+
+    /// Event Mode was entered.
+    #[cold]
+    pub fn event(&self) {
+        self.cells.count(TaskWord::Events, 1);
+    }
+
+    /// A step without early return was so far off its communication point, in the FMU's unit of time.
+    #[inline]
+    pub fn deviates(&mut self, off: f64) {
+        if off > self.furthest {
+            self.deviates_further(off);
+        }
+    }
+
+    #[cold]
+    fn deviates_further(&mut self, off: f64) {
+        self.furthest = off;
+        let seconds = off * self.unit.seconds().seconds();
+        self.cells.word(TaskWord::Deviation).store(seconds.to_bits(), Relaxed);
+    }
+}

@@ -1,0 +1,372 @@
+//! How far the steps of one instance are, and how far the next one goes (semantics S19, S21, S23). Calls nothing.
+
+use super::figures::StepFigures;
+use crate::ffi::Said;
+use crate::plan::{Mode, Overrun, StepPlan, TaskId};
+use crate::record::board::TaskWord;
+use crate::record::findings::{Finding, Occurrence};
+use crate::runner::activation::{Calls, Recorded};
+use crate::runner::thread_host::PartitionHost;
+use crate::runner::world::World;
+use crate::schedule::Due;
+#[cfg(feature = "wrong_exchange")]
+use crate::time::Nanos;
+use crate::time::{Fraction, Instant, TimeUnit};
+use std::time::Duration;
+
+/// How often a step that is discarded is halved (semantics S23).
+const HALVINGS: u32 = 10;
+
+/// What counts as rounding, of a step.
+const ROUNDING: f64 = 1e-9;
+
+/// Early returns in a row that get nowhere, and are no events.
+pub const STUCK: u32 = 1;
+
+/// How an FMU that is simulated by itself is recorded: an event has two rows of its time.
+struct Shows {
+    /// Inputs have events at these times: what feeds them jumps, or changes something discrete.
+    input_events: Box<[Instant]>,
+    /// How many of them are over.
+    past: usize,
+    /// One of them is at the communication point that was reached, and was not handled yet.
+    has_jumped: bool,
+    start: Instant,
+    /// From one row to the next; `None`: each release has one.
+    interval: Option<Fraction>,
+    /// Rows that were recorded.
+    rows: u64,
+}
+
+impl Shows {
+    fn new(world: &World, plan: &StepPlan, step: Fraction) -> Shows {
+        let interval = Instant::ZERO.after_many(step, plan.steps_per_row.into()).minus(Instant::ZERO);
+        Shows {
+            input_events: world.plan.input_events.clone().into(),
+            past: world.plan.input_events.partition_point(|event| *event <= world.begin),
+            has_jumped: false,
+            start: world.plan.start,
+            interval: interval.filter(|_| plan.steps_per_row > 1),
+            rows: 0,
+        }
+    }
+
+    /// Whether a release at this time has a row.
+    fn is_row(&self, time: Instant) -> bool {
+        let since = || time.minus(self.start);
+        self.interval.is_none_or(|interval| since().is_some_and(|since| since.is_multiple_of(interval)))
+    }
+}
+
+/// How far an instance is, and how it goes on.
+pub struct Stepping {
+    task: TaskId,
+    /// How far one step goes.
+    step: Fraction,
+    /// The same in the FMU's unit of time, as it is told.
+    pub size: f64,
+    /// What was missed is made up by one longer step, not by one after the other.
+    is_variable: bool,
+    /// The FMU can make steps of any size.
+    pub varies: bool,
+    /// How often a step that is discarded may be halved.
+    pub halvings: u32,
+    pub unit: TimeUnit,
+    /// The time that no step goes beyond.
+    pub stop: Option<Instant>,
+    /// The run is taken up again: its next part has the row of the time at which this one's steps end.
+    saves: bool,
+    /// The run goes on from a saved state.
+    pub is_resumed: bool,
+    /// The communication point that the FMU has come to; `None`: it has made no step in this run.
+    pub reached: Option<Instant>,
+    /// The communication point whose values were read.
+    pub read: Option<Instant>,
+    /// The last row that was recorded.
+    row: Option<Instant>,
+    /// How far a step may be from its point: the FMU's internal step, else a hundredth of one.
+    tolerance: f64,
+    /// The FMU has asked for the end of the run.
+    pub is_over: bool,
+    /// Its last row is recorded.
+    is_ended: bool,
+    pub figures: StepFigures,
+    /// What the last step has reached by its own word, if that is another time than it was to.
+    off: Option<f64>,
+    /// A release beside the grid that the schedule does not know of yet.
+    beside: Option<Instant>,
+    /// `None`: it is a part of a rig.
+    shows: Option<Box<Shows>>,
+}
+
+impl Stepping {
+    /// The steps of this task, `plan`, each over `step`.
+    pub fn new(world: &World, task: TaskId, plan: StepPlan, step: Fraction) -> Stepping {
+        let own = &world.plan.tasks[task.0];
+        let unit = world.plan.fmus[own.fmu.0].time_unit;
+        Stepping {
+            task,
+            step,
+            size: unit.amount(step).unwrap_or(step).seconds(),
+            is_variable: plan.is_variable && own.overrun != Overrun::Queue,
+            varies: plan.is_variable,
+            halvings: if plan.retries { HALVINGS } else { 0 },
+            unit,
+            // A run that is taken up again goes on from where its steps end.
+            stop: world.plan.stop.filter(|_| !world.saves),
+            saves: world.saves,
+            is_resumed: world.begin > world.plan.start || world.plan.fmus[own.fmu.0].initial_state.is_some(),
+            reached: None,
+            read: None,
+            row: None,
+            tolerance: plan.internal_step.unwrap_or(unit.amount(step).unwrap_or(step).seconds() / 100.0),
+            is_over: false,
+            is_ended: false,
+            figures: StepFigures::new(world, task, unit),
+            off: None,
+            beside: None,
+            shows: plan.rows_of_events.then(|| Box::new(Shows::new(world, &plan, step))),
+        }
+    }
+
+    /// The task.
+    pub fn task(&self) -> TaskId {
+        self.task
+    }
+
+    /// Appends the row of this time, unless it is there already. In virtual time nothing is lost: waits for the supervisor to
+    /// read.
+    pub fn record(&mut self, recorded: &Recorded, calls: &Calls, world: &World, host: &PartitionHost, time: Instant) {
+        if self.row.is_some_and(|row| row >= time) {
+            return;
+        }
+        self.row = Some(time);
+        // No other task has these columns, so that no order is needed but among rows of one time.
+        let order = self.shows.as_mut().map_or(0, |shows| {
+            shows.rows += 1;
+            shows.rows
+        });
+        while !recorded.append(calls, world, host, order, time) {
+            if world.plan.mode == Mode::RealTime {
+                world.board.task(self.task).count(TaskWord::SamplesDropped, 1);
+                return;
+            }
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
+
+    /// [`Stepping::record`] at a release, of which not each has a row.
+    #[inline]
+    pub fn record_release(
+        &mut self,
+        recorded: &Recorded,
+        calls: &Calls,
+        world: &World,
+        host: &PartitionHost,
+        time: Instant,
+    ) {
+        // The first one has one, and the first one after an event.
+        if self.row.is_none() || self.shows.as_ref().is_none_or(|shows| shows.is_row(time)) {
+            self.record(recorded, calls, world, host, time);
+        }
+    }
+
+    /// Records what there was before an event at the communication point that was reached, if it is to be shown: `has_event`, or
+    /// inputs have one. The row from after it comes with the next release, or with the last row.
+    pub fn show_before(
+        &mut self,
+        has_event: bool,
+        recorded: Option<&Recorded>,
+        calls: &Calls,
+        world: &World,
+        host: &PartitionHost,
+    ) {
+        let (Some(shows), Some(reached)) = (&mut self.shows, self.reached) else { return };
+        let passed = shows.input_events[shows.past..].partition_point(|event| *event <= reached);
+        shows.past += passed;
+        shows.has_jumped |= passed > 0 && self.stop != Some(reached);
+        if !has_event && !shows.has_jumped {
+            return;
+        }
+        if let Some(recorded) = recorded {
+            self.record(recorded, calls, world, host, reached);
+        }
+        self.row = None;
+    }
+
+    /// Inputs have an event at the communication point that was reached; told once.
+    #[inline]
+    pub fn has_jumped(&mut self) -> bool {
+        self.shows.as_mut().is_some_and(|shows| std::mem::take(&mut shows.has_jumped))
+    }
+
+    /// When inputs have their next event after this time.
+    #[inline]
+    pub fn input_event(&self, time: Instant) -> Option<Instant> {
+        let shows = self.shows.as_ref()?;
+        shows.input_events.get(shows.past).copied().filter(|event| *event > time)
+    }
+
+    /// An event at the stop time is handled, since it is shown.
+    pub fn ends_with_events(&self) -> bool {
+        self.shows.is_some() && self.reached.is_some() && self.reached == self.stop
+    }
+
+    /// Records what the last step has computed, at its end, but not before `least`, which others have come to.
+    pub fn record_last(
+        &mut self,
+        recorded: Option<&Recorded>,
+        calls: &Calls,
+        world: &World,
+        host: &PartitionHost,
+        least: Instant,
+    ) {
+        if self.is_ended {
+            return;
+        }
+        self.is_ended = self.is_over;
+        if let (Some(recorded), Some(read), false) = (recorded, self.read, self.saves) {
+            self.record(recorded, calls, world, host, read.max(least));
+        }
+    }
+
+    /// Notes what the last step was not to do.
+    #[inline]
+    pub fn note(&mut self, world: &World, host: &PartitionHost) {
+        if let Some(off) = self.off.take() {
+            let seen = Occurrence { task: Some(self.task), reference: None, time: self.reached, value: off.to_bits() };
+            world.board.fmu(host.fmu()).findings().note(Finding::OffThePoint, seen);
+        }
+    }
+
+    /// Where the work of the release `due` ends: at the next instant of the grid.
+    #[inline]
+    pub fn end_of(&self, due: &Due) -> Instant {
+        due.next.unwrap_or_else(|| due.time.after(self.step))
+    }
+
+    /// Whether the work of the release at this time is one step on the grid to `end`: it is not beside the grid, nothing was
+    /// missed, and the stop time is beyond.
+    #[inline]
+    pub fn is_usual(&self, time: Instant, end: Instant) -> bool {
+        time.after(self.step) == end
+            && self.stop.is_none_or(|stop| end < stop)
+            && self.reached.is_none_or(|reached| reached == time)
+    }
+
+    /// A time that is so many `seconds`, as the FMU is told it.
+    #[inline]
+    pub fn point(&self, time: Instant, seconds: f64) -> f64 {
+        if self.unit.is_second() { seconds } else { self.unit.value(time) }
+    }
+
+    /// The time at which what is set at a release is to be visible.
+    #[cfg(not(feature = "wrong_exchange"))]
+    #[inline(always)] // it is the same time
+    pub fn looks_at(&self, time: Instant) -> Instant {
+        time
+    }
+
+    /// The same of hosts that are known to be wrong.
+    #[cfg(feature = "wrong_exchange")]
+    pub fn looks_at(&self, time: Instant) -> Instant {
+        let step = (self.step.seconds() * 1e9) as i64;
+        match () {
+            () if is_wrong("end") => time.after(self.step),
+            () if is_wrong("after") => Instant::from_nanos(Nanos(time.nanos().0 - step)),
+            () => time,
+        }
+    }
+
+    /// The communication point that is to be reached next, from this one on, where the work of a release ends at `target`.
+    pub fn next(&self, from: Instant, target: Instant) -> Instant {
+        if self.is_variable { target } else { from.after(self.step).min(target) }
+    }
+
+    /// Whether an event is at a time, but for what an FMU may have lost by rounding.
+    pub fn is_now(&self, event: Instant, time: Instant) -> bool {
+        event <= time || self.unit.value(event) - self.unit.value(time) <= self.size * ROUNDING
+    }
+
+    /// The time that a step over this interval has reached, which was to come to `point`. Off that point without an early return
+    /// is worth a note, and the grid stays.
+    #[inline]
+    pub fn come_to(&mut self, said: &Said, (from, to): (Instant, Instant), point: f64) -> Instant {
+        let off = (said.reached - point).abs();
+        if !said.early_return {
+            self.figures.deviates(off);
+            // A time that is no number is off, too.
+            self.off = (off > self.tolerance || off.is_nan()).then_some(said.reached);
+            self.reached = Some(to);
+            return to;
+        }
+        self.figures.early_return();
+        // Where only rounding is missing nothing is left to be stepped.
+        let reached = match self.unit.instant(said.reached) {
+            Some(reached) if off > self.size * ROUNDING => reached.max(from).min(to),
+            _ => to,
+        };
+        self.reached = Some(reached);
+        reached
+    }
+
+    /// The last step was taken back: the FMU is where it was before it.
+    pub fn take_back(&mut self, reached: Option<Instant>) {
+        (self.reached, self.off, self.is_over) = (reached, None, false);
+    }
+
+    /// What is left of a step on the grid is done at a release of its own, at this time.
+    #[cold]
+    pub fn go_on_at(&mut self, time: Instant) {
+        self.beside = Some(time);
+    }
+
+    /// A release beside the grid that is wanted; told once.
+    #[inline]
+    pub fn take_point(&mut self) -> Option<Instant> {
+        self.beside.take()
+    }
+
+    /// The communication point and the step size as they are told: what they come to is not beyond the stop time, which FMUs
+    /// may refuse to pass.
+    pub fn told(&self, from: Instant, to: Instant) -> (f64, f64) {
+        let point = self.unit.value(from);
+        let mut size = match from.after(self.step) == to {
+            true => self.size,
+            false => match to.minus(from) {
+                Some(rest) => self.unit.amount(rest).unwrap_or(rest).seconds(),
+                // An early return can be at a time that has no common denominator with the grid.
+                None => self.unit.value(to) - point,
+            },
+        };
+        if self.stop == Some(to) {
+            let stop = self.unit.value(to);
+            while point + size > stop {
+                size = size.next_down();
+            }
+        }
+        (point, size)
+    }
+}
+
+/// Half of the time between two instants.
+#[cold]
+pub fn half(from: Instant, to: Instant) -> Option<Fraction> {
+    let Some(length) = to.minus(from) else { return Fraction::from_f64((to.seconds() - from.seconds()) / 2.0).ok() };
+    Fraction::new(length.counter(), length.resolution().checked_mul(2)?).ok()
+}
+
+/// Hosts that are known to be wrong, for tests that are to notice them: "hole" leaves out what was missed, "early" shows what a
+/// step has computed from its begin on, "end" sets what is visible at the end of the step, "after" what was at the begin of the
+/// one before, as if it were set after the step.
+#[cfg(feature = "wrong_exchange")]
+#[cold]
+pub fn is_wrong(how: &str) -> bool {
+    std::env::var("VECUD_WRONG_STEP").is_ok_and(|wrong| wrong == how)
+}
+
+#[cfg(not(feature = "wrong_exchange"))]
+#[inline(always)] // nothing is
+pub fn is_wrong(_how: &str) -> bool {
+    false
+}

@@ -1,0 +1,43 @@
+//! A control unit of clocks and a plant that makes steps in a closed loop (`examples/engine_cs.toml`), on one core and on two.
+
+use super::is_the_same;
+use super::program::{Rig, real_time};
+use std::fs;
+use std::path::Path;
+
+/// With the plant on the core of this number among those that are allowed, and the control unit on that one; with twenty times as
+/// much time, so that a machine which stops for milliseconds leaves nothing out.
+fn is_the_same_on(plant: usize, control: usize) {
+    real_time("a closed loop of partitions and steps", || {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let cpus: Vec<usize> = vecud::sys::affinity::allowed_cpus().unwrap().into_iter().collect();
+        let on = |name: &str, number: usize| format!("[fmu.{name}]\ncpu = {}", cpus[number % cpus.len()]);
+        let fmus = tempfile::tempdir().unwrap();
+        let slower = ("intervalDecimal=\"0.001\"", "intervalDecimal=\"0.02\"");
+        super::engine::changed("engine_control", fmus.path(), &[slower]);
+        let text = fs::read_to_string(root.join("examples/engine_cs.toml")).unwrap();
+        let changes = [
+            ("../fmus/engine_control", fmus.path().join("engine_control").display().to_string()),
+            ("../fmus", root.join("fmus").display().to_string()),
+            ("1/1000", "1/50".to_owned()),
+            ("stop_time = 10.0", "stop_time = 3.0".to_owned()),
+            ("[fmu.plant]", on("plant", plant)),
+            ("[fmu.control]", on("control", control)),
+        ];
+        let text = changes.iter().fold(text, |text, (before, after)| {
+            assert!(text.contains(before), "{before}");
+            text.replace(before, after)
+        });
+        is_the_same(&Rig::of_text(&text));
+    });
+}
+
+#[test]
+fn on_one_core_it_records_the_bytes_of_virtual_time() {
+    is_the_same_on(0, 0);
+}
+
+#[test]
+fn on_two_cores_it_records_the_bytes_of_virtual_time() {
+    is_the_same_on(0, 1);
+}

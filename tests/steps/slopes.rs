@@ -1,0 +1,114 @@
+//! Slopes of outputs travel with their values: an input is on the line through the last value of the output that feeds it, and FMUs
+//! that interpolate their inputs get the slope for the step (semantics S20). `fmus/parabola` knows its derivatives exactly,
+//! `fmus/follower` (FMI 2.0) refuses a slope without a value.
+
+use super::program::{Rig, real_time};
+use super::{numbers, run};
+use std::path::{Path, PathBuf};
+
+fn fmu(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus").join(name)
+}
+
+/// A parabola `p` with this step feeds a follower `f` with that one, by connections with these keys.
+fn rig(steps: [&str; 2], keys: &str) -> Rig {
+    let [p, f] = [fmu("parabola"), fmu("follower")];
+    let connect = |from: &str, to: &str| format!("[[connect]]\nfrom = '{from}'\nto = '{to}'\n{keys}\n");
+    Rig::of_text(&format!(
+        "[rig]\nstop_time = 1\n[record]\n[fmu.p]\npath = '{}'\nstep = '{}'\n[fmu.f]\npath = '{}'\nstep = '{}'\n{}{}",
+        p.display(),
+        steps[0],
+        f.display(),
+        steps[1],
+        connect("p.y", "f.u"),
+        connect("p.z", "f.v")
+    ))
+}
+
+#[track_caller]
+fn near(actual: &[f64], expected: impl IntoIterator<Item = f64>) {
+    let expected: Vec<f64> = expected.into_iter().collect();
+    assert_eq!(actual.len(), expected.len());
+    let wrong = actual.iter().zip(&expected).position(|(a, b)| (a - b).abs() > 1e-12);
+    assert_eq!(wrong.map(|at| (at, actual[at], expected[at])), None);
+}
+
+/// y = t² is known at tenths, and so is its slope 2t; the follower is released twice in between. What the parabola starts with has
+/// no slope.
+#[test]
+fn an_input_is_on_the_line_through_the_last_value_in_both_modes() {
+    let rig = rig(["1/10", "1/20"], "extrapolation = 'linear'");
+    let outcome = run(&rig, "virtual").exits(0);
+    let line = |step: usize| {
+        let (known, now) = ((step / 2) as f64 / 10.0, step as f64 / 20.0);
+        (known * known + 2.0 * known * (now - known), 2.0 * known)
+    };
+    near(&numbers(&outcome, "f.u")[..20], (0..20).map(|step| line(step).0));
+    // As the step before the row had it.
+    near(&numbers(&outcome, "f.slope_u")[1..21], (0..20).map(|step| line(step).1));
+    let area = |step| 0.05 * line(step).0 + 0.5 * line(step).1 * 0.05 * 0.05;
+    near(&numbers(&outcome, "f.integral")[20..], [(0..20).map(area).sum::<f64>()]);
+    // In kilometres, from metres.
+    near(&numbers(&outcome, "f.v")[2..20], (2..20).map(|step| 0.003 * step as f64 / 20.0));
+    near(&numbers(&outcome, "f.slope_v")[3..21], (3..21).map(|_| 0.003));
+    // From the first value that a step has computed on.
+    assert_eq!(outcome.signals().last("f.slopes"), 18);
+    real_time("an_input_is_on_the_line_through_the_last_value_in_both_modes", || {
+        assert_eq!(run(&rig, "realtime").exits(0).file("signals.csv"), outcome.file("signals.csv"));
+    });
+}
+
+/// The follower's release is that of the parabola: the value is as it was computed, and its slope serves within the step.
+#[test]
+fn a_value_of_now_is_as_it_was_computed() {
+    let outcome = run(&rig(["1/20", "1/10"], "extrapolation = 'linear'"), "virtual").exits(0);
+    let u: Vec<f64> = numbers(&outcome, "f.u").into_iter().step_by(2).collect();
+    near(&u[..10], (0..10).map(|step| (step as f64 / 10.0).powi(2)));
+    let held = run(&rig(["1/20", "1/10"], ""), "virtual").exits(0);
+    assert_eq!(held.signals().last("f.slopes"), 0);
+    assert_eq!(numbers(&held, "f.u"), numbers(&outcome, "f.u"));
+    // The area below the parabola is a third; without slopes the steps below it are far from that.
+    let [with, without] = [&outcome, &held].map(|run| (numbers(run, "f.integral").last().unwrap() - 1.0 / 3.0).abs());
+    assert!(with < 0.005 && without > 0.04, "{with} {without}");
+}
+
+/// An FMU of FMI 2.0 gives derivatives as well.
+#[test]
+fn the_derivative_of_an_output_of_fmi_2_travels_too() {
+    let f = fmu("follower");
+    let outcome = run(
+        &Rig::of_text(&format!(
+            "[rig]\nstop_time = 1\n[record]\n[fmu.a]\npath = '{0}'\nstep = '1/10'\nstart = {{ u = 2.0 }}\n[fmu.b]\npath = '{0}'\nstep = '1/10'\n\
+             [[connect]]\nfrom = 'a.integral'\nto = 'b.u'\nextrapolation = 'linear'\n",
+            f.display()
+        )),
+        "virtual",
+    )
+    .exits(0);
+    near(&numbers(&outcome, "b.slope_u")[2..], (2..11).map(|_| 2.0));
+    // The integral of 2 t, but for the first step, in which nothing had come yet.
+    near(&numbers(&outcome, "b.integral")[10..], [1.0 - 0.01]);
+}
+
+#[test]
+fn where_it_cannot_work_it_is_refused_with_the_reason() {
+    let [p, f, s] = ["parabola", "follower", "stepper"].map(|name| fmu(name).display().to_string());
+    let refused = |from: &str, to: &str, keys: &str, reason: &str| {
+        let rig = Rig::of_text(&format!(
+            "[rig]\nmode = 'virtual'\nstop_time = 1\n[fmu.p]\npath = '{p}'\n[fmu.f]\npath = '{f}'\n[fmu.s]\npath = '{s}'\n[fmu.e]\npath = '{}'\n\
+             [[connect]]\nfrom = '{from}'\nto = '{to}'\n{keys}extrapolation = 'linear'\n",
+            fmu("engine_ecu").display()
+        ));
+        let outcome = rig.run_virtual().exits(2);
+        let message = &outcome.stderr;
+        assert!(
+            message.contains("extrapolation = \"linear\" is not possible: ") && message.contains(reason),
+            "{message}"
+        );
+    };
+    refused("p.y", "f.u", "timing = 'immediate'\n", "timing = \"delayed\"");
+    refused("s.x", "f.u", "", "s has no output derivatives (maxOutputDerivativeOrder)");
+    refused("p.y", "s.a", "", "s does not ask for s.a in the midst of a step");
+    refused("p.d", "f.u", "", "p.d is no continuous Float64");
+    refused("f.integral", "p.u", "", "p does not ask for p.u in the midst of a step");
+}
