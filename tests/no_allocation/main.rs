@@ -126,11 +126,29 @@ const RIG: &str = r#"
     [[connect]]
     from = "v.sum"
     to = "s.b"
+    [fmu.p]
+    path = "FMUS/parabola"
+    step = "1/200"
+    [fmu.m]
+    path = "FMUS/internal_steps"
+    step = "1/100"
+    internal_steps = true
+    [fmu.l]
+    path = "FMUS/follower"
+    step = "1/200"
+    [[connect]]
+    from = "p.y"
+    to = "m.u"
+    extrapolation = "linear"
+    [[connect]]
+    from = "p.z"
+    to = "l.v"
+    extrapolation = "linear"
     [[stimulus]]
     file = "drive.csv"
     interpolation = "linear"
     [record]
-    signals = ["s.*", "v.*", "a.*", "b.*", "c.*", "d.matrix_in", "d.*length", "d.String_in", "d.Binary_in", "f.count_changing", "f.out", "f.triggered", "e.*"]
+    signals = ["s.*", "v.*", "m.*", "l.*", "a.*", "b.*", "c.*", "d.matrix_in", "d.*length", "d.String_in", "d.Binary_in", "f.count_changing", "f.out", "f.triggered", "e.*"]
     text_size = 600
     clocks = true
 "#;

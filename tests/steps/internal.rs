@@ -53,7 +53,8 @@ fn inputs_on_lines_are_set_where_the_fmu_asks_for_them() {
         "[fmu.p]\npath = '{}'\n[[connect]]\nfrom = 'p.z'\nto = 'b.u'\nunits = 'as_is'\nextrapolation = 'linear'\n",
         fmu("parabola").display()
     );
-    let rig = ball("stop_time = 1", "", &rest);
+    // Reading comes before setting, which the FMU looks at.
+    let rig = ball("stop_time = 1", "internal_steps = true", &rest);
     let outcome = run(&rig, "virtual").exits(0);
     let integral = *numbers(&outcome, "b.integral").last().unwrap();
     assert!((integral - (1.5 - 0.015)).abs() < 1e-9, "{integral}");

@@ -1,5 +1,5 @@
 /* A Co-Simulation FMU that makes each step in internal ones of a fifth, and calls back twice in each: in its midst, where values
- * are tentative (intermediateStepFinished is false) and `u` is asked for, and at its end, where they count. It stops where it is
+ * are tentative (intermediateStepFinished is false), and at its end, where they count; `u` is asked for at both. It stops where it is
  * asked to return early.
  *
  * What an importer must not do is refused, so that the step is an error: to read or set what was not registered, or was not
@@ -90,16 +90,15 @@ bool model_may_get(const void *model, fmi3ValueReference vr)
 }
 
 /* Whether it is to return early. */
-static bool call_back(struct ball *ball, double time, bool set, bool finished)
+static bool call_back(struct ball *ball, double time, bool finished)
 {
     if (!ball->update) return false;
     fmi3Boolean requested = true;
     double early = -1.0;
     ball->in_update = true;
     ball->has_set = false;
-    ball->may_get = true;
-    ball->may_set = set;
-    ball->update(ball->base.environment, time, set, true, finished, finished, &requested, &early);
+    ball->may_get = ball->may_set = true;
+    ball->update(ball->base.environment, time, true, true, finished, finished, &requested, &early);
     ball->in_update = false;
     if (requested && !(early >= time)) ball->is_wrong = true;
     return requested;
@@ -112,14 +111,14 @@ fmi3Status model_step(void *model, struct fmu_step *step)
     for (int part = 0; part < PARTS; part++) {
         double begin = step->point + part * h;
         ball->time = begin + 0.5 * h;
-        if (call_back(ball, begin + 0.5 * h, true, false)) ball->is_wrong = true;
+        if (call_back(ball, begin + 0.5 * h, false)) ball->is_wrong = true;
         ball->integral += ball->u * h;
         ball->v -= 10.0 * h;
         ball->h += (ball->v + 5.0 * h) * h;
         ball->time = begin + h;
         if (part == 0 && ball->slow > 0.0) burn((uint64_t)(1e6 * ball->slow));
         if (ball->is_wrong) return fmu_log(&ball->base, fmi3Error, "what was not allowed in an intermediate update");
-        if (call_back(ball, part + 1 < PARTS ? begin + h : step->reached, false, true) && part + 1 < PARTS) {
+        if (call_back(ball, part + 1 < PARTS ? begin + h : step->reached, true) && part + 1 < PARTS) {
             step->early = true;
             step->reached = begin + h;
             break;
