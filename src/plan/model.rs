@@ -640,7 +640,7 @@ impl TaskPlan {
     /// Whether it is released at other instants than its grid has: communication points where an event is, or where a step
     /// has returned early.
     pub fn leaves_its_grid(&self) -> bool {
-        matches!(&self.work, Work::Step(step) if step.handles_events)
+        matches!(&self.work, Work::Step(step) if step.handles_events || step.may_return_early)
     }
 
     /// Whether what it does has no holes in time: what was missed is made up (semantics S21).

@@ -12,7 +12,6 @@ static const char *const violation_names[VIOLATIONS] = {
     "a step over no time",
     "a step beyond the stop time",
     "an output was read after a set without a step in between",
-    "an input was set before the outputs of the step were read",
     "a call that the state does not allow",
     "a call after fmi3Terminate",
     "a step instead of Event Mode",
@@ -107,7 +106,6 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String instanceName, fmi3String ins
     fmu->has_event_mode = eventModeUsed;
     fmu->may_return_early = earlyReturnAllowed;
     fmu->next_event = INFINITY;
-    fmu->was_read = true;
     variables_reset(fmu);
     note(fmu, TRACE_INSTANTIATE, TRACE_NOTE, 0, 0.0, 0);
     return fmu;

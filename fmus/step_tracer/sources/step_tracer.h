@@ -23,13 +23,12 @@ enum violation {
     NO_SIZE = 2,           /* a step over no time, or backwards */
     BEYOND_STOP = 3,       /* a step beyond the stop time */
     READ_BEFORE_STEP = 4,  /* an output was read in Step Mode after an input was set, without a step in between */
-    SET_BEFORE_READ = 5,   /* an input was set after a step, before its outputs were read */
-    WRONG_STATE = 6,       /* a call that the state does not allow */
-    CALL_AFTER_END = 7,    /* a call after fmi3Terminate */
-    EVENT_NOT_HANDLED = 8, /* a step instead of Event Mode, which was asked for or is due */
-    EVENT_PASSED = 9,      /* a step beyond nextEventTime, although its size is the importer's choice */
-    EVENT_UNFINISHED = 10, /* Event Mode was left before it needed no more iteration */
-    STEP_VARIED = 11,      /* a step of another size than the first, although that cannot be */
+    WRONG_STATE = 5,       /* a call that the state does not allow */
+    CALL_AFTER_END = 6,    /* a call after fmi3Terminate */
+    EVENT_NOT_HANDLED = 7, /* a step instead of Event Mode, which was asked for or is due */
+    EVENT_PASSED = 8,      /* a step beyond nextEventTime, although its size is the importer's choice */
+    EVENT_UNFINISHED = 9,  /* Event Mode was left before it needed no more iteration */
+    STEP_VARIED = 10,      /* a step of another size than the first, although that cannot be */
     VIOLATIONS
 };
 
@@ -59,7 +58,7 @@ struct step_tracer {
     double reached, a_used;
     uint64_t steps, events, violations, violation_kinds;
 
-    bool was_set, was_read; /* since the last step */
+    bool was_set;           /* since the last step */
     bool wants_event;       /* the last step has asked for Event Mode */
     bool was_early;
     double first_size;      /* 0: there was no step */

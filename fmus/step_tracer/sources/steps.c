@@ -54,7 +54,7 @@ fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 currentCommunicationPoi
     bool early = own->varies && fmu->may_return_early && !fmu->was_early && is_one_in(fmu->steps, own->early_every);
     fmu->wants_event = fmu->has_event_mode && is_one_in(fmu->steps, own->event_every);
     fmu->was_early = early;
-    fmu->was_set = fmu->was_read = false;
+    fmu->was_set = false;
     fmu->a_used = fmu->inputs[0];
     fmu->reached = early ? point + size / 2.0 : point + size;
     fmu->steps++;

@@ -60,7 +60,6 @@ static void check_set(struct step_tracer *fmu, enum kind kind)
                : kind == DISCRETE ? starts || fmu->mode == EVENT_MODE || !fmu->has_event_mode
                                   : kind == PARAMETER && fmu->base.state == FMU_INSTANTIATED;
     if (!may) violated(fmu, WRONG_STATE);
-    if (fmu->mode == STEP_MODE && !fmu->was_read) violated(fmu, SET_BEFORE_READ);
     if (fmu->mode == STEP_MODE) fmu->was_set = true;
 }
 
@@ -68,7 +67,6 @@ static void check_get(struct step_tracer *fmu)
 {
     if (fmu->base.state == FMU_INSTANTIATED) violated(fmu, WRONG_STATE);
     if (fmu->mode == STEP_MODE && fmu->was_set) violated(fmu, READ_BEFORE_STEP);
-    fmu->was_read = true;
 }
 
 /* The place of a variable; NULL, after a message: there is none. */

@@ -34,26 +34,61 @@ struct Step {
     inputs: [Option<f64>; 4],
 }
 
+/// What is known of a run: how far the steps of each FMU have come, one after the other, and up to when nothing is late.
+struct Known<'a> {
+    drawn: &'a Drawn,
+    ends: Vec<Vec<f64>>,
+    /// To the end in virtual time; in real time as far as the report promises, if it promises all signals.
+    exact_until: f64,
+}
+
+impl Known<'_> {
+    /// What a delayed connection from a source shows at a time, if nothing is late.
+    fn visible(&self, from: Source, time: f64) -> f64 {
+        let Source::Step(fmu) = from else { return self.drawn.visible_of_partition(time) };
+        let ends = &self.ends[fmu];
+        let number = ends.partition_point(|end| *end <= time + 1e-9);
+        if number == 0 { self.drawn.start } else { ends[number - 1] }
+    }
+
+    /// Whether a delayed connection may show this at a time, which is one of the consumer's grid or is not. Communication points
+    /// that FMUs have chosen themselves may be the same time as others, each rounded in its own way.
+    fn is_visible(&self, from: Source, (time, is_on_grid): (f64, bool), value: f64) -> bool {
+        let is_chosen = |fmu: usize| !self.drawn.grid(fmu).iter().any(|instant| near(*instant, time));
+        let may_be_rounded = !is_on_grid || matches!(from, Source::Step(fmu) if is_chosen(fmu));
+        near(value, self.visible(from, time)) || may_be_rounded && near(value, self.visible(from, time - 2e-9))
+    }
+
+    /// The most that a source can show at a time: what it computes at that very instant.
+    fn latest(&self, from: Source, time: f64) -> f64 {
+        match from {
+            Source::Step(fmu) => self.visible(from, time) + self.drawn.own[fmu].seconds() + 1e-9,
+            Source::Partition => time + 1e-9,
+        }
+    }
+}
+
 /// Gives what is broken.
 pub fn judge(drawn: &Drawn, run: &Outcome, is_virtual: bool) -> (Seen, Vec<String>) {
     let (mut seen, mut broken) = (Seen::default(), Vec::new());
     if run.code != 0 {
         return (seen, vec![format!("exit code {}: {}", run.code, run.stderr)]);
     }
-    let exact_until = exact_until(drawn, run, is_virtual);
-    for (number, own) in drawn.own.iter().enumerate() {
-        let trace = run.trace(&own.name);
+    let traces: Vec<Trace> = drawn.own.iter().map(|own| run.trace(&own.name)).collect();
+    let ends_of =
+        |trace: &Trace| trace.events.iter().filter(|event| event.is("step", "end")).map(|event| event.time).collect();
+    let known =
+        Known { drawn, ends: traces.iter().map(ends_of).collect(), exact_until: exact_until(drawn, run, is_virtual) };
+    for (number, (own, trace)) in drawn.own.iter().zip(&traces).enumerate() {
         if trace.violations() > 0 || trace.summary["dropped"] != "0" {
             broken.push(format!("{}: the FMU itself found {:?}", own.name, trace.summary));
         }
-        let steps = steps(&trace);
+        let steps = steps(trace);
         broken.extend(points(drawn, number, &steps, run));
-        broken.extend(ends(own, &trace, drawn.stop));
-        let (values, wrong) = inputs(drawn, number, &steps, exact_until);
+        broken.extend(ends(own, trace, drawn.stop));
+        let (values, wrong) = inputs(&known, number, &steps);
         broken.extend(wrong);
-        if !is_virtual {
-            broken.extend(one_thread(own, &trace));
-        }
+        broken.extend(if is_virtual { unread(own, trace) } else { one_thread(own, trace) });
         seen += Seen {
             steps: steps.len(),
             values,
@@ -62,12 +97,10 @@ pub fn judge(drawn: &Drawn, run: &Outcome, is_virtual: bool) -> (Seen, Vec<Strin
             late: run.count(&own.name, "step", "overruns"),
         };
     }
-    broken.extend(partition(drawn, run, exact_until));
+    broken.extend(partition(&known, run));
     (seen, broken)
 }
 
-/// Up to when inputs have what the grids say: to the end in virtual time, in real time as far as the report promises, if it
-/// promises all signals.
 fn exact_until(drawn: &Drawn, run: &Outcome, is_virtual: bool) -> f64 {
     if is_virtual {
         return f64::INFINITY;
@@ -115,7 +148,8 @@ fn points(drawn: &Drawn, number: usize, steps: &[Step], run: &Outcome) -> Vec<St
         let numbers = (on_grid.len(), skipped, grid.len());
         broken.push(format!("{}: points on the grid, skipped, all of them: {numbers:?}", own.name));
     }
-    if count("activations") + count("skipped") != grid.len() as u64 {
+    let released = count("activations") + count("skipped");
+    if released < grid.len() as u64 || !own.has_more_points && released != grid.len() as u64 {
         broken.push(format!("{}: {} activations of {}", own.name, count("activations"), grid.len()));
     }
     if own.queue && count("skipped") > 0 {
@@ -132,30 +166,32 @@ fn ends(own: &Own, trace: &Trace, stop: f64) -> Option<String> {
     (!right).then(|| format!("{}: the last step reaches {reached:?} of {stop:?}, then {last:?}", own.name))
 }
 
-/// At its begin a step has what was visible then: of delayed connections what the grids say, as long as nothing is late, and never
-/// a value of later; of immediate ones at least as much.
-fn inputs(drawn: &Drawn, number: usize, steps: &[Step], exact_until: f64) -> (usize, Vec<String>) {
+/// At its begin a step has what was visible then: of delayed connections what the communication points of the source say, as long
+/// as nothing is late; of immediate ones at least as much.
+fn inputs(known: &Known, number: usize, steps: &[Step]) -> (usize, Vec<String>) {
+    let (drawn, grid) = (known.drawn, known.drawn.grid(number));
     let (mut seen, mut broken) = (0, Vec::new());
-    let grid = drawn.grid(number);
     for connection in &drawn.connections {
         let Target::Step(fmu, input) = connection.to else { continue };
         if fmu != number {
             continue;
         }
         let mut before: Option<f64> = None;
-        for step in steps.iter().filter(|step| grid.contains(&step.point)) {
+        for step in steps {
             let (at, value) = (step.point, step.inputs[input as usize - 10]);
-            let visible = drawn.visible(connection.from, at);
+            let (is_exact, visible) = (at < known.exact_until, known.visible(connection.from, at));
             // In a loop of connections inputs keep their start values while FMUs are initialised.
-            let may_be_unset = at >= exact_until || visible == drawn.start && drawn.is_in_loop(connection);
+            let is_initial = visible == drawn.start && drawn.is_in_loop(connection);
+            let may_be_unset = !is_exact || is_initial || connection.from == Source::Partition && visible == 0.0;
             if value.is_none() && may_be_unset {
                 continue;
             }
             let has = value.unwrap_or(0.0);
-            let is_right = match at < exact_until {
-                true if connection.delayed => near(has, visible),
-                true => has > visible.min(at) - 1e-9 && has <= latest(drawn, connection.from, at),
-                false => is_late_but_right(drawn, connection, step, (before, has)),
+            let is_right = match is_exact {
+                true if connection.delayed => known.is_visible(connection.from, (at, grid.contains(&at)), has),
+                true => has > visible.min(drawn.start) - 1e-9 && has <= known.latest(connection.from, at),
+                // What is late may have missed versions, but never goes back.
+                false => before.is_none_or(|before| has >= before),
             };
             if !is_right {
                 broken.push(format!(
@@ -164,46 +200,44 @@ fn inputs(drawn: &Drawn, number: usize, steps: &[Step], exact_until: f64) -> (us
                 ));
             }
             before = value;
-            seen += usize::from(at < exact_until);
+            seen += usize::from(is_exact);
         }
     }
     (seen, broken)
 }
 
-/// Whether an input may have this value, where it is not known what is late: never less than `before`. Of a delayed connection it
-/// is nothing of later, seen from the release; the steps that an FMU of constant steps makes for one release are not known here.
-fn is_late_but_right(drawn: &Drawn, connection: &Connection, step: &Step, (before, has): (Option<f64>, f64)) -> bool {
-    let Target::Step(fmu, _) = connection.to else { return true };
-    let is_one_step = drawn.own[fmu].varies || drawn.own[fmu].queue;
-    let end = step.point + step.size;
-    before.is_none_or(|before| has >= before)
-        && (!connection.delayed || !is_one_step || has <= latest(drawn, connection.from, end))
-}
-
-/// The most that a source can show at a time: what it computes at that very instant.
-fn latest(drawn: &Drawn, from: Source, time: f64) -> f64 {
-    match from {
-        Source::Step(fmu) => drawn.visible(from, time) + drawn.own[fmu].seconds() + 1e-9,
-        Source::Partition => time + 1e-9,
-    }
-}
-
 /// The partition `fast` has what steps have computed by its activation.
-fn partition(drawn: &Drawn, run: &Outcome, exact_until: f64) -> Vec<String> {
+fn partition(known: &Known, run: &Outcome) -> Vec<String> {
     let to_it = |connection: &&Connection| connection.to == Target::Partition && connection.delayed;
-    let Some(connection) = drawn.connections.iter().find(to_it) else { return Vec::new() };
+    let Some(connection) = known.drawn.connections.iter().find(to_it) else { return Vec::new() };
     let signals = run.signals();
     let cells = |name: &str| signals.column(&format!("{TRACER}.{name}")).into_iter().map(str::parse::<f64>);
     let rows = cells("time_fast").zip(cells("in_f64")).filter_map(|(time, value)| time.ok().zip(value.ok()));
     let wrong = |(time, value): &(f64, f64)| {
-        let visible = drawn.visible(connection.from, *time);
+        let visible = known.visible(connection.from, *time);
         // Clocked variables get nothing while FMUs are initialised.
-        let is_unset = visible == drawn.start && *value == 0.0;
-        *time < exact_until && !near(*value, visible) && !is_unset
+        let is_unset = visible == known.drawn.start && *value == 0.0;
+        *time < known.exact_until && !known.is_visible(connection.from, (*time, true), *value) && !is_unset
     };
     rows.filter(wrong)
         .map(|row| format!("at an activation of fast and its input there: {row:?}, of {connection:?}"))
         .collect()
+}
+
+/// What a step has computed is read before anything is set for the next one. (In real time a release that makes up for what was
+/// missed reads at its end.)
+fn unread(own: &Own, trace: &Trace) -> Option<String> {
+    let mut last = None;
+    for event in &trace.events {
+        match event.what.as_str() {
+            "step" | "get" => last = Some(event),
+            "set" if last.is_some_and(|last| last.what == "step") => {
+                return Some(format!("{}: nothing was read between {last:?} and {event:?}", own.name));
+            }
+            _ => (),
+        }
+    }
+    None
 }
 
 /// In real time all steps of an FMU are made by one thread on one core.

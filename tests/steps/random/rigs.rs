@@ -139,16 +139,11 @@ impl Drawn {
         reached.contains(&connection.from)
     }
 
-    /// What a delayed connection from a source shows at a time, if nothing is late.
-    pub fn visible(&self, from: Source, time: f64) -> f64 {
+    /// What a delayed connection from the partition shows at a time, if nothing is late: what was computed at an activation
+    /// shows at the next one.
+    pub fn visible_of_partition(&self, time: f64) -> f64 {
         let parts = ((time - self.start) * SECOND as f64 + 1e-3).floor() as u64;
-        match from {
-            // What was computed over a step shows at its end.
-            Source::Step(fmu) => self.time(parts - parts % self.own[fmu].step),
-            // What was computed at an activation shows at the next one.
-            Source::Partition if parts < FAST_PERIOD => 0.0,
-            Source::Partition => self.time(parts - parts % FAST_PERIOD - FAST_PERIOD),
-        }
+        if parts < FAST_PERIOD { 0.0 } else { self.time(parts - parts % FAST_PERIOD - FAST_PERIOD) }
     }
 }
 
