@@ -7,6 +7,7 @@ mod program;
 mod clocks;
 mod crosswise;
 mod events;
+mod foreign;
 mod holes;
 mod internal;
 mod oracle;

@@ -6,7 +6,7 @@ use super::{numbers, run};
 use std::path::{Path, PathBuf};
 
 /// Files of this name in the folder and those in it, whose path has this word.
-fn find(folder: &Path, name: &str, version: &str) -> Option<PathBuf> {
+pub fn find(folder: &Path, name: &str, version: &str) -> Option<PathBuf> {
     let mut entries: Vec<PathBuf> = folder.read_dir().ok()?.map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     entries.into_iter().find_map(|path| match path.is_dir() {

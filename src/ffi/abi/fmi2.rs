@@ -5,7 +5,7 @@ use super::table::{Group, table};
 use super::{Birth, CInterface, Functions, Own};
 use crate::ffi::Function;
 use crate::ffi::callbacks;
-use crate::ffi::thread::visit;
+use crate::ffi::thread::{inside, visit};
 use crate::ffi::types::*;
 use crate::fmu::description::{Abi, Interface};
 use std::ffi::{c_char, c_int, c_void};
@@ -342,6 +342,9 @@ unsafe extern "C" fn log_message(
     format: RawString,
     first: MaybeUninit<RawString>,
 ) {
-    // SAFETY: the same contract.
+    // Some FMUs hand back something else than they were given: where it is known whose call this is, that counts.
+    let inside: RawEnvironment = inside().environment.cast_mut().cast();
+    let environment = if inside.is_null() { environment } else { inside };
+    // SAFETY: the same contract; the environment of the call that this thread is inside of is kept by that.
     unsafe { callbacks::log_message(environment, status, category, printed(format, first)) }
 }

@@ -66,11 +66,11 @@ impl StepUnit {
         self.stepping.is_over
     }
 
-    /// In a run that goes on from a saved state, before its first step: reads what the steps before have computed, which the row
-    /// of its release is to have.
+    /// Before the first step: reads what the row of its release is to have. In a run that goes on from a saved state the steps
+    /// before have computed it; else some FMUs compute their first outputs only when they leave Initialization Mode.
     #[inline]
     pub fn take_up(&mut self, calls: &mut Calls) -> Result<(), Halt> {
-        if self.stepping.is_resumed && self.stepping.reached.is_none() && self.recorded.is_some() {
+        if self.stepping.reached.is_none() && self.recorded.is_some() {
             return calls.read(|batch| self.stepper.get(batch));
         }
         Ok(())

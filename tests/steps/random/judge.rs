@@ -29,7 +29,6 @@ impl std::ops::AddAssign for Seen {
 /// A step as the FMU has seen it.
 struct Step {
     point: f64,
-    size: f64,
     /// The inputs `a` to `d`; `None`: never set.
     inputs: [Option<f64>; 4],
 }
@@ -119,7 +118,7 @@ fn steps(trace: &Trace) -> Vec<Step> {
         match event.what.as_str() {
             "set" if (10..14).contains(&event.vr) => inputs[event.vr as usize - 10] = Some(f64::from_bits(event.hash)),
             "step" if event.phase == "begin" => {
-                all.push(Step { point: event.time, size: f64::from_bits(event.hash), inputs });
+                all.push(Step { point: event.time, inputs });
             }
             _ => (),
         }
