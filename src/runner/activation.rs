@@ -105,6 +105,8 @@ struct Outputs {
     ticked: Vec<usize>,
     /// It is read in Event Mode too.
     in_event_mode: bool,
+    /// What was read last, where events can change it; `None`: nothing of it is handed on at an event, or slopes go with it.
+    seen: Option<Seen>,
 }
 
 impl Activation {
@@ -292,7 +294,8 @@ impl Calls {
             let (cables, single) = cables::outgoing(world, planned, &values, outputs);
             let slopes = Slopes::of(&world.plan, planned, &values, unit_of_time);
             let (ticked, in_event_mode) = (planned.ticked.clone(), planned.in_event_mode);
-            (values, Outputs { cables, single, slopes, ticked, in_event_mode })
+            let seen = (plan.leaves_its_grid() && slopes.is_none() && ticked.is_empty()).then(|| Seen::new(&values));
+            (values, Outputs { cables, single, slopes, ticked, in_event_mode, seen })
         });
         let get: Vec<_> = get.collect();
         let beside = Beside {
@@ -445,7 +448,11 @@ impl Calls {
         for (values, outputs) in self.get.iter_mut().filter(|(_, outputs)| which(outputs)) {
             Halt::unless_allowed(get(values, outputs.slopes.as_mut())?, self.on_warning)?;
             world.look_for_nan(host.fmu(), Some(now.task), values, || now.valid_from());
-            outputs.publish(world, host, now, values);
+            // What an event has left as it was is no new value, which others would have to see within a nanosecond.
+            let has_changed = outputs.seen.as_mut().is_none_or(|seen| seen.has_changed(values));
+            if has_changed || !now.in_event {
+                outputs.publish(world, host, now, values);
+            }
         }
         Ok(())
     }

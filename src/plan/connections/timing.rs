@@ -43,6 +43,10 @@ fn delayed(plan: &Plan, producers: &[TaskId], roots: &[Vec<TaskId>]) -> String {
     };
     let own = name(plan, *producer);
     match &plan.tasks[producer.0].release {
+        Release::Periodic { interval, .. } if plan.tasks[producer.0].leaves_its_grid() => format!(
+            "visible at the end of the step of {own}, {} after at most; what an event changes a nanosecond after it",
+            interval_text(*interval)
+        ),
         Release::Periodic { interval, .. } => {
             format!("visible at the next release of {own}, {} after", interval_text(*interval))
         }
