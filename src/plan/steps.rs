@@ -89,10 +89,13 @@ pub(super) fn join(fmus: &[DescribedFmu], clocks: &mut Clocks, findings: &mut Fi
         }
     }
     clocks.leaders = (0..fmus.len()).map(|fmu| leader(&clocks.leaders, fmu)).collect();
-    for first in 0..fmus.len() {
-        let members: Vec<usize> = (0..fmus.len()).filter(|fmu| clocks.leaders[*fmu] == first).collect();
+    for (fmu, leader) in clocks.leaders.iter().enumerate() {
+        clocks.groups.entry(*leader).or_default().push(fmu);
+    }
+    clocks.groups.retain(|_, members| members.len() > 1);
+    for (first, members) in clocks.groups.clone() {
         let steps: Vec<usize> = members.iter().filter_map(|fmu| clocks.steps_of(*fmu)).collect();
-        if members.len() < 2 || steps.len() < members.len() {
+        if steps.len() < members.len() {
             continue;
         }
         let shortest = steps.iter().filter_map(|step| clocks.candidates[*step].period).min();
@@ -119,6 +122,13 @@ pub(super) fn join(fmus: &[DescribedFmu], clocks: &mut Clocks, findings: &mut Fi
                 );
                 findings.rig(a.place, message);
             }
+            if let Some(task) = fmus[fmu].rig.task.as_ref().filter(|_| fmu != first) {
+                let message = format!(
+                    "{name} makes its steps together with {with}, since their clocks are connected: say limits, the overrun policy \
+                     and figures of them all in [fmu.{with}]"
+                );
+                findings.rig(task.place, message);
+            }
             let candidate = &mut clocks.candidates[candidate];
             candidate.release = Release::Periodic { shift: Fraction::ZERO, interval: shortest };
             candidate.period = Some(shortest);
@@ -127,10 +137,10 @@ pub(super) fn join(fmus: &[DescribedFmu], clocks: &mut Clocks, findings: &mut Fi
     check_clocks(fmus, clocks, findings);
 }
 
-/// An FMU whose steps may not vary has its clocks on the grid of them.
+/// An FMU whose steps may not vary, or that makes them together with such a one, has its clocks on the grid of them.
 fn check_clocks(fmus: &[DescribedFmu], clocks: &Clocks, findings: &mut Findings) {
     for (fmu, described) in fmus.iter().enumerate() {
-        if described.co_simulation().is_none_or(is_variable) {
+        if described.co_simulation().is_none() || may_vary(fmus, clocks, fmu) {
             continue;
         }
         let step = clocks.steps_of(fmu).and_then(|step| clocks.candidates[step].period);
@@ -141,7 +151,7 @@ fn check_clocks(fmus: &[DescribedFmu], clocks: &Clocks, findings: &mut Findings)
             }
             let name = described.name();
             let message = format!(
-                "{name}.{} ticks every {} s, which is not on the grid of the steps of {name}, {} s, and these may not vary \
+                "{name}.{} ticks every {} s, which is not on the grid of its steps, {} s, and these may not vary, nor those that are made together with them \
                  (canHandleVariableCommunicationStepSize): give it a step that its clocks are multiples of",
                 input.name(described),
                 interval.seconds(),
@@ -152,18 +162,22 @@ fn check_clocks(fmus: &[DescribedFmu], clocks: &Clocks, findings: &mut Findings)
     }
 }
 
+/// Whether the steps of an FMU may be of any size: its own, and those that are made together with them.
+pub(super) fn may_vary(fmus: &[DescribedFmu], clocks: &Clocks, fmu: usize) -> bool {
+    let varies = |fmu: usize| fmus[fmu].co_simulation().is_none_or(is_variable);
+    varies(fmu) && clocks.group(fmu).iter().all(|other| varies(*other))
+}
+
 /// Whether another FMU that makes its steps together with this one may return early from them.
 pub(super) fn may_be_cut_short(fmus: &[DescribedFmu], clocks: &Clocks, fmu: usize) -> bool {
-    let others = (0..fmus.len()).filter(|other| *other != fmu && clocks.leaders[*other] == clocks.leaders[fmu]);
     let may = |other: usize| fmus[other].co_simulation().is_some_and(|own| own.might_return_early_from_do_step);
-    others.into_iter().any(may)
+    clocks.group(fmu).iter().any(|other| *other != fmu && may(*other))
 }
 
 /// The core of each FMU: FMUs that make their steps together share that of the first one.
 pub(super) fn cores(clocks: &Clocks, fmus: &[DescribedFmu], cpus: Vec<usize>) -> Vec<usize> {
     let of = |fmu: usize| {
-        let named = (0..fmus.len()).filter(|other| clocks.leaders[*other] == clocks.leaders[fmu]);
-        let named = named.filter(|other| fmus[*other].rig.cpu.is_some()).map(|other| cpus[other]).next();
+        let named = clocks.group(fmu).iter().find(|other| fmus[**other].rig.cpu.is_some()).map(|other| cpus[*other]);
         named.unwrap_or(cpus[clocks.leaders[fmu]])
     };
     (0..cpus.len()).map(of).collect()

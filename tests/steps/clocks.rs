@@ -185,11 +185,39 @@ fn what_cannot_be_is_refused_by_name() {
     refused(two, &["b and a make their steps together", "no multiple"]);
     let figures = "[fmu.s]\npath = 'STEP_CLOCKS'\n[fmu.s.clock.every]\nmax_overruns = 0\n";
     refused(figures, &["s.every ticks between the steps of s", "[fmu.s]"]);
+    let led = "[fmu.a]\npath = 'STEP_CLOCKS'\n[fmu.b]\npath = 'STEP_CLOCKS'\nmax_overruns = 0\n\
+               [[trigger]]\nclock = 'b.called'\nfrom = 'a.out'\n";
+    refused(led, &["b makes its steps together with a", "[fmu.a]"]);
     let timing = "[fmu.a]\npath = 'STEP_CLOCKS'\n[fmu.b]\npath = 'STEP_CLOCKS'\n[[trigger]]\nclock = 'b.called'\nfrom = 'a.out'\n\
                   [[connect]]\nfrom = 'a.payload'\nto = 'b.message'\ntiming = 'delayed'\n";
     refused(timing, &["inside of a group", "leave timing out"]);
     let datagrams = "[fmu.s]\npath = 'STEP_CLOCKS'\n[[trigger]]\nclock = 's.called'\nudp = '127.0.0.1:5005'\n";
     refused(datagrams, &["s.called ticks between the steps", "datagrams"]);
+}
+
+/// An FMU whose steps may not vary has ticks at instants of its grid alone, and so has who makes steps together with it.
+#[test]
+fn clocks_off_the_grid_of_steps_that_may_not_vary_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let rigid = folder.path().join("rigid");
+    copy(Path::new(&fmu("step_clocks")), &rigid);
+    let xml = std::fs::read_to_string(rigid.join("modelDescription.xml")).unwrap();
+    let xml = xml.replace("canHandleVariableCommunicationStepSize=\"true\" ", "");
+    std::fs::write(rigid.join("modelDescription.xml"), &xml).unwrap();
+    let refused = |text: &str, name: &str| {
+        let outcome = run(&rig("0.9", &text.replace("RIGID", &rigid.display().to_string())), "virtual").exits(2);
+        let words = format!("{name}.every ticks every 0.015 s, which is not on the grid of its steps, 0.01 s");
+        assert!(outcome.stderr.contains(&words), "{}", outcome.stderr);
+    };
+    refused("[fmu.s]\npath = 'RIGID'\n", "s");
+    std::fs::write(
+        rigid.join("modelDescription.xml"),
+        xml.replace("intervalDecimal=\"0.015\"", "intervalDecimal=\"0.02\""),
+    )
+    .unwrap();
+    let both =
+        "[fmu.a]\npath = 'STEP_CLOCKS'\n[fmu.b]\npath = 'RIGID'\n[[trigger]]\nclock = 'b.called'\nfrom = 'a.out'\n";
+    refused(both, "a");
 }
 
 /// The CAN demonstration of FMI-LS-BUS, three FMUs that others have made: the frames of its published trace. `VECUD_LS_BUS`

@@ -8,6 +8,7 @@ pub mod triggers;
 pub mod waiting;
 
 use candidates::Candidate;
+use std::collections::BTreeMap;
 use triggers::OutputCandidate;
 
 /// The clocks of all FMUs, with everything that makes them tick.
@@ -18,9 +19,16 @@ pub struct Clocks {
     pub outputs: Vec<Vec<OutputCandidate>>,
     /// Per FMU: the first one of those that make their steps together with it (semantics S22); itself, if there is none before.
     pub leaders: Vec<usize>,
+    /// The FMUs that make their steps together, by the first of them; not those that make them alone.
+    pub groups: BTreeMap<usize, Vec<usize>>,
 }
 
 impl Clocks {
+    /// The FMUs that make their steps together with this one; none, if it makes them alone.
+    pub fn group(&self, fmu: usize) -> &[usize] {
+        self.groups.get(&self.leaders[fmu]).map_or(&[], Vec::as_slice)
+    }
+
     /// The candidate that makes the steps of an FMU.
     pub fn steps_of(&self, fmu: usize) -> Option<usize> {
         self.candidates.iter().position(|candidate| candidate.fmu == fmu && candidate.clock.is_none())

@@ -9,7 +9,7 @@ use crate::plan::described::DescribedFmu;
 use crate::plan::findings::Findings;
 use crate::plan::{FmuId, Release, Timetable};
 use crate::rig::{At, Endpoint, Mode, Place, Rig, TriggerSource};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// An output clock before tasks are sorted.
 pub struct OutputCandidate {
@@ -158,7 +158,7 @@ fn apart(mut candidates: Vec<Candidate>, mut outputs: Vec<Vec<OutputCandidate>>,
         output.clocks = Vec::into_iter(clocks).map(|target: usize| places[target - tasks]).collect();
         output.ticked_by.retain(|&by| by < tasks);
     }
-    Clocks { candidates, outputs, leaders: (0..fmus).collect() }
+    Clocks { candidates, outputs, leaders: (0..fmus).collect(), groups: BTreeMap::new() }
 }
 
 /// What a `[[trigger]]` says.

@@ -60,7 +60,7 @@ fn work(Resolved { fmus, clocks, .. }: &Resolved, order: &Order, candidate: &Can
         let leader = Some(clocks.leaders[candidate.fmu]).filter(|leader| *leader != candidate.fmu);
         return Work::Step(StepPlan {
             leader: leader.and_then(|leader| clocks.steps_of(leader)).map(|leader| order.task(leader)),
-            is_variable: own.is_some_and(steps::is_variable),
+            is_variable: own.is_some() && steps::may_vary(fmus, clocks, candidate.fmu),
             handles_events: described.handles_events(),
             rows_of_events: described.rig.wishes.rows_of_events,
             steps_per_row: described.rig.wishes.steps_per_row,

@@ -277,6 +277,7 @@ impl Group<'_> {
             return Ok(());
         }
         self.at_point(point, |member, calls, _, _| calls.allow(member.enter_event_mode(point)?))?;
+        let mut restless = 0;
         for iteration in 0..ITERATIONS {
             for number in 0..self.len() {
                 if !self.is_at(number, point) {
@@ -293,27 +294,29 @@ impl Group<'_> {
                 })?;
                 self.hand_out(number, point);
             }
-            let (mut again, mut is_over) = (false, false);
-            self.at_point(point, |member, calls, _, _| {
-                again |= member.update(calls, point)?;
-                is_over |= member.stepping.is_over;
-                Ok(())
-            })?;
-            if is_over {
+            let mut again = None;
+            for number in 0..self.len() {
+                if self.is_at(number, point) && self.with(number, |member, calls, _, _| member.update(calls, point))? {
+                    again = Some(number);
+                }
+            }
+            if (0..self.len()).any(|number| self.member(number).0.stepping.is_over) {
                 return self.leave(point, time);
             }
-            self.at_point(point, |member, _, world, _| {
-                again |= member.ask(world, point)?;
-                Ok(())
-            })?;
-            if !again {
-                return self.leave(point, time);
+            for number in 0..self.len() {
+                if self.is_at(number, point) && self.with(number, |member, _, world, _| member.ask(world, point))? {
+                    again = Some(number);
+                }
+            }
+            match again {
+                Some(number) => restless = number,
+                None => return self.leave(point, time),
             }
         }
-        let at = Some(self.leader.0.stepping.unit.value(point));
+        let at = Some(self.member(restless).0.stepping.unit.value(point));
         let (function, status) = (Function::UpdateDiscreteStates, Status::Error);
         let failure = Failure { function, status, clock: None, time: at, refused: false };
-        Err(Failed { member: 0, halt: Halt::Call(failure) })
+        Err(Failed { member: restless, halt: Halt::Call(failure) })
     }
 
     /// Leaves Event Mode, and reads what it has changed.
@@ -349,8 +352,11 @@ impl Group<'_> {
             host.ticked_in_event_mode(place, point);
             for StepClock { fmu, clock } in &planned.clocks {
                 let is_it = |group: &mut Self, number: &usize| group.host(*number).fmu() == *fmu;
-                if let Some(target) = (0..self.len()).find(|number| is_it(self, number)) {
-                    self.member(target).0.clocks.tick(*clock);
+                let Some(target) = (0..self.len()).find(|number| is_it(self, number)) else { continue };
+                self.member(target).0.clocks.tick(*clock);
+                if !self.is_at(target, point) {
+                    let task = self.task(target);
+                    world.board.task(task).count(TaskWord::Deferred, 1);
                 }
             }
         }
