@@ -256,7 +256,7 @@ ACCESS(Float64, FMU_FLOAT64)
 ACCESS(UInt64, FMU_UINT64)
 ACCESS(Boolean, FMU_BOOLEAN)
 
-/* ---- Clocks: a model with Event Mode has its own functions for some of it ---- */
+/* ---- Clocks ---- */
 
 fmi3Status fmi3ActivateModelPartition(fmi3Instance instance, fmi3ValueReference clockReference,
                                       fmi3Float64 activationTime)
@@ -270,7 +270,10 @@ fmi3Status fmi3ActivateModelPartition(fmi3Instance instance, fmi3ValueReference 
     return fmi3OK;
 }
 
-__attribute__((weak)) fmi3Status fmi3GetClock(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
+/* A model whose clocks are more than that has functions of its own. */
+#ifndef MODEL_HAS_OWN_CLOCKS
+
+fmi3Status fmi3GetClock(fmi3Instance instance, const fmi3ValueReference valueReferences[], size_t nValueReferences,
                         fmi3Clock values[])
 {
     struct fmu_base *base = instance;
@@ -284,7 +287,7 @@ __attribute__((weak)) fmi3Status fmi3GetClock(fmi3Instance instance, const fmi3V
     return fmi3OK;
 }
 
-__attribute__((weak)) fmi3Status fmi3GetIntervalDecimal(fmi3Instance instance, const fmi3ValueReference valueReferences[],
+fmi3Status fmi3GetIntervalDecimal(fmi3Instance instance, const fmi3ValueReference valueReferences[],
                                   size_t nValueReferences, fmi3Float64 intervals[],
                                   fmi3IntervalQualifier qualifiers[])
 {
@@ -304,3 +307,5 @@ __attribute__((weak)) fmi3Status fmi3GetIntervalDecimal(fmi3Instance instance, c
     }
     return fmi3OK;
 }
+
+#endif

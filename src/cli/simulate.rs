@@ -59,6 +59,26 @@ pub struct Arguments {
     /// Where the rows go; default: standard output
     #[arg(long, short, value_name = "F.csv")]
     output_file: Option<PathBuf>,
+    #[command(flatten)]
+    shown: Shown,
+    /// Whether events are handled in Event Mode (FMI 3.0); default: where the FMU can
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    event_mode_used: Option<bool>,
+    /// Whether the FMU may end a step early (FMI 3.0); default: it may
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    early_return_allowed: Option<bool>,
+    #[command(flatten)]
+    study: Study,
+    #[command(flatten)]
+    states: States,
+    #[command(flatten)]
+    log: Logged,
+}
+
+/// What becomes of the rows besides. Arguments are in parts, since what describes many at once needs more stack than some
+/// surroundings give.
+#[derive(clap::Args)]
+struct Shown {
     /// A CSV file that the rows are compared with, where both have one: beyond a tolerance it is exit code 3
     #[arg(long, value_name = "F.csv")]
     reference_file: Option<PathBuf>,
@@ -72,12 +92,11 @@ pub struct Arguments {
     /// Shows that page in the browser
     #[arg(long)]
     show_plot: bool,
-    /// Whether events are handled in Event Mode (FMI 3.0); default: where the FMU can
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
-    event_mode_used: Option<bool>,
-    /// Whether the FMU may end a step early (FMI 3.0); default: it may
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
-    early_return_allowed: Option<bool>,
+}
+
+/// A parameter study.
+#[derive(clap::Args)]
+struct Study {
     /// Simulates once for each of these start values, one table of all: NAME=from:to:by, or NAME=value,value; given several times,
     /// once for each combination
     #[arg(long, value_name = "NAME=from:to:by", conflicts_with_all = ["reference_file", "plot", "show_plot"])]
@@ -85,12 +104,22 @@ pub struct Arguments {
     /// Processes that share the simulations of a sweep; default: one for each core
     #[arg(long, value_name = "N", requires = "sweep", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
+}
+
+/// States of the FMU.
+#[derive(clap::Args)]
+struct States {
     /// A file with a state that the FMU has serialised, which it starts with; the start time has to be that of the state
     #[arg(long, value_name = "FILE", conflicts_with = "sweep")]
     initial_fmu_state_file: Option<PathBuf>,
     /// Where the state of the FMU at the end goes, as it serialises it
     #[arg(long, value_name = "FILE", conflicts_with = "sweep")]
     final_fmu_state_file: Option<PathBuf>,
+}
+
+/// What is told of calls.
+#[derive(clap::Args)]
+struct Logged {
     /// Shows how often each function of the FMU was called, and how long that took
     #[arg(long, conflicts_with = "sweep")]
     show_stats: bool,
@@ -156,7 +185,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let stop = stop::by_signals().map_err(|error| Error::System(error.to_string()))?;
     outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
     let options = Options { stop, ..Options::default() };
-    let code = terminal::showing(|events| match arguments.sweep.as_slice() {
+    let code = terminal::showing(|events| match arguments.study.sweep.as_slice() {
         [] => one(arguments, &options, &events),
         axes => sweep(arguments, axes, &options, &events),
     })?;
@@ -165,8 +194,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 
 /// One simulation. The exit code.
 fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u8, Error> {
-    let page = Page::wanted(arguments.plot.as_deref(), arguments.show_plot, &arguments.file)?;
-    let (reference, file) = (arguments.reference_file.as_deref(), arguments.output_file.as_deref());
+    let page = Page::wanted(arguments.shown.plot.as_deref(), arguments.shown.show_plot, &arguments.file)?;
+    let (reference, file) = (arguments.shown.reference_file.as_deref(), arguments.output_file.as_deref());
     let mut prepared = supervisor::prepare_simulation(&wanted(arguments), options, events)?;
     if let Some(reference) = reference {
         let names: Vec<String> = prepared.plan.signals.iter().map(|signal| signal.name.clone()).collect();
@@ -187,10 +216,10 @@ fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u
     for problem in &run.problems {
         events.say(format!("{}: {}", problem.severity.prefix(), plain::message(&problem.message())));
     }
-    if let Some(file) = arguments.final_fmu_state_file.as_ref().filter(|_| !final_state.is_empty()) {
+    if let Some(file) = arguments.states.final_fmu_state_file.as_ref().filter(|_| !final_state.is_empty()) {
         supervisor::write_whole(file, &final_state).map_err(Error::file(file))?;
     }
-    if arguments.show_stats {
+    if arguments.log.show_stats {
         stats(&calls, &run).into_iter().for_each(|line| events.say(line));
     }
     if let Some(page) = &page {
@@ -198,14 +227,14 @@ fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u
     }
     let code = unwritten.map_or_else(|| report::exit_code(&run), |error| cut_short(&error, file, events));
     let Some((rows, reference)) = copied.zip(reference).filter(|_| code == 0) else { return Ok(code) };
-    let deviations = reference::deviations(&rows, reference, arguments.reference_tolerance.as_ref())?;
+    let deviations = reference::deviations(&rows, reference, arguments.shown.reference_tolerance.as_ref())?;
     deviations.iter().for_each(|line| events.say(format!("error: {line}")));
     Ok(if deviations.is_empty() { 0 } else { DEVIATES })
 }
 
 /// One simulation for each point of a grid. The exit code.
 fn sweep(arguments: &Arguments, axes: &[Axis], options: &Options, events: &EventSink) -> Result<u8, Error> {
-    let jobs = match arguments.jobs {
+    let jobs = match arguments.study.jobs {
         Some(jobs) => usize::from(jobs),
         None => Host::look(None)?.cpus.len(),
     };
@@ -254,9 +283,9 @@ fn wanted(arguments: &Arguments) -> Wanted {
         input_file: arguments.input_file.clone(),
         event_mode_used: arguments.event_mode_used,
         early_return_allowed: arguments.early_return_allowed,
-        initial_fmu_state_file: arguments.initial_fmu_state_file.clone(),
-        keeps_final_state: arguments.final_fmu_state_file.is_some(),
-        watch: CallWatch { counts: arguments.show_stats, logs: arguments.log_fmi_calls },
+        initial_fmu_state_file: arguments.states.initial_fmu_state_file.clone(),
+        keeps_final_state: arguments.states.final_fmu_state_file.is_some(),
+        watch: CallWatch { counts: arguments.log.show_stats, logs: arguments.log.log_fmi_calls },
     }
 }
 
@@ -272,7 +301,7 @@ fn rows(arguments: &Arguments) -> Result<Rows, Error> {
     let copy = |stream: std::os::fd::BorrowedFd| {
         stream.try_clone_to_owned().map(File::from).map_err(|error| Error::System(error.to_string()))
     };
-    let log = arguments.log_file.as_ref().map(|file| open("--log-file", file)).transpose()?;
+    let log = arguments.log.log_file.as_ref().map(|file| open("--log-file", file)).transpose()?;
     let printed = match &log {
         Some(file) => copy(file.as_fd())?,
         None => copy(stderr().as_fd())?,
@@ -281,7 +310,7 @@ fn rows(arguments: &Arguments) -> Result<Rows, Error> {
         Some(file) => open("--output-file", file)?,
         None => copy(stdout().as_fd())?,
     };
-    Ok(Rows { out: Box::new(out), printed, log, logging_on: arguments.logging_on, drawn: false })
+    Ok(Rows { out: Box::new(out), printed, log, logging_on: arguments.log.logging_on, drawn: false })
 }
 
 /// Whether two names stand for one file.

@@ -220,9 +220,13 @@ fn step(described: &DescribedFmu, own: &CoSimulation, findings: &mut Findings) -
         (None, None) => None,
     };
     if step.is_none() {
-        let name = described.name();
+        let (name, path) = (described.name(), &described.input.path);
+        let subject = match findings.is_rig(path) {
+            true => name.to_owned(),
+            false => format!("{name} ({})", path.display()),
+        };
         let message = format!(
-            "how far {name} is to go in one step is said nowhere: its description has neither a stepSize nor a \
+            "how far {subject} is to go in one step is said nowhere: its description has neither a stepSize nor a \
              fixedInternalStepSize; give it as step in [fmu.{name}] of a rig file, such as step = \"1/1000\""
         );
         findings.rig(described.rig.path.place, message);

@@ -63,7 +63,7 @@ fn the_step_is_the_rigs_else_the_fmus() {
     assert_eq!(step(MOTOR, "fixedInternalStepSize=\"0.0004\"", ""), fraction(12, 10_000), "at least 1 ms");
     assert_eq!(
         built(MOTOR, "", "").unwrap_err(),
-        "rig.toml:2:8: how far m is to go in one step is said nowhere: its description has neither a stepSize nor a \
+        "rig.toml:2:8: how far m (m) is to go in one step is said nowhere: its description has neither a stepSize nor a \
          fixedInternalStepSize; give it as step in [fmu.m] of a rig file, such as step = \"1/1000\""
     );
 }
