@@ -181,7 +181,7 @@ fn fmus_that_offer_model_exchange_alone_are_refused() {
     };
     let runs = ["ScheduledExecution", "CoSimulation", "Implementation"];
     let others: Vec<_> = fmus.iter().filter(|fmu| !runs.iter().any(|element| fmu.has(element))).collect();
-    assert!(!others.is_empty(), "VECUD_REFERENCE_FMUS has all Reference FMUs");
+    assert!(others.len() > 4, "VECUD_REFERENCE_FMUS has all Reference FMUs");
     for fmu in others {
         let folder = Folder::new();
         let path = fmu.path.to_str().unwrap();

@@ -124,7 +124,7 @@ pub fn of_input_clocks(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings
     of_clocks_where(|described| described.is_scheduled(), rig, fmus, findings)
 }
 
-/// Those of all FMUs whose events are handled between steps.
+/// Candidates for all input clocks of all FMUs whose events are handled between steps: they tick there.
 pub fn in_steps(rig: &Rig, fmus: &[DescribedFmu], findings: &mut Findings) -> Vec<Candidate> {
     let candidates = of_clocks_where(|described| described.handles_events(), rig, fmus, findings);
     candidates.into_iter().map(|candidate| Candidate { in_steps: true, priority: None, ..candidate }).collect()

@@ -241,8 +241,8 @@ impl Group<'_> {
         })
     }
 
-    /// Those that have passed the point at which another one has returned early step to that point instead, where they can: the
-    /// others are ahead, and take part in what happens there at their own point.
+    /// FMUs that have passed the point at which another one has returned early step to that point instead, where they can be
+    /// taken back: the others are ahead, and take part in what happens there at their own point.
     fn take_back(&mut self, point: Instant, stepped: Stepped) -> Result<(), Failed> {
         for _ in 0..self.len() {
             let reached = self.point(point);

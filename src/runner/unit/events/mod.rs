@@ -54,7 +54,7 @@ impl EventUnit {
         !self.followers.is_empty()
     }
 
-    /// Those that make their steps together with it.
+    /// The activations whose FMUs make their steps together with its own.
     pub fn followers(&mut self) -> &mut [Activation] {
         &mut self.followers
     }
