@@ -66,10 +66,10 @@ fn inputs_on_lines_are_set_where_the_fmu_asks_for_them() {
     });
 }
 
-/// Whoever wants the end does not wait for the rest of a long step.
+/// Whoever wants the end does not wait for the rest of a long step: one that would take minutes, so that the request comes in it.
 #[test]
 fn a_run_that_is_to_end_asks_the_step_to_return_early() {
-    let rig = ball("stop_time = 100", "start = { slow = 0.2 }", "");
+    let rig = ball("stop_time = 100", "start = { slow = 300 }", "");
     let mut command = rig.command();
     command.args(["--mode", "virtual"]);
     let running = rig.start(command);
