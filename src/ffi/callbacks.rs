@@ -187,14 +187,20 @@ pub(super) unsafe extern "C" fn intermediate_update(
         step_finished: step_finished != 0,
     };
     let mut returns = false;
-    enter_host(|| {
+    // Steps call back often, and mostly there is nothing to do.
+    enter_host_without_floats(|| {
         // SAFETY: as in `log_message`.
         let Some(environment) = (unsafe { environment(raw) }) else { return count_foreign_call() };
         let inside = inside();
         let in_step =
             std::ptr::eq(inside.environment, environment) && inside.called == Called::function(Function::DoStep);
         match thread_host().filter(|_| in_step) {
-            Some(thread) => returns = thread.intermediate_update(&update),
+            Some(thread) => {
+                if thread.exchanges_in_steps() {
+                    enter_host(|| thread.intermediate_update(&update));
+                }
+                returns = thread.wants_early_return();
+            }
             None => environment.host().foreign_call(ForeignCall::IntermediateUpdateOutsideStep),
         }
     });

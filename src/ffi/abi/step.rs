@@ -61,6 +61,12 @@ impl RawStep {
             reached: point + size,
         }
     }
+
+    /// The next step, from a communication point over a size, made as patiently.
+    #[inline]
+    pub fn begin(&mut self, point: f64, size: f64) {
+        *self = RawStep { patience: self.patience, ..RawStep::new(point, size) };
+    }
 }
 
 impl Functions {
