@@ -308,10 +308,10 @@ fn instantiate(world: &World, fmu: FmuId, library: &Arc<Library>) -> Result<Inst
     // With logging on, since without it even errors are silent; narrowed to the listed categories right after.
     library.instantiate(&made_for(plan), &plan.name, &plan.token, resources, true, ear).map_err(|failure| {
         Refusal::Invalid(format!(
-            "fmu `{}` ({}): {failure}: the instantiation token may not match the binary, or the FMU lacks something that \
-             it needs",
+            "fmu `{}` ({}): {}: the instantiation token may not match the binary, or the FMU lacks something that it needs",
             plan.name,
-            plan.path.display()
+            plan.path.display(),
+            failure.in_words(plan.abi)
         ))
     })
 }

@@ -15,6 +15,7 @@ mod fmi2;
 mod fmi3;
 mod functions;
 mod input_derivatives;
+mod logger;
 mod step;
 mod table;
 
