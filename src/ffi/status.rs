@@ -1,5 +1,6 @@
 //! What an FMI call came to: the status it returned, and the failure that ends an instance.
 
+use super::abi::CInterface;
 use super::function::Function;
 use crate::fmu::description::{Abi, Interface, ValueReference};
 use std::ffi::c_int;
@@ -43,12 +44,7 @@ impl Status {
 
     /// The name in C in that interface, such as `fmi3Discard`.
     pub fn name_in(self, abi: Abi) -> &'static str {
-        let names = match abi {
-            Abi::Fmi1 => ["fmiOK", "fmiWarning", "fmiDiscard", "fmiError", "fmiFatal"],
-            Abi::Fmi2 => ["fmi2OK", "fmi2Warning", "fmi2Discard", "fmi2Error", "fmi2Fatal"],
-            Abi::Fmi3 | Abi::Draft => ["fmi3OK", "fmi3Warning", "fmi3Discard", "fmi3Error", "fmi3Fatal"],
-        };
-        names[self as usize]
+        CInterface::of(abi).statuses[self as usize]
     }
 }
 
@@ -117,10 +113,10 @@ impl Failure {
     }
 }
 
-/// With the names of FMI 3.0.
+/// With the names of the newest version.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write(Abi::Fmi3, f)
+        self.write(Abi::default(), f)
     }
 }
 

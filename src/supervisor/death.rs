@@ -7,10 +7,9 @@ use super::process::Killed;
 use super::tasks;
 use super::under_way::UnderWay;
 use crate::ffi::Function;
-use crate::fmu::description::Abi;
 use crate::plain::plain;
 use crate::plan::schedulability::table;
-use crate::plan::{FmuId, Plan, TaskId, Work};
+use crate::plan::{FmuId, Plan, TaskId};
 use crate::record::board::{Board, Global, OutsideCall, Phase, TaskWord};
 use crate::report::{FmuStatus, Kind, LimitKey, Problem, Subject};
 use crate::sys::crash::FAULTS;
@@ -169,7 +168,7 @@ fn hung(
     limit: Option<LimitKey>,
 ) -> Problem {
     let kind = Kind::Hung {
-        function: function.name_in(abi(plan, task)).to_owned(),
+        function: function.name_in(plan.fmus[plan.tasks[task.0].fmu.0].abi).to_owned(),
         time_s: own.time.seconds(),
         since_s: own.since.seconds(),
         running: own.running.max(0) as u64,
@@ -192,9 +191,8 @@ pub fn lasting(plan: &Plan, board: Board, facts: &Facts) -> Vec<Problem> {
     let under_way = |task: TaskId| Some((task, facts.unreturned[task.0].filter(|own| facts.hangs.lasts(task, own))?));
     let tasks = (0..plan.tasks.len()).map(TaskId).filter(|task| facts.goes_on && !is_given_up(task));
     let problem = |(task, own): (TaskId, UnderWay)| {
-        let function = function(board.task(task).get(TaskWord::Function)).unwrap_or(computes(plan, task));
         let kind = Kind::Lasts {
-            function: function.name_in(abi(plan, task)).to_owned(),
+            function: name(plan, board, task).to_owned(),
             time_s: own.time.seconds(),
             running: own.running.max(0) as u64,
             found: own.passed.map_or(0, |passed| passed.count),
@@ -271,8 +269,7 @@ fn overdue(plan: &Plan, board: Board, phase: Phase, place: Place) -> Death {
 pub fn has_been(plan: &Plan, board: Board, phase: Phase, place: Place) -> String {
     let of_task = |task: TaskId| {
         let clock = plain(&plan.tasks[task.0].name);
-        let function = function(board.task(task).get(TaskWord::Function));
-        let name = function.map_or("its code", |function| function.name_in(abi(plan, task)));
+        let name = name(plan, board, task);
         let (fmu, time) = (&plan.fmus[plan.tasks[task.0].fmu.0].name, board.task(task).time().seconds());
         format!("fmu `{fmu}` has been in {name} for clock {clock} at {time} s")
     };
@@ -302,9 +299,9 @@ pub fn has_been(plan: &Plan, board: Board, phase: Phase, place: Place) -> String
     }
 }
 
-/// `in fmi3Terminate`, as the FMU's version of the standard calls it; of an FMU that is not known, as FMI 3.0 does.
+/// `in fmi3Terminate`, as the FMU's version of the standard calls it; of an FMU that is not known, as the newest one does.
 fn outside_place(plan: &Plan, board: Board, fmu: Option<FmuId>, word: u64) -> String {
-    let name = |function: Function| function.name_in(fmu.map_or(Abi::Fmi3, |fmu| plan.fmus[fmu.0].abi));
+    let name = |function: Function| fmu.map_or(function.name(), |fmu| function.name_in(plan.fmus[fmu.0].abi));
     match word {
         OutsideCall::LOADING => format!("in the constructors of its library, or in {}", name(Function::GetVersion)),
         OutsideCall::UNLOADING => {
@@ -337,25 +334,15 @@ pub fn function(word: u64) -> Option<Function> {
 fn at_work(plan: &Plan, board: Board, task: TaskId) -> String {
     let cells = board.task(task);
     let time = cells.time().seconds();
-    let (clock, name) = (table::name(plan, task), |function: Function| function.name_in(abi(plan, task)));
+    let clock = table::name(plan, task);
     match function(cells.get(TaskWord::Function)) {
-        Some(function) => format!("clock {clock} was in {} at {time} s", name(function)),
-        None => {
-            let last = name(computes(plan, task));
-            format!("no FMU code was running; last was clock {clock} in {last} at {time} s")
-        }
+        Some(_) => format!("clock {clock} was in {} at {time} s", name(plan, board, task)),
+        None => format!("no FMU code was running; last was clock {clock} at {time} s"),
     }
 }
 
-/// The C interface of the FMU whose task it is.
-fn abi(plan: &Plan, task: TaskId) -> Abi {
-    plan.fmus[plan.tasks[task.0].fmu.0].abi
-}
-
-/// The function by which the task computes.
-fn computes(plan: &Plan, task: TaskId) -> Function {
-    match plan.tasks[task.0].work {
-        Work::Partition(_) => Function::ActivateModelPartition,
-        Work::Step(_) => Function::DoStep,
-    }
+/// The function that the task is in, as its FMU's version of the standard calls it.
+fn name(plan: &Plan, board: Board, task: TaskId) -> &'static str {
+    function(board.task(task).get(TaskWord::Function))
+        .map_or("its code", |function| function.name_in(plan.fmus[plan.tasks[task.0].fmu.0].abi))
 }

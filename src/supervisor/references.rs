@@ -36,7 +36,7 @@ pub(super) fn named<'n>(message: &str, abi: Abi, name: impl Fn(Key) -> Option<&'
 /// What stands between two signs, as a reference in that interface.
 fn key(inside: &str, abi: Abi) -> Option<Key> {
     let number = |digits: &str| digits.parse().ok().map(ValueReference);
-    if let Abi::Fmi3 | Abi::Draft = abi {
+    if !abi.has_typed_references() {
         return Some(number(inside)?.into());
     }
     let (variable_type, digits) = match inside.split_at_checked(1)? {

@@ -15,6 +15,7 @@ use std::ffi::{c_int, c_void};
 pub(super) const FMI1: CInterface = CInterface {
     abi: Abi::Fmi1,
     short: "FMI 1.0",
+    statuses: ["fmiOK", "fmiWarning", "fmiDiscard", "fmiError", "fmiFatal"],
     lists: &[Fmi1Functions::LIST],
     other_names: &[(Function::GetInt64, "fmiGetInteger"), (Function::SetInt64, "fmiSetInteger")],
     // What a slave of Co-Simulation has beyond that depends on its capability flags.

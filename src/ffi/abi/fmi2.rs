@@ -13,6 +13,7 @@ use std::ffi::{c_char, c_int, c_void};
 pub(super) const FMI2: CInterface = CInterface {
     abi: Abi::Fmi2,
     short: "FMI 2.0",
+    statuses: ["fmi2OK", "fmi2Warning", "fmi2Discard", "fmi2Error", "fmi2Fatal"],
     lists: &[Fmi2Functions::LIST],
     other_names: &[
         (Function::InstantiateModelExchange, "fmi2Instantiate"),

@@ -45,6 +45,8 @@ pub(super) struct CInterface {
     pub(super) abi: Abi,
     /// How messages about functions call it.
     pub(super) short: &'static str,
+    /// The names of `Status`, in its order.
+    pub(super) statuses: [&'static str; 5],
     lists: &'static [&'static [Group]],
     /// Functions that have other names here than in the lists.
     other_names: &'static [(Function, &'static str)],
