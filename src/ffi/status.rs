@@ -1,6 +1,6 @@
 //! What an FMI call came to: the status it returned, and the failure that ends an instance.
 
-use super::abi::CInterface;
+use super::abi::{CInterface, NEWEST};
 use super::function::Function;
 use crate::fmu::description::{Abi, Interface, ValueReference};
 use std::ffi::c_int;
@@ -116,7 +116,7 @@ impl Failure {
 /// With the names of the newest version.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write(Abi::default(), f)
+        self.write(NEWEST, f)
     }
 }
 
