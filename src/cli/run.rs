@@ -4,10 +4,10 @@ use super::{browser, results, terminal};
 use crate::plan::Mode;
 use crate::report::{self, Screen};
 use crate::supervisor::{self, Error, Event, EventSink, Finished, Options, Session};
-use crate::sys::process::{outlive_file_size_limit, terminal_size};
+use crate::sys::process::{is_same_file, outlive_file_size_limit, terminal_size};
 use crate::sys::{affinity, confine, offspring, stop};
 use crate::time::Instant;
-use std::io::{IsTerminal, stdout};
+use std::io::{IsTerminal, stderr, stdout};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -105,8 +105,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     };
     let told = Told::default();
     let finished = terminal::showing(|events| session(&options, told.beside(events)))?;
-    // Elsewhere the two streams may have different readers.
-    let told = if terminal::is_terminal() && stdout().is_terminal() { told.lines() } else { Vec::new() };
+    let told = if has_one_reader() { told.lines() } else { Vec::new() };
     let columns = terminal_size(stdout().as_fd()).map_or(120, |(columns, _)| columns);
     let color = stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let mut codes: Vec<u8> = finished.iter().map(Finished::exit_code).collect();
@@ -132,6 +131,12 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         browser::show(&page);
     }
     Ok(ExitCode::from(worst(codes)))
+}
+
+/// Whether who reads standard output reads standard error too: on a terminal, or in a pipe or file that both go to.
+fn has_one_reader() -> bool {
+    let terminals = terminal::is_terminal() && stdout().is_terminal();
+    terminals || is_same_file(stdout().as_fd(), stderr().as_fd())
 }
 
 /// The first lines that were told, so that they need not be told again.

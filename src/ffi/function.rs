@@ -60,7 +60,8 @@ impl Function {
         abi::newest_name(self)
     }
 
-    /// The name in C in that interface, if it has the function. FMI 1.0 exports it behind the model identifier.
+    /// The name in C in that interface, if it has the function; of FMI 1.0, whose interface types have names of their own, that of
+    /// Co-Simulation. FMI 1.0 exports it behind the model identifier.
     pub fn name_in(self, abi: Abi) -> &'static str {
         CInterface::of(abi).name(self, None).unwrap_or(self.name())
     }

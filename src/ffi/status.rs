@@ -1,7 +1,8 @@
 //! What an FMI call came to: the status it returned, and the failure that ends an instance.
 
+use super::abi::{CInterface, NEWEST};
 use super::function::Function;
-use crate::fmu::description::{Interface, ValueReference};
+use crate::fmu::description::{Abi, Interface, ValueReference};
 use std::ffi::c_int;
 use std::fmt;
 
@@ -41,21 +42,9 @@ impl Status {
         self > Status::Discard || (self == Status::Discard && interface == Interface::ScheduledExecution)
     }
 
-    /// The standard's name, such as `fmi3Discard`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Status::Ok => "fmi3OK",
-            Status::Warning => "fmi3Warning",
-            Status::Discard => "fmi3Discard",
-            Status::Error => "fmi3Error",
-            Status::Fatal => "fmi3Fatal",
-        }
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+    /// The name in C in that interface, such as `fmi3Discard`.
+    pub fn name_in(self, abi: Abi) -> &'static str {
+        CInterface::of(abi).statuses[self as usize]
     }
 }
 
@@ -96,9 +85,16 @@ pub struct Failure {
 const INSTANTIATE: [Function; 3] =
     [Function::InstantiateModelExchange, Function::InstantiateCoSimulation, Function::InstantiateScheduledExecution];
 
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.function)?;
+impl Failure {
+    /// What has failed, with the names that function and status have in that interface.
+    pub fn in_words(&self, abi: Abi) -> String {
+        let mut words = String::new();
+        let _a_string_takes_everything = self.write(abi, &mut words);
+        words
+    }
+
+    fn write(&self, abi: Abi, f: &mut dyn fmt::Write) -> fmt::Result {
+        f.write_str(self.function.name_in(abi))?;
         if let Some(clock) = self.clock {
             write!(f, " for the clock with value reference {}", clock.0)?;
         }
@@ -107,11 +103,20 @@ impl fmt::Display for Failure {
         }
         match (self.refused, self.status) {
             (true, Status::Discard) => write!(f, " was not called: these values cannot be handed to it"),
-            (true, Status::Fatal) => write!(f, " was not called: an instance of this FMU returned fmi3Fatal before"),
+            (true, Status::Fatal) => {
+                write!(f, " was not called: an instance of this FMU returned {} before", Status::Fatal.name_in(abi))
+            }
             (true, _) => write!(f, " was not called: the instance has failed before, or is in no state for it"),
             (false, _) if INSTANTIATE.contains(&self.function) => write!(f, " returned NULL"),
-            (false, status) => write!(f, " returned {status}"),
+            (false, status) => write!(f, " returned {}", status.name_in(abi)),
         }
+    }
+}
+
+/// With the names of the newest version.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(NEWEST, f)
     }
 }
 

@@ -4,7 +4,7 @@ use super::findings::Findings;
 use super::inputs::{elements, start_values};
 use super::{FmuInput, StartValue, interfaces};
 use crate::fmu::description::{
-    Abi, CoSimulation, Dimension, EnumerationItem, InterfaceOffer, ValueReference, Values, Variable,
+    Abi, CoSimulation, Dimension, EnumerationItem, InterfaceOffer, ValueReference, Values, Variability, Variable,
 };
 use crate::rig::{Rig, RigFmu, suggestion};
 use std::collections::{BTreeMap, HashMap};
@@ -78,6 +78,11 @@ impl<'a> DescribedFmu<'a> {
     pub(super) fn handles_events(&self) -> bool {
         let wanted = self.rig.wishes.event_mode_used.unwrap_or(true);
         wanted && self.co_simulation().is_some_and(|own| own.has_event_mode)
+    }
+
+    /// Whether a variable of it is set and changes in Event Mode alone (FMI 3.0.2, 4.2.1: in Step Mode only continuous ones are set).
+    pub(super) fn changes_in_event_mode(&self, variable: &Variable) -> bool {
+        self.handles_events() && variable.variability != Variability::Continuous
     }
 
     pub(super) fn variables(&self) -> &'a [Variable] {

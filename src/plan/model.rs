@@ -365,6 +365,8 @@ pub enum ControlKind {
         lane: usize,
         /// A tunable parameter, on which intervals of tunable clocks may depend.
         tunable: bool,
+        /// Its FMU handles events between steps, and takes it in Event Mode alone; the others are set in Step Mode.
+        in_event_mode: bool,
     },
     /// In Reconfiguration Mode.
     Structural {

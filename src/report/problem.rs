@@ -149,8 +149,13 @@ pub enum Kind {
         /// The core that was planned.
         planned: usize,
     },
-    /// Calls returned fmi3Warning.
-    Warnings(u64),
+    /// Calls returned a warning.
+    Warnings {
+        /// How many.
+        count: u64,
+        /// Its name: `fmi3Warning`.
+        status: String,
+    },
     /// A call failed.
     CallFailed {
         /// Name of the function.
@@ -476,7 +481,9 @@ impl Problem {
             Kind::OtherCore { count, planned } => {
                 format!("{who}: {} on another core than {planned}", some(*count, "activation"))
             }
-            Kind::Warnings(count) => format!("{who}: {} returned fmi3Warning (see run.log)", some(*count, "call")),
+            Kind::Warnings { count, status } => {
+                format!("{who}: {} returned {status} (see run.log)", some(*count, "call"))
+            }
             Kind::CallFailed { function, outcome, keys, last_words } => {
                 let mut message = format!("{who}: {function} {outcome}");
                 for key in keys {

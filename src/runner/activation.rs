@@ -10,7 +10,7 @@ pub use self::shared_outputs::SharedOutputs;
 
 use super::cables::{self, Incoming, Outgoing};
 use super::halt::Halt;
-use super::inbox::Inbox;
+use super::inbox::{Carried, Inbox, Turn};
 use super::resize::Resizable;
 use super::slopes::Slopes;
 use super::stimuli::Stimulated;
@@ -369,17 +369,18 @@ impl Calls {
         any
     }
 
-    /// Carries out what somebody wants to have set before `time`. Whether there was something.
+    /// Carries out what somebody wants to have set before `time` and is set in this turn.
     pub fn carry_out(
         &mut self,
         world: &World,
         host: &PartitionHost,
         setting: &mut impl Settable,
         time: Instant,
-    ) -> Result<bool, Halt> {
+        turn: Turn,
+    ) -> Result<Carried, Halt> {
         match self.beside.as_deref_mut() {
-            Some(beside) => beside.inbox.apply(world, host, setting, time),
-            None => Ok(false),
+            Some(beside) => beside.inbox.apply(world, host, setting, time, turn),
+            None => Ok(Carried::default()),
         }
     }
 
@@ -516,7 +517,7 @@ impl Calls {
                 let Inputs { single, slopes, .. } = inputs;
                 single.iter_mut().for_each(|input| input.fetch(world, time, values, slopes.as_mut()));
             }
-            if beside.inbox.apply(world, host, &mut setting, due.time)? {
+            if beside.inbox.apply(world, host, &mut setting, due.time, Turn::All)?.tuned {
                 setting.follow_parameters(host, due.time)?;
             }
         }

@@ -4,6 +4,10 @@
 //! exclude each other by the preemption lock of their instance. The variables of one command are set under one lock, so
 //! no partition runs between the first and the last of them.
 //!
+//! An FMU that handles events between steps takes continuous inputs in Step Mode and everything else in Event Mode (FMI 3.0.2,
+//! 4.2.1): before each of its steps it has a [`Turn`] for each. A command with both waits in its ring from one turn to the next,
+//! and those behind it wait with it, so that the order of all commands is kept. Such an FMU has one task, so one lane.
+//!
 //! With nothing sent since the last look, a look is one load. Nothing here allocates.
 
 use super::halt::Halt;
@@ -27,14 +31,40 @@ pub struct Inbox {
     rooms: Vec<(Option<usize>, Batch)>,
     /// Commands for the instance that were sent when this looked last.
     seen: u64,
-    /// Commands were left then, since their time had not come.
+    /// Commands were left then: their time had not come, or they wait for the other mode.
     left: bool,
+    /// What the oldest command sets in Event Mode is set, and what it sets in Step Mode is not yet.
+    half: bool,
+}
+
+/// What of the commands that are due is set now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Everything: the FMU handles no events between steps.
+    All,
+    /// What is set in Event Mode, up to the first command that sets something in Step Mode too. `again`: for the same step as the
+    /// turn before, so that nothing counts that was sent since.
+    EventMode {
+        /// It is not the first one for this step.
+        again: bool,
+    },
+    /// What is set in Step Mode, up to the first command that wants Event Mode. Follows a turn in Event Mode.
+    StepMode,
+}
+
+/// What a turn has come to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Carried {
+    /// A tunable parameter was set.
+    pub tuned: bool,
+    /// The next command that is due wants Event Mode.
+    pub wants_event_mode: bool,
 }
 
 /// What came of one look into the lanes.
 enum Step {
-    /// There is nothing to do now; whether something waits for its time.
-    Nothing { left: bool },
+    /// There is nothing to do in this turn; whether something waits for its time, or for the other mode.
+    Nothing { left: bool, wants_event_mode: bool },
     /// A command was carried out, or found impossible. Whether a tunable parameter was set.
     Done { tuned: bool },
 }
@@ -58,7 +88,7 @@ impl Inbox {
             None => (bytes, Batch::new(variable_type, vec![(reference, elements)])),
             Some(each) => (bytes, Batch::awaiting_bytes(variable_type, &[(reference, elements, each)]).all_enabled()),
         };
-        Inbox { fmu, lanes, rooms: largest.into_iter().map(room).collect(), seen: 0, left: false }
+        Inbox { fmu, lanes, rooms: largest.into_iter().map(room).collect(), seen: 0, left: false, half: false }
     }
 
     /// Whether nothing can ever come.
@@ -66,7 +96,7 @@ impl Inbox {
         self.lanes.is_empty()
     }
 
-    /// Carries out what is due before an activation at `time`. Whether a tunable parameter was set.
+    /// Carries out what is due before an activation at `time`.
     #[inline]
     pub fn apply(
         &mut self,
@@ -74,15 +104,21 @@ impl Inbox {
         host: &PartitionHost,
         setting: &mut impl Settable,
         time: Instant,
-    ) -> Result<bool, Halt> {
+        turn: Turn,
+    ) -> Result<Carried, Halt> {
         if self.lanes.is_empty() {
-            return Ok(false);
+            return Ok(Carried::default());
         }
-        let sent = world.board.fmu(self.fmu).word(FmuWord::Commands).load(Acquire);
+        let sent = match turn {
+            Turn::All | Turn::EventMode { again: false } => {
+                world.board.fmu(self.fmu).word(FmuWord::Commands).load(Acquire)
+            }
+            Turn::EventMode { again: true } | Turn::StepMode => self.seen,
+        };
         if sent == self.seen && !self.left {
-            return Ok(false);
+            return Ok(Carried::default());
         }
-        self.apply_all(world, host, setting, time, sent)
+        self.apply_all(world, host, setting, (time, turn), sent)
     }
 
     #[cold]
@@ -91,24 +127,30 @@ impl Inbox {
         world: &World,
         host: &PartitionHost,
         setting: &mut impl Settable,
-        time: Instant,
+        (time, turn): (Instant, Turn),
         sent: u64,
-    ) -> Result<bool, Halt> {
+    ) -> Result<Carried, Halt> {
         let mut any_tuned = false;
         // What is sent from now on waits for the next activation, or a busy sender could hold this one up for ever.
         loop {
-            match host.locked(|| self.step(world, setting, time, sent))? {
+            match host.locked(|| self.step(world, setting, (time, turn), sent))? {
                 Step::Done { tuned } => any_tuned |= tuned,
-                Step::Nothing { left } => {
+                Step::Nothing { left, wants_event_mode } => {
                     (self.seen, self.left) = (sent, left);
-                    return Ok(any_tuned);
+                    return Ok(Carried { tuned: any_tuned, wants_event_mode });
                 }
             }
         }
     }
 
-    /// Carries out the oldest command that is due. The caller has the lock.
-    fn step(&mut self, world: &World, setting: &mut impl Settable, time: Instant, sent: u64) -> Result<Step, Halt> {
+    /// Carries out the oldest command that is due, as far as this turn goes. The caller has the lock.
+    fn step(
+        &mut self,
+        world: &World,
+        setting: &mut impl Settable,
+        (time, turn): (Instant, Turn),
+        sent: u64,
+    ) -> Result<Step, Halt> {
         let mut first: Option<(Ring, Command)> = None;
         let mut left = false;
         for ring in self.lanes.iter().flat_map(|lane| world.board.lane(self.fmu, *lane)) {
@@ -119,20 +161,39 @@ impl Inbox {
                 first = Some((ring, command));
             }
         }
-        let Some((ring, command)) = first else { return Ok(Step::Nothing { left }) };
+        let Some((ring, command)) = first else { return Ok(Step::Nothing { left, wants_event_mode: false }) };
         if !self.fits(world, command) {
             ring.finish(Outcome { verdict: Verdict::Resized, time });
             return Ok(Step::Done { tuned: false });
         }
+        let variables = &world.plan.fmus[self.fmu.0].control.variables;
+        let in_event_mode =
+            |number: usize| matches!(variables[number].kind, ControlKind::Value { in_event_mode: true, .. });
+        let has_events = !self.half && command.items().any(|item| in_event_mode(item.variable));
+        let has_others = command.items().any(|item| !in_event_mode(item.variable));
+        match turn {
+            Turn::EventMode { .. } if !has_events => return Ok(Step::Nothing { left: true, wants_event_mode: false }),
+            Turn::StepMode if has_events => return Ok(Step::Nothing { left: true, wants_event_mode: true }),
+            Turn::All | Turn::EventMode { .. } | Turn::StepMode => (),
+        }
+        let is_set_now = |number: usize| match turn {
+            Turn::All => true,
+            Turn::EventMode { .. } => in_event_mode(number),
+            Turn::StepMode => !in_event_mode(number),
+        };
         let mut tuned = false;
-        for item in command.items() {
-            let variable = &world.plan.fmus[self.fmu.0].control.variables[item.variable];
+        for item in command.items().filter(|item| is_set_now(item.variable)) {
+            let variable = &variables[item.variable];
             let result = self.set(world, setting, variable, item);
             if let Err(halt) = result {
                 ring.finish(Outcome { verdict: failed(&halt), time });
                 return Err(halt);
             }
             tuned |= matches!(variable.kind, ControlKind::Value { tunable: true, .. });
+        }
+        self.half = has_others && matches!(turn, Turn::EventMode { .. });
+        if self.half {
+            return Ok(Step::Nothing { left: true, wants_event_mode: false });
         }
         ring.finish(Outcome { verdict: Verdict::Applied, time });
         Ok(Step::Done { tuned })

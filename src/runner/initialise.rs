@@ -106,7 +106,8 @@ impl InstanceHost for Ear {
     }
 }
 
-/// Loads the libraries of all instances, which must have `more` functions than every FMU; instances of one FMU share one.
+/// Loads the libraries of all instances, for as long as the process lives; they must have `more` functions than every FMU.
+/// Instances of one FMU share one.
 pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refusal> {
     let mut libraries: Vec<((PathBuf, Interface), Arc<Library>)> = Vec::new();
     let mut of_instances = Vec::new();
@@ -141,6 +142,8 @@ pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refus
                 })?;
                 code::note(library.address(), index as u64 + 1);
                 let library = Arc::new(library);
+                // It stays loaded until the process leaves: only then a destructor has the time of the end, and a name.
+                std::mem::forget(library.clone());
                 libraries.push(((fmu.library.clone(), interface), library.clone()));
                 library
             }
@@ -168,45 +171,39 @@ pub fn load(world: &World, more: &[Function]) -> Result<Vec<Arc<Library>>, Refus
     Ok(of_instances)
 }
 
-/// Instantiates all instances, or resets those that were kept from a run before, initialises them, and sets the states
-/// that they had when the run was left that this one goes on with. Also gives what they have said of their clocks, by task.
-pub fn initialise(
-    world: &'static World,
-    libraries: &[Arc<Library>],
-    hosts: &[&'static PartitionHost],
-    kept: Vec<Instance<Terminated>>,
-    resumed: Option<&Snapshot>,
-) -> Result<(Vec<Ready>, Vec<Learned>), Refusal> {
-    let mut underway = Underway { kept: kept.into_iter().map(Some).collect(), ..Underway::default() };
-    match underway.initialise(world, libraries, hosts, resumed) {
-        Ok(learned) => Ok((underway.ready, learned)),
-        Err(refusal) => {
-            let Underway { mut kept, mut instantiated, mut initializing, ready } = underway;
-            shutdown::give_up(world, ready, hosts, |index| {
-                drop(kept.get_mut(index).map(Option::take));
-                drop(instantiated.get_mut(index).map(Option::take));
-                drop(initializing.get_mut(index).map(Option::take));
-            });
-            Err(refusal)
-        }
-    }
-}
-
-/// The instances on their way to their start. They are not dropped with it but by [`shutdown::give_up`], since FMU code
-/// runs then.
+/// The instances on their way to their start. Those that do not get there are ended by [`Underway::give_up`] and not dropped
+/// with it, since FMU code runs then.
 #[derive(Default)]
-struct Underway {
+pub struct Underway {
     /// From a run before, by FMU; `None`: it has gone on.
     kept: Vec<Option<Instance<Terminated>>>,
     /// Not yet in Initialization Mode, by FMU; `None`: it has gone on.
     instantiated: Vec<Option<Instance<Instantiated>>>,
     /// In Initialization Mode, by FMU; `None`: it has gone on, or has not come there.
     initializing: Vec<Option<Instance<Initialization>>>,
-    ready: Vec<Ready>,
+    /// Those that may be activated, in rig order.
+    pub ready: Vec<Ready>,
 }
 
 impl Underway {
-    fn initialise(
+    /// With the instances that were kept from a run before.
+    pub fn new(kept: Vec<Instance<Terminated>>) -> Underway {
+        Underway { kept: kept.into_iter().map(Some).collect(), ..Underway::default() }
+    }
+
+    /// Ends all instances, wherever they are.
+    pub fn give_up(self, world: &World, hosts: &[&'static PartitionHost]) {
+        let Underway { mut kept, mut instantiated, mut initializing, ready } = self;
+        shutdown::give_up(world, ready, hosts, |index| {
+            drop(kept.get_mut(index).map(Option::take));
+            drop(instantiated.get_mut(index).map(Option::take));
+            drop(initializing.get_mut(index).map(Option::take));
+        });
+    }
+
+    /// Instantiates all instances, or resets those that were kept, initialises them, and sets the states that they had when the run
+    /// was left that this one goes on with. Gives what they have said of their clocks, by task.
+    pub fn initialise(
         &mut self,
         world: &'static World,
         libraries: &[Arc<Library>],
@@ -311,10 +308,10 @@ fn instantiate(world: &World, fmu: FmuId, library: &Arc<Library>) -> Result<Inst
     // With logging on, since without it even errors are silent; narrowed to the listed categories right after.
     library.instantiate(&made_for(plan), &plan.name, &plan.token, resources, true, ear).map_err(|failure| {
         Refusal::Invalid(format!(
-            "fmu `{}` ({}): {failure}: the instantiation token may not match the binary, or the FMU lacks something that \
-             it needs",
+            "fmu `{}` ({}): {}: the instantiation token may not match the binary, or the FMU lacks something that it needs",
             plan.name,
-            plan.path.display()
+            plan.path.display(),
+            failure.in_words(plan.abi)
         ))
     })
 }

@@ -6,7 +6,7 @@
 //! left, cleared it, and put another phase in that place (`Initialising`: go on; `Stopping`: that was all).
 
 use super::activation::{Activation, SharedOutputs};
-use super::initialise::{self, Ready, Refusal};
+use super::initialise::{self, Ready, Refusal, Underway};
 use super::job::Job;
 use super::privileges::{self, Granted};
 use super::process::say_all;
@@ -86,19 +86,19 @@ impl Sequence<'_> {
             self.job.vary(number);
             let world = match World::new(&self.job, self.board, self.granted, self.scale) {
                 Ok(world) => &*Box::leak(Box::new(world)),
-                Err(message) => return self.refused(Refusal::Invalid(message)),
+                Err(message) => return self.refuse(Refusal::Invalid(message)),
             };
             if number == 1 {
                 privileges::lock_memory(world, self.say);
                 libraries = match initialise::load(world, &self.more_functions()) {
                     Ok(libraries) => libraries,
-                    Err(refusal) => return self.refused(refusal),
+                    Err(refusal) => return self.refuse(refusal),
                 };
                 self.board.set_phase(Phase::Initialising);
             }
             let run = match self.once(world, &libraries, std::mem::take(&mut kept)) {
                 Ok(run) => run,
-                Err(refusal) => return self.refused(refusal),
+                Err(code) => return code,
             };
             let all = crate::ffi::foreign_calls();
             self.board.global(Global::ForeignCalls).store(all - foreign_calls, SeqCst);
@@ -132,23 +132,29 @@ impl Sequence<'_> {
         more
     }
 
-    fn refused(&self, refusal: Refusal) -> i32 {
+    /// Says that there is no run, and why. The phase is what bounds the end of the FMUs, whose code may hang there, so this comes
+    /// before they are ended. Returns the exit code.
+    fn refuse(&self, refusal: Refusal) -> i32 {
         match refusal {
             Refusal::Invalid(message) => {
                 say_all(&message, self.say);
+                self.board.set_phase(Phase::Refused);
                 2
             }
-            Refusal::Failed => 1,
+            Refusal::Failed => {
+                self.board.set_phase(Phase::Stopping);
+                1
+            }
         }
     }
 
-    /// One run, from instances that were kept or from new ones.
+    /// One run, from instances that were kept or from new ones. `Err`: there is none; the exit code.
     fn once(
         &mut self,
         world: &'static World,
         libraries: &[Arc<Library>],
         kept: Vec<Instance<Terminated>>,
-    ) -> Result<Run, Refusal> {
+    ) -> Result<Run, i32> {
         let virtual_time = world.scheduling == Scheduling::Virtual;
         let hosts: Vec<&'static PartitionHost> = (0..world.plan.fmus.len())
             .map(|fmu| {
@@ -166,22 +172,31 @@ impl Sequence<'_> {
             hosts[world.plan.tasks[leader.0].fmu.0].lead(others.map(|other| hosts[other.fmu.0]).collect());
         }
         let resumed = self.resumed.as_ref();
-        let (ready, learned) = initialise::initialise(world, libraries, &hosts, kept, resumed)?;
+        let mut underway = Underway::new(kept);
+        let learned = match underway.initialise(world, libraries, &hosts, resumed) {
+            Ok(learned) => learned,
+            Err(refusal) => {
+                let code = self.refuse(refusal);
+                underway.give_up(world, &hosts);
+                return Err(code);
+            }
+        };
         if let Some(snapshot) = resumed {
             state::restore_values(world, snapshot);
         }
         let timelines = match state::timelines(world, &learned, resumed) {
             Ok(timelines) => timelines,
             Err(message) => {
-                shutdown::give_up(world, ready, &hosts, |_| ());
-                return Err(Refusal::Invalid(message));
+                let code = self.refuse(Refusal::Invalid(message));
+                underway.give_up(world, &hosts);
+                return Err(code);
             }
         };
         world.tell_grids(&timelines);
         let mut controls = Vec::new();
         let mut reconfigurable = Vec::new();
         let mut units: Vec<(TaskId, Unit)> = Vec::new();
-        for (fmu, Ready { control, units: own }) in ready.into_iter().enumerate() {
+        for (fmu, Ready { control, units: own }) in underway.ready.into_iter().enumerate() {
             if world.board.structure(FmuId(fmu)).is_some() {
                 reconfigurable.push(Reconfigurable { fmu: FmuId(fmu), calls: control.reconfiguration() });
             }

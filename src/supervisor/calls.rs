@@ -4,6 +4,8 @@
 //! Watched is every call that is no activation in real time, and a runner that a signal has stopped. Time counts as the
 //! supervisor sees it pass: not while the supervisor itself was stopped, nor while a debugger has the runner.
 
+use super::death::function;
+use crate::ffi::Function;
 use crate::plan::{FmuId, Mode, Plan, TaskId};
 use crate::record::board::{Board, OutsideCall, Phase, TaskWord};
 use crate::sys::process::{Standing, standing};
@@ -91,6 +93,16 @@ impl Calls {
         }
         let told = self.lasted / TOLD;
         (told > before / TOLD).then_some(Verdict::Tell(place, told * (TOLD / 1_000_000_000)))
+    }
+}
+
+/// Whether the runner, in this phase, ends FMUs or itself. An instance whose initialisation fails is freed while the phase is still
+/// that of its failure.
+pub fn is_ending(board: Board, phase: Phase) -> bool {
+    match phase {
+        Phase::Loading | Phase::Initialising => function(board.outside_call().function) == Some(Function::FreeInstance),
+        Phase::Running | Phase::Between => false,
+        Phase::Stopping | Phase::Done | Phase::Refused => true,
     }
 }
 

@@ -63,7 +63,7 @@ pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         return Some(Death { culprit: Some(plan.tasks[task.0].fmu), status: FmuStatus::Hung, problem });
     }
     if let Some(fmu) = board.named_fmu(global(Global::HungFmu)) {
-        let function = outside_place(plan, board, board.outside_call().function);
+        let function = outside_place(plan, board, Some(fmu), board.outside_call().function);
         let message = format!(
             "fmu `{}` was {function}, which somebody had asked for, and did not return within {} s after the end of the \
              run (rig: shutdown_timeout); the FMU's code hangs",
@@ -139,14 +139,14 @@ pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         }
         None => match outside.fmu {
             Some(fmu) if facts.phase != Phase::Running || reconfigures => {
-                let words =
-                    format!("fmu `{}` {how}: {}", plan.fmus[fmu.0].name, outside_place(plan, board, outside.function));
+                let place = outside_place(plan, board, Some(fmu), outside.function);
+                let words = format!("fmu `{}` {how}: {place}", plan.fmus[fmu.0].name);
                 Death { culprit: Some(fmu), status, problem: died(by_itself, subject(plan, fmu), words) }
             }
             None if outside.function == OutsideCall::UNLOADING => {
                 let culprit = one(&whose_code(plan, board));
                 let who = culprit.map_or("the process of the FMUs".to_owned(), |fmu| named(plan, &[fmu]));
-                let place = outside_place(plan, board, outside.function);
+                let place = outside_place(plan, board, culprit, outside.function);
                 let words = format!("the run was over, and {who} {how}: {place}");
                 Death { culprit, status, problem: died(by_itself, Subject::Run, words) }
             }
@@ -168,7 +168,7 @@ fn hung(
     limit: Option<LimitKey>,
 ) -> Problem {
     let kind = Kind::Hung {
-        function: function.name().to_owned(),
+        function: function.name_in(plan.fmus[plan.tasks[task.0].fmu.0].abi).to_owned(),
         time_s: own.time.seconds(),
         since_s: own.since.seconds(),
         running: own.running.max(0) as u64,
@@ -191,9 +191,8 @@ pub fn lasting(plan: &Plan, board: Board, facts: &Facts) -> Vec<Problem> {
     let under_way = |task: TaskId| Some((task, facts.unreturned[task.0].filter(|own| facts.hangs.lasts(task, own))?));
     let tasks = (0..plan.tasks.len()).map(TaskId).filter(|task| facts.goes_on && !is_given_up(task));
     let problem = |(task, own): (TaskId, UnderWay)| {
-        let function = function(board.task(task).get(TaskWord::Function)).unwrap_or(Function::ActivateModelPartition);
         let kind = Kind::Lasts {
-            function: function.name().to_owned(),
+            function: name(plan, board, task).to_owned(),
             time_s: own.time.seconds(),
             running: own.running.max(0) as u64,
             found: own.passed.map_or(0, |passed| passed.count),
@@ -270,21 +269,24 @@ fn overdue(plan: &Plan, board: Board, phase: Phase, place: Place) -> Death {
 pub fn has_been(plan: &Plan, board: Board, phase: Phase, place: Place) -> String {
     let of_task = |task: TaskId| {
         let clock = plain(&plan.tasks[task.0].name);
-        let name = function(board.task(task).get(TaskWord::Function)).map_or("its code", Function::name);
+        let name = name(plan, board, task);
         let (fmu, time) = (&plan.fmus[plan.tasks[task.0].fmu.0].name, board.task(task).time().seconds());
         format!("fmu `{fmu}` has been in {name} for clock {clock} at {time} s")
     };
     match place {
         Place::Outside { fmu, function } => match fmu.or_else(|| one(&whose_code(plan, board))) {
-            Some(fmu) => format!("fmu `{}` has been {}", plan.fmus[fmu.0].name, outside_place(plan, board, function)),
-            None => format!("the process of the FMUs has been {}", outside_place(plan, board, function)),
+            Some(fmu) => {
+                let place = outside_place(plan, board, Some(fmu), function);
+                format!("fmu `{}` has been {place}", plan.fmus[fmu.0].name)
+            }
+            None => format!("the process of the FMUs has been {}", outside_place(plan, board, None, function)),
         },
         Place::Activation(task) => of_task(task),
         Place::Stopped => {
             let outside = board.outside_call();
             let inside = match (outside.fmu.filter(|_| outside.function != 0), running(plan, board, phase)) {
                 (Some(fmu), _) => {
-                    let place = outside_place(plan, board, outside.function);
+                    let place = outside_place(plan, board, Some(fmu), outside.function);
                     format!(" (fmu `{}` was {place})", plan.fmus[fmu.0].name)
                 }
                 (None, Some(task)) => format!(" ({})", at_work(plan, board, task)),
@@ -297,10 +299,11 @@ pub fn has_been(plan: &Plan, board: Board, phase: Phase, place: Place) -> String
     }
 }
 
-/// `in fmi3Terminate`.
-fn outside_place(plan: &Plan, board: Board, word: u64) -> String {
+/// `in fmi3Terminate`, as the FMU's version of the standard calls it; of an FMU that is not known, as the newest one does.
+fn outside_place(plan: &Plan, board: Board, fmu: Option<FmuId>, word: u64) -> String {
+    let name = |function: Function| fmu.map_or(function.name(), |fmu| function.name_in(plan.fmus[fmu.0].abi));
     match word {
-        OutsideCall::LOADING => "in the constructors of its library, or in fmi3GetVersion".to_owned(),
+        OutsideCall::LOADING => format!("in the constructors of its library, or in {}", name(Function::GetVersion)),
         OutsideCall::UNLOADING => {
             let fmus = whose_code(plan, board);
             match one(&fmus) {
@@ -308,7 +311,7 @@ fn outside_place(plan: &Plan, board: Board, word: u64) -> String {
                 None => format!("in the destructors of a library (of {})", named(plan, &fmus)),
             }
         }
-        _ => format!("in {}", function(word).map_or("between two calls", Function::name)),
+        _ => format!("in {}", function(word).map_or("between two calls", name)),
     }
 }
 
@@ -331,14 +334,15 @@ pub fn function(word: u64) -> Option<Function> {
 fn at_work(plan: &Plan, board: Board, task: TaskId) -> String {
     let cells = board.task(task);
     let time = cells.time().seconds();
+    let clock = table::name(plan, task);
     match function(cells.get(TaskWord::Function)) {
-        Some(function) => {
-            format!("clock {} was in {function} at {time} s", table::name(plan, task))
-        }
-        None => format!(
-            "no FMU code was running; last was clock {} in {} at {time} s",
-            table::name(plan, task),
-            Function::ActivateModelPartition
-        ),
+        Some(_) => format!("clock {clock} was in {} at {time} s", name(plan, board, task)),
+        None => format!("no FMU code was running; last was clock {clock} at {time} s"),
     }
+}
+
+/// The function that the task is in, as its FMU's version of the standard calls it.
+fn name(plan: &Plan, board: Board, task: TaskId) -> &'static str {
+    function(board.task(task).get(TaskWord::Function))
+        .map_or("its code", |function| function.name_in(plan.fmus[plan.tasks[task.0].fmu.0].abi))
 }

@@ -2,7 +2,7 @@
 
 use super::collect::Facts;
 use super::{Prepared, tasks};
-use crate::ffi::Function;
+use crate::ffi::{Function, Status};
 use crate::plain::plain;
 use crate::plan::{DatagramSource, FmuId, OnNan, OnWarning, Plan, Release, TaskId};
 use crate::record::board::{Board, FmuWord, Global, TaskWord};
@@ -189,7 +189,8 @@ pub fn irregularities(
         let own = plan.tasks.iter().enumerate().filter(|(_, task)| task.fmu == FmuId(index));
         let of_tasks: u64 = own.map(|(task, _)| board.task(TaskId(task)).get(TaskWord::Warnings)).sum();
         let warnings = of_tasks + board.fmu(FmuId(index)).word(FmuWord::Warnings).load(SeqCst);
-        counted(warnings, &Subject::Fmu(fmu.name.clone()), Kind::Warnings(warnings));
+        let status = Status::Warning.name_in(plan.fmus[index].abi).to_owned();
+        counted(warnings, &Subject::Fmu(fmu.name.clone()), Kind::Warnings { count: warnings, status });
     }
     let [foreign, panicked] = [Global::ForeignCalls, Global::Panicked].map(|word| board.global(word).load(SeqCst));
     let unlogged = board.log().dropped();

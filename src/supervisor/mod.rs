@@ -30,6 +30,7 @@ mod prepare;
 mod process;
 mod promise;
 mod recorder;
+mod references;
 mod run_folders;
 mod run_log;
 mod saved;

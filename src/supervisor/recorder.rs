@@ -2,8 +2,9 @@
 
 use super::Control;
 use super::pace::Pace;
+use super::references;
 use super::run_log::RunLog;
-use crate::fmu::description::{ModelDescription, ValueReference, VariableType};
+use crate::fmu::description::{ModelDescription, VariableType};
 use crate::plan::{Plan, SignalId, TaskId};
 use crate::record::board::{Board, Global, Phase};
 use crate::record::log::{self, Line};
@@ -349,54 +350,10 @@ impl<'a> Recorder<'a> {
             return format!("vecud: {status}{}{cut}", line.message);
         };
         let category = if line.category.is_empty() { String::new() } else { format!("[{}] ", line.category) };
-        let message = expand(&line.message, |reference| {
-            let description = self.descriptions.get(fmu)?;
-            Some(description.by_reference(ValueReference(reference))?.name.as_str())
+        let abi = self.plan.fmus[fmu].abi;
+        let message = references::named(&line.message, abi, |key| {
+            Some(self.descriptions.get(fmu)?.by_reference(key)?.name.as_str())
         });
         format!("{}: {category}{status}{message}{cut}", self.plan.fmus[fmu].name)
-    }
-}
-
-/// `#1365#` is the variable with that value reference, `##` a plain `#`.
-fn expand<'n>(message: &str, name: impl Fn(u32) -> Option<&'n str>) -> String {
-    let mut out = String::with_capacity(message.len());
-    let mut rest = message;
-    while let Some(start) = rest.find('#') {
-        out.push_str(&rest[..start]);
-        let after = &rest[start + 1..];
-        let Some(end) = after.find('#') else {
-            out.push('#');
-            rest = after;
-            continue;
-        };
-        let inside = &after[..end];
-        match (inside.is_empty(), inside.parse().ok().and_then(&name)) {
-            (true, _) => out.push('#'),
-            (false, Some(name)) => out.push_str(name),
-            (false, None) => {
-                // Not a reference: the first # stands for itself, the second may begin one.
-                out.push('#');
-                out.push_str(inside);
-                rest = &after[end..];
-                continue;
-            }
-        }
-        rest = &after[end + 1..];
-    }
-    out.push_str(rest);
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn references_become_names_and_double_signs_single_ones() {
-        let name = |reference| (reference == 1365).then_some("body.m");
-        let message = "#1365# must be larger than zero (used in IO channel ##4)";
-        assert_eq!(expand(message, name), "body.m must be larger than zero (used in IO channel #4)");
-        assert_eq!(expand("#7# and # and #x#1365#", name), "#7# and # and #xbody.m");
-        assert_eq!(expand("", name), "");
     }
 }

@@ -619,7 +619,7 @@ impl<'a> Supervision<'a> {
         if asked > 0 {
             self.shared.ask_to_stop();
         }
-        let ends = matches!(run.phase, Phase::Stopping | Phase::Done | Phase::Refused);
+        let ends = ending.is_some() || calls::is_ending(self.board, run.phase);
         if asked == 0 && !ends && !run.hangs.end_the_run(self.plan()) {
             return;
         }

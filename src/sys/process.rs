@@ -292,6 +292,12 @@ pub fn terminal_size(file: BorrowedFd) -> Option<(usize, usize)> {
     Some((known(size.ws_col, 20, 120), known(size.ws_row, 5, 24)))
 }
 
+/// Whether what is written to one descriptor comes where that of the other does. `/dev/null`, which nobody reads, counts as such.
+pub fn is_same_file(one: BorrowedFd, other: BorrowedFd) -> bool {
+    let file = |descriptor| rustix::fs::fstat(descriptor).ok().map(|is| (is.st_dev, is.st_ino));
+    file(one).is_some_and(|one| file(other) == Some(one))
+}
+
 /// The signal that ended a process, for people.
 pub fn signal_name(status: ExitStatus) -> Option<String> {
     let number = status.signal()?;

@@ -54,7 +54,11 @@ fn connections_that_do_not_fit() {
             "ecu.in_i32",
             "10:6: plant.out_f64 is Float64, but ecu.in_i32 is Int32; not every Float64 is an Int32 (only from Int32 to Float64 nothing gets lost)",
         ),
-        ("plant.out_f64", "ecu.in_array", "10:6: plant.out_f64 is Float64, but ecu.in_array is Float64[64]"),
+        (
+            "plant.out_f64",
+            "ecu.in_array",
+            "10:6: plant.out_f64 is Float64, but ecu.in_array is Float64[64]; one of its elements is written ecu.in_array[1]",
+        ),
         ("plant.out_f64", "ecu.out_f64", "10:6: ecu.out_f64 is an output; to must name an input"),
         ("plant.in_f64", "ecu.in_f64", "9:8: plant.in_f64 is an input; from must name an output"),
         (

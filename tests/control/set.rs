@@ -2,6 +2,7 @@
 
 use super::bench::{Bench, SOON, at};
 use super::program::{real_time, skipped, the_core, wait_until};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use vecud::fmu::description::Values;
 use vecud::supervisor::{Control, ControlError};
@@ -204,3 +205,26 @@ fn so_it_is_in_turns_without_privileges() {
 /// Takes the privilege of real-time scheduling from the runner.
 pub const WITHOUT_PRIVILEGES: &str =
     "ulimit -r 0; test $(id -u) = 0 && exec setpriv --bounding-set=-sys_nice PROGRAM \"$@\"; exec PROGRAM \"$@\"";
+
+/// `fmus/events` takes its continuous input in Step Mode alone and its discrete one in Event Mode alone, which it is in at first.
+#[test]
+fn an_fmu_with_event_mode_is_set_in_the_mode_that_each_variable_demands() {
+    let events = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/events");
+    let left = Bench::new("", &format!("[fmu.e]\npath = '{}'", events.display())).until(0.1).run(|control| {
+        let u64s = |value: u64| Values::UInt64(vec![value]);
+        control.set("e", "u", f64s(2.0)).unwrap();
+        control.set_together("e", &[("u", f64s(3.0)), ("d", u64s(7))], at(0.03)).unwrap();
+        // The order is kept across both modes, and nothing waits for another step.
+        control.set_together("e", &[("u", f64s(4.0))], at(0.05)).unwrap();
+        control.set_together("e", &[("d", u64s(8)), ("u", f64s(5.0))], at(0.05)).unwrap();
+        control.set_together("e", &[("d", u64s(9))], at(0.05)).unwrap();
+        control.set_together("e", &[("u", f64s(6.0))], at(0.05)).unwrap();
+    });
+    let left = left.passed();
+    assert_eq!(left.changes("e.u"), [(0.0, "2.0"), (0.03, "3.0"), (0.05, "6.0")]);
+    assert_eq!(left.changes("e.d_seen"), [(0.0, "0"), (0.03, "7"), (0.05, "9")]);
+    // A continuous input alone is no event.
+    assert_eq!(left.last("e.entered"), "3");
+    let sum: f64 = left.last("e.sum").parse().unwrap();
+    assert!((sum - (2.0 * 0.03 + 3.0 * 0.02 + 6.0 * 0.05)).abs() < 1e-12, "{sum}");
+}

@@ -1,10 +1,10 @@
 //! FMUs for Co-Simulation that nobody here wrote (docs/foreign-fmus.md), in both modes, and what such FMUs do that the standard does not
 //! foresee. They are not part of this repository; `VECUD_FOREIGN_FMUS` names a folder that has them.
 
+use super::earlier::integrator;
 use super::program::{Rig, real_time, skipped};
 use super::references::find;
 use super::{numbers, run};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// File, step, a signal, and its value after one second as FMPy 0.3.32 has it with the same steps; `None`: FMPy does not run it.
@@ -75,30 +75,11 @@ fn fmus_of_other_tools_record_the_same_in_real_time() {
     }
 }
 
-/// An FMU of FMI 2.0 from sources, whose step begins with this statement.
-fn integrator(first: &str, last: &str) -> Rig {
-    let rig =
-        Rig::of_text("[rig]\nstop_time = 0.1\n[record]\n[fmu.m]\npath = 'm'\nstep = '1/100'\nstart = { u = 2.0 }\n");
-    let source = include_str!("../archive/earlier/integrator2.c");
-    let (step, end) = ("    m->x += m->gain * m->u * step;\n", "fmi2ExitInitializationMode(fmi2Component c) {");
-    assert!(source.contains(step) && source.contains(end));
-    let source = source.replace(step, &format!("    {first}\n{step}")).replace(end, &format!("{end} {last}"));
-    let folder = rig.folder().join("m");
-    fs::create_dir_all(folder.join("sources")).unwrap();
-    let head = "#include \"fmi2Functions.h\"\n#include <string.h>\n#define GAIN 1.0\n";
-    fs::write(folder.join("sources/all.c"), format!("{head}{source}")).unwrap();
-    let description = include_str!("../mutations/earlier/fmi2.xml");
-    let (before, rest) = description.split_once("<SourceFiles>").unwrap();
-    let (_, after) = rest.split_once("</SourceFiles>").unwrap();
-    fs::write(folder.join("modelDescription.xml"), format!("{before}{after}")).unwrap();
-    rig
-}
-
 /// FMUs of the Overture tool hand (void *)1 to the logger in place of their environment.
 #[test]
 fn an_fmu_that_logs_with_another_environment_is_heard() {
     let log = "m->functions->logger((void *)1, \"m\", fmi2OK, \"logAll\", \"a step\");";
-    let outcome = run(&integrator(log, ""), "virtual").exits(0);
+    let outcome = run(&integrator(2, log, ""), "virtual").exits(0);
     let log = outcome.fmu("m")["log"].to_string();
     assert!(log.contains("a step"), "{log}");
 }
@@ -106,6 +87,6 @@ fn an_fmu_that_logs_with_another_environment_is_heard() {
 /// FMUs of 20-sim compute their first outputs when they leave Initialization Mode.
 #[test]
 fn outputs_that_come_at_the_end_of_the_initialization_are_in_the_first_row() {
-    let outcome = run(&integrator("", "((Model *)c)->x = 5.0;"), "virtual").exits(0);
+    let outcome = run(&integrator(2, "", "((Model *)c)->x = 5.0;"), "virtual").exits(0);
     assert_eq!(numbers(&outcome, "m.x")[..2], [5.0, 5.0 + 2.0 * 0.01]);
 }

@@ -7,6 +7,7 @@ mod program;
 mod clocks;
 mod crosswise;
 mod draft;
+mod earlier;
 mod events;
 mod foreign;
 mod holes;

@@ -156,6 +156,21 @@ fn columns_of_any_name_feed_what_the_rig_says() {
     );
 }
 
+/// Whoever has both streams in one file reads it once; whoever has one of them alone reads it there.
+#[test]
+fn a_column_that_feeds_nothing_is_told_once_where_both_streams_are_one() {
+    let rig = fed("0.05", "columns = { 'a.in_f64' = 'v' }", "time,unused,v\n0,1,2\n");
+    let told = |text: &str| text.matches("1 of the 2 columns of").count();
+    let apart = run(&rig, &[]).exits(0);
+    assert_eq!((told(&apart.stdout), told(&apart.stderr)), (1, 1));
+    let path = rig.folder().join("both");
+    let both = std::fs::File::create(&path).unwrap();
+    let mut command = rig.command();
+    let ended = command.stdout(both.try_clone().unwrap()).stderr(both).status().unwrap();
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(ended.success() && told(&text) == 1, "{text}");
+}
+
 #[test]
 fn repeated_runs_get_the_same_and_a_file_that_vanishes_was_read() {
     let drawn = drawn(11);

@@ -3,6 +3,7 @@
  *   time events   at `every`, 2 `every`, ... (nextEventTime); a step beyond the next one is refused
  *   state events  at multiples of `early`: the step returns early and asks for Event Mode
  *   discrete      the input `d` may be set in Event Mode (and before) only; `d_seen` follows it in an iteration
+ *   continuous    the input `u` may be set in Step Mode (and before) only; `sum` is its integral
  *
  * Each event takes `iterations` iterations. */
 
@@ -13,7 +14,7 @@ const char model_token[] = "{vecud-events-1}";
 
 enum mode { STEP_MODE, EVENT_MODE };
 
-enum { D = 11 };
+enum { U = 10, D = 11 };
 
 struct events {
     struct fmu_base base;
@@ -33,7 +34,7 @@ const size_t model_size = sizeof(struct events);
 #define AT(member) offsetof(struct events, member)
 const struct fmu_variable model_variables[] = {
     {0, FMU_FLOAT64, FMU_INDEPENDENT, AT(time)},
-    {10, FMU_FLOAT64, FMU_INPUT, AT(u)},
+    {U, FMU_FLOAT64, FMU_INPUT, AT(u)},
     {D, FMU_UINT64, FMU_INPUT, AT(d)},
     {20, FMU_UINT64, FMU_OUTPUT, AT(time_events)},
     {21, FMU_UINT64, FMU_OUTPUT, AT(state_events)},
@@ -68,7 +69,8 @@ void model_initialize(void *model, double start_time)
 bool model_may_set(const void *model, fmi3ValueReference vr)
 {
     const struct events *events = model;
-    return vr != D || events->base.state != FMU_CLOCK_ACTIVATION || events->mode == EVENT_MODE;
+    if (events->base.state != FMU_CLOCK_ACTIVATION) return true;
+    return events->mode == (vr == U ? STEP_MODE : EVENT_MODE);
 }
 
 static fmi3Status refused(struct events *events, const char *what)

@@ -7,8 +7,7 @@
 use super::{Birth, Functions};
 use crate::ffi::types::*;
 use crate::fmu::description::Interface;
-use std::ffi::{CStr, c_void};
-use std::mem::MaybeUninit;
+use std::ffi::c_void;
 
 /// How many values are converted at once.
 pub(super) const PIECE: usize = 256;
@@ -177,37 +176,6 @@ macro_rules! value_adapters {
     };
 }
 pub(super) use value_adapters;
-
-/// The message of a logger that C calls like `printf`. What follows the format, Rust cannot read in general; so a format is
-/// told as it stands, but for `"%s"`, whose one argument travels where a sixth named one would.
-///
-/// # Safety
-/// The format is null or a C string; if it is `"%s"`, `first` is null or one too.
-pub(super) unsafe fn printed(format: RawString, first: MaybeUninit<RawString>) -> RawString {
-    // SAFETY: not null, so by contract a C string.
-    if !format.is_null() && unsafe { CStr::from_ptr(format) } == c"%s" {
-        // SAFETY: the FMU has handed an argument over, as its format says.
-        return unsafe { first.assume_init() };
-    }
-    format
-}
-
-/// A logger as C calls it: environment or component, instance name, status, category, message, and what `printf` takes.
-// SAFETY (of calling it): the environment is what the instance was given, the texts are null or C strings, and there are as
-// many more arguments of their types as the message has conversions.
-pub type Logger = unsafe extern "C" fn(*mut c_void, RawString, RawStatus, RawString, RawString, ...);
-/// A logger as Rust can define it: of the further arguments it takes the first.
-// SAFETY (of calling it): as above.
-pub(super) type DefinedLogger =
-    unsafe extern "C" fn(*mut c_void, RawString, RawStatus, RawString, RawString, MaybeUninit<RawString>);
-
-/// The one as the other.
-pub(super) fn variadic(logger: DefinedLogger) -> Logger {
-    // SAFETY: C hands the further arguments of a variadic function over where those of another one would be: on x86-64
-    // (System V) and AArch64 (AAPCS64) the sixth argument, if it is a pointer, in a register. Where there is none, or it is
-    // no pointer, the register holds something else, which is looked at only when the format promises one ([`printed`]).
-    unsafe { std::mem::transmute::<DefinedLogger, Logger>(logger) }
-}
 
 /// `fmi2CallbackAllocateMemory`, `fmiCallbackAllocateMemory`: zeros.
 ///

@@ -13,6 +13,7 @@ use std::ptr;
 pub(super) const DRAFT: CInterface = CInterface {
     abi: Abi::Draft,
     short: "draft of FMI 3.0",
+    statuses: ["fmi3OK", "fmi3Warning", "fmi3Discard", "fmi3Error", "fmi3Fatal"],
     lists: &[Functions::LIST, DraftFunctions::LIST],
     other_names: &[
         (Function::DeserializeFMUState, "fmi3DeSerializeFMUState"),

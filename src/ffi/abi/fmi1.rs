@@ -3,19 +3,19 @@
 //! set and read, and what leaves it calls nothing.
 
 use super::adapter::*;
+use super::logger::{Logger, vecud_log_fmi1};
 use super::table::{Group, table};
 use super::{Birth, CInterface, Functions, Own};
 use crate::ffi::Function;
-use crate::ffi::callbacks;
-use crate::ffi::thread::{inside, visit};
+use crate::ffi::thread::visit;
 use crate::ffi::types::*;
 use crate::fmu::description::{Abi, Interface};
 use std::ffi::{c_int, c_void};
-use std::mem::MaybeUninit;
 
 pub(super) const FMI1: CInterface = CInterface {
     abi: Abi::Fmi1,
     short: "FMI 1.0",
+    statuses: ["fmiOK", "fmiWarning", "fmiDiscard", "fmiError", "fmiFatal"],
     lists: &[Fmi1Functions::LIST],
     other_names: &[(Function::GetInt64, "fmiGetInteger"), (Function::SetInt64, "fmiSetInteger")],
     // What a slave of Co-Simulation has beyond that depends on its capability flags.
@@ -179,7 +179,7 @@ impl Fmi1Functions {
     /// As [`Functions::instantiate`].
     pub(super) unsafe fn instantiate(&self, birth: &Birth) -> RawInstance {
         let Birth { name, token, resources, logging_on, .. } = *birth;
-        let common = Fmi1ModelCallbacks { logger: variadic(log_message), allocate_memory: allocate, free_memory: free };
+        let common = Fmi1ModelCallbacks { logger: vecud_log_fmi1, allocate_memory: allocate, free_memory: free };
         // SAFETY: this function's contract.
         let raw = unsafe {
             match birth.made_for.interface() {
@@ -287,22 +287,4 @@ unsafe extern "C" fn free_instance(instance: RawInstance) {
             _ => (component.functions.free_model_instance)(component.raw),
         }
     }
-}
-
-/// `fmiCallbackLogger`, as far as Rust can define it. It is not told the importer's environment, so the thread must know whose
-/// call it is inside of.
-///
-/// # Safety
-/// By FMU code only: as [`Logger`].
-unsafe extern "C" fn log_message(
-    _component: RawInstance,
-    _instance_name: RawString,
-    status: RawStatus,
-    category: RawString,
-    format: RawString,
-    first: MaybeUninit<RawString>,
-) {
-    let environment = inside().environment.cast_mut().cast();
-    // SAFETY: the same contract; the environment is null, or that of the call that this thread is inside of, which keeps it.
-    unsafe { callbacks::log_message(environment, status, category, printed(format, first)) }
 }

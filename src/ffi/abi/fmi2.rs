@@ -1,19 +1,19 @@
 //! FMI 2.0 with its patch releases. One library has Model Exchange and Co-Simulation under the same names.
 
 use super::adapter::*;
+use super::logger::{Logger, vecud_log_fmi2};
 use super::table::{Group, table};
 use super::{Birth, CInterface, Functions, Own};
 use crate::ffi::Function;
-use crate::ffi::callbacks;
-use crate::ffi::thread::{inside, visit};
+use crate::ffi::thread::visit;
 use crate::ffi::types::*;
 use crate::fmu::description::{Abi, Interface};
 use std::ffi::{c_char, c_int, c_void};
-use std::mem::MaybeUninit;
 
 pub(super) const FMI2: CInterface = CInterface {
     abi: Abi::Fmi2,
     short: "FMI 2.0",
+    statuses: ["fmi2OK", "fmi2Warning", "fmi2Discard", "fmi2Error", "fmi2Fatal"],
     lists: &[Fmi2Functions::LIST],
     other_names: &[
         (Function::InstantiateModelExchange, "fmi2Instantiate"),
@@ -206,7 +206,7 @@ impl Fmi2Functions {
             Interface::ScheduledExecution => return std::ptr::null_mut(),
         };
         let callbacks = Callbacks(Box::into_raw(Box::new(Fmi2Callbacks {
-            logger: variadic(log_message),
+            logger: vecud_log_fmi2,
             allocate_memory: allocate,
             free_memory: free,
             step_finished: None,
@@ -328,23 +328,4 @@ unsafe extern "C" fn free_instance(instance: RawInstance) {
         let component = Component::take_back(instance);
         (component.functions.free_instance)(component.raw);
     }
-}
-
-/// `fmi2CallbackLogger`, as far as Rust can define it.
-///
-/// # Safety
-/// By FMU code only: as [`Logger`].
-unsafe extern "C" fn log_message(
-    environment: RawEnvironment,
-    _instance_name: RawString,
-    status: RawStatus,
-    category: RawString,
-    format: RawString,
-    first: MaybeUninit<RawString>,
-) {
-    // Some FMUs hand back something else than they were given: where it is known whose call this is, that counts.
-    let inside: RawEnvironment = inside().environment.cast_mut().cast();
-    let environment = if inside.is_null() { environment } else { inside };
-    // SAFETY: the same contract; the environment of the call that this thread is inside of is kept by that.
-    unsafe { callbacks::log_message(environment, status, category, printed(format, first)) }
 }

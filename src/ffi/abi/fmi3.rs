@@ -12,6 +12,7 @@ use std::ptr;
 pub(super) const FMI3: CInterface = CInterface {
     abi: Abi::Fmi3,
     short: "FMI 3.0",
+    statuses: ["fmi3OK", "fmi3Warning", "fmi3Discard", "fmi3Error", "fmi3Fatal"],
     lists: &[Functions::LIST, Fmi3Functions::LIST],
     other_names: &[],
     // FMI 3.0.2, 2.6: all functions of an interface type must be there.

@@ -15,6 +15,7 @@ mod fmi2;
 mod fmi3;
 mod functions;
 mod input_derivatives;
+mod logger;
 mod step;
 mod table;
 
@@ -44,6 +45,8 @@ pub(super) struct CInterface {
     pub(super) abi: Abi,
     /// How messages about functions call it.
     pub(super) short: &'static str,
+    /// The names of `Status`, in its order.
+    pub(super) statuses: [&'static str; 5],
     lists: &'static [&'static [Group]],
     /// Functions that have other names here than in the lists.
     other_names: &'static [(Function, &'static str)],
@@ -65,6 +68,9 @@ pub(super) struct CInterface {
 /// A function that returns a text.
 // SAFETY (of calling it): the library is loaded.
 type TextFunction = unsafe extern "C" fn() -> RawString;
+
+/// The interface whose names stand where nobody has said which one it is.
+pub(super) const NEWEST: Abi = Abi::Fmi3;
 
 /// What is there of a C interface, in the order in which a library is searched for signs of them.
 const ALL: [&CInterface; 4] = [&fmi3::FMI3, &draft::DRAFT, &fmi2::FMI2, &fmi1::FMI1];

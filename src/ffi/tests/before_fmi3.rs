@@ -42,6 +42,13 @@ C fmi2Instantiate(S name, int type, S guid, S resources, const Callbacks *callba
     callbacks->log(callbacks->environment, name, 1, "cat", "plain");
     callbacks->log(callbacks->environment, name, 0, NULL, "%s", "an argument");
     callbacks->log(callbacks->environment, name, 9, "cat", "%d of %s", 3, "four");
+    callbacks->log(callbacks->environment, name, 0, "cat", "%g %s %5.2f%% %c %lu", 0.1, "more than six", 12.345, 'x', 1UL << 40);
+    int untouched = 7;
+    callbacks->log(callbacks->environment, name, untouched - 7, "cat", "%d%n", 3, &untouched);
+    callbacks->log(callbacks->environment, name, untouched - 7, "cat", "%s", NULL);
+    char long_one[5000];
+    memset(long_one, 'y', sizeof long_one); long_one[4999] = 0;
+    callbacks->log(callbacks->environment, name, 0, "cat", "%s", long_one);
     return instance;
 }
 void fmi2FreeInstance(C c) { note("FreeInstance"); ((Instance *)c)->callbacks->release(c); }
@@ -77,7 +84,7 @@ static C make(S name, S guid, Callbacks callbacks, char logging) {
     char text[200]; snprintf(text, sizeof text, "Instantiate(%s,%s,%d)", name, guid, logging); note(text);
     Instance *instance = callbacks.allocate(1, sizeof(Instance));
     instance->callbacks = callbacks;
-    callbacks.log(instance, name, 1, "cat", "%s", "made");
+    callbacks.log(instance, name, 1, "cat", "%s %d", "made", 1);
     return instance;
 }
 const char *m_fmiGetVersion(void) { return VERSION; }
@@ -209,7 +216,11 @@ fn an_fmu_of_fmi2_lives_through_its_calls_in_their_order() {
     let expected = [
         (Status::Warning, Some("cat"), "plain"),
         (Status::Ok, None, "an argument"),
-        (Status::Error, Some("cat"), "%d of %s"),
+        (Status::Error, Some("cat"), "3 of four"),
+        (Status::Ok, Some("cat"), "0.1 more than six 12.35% x 1099511627776"),
+        (Status::Ok, Some("cat"), "%d%n"),
+        (Status::Ok, Some("cat"), "(null)"),
+        (Status::Ok, Some("cat"), &"y".repeat(2047)),
     ];
     assert_eq!(logged, expected.map(|(status, category, text)| (status, category.map(str::to_owned), text.to_owned())));
     instance.set_debug_logging(true, &["cat"]).unwrap();
@@ -235,7 +246,7 @@ fn an_fmu_of_fmi1_lives_through_its_calls_in_their_order_as_slave_and_as_model()
     let notes: Arc<Notes> = Arc::default();
     let instance = loaded.instantiate(&slave(), "i", "{guid}", Some("file:///f"), true, notes.clone()).unwrap();
     assert_eq!(calls(dir.path()), "file:///f application/x-fmu-sharedlibrary Instantiate(i,{guid},1)");
-    let made = (Status::Warning, Some("cat".to_owned()), "made".to_owned());
+    let made = (Status::Warning, Some("cat".to_owned()), "made 1".to_owned());
     assert_eq!(*notes.logged.lock().unwrap(), std::slice::from_ref(&made));
     let instance = instance.enter_initialization_mode(0.5, Some(2.0), None).unwrap();
     set_and_get(&instance);

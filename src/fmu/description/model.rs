@@ -66,6 +66,11 @@ impl Abi {
         matches!(self, Abi::Fmi3 | Abi::Draft)
     }
 
+    /// Whether a variable of each base type may have the same value reference, so that the type belongs to it.
+    pub fn has_typed_references(self) -> bool {
+        matches!(self, Abi::Fmi1 | Abi::Fmi2)
+    }
+
     /// Whether variables can be set and read while an instance is being initialised. In FMI 1.0 inputs go in before, and outputs
     /// come after.
     pub fn has_initialization_mode(self) -> bool {

@@ -119,8 +119,10 @@ pub fn connect(
             },
             Trigger::Outputs((fmu, sources)) => {
                 if let Err(message) = join(fmu, &sources, &targets, &mut candidates, &mut outputs) {
-                    findings
-                        .rig(trigger.clock.place, format!("{} cannot be triggered: {message}", trigger.clock.value));
+                    let clock = &trigger.clock.value;
+                    let message =
+                        format!("{clock} cannot be triggered: {message}; one of its elements is written {clock}[1]");
+                    findings.rig(trigger.clock.place, message);
                 }
             }
         }

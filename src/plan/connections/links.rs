@@ -202,7 +202,13 @@ fn fit(
     let bad = |message: String| Err((connect.to.place, message));
     let Some(widening) = widening(a.variable_type, b.variable_type).filter(|_| from.shape == to.shape) else {
         let (a_text, b_text) = (type_and_shape(a, &from), type_and_shape(b, &to));
-        let hint = if from.shape == to.shape { lossy(a.variable_type, b.variable_type) } else { String::new() };
+        let hint = match (from.shape.as_slice(), to.shape.as_slice()) {
+            (one, other) if one == other => lossy(a.variable_type, b.variable_type),
+            _ if widening(a.variable_type, b.variable_type).is_none() => String::new(),
+            ([], _) => element(&b_name, &to),
+            (_, []) => element(&a_name, &from),
+            _ => String::new(),
+        };
         return bad(format!("{a_name} is {a_text}, but {b_name} is {b_text}{hint}"));
     };
     for (described, variable, name) in [(a_unit, a, &a_name), (b_unit, b, &b_name)] {
@@ -255,6 +261,17 @@ fn fit(
 /// `Float64`, `Int8[3,2]`.
 fn type_and_shape(v: &Variable, selection: &Selection) -> String {
     format!("{}{}", v.variable_type.name(), shape_text(&selection.shape))
+}
+
+/// How an element of an array is written, where its other end has one value.
+fn element(array: &str, selection: &Selection) -> String {
+    // A part of an array is named already.
+    if !selection.text.is_empty() {
+        return String::new();
+    }
+    let first = vec!["1"; selection.shape.len()].join(",");
+    let which = if selection.shape.iter().all(|length| *length == 1) { "its element" } else { "one of its elements" };
+    format!("; {which} is written {array}[{first}]")
 }
 
 /// What to say of types that do not connect: whether they would the other way round.

@@ -65,7 +65,11 @@ pub(in crate::plan) fn plan(resolved: &Resolved, fmu: usize, order: &Order) -> C
                 true => ControlKind::Structural {
                     size: sizes(described).iter().position(|s| s.reference == v.value_reference),
                 },
-                false => ControlKind::Value { lane: plan.lane(&tasks), tunable: v.causality == Causality::Parameter },
+                false => ControlKind::Value {
+                    lane: plan.lane(&tasks),
+                    tunable: v.causality == Causality::Parameter,
+                    in_event_mode: described.changes_in_event_mode(v),
+                },
             };
             plan.variables.push(variable(described, v, kind, resolved.columns.of_variable(id)));
             plan.variables.len() - 1

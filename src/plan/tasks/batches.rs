@@ -200,7 +200,7 @@ fn written_with(
 ) -> Vec<Batch> {
     let described = &resolved.fmus[fmu];
     let (discrete, others): (Vec<usize>, Vec<usize>) =
-        variables.into_iter().partition(|&variable| is_discrete(described, variable));
+        variables.into_iter().partition(|&variable| described.changes_in_event_mode(&described.variables()[variable]));
     let mut batches = group(described, others, &fill);
     for (clocks, variables) in by_output_clocks(resolved, fmu, discrete.into_iter()) {
         let own = group(described, variables, &fill).into_iter();
@@ -209,17 +209,12 @@ fn written_with(
     batches
 }
 
-/// Whether a variable of an FMU changes in Event Mode alone.
-fn is_discrete(described: &DescribedFmu, variable: usize) -> bool {
-    described.handles_events() && described.variables()[variable].variability != Variability::Continuous
-}
-
 /// Batches that read variables of an FMU whose events are handled between steps: continuous ones, and discrete ones by
 /// the clocks that they belong to.
 fn read_in_event_mode(resolved: &Resolved, fmu: usize, variables: Vec<usize>) -> Vec<Batch> {
     let described = &resolved.fmus[fmu];
     let (discrete, others): (Vec<usize>, Vec<usize>) =
-        variables.into_iter().partition(|&variable| is_discrete(described, variable));
+        variables.into_iter().partition(|&variable| described.changes_in_event_mode(&described.variables()[variable]));
     let mut batches = read(resolved, fmu, others);
     for (clocks, variables) in by_output_clocks(resolved, fmu, discrete.into_iter()) {
         let own = read(resolved, fmu, variables).into_iter();

@@ -30,7 +30,7 @@ fn a_connection_between_types_names_both() {
     );
     refused(
         "[[connect]]\nfrom = \"plant.field\"\nto = \"ecu.speed\"\n",
-        "rig.toml:7:6: plant.field is Float64[2,3], but ecu.speed is Float64",
+        "rig.toml:7:6: plant.field is Float64[2,3], but ecu.speed is Float64; one of its elements is written plant.field[1,1]",
     );
 }
 

@@ -276,7 +276,28 @@ fn parts_that_do_not_exist_or_do_not_fit_are_refused_with_their_place() {
     );
     refused("p.y[1]", "c.u[2]", "rig.toml:6:8: p.y[1]: the variable has 2 dimensions, not 1");
     refused("p.y[1,1:2]", "c.u", "rig.toml:7:6: p.y[1,1:2] is Float64[2], but c.u is Float64[3]");
+    refused(
+        "p.y[1,1]",
+        "c.u",
+        "rig.toml:7:6: p.y[1,1] is Float64, but c.u is Float64[3]; one of its elements is written c.u[1]",
+    );
+    refused("p.y[1,1]", "c.u[1:2]", "rig.toml:7:6: p.y[1,1] is Float64, but c.u[1:2] is Float64[2]");
     refused("p.z[1]", "c.u", "rig.toml:6:8: p has no variable \"z[1]\"; vecud inspect lists them");
+}
+
+/// The data of a bus, as FMI-LS-BUS has them: an array of one.
+#[test]
+fn of_an_array_of_one_its_element_is_named() {
+    let consumer = description(&format!(
+        "<Clock name=\"c\" valueReference=\"1\" causality=\"input\" intervalVariability=\"constant\" intervalDecimal=\"1\" \
+         priority=\"1\"/>{}",
+        VECTOR.replace("7 8 9", "7").replace("start=\"3\"", "start=\"1\"")
+    ));
+    let rig = "[fmu.p]\npath = \"p\"\n[fmu.c]\npath = \"c\"\n[[connect]]\nfrom = \"p.y[1,1]\"\nto = \"c.u\"\n";
+    assert_eq!(
+        try_build(rig, &[description(MATRIX), consumer], &host()).unwrap_err(),
+        "rig.toml:7:6: p.y[1,1] is Float64, but c.u is Float64[1]; its element is written c.u[1]"
+    );
 }
 
 fn texts(kind: &str, out_size: &str, in_size: &str, connect: &str) -> Result<Plan, String> {

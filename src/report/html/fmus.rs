@@ -41,8 +41,8 @@ fn page(run: &Run, index: usize, fmu: &FmuResult, lines: usize) -> String {
 fn heading(fmu: &FmuResult) -> String {
     let (class, sentence) = match fmu.status {
         FmuStatus::Terminated => ("good", "Ended in the regular way."),
-        FmuStatus::Error => ("bad", "Returned fmi3Error or fmi3Discard and was freed without being terminated."),
-        FmuStatus::Fatal => ("bad", "Returned fmi3Fatal; none of its functions was called again."),
+        FmuStatus::Error => ("bad", "Answered a call with Error or Discard and was freed without being terminated."),
+        FmuStatus::Fatal => ("bad", "Answered a call with Fatal; none of its functions was called again."),
         FmuStatus::Aborted => ("idle", "Did nothing wrong, but could not end in the regular way."),
         FmuStatus::Crashed => ("bad", "Its code crashed or exited."),
         FmuStatus::Hung => ("bad", "Its code did not return in time."),

@@ -1,6 +1,7 @@
 //! Why a value was not set.
 
 use crate::ffi::{Function, Status};
+use crate::fmu::description::Abi;
 use crate::time::Instant;
 use std::fmt;
 use std::time::Duration;
@@ -39,6 +40,8 @@ pub enum ControlError {
     Failed {
         /// Name of the FMU.
         fmu: String,
+        /// The C interface that it speaks.
+        abi: Abi,
         /// What was called.
         function: Option<Function>,
         /// What it returned.
@@ -74,9 +77,9 @@ impl fmt::Display for ControlError {
             }
             ControlError::RunEnded => f.write_str("the run is over"),
             ControlError::InstanceFailed(fmu) => write!(f, "fmu `{fmu}` has failed; the report says why"),
-            ControlError::Failed { fmu, function, status, time } => {
-                let function = function.map_or("a function", Function::name);
-                let status = status.map_or("a bad status", Status::name);
+            ControlError::Failed { fmu, abi, function, status, time } => {
+                let function = function.map_or("a function", |function| function.name_in(*abi));
+                let status = status.map_or("a bad status", |status| status.name_in(*abi));
                 write!(f, "fmu `{fmu}`: {function} returned {status} at {} s", time.seconds())
             }
             ControlError::Timeout(time) => {

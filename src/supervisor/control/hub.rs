@@ -225,6 +225,7 @@ impl Sent {
                 Verdict::Resized => Err(ControlError::Resized),
                 Verdict::Failed { status, function } => Err(ControlError::Failed {
                     fmu: plan.name.clone(),
+                    abi: plan.abi,
                     function: Function::from_u32(function.into()),
                     status: Status::from_raw(status.into()),
                     time,

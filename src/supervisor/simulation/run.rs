@@ -7,7 +7,7 @@ use crate::record::board::{Board, Global, Known, Phase};
 use crate::record::signals::SignalWriter;
 use crate::report::Run;
 use crate::runner::{JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
-use crate::supervisor::calls::{Calls, Verdict};
+use crate::supervisor::calls::{self, Calls, Verdict};
 use crate::supervisor::collect::{self, Facts};
 use crate::supervisor::cores::Cores;
 use crate::supervisor::death;
@@ -296,7 +296,7 @@ impl<'a> Watching<'a> {
         if asked > 0 {
             self.shared.ask_to_stop();
         }
-        if !self.shared.is_stopped() && run.phase < Phase::Stopping {
+        if !self.shared.is_stopped() && ending.is_none() && !calls::is_ending(self.board, run.phase) {
             return;
         }
         let (since, timeout) = (*ending.get_or_insert(now), self.shared.plan().shutdown_timeout.0);

@@ -7,6 +7,7 @@ use crate::plan::{StepClock, TaskId};
 use crate::record::board::TaskWord;
 use crate::runner::activation::{Activation, Calls, Meter};
 use crate::runner::halt::Halt;
+use crate::runner::inbox::Turn;
 use crate::runner::thread_host::PartitionHost;
 use crate::runner::unit::{step, way};
 use crate::runner::world::World;
@@ -150,11 +151,18 @@ impl Group<'_> {
         let mut is_first = true;
         loop {
             let point = self.point(time);
-            self.handle_events(point, time)?;
-            if (0..self.len()).any(|number| self.member(number).0.stepping.is_over) {
-                self.record(time)?;
-                self.is_over(time);
-                return Ok(());
+            let mut again = false;
+            loop {
+                self.handle_events(point, time, Turn::EventMode { again })?;
+                if (0..self.len()).any(|number| self.member(number).0.stepping.is_over) {
+                    self.record(time)?;
+                    self.is_over(time);
+                    return Ok(());
+                }
+                again = self.carry_out_in_step_mode(point, time)?;
+                if !again {
+                    break;
+                }
             }
             for number in 0..self.len() {
                 if self.is_at(number, point) {
@@ -190,7 +198,7 @@ impl Group<'_> {
         match self.leader.0.stepping.ends_with_events() {
             true => {
                 let stop = self.point(time);
-                self.handle_events(stop, stop)
+                self.handle_events(stop, stop, Turn::EventMode { again: false })
             }
             false => Ok(()),
         }
@@ -260,8 +268,23 @@ impl Group<'_> {
         Ok(())
     }
 
-    /// Handles the events at this communication point in a release at `time`, if there are any.
-    fn handle_events(&mut self, point: Instant, time: Instant) -> Result<(), Failed> {
+    /// Sets in Step Mode what somebody wants to have set there before the step. Whether more is due that wants Event Mode.
+    fn carry_out_in_step_mode(&mut self, point: Instant, time: Instant) -> Result<bool, Failed> {
+        let mut wants_event_mode = false;
+        for number in 0..self.len() {
+            if self.is_at(number, point) {
+                wants_event_mode |= self.with(number, |member, calls, world, host| {
+                    let setting = &mut Commanded { member, point: None };
+                    Ok(calls.carry_out(world, host, setting, time, Turn::StepMode)?.wants_event_mode)
+                })?;
+            }
+        }
+        Ok(wants_event_mode)
+    }
+
+    /// Handles the events at this communication point in a release at `time`, if there are any, after what somebody wants to have set
+    /// in this turn.
+    fn handle_events(&mut self, point: Instant, time: Instant, turn: Turn) -> Result<(), Failed> {
         let mut is_event = false;
         for number in 0..self.len() {
             if !self.is_at(number, point) {
@@ -269,8 +292,9 @@ impl Group<'_> {
             }
             is_event |= self.with(number, |member, calls, world, host| {
                 let has_event = member.has_event(world, point);
-                let commanded = calls.carry_out(world, host, &mut Commanded { member, point }, time)?;
-                Ok(has_event | commanded | member.is_in_event_mode() | calls.has_changed())
+                let setting = &mut Commanded { member, point: Some(point) };
+                let _it_is_in_event_mode_then = calls.carry_out(world, host, setting, time, turn)?;
+                Ok(has_event | member.is_in_event_mode() | calls.has_changed())
             })?;
         }
         if !is_event {

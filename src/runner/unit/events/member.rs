@@ -292,16 +292,22 @@ impl Member {
     }
 }
 
-/// Sets what somebody wants to have set between two steps: in Event Mode, which it enters for that.
+/// Sets what somebody wants to have set between two steps.
 pub struct Commanded<'a> {
     pub member: &'a mut Member,
-    pub point: Instant,
+    /// In Event Mode at this communication point, which it enters for that; `None`: in Step Mode, where it is.
+    pub point: Option<Instant>,
 }
 
 impl Settable for Commanded<'_> {
     fn set(&mut self, batch: &Batch) -> Result<Outcome, Failure> {
-        self.member.enter_event_mode(self.point)?;
-        self.member.event_mode()?.set(batch)
+        match self.point {
+            Some(point) => {
+                self.member.enter_event_mode(point)?;
+                self.member.event_mode()?.set(batch)
+            }
+            None => self.member.stepper.begin().set(batch),
+        }
     }
 
     /// No interval of a step depends on parameters.

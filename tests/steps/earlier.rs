@@ -1,0 +1,91 @@
+//! FMUs of FMI 2.0 and 1.0: what people are told is in the words of that version.
+
+use super::program::Rig;
+use super::run;
+use std::fs;
+
+/// An FMU `m` of this version (2 or 1) from sources, x' = u. `step`: C code at the begin of each step, `initialised`: where
+/// Initialization Mode ends, which of FMI 1.0 is its initialisation.
+pub fn integrator(version: u32, step: &str, initialised: &str) -> Rig {
+    let (source, description, head, end) = match version {
+        1 => (
+            include_str!("../archive/earlier/integrator1.c"),
+            include_str!("../mutations/earlier/fmi1.xml").to_owned(),
+            "#define MODEL_IDENTIFIER integrator\n#include \"fmiFunctions.h\"\n",
+            "fmiInitializeSlave(fmiComponent c, fmiReal start, fmiBoolean has_stop, fmiReal stop) {",
+        ),
+        _ => {
+            let description = include_str!("../mutations/earlier/fmi2.xml");
+            let (before, rest) = description.split_once("<SourceFiles>").unwrap();
+            let (_, after) = rest.split_once("</SourceFiles>").unwrap();
+            (
+                include_str!("../archive/earlier/integrator2.c"),
+                format!("{before}{after}"),
+                "#include \"fmi2Functions.h\"\n",
+                "fmi2ExitInitializationMode(fmi2Component c) {",
+            )
+        }
+    };
+    let computes = "    m->x += m->gain * m->u * step;\n";
+    assert!(source.contains(computes) && source.contains(end));
+    let source = source.replace(computes, &format!("    {step}\n{computes}"));
+    let source = source.replace(end, &format!("{end} {initialised}"));
+    let rig = Rig::of_text(
+        "[rig]\nstop_time = 0.1\nshutdown_timeout = 0.3\ncall_timeout = 0.5\n[record]\n\
+         [fmu.m]\npath = 'm'\nstep = '1/100'\nstart = { u = 2.0 }\n",
+    );
+    let folder = rig.folder().join("m");
+    fs::create_dir_all(folder.join("sources")).unwrap();
+    fs::write(folder.join("sources/all.c"), format!("{head}#include <string.h>\n#define GAIN 1.0\n{source}")).unwrap();
+    fs::write(folder.join("modelDescription.xml"), description).unwrap();
+    rig
+}
+
+#[test]
+fn a_call_that_fails_hangs_or_crashes_has_its_name_in_that_version() {
+    for (version, fmi, initialised) in [(2, "fmi2", "fmi2ExitInitializationMode"), (1, "fmi", "fmiInitializeSlave")] {
+        for (answer, words) in [
+            (format!("return {fmi}Error;"), format!("{fmi}DoStep returned {fmi}Error for clock step at 0 s")),
+            (format!("return {fmi}Fatal;"), format!("{fmi}DoStep returned {fmi}Fatal")),
+            ("for (;;);".to_owned(), format!("has been in {fmi}DoStep for clock step at 0 s for 0.5 s")),
+            (
+                "*(volatile int *)0 = 0;".to_owned(),
+                format!("crashed (SIGSEGV): clock m.step was in {fmi}DoStep at 0 s"),
+            ),
+        ] {
+            run(&integrator(version, &answer, ""), "virtual").exits(1).problem(&["m", &words]);
+        }
+        let hangs = run(&integrator(version, "", "for (;;);"), "virtual").exits(1);
+        hangs.problem(&[&format!("fmu `m` has been in {initialised} for 0.5 s")]);
+        let warns =
+            run(&integrator(version, &format!("m->x += m->u * step; return {fmi}Warning;"), ""), "virtual").exits(0);
+        warns.problem(&[&format!("10 calls returned {fmi}Warning")]);
+    }
+}
+
+#[test]
+fn an_instance_that_is_not_made_has_its_function_in_that_version() {
+    for (version, name) in [(2, "fmi2Instantiate"), (1, "fmiInstantiateSlave")] {
+        let rig = integrator(version, "", "");
+        let source = rig.folder().join("m/sources/all.c");
+        let text = fs::read_to_string(&source).unwrap();
+        fs::write(&source, text.replace("m->x = 1.0;", "return NULL;")).unwrap();
+        let outcome = run(&rig, "virtual");
+        assert_eq!(outcome.code, 2);
+        assert!(outcome.stderr.contains(&format!(": {name} returned NULL")), "{}", outcome.stderr);
+        assert!(!outcome.stderr.contains("fmi3"), "{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn log_messages_are_printed_with_their_arguments_and_the_names_of_variables() {
+    let arguments = "\"cat\", \"#r2# is %g in step %d of %s, ##%.2f%%\", m->u, 1, \"ten\", 12.345";
+    for (version, logger) in [
+        (2, "m->functions->logger(m->functions->componentEnvironment, \"m\", fmi2OK,"),
+        (1, "m->functions.logger(m, \"m\", fmiOK,"),
+    ] {
+        let outcome = run(&integrator(version, &format!("{logger} {arguments});"), ""), "virtual").exits(0);
+        let log = outcome.fmu("m")["log"].to_string();
+        assert!(log.contains("[cat] u is 2 in step 1 of ten, #12.35%"), "{log}");
+    }
+}
