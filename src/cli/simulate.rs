@@ -5,6 +5,7 @@ mod reference;
 
 use self::plot::Page;
 use self::reference::Copied;
+use super::starts::Starts;
 use super::terminal;
 use crate::columns;
 use crate::fmu::description::Interface;
@@ -46,9 +47,8 @@ pub struct Arguments {
     /// The relative tolerance for a solver inside of the FMU
     #[arg(long, value_name = "X", value_parser = tolerance, allow_negative_numbers = true)]
     tolerance: Option<f64>,
-    /// A start value in place of the FMU's: --start-value gain=2, --start-value 'map=1 2 3'; may be given several times
-    #[arg(long, value_name = "NAME=VALUE")]
-    start_value: Vec<String>,
+    #[command(flatten)]
+    starts: Starts,
     /// A variable that gets a column (* is any text); may be given several times; default: all outputs
     #[arg(long, value_name = "NAME")]
     output_variable: Vec<String>,
@@ -278,7 +278,8 @@ fn wanted(arguments: &Arguments) -> Wanted {
         output_interval: arguments.output_interval,
         fixed_step_size: arguments.fixed_step_size,
         tolerance: arguments.tolerance,
-        start_values: arguments.start_value.clone(),
+        start_file: arguments.starts.start.clone(),
+        start_values: arguments.starts.start_value.clone(),
         output_variables: arguments.output_variable.clone(),
         input_file: arguments.input_file.clone(),
         event_mode_used: arguments.event_mode_used,
@@ -291,10 +292,9 @@ fn wanted(arguments: &Arguments) -> Wanted {
 
 /// Where rows and what FMU code prints go. Files of these names are written over, but for the FMU itself.
 fn rows(arguments: &Arguments) -> Result<Rows, Error> {
-    let is_fmu = |file: &Path| {
-        same(file, &arguments.file) || arguments.input_file.as_ref().is_some_and(|input| same(file, input))
-    };
-    let open = |option: &str, file: &Path| match is_fmu(file) {
+    let read = [Some(&arguments.file), arguments.input_file.as_ref(), arguments.starts.start.as_ref()];
+    let is_read = |file: &Path| read.iter().flatten().any(|input| same(file, input));
+    let open = |option: &str, file: &Path| match is_read(file) {
         true => Err(Error::Command(format!("{option} {}: that is what is simulated, or its input", file.display()))),
         false => File::create(file).map_err(Error::file(file)),
     };
