@@ -212,7 +212,7 @@ fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u
         Ok(()) => prepared.options.adopts = true,
         Err(error) => events.say(format!("warning: PROCESSES THAT FMU CODE STARTS MAY OUTLIVE THE RUN: {error}")),
     }
-    let Simulated { run, unwritten, calls, final_state } = supervisor::simulate(prepared, rows, events)?;
+    let Simulated { run, unwritten, final_state } = supervisor::simulate(prepared, rows, events)?;
     for problem in &run.problems {
         events.say(format!("{}: {}", problem.severity.prefix(), plain::message(&problem.message())));
     }
@@ -220,7 +220,7 @@ fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u
         supervisor::write_whole(file, &final_state).map_err(Error::file(file))?;
     }
     if arguments.log.show_stats {
-        stats(&calls, &run).into_iter().for_each(|line| events.say(line));
+        stats(&run).into_iter().for_each(|line| events.say(line));
     }
     if let Some(page) = &page {
         page.write(&run, reference)?;
@@ -250,15 +250,19 @@ fn sweep(arguments: &Arguments, axes: &[Axis], options: &Options, events: &Event
 }
 
 /// How often each function was called, and how long that took, as lines.
-fn stats(calls: &[(&'static str, u64, Duration)], run: &Run) -> Vec<String> {
+fn stats(run: &Run) -> Vec<String> {
+    let calls = || run.fmus.iter().flat_map(|fmu| &fmu.calls);
     let mut rows = vec![["function", "calls", "total ms", "mean us"].map(str::to_owned)];
-    rows.extend(calls.iter().map(|(function, number, time)| {
-        let (total, mean) = (time.as_secs_f64() * 1e3, time.as_secs_f64() * 1e6 / *number as f64);
-        [(*function).to_owned(), number.to_string(), format!("{total:.3}"), format!("{mean:.3}")]
+    rows.extend(calls().map(|own| {
+        let text = |value: f64| format!("{value:.3}");
+        let nanos = own.total_ns.map(|nanos| nanos as f64);
+        let total = nanos.map_or_else(String::new, |nanos| text(nanos / 1e6));
+        let mean = nanos.map_or_else(String::new, |nanos| text(nanos / 1e3 / own.calls as f64));
+        [own.function.to_string(), own.calls.to_string(), total, mean]
     }));
-    let own: Duration = calls.iter().map(|(_, _, time)| *time).sum();
+    let own = calls().filter_map(|own| own.total_ns).map(Duration::from_nanos).sum::<Duration>().as_secs_f64();
     let (simulated, wall) = (run.end_time - run.start_time, run.wall_seconds);
-    let whole = format!("{simulated} s simulated in {wall:.6} s, of which {:.6} s in the FMU", own.as_secs_f64());
+    let whole = format!("{simulated} s simulated in {wall:.6} s, of which {own:.6} s in the FMU");
     columns::lines(rows.iter(), &[1, 2, 3]).chain([whole]).collect()
 }
 
@@ -286,7 +290,7 @@ fn wanted(arguments: &Arguments) -> Wanted {
         early_return_allowed: arguments.early_return_allowed,
         initial_fmu_state_file: arguments.states.initial_fmu_state_file.clone(),
         keeps_final_state: arguments.states.final_fmu_state_file.is_some(),
-        watch: CallWatch { counts: arguments.log.show_stats, logs: arguments.log.log_fmi_calls },
+        watch: CallWatch { times: arguments.log.show_stats, logs: arguments.log.log_fmi_calls },
     }
 }
 
