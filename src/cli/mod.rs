@@ -15,6 +15,7 @@ mod results;
 mod run;
 mod setup;
 mod simulate;
+mod starts;
 mod terminal;
 
 use crate::fmu::archive::{Cache, Unpacked};

@@ -5,6 +5,7 @@ mod reference;
 
 use self::plot::Page;
 use self::reference::Copied;
+use super::starts::Starts;
 use super::terminal;
 use crate::columns;
 use crate::fmu::description::Interface;
@@ -46,9 +47,8 @@ pub struct Arguments {
     /// The relative tolerance for a solver inside of the FMU
     #[arg(long, value_name = "X", value_parser = tolerance, allow_negative_numbers = true)]
     tolerance: Option<f64>,
-    /// A start value in place of the FMU's: --start-value gain=2, --start-value 'map=1 2 3'; may be given several times
-    #[arg(long, value_name = "NAME=VALUE")]
-    start_value: Vec<String>,
+    #[command(flatten)]
+    starts: Starts,
     /// A variable that gets a column (* is any text); may be given several times; default: all outputs
     #[arg(long, value_name = "NAME")]
     output_variable: Vec<String>,
@@ -212,7 +212,7 @@ fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u
         Ok(()) => prepared.options.adopts = true,
         Err(error) => events.say(format!("warning: PROCESSES THAT FMU CODE STARTS MAY OUTLIVE THE RUN: {error}")),
     }
-    let Simulated { run, unwritten, calls, final_state } = supervisor::simulate(prepared, rows, events)?;
+    let Simulated { run, unwritten, final_state } = supervisor::simulate(prepared, rows, events)?;
     for problem in &run.problems {
         events.say(format!("{}: {}", problem.severity.prefix(), plain::message(&problem.message())));
     }
@@ -220,7 +220,7 @@ fn one(arguments: &Arguments, options: &Options, events: &EventSink) -> Result<u
         supervisor::write_whole(file, &final_state).map_err(Error::file(file))?;
     }
     if arguments.log.show_stats {
-        stats(&calls, &run).into_iter().for_each(|line| events.say(line));
+        stats(&run).into_iter().for_each(|line| events.say(line));
     }
     if let Some(page) = &page {
         page.write(&run, reference)?;
@@ -250,15 +250,19 @@ fn sweep(arguments: &Arguments, axes: &[Axis], options: &Options, events: &Event
 }
 
 /// How often each function was called, and how long that took, as lines.
-fn stats(calls: &[(&'static str, u64, Duration)], run: &Run) -> Vec<String> {
+fn stats(run: &Run) -> Vec<String> {
+    let calls = || run.fmus.iter().flat_map(|fmu| &fmu.calls);
     let mut rows = vec![["function", "calls", "total ms", "mean us"].map(str::to_owned)];
-    rows.extend(calls.iter().map(|(function, number, time)| {
-        let (total, mean) = (time.as_secs_f64() * 1e3, time.as_secs_f64() * 1e6 / *number as f64);
-        [(*function).to_owned(), number.to_string(), format!("{total:.3}"), format!("{mean:.3}")]
+    rows.extend(calls().map(|own| {
+        let text = |value: f64| format!("{value:.3}");
+        let nanos = own.total_ns.map(|nanos| nanos as f64);
+        let total = nanos.map_or_else(String::new, |nanos| text(nanos / 1e6));
+        let mean = nanos.map_or_else(String::new, |nanos| text(nanos / 1e3 / own.calls as f64));
+        [own.function.to_string(), own.calls.to_string(), total, mean]
     }));
-    let own: Duration = calls.iter().map(|(_, _, time)| *time).sum();
+    let own = calls().filter_map(|own| own.total_ns).map(Duration::from_nanos).sum::<Duration>().as_secs_f64();
     let (simulated, wall) = (run.end_time - run.start_time, run.wall_seconds);
-    let whole = format!("{simulated} s simulated in {wall:.6} s, of which {:.6} s in the FMU", own.as_secs_f64());
+    let whole = format!("{simulated} s simulated in {wall:.6} s, of which {own:.6} s in the FMU");
     columns::lines(rows.iter(), &[1, 2, 3]).chain([whole]).collect()
 }
 
@@ -278,23 +282,23 @@ fn wanted(arguments: &Arguments) -> Wanted {
         output_interval: arguments.output_interval,
         fixed_step_size: arguments.fixed_step_size,
         tolerance: arguments.tolerance,
-        start_values: arguments.start_value.clone(),
+        start_file: arguments.starts.start.clone(),
+        start_values: arguments.starts.start_value.clone(),
         output_variables: arguments.output_variable.clone(),
         input_file: arguments.input_file.clone(),
         event_mode_used: arguments.event_mode_used,
         early_return_allowed: arguments.early_return_allowed,
         initial_fmu_state_file: arguments.states.initial_fmu_state_file.clone(),
         keeps_final_state: arguments.states.final_fmu_state_file.is_some(),
-        watch: CallWatch { counts: arguments.log.show_stats, logs: arguments.log.log_fmi_calls },
+        watch: CallWatch { times: arguments.log.show_stats, logs: arguments.log.log_fmi_calls },
     }
 }
 
 /// Where rows and what FMU code prints go. Files of these names are written over, but for the FMU itself.
 fn rows(arguments: &Arguments) -> Result<Rows, Error> {
-    let is_fmu = |file: &Path| {
-        same(file, &arguments.file) || arguments.input_file.as_ref().is_some_and(|input| same(file, input))
-    };
-    let open = |option: &str, file: &Path| match is_fmu(file) {
+    let read = [Some(&arguments.file), arguments.input_file.as_ref(), arguments.starts.start.as_ref()];
+    let is_read = |file: &Path| read.iter().flatten().any(|input| same(file, input));
+    let open = |option: &str, file: &Path| match is_read(file) {
         true => Err(Error::Command(format!("{option} {}: that is what is simulated, or its input", file.display()))),
         false => File::create(file).map_err(Error::file(file)),
     };

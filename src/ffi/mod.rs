@@ -183,7 +183,7 @@ pub use library::{Library, LoadError, LoadErrorKind};
 pub use part::{InstanceControl, Part, TerminateError};
 pub use partition::{ClockElement, Getting, Partition, Setting};
 pub use reconfiguration::Reconfiguration;
-pub use shown::Shown;
+pub use shown::{CallCounts, Place, Shown};
 pub use slopes::TimeDerivatives;
 pub use state::{FmuState, StateSupport, Terminated};
 pub use status::{Failure, Outcome, Status};

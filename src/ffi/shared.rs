@@ -6,7 +6,7 @@ use super::function::Function;
 use super::library::Library;
 use super::state::{StateSupport, States};
 use super::status::{Failure, Outcome, Status};
-use super::thread::{thread_host, visit};
+use super::thread::{thread_host, visit, visited_nothing};
 use super::types::{NOT_CALLED, RawInstance, RawStatus};
 use crate::fmu::description::{Interface, ValueReference};
 use crate::sys::prefetch::prefetch;
@@ -175,6 +175,7 @@ impl Shared {
         time: Option<f64>,
     ) -> Result<Outcome, Failure> {
         if raw == NOT_CALLED && self.library.functions().adapts() {
+            visited_nothing(function);
             return Err(Failure { function, status: Status::Discard, clock, time, refused: true });
         }
         let status = Status::from_raw(raw).unwrap_or(Status::Error);

@@ -1,44 +1,79 @@
-//! Where others see which function of FMU code a thread is inside of: reports of crashes and hangs read it there.
+//! Where others see which function of FMU code a thread is inside of, and how often it has called each: reports of crashes and hangs,
+//! and those of runs, read it there.
 //!
-//! One store says it, so a reader finds it whole at any time, also in the memory of a process that is no more.
+//! One store says where the thread is, so a reader finds it whole at any time, also in the memory of a process that is no more.
 
 use super::function::Function;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// A word, and what stands in it beside the function.
+/// How often each function was called, by its number; there is room for more functions than FMI has.
+pub type CallCounts = [AtomicU64; 128];
+
+const _: () = assert!(Function::ALL.len() <= 128);
+
+/// A word, and what stands in it beside the function; and counts.
 ///
 /// The lowest 16 bits are 1 + the number of the function that the thread is inside of, the innermost one; 0 between calls. The
 /// upper half is the tag of whoever calls, which stays there between calls. Between both, where there is a tag, calls are
 /// counted, so that who looks now and then can tell a call that lasts from the next one of the same function.
+///
+/// Where there is a tag, several threads may count at one place; where there is none, this one alone.
 #[derive(Debug)]
 pub struct Shown {
-    word: Cell<&'static AtomicU64>,
-    tag: Cell<u64>,
+    place: Cell<Place>,
     count: Cell<u16>,
 }
 
+/// Where calls are shown and counted.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The word.
+    pub word: &'static AtomicU64,
+    /// What stands in its upper half; the lower one is 0.
+    pub tag: u64,
+    /// The counts.
+    pub calls: &'static CallCounts,
+}
+
 impl Shown {
-    /// Shows it in this word from the next call on, with this tag, whose lower half is 0. Nothing is written before.
-    pub fn new(word: &'static AtomicU64, tag: u64) -> Shown {
-        Shown { word: Cell::new(word), tag: Cell::new(tag), count: Cell::new(0) }
+    /// Shows calls at this place from the next one on. Nothing is written before.
+    pub fn new(place: Place) -> Shown {
+        Shown { place: Cell::new(place), count: Cell::new(0) }
     }
 
-    /// From the next call on it is shown in another word. Not inside of a call.
+    /// From the next call on they are shown at another place. Not inside of a call.
     #[inline]
-    pub fn set(&self, word: &'static AtomicU64, tag: u64) {
-        self.word.set(word);
-        self.tag.set(tag);
+    pub fn set(&self, place: Place) {
+        self.place.set(place);
+    }
+
+    /// The thread enters a function.
+    #[inline]
+    pub(super) fn enter(&self, function: Function) {
+        self.show(Called::function(function));
+        let Place { tag, calls, .. } = self.place.get();
+        let count = &calls[function as usize];
+        match tag {
+            0 => count.store(count.load(Relaxed).wrapping_add(1), Relaxed),
+            _ => drop(count.fetch_add(1, Relaxed)),
+        }
+    }
+
+    /// What was entered was no function of the FMU: it has none like that.
+    #[cold]
+    pub(super) fn take_back(&self, function: Function) {
+        self.place.get().calls[function as usize].fetch_sub(1, Relaxed);
     }
 
     #[inline]
     pub(super) fn show(&self, called: Called) {
-        let tag = self.tag.get();
+        let Place { word, tag, .. } = self.place.get();
         if tag == 0 {
-            self.word.get().store(u64::from(called.0), Relaxed);
+            word.store(u64::from(called.0), Relaxed);
         } else {
             self.count.set(self.count.get().wrapping_add(1));
-            self.word.get().store(tag | u64::from(self.count.get()) << 16 | u64::from(called.0), Relaxed);
+            word.store(tag | u64::from(self.count.get()) << 16 | u64::from(called.0), Relaxed);
         }
     }
 }

@@ -102,6 +102,14 @@ pub fn thread_host() -> Option<&'static dyn ThreadHost> {
     THREAD.with(|thread| thread.host.get())
 }
 
+/// What was visited last on this thread was no function: the FMU has none like that.
+#[cold]
+pub(super) fn visited_nothing(function: Function) {
+    if let Some(shown) = THREAD.with(|thread| thread.shown.get()) {
+        shown.take_back(function);
+    }
+}
+
 #[inline]
 pub(super) fn inside() -> Inside {
     THREAD.with(|thread| thread.inside.get())
@@ -114,10 +122,9 @@ pub(super) fn visit<T>(environment: *const Environment, function: Function, c: i
     // reference to: it lives as long as the thread, so until this returns.
     let thread = unsafe { &*own() };
     let (outer, shown) = (thread.inside.get(), thread.shown.get());
-    let called = Called::function(function);
-    thread.inside.set(Inside { environment, called });
+    thread.inside.set(Inside { environment, called: Called::function(function) });
     if let Some(shown) = shown {
-        shown.show(called);
+        shown.enter(function);
     }
     debug_assert_eq!(float_control::default_fp_control(), None);
     let result = c();

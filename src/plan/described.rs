@@ -101,8 +101,7 @@ impl<'a> DescribedFmu<'a> {
 
     /// The items of the enumeration that a variable is of; none for other types.
     pub(super) fn items(&self, variable: &Variable) -> &'a [EnumerationItem] {
-        let own = self.input.description.types.iter().find(|own| Some(&own.name) == variable.declared_type.as_ref());
-        own.map_or(&[], |own| &own.items)
+        self.input.description.items_of(variable)
     }
 
     /// Number of elements at the start, with the rig's values of structural parameters; 1 for a scalar.
@@ -129,10 +128,10 @@ impl<'a> DescribedFmu<'a> {
         }
     }
 
-    /// The description's start value, if it is valid.
-    pub(super) fn start_of(&self, variable: &Variable) -> Option<&'a Values> {
-        let index = self.find_reference(variable.value_reference)?;
-        self.variables()[index].start.as_ref().filter(|_| !self.is_resized(variable))
+    /// The description's start value of the variable with this index, if it is valid.
+    pub(super) fn start_of(&self, index: usize) -> Option<&'a Values> {
+        let variable = &self.variables()[index];
+        variable.start.as_ref().filter(|_| !self.is_resized(variable))
     }
 
     /// Whether the rig gives the variable another size than its description, which makes the description's start value

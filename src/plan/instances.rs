@@ -91,7 +91,7 @@ fn plan(
         interface,
         can_get_and_set_state: offer.is_some_and(|offer| offer.can_get_and_set_fmu_state),
         can_serialize_state: offer.is_some_and(|offer| offer.can_serialize_fmu_state),
-        watch: CallWatch::default(),
+        watch: CallWatch { times: resolved.rig.report.call_times, logs: false },
         initial_state: None,
         keeps_final_state: false,
     }

@@ -48,6 +48,7 @@ pub use clocks::causes::roots;
 pub use connections::{conversion, timing};
 pub use host::{FifoReach, HostFacts};
 pub use inputs::control;
+pub use inputs::own_starts::{OwnStarts, keep_changed};
 pub use interfaces::{check_states, offer};
 pub use model::*;
 pub use priorities::shared;

@@ -3,7 +3,7 @@
 use super::connections::conversion::Conversion;
 use super::schedulability::{Figures, HostFigures};
 use crate::exchange::bytes;
-use crate::fmu::description::{Abi, IntervalVariability, ValueReference, Values, VariableType};
+use crate::fmu::description::{Abi, Interface, IntervalVariability, ValueReference, Values, VariableType};
 use crate::priority::{FifoPriority, FmiPriority};
 use crate::rig::{Rig, RigReport, RigTrace};
 use crate::time::{Fraction, Instant, Nanos, TimeUnit};
@@ -190,11 +190,11 @@ pub struct FmuPlan {
     pub keeps_final_state: bool,
 }
 
-/// What is kept of the calls of an FMU's functions. By default nothing is, and nothing is spent on it.
+/// What is kept of the calls of an FMU's functions beside their number. By default nothing is, and nothing is spent on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallWatch {
-    /// How many there are of each function, and how long they take.
-    pub counts: bool,
+    /// How long they take, for each function.
+    pub times: bool,
     /// A line of the log for each.
     pub logs: bool,
 }
@@ -257,6 +257,14 @@ impl FmuPlan {
         match &self.interface {
             InterfacePlan::ScheduledExecution(_) => "ScheduledExecution",
             InterfacePlan::CoSimulation(_) => "CoSimulation",
+        }
+    }
+
+    /// The interface type that it runs with.
+    pub fn runs_as(&self) -> Interface {
+        match &self.interface {
+            InterfacePlan::ScheduledExecution(_) => Interface::ScheduledExecution,
+            InterfacePlan::CoSimulation(_) => Interface::CoSimulation,
         }
     }
 

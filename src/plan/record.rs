@@ -83,7 +83,7 @@ pub(super) fn columns(rig: &Rig, fmus: &[DescribedFmu], starts: &[Starts], findi
             let elements = described.elements(v);
             let is_clock = v.variable_type == VariableType::Clock;
             let given = starts[fmu].get(&index).or_else(|| described.structure.get(&index)).map(|start| &start.values);
-            let words = match given.or(described.start_of(v)) {
+            let words = match given.or(described.start_of(index)) {
                 // It has not ticked before the run.
                 _ if is_clock => vec![vec![0]],
                 values => values.map(bytes::elements).unwrap_or_default(),

@@ -29,7 +29,7 @@ mod stimuli;
 mod threads;
 mod trace;
 
-pub use call_counts::CallCounts;
+pub use call_counts::{CallTimes, FunctionCalls};
 pub use calls::OutsideCall;
 pub use damage::Known;
 pub use phase::Phase;
@@ -303,12 +303,14 @@ pub struct Layout {
     stimuli: Vec<(usize, Shape)>,
     /// Per task: where its time went.
     causes: Option<usize>,
-    /// Per instance: how often its functions were called; empty where nobody wants to know.
-    call_counts: Vec<Range<usize>>,
+    /// Per instance: how long calls of its functions took; empty where nobody wants to know.
+    call_times: Vec<Range<usize>>,
     /// The words of all tasks are side by side, their histograms apart: every activation writes the words of its task, and
     /// with many tasks these would each be on a page of their own otherwise.
     tasks: usize,
     histograms: usize,
+    /// How often functions were called: by each task, then outside of them, for each instance.
+    calls: usize,
     log: usize,
     promise: promise::Region,
     /// Where those of `starts` begin.
@@ -324,7 +326,8 @@ impl Layout {
         let fmus = Global::Count as usize;
         let tasks = (fmus + plan.fmus.len() * FMU_WORDS).next_multiple_of(LINE);
         let histograms = tasks + plan.tasks.len() * TASK_WORDS;
-        let log = histograms + plan.tasks.len() * TASK_HISTOGRAMS;
+        let calls = (histograms + plan.tasks.len() * TASK_HISTOGRAMS).next_multiple_of(LINE);
+        let log = calls + (plan.tasks.len() + plan.fmus.len()) * call_counts::WORDS;
         let initial = log + LOG_WORDS;
         let mut next = initial;
         let start = |signal: &SignalPlan| {
@@ -347,7 +350,7 @@ impl Layout {
         let traces = trace::rings(plan, &mut next);
         let promise = promise::Region::of(plan, &mut next);
         let causes = causes::region(plan, &mut next);
-        let call_counts = call_counts::regions(plan, &mut next);
+        let call_times = call_counts::times(plan, &mut next);
         let commands = next;
         let control = plan.fmus.iter().map(|fmu| ControlLayout::of(fmu, &mut next)).collect();
         let stimuli = stimuli::places(plan, &mut next);
@@ -355,6 +358,7 @@ impl Layout {
             fmus,
             tasks,
             histograms,
+            calls,
             log,
             promise,
             initial,
@@ -362,7 +366,7 @@ impl Layout {
             rings,
             traces,
             causes,
-            call_counts,
+            call_times,
             commands,
             control,
             stimuli,

@@ -275,6 +275,20 @@ pub struct FmuResult {
     pub findings: Vec<FindingResult>,
     /// The last log messages of the FMU, oldest first.
     pub log: Vec<String>,
+    /// The functions of the FMU that were called: what took longest comes first, else what was called most.
+    #[serde(default)]
+    pub calls: Vec<CallResult>,
+}
+
+/// What is known of the calls of one function; in `report.json` as it is here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallResult {
+    /// Its name in C, as the FMU's version of FMI has it.
+    pub function: Cow<'static, str>,
+    /// How often it was called, from the first instance of it to the last.
+    pub calls: u64,
+    /// How long all of these calls took; `None`: nobody has measured it.
+    pub total_ns: Option<u64>,
 }
 
 /// Something that an instance did against the standard; in `report.json` as it is here.

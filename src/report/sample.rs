@@ -1,8 +1,8 @@
 //! A made-up run, for examples and tests.
 
 use super::{
-    Causes, ClockResult, ConnectionResult, CoreCounts, Counts, Distribution, DoctorFinding, DoctorResult, End, Ended,
-    Fact, FmuResult, FmuStatus, Host, LockResult, Moment, OtherClock, OverTime, PartsResult, PredictedFrom,
+    CallResult, Causes, ClockResult, ConnectionResult, CoreCounts, Counts, Distribution, DoctorFinding, DoctorResult,
+    End, Ended, Fact, FmuResult, FmuStatus, Host, LockResult, Moment, OtherClock, OverTime, PartsResult, PredictedFrom,
     ProbeResult, PromiseResult, Run, Schedulability, Scheduling, Served, SignalResult, ThreadCounts, TraceResult,
 };
 use crate::fmu::description::IntervalVariability::{self, Constant, Countdown, Triggered};
@@ -134,6 +134,9 @@ fn fmu(random: &mut Random, name: &str) -> FmuResult {
         lock: LockResult { acquisitions: hold.count(), nested: 120, leaked: 0, unbalanced: 0, hold, wait },
         findings: Vec::new(),
         log: vec![format!("[info] {name}: initialised"), format!("[info] {name}: terminated")],
+        calls: [("fmi3GetFloat64", 20_003), ("fmi3ActivateModelPartition", 20_000), ("fmi3Terminate", 1)]
+            .map(|(function, calls)| CallResult { function: function.into(), calls, total_ns: None })
+            .into(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Typed, located access to a TOML document; problems are collected, not returned one by one.
 
-use super::{At, Place, Problem, suggestion};
+use super::{At, Place, Problem, RigError, suggestion};
 use crate::places::Places;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -17,6 +17,18 @@ pub(super) struct Document<'a> {
 impl<'a> Document<'a> {
     pub(super) fn new(file: &'a Path, text: &'a str) -> Document<'a> {
         Document { file, places: Places::new(text), problems: RefCell::default() }
+    }
+
+    /// The text as TOML.
+    pub(super) fn parse<'t>(&self, text: &'t str) -> Result<toml_edit::Document<&'t str>, RigError> {
+        toml_edit::Document::parse(text).map_err(|error| {
+            let mut message = error.message().trim_end().replace('\n', "; ");
+            // The parser leaves the name out.
+            if let (true, Some(name)) = (message == "duplicate key", error.span().and_then(|span| text.get(span))) {
+                message += &format!(": \"{name}\" is given twice");
+            }
+            RigError { problems: vec![Problem::new(self.file, self.place(error.span()), message)] }
+        })
     }
 
     /// Line and column of a byte range's first character.

@@ -31,6 +31,7 @@ pub(crate) use problem::{write_lines, write_place};
 pub use record::{Format, MessageEncoding, RigRecord, RigRule, Rotation, Rule};
 pub use report::RigReport;
 pub use settings::{set, set_of_only_fmu};
+pub use start::{start_line, start_of_only_fmu};
 pub use trace::{RigTrace, TraceMode};
 
 #[cfg(test)]

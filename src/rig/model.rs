@@ -169,6 +169,8 @@ impl std::fmt::Display for Endpoint {
 pub struct Rig {
     /// For messages: the rig file, or the FMU of a rig made for it.
     pub file: PathBuf,
+    /// Of a rig made for an FMU, the file that its start values were read from; what has a line stands there.
+    pub start_file: Option<PathBuf>,
     /// Options of the command line that have added something: their words, for messages.
     pub options: Vec<PathBuf>,
     /// `name`.
@@ -500,15 +502,21 @@ impl Rig {
         Place { line: 0, column: self.options.len() as u32 }
     }
 
-    /// What says something at this place: the rig file, or an option of the command line.
+    /// What says something at this place: the rig file, a file of start values, or an option of the command line.
     pub fn origin(&self, place: Place) -> &Path {
-        place.option().and_then(|option| self.options.get(option)).unwrap_or(&self.file)
+        let said = match place.option() {
+            Some(option) => self.options.get(option),
+            None if place.line > 0 => self.start_file.as_ref(),
+            None => None,
+        };
+        said.unwrap_or(&self.file)
     }
 
     /// A rig without FMUs where everything has its default.
     pub fn empty() -> Rig {
         Rig {
             file: PathBuf::new(),
+            start_file: None,
             options: Vec::new(),
             name: String::new(),
             mode: Mode::RealTime,

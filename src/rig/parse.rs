@@ -2,9 +2,7 @@
 
 use super::document::{Document, Section, describe, elements, number};
 use super::tables;
-use super::{
-    At, HostClock, Mode, OnError, OnNan, Overrun, Place, Problem, Rig, RigError, RigHost, TriggerTime, figures,
-};
+use super::{At, HostClock, Mode, OnError, OnNan, Overrun, Place, Rig, RigError, RigHost, TriggerTime, figures};
 use crate::priority::FifoPriority;
 use crate::time::{Instant, Nanos};
 use std::path::Path;
@@ -41,17 +39,7 @@ const HOST: &[&str] = &[
 /// Reads a rig file's text. `file` names it in messages and is what relative paths in it are relative to.
 pub fn parse(text: &str, file: &Path) -> Result<Rig, RigError> {
     let document = Document::new(file, text);
-    let toml = match toml_edit::Document::parse(text) {
-        Ok(toml) => toml,
-        Err(error) => {
-            let mut message = error.message().trim_end().replace('\n', "; ");
-            // The parser leaves the name out.
-            if let (true, Some(name)) = (message == "duplicate key", error.span().and_then(|span| text.get(span))) {
-                message += &format!(": \"{name}\" is given twice");
-            }
-            return Err(RigError { problems: vec![Problem::new(file, document.place(error.span()), message)] });
-        }
-    };
+    let toml = document.parse(text)?;
     let mut rig = Rig { file: file.to_owned(), ..Rig::empty() };
     rig.name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let top = Section::new(&document, "the rig file", toml.as_table(), Place { line: 1, column: 1 }).only(TOP);

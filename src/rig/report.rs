@@ -5,7 +5,7 @@ use crate::time::Nanos;
 use serde::{Deserialize, Serialize};
 use toml_edit::Item;
 
-const REPORT: &[&str] = &["checkpoint", "keep_runs"];
+const REPORT: &[&str] = &["checkpoint", "keep_runs", "call_times"];
 
 /// `[report]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,11 +14,13 @@ pub struct RigReport {
     pub checkpoint: Option<Nanos>,
     /// `keep_runs`: how many earlier runs stay in the output folder; 0: the files of the one before are replaced.
     pub keep_runs: usize,
+    /// `call_times`: how long the calls of each function of an FMU take is measured.
+    pub call_times: bool,
 }
 
 impl Default for RigReport {
     fn default() -> RigReport {
-        RigReport { checkpoint: Some(Nanos::from_seconds(10.0)), keep_runs: 10 }
+        RigReport { checkpoint: Some(Nanos::from_seconds(10.0)), keep_runs: 10, call_times: false }
     }
 }
 
@@ -35,6 +37,7 @@ pub(super) fn read(section: Section) -> RigReport {
         keep_runs: section
             .read("keep_runs", "a whole number from 0 (none) to 10000", runs)
             .map_or(default.keep_runs, |runs| runs.value),
+        call_times: section.boolean("call_times").unwrap_or(default.call_times),
     }
 }
 
@@ -54,9 +57,14 @@ mod tests {
         let default = RigReport::default();
         assert_eq!((default.checkpoint, default.keep_runs), (Some(Nanos(10_000_000_000)), 10));
         assert_eq!(report(""), Ok(default));
-        assert_eq!(report("keep_runs = 0\ncheckpoint = 0"), Ok(RigReport { checkpoint: None, keep_runs: 0 }));
+        assert_eq!(
+            report("keep_runs = 0\ncheckpoint = 0"),
+            Ok(RigReport { checkpoint: None, keep_runs: 0, ..default })
+        );
         assert_eq!(report("checkpoint = 1.5"), Ok(RigReport { checkpoint: Some(Nanos(1_500_000_000)), ..default }));
+        assert_eq!(report("call_times = true"), Ok(RigReport { call_times: true, ..default }));
         for (key, message) in [
+            ("call_times = 1", "4:14: call_times must be true or false, not 1"),
             ("keep_runs = -1", "4:13: keep_runs must be a whole number from 0 (none) to 10000, not -1"),
             ("checkpoint = 0.5", "4:14: checkpoint must be a number of seconds from 1 to 86400, or 0 (none), not 0.5"),
         ] {

@@ -79,8 +79,8 @@ impl InstanceHost for Ear {
     }
 
     fn called(&self, call: &Called) {
-        if self.watch.counts {
-            self.board.call_counts(self.fmu).add(call.function as u32, call.nanos);
+        if self.watch.times {
+            self.board.call_times(self.fmu).add(call.function as u32, call.nanos);
         }
         if self.watch.logs {
             // None of them is lost, in virtual time, where this is wanted: waits for the supervisor to read.

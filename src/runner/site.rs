@@ -1,7 +1,8 @@
 //! Where the activations of a task leave their marks in the shared memory, looked up once.
 
+use crate::ffi::Place;
 use crate::plan::{Plan, TaskId, TraceMode};
-use crate::record::board::{Board, Metric, TaskCells};
+use crate::record::board::{Board, Metric, TaskCells, TaskWord};
 use crate::record::histogram::Recorder;
 use crate::record::trace::NoteRing;
 
@@ -11,6 +12,8 @@ pub struct Site {
     pub task: TaskId,
     /// Counters and times of the task.
     pub cells: TaskCells<'static>,
+    /// Where its calls of FMU code are shown and counted.
+    pub shown: Place,
     /// The histogram of its lock hold times.
     pub hold: Recorder<'static>,
     /// Where activations are noted; `None` in virtual time when nothing is traced.
@@ -23,7 +26,8 @@ impl Site {
     /// Looks the places of a task up.
     pub fn new(board: Board<'static>, plan: &Plan, task: TaskId) -> Site {
         let (cells, notes) = (board.task(task), board.notes(task));
+        let shown = Place { word: cells.word(TaskWord::Function), tag: 0, calls: board.calls(task) };
         let trace = notes.filter(|_| plan.trace.mode != TraceMode::Off);
-        Site { task, cells, hold: cells.histogram(Metric::LockHold), notes, trace }
+        Site { task, cells, shown, hold: cells.histogram(Metric::LockHold), notes, trace }
     }
 }

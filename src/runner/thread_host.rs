@@ -21,7 +21,7 @@ use self::tracing::Section;
 use super::halt::Halt;
 use super::site::Site;
 use super::world::{Ending, World};
-use crate::ffi::{Failure, Function, Intermediate, Shown, Status, ThreadHost};
+use crate::ffi::{Failure, Function, Intermediate, Place, Shown, Status, ThreadHost};
 use crate::plan::{FmuId, OnWarning, TaskId};
 use crate::record::board::{FmuWord, Global, Metric, OutsideCall, TaskWord};
 use crate::record::findings::Finding;
@@ -32,7 +32,7 @@ use crate::schedule::Due;
 use crate::sys::preemption::{LockMember, Locked, PreemptionLock, Unlocked};
 use crate::time::{Fraction, Instant};
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
 
 /// No hold time waits to be recorded.
 const RECORDED: u64 = u64::MAX;
@@ -60,9 +60,8 @@ pub enum Dispatch {
 struct Outside {
     /// Where lock hold times go.
     hold: Recorder<'static>,
-    /// Where calls are shown, with this tag.
-    calls: &'static AtomicU64,
-    tag: u64,
+    /// Where calls are shown and counted.
+    shown: Place,
 }
 
 /// Serves the FMU code that runs on one thread for one instance.
@@ -109,7 +108,8 @@ impl PartitionHost {
         let clocks = Clocks::new(world, fmu);
         let board = world.board;
         let midst = Midst::new(world, fmu);
-        let (hold, calls, tag) = (board.fmu(fmu).hold(), board.global(Global::OutsideCall), OutsideCall::tag(fmu));
+        let (hold, word, tag) = (board.fmu(fmu).hold(), board.global(Global::OutsideCall), OutsideCall::tag(fmu));
+        let shown = Place { word, tag, calls: board.outside_calls(&world.plan, fmu) };
         PartitionHost {
             world,
             fmu,
@@ -120,8 +120,8 @@ impl PartitionHost {
             due: Cell::new(None),
             member,
             held_by_fmu: Cell::new(0),
-            shown: Shown::new(calls, tag),
-            outside: Outside { hold, calls, tag },
+            shown: Shown::new(shown),
+            outside: Outside { hold, shown },
             dispatch,
             last_hold: Cell::new(RECORDED),
             longest_own: Cell::new(0),
@@ -166,7 +166,7 @@ impl PartitionHost {
         if self.ticks {
             self.may_tick(site.task, due);
         }
-        self.shown.set(site.cells.word(TaskWord::Function), 0);
+        self.shown.set(site.shown);
         site.cells.set_time(&due.time);
         site.cells.word(TaskWord::Active).store(1, Relaxed);
     }
@@ -191,7 +191,7 @@ impl PartitionHost {
     pub fn end(&self) {
         if let Some(site) = self.site.take() {
             site.cells.word(TaskWord::Active).store(0, Relaxed);
-            self.shown.set(self.outside.calls, self.outside.tag);
+            self.shown.set(self.outside.shown);
         }
     }
 

@@ -107,6 +107,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
                 .chain(offspring::finding(plan, &facts.left, facts.none_left, Some(FmuId(fmu))))
                 .collect(),
             log: told.last_lines[fmu].iter().cloned().collect(),
+            calls: fmus::calls(plan, board, FmuId(fmu)),
         })
         .collect();
     let mut problems: Vec<Problem> = died.iter().map(|died| died.problem.clone()).collect();

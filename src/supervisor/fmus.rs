@@ -1,4 +1,5 @@
-//! Shared memory → how each instance ended: its status, the call that failed, and what its preemption lock has counted.
+//! Shared memory → how each instance ended: its status, the call that failed, what its preemption lock has counted, and how often it
+//! was called.
 
 use super::death::{Death, function};
 use super::findings::unusable;
@@ -6,9 +7,10 @@ use crate::ffi::{Function, Status};
 use crate::fmu::description::Abi;
 use crate::plain::plain;
 use crate::plan::{FmuId, Plan, TaskId};
-use crate::record::board::{Board, FmuWord, Metric, Phase, TaskWord};
-use crate::report::{FailureKey, FmuResult, FmuStatus, Kind, LockResult, Problem, Subject};
+use crate::record::board::{Board, FmuWord, FunctionCalls, Metric, Phase, TaskWord};
+use crate::report::{CallResult, FailureKey, FmuResult, FmuStatus, Kind, LockResult, Problem, Subject};
 use crate::time::Instant;
+use std::cmp::Reverse;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// How an instance ended, in a run that came to this phase.
@@ -68,6 +70,26 @@ pub fn failure(plan: &Plan, board: Board, fmu: FmuId, result: &FmuResult) -> Opt
         last_words: result.log[result.log.len().saturating_sub(5)..].to_vec(),
     };
     Some(Problem::failure(Subject::Fmu(result.name.clone()), kind))
+}
+
+/// The functions of an instance that were called.
+pub fn calls(plan: &Plan, board: Board, fmu: FmuId) -> Vec<CallResult> {
+    let (abi, interface) = (plan.fmus[fmu.0].abi, plan.fmus[fmu.0].runs_as());
+    let mut all: Vec<CallResult> = Vec::new();
+    for FunctionCalls { function, calls, nanos } in board.calls_of(plan, fmu) {
+        // What FMI 3.0 tells apart may be one function before, or none.
+        let Some(name) = Function::from_u32(function).and_then(|own| own.name_of(abi, interface)) else { continue };
+        match all.iter_mut().find(|own| own.function == name) {
+            Some(own) => {
+                own.calls += calls;
+                own.total_ns = own.total_ns.into_iter().chain(nanos).reduce(|a, b| a + b);
+            }
+            None => all.push(CallResult { function: name.into(), calls, total_ns: nanos }),
+        }
+    }
+    // Those of one order stay in that of the numbers of functions.
+    all.sort_by_key(|own| Reverse((own.total_ns, own.calls)));
+    all
 }
 
 /// What the preemption lock of an instance has counted.

@@ -266,14 +266,21 @@ fn read_rig(file: &Path) -> Result<Rig, Error> {
         };
         return refuse(Place::default(), &message);
     }
-    match str::from_utf8(&text) {
-        Ok(text) => rig::parse(text, file).map_err(Error::Rig),
-        Err(error) => {
-            let good = &text[..error.valid_up_to()];
-            let (line, column) = str::from_utf8(good).map_or((1, 1), |good| Places::new(good).of(good.len()));
+    match utf8(text) {
+        Ok(text) => rig::parse(&text, file).map_err(Error::Rig),
+        Err(place) => {
             let message = "is not UTF-8, the encoding of rigs (TOML text); convert the file (iconv -f LATIN1 -t UTF-8, \
                            or -f UTF-16), or give an .fmu file";
-            refuse(Place { line, column }, message)
+            refuse(place, message)
         }
     }
+}
+
+/// The text, or where it ceases to be one.
+pub(super) fn utf8(text: Vec<u8>) -> Result<String, Place> {
+    String::from_utf8(text).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let (line, column) = str::from_utf8(good).map_or((1, 1), |good| Places::new(good).of(good.len()));
+        Place { line, column }
+    })
 }

@@ -56,6 +56,25 @@ fn a_terminal_without_a_size_is_a_wide_one_and_a_wide_one_shows_more() {
     assert!(narrow.iter().all(|line| line.chars().count() <= 40), "{narrow:?}");
 }
 
+/// On a screen the tables of an FMU have the columns that there is room for, and say which are missing; in a pipe they have all.
+#[test]
+fn tables_of_variables_are_no_wider_than_the_screen() {
+    let desk = desk();
+    let command = "inspect wheel --only causality=input,output,parameter";
+    let whole = desk.run(command).stdout;
+    for columns in [60, 80, 200] {
+        let Some((code, shown)) = desk.on_terminal("tables", columns, 30, command) else { return };
+        assert_eq!(code, Some(0), "{shown}");
+        let lines: Vec<&str> = shown.lines().map(str::trim_end).collect();
+        assert!(lines.iter().all(|line| line.chars().count() <= columns), "{columns}: {shown}");
+        let head = lines.iter().find(|line| line.contains("variability") || line.contains("type")).unwrap();
+        assert!(head.contains("name") && head.contains("start"), "{head}");
+        assert_eq!(shown.contains("  (no room for: "), columns < 100, "{columns}: {shown}");
+        assert_eq!(head.contains("reference"), columns == 200, "{head}");
+        assert_eq!(lines.join("\n").trim_end() == whole.trim_end(), columns == 200, "{shown}");
+    }
+}
+
 #[test]
 fn what_is_no_rig_says_what_to_give() {
     let desk = desk();

@@ -1,5 +1,6 @@
 //! What a run leaves behind for people and programs: comparisons, formats, names as they are shown.
 
+mod calls;
 mod checkpoints;
 mod comparison;
 mod formats;

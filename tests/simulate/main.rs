@@ -73,9 +73,13 @@ impl Place {
     }
 
     fn command(&self, fmu: &Path, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vecud"));
-        command.arg("simulate").arg(fmu).args(arguments).current_dir(self.0.path());
-        command
+        self.command_of("simulate", fmu, arguments)
+    }
+
+    fn command_of(&self, command: &str, fmu: &Path, arguments: &[&str]) -> Command {
+        let mut vecud = Command::new(env!("CARGO_BIN_EXE_vecud"));
+        vecud.arg(command).arg(fmu).args(arguments).current_dir(self.0.path());
+        vecud
     }
 
     fn simulate(&self, fmu: impl AsRef<OsStr>, arguments: &[&str]) -> Simulated {

@@ -1,7 +1,7 @@
 //! The Modelica Reference FMUs (<https://github.com/modelica/Reference-FMUs>): of all versions, beside the results that are published
 //! with them. They are not part of this repository; `VECUD_REFERENCE_FMUS` names a folder that has them.
 
-use super::simulate;
+use super::{Place, simulate};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -61,5 +61,27 @@ fn an_fmu_that_asks_for_the_end_gets_it() {
         }
         let simulated = simulate(file, &["--output-interval=0.2", "--stop-time=20"]).exits(0);
         assert_eq!(simulated.column("time").last(), Some(&9.0), "{version}");
+    }
+}
+
+/// The start values of each as `vecud inspect` keeps them, and one of them changed.
+#[test]
+fn a_set_of_start_values_as_it_is_kept_changes_nothing() {
+    let names = ["BouncingBall", "Dahlquist", "Feedthrough", "Resource", "Stair", "StateSpace", "VanDerPol"];
+    for name in names.map(|name| format!("{name}.fmu")) {
+        for (version, file) in versions("a_set_of_start_values_as_it_is_kept_changes_nothing", &name) {
+            let place = Place::new();
+            let saved = place.command_of("inspect", &file, &["--save-start", "set.toml"]).output().unwrap();
+            assert!(saved.status.success(), "{version} {name}: {}", String::from_utf8_lossy(&saved.stderr));
+            let plain = place.simulate(&file, &["--output-interval=0.1"]).exits(0);
+            let with_set = place.simulate(&file, &["--output-interval=0.1", "--start=set.toml"]).exits(0);
+            assert_eq!(with_set.stdout, plain.stdout, "{version} {name}");
+            if name == "Dahlquist.fmu" {
+                let set = std::fs::read_to_string(place.path("set.toml")).unwrap();
+                std::fs::write(place.path("other.toml"), set.replace("k = 1.0", "k = 2.0")).unwrap();
+                let other = place.simulate(&file, &["--output-interval=0.1", "--start=other.toml"]).exits(0);
+                assert_eq!(other.column("x")[1], 0.8, "{version}: x' = -2x by a step of Euler's method");
+            }
+        }
     }
 }

@@ -1,12 +1,14 @@
 //! `vecud inspect`: what is inside an FMU, as text and as JSON.
 //!
-//! Pure: both come from the model description alone.
+//! Pure: both come from the model description and the start values that somebody gives.
 
+use super::fit::Fit;
+use super::view::{Layout, View};
 use super::{graph, tree};
 use crate::columns::{self, indented};
 use crate::fmu::description::{
-    Abi, Clock, ClockType, Dimension, Initial, InterfaceOffer, IntervalVariability, Key, ModelDescription,
-    NamingConvention, Time, Unknown, ValueReference, Values, Variability, Variable, VariableType,
+    Abi, Clock, ClockType, Dimension, Initial, InterfaceOffer, IntervalVariability, Key, ModelDescription, Time,
+    Unknown, ValueReference, Values, Variability, Variable, VariableType,
 };
 use crate::plain::{Plain, plain};
 use crate::plan::table::interval_text;
@@ -15,25 +17,39 @@ use serde_json::{Value, json};
 use std::io;
 
 /// For people. Written line by line: of a million variables the whole would take gigabytes.
-pub fn write_text(description: &ModelDescription, mut out: impl io::Write) -> io::Result<()> {
+pub fn write_text(view: &View, mut out: impl io::Write) -> io::Result<()> {
+    let description = view.description;
     let dialect = match description.abi {
         Abi::Fmi1 | Abi::Fmi2 | Abi::Fmi3 => "",
         Abi::Draft => ", draft dialect",
     };
     let (name, version) = (Plain(&description.model_name), Plain(&description.fmi_version));
-    writeln!(out, "{name} (FMI {version}{dialect})\n{}", indented(facts(description).iter(), &[]).trim_end())?;
+    writeln!(out, "{name} (FMI {version}{dialect})")?;
+    if !view.only.is_everything() {
+        return selected(view, &mut out);
+    }
+    writeln!(out, "{}", indented(facts(description).iter(), &[]).trim_end())?;
     section(&mut out, "Interfaces", columns::lines(interfaces(description).iter(), &[]))?;
-    let rows = clocks(description);
-    let head = header(&["name", "reference", "causality", "kind", "interval", "shift", "priority", ""]);
-    let head = (!rows.is_empty()).then_some(head);
-    section(&mut out, "Clocks", columns::lines(head.into_iter().chain(rows), &[1, 6]))?;
+    clocks(view, "Clocks", &mut out)?;
     let edges = graph::edges(description);
     section(&mut out, "Who may tick what", edges.iter().map(|edge| plain(&edge.text(description))))?;
-    variables(description, &mut out)?;
+    variables(view, "Variables", &mut out)?;
     let categories = description.log_categories.iter();
     let categories = categories.map(|own| [own.name.clone(), own.description.clone().unwrap_or_default()]);
     section(&mut out, "Log categories", columns::lines(categories, &[]))?;
     section(&mut out, "Warnings", description.warnings.iter().map(|warning| plain(warning)))
+}
+
+/// Of clocks and other variables those that somebody wants to see, and how many there are of each.
+fn selected(view: &View, out: &mut impl io::Write) -> io::Result<()> {
+    let all = || view.description.variables.iter();
+    let (clock_count, shown_clocks) = (all().filter(|v| v.clock.is_some()).count(), view.shown_clocks().count());
+    let (count, shown) = (all().count() - clock_count, view.shown().count() - shown_clocks);
+    clocks(view, &format!("Clocks ({shown_clocks} of {clock_count})"), out)?;
+    match shown + shown_clocks {
+        0 => writeln!(out, "\nNone of its {} variables is like that", count + clock_count),
+        _ => variables(view, &format!("Variables ({shown} of {count})"), out),
+    }
 }
 
 /// What is said of the whole FMU, each with its name.
@@ -49,7 +65,7 @@ fn facts(description: &ModelDescription) -> Vec<Vec<String>> {
     ];
     let mut rows: Vec<Vec<String>> = Vec::new();
     rows.extend(facts.into_iter().filter_map(|(name, fact)| Some(vec![name.to_owned(), fact.clone()?])));
-    let token = if is_earlier(description) { "guid" } else { "token" };
+    let token = if description.abi.is_earlier() { "guid" } else { "token" };
     rows.push(vec![token.to_owned(), description.instantiation_token.clone()]);
     let counts = [
         ("states", description.number_of_continuous_states),
@@ -74,11 +90,6 @@ fn facts(description: &ModelDescription) -> Vec<Vec<String>> {
     rows
 }
 
-/// Whether it is of FMI 1.0 or 2.0, which have words of their own.
-fn is_earlier(description: &ModelDescription) -> bool {
-    matches!(description.abi, Abi::Fmi1 | Abi::Fmi2)
-}
-
 /// The unit in which the FMU counts time, if that is not the second.
 fn time_unit(time: &Time) -> Option<String> {
     let name = time.name.as_deref()?;
@@ -90,7 +101,8 @@ fn time_unit(time: &Time) -> Option<String> {
 }
 
 /// For programs. Written variable by variable: of a million of them the whole would take gigabytes.
-pub fn write_json(description: &ModelDescription, mut out: impl io::Write) -> io::Result<()> {
+pub fn write_json(view: &View, mut out: impl io::Write) -> io::Result<()> {
+    let description = view.description;
     let experiment = &description.default_experiment;
     let interfaces: serde_json::Map<String, Value> = description
         .interfaces
@@ -125,15 +137,15 @@ pub fn write_json(description: &ModelDescription, mut out: impl io::Write) -> io
     all.serialize_entry("license", &description.license)?;
     all.serialize_entry("logCategories", &Each(|| description.log_categories.iter().map(|category| &category.name)))?;
     all.serialize_entry("modelName", &description.model_name)?;
-    if is_earlier(description) {
+    if description.abi.is_earlier() {
         all.serialize_entry("modelStructure", &structure_json(description))?;
         all.serialize_entry("numberOfContinuousStates", &description.number_of_continuous_states)?;
         all.serialize_entry("numberOfEventIndicators", &description.number_of_event_indicators)?;
     }
     let seconds = description.time.unit.ok().map(|unit| unit.seconds().seconds());
     all.serialize_entry("timeUnit", &json!({ "name": description.time.name, "seconds": seconds }))?;
-    all.serialize_entry("variables", &Each(|| description.variables.iter().map(|v| variable_json(description, v))))?;
-    if is_earlier(description) {
+    all.serialize_entry("variables", &Each(|| view.shown().map(|(index, v)| variable_json(view, index, v))))?;
+    if description.abi.is_earlier() {
         all.serialize_entry("vendorAnnotations", &description.vendor_annotations)?;
     }
     all.serialize_entry("version", &description.version)?;
@@ -160,6 +172,28 @@ fn section(out: &mut impl io::Write, title: &str, lines: impl Iterator<Item = St
         writeln!(out, "  {line}")?;
     }
     Ok(())
+}
+
+/// A table under a title, as far as the screen has room for it: which of its columns are right-aligned, and which can be missed, the
+/// most dispensable first.
+fn table(
+    view: &View,
+    out: &mut impl io::Write,
+    title: &str,
+    rows: impl Iterator<Item = Vec<String>> + Clone,
+    (right, spare): (&[usize], &[usize]),
+) -> io::Result<()> {
+    let Some(screen) = view.screen else { return section(out, title, columns::lines(rows, right)) };
+    let fit = Fit::of(rows.clone(), spare, screen);
+    let right: Vec<usize> = right.iter().filter_map(|column| fit.place(*column)).collect();
+    let lines = columns::lines(rows.clone().map(|row| fit.row(row)), &right);
+    section(out, title, lines.map(|line| fit.line(line)))?;
+    let head = rows.into_iter().next().unwrap_or_default();
+    let missing: Vec<&str> = fit.missing().filter_map(|column| Some(head.get(column)?.as_str())).collect();
+    match missing.as_slice() {
+        [] => Ok(()),
+        names => writeln!(out, "  (no room for: {})", names.join(", ")),
+    }
 }
 
 /// Flags by the names of their attributes.
@@ -237,7 +271,7 @@ fn interface_json(description: &ModelDescription, interface: &InterfaceOffer) ->
     let mut object: serde_json::Map<String, Value> =
         flags.map(|(name, value)| (name.to_owned(), Value::Bool(value))).collect();
     object.insert("modelIdentifier".to_owned(), interface.common().model_identifier.clone().into());
-    if !is_earlier(description) {
+    if !description.abi.is_earlier() {
         return Value::Object(object);
     }
     if description.abi == Abi::Fmi2 {
@@ -291,44 +325,55 @@ fn header(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-fn clocks(description: &ModelDescription) -> Vec<Vec<String>> {
-    let is_draft = description.abi == Abi::Draft;
-    let row = |v: &Variable| {
-        let clock = v.clock.as_ref()?;
-        Some(vec![
-            format!("{}{}", v.name, shape(description, v)),
-            v.value_reference.0.to_string(),
-            v.causality.name().to_owned(),
-            if is_draft { draft_kind(clock) } else { clock.interval_variability.name().to_owned() },
-            clock.interval.map(interval_text).unwrap_or_default(),
-            if clock.shift.is_zero() { String::new() } else { interval_text(clock.shift) },
-            clock.priority.map(|priority| priority.0.to_string()).unwrap_or_default(),
-            v.description.clone().unwrap_or_default(),
-        ])
-    };
-    description.variables.iter().filter_map(row).collect()
+fn clocks(view: &View, title: &str, out: &mut impl io::Write) -> io::Result<()> {
+    const HEAD: [&str; 8] = ["name", "reference", "causality", "kind", "interval", "shift", "priority", ""];
+    let description = view.description;
+    let rows: Vec<_> = view.shown_clocks().filter_map(|(_, v)| clock_row(description, v)).collect();
+    let head = (!rows.is_empty()).then(|| header(&HEAD));
+    table(view, out, title, head.into_iter().chain(rows), (&[1, 6], &[1, 5]))
 }
 
-fn variables(description: &ModelDescription, out: &mut impl io::Write) -> io::Result<()> {
-    let all: Vec<&Variable> = description.variables.iter().filter(|v| v.clock.is_none()).collect();
+fn clock_row(description: &ModelDescription, v: &Variable) -> Option<Vec<String>> {
+    let is_draft = description.abi == Abi::Draft;
+    let clock = v.clock.as_ref()?;
+    Some(vec![
+        format!("{}{}", v.name, shape(description, v)),
+        v.value_reference.0.to_string(),
+        v.causality.name().to_owned(),
+        if is_draft { draft_kind(clock) } else { clock.interval_variability.name().to_owned() },
+        clock.interval.map(interval_text).unwrap_or_default(),
+        if clock.shift.is_zero() { String::new() } else { interval_text(clock.shift) },
+        clock.priority.map(|priority| priority.0.to_string()).unwrap_or_default(),
+        v.description.clone().unwrap_or_default(),
+    ])
+}
+
+fn variables(view: &View, title: &str, out: &mut impl io::Write) -> io::Result<()> {
+    let all: Vec<(usize, &Variable)> = view.shown().filter(|(_, v)| v.clock.is_none()).collect();
     if all.is_empty() {
         return Ok(());
     }
-    let head =
-        header(&["name", "reference", "type", "causality", "variability", "initial", "clocks", "start", "unit", ""]);
+    const HEAD: [&str; 10] =
+        ["name", "reference", "type", "causality", "variability", "initial", "clocks", "start", "unit", ""];
     let row = |line: &tree::Line| {
         let name = format!("{}{}", "  ".repeat(line.depth), line.label);
         match line.name {
-            Some(index) => variable_row(description, all[index], name),
+            Some(place) => variable_row(view, all[place], name),
             None => vec![name, String::new()],
         }
     };
-    let lines = lines(description, &all);
+    let lines = lines(view.layout, &all);
     // Each row is made anew whenever it is looked at.
-    section(out, "Variables", columns::lines(std::iter::once(head).chain(lines.iter().map(row)), &[1]))
+    let rows = std::iter::once(header(&HEAD)).chain(lines.iter().map(row));
+    table(view, out, title, rows, (&[1], &[5, 1, 6, 4]))?;
+    match all.iter().filter(|(index, _)| view.starts.changed(*index).is_some()).count() {
+        0 => Ok(()),
+        changed => writeln!(out, "\n* {changed} changed: in parentheses the start value of the description"),
+    }
 }
 
-fn variable_row(description: &ModelDescription, v: &Variable, name: String) -> Vec<String> {
+fn variable_row(view: &View, (index, v): (usize, &Variable), name: String) -> Vec<String> {
+    let description = view.description;
     let aliases: Vec<&str> = v.aliases.iter().map(|alias| alias.name.as_str()).collect();
     let aliases = match alias_of(description, v) {
         Some((other, negated)) => format!(" ({}alias of {other})", if negated { "negated " } else { "" }),
@@ -343,15 +388,27 @@ fn variable_row(description: &ModelDescription, v: &Variable, name: String) -> V
         variability_name(v.variability).to_owned(),
         v.initial.map(initial_name).unwrap_or_default().to_owned(),
         graph::clocks_of(description, v),
-        v.start.as_ref().map(start_text).unwrap_or_default(),
+        start_cell(view, index, v),
         v.unit.as_deref().unwrap_or_default().to_owned(),
         format!("{}{aliases}", v.description.clone().unwrap_or_default()).trim().to_owned(),
     ]
 }
 
+/// What a variable starts with; with a mark, and what the description has, where that is something else.
+fn start_cell(view: &View, index: usize, v: &Variable) -> String {
+    let text = |values: Option<&Values>| values.map(start_text);
+    match view.starts.changed(index) {
+        Some(changed) => {
+            let described = text(v.start.as_ref()).unwrap_or_else(|| "none".to_owned());
+            format!("* {} ({described})", start_text(changed))
+        }
+        None => text(view.starts.value(index)).unwrap_or_default(),
+    }
+}
+
 /// The name of a type in the description's version.
-fn type_in(description: &ModelDescription, variable_type: VariableType) -> &'static str {
-    match (is_earlier(description), variable_type) {
+pub(super) fn type_in(description: &ModelDescription, variable_type: VariableType) -> &'static str {
+    match (description.abi.is_earlier(), variable_type) {
         (true, VariableType::Float64) => "Real",
         (true, VariableType::Int32) => "Integer",
         (_, other) => other.name(),
@@ -365,14 +422,13 @@ fn alias_of<'a>(description: &'a ModelDescription, v: &Variable) -> Option<(&'a 
     Some((&other.name, alias.negated))
 }
 
-/// Structured names as a tree, others as they stand.
-fn lines(description: &ModelDescription, all: &[&Variable]) -> Vec<tree::Line> {
-    match description.naming {
-        NamingConvention::Structured => tree::tree(all.iter().map(|v| v.name.as_str())),
-        NamingConvention::Flat => {
-            let line =
-                |(index, v): (usize, &&Variable)| tree::Line { depth: 0, label: v.name.clone(), name: Some(index) };
-            all.iter().enumerate().map(line).collect()
+/// The lines of a table of variables, which name them by their places in `all`.
+fn lines(layout: Layout, all: &[(usize, &Variable)]) -> Vec<tree::Line> {
+    match layout {
+        Layout::Tree => tree::tree(all.iter().map(|(_, v)| v.name.as_str())),
+        Layout::Flat => {
+            let names = all.iter().map(|(_, v)| v.name.clone()).enumerate();
+            names.map(|(place, label)| tree::Line { depth: 0, label, name: Some(place) }).collect()
         }
     }
 }
@@ -408,7 +464,7 @@ fn shape(description: &ModelDescription, v: &Variable) -> String {
     if lengths.is_empty() { String::new() } else { format!("[{}]", lengths.join(",")) }
 }
 
-fn variability_name(variability: Variability) -> &'static str {
+pub(super) fn variability_name(variability: Variability) -> &'static str {
     match variability {
         Variability::Constant => "constant",
         Variability::Fixed => "fixed",
@@ -427,7 +483,7 @@ fn initial_name(initial: Initial) -> &'static str {
 }
 
 /// The first elements.
-fn start_text(values: &Values) -> String {
+pub(super) fn start_text(values: &Values) -> String {
     const SHOWN: usize = 4;
     let json = values_json(values, SHOWN);
     let shown: Vec<String> = json.iter().map(Value::to_string).collect();
@@ -464,7 +520,8 @@ fn values_json(values: &Values, limit: usize) -> Vec<Value> {
     }
 }
 
-fn variable_json(description: &ModelDescription, v: &Variable) -> Value {
+fn variable_json(view: &View, index: usize, v: &Variable) -> Value {
+    let description = view.description;
     let seconds =
         |fraction: crate::time::Fraction| json!({ "seconds": fraction.seconds(), "exact": fraction.to_string() });
     let mut object = json!({
@@ -484,7 +541,10 @@ fn variable_json(description: &ModelDescription, v: &Variable) -> Value {
         "description": v.description,
         "aliases": v.aliases.iter().map(|alias| &alias.name).collect::<Vec<_>>(),
     });
-    if description.naming == NamingConvention::Structured {
+    if let Some(changed) = view.starts.changed(index) {
+        object["changedStart"] = json!(values_json(changed, usize::MAX));
+    }
+    if view.layout == Layout::Tree {
         object["path"] = json!(tree::parts(&v.name));
     }
     if let Some(clock) = &v.clock {
@@ -496,7 +556,7 @@ fn variable_json(description: &ModelDescription, v: &Variable) -> Value {
             "supportsFraction": clock.supports_fraction,
         });
     }
-    if is_earlier(description) {
+    if description.abi.is_earlier() {
         let alias = alias_of(description, v);
         object["aliasOf"] = json!(alias.map(|(name, negated)| json!({ "name": name, "negated": negated })));
         object["derivative"] = json!(v.derivative.and_then(|state| {
@@ -525,8 +585,10 @@ fn variable_json(description: &ModelDescription, v: &Variable) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use super::super::only::Only;
     use super::*;
     use crate::fmu::description::parse;
+    use crate::plan::OwnStarts;
 
     const XML: &str = r#"<fmiModelDescription fmiVersion="3.0.1" modelName="demo" instantiationToken="{t}" author="me">
 <ScheduledExecution modelIdentifier="demo" canBeInstantiatedOnlyOncePerProcess="true"/>
@@ -542,15 +604,20 @@ mod tests {
 <ModelStructure><Output valueReference="3"/><Output valueReference="5"/></ModelStructure>
 </fmiModelDescription>"#;
 
+    fn whole(description: &ModelDescription) -> View<'_> {
+        let (starts, layout) = (OwnStarts::described(description), Layout::of(description));
+        View { description, starts, only: Only::default(), layout, screen: None }
+    }
+
     fn render(description: &ModelDescription) -> String {
         let mut bytes = Vec::new();
-        write_text(description, &mut bytes).unwrap();
+        write_text(&whole(description), &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 
     fn json(description: &ModelDescription) -> Value {
         let mut bytes = Vec::new();
-        write_json(description, &mut bytes).unwrap();
+        write_json(&whole(description), &mut bytes).unwrap();
         serde_json::from_slice(&bytes).unwrap()
     }
 

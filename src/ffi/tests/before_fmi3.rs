@@ -9,6 +9,7 @@ use std::cell::RefCell;
 use std::ffi::{CString, c_char, c_int};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tempfile::TempDir;
 
 /// What the functions of both versions share: a list of the calls, four values, and a log.
@@ -182,9 +183,26 @@ fn set_and_get<S: Readable>(instance: &Instance<S>) {
 const SET_AND_GET: &str =
     "SetReal GetReal SetInteger GetInteger SetInteger GetInteger SetBoolean GetBoolean SetString GetString";
 
+/// Serves a thread whose calls are counted.
+struct Counting(Shown);
+
+impl ThreadHost for Counting {
+    fn clock_update(&self, _: Option<f64>) {}
+    fn lock_preemption(&self) {}
+    fn unlock_preemption(&self) {}
+    fn warned(&self, _: Function) {}
+    fn shown(&'static self) -> Option<&'static Shown> {
+        Some(&self.0)
+    }
+}
+
 /// What cannot exist there is refused by name, before anything is called, and the instance is as sound as before.
 fn refuses(instance: &Instance<Initialization>) {
     use VariableType::*;
+    let (word, calls): (_, &CallCounts) =
+        (Box::leak(Box::default()), Box::leak(Box::new([const { AtomicU64::new(0) }; 128])));
+    let host = Box::leak(Box::new(Counting(Shown::new(Place { word, tag: 0, calls }))));
+    let before = set_thread_host(Some(host));
     let refused = [
         (Float32, Values::Float32(vec![1.0]), Function::SetFloat32, Function::GetFloat32),
         (UInt8, Values::UInt8(vec![1]), Function::SetUInt8, Function::GetUInt8),
@@ -201,6 +219,8 @@ fn refuses(instance: &Instance<Initialization>) {
     assert!(too_large.refused && too_large.function == Function::SetInt64, "{too_large}");
     assert_eq!(Function::SetInt64.name_in(Abi::Fmi2), "fmi2SetInteger");
     assert_eq!(instance.health(), Health::Healthy);
+    assert!(calls.iter().all(|count| count.load(Relaxed) == 0), "what is not called is not counted");
+    set_thread_host(before);
 }
 
 #[test]

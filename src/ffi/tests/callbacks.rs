@@ -23,7 +23,8 @@ thread_local! {
     static READ: Cell<Option<Result<Outcome, Failure>>> = const { Cell::new(None) };
     static ACTIVE: Cell<[u8; 2]> = const { Cell::new([0; 2]) };
     static WORD: &'static AtomicU64 = Box::leak(Box::default());
-    static SHOWN: &'static Shown = Box::leak(Box::new(Shown::new(WORD.with(|word| *word), TAG)));
+    static CALLS: &'static CallCounts = Box::leak(Box::new([const { AtomicU64::new(0) }; 128]));
+    static SHOWN: &'static Shown = Box::leak(Box::new(Shown::new(place(TAG))));
 }
 
 /// Who calls, in the upper half.
@@ -56,6 +57,15 @@ impl ThreadHost for Thread {
     fn shown(&'static self) -> Option<&'static Shown> {
         Some(SHOWN.with(|shown| *shown))
     }
+}
+
+fn place(tag: u64) -> Place {
+    Place { word: WORD.with(|word| *word), tag, calls: CALLS.with(|calls| *calls) }
+}
+
+/// How often a function was called on this thread.
+fn count(function: F) -> u64 {
+    CALLS.with(|calls| calls[function as usize].load(Relaxed))
 }
 
 fn shown() -> u64 {
@@ -105,6 +115,7 @@ fn a_clock_update_reads_the_clocks_of_its_instance() {
     assert_eq!(EVENTS.take(), events);
     // Between calls it is still shown whose code was called last.
     assert_eq!(shown(), TAG);
+    assert_eq!([F::ActivateModelPartition, F::GetClock, F::SetClock].map(count), [1, 1, 0]);
     assert_eq!(*notes.foreign.lock().unwrap(), []);
     // Outside a callback the same handle is refused.
     let update = UPDATE.take().unwrap();
@@ -162,7 +173,7 @@ fn a_call_is_shown_where_the_host_says() {
     // Nothing has been called for this host.
     assert_eq!(shown(), 0);
     let elsewhere: &'static AtomicU64 = Box::leak(Box::default());
-    SHOWN.with(|shown| shown.set(elsewhere, 0));
+    SHOWN.with(|shown| shown.set(Place { word: elsewhere, ..place(0) }));
     during(F::ActivateModelPartition, |given| {
         note_shown();
         given.update_clocks();
@@ -170,7 +181,7 @@ fn a_call_is_shown_where_the_host_says() {
     partition.begin().activate(0.0).unwrap();
     assert_eq!(EVENTS.take(), [Event::Shown(0), Event::ClockUpdate]);
     assert_eq!(elsewhere.load(Relaxed), 0);
-    SHOWN.with(|shown| shown.set(WORD.with(|word| *word), TAG));
+    SHOWN.with(|shown| shown.set(place(TAG)));
     partition.begin().activate(0.0).unwrap();
     assert_eq!(EVENTS.take(), [inside(F::ActivateModelPartition), Event::ClockUpdate]);
     // Nobody serves the thread: nothing is shown of it, and what was stays.
@@ -178,6 +189,7 @@ fn a_call_is_shown_where_the_host_says() {
     during(F::ActivateModelPartition, |_| note_shown());
     partition.begin().activate(0.0).unwrap();
     assert_eq!(EVENTS.take(), [Event::Shown(TAG)]);
+    assert_eq!(count(F::ActivateModelPartition), 2, "nor is it counted");
 }
 
 #[test]

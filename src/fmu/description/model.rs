@@ -52,6 +52,11 @@ pub enum Abi {
 }
 
 impl Abi {
+    /// Whether it is FMI 1.0 or 2.0, which have words and names of their own.
+    pub fn is_earlier(self) -> bool {
+        matches!(self, Abi::Fmi1 | Abi::Fmi2)
+    }
+
     /// The dialect of FMI 3.0 that it is, as a rig names it.
     pub fn dialect(self) -> Option<&'static str> {
         match self {
@@ -531,6 +536,12 @@ impl ModelDescription {
     /// The variable with this name or alias.
     pub fn variable(&self, name: &str) -> Option<&Variable> {
         self.variables.get(self.index.by_name(&self.variables, name)?)
+    }
+
+    /// The items of the enumeration that a variable is of; none for other types.
+    pub fn items_of(&self, variable: &Variable) -> &[EnumerationItem] {
+        let own = self.types.iter().find(|own| Some(&own.name) == variable.declared_type.as_ref());
+        own.map_or(&[], |own| &own.items)
     }
 
     /// The variable that the C interface knows by a value reference: by the reference alone where no other base type has

@@ -4,5 +4,6 @@
 pub mod control;
 pub mod elements;
 pub mod initial;
+pub mod own_starts;
 pub mod start_values;
 pub mod stimuli;

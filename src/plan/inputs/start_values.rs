@@ -95,7 +95,7 @@ fn of(described: &DescribedFmu, structural: bool, findings: &mut Findings) -> St
 }
 
 /// Whether a variable can be set before initialisation, else why not.
-fn settable(v: &Variable) -> Result<(), String> {
+pub fn settable(v: &Variable) -> Result<(), String> {
     let initial = matches!(v.initial, Some(Initial::Exact | Initial::Approx));
     match v.causality {
         _ if v.clock.is_some() => Err("it is a clock".to_owned()),
@@ -168,6 +168,15 @@ fn convert(
         }
     }
     Some(collect(v.variable_type, values))
+}
+
+/// Whether each element of a value is one that the variable can start with, else why not: "is 5, above its max 4".
+pub fn check(v: &Variable, items: &[EnumerationItem], value: &RigValue) -> Result<(), String> {
+    let is_allowed = |value: &RigValue| number(v, items, value).and_then(|number| in_limits(v, number)).map(drop);
+    match value {
+        RigValue::Array(list) => list.iter().try_for_each(|element| is_allowed(&element.value)),
+        single => is_allowed(single),
+    }
 }
 
 /// One element, of whichever type.

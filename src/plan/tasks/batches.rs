@@ -239,7 +239,7 @@ fn fill_written(resolved: &Resolved, (fmu, variable): VariableId, item: &mut Bat
 /// All elements that a variable starts with: by the rig, else by its description.
 pub fn start_of(described: &DescribedFmu, variable: usize, starts: &Starts) -> Option<Values> {
     let v = &described.variables()[variable];
-    let start = starts.get(&variable).map(|start| &start.values).or(described.start_of(v))?;
+    let start = starts.get(&variable).map(|start| &start.values).or(described.start_of(variable))?;
     Some(elements::expanded(start, described.elements(v)))
 }
 

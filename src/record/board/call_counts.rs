@@ -1,49 +1,89 @@
-//! How often each function of an FMU was called, and how long that took; only where somebody wants to know it.
+//! How often each function of an FMU was called, by each task and outside of all tasks; and how long that took, where somebody wants
+//! to know it.
 
-use super::Board;
-use crate::plan::{FmuId, Plan};
+use super::{Board, Layout};
+use crate::plan::{FmuId, Plan, TaskId};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Functions that there can be, by their numbers: more than FMI has.
 const FUNCTIONS: usize = 128;
 
-/// Of each FMU its words, behind `next`.
-pub(super) fn regions(plan: &Plan, next: &mut usize) -> Vec<Range<usize>> {
-    let region = |counts: bool| {
+/// Words of the counts of a task, or of what an FMU is called for outside of all tasks. What is called most is in the first line.
+pub(super) const WORDS: usize = FUNCTIONS;
+
+/// Of each FMU the words for times, behind `next`.
+pub(super) fn times(plan: &Plan, next: &mut usize) -> Vec<Range<usize>> {
+    let region = |are_timed: bool| {
         let begin = *next;
-        *next += if counts { 2 * FUNCTIONS } else { 0 };
+        *next += if are_timed { FUNCTIONS } else { 0 };
         begin..*next
     };
-    plan.fmus.iter().map(|fmu| fmu.watch.counts).map(region).collect()
+    plan.fmus.iter().map(|fmu| fmu.watch.times).map(region).collect()
 }
 
-/// The counts of an FMU. Written by the thread that calls, read when the run is over.
+/// The times of the calls of an FMU's functions. Written by whoever calls, read when the run is over.
 #[derive(Clone, Copy)]
-pub struct CallCounts<'a>(&'a [AtomicU64]);
+pub struct CallTimes<'a>(&'a [AtomicU64]);
 
-impl CallCounts<'_> {
+impl CallTimes<'_> {
     /// A call of the function of this number took so long, ns.
     pub fn add(&self, function: u32, nanos: u64) {
-        let Some([calls, time]) = self.words(function) else { return };
-        calls.fetch_add(1, Relaxed);
-        time.fetch_add(nanos, Relaxed);
+        if let Some(time) = self.0.get(function as usize) {
+            time.fetch_add(nanos, Relaxed);
+        }
     }
+}
 
-    /// Calls of the function of this number, and the time that all of them took, ns.
-    pub fn of(&self, function: u32) -> (u64, u64) {
-        self.words(function).map_or((0, 0), |[calls, time]| (calls.load(Relaxed), time.load(Relaxed)))
-    }
+/// What is known of the calls of one function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FunctionCalls {
+    /// Its number.
+    pub function: u32,
+    /// How often it was called.
+    pub calls: u64,
+    /// How long all of these took, ns; `None`: nobody has measured it, as of what makes and frees an instance.
+    pub nanos: Option<u64>,
+}
 
-    fn words(&self, function: u32) -> Option<&[AtomicU64; 2]> {
-        let place = 2 * function as usize;
-        self.0.get(place..place + 2)?.try_into().ok()
+impl Layout {
+    /// The first word of the counts of this number: those of tasks come first, then those of FMUs.
+    fn counts(&self, number: usize) -> Range<usize> {
+        let begin = self.calls + number * WORDS;
+        begin..begin + WORDS
     }
 }
 
 impl<'a> Board<'a> {
-    /// The counts of an FMU; without room, if nobody wants them.
-    pub fn call_counts(&self, fmu: FmuId) -> CallCounts<'a> {
-        CallCounts(&self.words[self.layout.call_counts[fmu.0].clone()])
+    /// How often a task has called each function; written by its thread alone.
+    pub fn calls(&self, task: TaskId) -> &'a [AtomicU64; FUNCTIONS] {
+        self.counts(task.0)
+    }
+
+    /// How often an FMU was called outside of its tasks.
+    pub fn outside_calls(&self, plan: &Plan, fmu: FmuId) -> &'a [AtomicU64; FUNCTIONS] {
+        self.counts(plan.tasks.len() + fmu.0)
+    }
+
+    fn counts(&self, number: usize) -> &'a [AtomicU64; FUNCTIONS] {
+        self.words[self.layout.counts(number)].try_into().expect("as many words")
+    }
+
+    /// The times of an FMU's calls; without room, if nobody wants them.
+    pub fn call_times(&self, fmu: FmuId) -> CallTimes<'a> {
+        CallTimes(&self.words[self.layout.call_times[fmu.0].clone()])
+    }
+
+    /// The functions of an FMU that were called, by their numbers, with the calls of all tasks and those outside of them.
+    pub fn calls_of(&self, plan: &Plan, fmu: FmuId) -> impl Iterator<Item = FunctionCalls> + use<'a> {
+        let own = (0..plan.tasks.len()).filter(|task| plan.tasks[*task].fmu == fmu);
+        let mut all: Vec<_> = own.map(|task| self.calls(TaskId(task))).collect();
+        all.push(self.outside_calls(plan, fmu));
+        let times = self.call_times(fmu);
+        (0..FUNCTIONS).filter_map(move |function| {
+            let calls = all.iter().fold(0_u64, |sum, counts| sum.saturating_add(counts[function].load(Relaxed)));
+            let nanos = times.0.get(function).map(|time| time.load(Relaxed)).filter(|nanos| *nanos > 0);
+            (calls > 0).then_some(FunctionCalls { function: function as u32, calls, nanos })
+        })
     }
 }

@@ -279,6 +279,7 @@ impl Inspection<'_, '_> {
         let cells = self.board.fmu(fmu);
         let name = format!("fmu {}: ", self.plan.fmus[fmu.0].name);
         self.each(&name, cells.words, FMU_WORDS.iter().map(|(word, range)| (format!("{word:?}"), *range)));
+        self.calls(&name, self.board.outside_calls(self.plan, fmu));
         self.histogram(&name, "lock hold times", cells.hold());
         self.histogram(&name, "lock wait times", cells.wait());
         let words = &cells.words[FMU_FINDINGS..FMU_FINDINGS + findings::WORDS];
@@ -293,6 +294,7 @@ impl Inspection<'_, '_> {
         let planned = &self.plan.tasks[task.0];
         let name = format!("clock {}: ", self.plan.full_name(planned));
         self.each(&name, cells.words, TASK_WORDS.iter().map(|(word, range)| (format!("{word:?}"), *range)));
+        self.calls(&name, self.board.calls(task));
         for (metric, what) in METRICS {
             self.histogram(&name, what, cells.histogram(metric));
         }
@@ -301,6 +303,10 @@ impl Inspection<'_, '_> {
             self.histogram(&name, what, causes.histogram(part));
         }
         self.causes(&name, causes);
+    }
+
+    fn calls(&mut self, name: &str, counts: &[AtomicU64]) {
+        self.each(name, counts, counts.iter().map(|_| ("calls".to_owned(), Count)));
     }
 
     fn causes(&mut self, name: &str, causes: CauseCells) {

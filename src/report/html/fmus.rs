@@ -1,5 +1,5 @@
-//! A page per FMU: how it ended, its clocks, its latencies, its preemption lock, what it did against the standard, its last
-//! words.
+//! A page per FMU: how it ended, its clocks, its latencies, its preemption lock, the calls of its functions, what it did against
+//! the standard, its last words.
 
 use super::clocks::{details, numbers, tables};
 use super::figure::{COLOURS, figure};
@@ -8,7 +8,7 @@ use super::over_time::{Course, over_time};
 use super::percentiles::percentiles;
 use super::selection::Selection;
 use super::svg::Frame;
-use super::{anchor, breakable, escape, escape_with_code, parts, spread};
+use super::{anchor, breakable, calls, escape, escape_with_code, parts, spread};
 use crate::plan::Mode;
 use crate::report::format::{count, plural};
 use crate::report::words::Word;
@@ -33,6 +33,7 @@ fn page(run: &Run, index: usize, fmu: &FmuResult, lines: usize) -> String {
     out += &parts::section(run, &clocks, lines * 3);
     out += &tables(run, &clocks);
     out += &lock(fmu);
+    out += &calls::table(fmu);
     out += &log(fmu);
     out += &details(run, &clocks);
     out + "<p class=\"back\"><a href=\"#top\">back to the top</a></p>\n</section>\n"

@@ -3,7 +3,7 @@
 use crate::plan::Mode;
 use crate::report::Run;
 
-const WORDS: [(&str, &str, bool); 13] = [
+const WORDS: [(&str, &str, bool); 14] = [
     (
         "Release",
         "The instant at which an activation should start: on the clock’s time grid, or when it was triggered.",
@@ -53,6 +53,12 @@ const WORDS: [(&str, &str, bool); 13] = [
         "Preemption lock",
         "Between lock and unlock no other partition of that FMU runs. Held: from lock to unlock. Waited for: from asking \
          to having it, when somebody else had it.",
+        false,
+    ),
+    (
+        "Call",
+        "Of a function of an FMU, from its first instance to its last, also in callbacks. How long calls take is measured with \
+         call_times = true in [report] of the rig: from call to return, whatever interrupted the function meanwhile.",
         false,
     ),
     ("Percentile", "p99.9 is the value that 999 of 1,000 do not exceed.", false),

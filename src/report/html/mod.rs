@@ -7,6 +7,7 @@
 //! No script and nothing from elsewhere: a policy in the page forbids both. Everything that came from an FMU, a rig or
 //! the machine is escaped.
 
+mod calls;
 mod clocks;
 mod comparison;
 mod connections;

@@ -1,8 +1,7 @@
 //! A simulation from the start of its runner to its end.
 
-use crate::ffi::Function;
 use crate::plain::Plain;
-use crate::plan::{FmuId, StartValue};
+use crate::plan::StartValue;
 use crate::record::board::{Board, Global, Known, Phase};
 use crate::record::signals::SignalWriter;
 use crate::report::Run;
@@ -60,8 +59,6 @@ pub struct Simulated {
     pub run: Run,
     /// Why rows could not be written any more, if that is so: then it has ended early.
     pub unwritten: Option<io::Error>,
-    /// The functions that were called, how often, and how long all of that took; empty where nobody wants to know.
-    pub calls: Vec<(&'static str, u64, Duration)>,
     /// The serialised state of the FMU at its end; empty where nobody wants it, or it could not be had.
     pub final_state: Vec<u8>,
 }
@@ -310,17 +307,6 @@ impl<'a> Watching<'a> {
         self.process.kill(self.board, reason);
     }
 
-    /// What was counted of calls, what took longest first.
-    fn calls(&self) -> Vec<(&'static str, u64, Duration)> {
-        let (abi, counts) = (self.shared.plan().fmus[0].abi, self.board.call_counts(FmuId(0)));
-        let all = Function::ALL.iter().map(|function| (function.name_in(abi), counts.of(*function as u32)));
-        let called = all.filter(|(_, (calls, _))| *calls > 0);
-        let mut calls: Vec<_> =
-            called.map(|(name, (calls, nanos))| (name, calls, Duration::from_nanos(nanos))).collect();
-        calls.sort_by_key(|(_, _, time)| std::cmp::Reverse(*time));
-        calls
-    }
-
     /// What it has left becomes a run.
     fn collect(&mut self, mut run: OneRun, status: ExitStatus, gone: i64) -> Simulated {
         let (shared, board) = (self.shared, self.board);
@@ -365,6 +351,6 @@ impl<'a> Watching<'a> {
         }
         let mut collected = collect::collect(&shared.prepared, board, &run.recorder.told(), &facts);
         collected.overview = run.recorder.overview();
-        Simulated { run: collected, unwritten: run.unwritten, calls: self.calls(), final_state }
+        Simulated { run: collected, unwritten: run.unwritten, final_state }
     }
 }

@@ -6,7 +6,7 @@ use crate::fmu::description::{Causality, CoSimulation, Interface, InterfaceOffer
 use crate::plan::{self, CallWatch, Mode, glob};
 use crate::rig::{self, At, Place, Rig, RigRecord};
 use crate::supervisor::prepare::plan_of;
-use crate::supervisor::{Error, EventSink, Options, Prepared};
+use crate::supervisor::{Error, EventSink, Options, Prepared, give_start_values};
 use crate::time::{Fraction, Instant};
 use std::io::Read;
 use std::path::PathBuf;
@@ -33,7 +33,9 @@ pub struct Wanted {
     pub fixed_step_size: Option<Fraction>,
     /// For the solver inside of the FMU.
     pub tolerance: Option<f64>,
-    /// `NAME=VALUE`.
+    /// A file of start values.
+    pub start_file: Option<PathBuf>,
+    /// `NAME=VALUE`, in place of those in the file.
     pub start_values: Vec<String>,
     /// Names of variables, or patterns over them; none: all outputs.
     pub output_variables: Vec<String>,
@@ -59,9 +61,12 @@ pub fn prepare(wanted: &Wanted, options: &Options, events: &EventSink) -> Result
         stop_time: wanted.stop_time.map(At::unplaced),
         ..Rig::for_fmu(&wanted.file)
     };
-    rig::set_of_only_fmu(&mut rig, "--start-value", &wanted.start_values).map_err(Error::Rig)?;
+    give_start_values(&mut rig, wanted.start_file.as_deref(), &wanted.start_values)?;
     let mut input_events = Vec::new();
     let complete = |rig: &mut Rig, descriptions: &[&ModelDescription]| {
+        if wanted.start_file.is_some() {
+            plan::keep_changed(rig, descriptions[0]).map_err(Error::Plan)?;
+        }
         complete(rig, descriptions[0], wanted)?;
         if let Some(file) = &wanted.input_file {
             let start = start_of(descriptions[0], wanted);
