@@ -94,5 +94,6 @@ fn plan(
         watch: CallWatch::default(),
         initial_state: None,
         keeps_final_state: false,
+        tries_state: false,
     }
 }

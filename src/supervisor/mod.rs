@@ -44,6 +44,7 @@ mod tasks;
 mod threads;
 mod tracer;
 mod under_way;
+mod validation;
 mod watch;
 
 pub use control::{Applied, Control, ControlError, Ticket};
@@ -55,3 +56,4 @@ pub use prepare::{Options, Prepared, plan};
 pub use session::{Finished, Session};
 pub use simulation::{Axis, Rows, Simulated, Swept, Wanted, prepare as prepare_simulation, simulate, sweep};
 pub use sockets::check_sockets;
+pub use validation::{Examination, validate};

@@ -1,5 +1,6 @@
 //! A simulation from the start of its runner to its end.
 
+use super::text::Text;
 use crate::ffi::Function;
 use crate::plain::Plain;
 use crate::plan::{FmuId, StartValue};
@@ -79,6 +80,26 @@ pub fn simulate(prepared: Prepared, rows: Rows, events: &EventSink) -> Result<Si
     let mut watching = Watching::start(&shared, rows.printed, &[], events)?.logging_to(rows.log);
     let run = watching.run(signals, feeder, rows.logging_on);
     Ok(watching.finish(run)?.0)
+}
+
+/// Simulates several times in one process, each time with new instances, whose rows go to one of these. There are fewer results where a
+/// process does not come to its last round. An error means that there was no run.
+pub fn rounds(prepared: Prepared, rows: Vec<Text>, printed: File, events: &EventSink) -> Result<Vec<Simulated>, Error> {
+    let shared = Arc::new(Shared::create(prepared)?);
+    let variants = vec![Vec::new(); rows.len()];
+    let mut feeder = Feeder::new(&shared);
+    let mut watching = Watching::start(&shared, printed, &variants, events)?;
+    let mut all = Vec::new();
+    for rows in rows {
+        let run = watching.run(SignalWriter::to_stream(shared.plan(), Box::new(rows)), feeder, false);
+        let (simulated, goes_on) = watching.finish(run)?;
+        all.push(simulated);
+        if !goes_on {
+            break;
+        }
+        feeder = watching.next_run();
+    }
+    Ok(all)
 }
 
 /// What the runner finds beside the shared memory: its job, and room for a state.
@@ -292,7 +313,9 @@ impl<'a> Watching<'a> {
     /// Who asks for the end gets it from the runner; who asks a second time, or too long a wait once it is ending, ends the
     /// runner the hard way.
     fn end_it(&mut self, run: &OneRun, ending: &mut Option<i64>, now: i64) {
-        let asked = self.shared.prepared.options.stop.times();
+        let at_most = self.shared.prepared.options.at_most;
+        let is_too_long = at_most.is_some_and(|most| now - self.process.began > most.as_nanos() as i64);
+        let asked = self.shared.prepared.options.stop.times().max(u32::from(is_too_long));
         if asked > 0 {
             self.shared.ask_to_stop();
         }
@@ -349,6 +372,7 @@ impl<'a> Watching<'a> {
             dropped: Vec::new(),
             repetition: None,
             stimuli: run.feeder.finish(),
+            call_limit: shared.prepared.options.call_limit(),
             machine: Machine::unseen(),
             cores: Cores::new(plan).counts(),
             threads: Threads::default(),
