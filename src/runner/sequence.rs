@@ -131,7 +131,8 @@ impl Sequence<'_> {
         if saves || restores {
             more.push(Function::FreeFMUState);
         }
-        if self.job.runs > 1 {
+        // Variants have new instances.
+        if self.job.runs > 1 && self.job.variants.is_empty() {
             more.push(Function::Reset);
         }
         more

@@ -78,27 +78,17 @@ pub fn validate(wanted: &Examination, events: &EventSink) -> Result<Validation, 
         }
         Err(error) => return Err(Error::Archive(error)),
     };
-    let text = unpacked.model_description();
-    let parsed = match &text {
-        Ok(text) => description::parse(text).map_err(|error| vec![of_description(&error)]),
-        Err(error) if error.is_of_the_fmu() => Err(vec![Remark::finding(error.to_string()).in_file(DESCRIPTION)]),
-        Err(_) => Err(Vec::new()),
-    };
-    if let (Err(remarks), Err(error)) = (&parsed, text)
-        && remarks.is_empty()
-    {
-        return Err(Error::Archive(error));
-    }
-    let description = match parsed {
-        Ok(description) => description,
-        Err(remarks) => {
-            found.checks.push(Check::done("archive", seen_of(&unpacked), Vec::new()));
-            found.checks.push(Check::done("description", "", remarks));
-            found
-                .checks
-                .push(Check::not_tried("binary", "the description, which says what it is called, cannot be read"));
-            return Ok(found);
+    let text = match unpacked.model_description() {
+        Ok(text) => text,
+        Err(error) if error.is_of_the_fmu() => {
+            let remark = Remark::finding(error.to_string()).in_file(DESCRIPTION);
+            return Ok(undescribed(found, &unpacked, remark));
         }
+        Err(error) => return Err(Error::Archive(error)),
+    };
+    let description = match description::parse(&text) {
+        Ok(description) => description,
+        Err(error) => return Ok(undescribed(found, &unpacked, of_description(&error))),
     };
     found.fmi_version = Some(description.fmi_version.clone());
     found.model_name = Some(description.model_name.clone());
@@ -117,6 +107,16 @@ pub fn validate(wanted: &Examination, events: &EventSink) -> Result<Validation, 
     }
     found.checks.extend(references::checks(&subject, &found.checks)?);
     Ok(found)
+}
+
+/// All that there is to be said of an FMU whose description cannot be read.
+fn undescribed(mut found: Validation, unpacked: &Unpacked, remark: Remark) -> Validation {
+    found.checks = vec![
+        Check::done("archive", seen_of(unpacked), Vec::new()),
+        Check::done("description", "", vec![remark]),
+        Check::not_tried("binary", "the description, which says what it is called, cannot be read"),
+    ];
+    found
 }
 
 /// What there is of an FMU, in a few words.
@@ -148,10 +148,9 @@ fn of_reading(description: &ModelDescription) -> Check {
     let breaches = description.breaches();
     let mut remarks: Vec<Remark> = description.tolerated.iter().chain(&breaches).map(of_description).collect();
     remarks.sort_by_key(|remark| remark.at);
-    if let Some(more @ 1..) = description.warnings.len().checked_sub(description.tolerated.len()) {
-        let _only_the_last_is_their_number = more;
-        remarks.extend(description.warnings.last().map(|last| Remark::finding(last.clone())));
-    }
+    // Of very many the last one says how many more there are.
+    let more = description.warnings.get(description.tolerated.len());
+    remarks.extend(more.map(|more| Remark::finding(more.clone())));
     let interfaces: Vec<&str> = description.interfaces.iter().map(|offer| offer.interface().name()).collect();
     let variables = match description.variables.len() {
         1 => "1 variable".to_owned(),

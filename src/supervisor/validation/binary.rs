@@ -5,7 +5,7 @@ use crate::ffi::{symbols, symbols_of_all};
 use crate::fmu::archive::BuildChoices;
 use crate::fmu::binary::Exports;
 use crate::fmu::description::InterfaceOffer;
-use crate::report::{Check, Remark, Weight};
+use crate::report::{Check, Remark};
 use crate::supervisor::Error;
 use std::path::Path;
 
@@ -19,17 +19,24 @@ pub struct Libraries {
 
 /// What was found of one.
 struct Found {
-    seen: Option<String>,
+    /// The library, and what is there of its functions.
+    seen: Option<(String, String)>,
     remarks: Vec<Remark>,
     obstacle: Option<String>,
 }
 
 /// Looks at the libraries of all interface types that the FMU offers.
 pub fn look(subject: &Subject) -> Result<Libraries, Error> {
-    let (mut seen, mut remarks, mut obstacles) = (Vec::new(), Vec::<Remark>::new(), Vec::new());
+    let (mut seen, mut remarks, mut obstacles) =
+        (Vec::<(String, Vec<String>)>::new(), Vec::<Remark>::new(), Vec::new());
     for offer in &subject.description.interfaces {
         let found = of_interface(subject, offer)?;
-        seen.extend(found.seen);
+        if let Some((library, functions)) = found.seen {
+            match seen.iter_mut().find(|(known, _)| *known == library) {
+                Some((_, known)) => known.push(functions),
+                None => seen.push((library, vec![functions])),
+            }
+        }
         // Interface types mostly share one library, and what is wrong with that.
         found.remarks.into_iter().for_each(|remark| {
             if !remarks.contains(&remark) {
@@ -38,7 +45,9 @@ pub fn look(subject: &Subject) -> Result<Libraries, Error> {
         });
         obstacles.push(found.obstacle);
     }
-    Ok(Libraries { check: Check::done("binary", seen.join(", "), remarks), obstacles })
+    let seen = seen.iter().map(|(library, functions)| format!("{library}: {}", functions.join(", ")));
+    let check = Check::done("binary", seen.collect::<Vec<_>>().join("; "), remarks);
+    Ok(Libraries { check, obstacles })
 }
 
 fn of_interface(subject: &Subject, offer: &InterfaceOffer) -> Result<Found, Error> {
@@ -58,7 +67,11 @@ fn of_interface(subject: &Subject, offer: &InterfaceOffer) -> Result<Found, Erro
         Ok(exports) => exports,
         Err(error) if error.is_about_looking() => {
             let remark = Remark::warning(format!("{error}: whether functions are missing shows when it is loaded"));
-            return Ok(Found { seen: Some(shown.clone()), remarks: vec![in_file(remark, place)], obstacle: None });
+            return Ok(Found {
+                seen: Some((shown, "not looked into".to_owned())),
+                remarks: vec![in_file(remark, place)],
+                obstacle: None,
+            });
         }
         Err(error) => {
             let obstacle = Some("the library cannot be loaded (binary)".to_owned());
@@ -98,18 +111,16 @@ fn of_interface(subject: &Subject, offer: &InterfaceOffer) -> Result<Found, Erro
         .collect();
     if !others.is_empty() {
         let message = format!(
-            "lacks {} functions of interface types that it does not offer; from FMI 3.0.1 on all functions are to be there, \
-             {} first",
-            others.len(),
-            others[0]
+            "lacks functions of interface types that it does not offer; from FMI 3.0.1 on these are to be there too: {}",
+            others.join(", ")
         );
-        remarks.push(in_file(Remark { weight: Weight::Warning, ..Remark::finding(message) }, place));
+        remarks.push(in_file(Remark::warning(message), place));
     }
     let is_lost = needed.iter().any(|symbol| symbol.is_indispensable && missing.contains(&symbol.name.as_str()));
     let (all, count) = (needed.len(), needed.len() - missing.len());
     let which = if count == all { format!("all {all}") } else { format!("{count} of {all}") };
     Ok(Found {
-        seen: Some(format!("{shown}: {which} functions of {}", interface.name())),
+        seen: Some((shown, format!("{which} functions of {}", interface.name()))),
         remarks,
         obstacle: is_lost.then(|| "functions are missing (binary)".to_owned()),
     })

@@ -167,8 +167,9 @@ fn of_problem(problem: &Problem) -> Option<Remark> {
     let is_of_the_fmu = problem.subject.fmu().is_some();
     match (&problem.kind, problem.severity) {
         // What FMUs may do.
-        (Kind::Offence(own), _) if own.kind == "asked_for_end" => None,
-        (Kind::Offence(own), _) if own.kind == "log_flood" => Some(Remark::warning(problem.message())),
+        (Kind::Offence(own), _) if own.kind == "asked_for_end" || own.kind == "log_flood" => None,
+        // It may be this recording that has no more room.
+        (Kind::Offence(own), _) if own.kind == "oversized_value" => Some(Remark::warning(problem.message())),
         (Kind::Warnings(count), _) => {
             let calls = if *count == 1 { "1 call".to_owned() } else { format!("{count} calls") };
             Some(Remark::warning(format!("{calls} returned a warning (vecud simulate shows what it logs)")))
@@ -283,7 +284,7 @@ fn go_on(subject: &Subject, interface: Interface, life: &Lived) -> Result<GoneOn
         Err(remarks) => return Ok(GoneOn::Wrong(remarks)),
     };
     let (deviations, times) =
-        compared(&second.rows, &life.rows, "a life that was not interrupted", &Tolerances::of_a_reference(None))?;
+        compared(&second.rows, &life.rows, "a life that was not interrupted", &Tolerances::of_a_reference(None), None)?;
     let wrong = |what: String| {
         let serialize = Function::SerializeFMUState.name_in(plan.fmus[0].abi);
         let time = middle.seconds();
@@ -339,11 +340,31 @@ fn twice(subject: &Subject, interface: Interface, life: &Lived, name: String) ->
     }
     let is_whole = rounds.len() == ROUNDS && rounds.iter().all(|round| round.run.end != End::Failure);
     if is_whole {
-        for (text, round) in texts.iter().zip(1..) {
-            remarks.extend(apart(life, &text.take(), &names, round)?);
+        for (text, round) in texts.iter().zip(&rounds) {
+            if let Some(what) = apart(life, &text.take(), &names, round.run.end_time)? {
+                remarks.push(of_deviation(subject, interface, life, &what)?);
+                break;
+            }
         }
     }
     Ok(Check::done(name, format!("{ROUNDS} times 2 in one process"), remarks))
+}
+
+/// What a deviation means by which two instances beside each other are told from one alone.
+fn of_deviation(subject: &Subject, interface: Interface, life: &Lived, what: &str) -> Result<Remark, Error> {
+    let again = live(subject, &beginning(subject, interface, false, false), |_| ())?;
+    let tolerances = Tolerances::of_a_reference(None);
+    let differs = match again {
+        Ok(again) => !compared(&again.rows, &life.rows, "", &tolerances, None)?.0.is_empty(),
+        Err(_) => true,
+    };
+    Ok(match differs {
+        true => Remark::warning(format!("{what}; an instance alone does not compute the same twice either")),
+        false => Remark::finding(format!(
+            "{what}, which computes the same each time: instances share something, such as static variables; where that cannot \
+             be mended, say canBeInstantiatedOnlyOncePerProcess"
+        )),
+    })
 }
 
 /// What is said of one of two instances, as it would be said of the first: what one does by itself has been told.
@@ -352,38 +373,39 @@ fn of_first(remark: &Remark, names: &[String]) -> Remark {
     Remark { message: remark.message.replace(&second, &first), ..remark.clone() }
 }
 
-/// What two instances beside each other compute otherwise than one alone.
-fn apart(life: &Lived, rows: &[u8], names: &[String], round: usize) -> Result<Vec<Remark>, Error> {
-    let end = life.rows.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    let mut remarks = Vec::new();
+/// What two instances beside each other compute otherwise than one alone, first of all, before the time `end` at which they ended.
+fn apart(life: &Lived, rows: &[u8], names: &[String], end: f64) -> Result<Option<String>, Error> {
+    let header = life.rows.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    // Where one has asked for the end, others have not made that step.
+    let is_early = life.run.end != End::StopTime || life.prepared.plan.stop.is_none_or(|stop| end < stop.seconds());
     for name in names {
         let columns = life.prepared.plan.signals.iter().map(|signal| format!("{name}.{}", signal.name));
         let columns: Vec<String> = std::iter::once("time".to_owned()).chain(columns).collect();
         let mut alone = csv::header(columns.iter().map(String::as_str)).into_bytes();
-        alone.extend_from_slice(&life.rows[end..]);
-        let (deviations, _) = compared(rows, &alone, "an instance alone", &Tolerances::of_a_reference(None))?;
-        remarks.extend(deviations.into_iter().take(1).map(|what| {
-            Remark::warning(format!(
-                "round {round}: {what}; instances share something that they should not (static variables), or the FMU never \
-                 computes the same twice"
-            ))
-        }));
+        alone.extend_from_slice(&life.rows[header..]);
+        let until = is_early.then_some(end);
+        let (deviations, _) = compared(rows, &alone, "an instance alone", &Tolerances::of_a_reference(None), until)?;
+        if let Some(what) = deviations.into_iter().next() {
+            return Ok(Some(what));
+        }
     }
-    Ok(remarks)
+    Ok(None)
 }
 
-/// What of some rows is apart from others, the first in time first, and at how many times both were compared.
+/// What of some rows is apart from others before a time, the first in time first, and at how many times both were compared.
 pub fn compared(
     own: &[u8],
     reference: &[u8],
     name: &str,
     tolerances: &Tolerances,
+    until: Option<f64>,
 ) -> Result<(Vec<String>, u64), Error> {
     let broken = |error: ReadError| Error::System(format!("rows cannot be compared: {}", error.message));
     let mut own = Table::of_tool(own).map_err(broken)?;
     let mut reference = Table::of_tool(reference).map_err(broken)?;
-    let mut compared = compare::signals(&mut own, &mut reference, &Course::OF_A_REFERENCE, tolerances)
-        .map_err(|(_, error)| broken(error))?;
+    let mut compared =
+        compare::signals(&mut own, &mut reference, &Course { until, ..Course::OF_A_REFERENCE }, tolerances)
+            .map_err(|(_, error)| broken(error))?;
     let time = |signal: &compare::SignalResult| signal.first_beyond.as_ref().map_or(f64::INFINITY, |point| point.time);
     compared.different.sort_by(|a, b| time(a).total_cmp(&time(b)));
     let deviations = compared.different.iter().filter_map(|signal| signal.deviation_from(name)).collect();

@@ -121,7 +121,8 @@ fn result(subject: &Subject, interface: Interface, home: &Path, name: String) ->
     };
     let inputs = inputs.map(|text| temporary(&text)).transpose()?;
     let tolerances = Tolerances::of_a_reference(subject.wanted.tolerance.as_ref());
-    let mut remarks = reference.strange();
+    let mut remarks: Vec<Remark> =
+        reference.strange().map(|remark| remark.in_file(home.display().to_string())).into_iter().collect();
     let mut first: Option<Vec<Remark>> = None;
     for event_mode_used in [false, true] {
         let wanted = Wanted {
@@ -176,7 +177,7 @@ fn apart(reference: &Reference, lived: &Lived, home: &Path, tolerances: &Toleran
             return Ok(Compared { times: 0, remarks: vec![remark] });
         }
     };
-    let (deviations, times) = compared(&lived.rows, &rows, "the reference", tolerances)?;
+    let (deviations, times) = compared(&lived.rows, &rows, "the reference", tolerances, None)?;
     let mut remarks: Vec<Remark> =
         deviations.into_iter().map(|what| Remark::finding(what).in_file(home.display().to_string())).collect();
     if times == 0 {
@@ -239,17 +240,12 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Columns that are no variables.
-    fn strange(&self) -> Vec<Remark> {
+    /// Columns that are no variables, if there are any.
+    fn strange(&self) -> Option<Remark> {
         let is_strange = |column: &&String| variable_of(self.description, column).is_none() && !column.is_empty();
         let columns: Vec<&str> = self.columns.iter().filter(is_strange).map(String::as_str).collect();
-        let file = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        match columns.as_slice() {
-            [] => Vec::new(),
-            some => {
-                vec![Remark::warning(format!("has columns that are no variables: {}", some.join(", "))).in_file(file)]
-            }
-        }
+        let names = columns.join(", ");
+        (!columns.is_empty()).then(|| Remark::warning(format!("has columns that are no variables: {names}")))
     }
 
     /// Its columns of inputs, as CSV; `None`: it has none.
