@@ -117,13 +117,22 @@ fn sources_that_do_not_build_are_a_finding() {
     said.says(&["sources/stepper.c does not build"]);
 }
 
-/// Functions that are not there are named.
+/// Functions that are not there are named: those of the FMU's interface type, and in FMI 3.0 those of all others as a warning.
 #[test]
 fn functions_that_are_missing_are_named() {
-    // What is hidden is not exported, whatever weak definition there is besides.
-    let hidden = "__attribute__((visibility(\"hidden\"))) fmi3Status fmi3DoStep(";
-    let fmu = Fmu::like("stepper").with("sources/fmi3_steps.c", "fmi3Status fmi3DoStep(", hidden);
-    let said = fmu.validate(&[]).exits(3);
+    let fmu = Fmu::like("stepper").with("sources/fmi3_steps.c", "fmi3Status fmi3DoStep(", "fmi3Status step_of_nobody(");
+    let said = fmu.with("sources/fmi3_base.c", "REFUSE(fmi3DoStep,", "REFUSE(step_of_no_one,").validate(&[]).exits(3);
     assert_eq!((said.outcome("binary"), said.outcome("Co-Simulation")), ("finding", "not tried"), "{}", said.stdout);
     said.says(&["binary: ", "lacks 1 function that Co-Simulation (FMI 3.0) has: fmi3DoStep"]);
+    let others = "REFUSE_PLAIN(fmi3EnterContinuousTimeMode)";
+    let said = Fmu::like("stepper").with("sources/fmi3_base.c", others, "").validate(&[]).exits(0);
+    said.says(&["binary: ", "interface types that it does not offer", "fmi3EnterContinuousTimeMode"]);
+}
+
+/// Before FMI 3.0 an FMU lives without functions that it need not call, and it is a finding all the same.
+#[test]
+fn an_fmu_of_fmi_2_lives_without_some_functions() {
+    let said = Fmu::like("follower").validate(&[]).exits(3);
+    assert_eq!((said.outcome("binary"), said.outcome("Co-Simulation")), ("finding", "ok"));
+    said.says(&["binary: ", "lacks 16 functions that Co-Simulation (FMI 2.0) has: fmi2CancelStep", "fmi2SetString"]);
 }

@@ -40,7 +40,7 @@ fn what_readers_tolerate_is_a_finding_with_its_place() {
         &[":26:", "unit \"rpm\" is not defined"],
     );
     finds("<Output valueReference=\"22\"/>", "", &["output \"longest\"", "is not listed"]);
-    finds("stopTime=\"1\"", "stopTime=\"-1\"", &[":20:", "stopTime", "before the start of the experiment"]);
+    finds("stopTime=\"1\"", "stopTime=\"-1\"", &[":19:36:", "stopTime", "before the start of the experiment"]);
     finds("stepSize=\"0.01\"", "stepSize=\"0\"", &["stepSize", "must be above 0"]);
     finds(
         "start=\"0\"/>\n    <Float64 name=\"b\"",

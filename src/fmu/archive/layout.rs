@@ -45,7 +45,7 @@ impl Unpacked {
         let mut oddities = Oddities::default();
         let abi = description.abi;
         if self.origin.is_file() {
-            if !self.origin.extension().is_some_and(|end| end == "fmu") {
+            if self.origin.extension().is_none_or(|end| end != "fmu") {
                 oddities.odd("", "the name of an FMU ends in .fmu: others may not take it for one");
             }
             packing(&self.origin, abi, &mut oddities)?;
