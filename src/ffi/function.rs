@@ -91,11 +91,11 @@ pub struct Symbol {
 pub fn symbols(abi: Abi, interface: Interface, model_identifier: &str) -> Vec<Symbol> {
     let c = CInterface::of(abi);
     let mut symbols = BTreeMap::new();
+    let instantiate = Function::instantiate(interface);
     // Several functions may be one in C.
-    for function in c.functions(interface) {
+    for function in c.functions(interface).chain([instantiate]) {
         if let Some(name) = c.name(function, Some(interface)) {
-            *symbols.entry(name).or_insert(false) |=
-                function == Function::instantiate(interface) || c.is_indispensable(function);
+            *symbols.entry(name).or_insert(false) |= function == instantiate || c.is_indispensable(function);
         }
     }
     let symbol = |(name, is_indispensable)| Symbol { name: c.symbol(name, model_identifier), is_indispensable };

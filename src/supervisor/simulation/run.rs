@@ -315,14 +315,19 @@ impl<'a> Watching<'a> {
     fn end_it(&mut self, run: &OneRun, ending: &mut Option<i64>, now: i64) {
         let at_most = self.shared.prepared.options.at_most;
         let is_too_long = at_most.is_some_and(|most| now - self.process.began > most.as_nanos() as i64);
-        let asked = self.shared.prepared.options.stop.times().max(u32::from(is_too_long));
-        if asked > 0 {
+        let asked = self.shared.prepared.options.stop.times();
+        if asked > 0 || is_too_long {
             self.shared.ask_to_stop();
         }
         if !self.shared.is_stopped() && run.phase < Phase::Stopping {
             return;
         }
-        let (since, timeout) = (*ending.get_or_insert(now), self.shared.plan().shutdown_timeout.0);
+        let since = *ending.get_or_insert(now);
+        // Where nobody waits, a call that does not return is told by the limit that calls have.
+        let timeout = match at_most.filter(|_| asked == 0) {
+            Some(most) => most.as_nanos() as i64,
+            None => self.shared.plan().shutdown_timeout.0,
+        };
         let stands = run.hangs.stands_since().filter(|_| run.phase == Phase::Running);
         let hung = stands.map_or(i64::MAX, |stands| stands.max(since) + timeout);
         let reason = match asked {

@@ -90,12 +90,13 @@ fn of_interface(subject: &Subject, offer: &InterfaceOffer) -> Result<Found, Erro
     if !missing.is_empty() {
         let s = if missing.len() == 1 { "" } else { "s" };
         let version = &description.fmi_version;
-        let mut message = format!(
-            "lacks {} function{s} that {} (FMI {version}) has: {}",
-            missing.len(),
-            interface.name(),
-            missing.join(", ")
-        );
+        let (count, name) = (missing.len(), interface.name());
+        let mut message = match count == needed.len() {
+            true => format!(
+                "exports none of the {count} functions that {name} (FMI {version}) has: it is for something else"
+            ),
+            false => format!("lacks {count} function{s} that {name} (FMI {version}) has: {}", missing.join(", ")),
+        };
         if missing.iter().any(|name| exports.has(&format!("{identifier}_{name}"))) {
             message += "; they have the model identifier before them, as is for static libraries only";
         }

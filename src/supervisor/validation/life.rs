@@ -98,8 +98,7 @@ pub fn prepare(subject: &Subject, wanted: &Wanted) -> Result<Result<Prepared, Ve
     let prepared = simulation::prepare(wanted, &subject.options(), &EventSink::default());
     let limited = |mut prepared: Prepared| {
         let limit = Nanos::from_seconds(subject.wanted.timeout.as_secs_f64());
-        // A call that does not return is told by its own limit, before anything that comes after the end.
-        (prepared.plan.call_timeout, prepared.plan.shutdown_timeout) = (Some(limit), limit);
+        prepared.plan.call_timeout = Some(limit);
         prepared
     };
     prepared.map(|prepared| Ok(limited(prepared))).or_else(|error| refused(error).map(Err))
