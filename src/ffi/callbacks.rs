@@ -128,8 +128,8 @@ pub(super) unsafe extern "C" fn clock_update(raw: RawEnvironment) {
     });
 }
 
-/// The draft's `fmi3CallbackIntermediateUpdate`. In Scheduled Execution it is there for ticked clocks; setting and getting
-/// intermediate variables, and returning early, are Co-Simulation's.
+/// The draft's `fmi3CallbackIntermediateUpdate` in Scheduled Execution, where it is there for ticked clocks; setting and getting
+/// intermediate variables, and returning early, are [Co-Simulation's](draft_step_update).
 ///
 /// # Safety
 /// By FMU code only: `raw` is what its instance was given, the last two pointers are null or can be written to.
@@ -187,14 +187,20 @@ pub(super) unsafe extern "C" fn intermediate_update(
         step_finished: step_finished != 0,
     };
     let mut returns = false;
-    enter_host(|| {
+    // Steps call back often, and mostly there is nothing to do.
+    enter_host_without_floats(|| {
         // SAFETY: as in `log_message`.
         let Some(environment) = (unsafe { environment(raw) }) else { return count_foreign_call() };
         let inside = inside();
         let in_step =
             std::ptr::eq(inside.environment, environment) && inside.called == Called::function(Function::DoStep);
         match thread_host().filter(|_| in_step) {
-            Some(thread) => returns = thread.intermediate_update(&update),
+            Some(thread) => {
+                if thread.exchanges_in_steps() {
+                    enter_host(|| thread.intermediate_update(&update));
+                }
+                returns = thread.wants_early_return();
+            }
             None => environment.host().foreign_call(ForeignCall::IntermediateUpdateOutsideStep),
         }
     });
@@ -206,6 +212,37 @@ pub(super) unsafe extern "C" fn intermediate_update(
     if !early_return_requested.is_null() {
         // SAFETY: not null, so by the standard a place for a boolean.
         unsafe { early_return_requested.write_unaligned(returns.into()) };
+    }
+}
+
+/// The draft's `fmi3CallbackIntermediateUpdate` in Co-Simulation. Clocks tick in Event Mode, and there alone they can be read.
+///
+/// # Safety
+/// As [`intermediate_update`].
+#[allow(clippy::too_many_arguments)] // the draft's
+pub(super) unsafe extern "C" fn draft_step_update(
+    raw: RawEnvironment,
+    time: f64,
+    _clocks_ticked: RawBool,
+    set_requested: RawBool,
+    get_allowed: RawBool,
+    step_finished: RawBool,
+    can_return_early: RawBool,
+    early_return_requested: *mut RawBool,
+    early_return_time: *mut f64,
+) {
+    // SAFETY: this function's contract.
+    unsafe {
+        intermediate_update(
+            raw,
+            time,
+            set_requested,
+            get_allowed,
+            step_finished,
+            can_return_early,
+            early_return_requested,
+            early_return_time,
+        );
     }
 }
 

@@ -21,7 +21,8 @@ const IN_EVENT_MODE: Failure =
 /// What makes the steps of an instance.
 pub struct Stepper {
     part: Part,
-    patience: Duration,
+    /// The last step, and what the FMU has said of it.
+    raw: RawStep,
     /// The instance is in Event Mode, at this time; `None`: in Step Mode.
     pub(super) event: Option<f64>,
     /// What a step can be taken back to.
@@ -36,12 +37,12 @@ impl From<Stepper> for Part {
 
 impl Stepper {
     pub(super) fn new(part: Part) -> Stepper {
-        Stepper { part, patience: Duration::MAX, event: None, state: None }
+        Stepper { part, raw: RawStep::new(0.0, 0.0), event: None, state: None }
     }
 
     /// Gives a step up that is pending for longer (`fmi2Pending`).
     pub fn with_patience(self, patience: Duration) -> Stepper {
-        Stepper { patience, ..self }
+        Stepper { raw: RawStep { patience, ..self.raw }, ..self }
     }
 
     pub(super) fn shared(&self) -> &Shared {
@@ -101,15 +102,16 @@ impl<'a> BeforeStep<'a> {
         if stepper.event.is_some() {
             return Err(NoStep { stepper, failure: IN_EVENT_MODE, reached: point });
         }
-        let mut raw = RawStep { patience: stepper.patience, ..RawStep::new(point, size) };
+        let Stepper { part, raw, .. } = &mut *stepper;
+        raw.begin(point, size);
         let cause = Cause { clock: None, time: Some(point) };
-        let stepped = stepper.part.shared.call(Function::DoStep, cause, |f, i| {
+        let stepped = part.shared.call(Function::DoStep, cause, |f, i| {
             // SAFETY: the instance is alive and in Step Mode, and `self` holds the only reference to what makes its steps.
-            unsafe { f.do_step(i, &mut raw) }
+            unsafe { f.do_step(i, raw) }
         });
         match stepped {
-            Ok(outcome) => Ok(AfterStep { stepper, point, outcome, said: Said::of(&raw) }),
-            Err(failure) => Err(NoStep { stepper, failure, reached: raw.reached }),
+            Ok(outcome) => Ok(AfterStep { stepper, outcome }),
+            Err(failure) => Err(NoStep::new(stepper, failure)),
         }
     }
 }
@@ -124,6 +126,12 @@ pub struct NoStep<'a> {
 }
 
 impl<'a> NoStep<'a> {
+    #[cold]
+    fn new(stepper: &'a mut Stepper, failure: Failure) -> NoStep<'a> {
+        let reached = stepper.raw.reached;
+        NoStep { stepper, failure, reached }
+    }
+
     /// Another step is tried instead.
     pub fn again(self) -> BeforeStep<'a> {
         BeforeStep { stepper: self.stepper }
@@ -149,24 +157,10 @@ pub struct Said {
     pub terminate_simulation: bool,
 }
 
-impl Said {
-    #[inline]
-    fn of(raw: &RawStep) -> Said {
-        Said {
-            reached: raw.reached,
-            early_return: raw.early_return != 0,
-            event_handling_needed: raw.event_handling_needed != 0,
-            terminate_simulation: raw.terminate_simulation != 0,
-        }
-    }
-}
-
 /// After the step: outputs can be read.
 pub struct AfterStep<'a> {
     stepper: &'a mut Stepper,
-    point: f64,
     outcome: Outcome,
-    said: Said,
 }
 
 impl<'a> AfterStep<'a> {
@@ -182,7 +176,7 @@ impl<'a> AfterStep<'a> {
 
     /// What a call after the step is put on.
     pub(super) fn cause(&self) -> Cause {
-        Cause { clock: None, time: Some(self.point) }
+        Cause { clock: None, time: Some(self.stepper.raw.point) }
     }
 
     /// How the step went.
@@ -193,8 +187,14 @@ impl<'a> AfterStep<'a> {
 
     /// What the FMU says of it.
     #[inline]
-    pub fn said(&self) -> &Said {
-        &self.said
+    pub fn said(&self) -> Said {
+        let raw = &self.stepper.raw;
+        Said {
+            reached: raw.reached,
+            early_return: raw.early_return != 0,
+            event_handling_needed: raw.event_handling_needed != 0,
+            terminate_simulation: raw.terminate_simulation != 0,
+        }
     }
 
     /// Reads what is enabled in the batch, in one call.

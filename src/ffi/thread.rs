@@ -35,9 +35,15 @@ pub trait ThreadHost {
     fn lock_preemption(&self);
     /// The section that [`lock_preemption`](ThreadHost::lock_preemption) began is over: the thread may be preempted again.
     fn unlock_preemption(&self);
-    /// The FMU whose step is made on this thread has come to a point in the midst of it. Whether the step is to return early there,
-    /// if it can.
-    fn intermediate_update(&self, _update: &Intermediate) -> bool {
+    /// Whether the host has something to do in the midst of steps.
+    fn exchanges_in_steps(&self) -> bool {
+        false
+    }
+    /// The FMU whose step is made on this thread has come to a point in the midst of it. Only called when the host
+    /// [has something to do](ThreadHost::exchanges_in_steps) there.
+    fn intermediate_update(&self, _update: &Intermediate) {}
+    /// Whether the step under way is to return early, where it can. Does no floating-point arithmetic.
+    fn wants_early_return(&self) -> bool {
         false
     }
     /// C has returned `fmi3Warning` from this.

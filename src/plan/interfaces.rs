@@ -15,11 +15,7 @@ const RUN: [Interface; 2] = [Interface::ScheduledExecution, Interface::CoSimulat
 /// The interface type that an FMU runs with: the one that the rig names, else the first that it offers and that can be run.
 /// `None`: there is none.
 pub fn offer<'a>(fmu: &RigFmu, description: &'a ModelDescription) -> Option<&'a InterfaceOffer> {
-    let is_known = |offer: &&InterfaceOffer| {
-        offer.interface() == Interface::ScheduledExecution || description.abi.has_known_steps()
-    };
-    let offered =
-        |wanted: Interface| description.interfaces.iter().find(|offer| offer.interface() == wanted).filter(is_known);
+    let offered = |wanted: Interface| description.interfaces.iter().find(|offer| offer.interface() == wanted);
     match &fmu.interface {
         Some(wanted) => offered(wanted.value).filter(|_| RUN.contains(&wanted.value)),
         None => RUN.into_iter().find_map(offered),
@@ -116,23 +112,20 @@ fn refuse(described: &DescribedFmu, subject: &str, findings: &mut Findings) {
     let description = described.input.description;
     let all: Vec<&str> = description.interfaces.iter().map(|offer| offer.interface().name()).collect();
     let offers = if all.is_empty() { "no interface at all".to_owned() } else { all.join(" and ") };
-    let (version, way_out) = match description.abi.has_known_steps() {
-        true => (format!("FMI {}", description.fmi_version), "for Co-Simulation, or for Scheduled Execution"),
-        false => (description.abi.name().to_owned(), "as FMI 3.0, or for Scheduled Execution"),
-    };
-    let of = format!("{subject} ({version})");
+    let of = format!("{subject} (FMI {})", description.fmi_version);
     match &described.rig.interface {
         Some(wanted) if RUN.contains(&wanted.value) && !all.contains(&wanted.value.name()) => {
             let wanted_name = wanted.value.name();
             findings.rig(wanted.place, format!("{of} has no {wanted_name}: it offers {offers}"));
         }
         Some(wanted) => {
-            let of_draft = if RUN.contains(&wanted.value) { " of the draft" } else { "" };
-            let message = format!("vecud runs no {}{of_draft} yet; {of} offers {offers}", wanted.value.name());
+            let message = format!("vecud runs no {} yet; {of} offers {offers}", wanted.value.name());
             findings.rig(wanted.place, message);
         }
         None => {
-            let message = format!("{of} offers {offers}, of which vecud runs none yet: export it {way_out}");
+            let message = format!(
+                "{of} offers {offers}, of which vecud runs none yet: export it for Co-Simulation, or for Scheduled Execution"
+            );
             findings.rig(described.rig.path.place, message);
         }
     }

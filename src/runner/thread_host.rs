@@ -20,7 +20,7 @@ use self::routing::Clocks;
 use self::tracing::Section;
 use super::halt::Halt;
 use super::site::Site;
-use super::world::World;
+use super::world::{Ending, World};
 use crate::ffi::{Failure, Function, Intermediate, Shown, Status, ThreadHost};
 use crate::plan::{FmuId, OnWarning, TaskId};
 use crate::record::board::{FmuWord, Global, Metric, OutsideCall, TaskWord};
@@ -95,6 +95,7 @@ pub struct PartitionHost {
     to_wake: Box<[Cell<u64>]>,
     clocks: RefCell<Clocks>,
     on_ticks: RefCell<OnTicks>,
+    has_midst: bool,
     midst: RefCell<Option<Midst>>,
     section: Cell<Section>,
     waits: Waits,
@@ -107,6 +108,7 @@ impl PartitionHost {
     pub fn new(world: &'static World, fmu: FmuId, member: LockMember, dispatch: Dispatch) -> PartitionHost {
         let clocks = Clocks::new(world, fmu);
         let board = world.board;
+        let midst = Midst::new(world, fmu);
         let (hold, calls, tag) = (board.fmu(fmu).hold(), board.global(Global::OutsideCall), OutsideCall::tag(fmu));
         PartitionHost {
             world,
@@ -127,7 +129,8 @@ impl PartitionHost {
             to_wake: world.plan.tasks.chunks(64).map(|_| Cell::new(0)).collect(),
             clocks: RefCell::new(clocks),
             on_ticks: RefCell::new(OnTicks::new(world, fmu)),
-            midst: RefCell::new(Midst::new(world, fmu)),
+            has_midst: midst.is_some(),
+            midst: RefCell::new(midst),
             section: Cell::default(),
             waits: Waits::default(),
             followers: RefCell::default(),
@@ -383,8 +386,16 @@ impl ThreadHost for PartitionHost {
         self.trace_update(since);
     }
 
-    fn intermediate_update(&self, update: &Intermediate) -> bool {
-        self.in_midst(update)
+    fn exchanges_in_steps(&self) -> bool {
+        self.has_midst
+    }
+
+    fn intermediate_update(&self, update: &Intermediate) {
+        self.in_midst(update);
+    }
+
+    fn wants_early_return(&self) -> bool {
+        self.world.ending() == Ending::Discard || self.world.board.global(Global::StopRequest).load(Relaxed) != 0
     }
 
     fn lock_preemption(&self) {

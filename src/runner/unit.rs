@@ -9,6 +9,7 @@ mod figures;
 mod partition;
 mod step;
 mod stepping;
+mod way;
 
 pub use self::events::Member;
 

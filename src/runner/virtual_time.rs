@@ -132,7 +132,7 @@ pub fn run(
         && let Some(task) = agenda.take()
     {
         let lane = &mut lanes[task.0];
-        if lane.has(|rare| rare.delays || rare.leaves_its_grid) {
+        if lane.has(|rare| rare.delays) {
             agenda.tell_next(task);
         }
         if !lane.may_run(world, agenda.due(), reconfigurable) {

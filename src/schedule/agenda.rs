@@ -46,7 +46,7 @@ pub struct Agenda {
     suspended: Vec<(Instant, Box<[u64]>)>,
     grids: SharedGrids,
     groups: Groups,
-    /// The activation that was taken last; those by shared grids are all the same within an instant.
+    /// The activation that was taken last; those by shared grids are all the same within an instant, but for their `next`.
     taken: Due,
     taken_alone: bool,
 }
@@ -218,7 +218,8 @@ impl Agenda {
             Noted::Grid(_) if self.taken_alone => {
                 (self.taken, self.taken_alone) = (Due::own(self.taken.time), false);
             }
-            Noted::Grid(_) => (),
+            // What was found out for another task is not this one's.
+            Noted::Grid(_) => self.taken.next = None,
             _ => self.take_alone(task),
         }
         Some(task)

@@ -224,8 +224,12 @@ impl PartialOrd for Instant {
 }
 
 impl PartialEq for Instant {
+    #[inline]
     fn eq(&self, other: &Instant) -> bool {
-        self.cmp(other) == Ordering::Equal
+        match self.resolution == other.resolution {
+            true => self.counter == other.counter && self.seconds == other.seconds,
+            false => self.cmp(other) == Ordering::Equal,
+        }
     }
 }
 

@@ -15,12 +15,14 @@ mod fraction;
 mod instant;
 mod nanos;
 mod parts;
+mod stride;
 mod unit;
 
 pub use fraction::{Fraction, NotAFraction};
 pub use instant::Instant;
 pub use nanos::{Nanos, ToNanos};
 pub use parts::Parts;
+pub use stride::Stride;
 pub use unit::TimeUnit;
 
 /// The largest denominator that is kept exactly.

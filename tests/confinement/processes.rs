@@ -13,10 +13,25 @@ use std::time::Duration;
 const CODE: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* Until then the process has the name of the one that it was forked from. */
+static void wait_until_it_is_called(const char *name, pid_t child)
+{
+    char path[64], now[32] = "";
+    snprintf(path, sizeof path, "/proc/%d/comm", child);
+    for (int i = 0; i < 10000 && strncmp(now, name, strlen(name)); i++) {
+        FILE *file = fopen(path, "r");
+        if (!file) return;
+        if (!fgets(now, sizeof now, file)) *now = 0;
+        fclose(file);
+        usleep(1000);
+    }
+}
 
 static void daemon_that(int what)
 {
@@ -38,7 +53,10 @@ static void daemon_that(int what)
         _exit(0);
     }
     pid_t child;
-    if (read(pipe_ends[0], &child, sizeof child) > 0) printf("started %d\n", child);
+    if (read(pipe_ends[0], &child, sizeof child) > 0) {
+        wait_until_it_is_called(what == 1 ? "sleep" : "innocent", child);
+        printf("started %d\n", child);
+    }
     wait(NULL);
 }
 

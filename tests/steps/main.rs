@@ -6,6 +6,7 @@ mod program;
 
 mod clocks;
 mod crosswise;
+mod draft;
 mod events;
 mod foreign;
 mod holes;

@@ -1,10 +1,11 @@
 //! The text between FMI 3.0-alpha.5 and 3.0-alpha.6: clocks are integers and may be arrays, one callback serves all clock
-//! updates, and two functions had other names. Of it there is Scheduled Execution.
+//! updates, and two functions had other names. Of it there are Scheduled Execution, and Co-Simulation without Event Mode.
 
 use super::table::{Group, table};
 use super::{Birth, CInterface, Functions, Own};
 use crate::ffi::Function;
 use crate::ffi::callbacks;
+use crate::ffi::interface::MadeFor;
 use crate::ffi::types::*;
 use crate::fmu::description::{Abi, Interface};
 use std::ptr;
@@ -36,12 +37,14 @@ pub(in crate::ffi) const CORE: &[Function] = &[
     Function::GetVersion,
     Function::SetDebugLogging,
     Function::InstantiateScheduledExecution,
+    Function::InstantiateCoSimulation,
     Function::FreeInstance,
     Function::EnterInitializationMode,
     Function::ExitInitializationMode,
     Function::Terminate,
     Function::GetClock,
     Function::ActivateModelPartition,
+    Function::DoStep,
 ];
 
 table! {
@@ -83,6 +86,21 @@ table! {
             instance: RawInstance, clock_reference: RawReference, clock_element_index: usize, activation_time: f64
         ) -> RawStatus;
     }
+    [CoSimulation] {
+        InstantiateCoSimulation, instantiate_co_simulation, "fmi3InstantiateCoSimulation", (
+            instance_name: RawString, instantiation_token: RawString, resource_location: RawString,
+            visible: RawBool, logging_on: RawBool, event_mode_used: RawBool,
+            required_intermediate_variables: *const RawReference, n_required_intermediate_variables: usize,
+            instance_environment: RawEnvironment, log_message: Option<DraftLogMessage>,
+            intermediate_update: Option<DraftIntermediateUpdate>
+        ) -> RawInstance;
+        DoStep, do_step, "fmi3DoStep", (
+            instance: RawInstance, current_communication_point: f64, communication_step_size: f64,
+            no_set_fmu_state_prior_to_current_point: RawBool, event_encountered: *mut RawBool,
+            clocks_about_to_tick: *mut RawBool, terminate: *mut RawBool, early_return: *mut RawBool,
+            last_successful_time: *mut f64
+        ) -> RawStatus;
+    }
 }
 
 impl DraftFunctions {
@@ -90,25 +108,40 @@ impl DraftFunctions {
     /// As [`Functions::instantiate`].
     pub(super) unsafe fn instantiate(&self, birth: &Birth) -> RawInstance {
         let Birth { name, token, resources, logging_on, environment, lock, unlock, .. } = *birth;
-        if birth.made_for.interface() != Interface::ScheduledExecution {
-            return ptr::null_mut();
-        }
+        let hidden = RawBool::from(false);
+        let log: Option<DraftLogMessage> = Some(callbacks::draft_log_message);
         // SAFETY: this function's contract. Of intermediate variables there are none.
         unsafe {
-            (self.instantiate_scheduled_execution)(
-                name,
-                token,
-                resources,
-                RawBool::from(false),
-                logging_on,
-                ptr::null(),
-                0,
-                environment,
-                Some(callbacks::draft_log_message),
-                Some(callbacks::draft_intermediate_update),
-                Some(lock),
-                Some(unlock),
-            )
+            match birth.made_for {
+                MadeFor::ScheduledExecution => (self.instantiate_scheduled_execution)(
+                    name,
+                    token,
+                    resources,
+                    hidden,
+                    logging_on,
+                    ptr::null(),
+                    0,
+                    environment,
+                    log,
+                    Some(callbacks::draft_intermediate_update),
+                    Some(lock),
+                    Some(unlock),
+                ),
+                MadeFor::CoSimulation(own) => (self.instantiate_co_simulation)(
+                    name,
+                    token,
+                    resources,
+                    hidden,
+                    logging_on,
+                    own.event_mode_used.into(),
+                    ptr::null(),
+                    0,
+                    environment,
+                    log,
+                    Some(callbacks::draft_step_update),
+                ),
+                MadeFor::ModelExchange => ptr::null_mut(),
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 //! FMI 3.0 says all in one call. Before, an FMU that stops short answers Discard and says on demand how far it came; and a
 //! step may be pending: it is computed elsewhere, and whoever asked waits for it.
 
-use super::{Fmi1Functions, Fmi2Functions, Fmi3Functions, Functions, Own, adapter};
+use super::{DraftFunctions, Fmi1Functions, Fmi2Functions, Fmi3Functions, Functions, Own, adapter};
 use crate::ffi::Function;
 use crate::ffi::environment::Environment;
 use crate::ffi::thread::visit;
@@ -61,6 +61,12 @@ impl RawStep {
             reached: point + size,
         }
     }
+
+    /// The next step, from a communication point over a size, made as patiently.
+    #[inline]
+    pub fn begin(&mut self, point: f64, size: f64) {
+        *self = RawStep { patience: self.patience, ..RawStep::new(point, size) };
+    }
 }
 
 impl Functions {
@@ -76,7 +82,7 @@ impl Functions {
                 Own::Fmi3(own) => own.step(i, step),
                 Own::Fmi2(_) => adapter::Component::<Fmi2Functions, super::fmi2::Callbacks>::behind(i).step(step),
                 Own::Fmi1(_) => adapter::Component::<Fmi1Functions>::behind(i).step(step),
-                Own::Draft(_) => NOT_CALLED,
+                Own::Draft(own) => own.step(i, step),
             }
         }
     }
@@ -109,6 +115,30 @@ impl Fmi3Functions {
                 step.size,
                 step.no_set_state_before,
                 &mut step.event_handling_needed,
+                &mut step.terminate_simulation,
+                &mut step.early_return,
+                &mut step.reached,
+            )
+        }
+    }
+}
+
+impl DraftFunctions {
+    /// What is announced beside the end of the step, an event and clocks that are about to tick, is for Event Mode.
+    ///
+    /// # Safety
+    /// As [`Functions::do_step`].
+    unsafe fn step(&self, i: RawInstance, step: &mut RawStep) -> RawStatus {
+        let mut clocks_about_to_tick = 0;
+        // SAFETY: the contract of `Functions::do_step`; each place can be written to.
+        unsafe {
+            (self.do_step)(
+                i,
+                step.point,
+                step.size,
+                step.no_set_state_before,
+                &mut step.event_handling_needed,
+                &mut clocks_about_to_tick,
                 &mut step.terminate_simulation,
                 &mut step.early_return,
                 &mut step.reached,

@@ -119,7 +119,7 @@ fn a_step_that_goes_well_has_reached_its_end() {
     let mut outputs = Batch::new(VariableType::Float64, vec![(ValueReference(1), 1)]).all_enabled();
     let mut after = stepper.begin().step(0.5, 0.25).unwrap();
     let said = Said { reached: 0.75, early_return: false, event_handling_needed: false, terminate_simulation: false };
-    assert_eq!((*after.said(), after.outcome()), (said, Outcome::Ok));
+    assert_eq!((after.said(), after.outcome()), (said, Outcome::Ok));
     after.get(&mut outputs).unwrap();
     assert_eq!((f64::from_bits(outputs.word(0)), calls().as_str()), (1.5, "step(0.5,0.25,1) get(1)"));
     ANSWER.set(1);
@@ -147,7 +147,7 @@ fn a_discarded_step_of_an_fmu_that_wants_to_end_is_an_end() {
     let (_control, mut stepper) = fmi2();
     ANSWER.set(2);
     TERMINATED.set(true);
-    let said = *stepper.begin().step(0.0, 0.25).unwrap().said();
+    let said = stepper.begin().step(0.0, 0.25).unwrap().said();
     assert!(said.terminate_simulation && said.early_return && said.reached == 0.125, "{said:?}");
 }
 

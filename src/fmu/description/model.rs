@@ -72,11 +72,6 @@ impl Abi {
         self != Abi::Fmi1
     }
 
-    /// Whether there are steps of it that vecud can make: nobody has an FMU of the draft for Co-Simulation.
-    pub fn has_known_steps(self) -> bool {
-        self != Abi::Draft
-    }
-
     /// Whether a step that is discarded leaves the instance as it was, so that a shorter one may follow (FMI 3.0.2, 4.2.1:
     /// `fmi3DoStep`). Before, the instance is in the midst of it.
     pub fn may_step_again(self) -> bool {

@@ -7,12 +7,11 @@ use super::PartitionHost;
 use crate::ffi::{Batch, Failure, Intermediate};
 use crate::fmu::description::VariableType;
 use crate::plan::{FmuId, IntermediatePlan, Mode, Release, SignalId, TaskId, Work};
-use crate::record::board::{Global, TaskWord};
+use crate::record::board::TaskWord;
 use crate::runner::slopes::Slopes;
 use crate::runner::values;
-use crate::runner::world::{Ending, World};
+use crate::runner::world::World;
 use crate::time::{Fraction, Instant, TimeUnit};
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 /// What counts as rounding, of a step.
@@ -47,7 +46,7 @@ struct Rows {
 }
 
 impl Midst {
-    /// What this instance needs; `None`: it does not call back.
+    /// What this instance needs; `None`: nothing.
     pub(super) fn new(world: &World, fmu: FmuId) -> Option<Midst> {
         let own = &world.plan.fmus[fmu.0];
         let plan = own.intermediate()?;
@@ -55,7 +54,8 @@ impl Midst {
             let batch = Batch::new(VariableType::Float64, plan.inputs.clone());
             Lines { elements: vec![(0.0, 0.0); batch.len()], batch, since: None }
         });
-        Some(Midst { unit: own.time_unit, lines, rows: Rows::new(world, fmu, plan) })
+        let rows = Rows::new(world, fmu, plan);
+        (lines.is_some() || rows.is_some()).then(|| Midst { unit: own.time_unit, lines, rows })
     }
 }
 
@@ -134,12 +134,10 @@ impl PartitionHost {
     }
 
     /// [`crate::ffi::ThreadHost::intermediate_update`].
-    pub(super) fn in_midst(&self, update: &Intermediate) -> bool {
+    pub(super) fn in_midst(&self, update: &Intermediate) {
         if let Err(failure) = self.exchange_in_midst(update) {
             self.fail(&failure);
         }
-        let world = self.world;
-        world.ending() == Ending::Discard || world.board.global(Global::StopRequest).load(Relaxed) != 0
     }
 
     /// All gets come first, then all sets.

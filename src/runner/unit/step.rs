@@ -5,10 +5,11 @@
 //! else by as many as were missed. What a step has computed is valid at its end. So the row that is recorded at a release has
 //! what is set then and what the step before has computed.
 
-use super::stepping::{STUCK, Stepping, half, is_wrong};
+use super::stepping::{Stepping, is_wrong};
+use super::way::{Came, Stepped, Way};
 use super::{Getting, Settable, Setting};
 use crate::exchange::Stamp;
-use crate::ffi::{AfterStep, Batch, BeforeStep, Failure, Function, Outcome, Status, Stepper};
+use crate::ffi::{AfterStep, Batch, BeforeStep, Failure, Outcome, Stepper};
 use crate::plan::{OnError, StepPlan, TaskId};
 use crate::record::findings::{Finding, Occurrence};
 use crate::runner::activation::{Calls, Recorded};
@@ -19,12 +20,6 @@ use crate::runner::world::{Ending, World};
 use crate::schedule::Due;
 use crate::time::{Fraction, Instant};
 use std::time::Duration;
-
-/// The FMU does not get on: at this time, as it was told.
-#[cold]
-pub fn stuck(time: f64) -> Failure {
-    Failure { function: Function::DoStep, status: Status::Error, clock: None, time: Some(time), refused: false }
-}
 
 /// How long a step may be pending in a run of this plan.
 pub fn patience(world: &World) -> Duration {
@@ -92,9 +87,13 @@ impl StepUnit {
     /// What the last step has computed was read. Where inputs jump it is shown before that.
     #[inline]
     pub fn is_read(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
-        self.stepping.read = self.stepping.reached;
-        self.stepping.show_before(false, self.recorded.as_ref(), calls, world, host);
-        let _is_set_at_the_next_release = self.stepping.has_jumped();
+        if self.recorded.is_some() {
+            self.stepping.read = self.stepping.reached;
+        }
+        if self.stepping.shows_events() {
+            self.stepping.show_before(false, self.recorded.as_ref(), calls, world, host);
+            let _is_set_at_the_next_release = self.stepping.has_jumped();
+        }
     }
 
     /// Records what the last step has computed, at its end, but not before `least`, which others have come to.
@@ -138,8 +137,7 @@ struct Before<'a> {
 struct After<'a> {
     after: AfterStep<'a>,
     outcome: Outcome,
-    /// How far it has come.
-    reached: Instant,
+    stepping: &'a Stepping,
 }
 
 impl Settable for Before<'_> {
@@ -175,6 +173,7 @@ impl<'a> Setting for Before<'a> {
         self.stepping.looks_at(due.time)
     }
 
+    #[inline(always)] // mostly there is nothing to do
     fn ready(&mut self, calls: &Calls, world: &World, host: &PartitionHost, due: &Due) {
         self.stepping.note(world, host);
         if let Some(recorded) = self.recorded {
@@ -184,68 +183,59 @@ impl<'a> Setting for Before<'a> {
 
     #[inline(always)] // as what it calls
     fn compute(self, due: &Due, seconds: f64) -> Result<After<'a>, Failure> {
-        let Before { mut before, stepping, .. } = self;
-        let (mut outcome, mut part, mut halved, mut nowhere) = (Outcome::Ok, None, 0, 0);
-        let mut from = stepping.reached.filter(|_| !is_wrong("hole")).unwrap_or(due.time);
-        let end = stepping.end_of(due);
-        let jump = stepping.input_event(due.time).filter(|jump| stepping.varies && *jump < end);
-        if let Some(jump) = jump {
-            stepping.go_on_at(jump);
-        }
-        let end = jump.unwrap_or(end);
-        let mut usual = stepping.is_usual(due.time, end).then(|| stepping.point(due.time, seconds));
-        let target = if usual.is_some() { end } else { stepping.stop.map_or(end, |stop| end.min(stop)) };
-        loop {
-            let (to, point, size) = match usual.take() {
-                Some(point) => (target, point, stepping.size),
-                None => next(stepping, from, target, part),
-            };
-            let after = match before.step(point, size) {
-                Ok(after) => after,
-                Err(no_step) if no_step.failure.status == Status::Discard => {
-                    stepping.figures.rejected();
-                    if halved == stepping.halvings {
-                        return Err(no_step.failure);
-                    }
-                    halved += 1;
-                    part = half(from, to);
-                    before = no_step.again();
-                    continue;
-                }
-                Err(no_step) => return Err(no_step.failure),
-            };
-            stepping.figures.step();
-            outcome = outcome.or(after.outcome());
-            let said = *after.said();
-            let reached = stepping.come_to(&said, (from, to), point + size);
-            stepping.is_over |= said.terminate_simulation;
-            if said.early_return && reached == from {
-                nowhere += 1;
-                if nowhere > STUCK {
-                    return Err(stuck(point));
-                }
-            } else if said.early_return && reached > due.time && reached < target {
-                // An early return is a communication point (semantics S23).
-                stepping.go_on_at(reached);
-                return Ok(After { after, outcome, reached });
+        let Before { before, stepping, .. } = self;
+        let Some(end) = stepping.usual_end(due) else { return make(before, stepping, due) };
+        let (point, size) = (stepping.point(&due.time, seconds), stepping.size);
+        match before.step(point, size) {
+            Ok(after) if !after.said().early_return => {
+                stepping.figures.step();
+                stepping.arrive(&after.said(), end, point + size);
+                Ok(After { outcome: after.outcome(), after, stepping })
             }
-            from = reached;
-            if reached >= target || stepping.is_over {
-                return Ok(After { after, outcome, reached });
-            }
-            before = after.again();
+            stepped => follow(Way::from(due.time), stepped, (end, point, size), stepping, due, end),
         }
     }
 }
 
-/// Where the step from here is to come to, and how it is told, where the work of the release ends at `target`. Since steps were
-/// discarded it is not further than this `part` of one away.
+/// Makes the steps of a release that is not usual.
+#[inline(never)] // most are
+fn make<'a>(before: BeforeStep<'a>, stepping: &'a mut Stepping, due: &Due) -> Result<After<'a>, Failure> {
+    let way = Way::from(stepping.reached.filter(|_| !is_wrong("hole")).unwrap_or(due.time));
+    let target = stepping.target(due);
+    let next = way.next(stepping, stepping.next(way.at(), target));
+    let stepped = before.step(next.1, next.2);
+    follow(way, stepped, next, stepping, due, target)
+}
+
+/// Goes on until the work of a release is done, which ends at `target`, from a step on that was told to come to `next`.
 #[inline(never)] // most steps are usual ones
-fn next(stepping: &Stepping, from: Instant, target: Instant, part: Option<Fraction>) -> (Instant, f64, f64) {
-    let whole = stepping.next(from, target);
-    let to = part.map_or(whole, |part| from.after(part).min(whole));
-    let (point, size) = stepping.told(from, to);
-    (to, point, size)
+fn follow<'a>(
+    mut way: Way,
+    mut stepped: Stepped<'a>,
+    mut next: (Instant, f64, f64),
+    stepping: &'a mut Stepping,
+    due: &Due,
+    target: Instant,
+) -> Result<After<'a>, Failure> {
+    loop {
+        let before = match way.follow(stepping, stepped, next)? {
+            Came::Nowhere(before) => before,
+            Came::Further(after, said) => {
+                let reached = way.at();
+                let is_point = said.early_return && reached > due.time && reached < target;
+                if is_point {
+                    // An early return is a communication point (semantics S23).
+                    stepping.go_on_at(reached);
+                }
+                if is_point || reached >= target || stepping.is_over {
+                    return Ok(After { after, outcome: way.outcome(), stepping });
+                }
+                after.again()
+            }
+        };
+        next = way.next(stepping, stepping.next(way.at(), target));
+        stepped = before.step(next.1, next.2);
+    }
 }
 
 impl Getting for After<'_> {
@@ -259,13 +249,13 @@ impl Getting for After<'_> {
     }
 
     /// At the end of the step.
-    fn valid_from(&self, _due: &Due) -> Instant {
-        self.reached
+    fn valid_from(&self, due: &Due) -> Instant {
+        self.stepping.reached.unwrap_or(due.time)
     }
 
     /// Visible at the end of the step (semantics S20).
     fn stamp(&mut self, _world: &World, due: &Due) -> Option<Stamp> {
-        let visible = if is_wrong("early") { due.time } else { self.reached };
+        let visible = if is_wrong("early") { due.time } else { self.valid_from(due) };
         Some(Stamp { visible, activation: due.time })
     }
 

@@ -11,7 +11,7 @@ use crate::runner::world::World;
 use crate::schedule::Due;
 #[cfg(feature = "wrong_exchange")]
 use crate::time::Nanos;
-use crate::time::{Fraction, Instant, TimeUnit};
+use crate::time::{Fraction, Instant, Stride, TimeUnit};
 use std::time::Duration;
 
 /// How often a step that is discarded is halved (semantics S23).
@@ -19,9 +19,6 @@ const HALVINGS: u32 = 10;
 
 /// What counts as rounding, of a step.
 const ROUNDING: f64 = 1e-9;
-
-/// Early returns in a row that get nowhere, and are no events.
-pub const STUCK: u32 = 1;
 
 /// How an FMU that is simulated by itself is recorded: an event has two rows of its time.
 struct Shows {
@@ -61,14 +58,16 @@ impl Shows {
 /// How far an instance is, and how it goes on.
 pub struct Stepping {
     task: TaskId,
-    /// How far one step goes.
-    step: Fraction,
+    /// One step.
+    stride: Stride,
     /// The same in the FMU's unit of time, as it is told.
     pub size: f64,
     /// What was missed is made up by one longer step, not by one after the other.
     is_variable: bool,
     /// The FMU can make steps of any size.
     pub varies: bool,
+    /// It has Event Mode.
+    pub handles_events: bool,
     /// How often a step that is discarded may be halved.
     pub halvings: u32,
     pub unit: TimeUnit,
@@ -106,10 +105,11 @@ impl Stepping {
         let unit = world.plan.fmus[own.fmu.0].time_unit;
         Stepping {
             task,
-            step,
+            stride: Stride::new(step),
             size: unit.amount(step).unwrap_or(step).seconds(),
             is_variable: plan.is_variable && own.overrun != Overrun::Queue,
             varies: plan.is_variable,
+            handles_events: plan.handles_events,
             halvings: if plan.retries { HALVINGS } else { 0 },
             unit,
             // A run that is taken up again goes on from where its steps end.
@@ -207,6 +207,12 @@ impl Stepping {
         shows.input_events.get(shows.past).copied().filter(|event| *event > time)
     }
 
+    /// Events have two rows.
+    #[inline]
+    pub fn shows_events(&self) -> bool {
+        self.shows.is_some()
+    }
+
     /// An event at the stop time is handled, since it is shown.
     pub fn ends_with_events(&self) -> bool {
         self.shows.is_some() && self.reached.is_some() && self.reached == self.stop
@@ -233,31 +239,56 @@ impl Stepping {
     /// Notes what the last step was not to do.
     #[inline]
     pub fn note(&mut self, world: &World, host: &PartitionHost) {
-        if let Some(off) = self.off.take() {
-            let seen = Occurrence { task: Some(self.task), reference: None, time: self.reached, value: off.to_bits() };
-            world.board.fmu(host.fmu()).findings().note(Finding::OffThePoint, seen);
+        if self.off.is_some() {
+            self.note_off(world, host);
         }
+    }
+
+    #[cold]
+    fn note_off(&mut self, world: &World, host: &PartitionHost) {
+        let value = self.off.take().unwrap_or_default().to_bits();
+        let seen = Occurrence { task: Some(self.task), reference: None, time: self.reached, value };
+        world.board.fmu(host.fmu()).findings().note(Finding::OffThePoint, seen);
     }
 
     /// Where the work of the release `due` ends: at the next instant of the grid.
     #[inline]
     pub fn end_of(&self, due: &Due) -> Instant {
-        due.next.unwrap_or_else(|| due.time.after(self.step))
+        due.next.unwrap_or_else(|| due.time.after(self.stride.length()))
     }
 
-    /// Whether the work of the release at this time is one step on the grid to `end`: it is not beside the grid, nothing was
-    /// missed, and the stop time is beyond.
-    #[inline]
-    pub fn is_usual(&self, time: Instant, end: Instant) -> bool {
-        time.after(self.step) == end
-            && self.stop.is_none_or(|stop| end < stop)
-            && self.reached.is_none_or(|reached| reached == time)
+    /// Where the work of the release `due` ends if it is one whole step: it is not beside the grid, nothing was missed, and neither
+    /// the stop time nor a jump of inputs comes before. `None`: there is more to it.
+    #[inline(always)] // the instants stay in registers
+    pub fn usual_end(&mut self, due: &Due) -> Option<Instant> {
+        let end = self.stride.after(&due.time);
+        let is_usual = due.next.as_ref().is_none_or(|next| *next == end)
+            && self.stop.as_ref().is_none_or(|stop| end < *stop)
+            && self.reached.as_ref().is_none_or(|reached| *reached == due.time)
+            && (self.shows.is_none() || self.jump(due.time, end).is_none());
+        is_usual.then_some(end)
+    }
+
+    /// Where the work of the release `due` ends that is not [usual](Stepping::usual_end).
+    pub fn target(&mut self, due: &Due) -> Instant {
+        let end = self.end_of(due);
+        let jump = self.jump(due.time, end);
+        if let Some(jump) = jump {
+            self.go_on_at(jump);
+        }
+        let end = jump.unwrap_or(end);
+        self.stop.map_or(end, |stop| end.min(stop))
+    }
+
+    /// When inputs jump between these times, if a step can end there.
+    fn jump(&self, time: Instant, end: Instant) -> Option<Instant> {
+        self.input_event(time).filter(|jump| self.varies && *jump < end)
     }
 
     /// A time that is so many `seconds`, as the FMU is told it.
     #[inline]
-    pub fn point(&self, time: Instant, seconds: f64) -> f64 {
-        if self.unit.is_second() { seconds } else { self.unit.value(time) }
+    pub fn point(&self, time: &Instant, seconds: f64) -> f64 {
+        if self.unit.is_second() { seconds } else { self.unit.value(*time) }
     }
 
     /// The time at which what is set at a release is to be visible.
@@ -270,17 +301,17 @@ impl Stepping {
     /// The same of hosts that are known to be wrong.
     #[cfg(feature = "wrong_exchange")]
     pub fn looks_at(&self, time: Instant) -> Instant {
-        let step = (self.step.seconds() * 1e9) as i64;
+        let step = self.stride.length();
         match () {
-            () if is_wrong("end") => time.after(self.step),
-            () if is_wrong("after") => Instant::from_nanos(Nanos(time.nanos().0 - step)),
+            () if is_wrong("end") => time.after(step),
+            () if is_wrong("after") => Instant::from_nanos(Nanos(time.nanos().0 - (step.seconds() * 1e9) as i64)),
             () => time,
         }
     }
 
     /// The communication point that is to be reached next, from this one on, where the work of a release ends at `target`.
     pub fn next(&self, from: Instant, target: Instant) -> Instant {
-        if self.is_variable { target } else { from.after(self.step).min(target) }
+        if self.is_variable { target } else { from.after(self.stride.length()).min(target) }
     }
 
     /// Whether an event is at a time, but for what an FMU may have lost by rounding.
@@ -290,17 +321,14 @@ impl Stepping {
 
     /// The time that a step over this interval has reached, which was to come to `point`. Off that point without an early return
     /// is worth a note, and the grid stays.
-    #[inline]
     pub fn come_to(&mut self, said: &Said, (from, to): (Instant, Instant), point: f64) -> Instant {
-        let off = (said.reached - point).abs();
         if !said.early_return {
-            self.figures.deviates(off);
-            // A time that is no number is off, too.
-            self.off = (off > self.tolerance || off.is_nan()).then_some(said.reached);
-            self.reached = Some(to);
+            self.arrive(said, to, point);
             return to;
         }
         self.figures.early_return();
+        self.is_over |= said.terminate_simulation;
+        let off = (said.reached - point).abs();
         // Where only rounding is missing nothing is left to be stepped.
         let reached = match self.unit.instant(said.reached) {
             Some(reached) if off > self.size * ROUNDING => reached.max(from).min(to),
@@ -308,6 +336,17 @@ impl Stepping {
         };
         self.reached = Some(reached);
         reached
+    }
+
+    /// [`Stepping::come_to`] without an early return.
+    #[inline(always)] // the instant stays in registers
+    pub fn arrive(&mut self, said: &Said, to: Instant, point: f64) {
+        self.is_over |= said.terminate_simulation;
+        let off = (said.reached - point).abs();
+        self.figures.deviates(off);
+        // A time that is no number is off, too.
+        self.off = (off > self.tolerance || off.is_nan()).then_some(said.reached);
+        self.reached = Some(to);
     }
 
     /// The last step was taken back: the FMU is where it was before it.
@@ -331,7 +370,7 @@ impl Stepping {
     /// may refuse to pass.
     pub fn told(&self, from: Instant, to: Instant) -> (f64, f64) {
         let point = self.unit.value(from);
-        let mut size = match from.after(self.step) == to {
+        let mut size = match from.after(self.stride.length()) == to {
             true => self.size,
             false => match to.minus(from) {
                 Some(rest) => self.unit.amount(rest).unwrap_or(rest).seconds(),
@@ -347,13 +386,6 @@ impl Stepping {
         }
         (point, size)
     }
-}
-
-/// Half of the time between two instants.
-#[cold]
-pub fn half(from: Instant, to: Instant) -> Option<Fraction> {
-    let Some(length) = to.minus(from) else { return Fraction::from_f64((to.seconds() - from.seconds()) / 2.0).ok() };
-    Fraction::new(length.counter(), length.resolution().checked_mul(2)?).ok()
 }
 
 /// Hosts that are known to be wrong, for tests that are to notice them: "hole" leaves out what was missed, "early" shows what a

@@ -139,7 +139,7 @@ fn start_of(description: &ModelDescription, wanted: &Wanted) -> Instant {
 fn complete(rig: &mut Rig, description: &ModelDescription, wanted: &Wanted) -> Result<(), Error> {
     let experiment = &description.default_experiment;
     let offered = |wanted: Interface| description.interfaces.iter().any(|offer| offer.interface() == wanted);
-    let default = Some(Interface::CoSimulation).filter(|own| offered(*own) && description.abi.has_known_steps());
+    let default = Some(Interface::CoSimulation).filter(|own| offered(*own));
     rig.fmus[0].interface = wanted.interface.or(default).map(At::unplaced);
     let start = start_of(description, wanted);
     let stop = wanted.stop_time.or(experiment.stop_time.and_then(Instant::from_f64).filter(|stop| *stop > start));

@@ -8,7 +8,7 @@ use crate::record::board::TaskWord;
 use crate::runner::activation::{Activation, Calls, Meter};
 use crate::runner::halt::Halt;
 use crate::runner::thread_host::PartitionHost;
-use crate::runner::unit::step;
+use crate::runner::unit::{step, way};
 use crate::runner::world::World;
 use crate::schedule::Due;
 use crate::time::Instant;
@@ -178,7 +178,7 @@ impl Group<'_> {
                 break;
             }
             if reached == point && !(0..self.len()).any(|number| self.member(number).0.wants_event()) {
-                let failure = step::stuck(self.leader.0.stepping.unit.value(point));
+                let failure = way::stuck(self.leader.0.stepping.unit.value(point));
                 return Err(Failed { member: 0, halt: Halt::Call(failure) });
             }
         }

@@ -10,8 +10,9 @@ use crate::runner::halt::Halt;
 use crate::runner::slopes::Slopes;
 use crate::runner::thread_host::PartitionHost;
 use crate::runner::unit::Settable;
-use crate::runner::unit::step::{patience, stuck};
-use crate::runner::unit::stepping::{STUCK, Stepping, half};
+use crate::runner::unit::step::patience;
+use crate::runner::unit::stepping::Stepping;
+use crate::runner::unit::way::{Came, Way};
 use crate::runner::values::Publishing;
 use crate::runner::world::World;
 use crate::schedule::Learned;
@@ -228,40 +229,16 @@ impl Member {
 
     /// Steps from one communication point to another, or as far as the FMU gets.
     pub fn step(&mut self, from: Instant, to: Instant) -> Result<(Outcome, Instant), Failure> {
-        let Member { stepper, stepping, .. } = self;
-        let (mut outcome, mut part, mut halved, mut nowhere, mut at) = (Outcome::Ok, None, 0, 0, from);
+        let Member { stepper, stepping, wants_event, .. } = self;
+        let mut way = Way::from(from);
         loop {
-            let until = part.map_or(to, |part| at.after(part).min(to));
-            let (point, size) = stepping.told(at, until);
-            let after = match stepper.begin().step(point, size) {
-                Ok(after) => after,
-                Err(no_step) if no_step.failure.status == Status::Discard => {
-                    stepping.figures.rejected();
-                    if halved == stepping.halvings {
-                        return Err(no_step.failure);
-                    }
-                    halved += 1;
-                    part = half(at, until);
-                    continue;
+            let next = way.next(stepping, to);
+            let stepped = stepper.begin().step(next.1, next.2);
+            if let Came::Further(_, said) = way.follow(stepping, stepped, next)? {
+                *wants_event = said.event_handling_needed;
+                if way.at() >= to || said.early_return || stepping.is_over {
+                    return Ok((way.outcome(), way.at()));
                 }
-                Err(no_step) => return Err(no_step.failure),
-            };
-            stepping.figures.step();
-            outcome = outcome.or(after.outcome());
-            let said = *after.said();
-            let reached = stepping.come_to(&said, (at, until), point + size);
-            stepping.is_over |= said.terminate_simulation;
-            self.wants_event = said.event_handling_needed;
-            if reached == at && said.early_return && !said.event_handling_needed {
-                nowhere += 1;
-                if nowhere > STUCK {
-                    return Err(stuck(point));
-                }
-                continue;
-            }
-            at = reached;
-            if at >= to || said.early_return || stepping.is_over {
-                return Ok((outcome, at));
             }
         }
     }

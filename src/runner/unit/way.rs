@@ -1,0 +1,99 @@
+//! The way of an instance from one communication point to another, in as many steps as it takes: a step that is discarded is
+//! halved, and who does not get on is stopped (semantics S23).
+
+use super::stepping::Stepping;
+use crate::ffi::{AfterStep, BeforeStep, Failure, Function, NoStep, Outcome, Said, Status};
+use crate::time::{Fraction, Instant};
+
+/// Early returns on one way that get nowhere, and are no events.
+const STUCK: u32 = 1;
+
+/// What a call for a step has given back.
+pub type Stepped<'a> = Result<AfterStep<'a>, NoStep<'a>>;
+
+/// How far it is, and how it came there.
+pub struct Way {
+    at: Instant,
+    /// No step goes further, since some were discarded.
+    part: Option<Fraction>,
+    halved: u32,
+    nowhere: u32,
+    outcome: Outcome,
+}
+
+/// What a step came to.
+pub enum Came<'a> {
+    /// Nowhere: there is to be another one.
+    Nowhere(BeforeStep<'a>),
+    /// It was made.
+    Further(AfterStep<'a>, Said),
+}
+
+impl Way {
+    /// A way from here.
+    pub fn from(at: Instant) -> Way {
+        Way { at, part: None, halved: 0, nowhere: 0, outcome: Outcome::Ok }
+    }
+
+    /// How far it is.
+    pub fn at(&self) -> Instant {
+        self.at
+    }
+
+    /// How its steps went.
+    pub fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+
+    /// Where the next step goes, which would go to `whole` if none was discarded; and how it is told.
+    pub fn next(&self, stepping: &Stepping, whole: Instant) -> (Instant, f64, f64) {
+        let to = self.part.map_or(whole, |part| self.at.after(part).min(whole));
+        let (point, size) = stepping.told(self.at, to);
+        (to, point, size)
+    }
+
+    /// Follows a step that was to come `to` there, and was told so.
+    pub fn follow<'a>(
+        &mut self,
+        stepping: &mut Stepping,
+        stepped: Stepped<'a>,
+        (to, point, size): (Instant, f64, f64),
+    ) -> Result<Came<'a>, Failure> {
+        let after = match stepped {
+            Ok(after) => after,
+            Err(no_step) if no_step.failure.status == Status::Discard => {
+                stepping.figures.rejected();
+                if self.halved == stepping.halvings {
+                    return Err(no_step.failure);
+                }
+                self.halved += 1;
+                self.part = half(self.at, to);
+                return Ok(Came::Nowhere(no_step.again()));
+            }
+            Err(no_step) => return Err(no_step.failure),
+        };
+        stepping.figures.step();
+        self.outcome = self.outcome.or(after.outcome());
+        let said = after.said();
+        let reached = stepping.come_to(&said, (self.at, to), point + size);
+        let has_event = stepping.handles_events && said.event_handling_needed;
+        if said.early_return && reached == self.at && !has_event && !stepping.is_over {
+            self.nowhere += 1;
+            return if self.nowhere > STUCK { Err(stuck(point)) } else { Ok(Came::Nowhere(after.again())) };
+        }
+        self.at = reached;
+        Ok(Came::Further(after, said))
+    }
+}
+
+/// Half of the time between two instants.
+fn half(from: Instant, to: Instant) -> Option<Fraction> {
+    let Some(length) = to.minus(from) else { return Fraction::from_f64((to.seconds() - from.seconds()) / 2.0).ok() };
+    Fraction::new(length.counter(), length.resolution().checked_mul(2)?).ok()
+}
+
+/// The FMU does not get on: at this time, as it was told.
+#[cold]
+pub fn stuck(time: f64) -> Failure {
+    Failure { function: Function::DoStep, status: Status::Error, clock: None, time: Some(time), refused: false }
+}
