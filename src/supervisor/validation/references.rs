@@ -92,7 +92,7 @@ fn obstacle(subject: &Subject, related: &Related, home: &Path, lives: &[Check]) 
     let interfaces = [Interface::CoSimulation, Interface::ScheduledExecution];
     let is_offered = |own: &Interface| {
         let is_there = subject.description.interfaces.iter().any(|offer| offer.interface() == *own);
-        is_there && life::not_run(subject, *own).is_none()
+        is_there && life::not_run(*own).is_none()
     };
     let Some(interface) = interfaces.into_iter().find(is_offered) else {
         return Err("it has no interface type that vecud runs".to_owned());
