@@ -1,6 +1,9 @@
 //! What an FMU does wrong while it lives: each is a finding that says where, and validation goes on.
 
-use super::Fmu;
+use super::{Fmu, command};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 const SOURCE: &str = "sources/stepper.c";
@@ -44,6 +47,21 @@ fn a_step_that_does_not_return_is_a_finding_in_bounded_time() {
     let said = failing("FAIL_HANG").validate(&["--timeout", "2"]).exits(3);
     said.says(&["Co-Simulation: fmu `stepper` has been in fmi3DoStep", "at 0.3 s for 2 s", "(--timeout)"]);
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+}
+
+/// Whoever does not want to wait for that asks for the end.
+#[test]
+fn ctrl_c_ends_it_whatever_the_fmu_does() {
+    let fmu = failing("FAIL_HANG");
+    // Builds it.
+    fmu.validate(&["--timeout", "0.2"]).exits(3);
+    let mut child =
+        command(&fmu.path(), &["--timeout", "600"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
+    let asked = Instant::now();
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+    assert!(asked.elapsed() < Duration::from_secs(15), "{:?}", asked.elapsed());
 }
 
 /// A slow FMU is no hanging one: it lives as long as it may.

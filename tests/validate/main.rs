@@ -143,12 +143,16 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn validate(fmu: &Path, arguments: &[&str]) -> Said {
+fn command(fmu: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vecud"));
     // One cache for all tests, so that each FMU is built once.
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
     command.arg("validate").arg(fmu).args(arguments).env("VECUD_CACHE", cache).stdin(Stdio::null());
-    let output = command.output().unwrap();
+    command
+}
+
+fn validate(fmu: &Path, arguments: &[&str]) -> Said {
+    let output = command(fmu, arguments).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     Said { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
