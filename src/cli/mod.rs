@@ -17,6 +17,7 @@ mod setup;
 mod simulate;
 mod starts;
 mod terminal;
+mod validate;
 
 use crate::fmu::archive::{Cache, Unpacked};
 use crate::fmu::description::{self, ModelDescription};
@@ -42,7 +43,8 @@ struct Arguments {
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 the run failed (an FMU error, a crash, results that cannot be written); 2 the \
                           command, rig or FMU is invalid, or the system refuses what is needed; 3 a limit set in the rig, \
-                          or a tolerance of a comparison, was exceeded, or doctor --strict has found a problem.";
+                          or a tolerance of a comparison, was exceeded, doctor --strict has found a problem, or validate \
+                          has findings.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -56,6 +58,8 @@ enum Command {
     Doctor(doctor::Arguments),
     /// Show what is inside of an FMU: clocks, variables, capability flags
     Inspect(inspect::Arguments),
+    /// Say whether an FMU is sound: archive, description, library, a short life, the results that it carries
+    Validate(validate::Arguments),
     /// Write a working start: an FMU as C sources, or a rig for FMUs
     New(new::Arguments),
     /// Rebuild the report of a run, or compare a run with another one
@@ -96,6 +100,7 @@ pub fn main() -> ExitCode {
         Command::Check(arguments) => check::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
+        Command::Validate(arguments) => validate::run(arguments),
         Command::New(arguments) => new::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Plot(arguments) => plot::run(arguments),

@@ -24,6 +24,8 @@ enum Described {
     Report,
     /// What `vecud check --json` says
     Check,
+    /// What `vecud validate --json` says
+    Validate,
 }
 
 impl Described {
@@ -33,6 +35,7 @@ impl Described {
             Described::Rig => include_str!("../../docs/rig.schema.json"),
             Described::Report => include_str!("../../docs/report.schema.json"),
             Described::Check => include_str!("../../docs/check.schema.json"),
+            Described::Validate => include_str!("../../docs/validate.schema.json"),
         }
     }
 }

@@ -167,7 +167,8 @@ fn duration(text: &str) -> Result<Fraction, String> {
     Fraction::parse(text).ok().filter(|duration| !duration.is_zero()).ok_or_else(wrong)
 }
 
-fn deviation(text: &str) -> Result<NamedTolerance, String> {
+/// How far rows may be from a reference.
+pub fn deviation(text: &str) -> Result<NamedTolerance, String> {
     format!("*={text}").parse()
 }
 
@@ -267,7 +268,7 @@ fn stats(run: &Run) -> Vec<String> {
 }
 
 /// Nobody else reads or changes the memory of this process.
-fn keep_apart(events: &EventSink) {
+pub fn keep_apart(events: &EventSink) {
     if let Err(error) = confine::close_memory() {
         events.say(format!("warning: FMU CODE CAN READ AND CHANGE THE MEMORY OF VECUD: {error}"));
     }
@@ -291,6 +292,7 @@ fn wanted(arguments: &Arguments) -> Wanted {
         initial_fmu_state_file: arguments.states.initial_fmu_state_file.clone(),
         keeps_final_state: arguments.states.final_fmu_state_file.is_some(),
         watch: CallWatch { times: arguments.log.show_stats, logs: arguments.log.log_fmi_calls },
+        beginning: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::abi::{self, CInterface};
 use crate::fmu::description::{Abi, Interface};
+use std::collections::{BTreeMap, BTreeSet};
 
 macro_rules! define_function {
     ($($variant:ident)*) => {
@@ -81,5 +82,62 @@ impl Function {
 impl std::fmt::Display for Function {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+/// A symbol that a library has to export.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its name, with the model identifier before it where the C interface wants that.
+    pub name: String,
+    /// A library without it is not loaded.
+    pub is_indispensable: bool,
+}
+
+/// The symbols that the library of an FMU of this model identifier has to export for an interface type.
+pub fn symbols(abi: Abi, interface: Interface, model_identifier: &str) -> Vec<Symbol> {
+    let c = CInterface::of(abi);
+    let mut symbols = BTreeMap::new();
+    let instantiate = Function::instantiate(interface);
+    // Several functions may be one in C.
+    for function in c.functions(interface).chain([instantiate]) {
+        if let Some(name) = c.name(function, Some(interface)) {
+            *symbols.entry(name).or_insert(false) |= function == instantiate || c.is_indispensable(function);
+        }
+    }
+    let symbol = |(name, is_indispensable)| Symbol { name: c.symbol(name, model_identifier), is_indispensable };
+    symbols.into_iter().map(symbol).collect()
+}
+
+/// The symbols that a library has to export whatever interface types its FMU offers; none: only those of what it offers.
+pub fn symbols_of_all(abi: Abi) -> Vec<String> {
+    let c = CInterface::of(abi);
+    if !c.wants_all {
+        return Vec::new();
+    }
+    let interfaces = [Interface::ModelExchange, Interface::CoSimulation, Interface::ScheduledExecution];
+    let all = interfaces.into_iter().flat_map(|own| c.functions(own).filter_map(move |f| c.name(f, Some(own))));
+    all.collect::<BTreeSet<&str>>().into_iter().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn symbols_are_those_of_the_version_and_of_the_interface_type() {
+        let has = |symbols: &[Symbol], name: &str| symbols.iter().any(|symbol| symbol.name == name);
+        let fmi1 = symbols(Abi::Fmi1, Interface::CoSimulation, "ball");
+        assert!(has(&fmi1, "ball_fmiDoStep") && !has(&fmi1, "ball_fmiSetTime"));
+        let fmi3 = symbols(Abi::Fmi3, Interface::ScheduledExecution, "ball");
+        for (name, is_there) in [("fmi3ActivateModelPartition", true), ("fmi3GetBinary", true), ("fmi3DoStep", false)] {
+            assert_eq!(has(&fmi3, name), is_there, "{name}");
+        }
+        let fmi2 = symbols(Abi::Fmi2, Interface::ModelExchange, "ball");
+        assert_eq!(fmi2.iter().filter(|symbol| symbol.name == "fmi2Instantiate").count(), 1);
+        let reset = fmi2.iter().find(|symbol| symbol.name == "fmi2Reset").unwrap();
+        assert!(!reset.is_indispensable);
+        assert!(symbols_of_all(Abi::Fmi3).contains(&"fmi3DoStep".to_owned()));
+        assert!(symbols_of_all(Abi::Fmi2).is_empty());
     }
 }

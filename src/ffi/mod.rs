@@ -174,7 +174,7 @@ pub use clock_update::{ClockUpdate, OutputClocks};
 pub use derivatives::{DerivativeError, Differentiable, ElementDependency, Jacobian, Provides};
 pub use environment::{Called, ForeignCall, Health, InstanceHost};
 pub use event_mode::{DiscreteUpdate, EventMode};
-pub use function::Function;
+pub use function::{Function, Symbol, symbols, symbols_of_all};
 pub use instance::{Configuration, Initialization, Instance, Instantiated, Mode, Readable, Running, Settable};
 pub use interface::{MadeFor, StepOptions};
 pub use interval::{Interval, Qualifier};

@@ -3,8 +3,10 @@
 #![forbid(unsafe_code)]
 
 pub mod archive;
+pub mod binary;
 pub mod build;
 pub mod cache;
 pub mod description;
 mod guard;
 pub mod platform;
+pub mod related;

@@ -94,5 +94,6 @@ fn plan(
         watch: CallWatch { times: resolved.rig.report.call_times, logs: false },
         initial_state: None,
         keeps_final_state: false,
+        tries_state: false,
     }
 }

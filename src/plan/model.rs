@@ -188,6 +188,8 @@ pub struct FmuPlan {
     pub initial_state: Option<Vec<u8>>,
     /// Its state at the end of the run is handed back, serialised.
     pub keeps_final_state: bool,
+    /// At the end of the run its state is taken and given back, serialised where it can be, to see whether that works.
+    pub tries_state: bool,
 }
 
 /// What is kept of the calls of an FMU's functions beside their number. By default nothing is, and nothing is spent on it.

@@ -10,6 +10,7 @@
 //! | [`hlog`] | `histograms.hlog` | HdrHistogram's log tools |
 //! | [`hgrm`] | `<fmu>.<clock>.<metric>.hgrm` | HdrHistogram's plotter |
 //! | [`check_json`] | `vecud check --json` | scripts, before anything runs |
+//! | [`Validation`] | `vecud validate`, `--json` | whoever got an FMU, and scripts |
 //! | [`live`], [`summary`] | the terminal | whoever waits for the run |
 //!
 //! [`plot_html`] and [`plot_svg`] draw recordings alone.
@@ -60,6 +61,7 @@ mod table;
 mod told;
 mod trace;
 mod trends;
+mod validation;
 mod values;
 mod words;
 
@@ -86,6 +88,7 @@ pub use steps::StepCounts;
 pub use table::{Live, LiveActivation, LiveRow, Screen, live, summary};
 pub use trace::{Picture, TraceFile, TraceResult};
 pub use trends::{TrendClock, TrendPoint, TrendRun, Trends, trends, trends_json};
+pub use validation::{Check, Outcome, Remark, Validation, Weight};
 pub use values::LiveValue;
 
 /// Whether the run did what it should: it neither failed nor exceeded a limit of the rig.

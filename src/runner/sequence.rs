@@ -115,8 +115,13 @@ impl Sequence<'_> {
     fn more_functions(&self) -> Vec<Function> {
         let mut more = Vec::new();
         let fmus = &self.job.plan.fmus;
-        let saves = self.job.save_state || fmus.iter().any(|fmu| fmu.keeps_final_state);
-        let restores = self.resumed.is_some() || fmus.iter().any(|fmu| fmu.initial_state.is_some());
+        let tries = || fmus.iter().filter(|fmu| fmu.tries_state);
+        let tries_all = tries().any(|fmu| fmu.can_serialize_state);
+        let saves = self.job.save_state || tries_all || fmus.iter().any(|fmu| fmu.keeps_final_state);
+        let restores = self.resumed.is_some() || tries_all || fmus.iter().any(|fmu| fmu.initial_state.is_some());
+        if tries().next().is_some() {
+            more.extend([Function::GetFMUState, Function::SetFMUState, Function::FreeFMUState]);
+        }
         if saves {
             more.extend([Function::GetFMUState, Function::SerializedFMUStateSize, Function::SerializeFMUState]);
         }
@@ -126,7 +131,8 @@ impl Sequence<'_> {
         if saves || restores {
             more.push(Function::FreeFMUState);
         }
-        if self.job.runs > 1 {
+        // Variants have new instances.
+        if self.job.runs > 1 && self.job.variants.is_empty() {
             more.push(Function::Reset);
         }
         more
@@ -222,7 +228,10 @@ impl Sequence<'_> {
         self.board.set_phase(Phase::Stopping);
         self.board.global(Global::Complete).store(i64::MAX as u64, SeqCst);
         activations.iter().for_each(|activation| activation.settle(world));
-        let instances = shutdown::join(world, controls, activations);
+        let mut instances = shutdown::join(world, controls, activations);
+        if code(world, ran) == 0 {
+            state::try_out(world, &mut instances, &hosts);
+        }
         let run = Run { world, hosts, instances, ran };
         if world.saves {
             self.save(&run, timelines);

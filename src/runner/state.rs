@@ -9,7 +9,7 @@ use super::world::{InstanceState, World};
 use crate::exchange::{Versions, bytes};
 use crate::ffi::{Failure, Instance, Running, StateSupport, set_thread_host};
 use crate::plan::{ConnectionId, FmuId, FmuPlan, SignalId, TaskId};
-use crate::record::board::Global;
+use crate::record::board::{FmuWord, Global};
 use crate::record::findings::Finding;
 use crate::schedule::{Learned, Timeline};
 use crate::snapshot::{Identity, Snapshot};
@@ -160,6 +160,39 @@ pub fn hand_back(
             }
         }
     }
+}
+
+/// Takes the state of each FMU of which that is wanted and gives it back, serialised where the FMU can. What fails is told by the board;
+/// an instance that does not take its state back has come to its end.
+pub fn try_out(world: &World, instances: &mut [Option<Instance<Running>>], hosts: &[&'static PartitionHost]) {
+    for (index, plan) in world.plan.fmus.iter().enumerate().filter(|(_, plan)| plan.tries_state) {
+        let Some(instance) = instances[index].take() else { continue };
+        set_thread_host(Some(hosts[index]));
+        let tried = taken_and_given_back(instance, plan.can_serialize_state);
+        hosts[index].returned_from_fmu();
+        match tried {
+            Ok(instance) => instances[index] = Some(instance),
+            Err(failure) => {
+                hosts[index].fail(&failure);
+                world.board.fmu(FmuId(index)).word(FmuWord::End).store(2, SeqCst);
+            }
+        }
+    }
+    set_thread_host(None);
+}
+
+fn taken_and_given_back(instance: Instance<Running>, serializes: bool) -> Result<Instance<Running>, Failure> {
+    let state = instance.get_state()?;
+    let instance = instance.set_state(&state)?;
+    let instance = match serializes {
+        true => {
+            let bytes = instance.serialize_state(&state)?;
+            restore(instance, &bytes)?
+        }
+        false => instance,
+    };
+    let _warning_is_counted = instance.free_state(state)?;
+    Ok(instance)
 }
 
 fn serialized(instance: &Instance<Running>) -> Result<Vec<u8>, Failure> {

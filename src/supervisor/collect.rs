@@ -64,6 +64,8 @@ pub struct Facts {
     pub hangs: Hangs,
     /// For each task: the activation that had not returned when the run was over, which has ended because of that.
     pub unreturned: Vec<Option<UnderWay>>,
+    /// Who has said how long a call may take.
+    pub call_limit: &'static str,
     /// Processes that FMU code has left behind.
     pub left: Vec<Left>,
     /// The runner's memory.

@@ -74,7 +74,7 @@ pub fn death(plan: &Plan, board: Board, facts: &Facts) -> Option<Death> {
         return Some(Death { culprit: Some(fmu), status: FmuStatus::Hung, problem });
     }
     if let Some(Killed::Overdue(place)) = facts.killed {
-        return Some(overdue(plan, board, facts.phase, place));
+        return Some(overdue(plan, board, facts, place));
     }
     let signal = signal_name(facts.status);
     let left_early = global(Global::ExitCalled) == 1 || (signal.is_none() && facts.phase < Phase::Done);
@@ -247,8 +247,9 @@ fn named(plan: &Plan, fmus: &[FmuId]) -> String {
     if fmus.len() == 1 { format!("fmu {}", names[0]) } else { names.join(", ") }
 }
 
-/// A call did not return within the rig's `call_timeout`.
-fn overdue(plan: &Plan, board: Board, phase: Phase, place: Place) -> Death {
+/// A call did not return within the rig's `call_timeout`, or what stands in its place.
+fn overdue(plan: &Plan, board: Board, facts: &Facts, place: Place) -> Death {
+    let Facts { phase, call_limit, .. } = *facts;
     let limit = plan.call_timeout.map_or(0.0, Nanos::seconds);
     let culprit = match place {
         Place::Outside { fmu, .. } => fmu.or_else(|| one(&whose_code(plan, board))),
@@ -260,7 +261,7 @@ fn overdue(plan: &Plan, board: Board, phase: Phase, place: Place) -> Death {
             .or_else(|| running(plan, board, phase).map(|task| plan.tasks[task.0].fmu)),
     };
     let what = has_been(plan, board, phase, place);
-    let message = format!("{what} for {limit} s, and the run was ended (rig: call_timeout)");
+    let message = format!("{what} for {limit} s, and the run was ended ({call_limit})");
     let about = culprit.filter(|_| place != Place::Stopped).map_or(Subject::Run, |fmu| subject(plan, fmu));
     Death { culprit, status: FmuStatus::Hung, problem: died(true, about, message) }
 }

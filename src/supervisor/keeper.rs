@@ -198,6 +198,7 @@ impl Sight {
             threads: self.threads.clone(),
             hangs: self.hangs.clone(),
             unreturned,
+            call_limit: prepared.options.call_limit(),
             left: Vec::new(),
             memory: self.memory,
             none_left: true,

@@ -46,6 +46,7 @@ mod tasks;
 mod threads;
 mod tracer;
 mod under_way;
+mod validation;
 mod watch;
 
 pub use control::{Applied, Control, ControlError, Ticket};
@@ -58,3 +59,4 @@ pub use session::{Finished, Session};
 pub use simulation::{Axis, Rows, Simulated, Swept, Wanted, prepare as prepare_simulation, simulate, sweep};
 pub use sockets::check_sockets;
 pub use start_values::give_start_values;
+pub use validation::{Examination, validate};

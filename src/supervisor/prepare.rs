@@ -62,6 +62,15 @@ pub struct Options {
     pub repeat: Option<u32>,
     /// Asks for the end of the preparation and of the run.
     pub stop: Stop,
+    /// How long a simulation may take in all, as the command line says (`--timeout`), after which it is asked for its end.
+    pub at_most: Option<Duration>,
+}
+
+impl Options {
+    /// Who says how long a call may take.
+    pub(super) fn call_limit(&self) -> &'static str {
+        if self.at_most.is_some() { "--timeout" } else { "rig: call_timeout" }
+    }
 }
 
 /// A plan and what it was made from.

@@ -7,8 +7,10 @@
 mod inputs;
 mod run;
 mod sweep;
+mod text;
 mod wanted;
 
-pub use run::{Rows, Simulated, simulate};
+pub use run::{Rows, Simulated, rounds, simulate};
 pub use sweep::{Axis, Swept, sweep};
-pub use wanted::{Wanted, prepare};
+pub use text::Text;
+pub use wanted::{Beginning, Wanted, prepare};

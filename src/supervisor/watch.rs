@@ -401,6 +401,7 @@ impl<'a> Supervision<'a> {
             threads: run.threads,
             hangs: run.hangs,
             unreturned,
+            call_limit: options.call_limit(),
             left: std::mem::take(&mut self.process.left),
             memory: self.memory,
             none_left: self.process.none_left,

@@ -65,9 +65,13 @@ fn each_command_has_a_manual_page() {
 #[test]
 fn schemas_are_those_of_the_documents() {
     let desk = Desk::new();
-    for (command, file) in
-        [("schema", "rig"), ("schema rig", "rig"), ("schema report", "report"), ("schema check", "check")]
-    {
+    for (command, file) in [
+        ("schema", "rig"),
+        ("schema rig", "rig"),
+        ("schema report", "report"),
+        ("schema check", "check"),
+        ("schema validate", "validate"),
+    ] {
         let document = std::fs::read_to_string(repository(&format!("docs/{file}.schema.json"))).unwrap();
         assert_eq!(desk.does(command), document, "{command}");
     }

@@ -38,6 +38,7 @@ fn files_that_the_documents_link_to_exist() {
         "docs/README.md",
         "docs/first-fmu.md",
         "docs/shell-and-editor.md",
+        "docs/validate.md",
         "examples/README.md",
         "systemd/README.md",
         "rt-config/README.md",

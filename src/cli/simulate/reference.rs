@@ -1,16 +1,11 @@
 //! `--reference-file`: whether a simulation's rows are those of a reference, wherever both have one.
 
 use super::super::report::Input;
-use crate::report::compare::{self, Course, NamedTolerance, SignalResult, SignalsComparison, Tolerances};
+use crate::report::compare::{self, Course, NamedTolerance, SignalsComparison, Tolerances};
 use crate::supervisor::Error;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
-
-/// Two times that are nearer than this are the same, s.
-const SAME_TIME: f64 = 1e-9;
-/// Deviations that are let pass unless somebody wants others: absolute, in the unit of the signal, and in proportion.
-const TOLERANCE: (f64, f64) = (1e-6, 1e-3);
 
 /// The rows once more, to be compared when they are complete.
 pub struct Copied {
@@ -72,31 +67,18 @@ pub fn check(reference: &Path, names: &[String]) -> Result<(), Error> {
 pub fn deviations(rows: &Copied, reference: &Path, tolerance: Option<&NamedTolerance>) -> Result<Vec<String>, Error> {
     let (own, other) = (Input::of(&rows.rows)?, Input::of(reference)?);
     let (Some(own), Some(other)) = (&own.signals, &other.signals) else { return Ok(Vec::new()) };
-    let course = Course { same_time: SAME_TIME, common_only: true, until: None, ends: [None, None] };
-    let (absolute, relative) = if tolerance.is_some() { (0.0, 0.0) } else { TOLERANCE };
-    let tolerances = Tolerances { absolute, relative, named: tolerance.into_iter().cloned().collect() };
-    let compared = compare::signals(&mut own.open()?, &mut other.open()?, &course, &tolerances)
+    let tolerances = Tolerances::of_a_reference(tolerance);
+    let compared = compare::signals(&mut own.open()?, &mut other.open()?, &Course::OF_A_REFERENCE, &tolerances)
         .map_err(|(side, error)| if side == compare::Side::B { other.broken(error) } else { own.broken(error) })?;
     told(&compared, reference)
 }
 
 fn told(compared: &SignalsComparison, reference: &Path) -> Result<Vec<String>, Error> {
-    let name = reference.display();
+    let name = reference.display().to_string();
     if compared.span.moments == 0 {
         let what =
             "there is no time at which it and the simulation both have a row: try its interval (--output-interval)";
         return Err(Error::Report(reference.to_owned(), None, what.to_owned()));
     }
-    let line = |signal: &SignalResult| {
-        let first = signal.first_beyond.as_ref()?;
-        let (time, a, b) = (first.time, &first.a, &first.b);
-        let largest = match &signal.largest_absolute {
-            Some((most, point)) => format!(", the largest deviation is {most:e} at {} s", point.time),
-            None => String::new(),
-        };
-        let (own, count) = (&signal.name, signal.beyond);
-        let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
-        Some(format!("{own} is {a} at {time} s, and {b} in {name}: beyond the tolerance {times}{largest}"))
-    };
-    Ok(compared.different.iter().filter_map(line).collect())
+    Ok(compared.different.iter().filter_map(|signal| signal.deviation_from(&name)).collect())
 }

@@ -25,6 +25,7 @@ pub(super) const DRAFT: CInterface = CInterface {
     // The alphas before the release, or what they were to become.
     has_version: |version| version == "3.0" || version.starts_with("3.0-alpha"),
     versions: "FMI 3",
+    wants_all: false,
     prefixed: false,
     resolve: |symbol| {
         // SAFETY: what is asked of `CInterface::resolve`.

@@ -35,6 +35,7 @@ pub(super) const FMI1: CInterface = CInterface {
     signs: &["fmiGetVersion", "fmiInstantiateSlave", "fmiInstantiateModel"],
     has_version: |version| version == "1.0",
     versions: "1.0",
+    wants_all: false,
     prefixed: true,
     resolve: |symbol| {
         // SAFETY: what is asked of `CInterface::resolve`.

@@ -41,6 +41,7 @@ pub(super) const FMI2: CInterface = CInterface {
     // Patch releases have no number of their own here (FMI 2.0.5, 2.1.4).
     has_version: |version| version == "2.0",
     versions: "2.0",
+    wants_all: false,
     prefixed: false,
     resolve: |symbol| {
         // SAFETY: what is asked of `CInterface::resolve`.

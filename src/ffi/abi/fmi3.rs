@@ -21,6 +21,7 @@ pub(super) const FMI3: CInterface = CInterface {
     // 3.0, its patch releases, and later minor versions, which only add what may be ignored (FMI 3.0.2, 2.6).
     has_version: |version| version.starts_with("3.") && !version.starts_with("3.0-alpha"),
     versions: "FMI 3",
+    wants_all: true,
     prefixed: false,
     resolve: |symbol| {
         // SAFETY: what is asked of `CInterface::resolve`.

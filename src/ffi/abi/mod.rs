@@ -58,6 +58,8 @@ pub(super) struct CInterface {
     pub(super) has_version: fn(&str) -> bool,
     /// The versions of FMI with this C interface, as messages call them.
     pub(super) versions: &'static str,
+    /// Libraries are to export the functions of all interface types, whichever they offer (FMI 3.0.1, 2.5).
+    pub(super) wants_all: bool,
     /// Symbols begin with the model identifier.
     prefixed: bool,
     /// Fills a table. What [`Symbols`] finds is null or the address of a C function with the signature in the lists,

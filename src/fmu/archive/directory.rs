@@ -61,33 +61,58 @@ fn has_end_record(mut file: &File) -> bool {
     read.is_ok() && tail.windows(22).any(|bytes| bytes.starts_with(b"PK\x05\x06"))
 }
 
-/// The first name that the directory states twice with different content. An entry that is only repeated (as
-/// `cmake -E tar` does with a folder named twice, and the Reference FMUs with it) leaves nothing open, and a folder has
-/// no content.
-///
-/// The zip crate keeps only the last of such entries, so this reads the directory itself: headers of 46 bytes, with the
-/// checksum and both sizes from 16 on and the lengths of what follows at 28, 30 and 32.
-pub(super) fn contradicted_name(file: &File, start: u64) -> io::Result<Option<String>> {
+/// What the directory states of an entry.
+pub(super) struct Header {
+    pub(super) name: String,
+    /// In its lower byte the version of ZIP that is needed to unpack it, times ten.
+    pub(super) version_needed: u16,
+    /// General purpose bits.
+    pub(super) flags: u16,
+    /// Method of compression; 0: none.
+    pub(super) method: u16,
+    /// Its checksum and its length, packed and unpacked.
+    content: [u8; 12],
+    raw_name: Vec<u8>,
+}
+
+/// All headers, repeated ones too: the zip crate keeps only the last of entries with one name, so this reads the directory itself:
+/// headers of 46 bytes, with the version at 6, bits and method behind it, the checksum and both sizes from 16 on and the lengths of
+/// what follows at 28, 30 and 32.
+pub(super) fn headers(file: &File, start: u64) -> io::Result<Vec<Header>> {
     let mut reader = BufReader::new(file);
     reader.seek(SeekFrom::Start(start))?;
-    let mut seen: HashMap<Vec<u8>, [u8; 12]> = HashMap::new();
+    let mut headers = Vec::new();
     loop {
         let mut signature = [0; 4];
         reader.read_exact(&mut signature)?;
         if signature != *b"PK\x01\x02" {
-            return Ok(None);
+            return Ok(headers);
         }
         let mut header = [0; 46];
         reader.read_exact(&mut header[4..])?;
-        let length = |at: usize| usize::from(u16::from_le_bytes([header[at], header[at + 1]]));
-        let mut name = vec![0; length(28) + length(30) + length(32)];
+        let number = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
+        let mut name = vec![0; usize::from(number(28)) + usize::from(number(30)) + usize::from(number(32))];
         reader.read_exact(&mut name)?;
-        name.truncate(length(28));
-        let content = header[16..28].try_into().expect("twelve bytes");
-        if *seen.entry(name.clone()).or_insert(content) != content {
-            return Ok(Some(String::from_utf8_lossy(&name).into_owned()));
-        }
+        name.truncate(number(28).into());
+        headers.push(Header {
+            name: String::from_utf8_lossy(&name).into_owned(),
+            version_needed: number(6),
+            flags: number(8),
+            method: number(10),
+            content: header[16..28].try_into().expect("twelve bytes"),
+            raw_name: name,
+        });
     }
+}
+
+/// The first name that the directory states twice with different content. An entry that is only repeated (as
+/// `cmake -E tar` does with a folder named twice, and the Reference FMUs with it) leaves nothing open, and a folder has
+/// no content.
+pub(super) fn contradicted_name(file: &File, start: u64) -> io::Result<Option<String>> {
+    let mut seen: HashMap<Vec<u8>, [u8; 12]> = HashMap::new();
+    let mut contradicts =
+        |header: &Header| *seen.entry(header.raw_name.clone()).or_insert(header.content) != header.content;
+    Ok(headers(file, start)?.into_iter().find(|header| contradicts(header)).map(|header| header.name))
 }
 
 /// A reader that fails once it has given out `left` bytes; `None` lifts the limit.

@@ -308,6 +308,34 @@ impl fmt::Display for ArchiveError {
     }
 }
 
+impl ArchiveError {
+    /// Whether an FMU is there, and what keeps it from being used is its own fault, not that of the machine.
+    pub fn is_of_the_fmu(&self) -> bool {
+        match self {
+            ArchiveError::Truncated(_)
+            | ArchiveError::Damaged { .. }
+            | ArchiveError::Entry { .. }
+            | ArchiveError::TooManyEntries { .. }
+            | ArchiveError::TooLarge { .. }
+            | ArchiveError::ModelDescription { .. }
+            | ArchiveError::ModelIdentifier { .. }
+            | ArchiveError::NoLibrary { .. } => true,
+            // What was packed is an FMU, with a folder too many around it.
+            ArchiveError::NoModelDescription { elsewhere, .. } => elsewhere.is_some(),
+            ArchiveError::Build { source, .. } => source.is_of_the_sources(),
+            ArchiveError::Read { .. }
+            | ArchiveError::NotAFile(_)
+            | ArchiveError::NotAZip(_)
+            | ArchiveError::Changed(_)
+            | ArchiveError::Interrupted(_)
+            | ArchiveError::DiskFull { .. }
+            | ArchiveError::PathNotUtf8(_)
+            | ArchiveError::NoExec { .. }
+            | ArchiveError::Cache(_) => false,
+        }
+    }
+}
+
 impl std::error::Error for ArchiveError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {

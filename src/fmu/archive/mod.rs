@@ -10,6 +10,7 @@
 
 mod directory;
 mod error;
+mod layout;
 mod names;
 mod unzip;
 
@@ -22,6 +23,7 @@ use rustix::fs::StatVfsMountFlags;
 pub use crate::fmu::build::{BuildChoices, BuildError, Definitions};
 pub use crate::fmu::cache::Cache;
 pub use error::{ArchiveError, EntryProblem};
+pub use layout::{Oddity, extent};
 
 use crate::files;
 use crate::fmu::cache::Key;

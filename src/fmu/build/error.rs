@@ -98,6 +98,24 @@ pub enum Withheld {
 const TRUST: &str = "if you trust the FMU, say so in a rig: compiler_options = \"trust\" in its [fmu.NAME]";
 
 impl BuildError {
+    /// Whether it is the fault of what was to be built, not of the machine.
+    pub fn is_of_the_sources(&self) -> bool {
+        match self {
+            BuildError::NoBuildDescription
+            | BuildError::NoSources
+            | BuildError::Description { .. }
+            | BuildError::Option { .. }
+            | BuildError::Compiler { .. }
+            | BuildError::Endless { .. } => true,
+            BuildError::Definition { .. }
+            | BuildError::File { .. }
+            | BuildError::NoCompiler { .. }
+            | BuildError::Interrupted { .. }
+            | BuildError::Changed
+            | BuildError::Cache(_) => false,
+        }
+    }
+
     /// Whether the disk being full is the reason.
     pub fn disk_full(&self) -> bool {
         match self {

@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+mod breaches;
 mod index;
 mod model;
 mod read;

@@ -178,6 +178,8 @@ pub struct ModelDescription {
     pub vendor_annotations: Vec<String>,
     /// What was tolerated although the standard does not allow or define it, with line and column.
     pub warnings: Vec<String>,
+    /// What [`ModelDescription::warnings`] are the words of; of very many the first.
+    pub tolerated: Vec<DescriptionError>,
     /// For [`ModelDescription::variable`] and [`ModelDescription::by_reference`]; `Index::default()` where a description
     /// is put together by hand.
     pub index: Index,

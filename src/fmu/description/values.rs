@@ -157,3 +157,29 @@ pub(super) fn is_above(min: &Values, max: &Values) -> bool {
         _ => false,
     }
 }
+
+/// The first of some values that is below `min` or above `max`, in words; these are single values of the same type.
+pub(super) fn outside<'v>(values: &Values, min: Option<&'v Values>, max: Option<&'v Values>) -> Option<String> {
+    fn find<T: PartialOrd + std::fmt::Debug>(values: &[T], min: Option<&T>, max: Option<&T>) -> Option<String> {
+        values.iter().find_map(|value| match (min, max) {
+            (Some(min), _) if value < min => Some(format!("{value:?} is below its min {min:?}")),
+            (_, Some(max)) if value > max => Some(format!("{value:?} is above its max {max:?}")),
+            _ => None,
+        })
+    }
+    macro_rules! numbers {
+        ($($kind:ident)*) => {
+            match values {
+                $(Values::$kind(own) => {
+                    let bound = |bound: Option<&'v Values>| match bound {
+                        Some(Values::$kind(bound)) => bound.first(),
+                        _ => None,
+                    };
+                    find(own, bound(min), bound(max))
+                })*
+                Values::Boolean(_) | Values::Clock(_) | Values::String(_) | Values::Binary(_) => None,
+            }
+        };
+    }
+    numbers!(Float32 Float64 Int8 UInt8 Int16 UInt16 Int32 UInt32 Int64 UInt64)
+}

@@ -78,7 +78,7 @@ pub(super) struct XmlDocument<'a> {
     document: &'a Document<'a>,
     places: Places<'a>,
     namespace: Option<&'a str>,
-    warnings: RefCell<(Vec<String>, usize)>,
+    warnings: RefCell<(Vec<DescriptionError>, usize)>,
 }
 
 impl<'a> XmlDocument<'a> {
@@ -99,19 +99,15 @@ impl<'a> XmlDocument<'a> {
     fn warn(&self, at: usize, message: String) {
         let mut warnings = self.warnings.borrow_mut();
         if warnings.0.len() < WARNINGS_LIMIT {
-            warnings.0.push(error_at(&self.places, at, message).to_string());
+            warnings.0.push(error_at(&self.places, at, message));
         } else {
             warnings.1 += 1;
         }
     }
 
-    /// All warnings so far, each with its place.
-    pub(super) fn into_warnings(self) -> Vec<String> {
-        let (mut warnings, more) = self.warnings.into_inner();
-        if more > 0 {
-            warnings.push(format!("modelDescription.xml: {more} more warnings"));
-        }
-        warnings
+    /// All warnings so far, and how many more there were than are kept.
+    pub(super) fn into_warnings(self) -> (Vec<DescriptionError>, usize) {
+        self.warnings.into_inner()
     }
 }
 

@@ -89,6 +89,18 @@ impl SignalResult {
         }
     }
 
+    /// What is to be said of it when it was compared with a reference of this name; `None`: it is within its tolerance.
+    pub fn deviation_from(&self, reference: &str) -> Option<String> {
+        let Point { time, a, b } = self.first_beyond.as_ref()?;
+        let largest = match &self.largest_absolute {
+            Some((most, point)) => format!(", the largest deviation is {most:e} at {} s", point.time),
+            None => String::new(),
+        };
+        let (own, count) = (&self.name, self.beyond);
+        let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+        Some(format!("{own} is {a} at {time} s, and {b} in {reference}: beyond the tolerance {times}{largest}"))
+    }
+
     /// The tolerance that its first excess, or its first difference, was judged by.
     pub fn judged_by(&self) -> Tolerance {
         let point = self.first_beyond.as_ref().or(self.first.as_ref());

@@ -149,6 +149,15 @@ pub struct Tolerances {
 }
 
 impl Tolerances {
+    /// What a simulation is compared with its reference by: what somebody wants, else what is let pass of numbers that were computed
+    /// elsewhere.
+    pub fn of_a_reference(wanted: Option<&NamedTolerance>) -> Tolerances {
+        /// Absolute, in the unit of the signal, and in proportion.
+        const USUAL: (f64, f64) = (1e-6, 1e-3);
+        let (absolute, relative) = if wanted.is_some() { (0.0, 0.0) } else { USUAL };
+        Tolerances { absolute, relative, named: wanted.into_iter().cloned().collect() }
+    }
+
     /// The tolerance of a signal.
     pub fn of(&self, signal: &str) -> Tolerance {
         let named = self.named.iter().rev().find(|named| glob::matches(&named.pattern, signal));

@@ -31,6 +31,11 @@ pub struct Course {
     pub ends: [Option<f64>; 2],
 }
 
+impl Course {
+    /// The times at which a simulation and its reference both have a row.
+    pub const OF_A_REFERENCE: Course = Course { same_time: 1e-9, common_only: true, until: None, ends: [None, None] };
+}
+
 /// What was looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Span {

@@ -1,5 +1,6 @@
 //! A simulation from the start of its runner to its end.
 
+use super::text::Text;
 use crate::plain::Plain;
 use crate::plan::StartValue;
 use crate::record::board::{Board, Global, Known, Phase};
@@ -76,6 +77,26 @@ pub fn simulate(prepared: Prepared, rows: Rows, events: &EventSink) -> Result<Si
     let mut watching = Watching::start(&shared, rows.printed, &[], events)?.logging_to(rows.log);
     let run = watching.run(signals, feeder, rows.logging_on);
     Ok(watching.finish(run)?.0)
+}
+
+/// Simulates several times in one process, each time with new instances, whose rows go to one of these. There are fewer results where a
+/// process does not come to its last round. An error means that there was no run.
+pub fn rounds(prepared: Prepared, rows: Vec<Text>, printed: File, events: &EventSink) -> Result<Vec<Simulated>, Error> {
+    let shared = Arc::new(Shared::create(prepared)?);
+    let variants = vec![Vec::new(); rows.len()];
+    let mut feeder = Feeder::new(&shared);
+    let mut watching = Watching::start(&shared, printed, &variants, events)?;
+    let mut all = Vec::new();
+    for rows in rows {
+        let run = watching.run(SignalWriter::to_stream(shared.plan(), Box::new(rows)), feeder, false);
+        let (simulated, goes_on) = watching.finish(run)?;
+        all.push(simulated);
+        if !goes_on {
+            break;
+        }
+        feeder = watching.next_run();
+    }
+    Ok(all)
 }
 
 /// What the runner finds beside the shared memory: its job, and room for a state.
@@ -289,14 +310,21 @@ impl<'a> Watching<'a> {
     /// Who asks for the end gets it from the runner; who asks a second time, or too long a wait once it is ending, ends the
     /// runner the hard way.
     fn end_it(&mut self, run: &OneRun, ending: &mut Option<i64>, now: i64) {
+        let at_most = self.shared.prepared.options.at_most;
+        let is_too_long = at_most.is_some_and(|most| now - self.process.began > most.as_nanos() as i64);
         let asked = self.shared.prepared.options.stop.times();
-        if asked > 0 {
+        if asked > 0 || is_too_long {
             self.shared.ask_to_stop();
         }
         if !self.shared.is_stopped() && ending.is_none() && !calls::is_ending(self.board, run.phase) {
             return;
         }
-        let (since, timeout) = (*ending.get_or_insert(now), self.shared.plan().shutdown_timeout.0);
+        let since = *ending.get_or_insert(now);
+        // Where nobody waits, a call that does not return is told by the limit that calls have.
+        let timeout = match at_most.filter(|_| asked == 0) {
+            Some(most) => most.as_nanos() as i64,
+            None => self.shared.plan().shutdown_timeout.0,
+        };
         let stands = run.hangs.stands_since().filter(|_| run.phase == Phase::Running);
         let hung = stands.map_or(i64::MAX, |stands| stands.max(since) + timeout);
         let reason = match asked {
@@ -335,6 +363,7 @@ impl<'a> Watching<'a> {
             dropped: Vec::new(),
             repetition: None,
             stimuli: run.feeder.finish(),
+            call_limit: shared.prepared.options.call_limit(),
             machine: Machine::unseen(),
             cores: Cores::new(plan).counts(),
             threads: Threads::default(),

@@ -4,6 +4,7 @@
 //! loads the library once and makes a new instance for each of its points. Rows come in the order of the grid, whoever computes them.
 
 use super::run::{Rows, Simulated, Watching};
+use super::text::Text;
 use super::wanted::{Wanted, prepare};
 use crate::fmu::description::{Values, Variable, VariableType};
 use crate::plain::Plain;
@@ -18,7 +19,7 @@ use crossbeam::channel::{Receiver, Sender, bounded};
 use std::fs::File;
 use std::io::{self, Write};
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
 /// Points that a sweep may have.
@@ -324,26 +325,6 @@ impl Sweep<'_> {
             feeder = watching.next_run();
         }
         Ok(Some(points.len()))
-    }
-}
-
-/// Rows that wait in memory.
-#[derive(Clone, Default)]
-struct Text(Arc<Mutex<Vec<u8>>>);
-
-impl Text {
-    fn take(&self) -> Vec<u8> {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl Write for Text {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

@@ -2,9 +2,11 @@
 
 use super::inputs;
 use crate::files;
-use crate::fmu::description::{Causality, CoSimulation, Interface, InterfaceOffer, ModelDescription, Variable};
+use crate::fmu::description::{
+    Causality, Clock, CoSimulation, Interface, InterfaceOffer, IntervalVariability, ModelDescription, Variable,
+};
 use crate::plan::{self, CallWatch, Mode, glob};
-use crate::rig::{self, At, Place, Rig, RigRecord};
+use crate::rig::{self, At, Endpoint, Place, Rig, RigFmu, RigRecord, RigTrigger, TriggerSource};
 use crate::supervisor::prepare::plan_of;
 use crate::supervisor::{Error, EventSink, Options, Prepared, give_start_values};
 use crate::time::{Fraction, Instant};
@@ -51,7 +53,28 @@ pub struct Wanted {
     pub keeps_final_state: bool,
     /// What is kept of the calls of the FMU's functions.
     pub watch: CallWatch,
+    /// Only the beginning is wanted, to see whether the FMU works.
+    pub beginning: Option<Beginning>,
 }
+
+/// The beginning of a simulation, in which as much of the FMU as can be has something to do: triggered clocks that nothing else ticks are
+/// ticked.
+#[derive(Clone, Copy, Debug)]
+pub struct Beginning {
+    /// Steps that an FMU for Co-Simulation makes at most.
+    pub steps: u64,
+    /// Two instances live beside each other in one process; the columns of each have the name of the instance before them.
+    pub twin: bool,
+    /// At the end the state of the FMU is taken and given back, if it can.
+    pub tries_state: bool,
+}
+
+/// What a second instance is called besides the name of the first.
+const TWIN: &str = "_twin";
+/// How long an FMU for Scheduled Execution lives at least to see whether it works, if its experiment is not shorter, s.
+const LIVES: u64 = 1;
+/// How often triggered clocks tick in it.
+const TICKS: u64 = 10;
 
 /// Opens the FMU and plans its simulation.
 pub fn prepare(wanted: &Wanted, options: &Options, events: &EventSink) -> Result<Prepared, Error> {
@@ -62,6 +85,12 @@ pub fn prepare(wanted: &Wanted, options: &Options, events: &EventSink) -> Result
         ..Rig::for_fmu(&wanted.file)
     };
     give_start_values(&mut rig, wanted.start_file.as_deref(), &wanted.start_values)?;
+    let has_twin = wanted.beginning.is_some_and(|beginning| beginning.twin);
+    if has_twin {
+        let mut twin = rig.fmus[0].clone();
+        twin.name.value += TWIN;
+        rig.fmus.push(twin);
+    }
     let mut input_events = Vec::new();
     let complete = |rig: &mut Rig, descriptions: &[&ModelDescription]| {
         if wanted.start_file.is_some() {
@@ -71,6 +100,9 @@ pub fn prepare(wanted: &Wanted, options: &Options, events: &EventSink) -> Result
         if let Some(file) = &wanted.input_file {
             let start = start_of(descriptions[0], wanted);
             input_events = inputs::feed(rig, descriptions[0], file, start)?;
+        }
+        if has_twin {
+            complete_twin(rig, start_of(descriptions[0], wanted));
         }
         Ok(())
     };
@@ -92,6 +124,10 @@ pub fn prepare(wanted: &Wanted, options: &Options, events: &EventSink) -> Result
         fmu.initial_state = Some(bytes);
     }
     fmu.keeps_final_state = wanted.keeps_final_state;
+    fmu.tries_state = wanted.beginning.is_some_and(|own| own.tries_state) && fmu.can_get_and_set_state;
+    if has_twin {
+        return Ok(prepared);
+    }
     // There is one FMU: its name would stand before each variable.
     let prefix = prepared.plan.fmus[0].name.len() + 1;
     prepared.plan.signals.iter_mut().for_each(|signal| drop(signal.name.drain(..prefix)));
@@ -116,11 +152,17 @@ fn complete(rig: &mut Rig, description: &ModelDescription, wanted: &Wanted) -> R
     rig.stop_time = Some(At::unplaced(stop));
     record(rig, description, wanted)?;
     let Some(InterfaceOffer::CoSimulation(own)) = plan::offer(&rig.fmus[0], description) else {
+        if wanted.beginning.is_some() {
+            tick(rig, description, start, stop);
+        }
         return refuse_options_of_steps(wanted);
     };
     // The plan says what is wrong with times where none is left for a step.
     if let Some(length) = stop.minus(start).filter(|length| !length.is_zero()) {
         let (step, steps_per_row) = Steps { description, own, length }.of(rig, wanted)?;
+        if let Some(beginning) = wanted.beginning {
+            rig.stop_time = Some(At::unplaced(stop.min(start.after_many(step.value, beginning.steps))));
+        }
         rig.fmus[0].step = Some(step);
         rig.fmus[0].wishes.steps_per_row = steps_per_row;
     }
@@ -130,6 +172,59 @@ fn complete(rig: &mut Rig, description: &ModelDescription, wanted: &Wanted) -> R
     wishes.tolerance = wanted.tolerance;
     wishes.rows_of_events = true;
     Ok(())
+}
+
+/// Lets an FMU for Scheduled Execution live for a while, in which its periodic clocks tick twice at least, and ticks the triggered ones
+/// that the description does not trigger.
+fn tick(rig: &mut Rig, description: &ModelDescription, start: Instant, stop: Instant) {
+    let clocks = || description.variables.iter().filter_map(|v| Some((v, v.clock.as_deref()?)));
+    let intervals = clocks().filter_map(|(_, clock)| clock.interval);
+    let longest = intervals.max_by(|a, b| a.seconds().total_cmp(&b.seconds()));
+    let lives = longest.map_or(start, |interval| start.after_many(interval, 2));
+    let second = Fraction::new(LIVES, 1).unwrap_or(Fraction::SECOND);
+    let end = lives.max(start.after(second)).min(stop);
+    rig.stop_time = Some(At::unplaced(end));
+    let between = end.minus(start).and_then(|length| {
+        Fraction::new(length.counter(), length.resolution().checked_mul(TICKS)?).ok().filter(|share| !share.is_zero())
+    });
+    let Some(between) = between else { return };
+    let times: Vec<At<Instant>> = (0..TICKS).map(|tick| At::unplaced(start.after_many(between, tick))).collect();
+    let is_meant = |(variable, clock): &(&Variable, &Clock)| {
+        let is_triggered = clock.interval_variability == IntervalVariability::Triggered;
+        variable.causality == Causality::Input && is_triggered && clock.triggered_by.is_none()
+    };
+    let fmu = rig.fmus[0].name.value.clone();
+    let triggers = clocks().filter(is_meant).map(|(variable, _)| RigTrigger {
+        clock: At::unplaced(Endpoint { fmu: fmu.clone(), variable: variable.name.clone() }),
+        source: TriggerSource::Times(times.clone()),
+    });
+    rig.triggers.extend(triggers);
+}
+
+/// Gives the second instance all that the first one has.
+fn complete_twin(rig: &mut Rig, start: Instant) {
+    // The rig has no only FMU whose experiment could say it.
+    rig.start_time = Some(At::unplaced(start));
+    let [own, twin] = rig.fmus.as_mut_slice() else { return };
+    let (first, second) = (own.name.value.clone(), twin.name.clone());
+    *twin = RigFmu { name: second.clone(), ..own.clone() };
+    let of_twin = |endpoint: &At<Endpoint>| {
+        let variable = endpoint.value.variable.clone();
+        At { value: Endpoint { fmu: second.value.clone(), variable }, place: endpoint.place }
+    };
+    let triggers = rig.triggers.iter();
+    let triggers: Vec<RigTrigger> =
+        triggers.map(|own| RigTrigger { clock: of_twin(&own.clock), source: own.source.clone() }).collect();
+    rig.triggers.extend(triggers);
+    let Some(record) = &mut rig.record else { return };
+    let prefix = format!("{first}.");
+    let signals: Vec<At<String>> = record
+        .signals
+        .iter()
+        .filter_map(|own| own.value.strip_prefix(&prefix))
+        .map(|variable| At::unplaced(format!("{}.{variable}", second.value)))
+        .collect();
+    record.signals.extend(signals);
 }
 
 /// What is recorded: all outputs, or what was asked for.

@@ -33,7 +33,12 @@ pub(super) fn read(text: &str, dialect: Option<Abi>) -> Result<ModelDescription,
         }
         None => fmi3::read(root, dialect)?,
     };
-    description.warnings = source.into_warnings();
+    let (tolerated, more) = source.into_warnings();
+    description.warnings = tolerated.iter().map(ToString::to_string).collect();
+    if more > 0 {
+        description.warnings.push(format!("modelDescription.xml: {more} more warnings"));
+    }
+    description.tolerated = tolerated;
     Ok(description)
 }
 

@@ -202,6 +202,7 @@ pub(super) fn read<'a>(
     {
         own.warn(format!("{}: start {} is no item of {:?}", element.label(), start[0], definition.name));
     }
+    shared.check_start(element, own, start.as_ref());
     let (line, column) = element.place();
     let variable = Variable {
         name: name.to_owned(),

@@ -132,12 +132,23 @@ pub(super) fn default_experiment(element: Element<'_>) -> Result<DefaultExperime
         }
         value => Ok(value),
     };
-    Ok(DefaultExperiment {
+    let experiment = DefaultExperiment {
         start_time: finite("startTime")?,
         stop_time: finite("stopTime")?,
         tolerance: finite("tolerance")?,
         step_size: finite("stepSize")?,
-    })
+    };
+    let odd = |name: &str, why: &str| element.attribute(name).into_iter().for_each(|attribute| attribute.warn(why));
+    if experiment.stop_time.is_some_and(|stop| stop < experiment.start_time.unwrap_or(0.0)) {
+        odd("stopTime", "is before the start of the experiment");
+    }
+    if experiment.step_size.is_some_and(|step| step <= 0.0) {
+        odd("stepSize", "is no length of a step: it must be above 0");
+    }
+    if experiment.tolerance.is_some_and(|tolerance| tolerance <= 0.0) {
+        odd("tolerance", "is no relative tolerance: it must be above 0");
+    }
+    Ok(experiment)
 }
 
 /// Converts a default experiment that is written in the FMU's unit of time.

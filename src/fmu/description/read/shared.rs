@@ -145,5 +145,18 @@ impl SharedAttributes {
         {
             element.warn(format!("{}: min is greater than max", element.label()));
         }
+        if self.nominal == Some(0.0)
+            && let Some(nominal) = element.attribute("nominal")
+        {
+            nominal.warn("is no magnitude that anything could be compared with");
+        }
+    }
+
+    /// Warns of a start value that a variable with these attributes cannot have.
+    pub(super) fn check_start(&self, element: Element<'_>, own: Element<'_>, start: Option<&Values>) {
+        let outside = |start| values::outside(start, self.min.as_deref(), self.max.as_deref());
+        if let Some(what) = start.and_then(outside) {
+            own.warn(format!("{}: the start value {what}", element.label()));
+        }
     }
 }

@@ -67,7 +67,7 @@ pub(super) fn co_simulation(element: Element<'_>) -> Result<CoSimulation, Descri
         "hasEventMode",
         "providesEvaluateDiscreteStates",
     ];
-    Ok(CoSimulation {
+    let own = CoSimulation {
         common: common(element, &MORE)?,
         max_output_derivative_order: element.scalar("maxOutputDerivativeOrder")?.unwrap_or(0),
         provides_intermediate_update: element.flag("providesIntermediateUpdate")?,
@@ -81,7 +81,15 @@ pub(super) fn co_simulation(element: Element<'_>) -> Result<CoSimulation, Descri
         has_event_mode: element.flag("hasEventMode")?,
         provides_evaluate_discrete_states: element.flag("providesEvaluateDiscreteStates")?,
         ..CoSimulation::default()
-    })
+    };
+    let odd = |name: &str, why: &str| element.attribute(name).into_iter().for_each(|attribute| attribute.warn(why));
+    if own.fixed_internal_step_size.is_some_and(|step| step.is_nan() || step <= 0.0) {
+        odd("fixedInternalStepSize", "is no length of a step: it must be above 0");
+    }
+    if own.can_return_early_after_intermediate_update && !own.provides_intermediate_update {
+        odd("canReturnEarlyAfterIntermediateUpdate", "needs providesIntermediateUpdate, which is false");
+    }
+    Ok(own)
 }
 
 pub(super) fn scheduled_execution(element: Element<'_>) -> Result<InterfaceType, DescriptionError> {

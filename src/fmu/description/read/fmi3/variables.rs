@@ -135,6 +135,7 @@ fn read_one<'a>(
     {
         element.warn(format!("{}: start {value} is no item of {:?}", element.label(), definition.name));
     }
+    shared.check_start(element, element, start.as_ref());
     // Nobody else's business: the FMU has this value by itself.
     if let (Some(Values::Binary(start)), Some(limit)) = (&start, shared.max_size)
         && let Some(value) = start.iter().find(|value| value.len() as u64 > limit)

@@ -1,0 +1,73 @@
+//! `vecud validate`: whether an FMU is sound, before it goes anywhere.
+
+use super::results;
+use super::simulate::{deviation, keep_apart};
+use super::terminal;
+use crate::report::Validation;
+use crate::report::compare::NamedTolerance;
+use crate::supervisor::{self, Error, Examination};
+use crate::sys::process::outlive_file_size_limit;
+use crate::sys::{offspring, stop};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// An .fmu file, or the folder of an unpacked FMU
+    file: PathBuf,
+    /// How long a life of the FMU may take, and each call in it, in seconds
+    #[arg(long, value_name = "S", default_value = "30", value_parser = seconds, allow_negative_numbers = true)]
+    timeout: Duration,
+    /// How far results may be from those that the FMU carries: an absolute deviation, a share, or either of both, as 1e-6, 0.1% or
+    /// 1e-6,0.1%; default: 1e-6,0.1% for floating-point numbers, others are to be equal
+    #[arg(long, value_name = "TOL", value_parser = deviation)]
+    reference_tolerance: Option<NamedTolerance>,
+    /// For programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// The exit code of an FMU with findings.
+const FINDINGS: u8 = 3;
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    /// A day.
+    const LONGEST: f64 = 86_400.0;
+    let seconds: f64 = text.parse().map_err(|_| "must be a number of seconds".to_owned())?;
+    match seconds > 0.0 && seconds <= LONGEST {
+        true => Ok(Duration::from_secs_f64(seconds)),
+        false => Err("must be above 0, and 86400 seconds at most".to_owned()),
+    }
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
+    let stop = stop::by_signals().map_err(|error| Error::System(error.to_string()))?;
+    outlive_file_size_limit().map_err(|error| Error::System(error.to_string()))?;
+    let found = terminal::showing(|events| {
+        keep_apart(&events);
+        let adopts = offspring::adopt();
+        if let Err(error) = &adopts {
+            events.say(format!("warning: PROCESSES THAT FMU CODE STARTS MAY OUTLIVE IT: {error}"));
+        }
+        let examination = Examination {
+            file: arguments.file.clone(),
+            timeout: arguments.timeout,
+            tolerance: arguments.reference_tolerance.clone(),
+            stop: stop.clone(),
+            adopts: adopts.is_ok(),
+        };
+        supervisor::validate(&examination, &events)
+    });
+    if arguments.json
+        && let Err(error) = &found
+        && !matches!(error, Error::Interrupted)
+    {
+        let file = arguments.file.display().to_string();
+        let nothing = Validation { file, unreadable: Some(error.to_string()), ..Validation::default() };
+        results::print(&nothing.json(), None)?;
+    }
+    let found = found?;
+    results::print(&if arguments.json { found.json() } else { found.text() }, None)?;
+    Ok(if found.is_sound() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
+}

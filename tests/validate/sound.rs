@@ -1,0 +1,80 @@
+//! FMUs that are sound: of each version and of each interface type, as folders and packed.
+
+use super::{Fmu, json};
+use serde_json::json;
+
+#[test]
+fn examples_are_sound() {
+    for (name, interface) in [
+        ("engine_ecu", "Scheduled Execution"),
+        ("three_input_clocks", "Scheduled Execution"),
+        ("clock_kinds", "Scheduled Execution"),
+        ("own_state", "Scheduled Execution"),
+        ("stepper", "Co-Simulation"),
+        ("step_clocks", "Co-Simulation"),
+        ("events", "Co-Simulation"),
+        ("transmission", "Co-Simulation"),
+    ] {
+        let said = Fmu::like(name).validate(&[]).exits(0);
+        for check in ["archive", "description", "binary", interface] {
+            assert_eq!(said.outcome(check), "ok", "{name}: {check}\n{}", said.stdout);
+        }
+        assert_ne!(said.outcome(&format!("{interface}, two instances")), "finding", "{name}\n{}", said.stdout);
+        said.sums_up("no findings");
+        assert_eq!(said.stderr, "", "{name}");
+    }
+}
+
+#[test]
+fn an_archive_is_as_good_as_a_folder() {
+    let fmu = Fmu::like("stepper");
+    let file = fmu.packed("");
+    let (code, said) = json(&file);
+    assert_eq!((code, &said["verdict"], &said["fmi_version"]), (0, &json!("sound"), &json!("3.0")));
+    let checks = said["checks"].as_array().unwrap();
+    let names: Vec<&str> = checks.iter().map(|check| check["name"].as_str().unwrap()).collect();
+    let all = [
+        "archive",
+        "description",
+        "binary",
+        "Co-Simulation",
+        "Co-Simulation, FMU state",
+        "Co-Simulation, two instances",
+        "reference results",
+    ];
+    assert_eq!(names, all);
+    assert!(checks.iter().all(|check| check["remarks"] == json!([])), "{said:#}");
+    assert_eq!(checks[6]["outcome"], "not tried");
+}
+
+/// Triggered clocks tick, too: every partition that can be activated is.
+#[test]
+fn partitions_of_triggered_clocks_are_activated() {
+    let said = Fmu::like("three_input_clocks").validate(&[]).exits(0);
+    said.says(&["Scheduled Execution  ", "3 of 3 clocks"]);
+}
+
+/// Where an FMU can serialise its state, a life goes on with it in another process and computes the same.
+#[test]
+fn a_life_goes_on_with_its_state() {
+    Fmu::like("stepper").validate(&[]).exits(0).says(&["FMU state", "the same at 51 times"]);
+}
+
+#[test]
+fn what_it_cannot_do_is_not_tried() {
+    let once = "canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\"";
+    let fmu = Fmu::like("stepper").with("modelDescription.xml", once, "canBeInstantiatedOnlyOncePerProcess=\"true\"");
+    let said = fmu.validate(&[]).exits(0);
+    assert_eq!(said.outcome("Co-Simulation, two instances"), "not tried");
+    assert_eq!(said.outcome("Co-Simulation, FMU state"), "not tried");
+    said.says(&["not tried", "canGetAndSetFMUState"]);
+}
+
+#[test]
+fn model_exchange_is_not_tried_and_no_finding() {
+    let both = "<ModelExchange modelIdentifier=\"stepper\"/>\n  <CoSimulation modelIdentifier";
+    let said = Fmu::like("stepper").with("modelDescription.xml", "<CoSimulation modelIdentifier", both).validate(&[]);
+    let said = said.exits(0);
+    assert_eq!((said.outcome("Model Exchange"), said.outcome("Co-Simulation")), ("not tried", "ok"));
+    said.says(&["Model Exchange", "vecud does not run Model Exchange yet"]);
+}
