@@ -55,7 +55,7 @@ impl Midst {
             Lines { elements: vec![(0.0, 0.0); batch.len()], batch, since: None }
         });
         let rows = Rows::new(world, fmu, plan);
-        (lines.is_some() || rows.is_some()).then(|| Midst { unit: own.time_unit, lines, rows })
+        (lines.is_some() || rows.is_some()).then_some(Midst { unit: own.time_unit, lines, rows })
     }
 }
 
