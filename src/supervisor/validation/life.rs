@@ -356,8 +356,8 @@ fn of_deviation(subject: &Subject, interface: Interface, life: &Lived, what: &st
     Ok(match differs {
         true => Remark::warning(format!("{what}; an instance alone does not compute the same twice either")),
         false => Remark::finding(format!(
-            "{what}, which computes the same each time: instances share something, such as static variables; where that cannot \
-             be mended, say canBeInstantiatedOnlyOncePerProcess"
+            "{what}; alone it computes the same each time, so that instances share something, such as static variables: where \
+             that cannot be mended, say canBeInstantiatedOnlyOncePerProcess"
         )),
     })
 }
