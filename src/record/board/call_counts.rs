@@ -3,14 +3,16 @@
 
 use super::{Board, Layout};
 use crate::plan::{FmuId, Plan, TaskId};
+use crate::record::LINE;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Functions that there can be, by their numbers: more than FMI has.
 const FUNCTIONS: usize = 128;
 
-/// Words of the counts of a task, or of what an FMU is called for outside of all tasks. What is called most is in the first line.
-pub(super) const WORDS: usize = FUNCTIONS;
+/// Words of the counts of a task, or of what an FMU is called for outside of all tasks. What is called most is in the first line. There
+/// is a line more than there are counts: by a power of two, the first lines of many tasks would share a few places of the cache.
+pub(super) const WORDS: usize = FUNCTIONS + LINE;
 
 /// Of each FMU the words for times, behind `next`.
 pub(super) fn times(plan: &Plan, next: &mut usize) -> Vec<Range<usize>> {
@@ -50,7 +52,7 @@ impl Layout {
     /// The first word of the counts of this number: those of tasks come first, then those of FMUs.
     fn counts(&self, number: usize) -> Range<usize> {
         let begin = self.calls + number * WORDS;
-        begin..begin + WORDS
+        begin..begin + FUNCTIONS
     }
 }
 
