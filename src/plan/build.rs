@@ -96,7 +96,7 @@ pub fn build(
     findings.notes.extend(TracePlan::note(rig, &tasks).map(str::to_owned));
     findings.refuse()?;
 
-    let datagrams = datagrams::sources(rig, &tasks);
+    let datagrams = datagrams::sources(rig, &tasks, &instances);
     Ok(Plan {
         rig: rig.name.clone(),
         mode: rig.mode,

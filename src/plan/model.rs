@@ -500,13 +500,15 @@ pub enum Release {
     Never,
 }
 
-/// A socket whose datagrams tick a task.
+/// A socket whose datagrams tick a task, or a clock between steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DatagramSource {
     /// The socket's address, for people: `udp 127.0.0.1:5005`. The supervisor makes the socket.
     pub name: String,
-    /// What it ticks.
+    /// What it ticks, or what makes the steps of the FMU whose clock it ticks.
     pub task: TaskId,
+    /// The clock that it ticks between the steps of its FMU; `None`: it ticks the task itself.
+    pub clock: Option<StepClock>,
     /// Events per second that are accepted, beyond a short burst.
     pub max_rate: f64,
 }

@@ -57,8 +57,11 @@ impl Promise {
 fn of_itself(plan: &Plan, id: TaskId, roots: &[Vec<TaskId>]) -> Option<String> {
     let task = &plan.tasks[id.0];
     let own = name(plan, id);
+    if let Some(source) = plan.datagrams.iter().find(|source| source.task == id) {
+        let what = if source.clock.is_some() { "has a clock that is ticked" } else { "is activated" };
+        return Some(format!("{own} {what} by {}", source.name));
+    }
     match &task.release {
-        Release::Datagram { source } => return Some(format!("{own} is activated by {}", plan.datagrams[*source].name)),
         Release::Triggered { .. } if plan.trigger_time == TriggerTime::Now => {
             return Some(format!("{own} has the time of the wall clock (trigger_time = \"now\")"));
         }

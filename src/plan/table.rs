@@ -5,7 +5,8 @@
 use super::connections::timing;
 use super::inputs::elements::shape_text;
 use super::{
-    Format, Interpolation, OnError, Overrun, Plan, Release, Rotation, Rule, TaskKind, TaskPlan, Timing, promise,
+    Format, Interpolation, OnError, Overrun, Plan, Release, Rotation, Rule, StepClock, TaskKind, TaskPlan, Timing,
+    promise,
 };
 use crate::columns::indented;
 use crate::plain::Plain;
@@ -230,7 +231,14 @@ fn triggers(plan: &Plan) -> String {
             None => "not received in virtual time".to_owned(),
         };
         let rate = format!("at most {} events per second; {receiver}", source.max_rate);
-        rows.push(vec![source.name.clone(), "→".to_owned(), name(&source.task), rate]);
+        let target = match source.clock {
+            None => name(&source.task),
+            Some(StepClock { fmu, clock }) => {
+                let fmu = &plan.fmus[fmu.0];
+                format!("{}.{}", fmu.name, fmu.output_clocks[clock].name)
+            }
+        };
+        rows.push(vec![source.name.clone(), "→".to_owned(), target, rate]);
     }
     indented(rows.iter(), &[])
 }

@@ -1,4 +1,4 @@
-//! Receives datagrams: each is one activation of the clock that its socket is for.
+//! Receives datagrams: each is one activation of the clock that its socket is for, or a tick of it between the steps of its FMU.
 //!
 //! One thread for all sockets of a run. It sleeps until there is something; the priority and core are the plan's. It
 //! * gives each event the time at which the kernel received it, strictly increasing per clock (semantics S3), unless that
@@ -12,7 +12,7 @@
 
 use super::world::World;
 use crate::exchange::TickStamp;
-use crate::plan::{ReceiverPlan, TaskId};
+use crate::plan::{ReceiverPlan, StepClock, TaskId};
 use crate::record::board::{Global, Scheduling, TaskWord};
 use crate::schedule::{ClockOffset, TokenBucket};
 use crate::sys::clock::real_time_now;
@@ -96,6 +96,7 @@ impl Receiver {
             sources.push(Source {
                 socket: DatagramSocket::inherited(socket),
                 task: source.task,
+                clock: source.clock,
                 bucket: TokenBucket::new(source.max_rate, BURST),
                 looks: TokenBucket::new(
                     2.0 * source.max_rate + LOOKS / world.plan.datagrams.len() as f64,
@@ -174,7 +175,9 @@ impl Receiver {
 /// One socket.
 struct Source {
     socket: DatagramSocket,
+    /// What it ticks, or what makes the steps that [the clock](Source::clock) ticks between.
     task: TaskId,
+    clock: Option<StepClock>,
     bucket: TokenBucket,
     /// How often it is looked at.
     looks: TokenBucket,
@@ -315,7 +318,14 @@ impl Source {
         }
         self.last = time.max(self.last.plus(Nanos(1)));
         let stamp = TickStamp { time: Instant::from_nanos(self.last), dispatched: arrival, root: None };
-        let ticked = world.tick(self.task, stamp);
+        let ticked = match self.clock {
+            None => world.tick(self.task, stamp),
+            Some(clock) => {
+                // The next communication point looks for it.
+                world.tick_between_steps(clock, stamp);
+                false
+            }
+        };
         world.horizon.leave();
         if ticked {
             world.tasks[self.task.0].wake.wake_marked();

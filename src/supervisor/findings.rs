@@ -175,8 +175,8 @@ pub fn irregularities(
         let (own, release) = (&tasks::subject(plan, TaskId(index)), &plan.tasks[index].release);
         counted(clock.overruns, own, Kind::Overruns { count: clock.overruns, queues: queues(release) });
         counted(clock.retimed, own, Kind::Retimed(clock.retimed));
-        if let (Some(datagrams), Release::Datagram { source }) = (&clock.datagrams, release) {
-            let DatagramSource { name: address, max_rate, .. } = &plan.datagrams[*source];
+        let source = plan.datagrams.iter().find(|source| source.task == TaskId(index));
+        if let (Some(datagrams), Some(DatagramSource { name: address, max_rate, .. })) = (&clock.datagrams, source) {
             let (address, max_rate) = (address.clone(), *max_rate);
             let (limited, dropped) = (datagrams.rate_limited, datagrams.dropped);
             counted(limited, own, Kind::RateLimited { count: limited, address: address.clone(), max_rate });

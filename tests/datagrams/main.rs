@@ -5,6 +5,7 @@
 mod program;
 
 mod bad_input;
+mod between_steps;
 mod ends;
 mod receiver;
 

@@ -1,23 +1,35 @@
-//! External events: which datagrams tick which task, and where the thread runs that receives them.
+//! External events: which datagrams tick which task, or which clock between steps, and where the thread runs that receives them.
 
-use crate::plan::{DatagramSource, HostFacts, ReceiverPlan, Release, TaskId, TaskPlan};
+use crate::plan::{DatagramSource, FmuId, FmuPlan, HostFacts, ReceiverPlan, Release, StepClock, TaskId, TaskPlan};
 use crate::rig::{Mode, Rig, TriggerSource};
 
 /// The sources, in the order of the rig's triggers, which is what [`Release::Datagram`] counts in.
-pub fn sources(rig: &Rig, tasks: &[TaskPlan]) -> Vec<DatagramSource> {
+pub fn sources(rig: &Rig, tasks: &[TaskPlan], fmus: &[FmuPlan]) -> Vec<DatagramSource> {
     let datagrams = rig.triggers.iter().filter_map(|trigger| match &trigger.source {
         TriggerSource::Datagrams(datagrams) => Some(datagrams),
         _ => None,
     });
     let sources = datagrams.enumerate().filter_map(|(source, datagrams)| {
-        let task = tasks.iter().position(|task| task.release == Release::Datagram { source })?;
-        Some(DatagramSource {
-            name: datagrams.address.value.to_string(),
-            task: TaskId(task),
-            max_rate: datagrams.max_rate,
-        })
+        let release = Release::Datagram { source };
+        let task = |is_it: &dyn Fn(&TaskPlan) -> bool| tasks.iter().position(is_it).map(TaskId);
+        let (task, clock) = match task(&|task| task.release == release) {
+            Some(task) => (task, None),
+            None => {
+                let clock = between_steps(fmus, &release)?;
+                (task(&|task| task.fmu == clock.fmu)?, Some(clock))
+            }
+        };
+        Some(DatagramSource { name: datagrams.address.value.to_string(), task, clock, max_rate: datagrams.max_rate })
     });
     sources.collect()
+}
+
+/// The clock that ticks between steps and is released like this.
+fn between_steps(fmus: &[FmuPlan], release: &Release) -> Option<StepClock> {
+    fmus.iter().enumerate().find_map(|(fmu, own)| {
+        let is_it = |clock: &crate::plan::OutputClock| clock.input.as_ref().is_some_and(|own| own.release == *release);
+        Some(StepClock { fmu: FmuId(fmu), clock: own.output_clocks.iter().position(is_it)? })
+    })
 }
 
 /// The thread that receives datagrams; in virtual time there is none. It has the priority of the most urgent clock that it

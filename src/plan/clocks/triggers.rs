@@ -102,11 +102,11 @@ pub fn connect(
             }
             Trigger::Datagrams(release) => match targets.as_slice() {
                 [] => {}
-                [candidate] if candidates[*candidate].in_steps => {
+                [candidate] if candidates[*candidate].in_steps && has_datagrams(&candidates, fmu) => {
                     let message = format!(
-                        "{} ticks between the steps of its FMU (Co-Simulation), which datagrams cannot do yet: give its times \
-                         as at, or an output clock as from",
-                        trigger.clock.value
+                        "datagrams tick another clock of {} already: they are counted for all of an FMU that makes steps, which \
+                         has one source of them; have another FMU tell its clocks apart, or give times as at",
+                        fmus[fmu].name()
                     );
                     findings.rig(trigger.clock.place, message);
                 }
@@ -139,6 +139,11 @@ pub fn connect(
     let clocks = apart(candidates, outputs, fmus.len());
     causes::check_circles(fmus, &clocks, &seen, findings);
     clocks
+}
+
+/// Whether datagrams tick a clock of this FMU.
+fn has_datagrams(candidates: &[Candidate], fmu: usize) -> bool {
+    candidates.iter().any(|own| own.fmu == fmu && matches!(own.release, Release::Datagram { .. }))
 }
 
 /// Takes the clocks that tick between steps, which stand at the end, out of the candidates: they are no tasks. What triggers
