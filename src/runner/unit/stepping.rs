@@ -8,7 +8,7 @@ use crate::record::findings::{Finding, Occurrence};
 use crate::runner::activation::{Calls, Recorded};
 use crate::runner::thread_host::PartitionHost;
 use crate::runner::world::World;
-use crate::schedule::Due;
+use crate::schedule::{Due, first_after};
 #[cfg(feature = "wrong_exchange")]
 use crate::time::Nanos;
 use crate::time::{Fraction, Instant, Stride, TimeUnit};
@@ -31,6 +31,8 @@ struct Shows {
     start: Instant,
     /// From one row to the next; `None`: each release has one.
     interval: Option<Fraction>,
+    /// No release before this time has one.
+    next_row: Instant,
     /// Rows that were recorded.
     rows: u64,
 }
@@ -44,14 +46,21 @@ impl Shows {
             has_jumped: false,
             start: world.plan.start,
             interval: interval.filter(|_| plan.steps_per_row > 1),
+            next_row: world.plan.start,
             rows: 0,
         }
     }
 
-    /// Whether a release at this time has a row.
-    fn is_row(&self, time: Instant) -> bool {
-        let since = || time.minus(self.start);
-        self.interval.is_none_or(|interval| since().is_some_and(|since| since.is_multiple_of(interval)))
+    /// Whether a release at this time, which is not before that of the last question, has a row.
+    #[inline]
+    fn is_row(&mut self, time: &Instant) -> bool {
+        self.interval.is_none_or(|interval| *time >= self.next_row && self.is_on_row(*time, interval))
+    }
+
+    #[inline(never)] // mostly there are many steps to a row
+    fn is_on_row(&mut self, time: Instant, interval: Fraction) -> bool {
+        self.next_row = first_after(self.start, interval, time);
+        time.minus(self.start).is_some_and(|since| since.is_multiple_of(interval))
     }
 }
 
@@ -166,7 +175,7 @@ impl Stepping {
         time: Instant,
     ) {
         // The first one has one, and the first one after an event.
-        if self.row.is_none() || self.shows.as_ref().is_none_or(|shows| shows.is_row(time)) {
+        if self.row.is_none() || self.shows.as_mut().is_none_or(|shows| shows.is_row(&time)) {
             self.record(recorded, calls, world, host, time);
         }
     }
