@@ -191,8 +191,6 @@ fn what_cannot_be_is_refused_by_name() {
     let timing = "[fmu.a]\npath = 'STEP_CLOCKS'\n[fmu.b]\npath = 'STEP_CLOCKS'\n[[trigger]]\nclock = 'b.called'\nfrom = 'a.out'\n\
                   [[connect]]\nfrom = 'a.payload'\nto = 'b.message'\ntiming = 'delayed'\n";
     refused(timing, &["inside of a group", "leave timing out"]);
-    let datagrams = "[fmu.s]\npath = 'STEP_CLOCKS'\n[[trigger]]\nclock = 's.called'\nudp = '127.0.0.1:5005'\n";
-    refused(datagrams, &["s.called ticks between the steps", "datagrams"]);
 }
 
 /// An FMU whose steps may not vary has ticks at instants of its grid alone, and so has who makes steps together with it.
