@@ -15,6 +15,16 @@ fn a_file_that_is_no_zip() {
     bench.refuses_bytes(b"", &["no ZIP archive"]);
 }
 
+/// It would take hours to read: a sparse file of a terabyte.
+#[test]
+fn what_is_no_zip_is_not_read_to_its_end() {
+    let bench = Bench::new();
+    let path = bench.path("bad.fmu");
+    fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
+    let error = Unpacked::open(&path, &bench.cache).expect_err("it must be refused").to_string();
+    assert!(error.contains("no ZIP archive"), "{error}");
+}
+
 #[test]
 fn a_zip_that_is_cut_off() {
     let bench = Bench::new();

@@ -15,7 +15,7 @@ mod names;
 mod unzip;
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::StatVfsMountFlags;
@@ -238,6 +238,9 @@ fn unpack(path: &Path, cache: &Cache, limits: &ArchiveLimits) -> Result<PathBuf,
     let failed = |source| read_error(path, source);
     let file = files::open(path).map_err(failed)?;
     let before = file.metadata().map_err(failed)?;
+    // What is no archive is not read to its end, which may be far away.
+    directory::read(&file, path, limits)?;
+    (&file).rewind().map_err(failed)?;
     let mut key = Key::new();
     key.add_content(&file).map_err(failed)?;
     let name = format!("fmu-v{FORMAT}-{}", key.finish());
