@@ -244,6 +244,9 @@ fn sweep(arguments: &Arguments, axes: &[Axis], options: &Options, events: &Event
     if swept.failed > 0 {
         events.say(format!("error: {} of {} simulations have failed", swept.failed, swept.points));
     }
+    if swept.whole < swept.all && swept.unwritten.is_none() {
+        events.say(format!("warning: ended when asked to: {} of {} simulations are whole", swept.whole, swept.all));
+    }
     Ok(match &swept.unwritten {
         Some(error) => cut_short(error, arguments.output_file.as_deref(), events),
         None => swept.exit_code,
@@ -285,6 +288,7 @@ fn wanted(arguments: &Arguments) -> Wanted {
         tolerance: arguments.tolerance,
         start_file: arguments.starts.start.clone(),
         start_values: arguments.starts.start_value.clone(),
+        varied: Vec::new(),
         output_variables: arguments.output_variable.clone(),
         input_file: arguments.input_file.clone(),
         event_mode_used: arguments.event_mode_used,

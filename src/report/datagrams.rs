@@ -1,4 +1,4 @@
-//! What became of the datagrams that were to activate a clock, in one line.
+//! What became of the datagrams that were to activate a clock, or to tick one between the steps of its FMU, in one line.
 
 use super::format::{count, duration, plural};
 use super::{ClockResult, Run};
@@ -10,19 +10,36 @@ pub(super) fn lines(run: &Run) -> impl Iterator<Item = String> {
 
 fn line(clock: &ClockResult) -> Option<String> {
     let (fmu, name) = (&clock.fmu, &clock.clock);
-    Some(format!("{} → {fmu}.{name}: {}", clock.activated_by, fates(clock)?))
+    let fates = fates(clock)?;
+    Some(match &clock.steps {
+        None => format!("{} → {fmu}.{name}: {fates}", clock.activated_by),
+        Some(_) => format!("{fmu}.{name}: {fates}"),
+    })
 }
 
 /// `100 datagrams, 98 activations, 2 dropped beyond max_rate; arrival latency p50 31 µs, max 80 µs`
 pub(super) fn fates(clock: &ClockResult) -> Option<String> {
     let own = clock.datagrams.as_ref()?;
-    let mut text = format!("{}, {}", plural(own.received, "datagram"), plural(clock.activations, "activation"));
-    for (number, fate) in [
-        (own.rate_limited, "dropped beyond max_rate"),
-        (own.dropped, "dropped by the kernel since nobody could take them in so fast"),
-        (clock.overruns, "dropped since 16 waited already"),
-        (clock.discarded, "discarded, from before the start or at the end"),
-    ] {
+    let received = plural(own.received, "datagram");
+    let limited = (own.rate_limited, "dropped beyond max_rate");
+    let dropped = (own.dropped, "dropped by the kernel since nobody could take them in so fast");
+    let discarded = (clock.discarded, "discarded, from before the start or at the end");
+    let waits = (clock.overruns, "dropped since 16 waited already");
+    let (mut text, fates) = match &clock.steps {
+        None => (
+            format!("{received}, {}", plural(clock.activations, "activation")),
+            vec![limited, dropped, waits, discarded],
+        ),
+        // Its overruns are those of steps too, and its activations are nothing but steps.
+        Some(steps) => {
+            let ticks = plural(steps.deferred, "tick");
+            (
+                format!("{received} for a clock between its steps, {ticks} from outside of them"),
+                vec![limited, dropped, discarded],
+            )
+        }
+    };
+    for (number, fate) in fates {
         if number > 0 {
             text += &format!(", {} {fate}", count(number));
         }
@@ -36,7 +53,7 @@ pub(super) fn fates(clock: &ClockResult) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{DatagramCounts, Distribution, sample};
+    use super::super::{DatagramCounts, Distribution, StepCounts, sample};
     use super::*;
 
     #[test]
@@ -59,5 +76,19 @@ mod tests {
              them in so fast, 3 dropped since 16 waited already, 4 discarded, from before the start or at the end; arrival \
              latency p50 30.0 µs, max 30.0 µs"
         );
+    }
+
+    /// Steps and their overruns are no fates of datagrams.
+    #[test]
+    fn between_steps_ticks_are_what_becomes_of_them() {
+        let mut run = sample(1);
+        let clock = &mut run.clocks[0];
+        (clock.activated_by, clock.activations, clock.overruns) = ("every 500 ms".into(), 942, 7);
+        clock.steps = Some(StepCounts { deferred: 120, ..StepCounts::default() });
+        clock.datagrams = Some(DatagramCounts { received: 300, rate_limited: 179, dropped: 0 });
+        let text: Vec<String> = lines(&run).collect();
+        let words = "ecu.crank_isr: 300 datagrams for a clock between its steps, 120 ticks from outside of them, 179 dropped beyond \
+                     max_rate";
+        assert_eq!(text, [words]);
     }
 }

@@ -1,6 +1,10 @@
 //! `--sweep`: one table of the simulations of all points.
 
 use super::{Place, fmu, simulate};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::process::Stdio;
+use std::time::Duration;
 
 /// Whoever computes them, rows come in the order of the grid, and each point is as if it had been simulated alone.
 #[test]
@@ -50,10 +54,28 @@ fn what_is_no_sweep_says_why() {
         ("salt=1,x", "salt must be"),
         ("salt=0:1:0.25", "salt"),
         ("x=1,2", "x cannot be given a start value"),
+        ("nothing=1:2:1", "--sweep nothing=1: "),
     ] {
         let refused = place.simulate(fmu("stepper"), &["--sweep", sweep]).exits(2);
         assert!(refused.stderr.contains(words), "{sweep}: {}", refused.stderr);
         assert_eq!(refused.stdout, "");
     }
     assert_eq!(place.names(), [""; 0]);
+}
+
+/// The table says nothing of what is not there.
+#[test]
+fn a_study_that_is_interrupted_says_what_there_is_of_it() {
+    let arguments = ["--stop-time=1000", "--start-value=burn_us=100", "--sweep=salt=1,2,3,4", "--jobs=2"];
+    let place = Place::new();
+    // So that it is built.
+    place.simulate(fmu("stepper"), &["--stop-time=0.01"]).exits(0);
+    let child =
+        place.command(&fmu("stepper"), &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(3));
+    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("ended when asked to: 0 of 4 simulations are whole"), "{said}");
+    assert_eq!(output.status.code(), Some(0), "{said}");
 }

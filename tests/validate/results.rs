@@ -54,6 +54,17 @@ fn wrong_results_are_a_finding() {
     fmu.validate(&["--reference-tolerance", "1e9"]).exits(0);
 }
 
+/// A simulation that is merely slow shows nothing of what comes later.
+#[test]
+fn results_that_take_too_long_are_not_tried() {
+    let rows = simulated("stepper", &[]);
+    let slow = "if (stepper->burn_us > 0) burn(stepper->burn_us);";
+    let fmu = carrying("stepper", &rows).with("sources/stepper.c", slow, "burn(50000);");
+    let said = fmu.validate(&["--timeout", "1"]).exits(0);
+    assert_eq!(said.outcome("reference out.csv"), "not tried");
+    said.says(&["it takes longer than --timeout allows"]);
+}
+
 /// Columns of inputs feed these.
 #[test]
 fn inputs_in_the_result_are_fed() {

@@ -11,7 +11,7 @@ use crate::plain::Plain;
 use crate::plan::StartValue;
 use crate::record::csv;
 use crate::record::signals::SignalWriter;
-use crate::report::{self, Problem};
+use crate::report::{self, End, Problem};
 use crate::supervisor::shared::Shared;
 use crate::supervisor::stimuli::Feeder;
 use crate::supervisor::{Error, Event, EventSink, Options, Prepared};
@@ -88,6 +88,10 @@ fn range(from: &str, to: &str, by: &str) -> Result<Vec<String>, String> {
 pub struct Swept {
     /// Points whose simulation is over.
     pub points: usize,
+    /// Those that nobody has cut short.
+    pub whole: usize,
+    /// Points that the study has.
+    pub all: usize,
     /// Points whose simulation has failed.
     pub failed: usize,
     /// The exit code of the worst of them.
@@ -143,7 +147,7 @@ pub fn sweep(
     let at = |values: &[&String]| {
         let mut one = wanted.clone();
         let varied = axes.iter().zip(values).map(|(axis, value)| format!("{}={value}", axis.name));
-        one.start_values.extend(varied);
+        one.varied.extend(varied);
         one
     };
     let first: Vec<&String> = axes.iter().map(|axis| &axis.values[0]).collect();
@@ -246,7 +250,8 @@ impl Sweep<'_> {
 
     /// Writes the rows of all points in their order.
     fn collect(&self, workers: &[Receiver<Result<Point, Error>>], out: &mut dyn Write) -> Result<Swept, Error> {
-        let mut swept = Swept { points: 0, failed: 0, exit_code: 0, unwritten: None };
+        let mut swept =
+            Swept { points: 0, whole: 0, all: self.grid.points(), failed: 0, exit_code: 0, unwritten: None };
         let signals = self.prepared.plan.signals.iter().map(|signal| signal.name.as_str());
         let names = self.names.iter().copied().chain(["time"]).chain(signals);
         let mut written = out.write_all(csv::header(names).as_bytes());
@@ -260,6 +265,7 @@ impl Sweep<'_> {
             written = out.write_all(&rows);
             let code = report::exit_code(&simulated.run);
             swept.points += 1;
+            swept.whole += usize::from(simulated.run.end != End::Signal);
             swept.failed += usize::from(code == 1);
             swept.exit_code = if swept.exit_code == 1 { 1 } else { code.max(swept.exit_code) };
             self.tell(point, &simulated.run.problems);

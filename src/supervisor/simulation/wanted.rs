@@ -39,6 +39,8 @@ pub struct Wanted {
     pub start_file: Option<PathBuf>,
     /// `NAME=VALUE`, in place of those in the file.
     pub start_values: Vec<String>,
+    /// `NAME=VALUE` of the point of a parameter study that it is.
+    pub varied: Vec<String>,
     /// Names of variables, or patterns over them; none: all outputs.
     pub output_variables: Vec<String>,
     /// Rows that feed inputs.
@@ -85,6 +87,7 @@ pub fn prepare(wanted: &Wanted, options: &Options, events: &EventSink) -> Result
         ..Rig::for_fmu(&wanted.file)
     };
     give_start_values(&mut rig, wanted.start_file.as_deref(), &wanted.start_values)?;
+    rig::set_of_only_fmu(&mut rig, "--sweep", &wanted.varied).map_err(Error::Rig)?;
     let has_twin = wanted.beginning.is_some_and(|beginning| beginning.twin);
     if has_twin {
         let mut twin = rig.fmus[0].clone();

@@ -267,6 +267,7 @@ fn go_on(subject: &Subject, interface: Interface, life: &Lived) -> Result<GoneOn
     };
     let first = Wanted { keeps_final_state: true, ..part(plan.start, middle) };
     let first = match live(subject, &first, |_| ())? {
+        Ok(first) if first.run.end == End::Signal => return Ok(GoneOn::Not),
         Ok(first) if first.is_whole() && !first.state.is_empty() => first,
         Ok(first) => return Ok(GoneOn::Wrong(first.remarks)),
         Err(remarks) => return Ok(GoneOn::Wrong(remarks)),
@@ -274,6 +275,7 @@ fn go_on(subject: &Subject, interface: Interface, life: &Lived) -> Result<GoneOn
     let state = first.state;
     let second = part(middle, plan.start.after_many(step, steps));
     let second = match live(subject, &second, |prepared| prepared.plan.fmus[0].initial_state = Some(state))? {
+        Ok(second) if second.run.end == End::Signal => return Ok(GoneOn::Not),
         Ok(second) if second.is_whole() => second,
         Ok(second) => return Ok(GoneOn::Wrong(second.remarks)),
         Err(remarks) => return Ok(GoneOn::Wrong(remarks)),

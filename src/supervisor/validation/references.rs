@@ -13,7 +13,7 @@ use crate::record::csv;
 use crate::recording::text::write_string;
 use crate::recording::{Dialect, ReadError, Recording, Row};
 use crate::report::compare::Tolerances;
-use crate::report::{Check, Outcome, Remark};
+use crate::report::{Check, End, Outcome, Remark};
 use crate::supervisor::Error;
 use crate::supervisor::simulation::Wanted;
 use crate::time::Fraction;
@@ -138,6 +138,13 @@ fn result(subject: &Subject, interface: Interface, home: &Path, name: String) ->
             Ok(lived) => lived,
             Err(wrong) => return Ok(Check::done(name, "", wrong)),
         };
+        if lived.run.end == End::Signal {
+            let end = lived.run.end_time;
+            return Ok(Check::not_tried(
+                name,
+                format!("it takes longer than --timeout allows: {end} s of it were simulated"),
+            ));
+        }
         let own = match lived.is_whole() {
             true => apart(&reference, &lived, home, &tolerances)?,
             false => Compared { times: 0, remarks: lived.remarks.clone() },
