@@ -294,4 +294,9 @@ fn an_archive_is_left_in_the_midst_when_somebody_asks_for_the_end() {
     assert!(error.contains("a.fmu: interrupted while it was being unpacked; nothing of it is kept"), "{error}");
     assert!(bench.in_cache().is_empty());
     Unpacked::open(&path, &bench.cache).unwrap();
+    // Whether it lies in the cache already is known only when all of it was read, which is not waited for either.
+    let stop = Stop::default();
+    stop.ask();
+    let error = Unpacked::open(&path, &bench.cache.clone().until(stop)).unwrap_err().to_string();
+    assert!(error.contains("a.fmu: interrupted"), "{error}");
 }

@@ -14,7 +14,7 @@ mod layout;
 mod names;
 mod unzip;
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
@@ -30,6 +30,7 @@ use crate::fmu::cache::Key;
 use crate::fmu::description::{Abi, InterfaceOffer, InterfaceType};
 use crate::fmu::{build, platform};
 use crate::places::Places;
+use crate::sys::stop::Stop;
 use directory::read_error;
 use unzip::ArchiveLimits;
 
@@ -233,6 +234,21 @@ fn is_executed(name: &str) -> bool {
     }
 }
 
+/// A file, which may be large and far away, that cannot be read any more once somebody asks for the end.
+struct Until<'a> {
+    file: &'a File,
+    stop: &'a Stop,
+}
+
+impl Read for Until<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.stop.is_asked() {
+            return Err(io::Error::other("the end was asked for"));
+        }
+        self.file.read(buffer)
+    }
+}
+
 /// The folder of the cache that holds the archive's files.
 fn unpack(path: &Path, cache: &Cache, limits: &ArchiveLimits) -> Result<PathBuf, ArchiveError> {
     let failed = |source| read_error(path, source);
@@ -242,7 +258,10 @@ fn unpack(path: &Path, cache: &Cache, limits: &ArchiveLimits) -> Result<PathBuf,
     directory::read(&file, path, limits)?;
     (&file).rewind().map_err(failed)?;
     let mut key = Key::new();
-    key.add_content(&file).map_err(failed)?;
+    key.add_content(Until { file: &file, stop: cache.stop() }).map_err(|source| match cache.stop().is_asked() {
+        true => ArchiveError::Interrupted(path.to_path_buf()),
+        false => failed(source),
+    })?;
     let name = format!("fmu-v{FORMAT}-{}", key.finish());
     cache.get_or_make(&name, is_executed, |target| {
         unzip::unpack(&file, path, target, cache, limits)?;
