@@ -181,7 +181,7 @@ pub struct Underway {
     instantiated: Vec<Option<Instance<Instantiated>>>,
     /// In Initialization Mode, by FMU; `None`: it has gone on, or has not come there.
     initializing: Vec<Option<Instance<Initialization>>>,
-    /// Those that may be activated, in rig order.
+    /// Instances that are initialised and may be activated, in rig order.
     pub ready: Vec<Ready>,
 }
 

@@ -14,6 +14,7 @@ use std::ffi::{CStr, c_void};
 // many more arguments of their types as the message has conversions.
 pub type Logger = unsafe extern "C" fn(*mut c_void, RawString, RawStatus, RawString, RawString, ...);
 
+// SAFETY: `logger.c`, which is compiled into this program, defines both with these arguments. Calling them is what `Logger` says.
 unsafe extern "C" {
     /// `fmi2CallbackLogger`
     pub(super) fn vecud_log_fmi2(_: *mut c_void, _: RawString, _: RawStatus, _: RawString, _: RawString, ...);

@@ -62,8 +62,9 @@ pub(super) struct CInterface {
     pub(super) wants_all: bool,
     /// Symbols begin with the model identifier.
     prefixed: bool,
-    /// Fills a table. What [`Symbols`] finds is null or the address of a C function with the signature in the lists,
-    /// callable for as long as the table is used.
+    /// Fills a table.
+    // SAFETY (of calling it): what `Symbols` finds is null or the address of a C function with the signature in the lists, callable
+    // for as long as the table is used.
     resolve: unsafe fn(Symbols) -> Functions,
 }
 

@@ -22,7 +22,7 @@ pub struct OwnStarts<'a> {
 }
 
 impl<'a> OwnStarts<'a> {
-    /// Those of a rig, checked as strictly as when it is run. `description` is that of its FMU.
+    /// The start values that a rig of one FMU, which has this description, gives it; checked as strictly as when the rig is run.
     pub fn of(rig: &Rig, description: &'a ModelDescription) -> Result<OwnStarts<'a>, PlanError> {
         with_described(rig, description, |described, findings| {
             let given = resolve(described, findings);
@@ -43,7 +43,7 @@ impl<'a> OwnStarts<'a> {
         })
     }
 
-    /// Those of a description alone.
+    /// The start values of an FMU as its description has them, of which none is changed.
     pub fn described(description: &'a ModelDescription) -> OwnStarts<'a> {
         OwnStarts { description, changed: BTreeMap::new(), void: BTreeSet::new() }
     }

@@ -88,7 +88,7 @@ fn range(from: &str, to: &str, by: &str) -> Result<Vec<String>, String> {
 pub struct Swept {
     /// Points whose simulation is over.
     pub points: usize,
-    /// Those that nobody has cut short.
+    /// Points whose simulation is over and was not cut short by somebody who asked for the end.
     pub whole: usize,
     /// Points that the study has.
     pub all: usize,
