@@ -124,9 +124,10 @@ impl Session {
         }
     }
 
-    /// Waits for its end, and calls `meanwhile` every so often.
+    /// Waits for its end, and calls `meanwhile` every so often: in the midst between two releases, as its own thread looks around.
     pub fn wait_with(self, every: Duration, mut meanwhile: impl FnMut(&Session)) -> Outcome {
-        while self.thread.is_some() && self.over.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+        let is_over = || self.over.recv_timeout(self.shared.on_to_a_lull(every)) != Err(RecvTimeoutError::Timeout);
+        while self.thread.is_some() && !is_over() {
             meanwhile(&self);
         }
         self.wait()

@@ -7,6 +7,7 @@ use crate::doctor::facts::Kernel;
 use crate::plan::{Mode, Plan, TaskId};
 use crate::record::board::{Board, Global, Layout, Metric, TaskWord};
 use crate::report::{Live, LiveActivation, LiveRow, Scheduling};
+use crate::schedule::Lull;
 use crate::sys::shared_memory::SharedMemory;
 use crate::sys::wake::monotonic_now;
 use crate::sys::zeroed::zeroed;
@@ -14,6 +15,7 @@ use crate::time::Nanos;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64};
+use std::time::Duration;
 
 /// A rig that is prepared, the memory shared with its runner, and what says how that is laid out.
 pub struct Shared {
@@ -31,6 +33,8 @@ pub struct Shared {
     /// In virtual time: since when the activation under way was seen; `i64::MAX`: there was none.
     stands: AtomicI64,
     preempt_rt: bool,
+    /// Where looks are in nobody's way; `None`: anywhere.
+    lull: Option<Lull>,
 }
 
 /// Activations that take less time show in the figures of their clock alone, ns.
@@ -44,7 +48,8 @@ impl Shared {
         let preempt_rt = Kernel::read(&Tree::of_this_machine()).preempt_rt;
         let (stopped, state, runner, report_wanted) = Default::default();
         let stands = AtomicI64::new(i64::MAX);
-        Ok(Shared { prepared, memory, layout, stopped, state, runner, report_wanted, stands, preempt_rt })
+        let lull = Lull::of(&prepared.plan);
+        Ok(Shared { prepared, memory, layout, stopped, state, runner, report_wanted, stands, preempt_rt, lull })
     }
 
     /// The plan of the session.
@@ -71,6 +76,13 @@ impl Shared {
     /// What [`Shared::another`] has given, seen through the layout.
     pub fn seen<'a>(&'a self, memory: &'a [AtomicU64]) -> Board<'a> {
         Board::new(memory, &self.layout)
+    }
+
+    /// A pause of at least that long, that ends where the look which comes then is not in the way of a release on the same core.
+    pub fn on_to_a_lull(&self, pause: Duration) -> Duration {
+        let course = || Course::now(self.plan(), self.board(), self.prepared.begin());
+        let Some((lull, course)) = self.lull.and_then(|lull| Some((lull, course()?))) else { return pause };
+        Duration::from_nanos(lull.pause(course.instant(), Nanos(pause.as_nanos() as i64)).0 as u64)
     }
 
     /// Asks the runner for the end.

@@ -21,7 +21,7 @@ use super::sockets::Sockets;
 use super::stimuli::{self, Feeder};
 use super::threads::Threads;
 use super::tracer::Tracer;
-use super::under_way::{self, Course};
+use super::under_way;
 use super::{Control, Error, Event, EventSink, Finished, Options, Prepared, State, saved};
 use crate::exchange::{bytes, word};
 use crate::fmu::description::{Values, VariableType};
@@ -32,11 +32,9 @@ use crate::recording::text;
 use crate::report::format::{significant, some};
 use crate::report::{DoctorResult, Kind, Live, LiveValue, Problem, Subject};
 use crate::runner::{FIRST_SOCKET_FD, JOB_FD, Job, SHARED_MEMORY_FD, STATE_FD};
-use crate::schedule::Lull;
 use crate::snapshot::Snapshot;
 use crate::sys::wake::monotonic_now;
 use crate::sys::{affinity, process};
-use crate::time::Nanos;
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
@@ -44,7 +42,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
 /// What the runner may take to come to its end, beyond the rig's `shutdown_timeout` for its partitions and as much again
 /// for ending its FMUs.
@@ -464,7 +462,6 @@ impl<'a> Supervision<'a> {
         let plan = self.plan();
         let (mut ending, mut calls, mut shown) = (None, Calls::new(plan), None);
         let mut told_before_start = Vec::new();
-        let lull = Lull::of(self.plan());
         let ended = loop {
             let status = self.process.try_wait(plan)?;
             let phase = self.look_how_far_it_is(run);
@@ -517,20 +514,13 @@ impl<'a> Supervision<'a> {
                 self.show(&mut shown, &run.recorder);
             }
             let pause = run.recorder.pace().pause(run.tracer.pace());
-            run.threads.pause(run.phase, self.board, self.on_to_a_lull(lull, pause));
+            run.threads.pause(run.phase, self.board, self.shared.on_to_a_lull(pause));
         };
         self.shared.set_state(State::Over, self.events);
         if run.phase != Phase::Refused {
             told_before_start.drain(..).for_each(|line| self.events.say(line));
         }
         Ok(ended)
-    }
-
-    /// A pause that ends where the looks of this thread are not in the way of a release on the same core.
-    fn on_to_a_lull(&self, lull: Option<Lull>, pause: Duration) -> Duration {
-        let course = || Course::now(self.plan(), self.board, self.shared.prepared.begin());
-        let Some((lull, course)) = lull.and_then(|lull| Some((lull, course()?))) else { return pause };
-        Duration::from_nanos(lull.pause(course.instant(), Nanos(pause.as_nanos() as i64)).0 as u64)
     }
 
     /// The runner's word for it, where that is one that can follow what it was: FMU code can write anywhere.
