@@ -180,12 +180,6 @@ pub(super) unsafe extern "C" fn intermediate_update(
     early_return_requested: *mut RawBool,
     early_return_time: *mut f64,
 ) {
-    let update = Intermediate {
-        time,
-        set_requested: set_requested != 0,
-        get_allowed: get_allowed != 0,
-        step_finished: step_finished != 0,
-    };
     let mut returns = false;
     // Steps call back often, and mostly there is nothing to do.
     enter_host_without_floats(|| {
@@ -196,10 +190,18 @@ pub(super) unsafe extern "C" fn intermediate_update(
             std::ptr::eq(inside.environment, environment) && inside.called == Called::function(Function::DoStep);
         match thread_host().filter(|_| in_step) {
             Some(thread) => {
-                if thread.exchanges_in_steps() {
+                let mut wanted = thread.in_step();
+                if wanted.exchanges {
+                    let update = Intermediate {
+                        time,
+                        set_requested: set_requested != 0,
+                        get_allowed: get_allowed != 0,
+                        step_finished: step_finished != 0,
+                    };
                     enter_host(|| thread.intermediate_update(&update));
+                    wanted = thread.in_step();
                 }
-                returns = thread.wants_early_return();
+                returns = wanted.returns_early;
             }
             None => environment.host().foreign_call(ForeignCall::IntermediateUpdateOutsideStep),
         }

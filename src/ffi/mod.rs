@@ -188,5 +188,5 @@ pub use slopes::TimeDerivatives;
 pub use state::{FmuState, StateSupport, Terminated};
 pub use status::{Failure, Outcome, Status};
 pub use step::{AfterStep, BeforeStep, NoStep, Said, Stepper};
-pub use thread::{Intermediate, ThreadHost, set_thread_host, thread_host};
+pub use thread::{InStep, Intermediate, ThreadHost, change_thread_host, set_thread_host, thread_host};
 pub use values::{get_function, set_function};

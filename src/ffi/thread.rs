@@ -24,6 +24,15 @@ pub struct Intermediate {
     pub step_finished: bool,
 }
 
+/// What a host wants in the midst of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InStep {
+    /// Values are set or read there.
+    pub exchanges: bool,
+    /// The step is to return early, where it can.
+    pub returns_early: bool,
+}
+
 /// What FMU code running on a thread may ask of it. One for each partition's thread, and one for the main thread.
 ///
 /// Called on that thread only, on the hot path: no allocation, no lock without priority inheritance.
@@ -35,17 +44,13 @@ pub trait ThreadHost {
     fn lock_preemption(&self);
     /// The section that [`lock_preemption`](ThreadHost::lock_preemption) began is over: the thread may be preempted again.
     fn unlock_preemption(&self);
-    /// Whether the host has something to do in the midst of steps.
-    fn exchanges_in_steps(&self) -> bool {
-        false
+    /// What the host wants in the midst of the step that is made on this thread. Does no floating-point arithmetic.
+    fn in_step(&self) -> InStep {
+        InStep { exchanges: false, returns_early: false }
     }
     /// The FMU whose step is made on this thread has come to a point in the midst of it. Only called when the host
-    /// [has something to do](ThreadHost::exchanges_in_steps) there.
+    /// [exchanges](InStep::exchanges) values there.
     fn intermediate_update(&self, _update: &Intermediate) {}
-    /// Whether the step under way is to return early, where it can. Does no floating-point arithmetic.
-    fn wants_early_return(&self) -> bool {
-        false
-    }
     /// C has returned `fmi3Warning` from this.
     fn warned(&self, function: Function);
     /// Where others see which function this thread is inside of, if anywhere.
@@ -88,8 +93,20 @@ fn own() -> *const Thread {
 /// thread has the default control words of floating point whenever it is not in FMU code.
 #[inline(always)] // the host's type is known here
 pub fn set_thread_host(host: Option<&'static dyn ThreadHost>) -> Option<&'static dyn ThreadHost> {
-    let shown = host.and_then(ThreadHost::shown);
     float_control::establish_defaults();
+    replace_thread_host(host)
+}
+
+/// [`set_thread_host`] on a thread that has one.
+#[inline(always)] // the host's type is known here
+pub fn change_thread_host(host: &'static dyn ThreadHost) {
+    debug_assert_eq!(float_control::default_fp_control(), None);
+    replace_thread_host(Some(host));
+}
+
+#[inline(always)]
+fn replace_thread_host(host: Option<&'static dyn ThreadHost>) -> Option<&'static dyn ThreadHost> {
+    let shown = host.and_then(ThreadHost::shown);
     // SAFETY: as in `visit`.
     let thread = unsafe { &*own() };
     thread.shown.set(shown);

@@ -129,6 +129,16 @@ impl<'a> FindingCells<'a> {
         complete.store(1, SeqCst);
     }
 
+    /// [`FindingCells::note`] of what one thread alone notes, which need not wait for others then.
+    #[inline]
+    pub fn note_alone(&self, finding: Finding, seen: impl FnOnce() -> Occurrence) {
+        let count = &self.of(finding)[0];
+        match count.load(Relaxed) {
+            0 => self.note(finding, seen()),
+            before => count.store(before + 1, Relaxed),
+        }
+    }
+
     /// How often it was seen.
     pub fn count(&self, finding: Finding) -> u64 {
         self.of(finding)[0].load(SeqCst)

@@ -232,6 +232,29 @@ impl Activation {
         self.unit.run(&mut self.calls, world, host, due, seconds, meter)
     }
 
+    /// Whether it can make steps that are usual, and nothing but those.
+    pub fn can_stride(&self) -> bool {
+        self.is_plain() && self.calls.set.is_empty() && self.calls.get.is_empty() && self.unit.can_stride()
+    }
+
+    /// Whether one that [can](Activation::can_stride) makes nothing but usual steps for the releases from `time` on, but for the
+    /// last one of the run.
+    #[inline]
+    pub fn strides_from(&self, time: Instant) -> bool {
+        self.unit.strides_from(time)
+    }
+
+    /// Makes the usual step of the release `due`, which is so many `seconds`, to its `end`: [`Activation::run`] where nothing else
+    /// is to be done. Tells whether something else comes than the next one.
+    #[inline(always)] // in the one loop there is
+    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> Result<bool, Halt> {
+        let strode = self.unit.stride(due, seconds, end);
+        self.calls.computed = !strode.as_ref().is_err_and(|failure| failure.refused);
+        let (outcome, is_over) = strode?;
+        Halt::unless_allowed(outcome, self.calls.on_warning)?;
+        Ok(is_over)
+    }
+
     /// There is no further release in this run: what is left to be done.
     pub fn finish(&mut self, world: &World, host: &'static PartitionHost) {
         self.unit.finish(&self.calls, world, host);

@@ -5,6 +5,8 @@ use crate::plan::{Plan, TaskId, TraceMode};
 use crate::record::board::{Board, Metric, TaskCells, TaskWord};
 use crate::record::histogram::Recorder;
 use crate::record::trace::NoteRing;
+use crate::time::Instant;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Where the activations of one task leave their marks.
 pub struct Site {
@@ -29,5 +31,18 @@ impl Site {
         let shown = Place { word: cells.word(TaskWord::Function), tag: 0, calls: board.calls(task) };
         let trace = notes.filter(|_| plan.trace.mode != TraceMode::Off);
         Site { task, cells, shown, hold: cells.histogram(Metric::LockHold), notes, trace }
+    }
+
+    /// An activation of this time begins.
+    #[inline]
+    pub fn begin(&self, time: &Instant) {
+        self.cells.set_time(time);
+        self.cells.word(TaskWord::Active).store(1, Relaxed);
+    }
+
+    /// It is over.
+    #[inline]
+    pub fn end(&self) {
+        self.cells.word(TaskWord::Active).store(0, Relaxed);
     }
 }

@@ -21,7 +21,7 @@ use self::tracing::Section;
 use super::halt::Halt;
 use super::site::Site;
 use super::world::{Ending, World};
-use crate::ffi::{Failure, Function, Intermediate, Place, Shown, Status, ThreadHost};
+use crate::ffi::{Failure, Function, InStep, Intermediate, Place, Shown, Status, ThreadHost};
 use crate::plan::{FmuId, OnWarning, TaskId};
 use crate::record::board::{FmuWord, Global, Metric, OutsideCall, TaskWord};
 use crate::record::findings::Finding;
@@ -32,7 +32,7 @@ use crate::schedule::Due;
 use crate::sys::preemption::{LockMember, Locked, PreemptionLock, Unlocked};
 use crate::time::{Fraction, Instant};
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 /// No hold time waits to be recorded.
 const RECORDED: u64 = u64::MAX;
@@ -95,6 +95,8 @@ pub struct PartitionHost {
     clocks: RefCell<Clocks>,
     on_ticks: RefCell<OnTicks>,
     has_midst: bool,
+    /// Not 0: somebody asks for the end of the run.
+    stop_request: &'static AtomicU64,
     midst: RefCell<Option<Midst>>,
     section: Cell<Section>,
     waits: Waits,
@@ -130,6 +132,7 @@ impl PartitionHost {
             clocks: RefCell::new(clocks),
             on_ticks: RefCell::new(OnTicks::new(world, fmu)),
             has_midst: midst.is_some(),
+            stop_request: board.global(Global::StopRequest),
             midst: RefCell::new(midst),
             section: Cell::default(),
             waits: Waits::default(),
@@ -161,14 +164,19 @@ impl PartitionHost {
     #[inline]
     pub fn begin(&self, site: &'static Site, due: &Due) {
         self.record_last_hold();
-        self.site.set(Some(site));
-        self.timed_by.set(Some(site));
         if self.ticks {
             self.may_tick(site.task, due);
         }
+        self.enter(site);
+        site.begin(&due.time);
+    }
+
+    /// What happens from now on is in the name of the task that leaves its marks at `site`, if it is in one of its activations.
+    #[inline]
+    pub fn enter(&self, site: &'static Site) {
+        self.site.set(Some(site));
+        self.timed_by.set(Some(site));
         self.shown.set(site.shown);
-        site.cells.set_time(&due.time);
-        site.cells.word(TaskWord::Active).store(1, Relaxed);
     }
 
     /// In the activation that begins, clocks can be ticked or armed.
@@ -190,7 +198,7 @@ impl PartitionHost {
     #[inline]
     pub fn end(&self) {
         if let Some(site) = self.site.take() {
-            site.cells.word(TaskWord::Active).store(0, Relaxed);
+            site.end();
             self.shown.set(self.outside.shown);
         }
     }
@@ -386,16 +394,13 @@ impl ThreadHost for PartitionHost {
         self.trace_update(since);
     }
 
-    fn exchanges_in_steps(&self) -> bool {
-        self.has_midst
+    fn in_step(&self) -> InStep {
+        let is_over = self.world.ending() == Ending::Discard || self.stop_request.load(Relaxed) != 0;
+        InStep { exchanges: self.has_midst, returns_early: is_over }
     }
 
     fn intermediate_update(&self, update: &Intermediate) {
         self.in_midst(update);
-    }
-
-    fn wants_early_return(&self) -> bool {
-        self.world.ending() == Ending::Discard || self.world.board.global(Global::StopRequest).load(Relaxed) != 0
     }
 
     fn lock_preemption(&self) {

@@ -15,7 +15,7 @@ pub use self::events::Member;
 
 use self::events::EventUnit;
 use self::partition::PartitionUnit;
-use self::step::StepUnit;
+use self::step::{StepUnit, Strode};
 use super::activation::{Activation, Calls, Meter};
 use super::halt::Halt;
 use super::slopes::Slopes;
@@ -245,6 +245,26 @@ impl Unit {
             }
             Unit::Events(unit) => unit.run(calls, world, host, due, meter),
             Unit::Led => Ok(()),
+        }
+    }
+
+    /// Whether it can make steps that are usual, and nothing but those.
+    pub fn can_stride(&self) -> bool {
+        matches!(self, Unit::Step(unit) if unit.can_stride())
+    }
+
+    /// Whether it makes nothing but usual steps for the releases from `time` on, but for the last one of the run.
+    #[inline]
+    pub fn strides_from(&self, time: Instant) -> bool {
+        matches!(self, Unit::Step(unit) if unit.strides_from(time))
+    }
+
+    /// Makes the usual step of the release `due`, which is so many `seconds`, to its `end`.
+    #[inline(always)] // in the one loop there is
+    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> Strode {
+        match self {
+            Unit::Step(unit) => unit.stride(due, seconds, end),
+            _ => unreachable!("it does not stride"),
         }
     }
 

@@ -3,6 +3,9 @@
 //! Ordered by (time, merged order). No activation runs inside another: what a partition triggers runs after it has
 //! returned and its outputs were read. Nothing here looks at a clock, so a run repeats byte for byte.
 
+mod strides;
+
+use self::strides::Strides;
 use super::activation::Activation;
 use super::halt::Halt;
 use super::reconfigure::Reconfigurable;
@@ -12,14 +15,14 @@ use super::stimuli::VirtualStimuli;
 use super::thread_host::{Event, PartitionHost, virtual_flow};
 use super::world::{Ending, World};
 use crate::exchange::TickStamp;
-use crate::ffi::set_thread_host;
+use crate::ffi::{change_thread_host, set_thread_host};
 use crate::fmu::description::IntervalVariability;
 use crate::plan::{self, TaskId};
 use crate::record::board::{Global, TaskWord};
 use crate::record::trace::{Note, NoteRing};
 use crate::schedule::{Agenda, Due, Timeline};
 use crate::sys::crash::label_thread;
-use crate::time::{Nanos, ToNanos};
+use crate::time::{Instant, Nanos, ToNanos};
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
@@ -32,6 +35,8 @@ struct Lane<'a> {
     failed: &'static AtomicBool,
     /// What only some tasks have; `None`: nothing of it.
     rare: Option<Rare>,
+    /// Nothing is ever done for it but steps that can be usual.
+    can_stride: bool,
 }
 
 /// What is to be done for a task beside its calls.
@@ -72,8 +77,10 @@ impl Lane<'_> {
             leaves_its_grid: activation.leaves_its_grid(),
             ticks: !activation.is_plain() || host.can_tick(),
         };
+        let of_steps = Rare { leaves_its_grid: true, ..Rare::default() };
+        let can_stride = rare == of_steps && activation.can_stride();
         let rare = Some(rare).filter(|rare| *rare != Rare::default());
-        Lane { activation, host, site, failed: &world.instances[plan.fmu.0].failed, rare }
+        Lane { activation, host, site, failed: &world.instances[plan.fmu.0].failed, rare, can_stride }
     }
 }
 
@@ -93,12 +100,15 @@ impl Moment {
     /// Tells others, if the agenda has come to another instant, that nothing before it happens any more.
     #[inline(always)] // in the one loop there is
     fn follow(&mut self, agenda: &Agenda, begin: Nanos, complete: &AtomicU64) {
-        if self.instant == agenda.instant() {
-            return;
+        if self.instant != agenda.instant() {
+            self.instant = agenda.instant();
+            // Not moved from there: what was written a moment ago in parts is slow to copy as a whole.
+            self.come_to(&agenda.due().time, begin, complete);
         }
-        // Not moved from there: what was written a moment ago in parts is slow to copy as a whole.
-        let time = &agenda.due().time;
-        self.instant = agenda.instant();
+    }
+
+    #[inline(always)] // in the two loops there are
+    fn come_to(&mut self, time: &Instant, begin: Nanos, complete: &AtomicU64) {
         self.seconds = time.seconds();
         // Whatever the two are, the difference is right: no time is before the start.
         self.since_start = (self.nanos.of(time).0 as u64).wrapping_sub(begin.0 as u64);
@@ -124,13 +134,13 @@ pub fn run(
     let mut stimuli = VirtualStimuli::new(world);
     let lane = |(task, activation)| Lane::new(world, TaskId(task), activation, hosts, reconfigurable);
     let mut lanes: Vec<Lane> = activations.iter_mut().enumerate().map(lane).collect();
+    let mut strides = Strides::new(world, &lanes, &stimuli);
     let mut moment = Moment::default();
     let mut served = None;
     let mut order = 0;
-    while goes_on(world, &mut agenda, stop_request)
-        && stimuli.wait(world, &mut agenda)
-        && let Some(task) = agenda.take()
-    {
+    while goes_on(world, &mut agenda, stop_request) && stimuli.wait(world, &mut agenda) {
+        strides.make(world, &mut lanes, &mut agenda, &mut moment, &mut served);
+        let Some(task) = agenda.take() else { break };
         let lane = &mut lanes[task.0];
         if lane.has(|rare| rare.delays) {
             agenda.tell_next(task);
@@ -139,10 +149,7 @@ pub fn run(
             continue;
         }
         moment.follow(&agenda, begin, complete);
-        if served.is_none_or(|served: &PartitionHost| !std::ptr::eq(served, lane.host)) {
-            set_thread_host(Some(lane.host));
-            served = Some(lane.host);
-        }
+        lane.serve(&mut served);
         if lane.has(|rare| rare.tunable) {
             world.tell_grid(task, agenda.grid(task));
         }
@@ -215,6 +222,17 @@ fn hand_on(world: &World, host: &PartitionHost, agenda: &mut Agenda) {
 }
 
 impl Lane<'_> {
+    /// The thread serves its FMU; `served` is the host of the last one.
+    #[inline(always)] // in the two loops there are
+    fn serve(&self, served: &mut Option<&'static PartitionHost>) {
+        match *served {
+            Some(served) if std::ptr::eq(served, self.host) => return,
+            Some(_) => change_thread_host(self.host),
+            None => drop(set_thread_host(Some(self.host))),
+        }
+        *served = Some(self.host);
+    }
+
     /// Whether the task has something that only some have.
     #[inline(always)]
     fn has(&self, what: impl FnOnce(&Rare) -> bool) -> bool {

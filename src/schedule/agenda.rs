@@ -23,6 +23,8 @@ mod queue;
 mod shared_grids;
 
 use self::groups::Groups;
+pub use self::shared_grids::Stretch;
+
 use self::shared_grids::SharedGrids;
 use super::{Dispatch, Due, Timeline};
 use crate::plan::TaskId;
@@ -231,6 +233,37 @@ impl Agenda {
         self.noted[task.0] = Noted::Nowhere;
         self.note(task);
         (self.taken, self.taken_alone) = (due, true);
+    }
+
+    /// What is due next, as many instants as there are before anything else is due than the tasks of one grid. `None`: somebody
+    /// is due now, or comes in between.
+    pub fn stretch(&self) -> Option<Stretch> {
+        let is_at_rest = self.suspended.is_empty() && self.due[self.from..].iter().all(|word| *word == 0);
+        if is_at_rest { self.grids.stretch(self.groups.queue.first().map(|(time, _)| *time)) } else { None }
+    }
+
+    /// The tasks that are released at each instant of a stretch, in their order.
+    #[inline]
+    pub fn released(&self, stretch: &Stretch) -> impl Iterator<Item = TaskId> {
+        self.grids.released(stretch).flat_map(|(word, bits)| {
+            let mut bits = *bits;
+            std::iter::from_fn(move || {
+                let bit = bits.trailing_zeros() as usize;
+                (bits != 0).then(|| {
+                    bits &= bits - 1;
+                    TaskId(word * 64 + bit)
+                })
+            })
+        })
+    }
+
+    /// So many instants of a stretch have passed, as if each activation had been [taken](Agenda::take).
+    pub fn pass(&mut self, stretch: &Stretch, instants: u64) {
+        if let Some(last) = self.grids.pass_many(stretch, instants) {
+            self.instants += instants - 1;
+            self.from = 0;
+            self.begin(last);
+        }
     }
 
     /// Finds out the next instant of the grid or list of the activation of `task` that was taken last.

@@ -18,6 +18,7 @@ mod random;
 mod references;
 mod slopes;
 mod status;
+mod strides;
 mod transmission;
 
 use program::{Outcome, Rig};

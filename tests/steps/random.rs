@@ -5,7 +5,7 @@
 //! A seed that fails is printed with the command that repeats it. `VECUD_SEED=17` runs one seed, `VECUD_SEED=100..400` many.
 
 mod judge;
-mod rigs;
+pub mod rigs;
 #[cfg(feature = "wrong_exchange")]
 mod wrong;
 

@@ -65,7 +65,8 @@ impl RawStep {
     /// The next step, from a communication point over a size, made as patiently.
     #[inline]
     pub fn begin(&mut self, point: f64, size: f64) {
-        *self = RawStep { patience: self.patience, ..RawStep::new(point, size) };
+        (self.point, self.size, self.reached) = (point, size, point + size);
+        (self.event_handling_needed, self.terminate_simulation, self.early_return) = (0, 0, 0);
     }
 }
 

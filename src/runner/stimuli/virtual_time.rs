@@ -37,6 +37,11 @@ impl VirtualStimuli {
         }
     }
 
+    /// Whether there are none.
+    pub fn are_none(&self) -> bool {
+        self.feeds.is_empty()
+    }
+
     /// Waits until everything is there that the next activation needs, ticks before it included. `false`: the run ends,
     /// since somebody asked for that or since a file cannot be read.
     #[inline]

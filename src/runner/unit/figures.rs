@@ -2,13 +2,16 @@
 
 use crate::plan::TaskId;
 use crate::record::board::{TaskCells, TaskWord};
+use crate::record::findings::{Finding, FindingCells, Occurrence};
 use crate::runner::world::World;
-use crate::time::TimeUnit;
+use crate::time::{Instant, TimeUnit};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The figures of the steps of one task; written by its thread only.
 pub struct StepFigures {
+    task: TaskId,
     cells: TaskCells<'static>,
+    findings: FindingCells<'static>,
     unit: TimeUnit,
     /// The furthest that a step was off its point, in the FMU's unit of time.
     furthest: f64,
@@ -17,7 +20,8 @@ pub struct StepFigures {
 impl StepFigures {
     /// The figures of a task whose FMU counts time in `unit`.
     pub fn new(world: &World, task: TaskId, unit: TimeUnit) -> StepFigures {
-        StepFigures { cells: world.board.task(task), unit, furthest: 0.0 }
+        let findings = world.board.fmu(world.plan.tasks[task.0].fmu).findings();
+        StepFigures { task, cells: world.board.task(task), findings, unit, furthest: 0.0 }
     }
 
     /// A step was made.
@@ -50,6 +54,14 @@ impl StepFigures {
         if off > self.furthest {
             self.deviates_further(off);
         }
+    }
+
+    /// A step without early return has `reached` a time by its own word, in the FMU's unit of time, that is too far off its
+    /// communication point.
+    #[inline]
+    pub fn off_the_point(&self, point: Option<Instant>, reached: f64) {
+        let (task, value) = (Some(self.task), reached.to_bits());
+        self.findings.note_alone(Finding::OffThePoint, || Occurrence { task, reference: None, time: point, value });
     }
 
     #[cold]

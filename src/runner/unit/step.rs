@@ -26,6 +26,9 @@ pub fn patience(world: &World) -> Duration {
     Duration::from_nanos(world.plan.shutdown_timeout.0.try_into().unwrap_or(0))
 }
 
+/// How a stride went, and whether something else comes than the next one.
+pub type Strode = Result<(Outcome, bool), Failure>;
+
 /// What makes the steps of an instance, and what the host knows of them.
 pub struct StepUnit {
     stepper: Stepper,
@@ -78,6 +81,26 @@ impl StepUnit {
         Before { before: stepper.begin(), stepping, recorded: recorded.as_ref() }
     }
 
+    /// [`super::Unit::can_stride`].
+    pub fn can_stride(&self) -> bool {
+        self.recorded.is_none()
+    }
+
+    /// [`super::Unit::strides_from`].
+    #[inline]
+    pub fn strides_from(&self, time: Instant) -> bool {
+        self.stepping.strides_from(time)
+    }
+
+    /// [`super::Unit::stride`].
+    #[inline(always)] // in the one loop there is
+    pub fn stride(&mut self, due: &Due, seconds: f64, end: Instant) -> Strode {
+        let StepUnit { stepper, stepping, .. } = self;
+        stepping.note();
+        let outcome = make_usual(stepper.begin(), stepping, due, seconds, end)?.outcome;
+        Ok((outcome, !stepping.strides_on()))
+    }
+
     /// [`super::Unit::take_point`].
     #[inline]
     pub fn take_point(&mut self) -> Option<Instant> {
@@ -103,7 +126,7 @@ impl StepUnit {
 
     /// There is no further step in this run.
     pub fn finish(&mut self, calls: &Calls, world: &World, host: &PartitionHost) {
-        self.stepping.note(world, host);
+        self.stepping.note();
         self.record_last(calls, world, host, world.begin);
     }
 
@@ -175,7 +198,7 @@ impl<'a> Setting for Before<'a> {
 
     #[inline(always)] // mostly there is nothing to do
     fn ready(&mut self, calls: &Calls, world: &World, host: &PartitionHost, due: &Due) {
-        self.stepping.note(world, host);
+        self.stepping.note();
         if let Some(recorded) = self.recorded {
             self.stepping.record_release(recorded, calls, world, host, due.time);
         }
@@ -184,16 +207,30 @@ impl<'a> Setting for Before<'a> {
     #[inline(always)] // as what it calls
     fn compute(self, due: &Due, seconds: f64) -> Result<After<'a>, Failure> {
         let Before { before, stepping, .. } = self;
-        let Some(end) = stepping.usual_end(due) else { return make(before, stepping, due) };
-        let (point, size) = (stepping.point(&due.time, seconds), stepping.size);
-        match before.step(point, size) {
-            Ok(after) if !after.said().early_return => {
-                stepping.figures.step();
-                stepping.arrive(&after.said(), end, point + size);
-                Ok(After { outcome: after.outcome(), after, stepping })
-            }
-            stepped => follow(Way::from(due.time), stepped, (end, point, size), stepping, due, end),
+        match stepping.usual_end(due) {
+            Some(end) => make_usual(before, stepping, due, seconds, end),
+            None => make(before, stepping, due),
         }
+    }
+}
+
+/// Makes the one step of a release that is usual, to its `end`.
+#[inline(always)] // as what it calls
+fn make_usual<'a>(
+    before: BeforeStep<'a>,
+    stepping: &'a mut Stepping,
+    due: &Due,
+    seconds: f64,
+    end: Instant,
+) -> Result<After<'a>, Failure> {
+    let (point, size) = (stepping.point(&due.time, seconds), stepping.size);
+    match before.step(point, size) {
+        Ok(after) if !after.said().early_return => {
+            stepping.figures.step();
+            stepping.arrive(&after.said(), end, point + size);
+            Ok(After { outcome: after.outcome(), after, stepping })
+        }
+        stepped => follow(Way::from(due.time), stepped, (end, point, size), stepping, due, end),
     }
 }
 

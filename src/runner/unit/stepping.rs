@@ -4,7 +4,6 @@ use super::figures::StepFigures;
 use crate::ffi::Said;
 use crate::plan::{Mode, Overrun, StepPlan, TaskId};
 use crate::record::board::TaskWord;
-use crate::record::findings::{Finding, Occurrence};
 use crate::runner::activation::{Calls, Recorded};
 use crate::runner::thread_host::PartitionHost;
 use crate::runner::world::World;
@@ -247,17 +246,10 @@ impl Stepping {
 
     /// Notes what the last step was not to do.
     #[inline]
-    pub fn note(&mut self, world: &World, host: &PartitionHost) {
-        if self.off.is_some() {
-            self.note_off(world, host);
+    pub fn note(&mut self) {
+        if let Some(reached) = self.off.take() {
+            self.figures.off_the_point(self.reached, reached);
         }
-    }
-
-    #[cold]
-    fn note_off(&mut self, world: &World, host: &PartitionHost) {
-        let value = self.off.take().unwrap_or_default().to_bits();
-        let seen = Occurrence { task: Some(self.task), reference: None, time: self.reached, value };
-        world.board.fmu(host.fmu()).findings().note(Finding::OffThePoint, seen);
     }
 
     /// Where the work of the release `due` ends: at the next instant of the grid.
@@ -276,6 +268,19 @@ impl Stepping {
             && self.reached.as_ref().is_none_or(|reached| *reached == due.time)
             && (self.shows.is_none() || self.jump(due.time, end).is_none());
         is_usual.then_some(end)
+    }
+
+    /// Whether the releases from `time` on are usual, but for the last one before the stop time.
+    pub fn strides_from(&self, time: Instant) -> bool {
+        let is_shown =
+            self.shows.as_ref().is_some_and(|shows| shows.has_jumped || shows.past < shows.input_events.len());
+        self.reached.is_none_or(|reached| reached == time) && self.strides_on() && !is_shown
+    }
+
+    /// Whether the last step has changed nothing about that.
+    #[inline]
+    pub fn strides_on(&self) -> bool {
+        !self.is_over && self.beside.is_none()
     }
 
     /// Where the work of the release `due` ends that is not [usual](Stepping::usual_end).

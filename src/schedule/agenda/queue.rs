@@ -22,6 +22,11 @@ impl<T: Copy + Ord> Queue<T> {
         self.first.as_ref()
     }
 
+    /// When the one after it is.
+    pub(super) fn second(&self) -> Option<&(T, usize)> {
+        self.others.peek().map(|Reverse(next)| next)
+    }
+
     #[inline]
     pub(super) fn push(&mut self, time: T, thing: usize) {
         match self.first {

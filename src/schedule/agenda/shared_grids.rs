@@ -5,7 +5,7 @@
 //! timeline would be is worked out when it leaves, from how often the grid has passed. A grid that would need too small
 //! parts is not shared.
 
-use super::super::Timeline;
+use super::super::{Due, Timeline};
 use super::queue::Queue;
 use crate::plan::TaskId;
 use crate::time::{Instant, Parts};
@@ -28,6 +28,40 @@ impl SharedGrid {
     /// The words that have a bit.
     fn words(&mut self) -> impl Iterator<Item = &mut (usize, u64)> {
         std::iter::once(&mut self.tasks).chain(&mut self.others)
+    }
+}
+
+/// Instants of a grid, one after another, before anything else is due; each is followed by another one of the grid.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch {
+    grid: usize,
+    /// The first of them, by its number.
+    first: u64,
+    interval: u64,
+    parts: Parts,
+    due: Due,
+    left: u64,
+}
+
+impl Stretch {
+    /// The activations of the instant that it is at: at first, its first one.
+    #[inline]
+    pub fn due(&self) -> &Due {
+        &self.due
+    }
+
+    /// The instant of the grid after that.
+    #[inline]
+    pub fn next(&self) -> Instant {
+        self.parts.after(self.due.time, self.interval)
+    }
+
+    /// It is at the `next` instant. `false`: that belongs to it no more.
+    #[inline]
+    pub fn go_on(&mut self, next: Instant) -> bool {
+        self.due.time = next;
+        self.left -= 1;
+        self.left > 0
     }
 }
 
@@ -123,6 +157,34 @@ impl SharedGrids {
             true => self.queue.put_off(grid.next),
             false => self.queue.pop(),
         }
+    }
+
+    /// What comes next, before `others`, of one grid alone; `None`: nothing does.
+    pub(super) fn stretch(&self, others: Option<Instant>) -> Option<Stretch> {
+        let (first, grid) = *self.queue.first()?;
+        let SharedGrid { interval, stop, .. } = self.all[grid];
+        let others = others.map_or(u64::MAX, |time| self.parts.first_from(time));
+        let others = self.queue.second().map_or(others, |(next, _)| others.min(*next));
+        let before_others = others.saturating_sub(first).div_ceil(interval);
+        let left = before_others.min((stop - 1 - first) / interval);
+        let due = Due::own(self.after_reached(first));
+        (left > 0).then_some(Stretch { grid, first, interval, parts: self.parts, due, left })
+    }
+
+    /// The tasks that are released at each instant of a stretch, most urgent first, a bit each in numbered words.
+    pub(super) fn released(&self, stretch: &Stretch) -> impl Iterator<Item = &(usize, u64)> {
+        let SharedGrid { tasks, others, .. } = &self.all[stretch.grid];
+        std::iter::once(tasks).chain(others)
+    }
+
+    /// The instants of a stretch before the one that it is at have passed; the last of them, `None`: there are none.
+    pub(super) fn pass_many(&mut self, stretch: &Stretch, instants: u64) -> Option<Instant> {
+        let last = stretch.first + instants.checked_sub(1)? * stretch.interval;
+        let time = self.after_reached(last);
+        self.reached = (time, last);
+        self.all[stretch.grid].next = last + stretch.interval;
+        self.queue.put_off(last + stretch.interval);
+        Some(time)
     }
 
     /// A task is released by a grid no more; how many instants that has passed.

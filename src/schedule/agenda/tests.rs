@@ -113,6 +113,7 @@ enum Step {
     Arm(usize, u64),
     Retune(usize, u64),
     Take,
+    Stretch(u64),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -121,11 +122,12 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (any::<usize>(), 0u64..60).prop_map(|(task, millis)| Step::Arm(task, millis)),
         1 => (any::<usize>(), 0u64..60).prop_map(|(task, millis)| Step::Retune(task, millis)),
         3 => Just(Step::Take),
+        1 => (0u64..40).prop_map(Step::Stretch),
     ]
 }
 
 proptest! {
-    /// Whatever is ticked, armed and retuned when, also in the past: always the earliest of all timelines, and of equal ones
+    /// Whatever is ticked, armed and retuned when, also in the past, and whatever is taken in stretches: always the earliest of all timelines, and of equal ones
     /// the first; and each timeline is in the end what it would be without an agenda, however many share their grids.
     #[test]
     fn an_agenda_is_all_timelines_one_by_one(
@@ -165,6 +167,22 @@ proptest! {
                 Step::Take => {
                     prop_assert_eq!(agenda.peek(), expected.next().map(|(time, _)| time));
                     prop_assert_eq!(take(&mut agenda), expected.take());
+                }
+                Step::Stretch(most) => {
+                    let Some(mut stretch) = agenda.stretch() else { continue };
+                    let mut instants = 0;
+                    while instants < most {
+                        let next = stretch.next();
+                        for task in agenda.released(&stretch) {
+                            let due = Due { next: Some(next), ..*stretch.due() };
+                            prop_assert_eq!(Some((task, due)), expected.take());
+                        }
+                        instants += 1;
+                        if !stretch.go_on(next) {
+                            break;
+                        }
+                    }
+                    agenda.pass(&stretch, instants);
                 }
             }
         }

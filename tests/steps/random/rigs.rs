@@ -170,20 +170,7 @@ impl Own {
 
     /// A copy of the FMU whose description says what it can.
     fn copy(&self, folder: &Path) -> PathBuf {
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/step_tracer");
-        let to = folder.join(format!("fmu_{}", self.name));
-        fs::create_dir_all(to.join("sources")).unwrap();
-        for file in fs::read_dir(from.join("sources")).unwrap().map(Result::unwrap) {
-            fs::copy(file.path(), to.join("sources").join(file.file_name())).unwrap();
-        }
-        let mut text = fs::read_to_string(from.join("modelDescription.xml")).unwrap();
-        let varies = ("canHandleVariableCommunicationStepSize=\"true\" ", self.varies);
-        for (flag, has) in [varies, ("hasEventMode=\"true\" ", self.has_event_mode)] {
-            assert!(text.contains(flag));
-            text = if has { text } else { text.replace(flag, "") };
-        }
-        fs::write(to.join("modelDescription.xml"), text).unwrap();
-        to
+        copied_step_tracer(&folder.join(format!("fmu_{}", self.name)), self.varies, self.has_event_mode)
     }
 
     /// The rig with this FMU.
@@ -248,6 +235,23 @@ fn connect(random: &mut Random, own: &[Own], has_partitions: bool) -> Vec<Connec
         add(random, Target::Partition);
     }
     all
+}
+
+/// A copy of `fmus/step_tracer` at `to`, whose description says whether its steps can vary and whether it has Event Mode.
+pub fn copied_step_tracer(to: &Path, varies: bool, has_event_mode: bool) -> PathBuf {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fmus/step_tracer");
+    fs::create_dir_all(to.join("sources")).unwrap();
+    for file in fs::read_dir(from.join("sources")).unwrap().map(Result::unwrap) {
+        fs::copy(file.path(), to.join("sources").join(file.file_name())).unwrap();
+    }
+    let mut text = fs::read_to_string(from.join("modelDescription.xml")).unwrap();
+    let varies = ("canHandleVariableCommunicationStepSize=\"true\" ", varies);
+    for (flag, has) in [varies, ("hasEventMode=\"true\" ", has_event_mode)] {
+        assert!(text.contains(flag));
+        text = if has { text } else { text.replace(flag, "") };
+    }
+    fs::write(to.join("modelDescription.xml"), text).unwrap();
+    to.to_path_buf()
 }
 
 /// A number of parts as the rig has it: a decimal.

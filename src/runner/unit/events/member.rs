@@ -193,7 +193,7 @@ impl Member {
 
     /// Records what is set at this time, and what was read last.
     pub fn record(&mut self, calls: &Calls, world: &World, host: &PartitionHost, time: Instant) {
-        self.stepping.note(world, host);
+        self.stepping.note();
         if let Some(recorded) = &self.recorded {
             self.stepping.record_release(recorded, calls, world, host, time);
         }
@@ -272,7 +272,7 @@ impl Member {
 
     /// There is no further step in this run, in which all have come to `point`.
     pub fn finish(&mut self, calls: &Calls, world: &World, host: &PartitionHost, point: Option<Instant>) {
-        self.stepping.note(world, host);
+        self.stepping.note();
         world.tasks[self.stepping.task().0].forget_ticked();
         self.record_last(calls, world, host, world.begin);
         let (clocks, ticks) = self.clocks.leave(world);

@@ -1,0 +1,59 @@
+//! Virtual time: FMUs whose steps meet nobody make many of them in one go. All calls, their order among all FMUs, the counts and
+//! what the report says are those of a run in which somebody who is fed from a file makes the schedule ask for each step.
+
+use super::program::random::Random;
+use super::program::{Outcome, Rig};
+use super::random::rigs::copied_step_tracer;
+use super::stepper;
+use std::fs;
+
+/// From one to four step tracers on grids of which some are the same, some of which return early now and then.
+fn rig(seed: u64) -> (Rig, Vec<String>) {
+    let random = &mut Random(seed);
+    let stop = random.of(&["0.2", "0.1234", "0.3"]);
+    let mut rig = Rig::new(&format!("mode = 'virtual'\nstop_time = {stop}")).more("[record]\nsignals = ['fed.x']");
+    let names: Vec<String> = (0..1 + random.below(4)).map(|number| format!("s{number}")).collect();
+    for name in &names {
+        let path = copied_step_tracer(&rig.folder().join(name), true, false);
+        let early = random.of(&[0, 0, 0, 7, 50]);
+        let step = random.of(&["1/1000", "1/1000", "1/300", "7/2000", "1/96"]);
+        rig = rig.fmu(name, path, &format!("varies = true, early_every = {early}"), &format!("step = '{step}'"));
+    }
+    let file = rig.folder().join("fed.csv");
+    fs::write(file, "time,fed.a\n0,1\n").unwrap();
+    (rig.more(&format!("[fmu.fed]\npath = '{}'\nstep = '1/10'", stepper().display())), names)
+}
+
+/// The steps of all in the order in which they were made: whose, what, at which time, over how much, with which status.
+fn steps(outcome: &Outcome, names: &[String]) -> Vec<(String, String, String, u64, u64, i32)> {
+    let all = names.iter().flat_map(|name| outcome.trace(name).events.into_iter().map(move |event| (name, event)));
+    let mut all: Vec<_> = all.collect();
+    all.sort_by_key(|(_, event)| event.ns);
+    let told = |(name, event): (&String, super::program::Event)| {
+        (name.clone(), event.what, event.phase, event.time.to_bits(), event.hash, event.status)
+    };
+    all.into_iter().map(told).collect()
+}
+
+#[test]
+fn steps_in_one_go_are_those_that_are_asked_for_one_by_one() {
+    let mut early = 0;
+    for seed in 1..25 {
+        let (rig, names) = rig(seed);
+        let in_one_go = rig.run();
+        let (rig, _) = self::rig(seed);
+        let one_by_one = rig.more("[[stimulus]]\nfile = 'fed.csv'").run();
+        for outcome in [&in_one_go, &one_by_one] {
+            assert_eq!(outcome.code, 0, "seed {seed}: {}", outcome.stderr);
+        }
+        assert!(steps(&in_one_go, &names) == steps(&one_by_one, &names), "seed {seed}: other calls");
+        for name in &names {
+            for what in ["activations", "steps", "early_returns", "discarded"] {
+                let [own, expected] = [&in_one_go, &one_by_one].map(|outcome| outcome.count(name, "step", what));
+                assert_eq!(own, expected, "seed {seed}: {what} of {name}");
+                early += if what == "early_returns" { own } else { 0 };
+            }
+        }
+    }
+    assert!(early > 50, "{early} early returns are too few to show anything");
+}
