@@ -65,7 +65,8 @@ fn what_comes_when_the_steps_are_over_is_counted() {
             let child = rig.start(rig.command());
             rig.wait_until_it_runs();
             std::thread::sleep(Duration::from_millis(60));
-            let (_, run) = ends::flood(to, &rig.folder().join("nothing"), || rig.finish(child, Duration::from_secs(10)));
+            let (_, run) =
+                ends::flood(to, &rig.folder().join("nothing"), || rig.finish(child, Duration::from_secs(10)));
             let run = run.exits(3);
             assert!(every_datagram_has_a_fate(&run) > 16);
             let refused = run.count("s", "step", "refused_ticks");
@@ -89,7 +90,8 @@ fn a_flood_between_steps_is_counted() {
             ));
             let child = rig.start(rig.command());
             rig.wait_until_it_runs();
-            let (_, run) = ends::flood(to, &rig.folder().join("nothing"), || rig.finish(child, Duration::from_secs(10)));
+            let (_, run) =
+                ends::flood(to, &rig.folder().join("nothing"), || rig.finish(child, Duration::from_secs(10)));
             let run = run.exits(0);
             assert!(every_datagram_has_a_fate(&run) > 1000);
             assert!(run.count("s", "step", "deferred") > 0);

@@ -89,3 +89,18 @@ fn log_messages_are_printed_with_their_arguments_and_the_names_of_variables() {
         assert!(log.contains("[cat] u is 2 in step 1 of ten, #12.35%"), "{log}");
     }
 }
+
+/// What has no arguments is told as it stands where it asks for none; where it does, nobody can look whether they are there. What
+/// lies in the place of a missing text here is no address.
+#[test]
+fn a_log_message_without_its_arguments_crashes_in_the_call_that_logs() {
+    for (version, fmi, logger) in [
+        (2, "fmi2", "m->functions->logger(m->functions->componentEnvironment, \"m\", fmi2OK, \"cat\","),
+        (1, "fmi", "m->functions.logger(m, \"m\", fmiOK, \"cat\","),
+    ] {
+        let outcome = run(&integrator(version, &format!("{logger} \"5 %, or 10 %\");"), ""), "virtual").exits(0);
+        assert!(outcome.fmu("m")["log"].to_string().contains("[cat] 5 %, or 10 %"), "{}", outcome.fmu("m"));
+        let crashes = run(&integrator(version, &format!("{logger} \"x is %s\", (char *)1);"), ""), "virtual").exits(1);
+        crashes.problem(&["fmu `m`", &format!("crashed (SIGSEGV): clock m.step was in {fmi}DoStep at 0 s")]);
+    }
+}
