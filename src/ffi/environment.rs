@@ -1,7 +1,7 @@
 //! What stands behind `fmi3InstanceEnvironment`: the importer's side of one instance.
 
 use super::function::Function;
-use super::status::Status;
+use super::status::{Failure, Status};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
@@ -20,6 +20,8 @@ pub trait InstanceHost: Send + Sync {
     }
     /// A function was called and has returned.
     fn called(&self, _call: &Called) {}
+    /// The instance is about to be freed, from which it may not return; this call of it was the first to fail.
+    fn is_freed_after(&self, _failure: &Failure) {}
 }
 
 /// A call that has returned.

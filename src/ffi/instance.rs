@@ -170,7 +170,7 @@ impl<S> Instance<S> {
         function: Function,
         c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
     ) -> Result<Instance<T>, Failure> {
-        self.shared.call(function, Cause::default(), c)?;
+        self.shared.call(function, Cause::default(), c).inspect_err(|failure| self.shared.remember(*failure))?;
         Ok(Instance::new(self.shared))
     }
 }

@@ -53,6 +53,8 @@ pub(super) struct Shared {
     pub(super) states: Mutex<States>,
     /// What the FMU offers of them.
     pub(super) support: OnceLock<StateSupport>,
+    /// The first call after which nothing but its end may follow.
+    failure: OnceLock<Failure>,
 }
 
 impl Shared {
@@ -70,6 +72,7 @@ impl Shared {
             parts: AtomicUsize::new(0),
             states: Mutex::default(),
             support: OnceLock::new(),
+            failure: OnceLock::new(),
         }
     }
 
@@ -180,10 +183,12 @@ impl Shared {
         }
         let status = Status::from_raw(raw).unwrap_or(Status::Error);
         if status > Status::Warning {
+            let failure = Failure { function, status, clock, time, refused: false };
             if status.ends(self.interface) {
+                self.remember(failure);
                 self.fail(status);
             }
-            return Err(Failure { function, status, clock, time, refused: false });
+            return Err(failure);
         }
         if let Some(host) = thread_host() {
             host.warned(function);
@@ -231,6 +236,11 @@ impl Shared {
         Failure { function, status, clock, time, refused: true }
     }
 
+    /// Nothing but the end of the instance follows on this failure.
+    pub(super) fn remember(&self, failure: Failure) {
+        let _only_the_first = self.failure.set(failure);
+    }
+
     /// No more calls but, unless fatal, `fmi3FreeInstance`.
     #[cold]
     pub(super) fn fail(&self, status: Status) {
@@ -261,6 +271,9 @@ impl Shared {
             result = result.and(self.free_states(true));
         }
         if self.health() < Health::Fatal {
+            if let Some(failure) = self.failure.get() {
+                self.environment.host().is_freed_after(failure);
+            }
             self.environment.worsen(Health::Freed);
             visit(&*self.environment, Function::FreeInstance, || {
                 // SAFETY: the instance is alive, not fatal, nothing else is calling it, and nothing will: it counts as

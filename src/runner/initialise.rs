@@ -26,6 +26,7 @@ use crate::snapshot::Snapshot;
 use crate::sys::crash::code;
 use crate::sys::thread::current_tid;
 use crate::sys::wake::monotonic_now;
+use crate::time::Instant;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -64,6 +65,8 @@ struct Ear {
     fmu: FmuId,
     abi: Abi,
     watch: CallWatch,
+    /// When the run begins.
+    start: Instant,
 }
 
 impl InstanceHost for Ear {
@@ -89,6 +92,14 @@ impl InstanceHost for Ear {
             }
             let line = told_call(call, self.abi);
             self.board.log().push(Some(self.fmu.0), 0, monotonic_now(), CALL, line.as_bytes());
+        }
+    }
+
+    /// Whoever has made the call hears of it when the instance is freed already.
+    fn is_freed_after(&self, failure: &Failure) {
+        if !failure.refused {
+            let (status, function) = (failure.status as u64, failure.function as u64);
+            self.board.fmu(self.fmu).fail(status, function, None, self.start, None);
         }
     }
 
@@ -303,7 +314,7 @@ fn made_for(plan: &plan::FmuPlan) -> MadeFor {
 
 fn instantiate(world: &World, fmu: FmuId, library: &Arc<Library>) -> Result<Instance<Instantiated>, Refusal> {
     let plan = &world.plan.fmus[fmu.0];
-    let ear = Arc::new(Ear { board: world.board, fmu, abi: plan.abi, watch: plan.watch });
+    let ear = Arc::new(Ear { board: world.board, fmu, abi: plan.abi, watch: plan.watch, start: world.plan.start });
     let resources = plan.resources.as_deref();
     // With logging on, since without it even errors are silent; narrowed to the listed categories right after.
     library.instantiate(&made_for(plan), &plan.name, &plan.token, resources, true, ear).map_err(|failure| {

@@ -3,6 +3,7 @@
 use super::program::Rig;
 use super::run;
 use std::fs;
+use std::process::Command;
 
 /// An FMU `m` of this version (2 or 1) from sources, x' = u. `step`: C code at the begin of each step, `initialised`: where
 /// Initialization Mode ends, which of FMI 1.0 is its initialisation.
@@ -102,5 +103,49 @@ fn a_log_message_without_its_arguments_crashes_in_the_call_that_logs() {
         assert!(outcome.fmu("m")["log"].to_string().contains("[cat] 5 %, or 10 %"), "{}", outcome.fmu("m"));
         let crashes = run(&integrator(version, &format!("{logger} \"x is %s\", (char *)1);"), ""), "virtual").exits(1);
         crashes.problem(&["fmu `m`", &format!("crashed (SIGSEGV): clock m.step was in {fmi}DoStep at 0 s")]);
+    }
+}
+
+/// What comes first is the cause: a call that has failed, wherever that is, and then the end that does not come.
+#[test]
+fn a_call_that_fails_is_named_before_an_end_that_hangs() {
+    for (version, fmi, component, functions) in [
+        (2, "fmi2", "fmi2Component c", ["fmi2SetReal", "fmi2EnterInitializationMode", "fmi2DoStep", "fmi2Terminate"]),
+        (1, "fmi", "fmiComponent c", ["fmiSetReal", "fmiInitializeSlave", "fmiDoStep", "fmiTerminateSlave"]),
+    ] {
+        let end = if version == 2 { "fmi2FreeInstance" } else { "fmiFreeSlaveInstance" };
+        for function in functions {
+            let rig = integrator(version, "", "");
+            let source = rig.folder().join("m/sources/all.c");
+            let mut text = fs::read_to_string(&source).unwrap();
+            for (name, code) in [(function, format!("return {fmi}Error;")), (end, "for (;;);".to_owned())] {
+                let place = text.find(&format!("{name}({component}")).unwrap_or_else(|| panic!("no {name}"));
+                let body = place + text[place..].find('{').unwrap() + 1;
+                text.insert_str(body, &format!(" {code} "));
+            }
+            fs::write(&source, text).unwrap();
+            let failed = format!("fmu `m`: {function} returned {fmi}Error");
+            let run = run(&rig, "virtual").exits(1);
+            let problems = run.problems();
+            let place = |words: &str| problems.iter().position(|problem| problem.contains(words));
+            let hangs = format!("fmu `m` has been in {end}");
+            let (first, then) = (place(&failed), place(&hangs));
+            assert!(first.is_some() && then.is_some() && first < then, "{function}: {problems:#?}");
+            assert_eq!(run.status("m"), "hung");
+            // Which waits for longer.
+            if function != functions[1] {
+                continue;
+            }
+            let simulate = Command::new(env!("CARGO_BIN_EXE_vecud"))
+                .args(["simulate", "--stop-time", "0.1", "--start-value", "u=2", "--output-interval", "0.01"])
+                .arg(rig.folder().join("m"))
+                .env("VECUD_CACHE", super::program::cache())
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&simulate.stderr);
+            let failed = said.find(&format!("{function} returned {fmi}Error"));
+            let hangs = said.find(&format!("in {end}"));
+            assert!(failed.is_some() && hangs.is_some() && failed < hangs, "{function}: {said}");
+        }
     }
 }
