@@ -136,7 +136,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
         problems.push(Problem::told(severity, line.as_str(), &fmus, &clocks));
     }
     let stimuli = stimuli::results(plan, board);
-    stimuli::problems(&stimuli, board, &facts.stimuli, &mut problems);
+    stimuli::problems(plan, &stimuli, board, &facts.stimuli, &mut problems);
     irregularities(prepared, board, &fmus, &clocks, facts, &mut problems);
     let connections = promise::connections(plan, board, &mut problems);
     let promise = promise::promise(plan, board, facts.late_samples, &mut problems);

@@ -72,3 +72,28 @@ fn what_does_not_fit_is_told_with_its_place() {
         assert_eq!(refused.stdout, "");
     }
 }
+
+/// Infinities are numbers.
+#[test]
+fn what_is_no_number_is_fed_and_told_with_its_place() {
+    for (text, words) in [
+        (
+            "time,u,d\n0,1,0\n0.01,nan,0\n0.02,NaN,0\n0.03,2,1\n",
+            Some(":3:6: column 2 (\"u\"): NaN is no number, and is what events.u gets; 2 cells are like that"),
+        ),
+        ("time,u\n0,NaN\n0.02,1\n", Some(":2:3: column 2 (\"u\"): NaN is no number, and is what events.u gets\n")),
+        ("time,u\n0,1\n0.02,inf\n", None),
+        ("time,u\n0,Infinity\n0.02,1\n", None),
+        ("time,u\n0,.5\n0.02,1\n", None),
+    ] {
+        let place = Place::new().with("in.csv", text);
+        let arguments = ["--input-file=in.csv", "--stop-time=0.04", "--output-variable=u"];
+        let simulated = place.simulate(fmu("events"), &arguments).exits(0);
+        let told = simulated.stderr.lines().filter(|line| line.contains("in.csv")).count();
+        assert_eq!(told, usize::from(words.is_some()), "{}", simulated.stderr);
+        let has_nan = simulated.rows().iter().any(|row| row[1] == "NaN");
+        assert_eq!(has_nan, words.is_some(), "{}", simulated.stdout);
+        let is_warned = |words: &str| simulated.stderr.contains("warning: ") && simulated.stderr.contains(words);
+        assert!(words.is_none_or(is_warned), "{}", simulated.stderr);
+    }
+}

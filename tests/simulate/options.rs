@@ -146,3 +146,28 @@ fn the_course_of_the_rows_can_be_drawn() {
     place.simulate(fmu("stepper"), &arguments).exits(0);
     assert!(std::fs::read_to_string(place.path("plot.html")).unwrap().contains("a.csv"));
 }
+
+/// Above the integers of TOML, however it is given.
+#[test]
+fn a_uint64_has_its_whole_range() {
+    const LARGEST: &str = "18446744073709551615";
+    let place = Place::new()
+        .with("start.toml", &format!("d = \"{LARGEST}\"\n"))
+        .with("in.csv", &format!("time,d\n0,{LARGEST}\n"));
+    for (option, value) in [
+        ("--start-value", format!("d={LARGEST}")),
+        ("--start-value", format!("d = \"{LARGEST}\"")),
+        ("--start", "start.toml".to_owned()),
+        ("--input-file", "in.csv".to_owned()),
+    ] {
+        let arguments = [option, &value, "--stop-time=0.02", "--output-variable=d", "--output-variable=d_seen"];
+        let simulated = place.simulate(fmu("events"), &arguments).exits(0);
+        let is_it = |row: &Vec<&str>| row[1..] == [LARGEST, LARGEST];
+        assert!(simulated.rows().iter().all(is_it), "{option} {value}: {}", simulated.stdout);
+    }
+    let arguments = ["--sweep", &format!("d=1,{LARGEST}"), "--stop-time=0.01", "--output-variable=d_seen"];
+    let swept = place.simulate(fmu("events"), &arguments).exits(0);
+    assert_eq!(swept.rows().iter().filter(|row| row[0] == LARGEST && row[2] == LARGEST).count(), 2, "{}", swept.stdout);
+    let refused = place.simulate(fmu("events"), &["--start-value", "d=18446744073709551616"]).exits(2);
+    assert!(refused.stderr.contains("is 18446744073709551616, but UInt64 holds 0 to"), "{}", refused.stderr);
+}
