@@ -46,6 +46,27 @@ fn inputs_of_an_fmu_without_event_mode_jump_between_steps() {
     assert_eq!(rows, ["0.0,1.0,0", "0.01,1.0,1", "0.015,1.0,2", "0.015,2.0,2", "0.02,2.0,3", "0.03,2.0,4"]);
 }
 
+/// No step follows that could use it: with and without Event Mode the last row has what was there before.
+#[test]
+fn a_jump_at_the_stop_time_is_not_seen() {
+    let place = Place::new()
+        .with("events.csv", "time,u,d\n0,1,4\n0.02,1,4\n0.02,5,7\n")
+        .with("stepper.csv", "time,a\n0,1\n0.02,1\n0.02,2\n");
+    let columns = ["--output-variable=u", "--output-variable=d", "--output-variable=d_seen"];
+    let arguments = [&["--input-file=events.csv", "--stop-time=0.02"], &columns[..]].concat();
+    let simulated = place.simulate(fmu("events"), &arguments).exits(0);
+    let rows: Vec<_> = simulated.stdout.lines().skip(1).collect();
+    assert_eq!(rows, ["0.0,1.0,4,4", "0.01,1.0,4,4", "0.02,1.0,4,4"]);
+    let longer =
+        place.simulate(fmu("events"), &[&["--input-file=events.csv", "--stop-time=0.03"], &columns[..]].concat());
+    let rows: Vec<_> = longer.stdout.lines().skip(3).collect();
+    assert_eq!(rows, ["0.02,1.0,4,4", "0.02,5.0,7,7", "0.03,5.0,7,7"]);
+    let arguments = ["--input-file=stepper.csv", "--stop-time=0.02", "--output-variable=a", "--output-variable=n"];
+    let simulated = place.simulate(fmu("stepper"), &arguments).exits(0);
+    let rows: Vec<_> = simulated.stdout.lines().skip(1).collect();
+    assert_eq!(rows, ["0.0,1.0,0", "0.01,1.0,1", "0.02,1.0,2"]);
+}
+
 /// Longer than what is read ahead.
 #[test]
 fn a_file_may_have_more_rows_than_are_read_ahead() {
