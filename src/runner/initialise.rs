@@ -20,7 +20,7 @@ use crate::fmu::description::{Abi, Interface};
 use crate::plan::{self, CallWatch, CoSimulationPlan, FmuId, InterfacePlan, TaskId};
 use crate::record::board::{Board, Global, OutsideCall};
 use crate::record::findings::{Finding, Occurrence};
-use crate::record::log::CALL;
+use crate::record::log::{self, CALL};
 use crate::schedule::Learned;
 use crate::snapshot::Snapshot;
 use crate::sys::crash::code;
@@ -50,13 +50,22 @@ pub struct Ready {
 }
 
 /// A call as a line of the log.
-fn told_call(call: &Called, abi: Abi) -> String {
-    let time = call.time.map(|time| format!("{time:?}")).unwrap_or_default();
+fn told_call(call: &Called, arguments: String, abi: Abi) -> String {
+    /// Beside them there is room for everything else.
+    const LONGEST: usize = log::LONGEST - 100;
+    let clock = call.clock.map(|clock| clock.0.to_string());
+    let time = call.time.map(|time| format!("{time:?}"));
+    let all: Vec<String> = [clock, time, Some(arguments)].into_iter().flatten().filter(|one| !one.is_empty()).collect();
+    let mut all = all.join(", ");
+    if all.len() > LONGEST {
+        all.truncate(all.floor_char_boundary(LONGEST));
+        all.push('…');
+    }
     let status = match Status::from_raw(call.status) {
         Some(status) => format!("{status:?}"),
         None => call.status.to_string(),
     };
-    format!("{}({time}) -> {status}", call.function.name_in(abi))
+    format!("{}({all}) -> {status}", call.function.name_in(abi))
 }
 
 /// What an instance tells its importer from any thread: goes to the board, and nothing waits.
@@ -81,7 +90,7 @@ impl InstanceHost for Ear {
         self.watch != CallWatch::default()
     }
 
-    fn called(&self, call: &Called) {
+    fn called(&self, call: &Called, arguments: &dyn Fn() -> String) {
         if self.watch.times {
             self.board.call_times(self.fmu).add(call.function as u32, call.nanos);
         }
@@ -90,7 +99,7 @@ impl InstanceHost for Ear {
             while !self.board.log().has_room() {
                 std::thread::sleep(Duration::from_micros(100));
             }
-            let line = told_call(call, self.abi);
+            let line = told_call(call, arguments(), self.abi);
             self.board.log().push(Some(self.fmu.0), 0, monotonic_now(), CALL, line.as_bytes());
         }
     }
