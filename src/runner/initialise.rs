@@ -58,7 +58,8 @@ fn told_call(call: &Called, arguments: String, abi: Abi) -> String {
     let all: Vec<String> = [clock, time, Some(arguments)].into_iter().flatten().filter(|one| !one.is_empty()).collect();
     let mut all = all.join(", ");
     if all.len() > LONGEST {
-        all.truncate(all.floor_char_boundary(LONGEST));
+        let end = (0..=LONGEST).rev().find(|end| all.is_char_boundary(*end));
+        all.truncate(end.unwrap_or(0));
         all.push('…');
     }
     let status = match Status::from_raw(call.status) {
