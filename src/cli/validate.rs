@@ -57,11 +57,14 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, Error> {
             stop: stop.clone(),
             adopts: adopts.is_ok(),
         };
-        supervisor::validate(&examination, &events)
+        supervisor::validate(&examination, &events).map_err(|error| match error {
+            Error::Interrupted => Error::ValidationInterrupted,
+            error => error,
+        })
     });
     if arguments.json
         && let Err(error) = &found
-        && !matches!(error, Error::Interrupted)
+        && !matches!(error, Error::ValidationInterrupted)
     {
         let file = arguments.file.display().to_string();
         let nothing = Validation { file, unreadable: Some(error.to_string()), ..Validation::default() };

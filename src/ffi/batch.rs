@@ -3,6 +3,8 @@
 //! Everything is allocated when the batch is made. Items can be left out at first (inputs for which nobody has computed a
 //! value yet); the enabled ones always lie at the front of both arrays, so that a call hands over two plain slices.
 
+use super::abi::Functions;
+use super::arguments;
 use super::batch_bytes::Bytes;
 use super::function::Function;
 use super::shared::{Cause, Shared};
@@ -99,7 +101,8 @@ macro_rules! define_store {
                     _ => (),
                 }
                 // One call for all types, so that what surrounds a call is there once.
-                self.call(set_function(batch.variable_type), Cause::default(), |f, i| match &batch.store {
+                let shown = |_: &(), _| batch.store.shown(references, elements, true);
+                self.call_with(set_function(batch.variable_type), Cause::default(), (), |(), f, i| match &batch.store {
                     $(Store::$variant(v) => {
                         let v = &v[..elements];
                         // SAFETY: as many references and values as said, alive until the call returns.
@@ -112,7 +115,7 @@ macro_rules! define_store {
                         unsafe { (f.set_boolean)(i, references.as_ptr(), references.len(), v.as_ptr(), v.len()) }
                     }
                     Store::String(_) | Store::Binary(_) => unreachable!("these have returned above"),
-                })
+                }, shown)
             }
 
             #[inline(never)]
@@ -127,7 +130,9 @@ macro_rules! define_store {
                     Store::Binary(v) => return self.get_binaries_of(references, elements, v),
                     _ => (),
                 }
-                self.call(get_function(batch.variable_type), Cause::default(), |f, i| match &mut batch.store {
+                let shown = |store: &&mut Store, is_read| store.shown(references, elements, is_read);
+                let (function, store) = (get_function(batch.variable_type), &mut batch.store);
+                self.call_with(function, Cause::default(), store, |store, f, i| match &mut **store {
                     $(Store::$variant(v) => {
                         let v = &mut v[..elements];
                         // SAFETY: as many references and as much room as said, alive until the call returns; any bits
@@ -143,7 +148,18 @@ macro_rules! define_store {
                         status
                     }
                     Store::String(_) | Store::Binary(_) => unreachable!("these have returned above"),
-                })
+                }, shown)
+            }
+        }
+
+        impl Store {
+            /// As arguments of a call, which has read the values, or not.
+            fn shown(&self, references: &[RawReference], elements: usize, is_read: bool) -> String {
+                match self {
+                    $(Store::$variant(v) => arguments::of_read(references, v[..elements].iter(), is_read),)*
+                    Store::Boolean(v) => arguments::of_read(references, arguments::booleans(&v[..elements]), is_read),
+                    Store::String(_) | Store::Binary(_) => String::new(),
+                }
             }
         }
     };
@@ -158,10 +174,12 @@ impl Shared {
             return self.set_any(batch);
         };
         // What there is most of.
-        self.call(Function::SetFloat64, Cause::default(), |f, i| {
+        let make = |(): &mut (), f: &Functions, i| {
             // SAFETY: as many references and values as said, alive until the call returns.
             unsafe { (f.set_float64)(i, references.as_ptr(), references.len(), v.as_ptr(), v.len()) }
-        })
+        };
+        let shown = |_: &(), _| arguments::of_variables(references, v.iter());
+        self.call_with(Function::SetFloat64, Cause::default(), (), make, shown)
     }
 
     /// Gets what is enabled in the batch, in one call; in none when nothing is.
@@ -170,10 +188,12 @@ impl Shared {
         let Batch { store: Store::Float64(v), references, is_complete: true, .. } = batch else {
             return self.get_any(batch);
         };
-        self.call(Function::GetFloat64, Cause::default(), |f, i| {
+        let make = |v: &mut &mut [f64], f: &Functions, i| {
             // SAFETY: as many references and as much room as said, alive until the call returns; any bits are a double.
             unsafe { (f.get_float64)(i, references.as_ptr(), references.len(), v.as_mut_ptr(), v.len()) }
-        })
+        };
+        let shown = |v: &&mut [f64], is_read| arguments::of_read(references, v.iter(), is_read);
+        self.call_with(Function::GetFloat64, Cause::default(), &mut v[..], make, shown)
     }
 }
 

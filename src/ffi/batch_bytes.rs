@@ -6,6 +6,8 @@
 //!
 //! A value that is longer than its room is not cut: the element keeps what it had and says so.
 
+use super::abi::Functions;
+use super::arguments;
 use super::batch::Batch;
 use super::function::Function;
 use super::shared::{Cause, Shared};
@@ -91,28 +93,56 @@ impl Bytes {
     }
 }
 
+impl Bytes {
+    /// The first `count` elements as arguments of a call.
+    fn shown_strings(&self, references: &[u32], count: usize) -> String {
+        let values = (0..count).map(|place| arguments::string(self.get(place).unwrap_or_default()));
+        arguments::of_variables(references, values)
+    }
+
+    /// The first `count` elements as arguments of a call.
+    fn shown_binaries(&self, references: &[u32], count: usize) -> String {
+        let values = (0..count).map(|place| arguments::Binary(self.get(place).unwrap_or_default()));
+        arguments::of_variables(references, values)
+    }
+}
+
 impl Shared {
     #[inline]
     pub(super) fn set_strings_of(&self, batch: &Batch, bytes: &Bytes) -> Result<Outcome, Failure> {
         let (references, pointers) = (batch.enabled_references(), &bytes.pointers[..batch.enabled_elements()]);
-        self.call(Function::SetString, Cause::default(), |f, i| {
-            let strings: *const RawString = pointers.as_ptr().cast();
-            // SAFETY: as many references and pointers as said; each points to a room in which a NUL follows the value;
-            // all are alive and unchanged until the call returns, and the FMU copies what it wants to keep.
-            unsafe { (f.set_string)(i, references.as_ptr(), references.len(), strings, pointers.len()) }
-        })
+        let shown = |_: &(), _| bytes.shown_strings(references, batch.enabled_elements());
+        self.call_with(
+            Function::SetString,
+            Cause::default(),
+            (),
+            |(), f, i| {
+                let strings: *const RawString = pointers.as_ptr().cast();
+                // SAFETY: as many references and pointers as said; each points to a room in which a NUL follows the value;
+                // all are alive and unchanged until the call returns, and the FMU copies what it wants to keep.
+                unsafe { (f.set_string)(i, references.as_ptr(), references.len(), strings, pointers.len()) }
+            },
+            shown,
+        )
     }
 
     #[inline]
     pub(super) fn set_binaries_of(&self, batch: &Batch, bytes: &Bytes) -> Result<Outcome, Failure> {
         let (references, count) = (batch.enabled_references(), batch.enabled_elements());
         let (sizes, pointers): (_, &[RawBinary]) = (&bytes.sizes[..count], &bytes.pointers[..count]);
-        self.call(Function::SetBinary, Cause::default(), |f, i| {
-            // SAFETY: as above; each pointer's room has at least as many bytes as its size says.
-            unsafe {
-                (f.set_binary)(i, references.as_ptr(), references.len(), sizes.as_ptr(), pointers.as_ptr(), count)
-            }
-        })
+        let shown = |_: &(), _| bytes.shown_binaries(references, batch.enabled_elements());
+        self.call_with(
+            Function::SetBinary,
+            Cause::default(),
+            (),
+            |(), f, i| {
+                // SAFETY: as above; each pointer's room has at least as many bytes as its size says.
+                unsafe {
+                    (f.set_binary)(i, references.as_ptr(), references.len(), sizes.as_ptr(), pointers.as_ptr(), count)
+                }
+            },
+            shown,
+        )
     }
 
     #[inline]
@@ -124,16 +154,23 @@ impl Shared {
     ) -> Result<Outcome, Failure> {
         let theirs = &mut bytes.their_pointers[..count];
         theirs.fill(ptr::null());
-        let outcome = self.call(Function::GetString, Cause::default(), |f, i| {
+        let make = |theirs: &mut &mut [*const u8], f: &Functions, i| {
             let strings: *mut RawString = theirs.as_mut_ptr().cast();
             // SAFETY: as many references and as much room for pointers as said, alive until the call returns.
             unsafe { (f.get_string)(i, references.as_ptr(), references.len(), strings, theirs.len()) }
-        })?;
+        };
+        let shown = |theirs: &&mut [*const u8], is_read: bool| {
+            let strings = theirs.iter().map(|string| {
+                // SAFETY: asked for only where the call has succeeded, before the next one.
+                arguments::string(if is_read { unsafe { string_at(*string) } } else { &[] })
+            });
+            arguments::of_read(references, strings, is_read)
+        };
+        let outcome = self.call_with(Function::GetString, Cause::default(), theirs, make, shown)?;
         for place in 0..count {
-            let string: RawString = bytes.their_pointers[place].cast();
-            // SAFETY: not null, so by the standard a NUL-terminated string that lives until the next call to the
-            // instance. This thread makes none before it is copied, and the caller keeps the others away.
-            let value = if string.is_null() { &[] } else { unsafe { CStr::from_ptr(string) }.to_bytes() };
+            // SAFETY: the call has succeeded. This thread makes no other before the value is copied, and the caller keeps the others
+            // away.
+            let value = unsafe { string_at(bytes.their_pointers[place]) };
             bytes.take(place, value);
         }
         Ok(outcome)
@@ -149,21 +186,47 @@ impl Shared {
         let (sizes, theirs) = (&mut bytes.their_sizes[..count], &mut bytes.their_pointers[..count]);
         sizes.fill(0);
         theirs.fill(ptr::null());
-        let outcome = self.call(Function::GetBinary, Cause::default(), |f, i| {
+        let make = |(sizes, theirs): &mut (&mut [usize], &mut [*const u8]), f: &Functions, i| {
             let (sizes, values) = (sizes.as_mut_ptr(), theirs.as_mut_ptr());
             // SAFETY: as many references and as much room for sizes and pointers as said, alive until the call returns.
             unsafe { (f.get_binary)(i, references.as_ptr(), references.len(), sizes, values, count) }
-        })?;
+        };
+        let shown = |(sizes, theirs): &(&mut [usize], &mut [*const u8]), is_read: bool| {
+            let binaries = (0..count).map(|place| {
+                // SAFETY: asked for only where the call has succeeded, before the next one.
+                arguments::Binary(if is_read { unsafe { binary_at(theirs[place], sizes[place]) } } else { &[] })
+            });
+            arguments::of_read(references, binaries, is_read)
+        };
+        let outcome = self.call_with(Function::GetBinary, Cause::default(), (sizes, theirs), make, shown)?;
         for place in 0..count {
-            let (value, size) = (bytes.their_pointers[place], bytes.their_sizes[place]);
-            let value = match value.is_null() || size == 0 || size > isize::MAX as usize {
-                true => &[],
-                // SAFETY: not null, so by the standard `size` bytes that live until the next call to the instance, as
-                // above; no object is larger than `isize::MAX`.
-                false => unsafe { std::slice::from_raw_parts(value, size) },
-            };
+            // SAFETY: the call has succeeded, as above.
+            let value = unsafe { binary_at(bytes.their_pointers[place], bytes.their_sizes[place]) };
             bytes.take(place, value);
         }
         Ok(outcome)
+    }
+}
+
+/// What an FMU has given for a string; nothing for null.
+///
+/// # Safety
+/// The call that gave it has succeeded, and the instance is not called while the string is looked at: by the standard it is
+/// NUL-terminated and lives until the next call.
+pub(super) unsafe fn string_at<'a>(string: *const u8) -> &'a [u8] {
+    let string: RawString = string.cast();
+    // SAFETY: not null, and the caller's contract.
+    if string.is_null() { &[] } else { unsafe { CStr::from_ptr(string) }.to_bytes() }
+}
+
+/// What an FMU has given for a binary; nothing for null.
+///
+/// # Safety
+/// As [`string_at`]: by the standard there are `size` bytes.
+pub(super) unsafe fn binary_at<'a>(value: *const u8, size: usize) -> &'a [u8] {
+    match value.is_null() || size == 0 || size > isize::MAX as usize {
+        true => &[],
+        // SAFETY: not null, and the caller's contract; no object is larger than `isize::MAX`.
+        false => unsafe { std::slice::from_raw_parts(value, size) },
     }
 }

@@ -2,13 +2,15 @@
 //! setting variables, reading output clocks, the intervals of countdown clocks, and in the draft those of output clocks that have ticked, each with one call into
 //! buffers made before.
 
+use super::abi::Functions;
+use super::arguments;
 use super::batch::{Batch, normalise};
 use super::callbacks::reads_clocks;
 use super::function::Function;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome};
 use super::thread::inside;
-use super::types::RawDraftClock;
+use super::types::{RawBool, RawDraftClock};
 use super::values::{get_function, set_function};
 use crate::fmu::description::ValueReference;
 use std::sync::Arc;
@@ -66,10 +68,16 @@ impl ClockUpdate {
         let OutputClocks { references, active, raw } = clocks;
         active.fill(0);
         raw.fill(0);
-        let outcome = self.shared.call(Function::GetClock, Cause::default(), |f, i| {
+        let make = |(active, raw): &mut (&mut [RawBool], &mut [i32]), f: &Functions, i| {
             // SAFETY: the instance is in a callback (`check`), and for each clock there is a value of each at least.
             unsafe { f.get_clocks(i, references, active, raw) }
-        });
+        };
+        let shown = |(active, raw): &(&mut [RawBool], &mut [i32]), is_read| {
+            let is_active = active.iter().zip(raw.iter()).map(|(active, raw)| *active != 0 || *raw != 0);
+            arguments::of_read(references, is_active, is_read)
+        };
+        let both = (&mut active[..], &mut raw[..]);
+        let outcome = self.shared.call_with(Function::GetClock, Cause::default(), both, make, shown);
         for (active, raw) in active.iter_mut().zip(raw) {
             *active |= u8::from(*raw != 0);
         }

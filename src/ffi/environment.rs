@@ -1,7 +1,8 @@
 //! What stands behind `fmi3InstanceEnvironment`: the importer's side of one instance.
 
 use super::function::Function;
-use super::status::Status;
+use super::status::{Failure, Status};
+use crate::fmu::description::ValueReference;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
@@ -18,8 +19,11 @@ pub trait InstanceHost: Send + Sync {
     fn watches_calls(&self) -> bool {
         false
     }
-    /// A function was called and has returned.
-    fn called(&self, _call: &Called) {}
+    /// A function was called and has returned; `arguments`: what it was called with beside the clock and the time of the call, and what
+    /// it has given, as text, where that is of use.
+    fn called(&self, _call: &Called, _arguments: &dyn Fn() -> String) {}
+    /// The instance is about to be freed, from which it may not return; this call of it was the first to fail.
+    fn is_freed_after(&self, _failure: &Failure) {}
 }
 
 /// A call that has returned.
@@ -27,6 +31,8 @@ pub trait InstanceHost: Send + Sync {
 pub struct Called {
     /// The function.
     pub function: Function,
+    /// The clock that it was made for, if it was.
+    pub clock: Option<ValueReference>,
     /// The time that it was made for, if it was, as the FMU is told it.
     pub time: Option<f64>,
     /// What it has returned, as C has it.

@@ -3,6 +3,8 @@
 //! An instance that handles events is in one of two modes, which [`Stepper`] keeps: so no step is made in Event Mode, and nothing
 //! that is allowed in Event Mode alone is called in Step Mode.
 
+use super::abi::Fmi3Functions;
+use super::arguments;
 use super::batch::{Batch, normalise};
 use super::clock_update::OutputClocks;
 use super::function::Function;
@@ -97,10 +99,18 @@ impl EventMode<'_> {
         let active = [1; MOST];
         let mut outcome = Outcome::Ok;
         for some in clocks.chunks(MOST) {
-            outcome = outcome.or(self.stepper.shared().call_fmi3(Function::SetClock, self.cause(), |f, i| {
-                // SAFETY: the instance is alive and in Event Mode; as many references and values as said.
-                unsafe { (f.set_clock)(i, some.as_ptr(), some.len(), active.as_ptr()) }
-            })?);
+            let active = &active[..some.len()];
+            let shown = |_: &(), _| arguments::of_variables(some, arguments::booleans(active));
+            outcome = outcome.or(self.stepper.shared().call_fmi3_with(
+                Function::SetClock,
+                self.cause(),
+                (),
+                |(), f, i| {
+                    // SAFETY: the instance is alive and in Event Mode; as many references and values as said.
+                    unsafe { (f.set_clock)(i, some.as_ptr(), some.len(), active.as_ptr()) }
+                },
+                shown,
+            )?);
         }
         Ok(outcome)
     }
@@ -108,10 +118,14 @@ impl EventMode<'_> {
     /// `fmi3GetClock` of all of them. The FMU resets what is read, so read each clock once.
     pub fn get_clocks(&mut self, clocks: &mut OutputClocks) -> Result<Outcome, Failure> {
         let (references, active) = clocks.for_one_call();
-        let outcome = self.stepper.shared().call_fmi3(Function::GetClock, self.cause(), |f, i| {
+        let make = |active: &mut &mut [RawBool], f: &Fmi3Functions, i| {
             // SAFETY: the instance is alive and in Event Mode, and for each clock there is a value.
             unsafe { (f.get_clock)(i, references.as_ptr(), references.len(), active.as_mut_ptr()) }
-        });
+        };
+        let shown =
+            |active: &&mut [RawBool], is_read| arguments::of_read(references, arguments::booleans(active), is_read);
+        let shared = self.stepper.shared();
+        let outcome = shared.call_fmi3_with(Function::GetClock, self.cause(), &mut active[..], make, shown);
         normalise(active);
         outcome
     }

@@ -170,7 +170,18 @@ impl<S> Instance<S> {
         function: Function,
         c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
     ) -> Result<Instance<T>, Failure> {
-        self.shared.call(function, Cause::default(), c)?;
+        self.enter_with(function, |(), functions, instance| c(functions, instance), |(), _| String::new())
+    }
+
+    /// [`Instance::enter`] with the arguments as text.
+    fn enter_with<T>(
+        self,
+        function: Function,
+        c: impl FnOnce(&mut (), &Functions, RawInstance) -> RawStatus,
+        arguments: impl Fn(&(), bool) -> String,
+    ) -> Result<Instance<T>, Failure> {
+        let entered = self.shared.call_with(function, Cause::default(), (), c, arguments);
+        entered.inspect_err(|failure| self.shared.remember(*failure))?;
         Ok(Instance::new(self.shared))
     }
 }
@@ -198,10 +209,16 @@ impl Instance<Instantiated> {
     ) -> Result<Instance<Initialization>, Failure> {
         let (has_tolerance, has_stop) = (tolerance.is_some().into(), stop.is_some().into());
         let (tolerance, stop) = (tolerance.unwrap_or(0.0), stop.unwrap_or(0.0));
-        self.enter(Function::EnterInitializationMode, |f, i| {
+        let make = |(): &mut (), f: &Functions, i| {
             // SAFETY: the instance is alive and in state Instantiated.
             unsafe { (f.enter_initialization_mode)(i, has_tolerance, tolerance, start, has_stop, stop) }
-        })
+        };
+        let shown = |_: &(), _| {
+            let tolerance = if has_tolerance != 0 { format!("tolerance {tolerance:?}, ") } else { String::new() };
+            let stop = if has_stop != 0 { format!(", stop {stop:?}") } else { String::new() };
+            format!("{tolerance}start {start:?}{stop}")
+        };
+        self.enter_with(Function::EnterInitializationMode, make, shown)
     }
 }
 

@@ -134,6 +134,7 @@
 //! ```
 
 mod abi;
+mod arguments;
 mod batch;
 mod batch_bytes;
 mod callbacks;

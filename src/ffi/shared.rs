@@ -53,6 +53,8 @@ pub(super) struct Shared {
     pub(super) states: Mutex<States>,
     /// What the FMU offers of them.
     pub(super) support: OnceLock<StateSupport>,
+    /// The first call after which nothing but its end may follow.
+    failure: OnceLock<Failure>,
 }
 
 impl Shared {
@@ -70,6 +72,7 @@ impl Shared {
             parts: AtomicUsize::new(0),
             states: Mutex::default(),
             support: OnceLock::new(),
+            failure: OnceLock::new(),
         }
     }
 
@@ -104,19 +107,35 @@ impl Shared {
         cause: Cause,
         c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
     ) -> Result<Outcome, Failure> {
+        self.call_with(function, cause, (), |(), functions, instance| c(functions, instance), |(), _| String::new())
+    }
+
+    /// [`Shared::call`] with something that the function reads or writes. `arguments`: what it is called with, and, after a call that
+    /// went well (`true`), what it has given; asked for only by a host that wants to hear of it.
+    #[inline(always)] // as `visit`
+    pub(super) fn call_with<S>(
+        &self,
+        function: Function,
+        cause: Cause,
+        mut state: S,
+        c: impl FnOnce(&mut S, &Functions, RawInstance) -> RawStatus,
+        arguments: impl Fn(&S, bool) -> String,
+    ) -> Result<Outcome, Failure> {
         if !self.is_healthy() {
-            return self.call_watched(function, cause, c);
+            return self.call_watched(function, cause, state, c, arguments);
         }
-        self.enter(function, cause, c)
+        self.enter(function, cause, |functions, instance| c(&mut state, functions, instance))
     }
 
     /// [`Shared::call`] of an instance that is beyond being called, or whose host is told of each call.
     #[cold]
-    fn call_watched(
+    fn call_watched<S>(
         &self,
         function: Function,
         cause: Cause,
-        c: impl FnOnce(&Functions, RawInstance) -> RawStatus,
+        mut state: S,
+        c: impl FnOnce(&mut S, &Functions, RawInstance) -> RawStatus,
+        arguments: impl Fn(&S, bool) -> String,
     ) -> Result<Outcome, Failure> {
         if self.health() != Health::Healthy {
             return Err(self.refused(function, cause.clock, cause.time));
@@ -124,12 +143,13 @@ impl Shared {
         let (mut status, mut nanos) = (0, 0);
         let outcome = self.enter(function, cause, |functions, instance| {
             let begun = Instant::now();
-            status = c(functions, instance);
+            status = c(&mut state, functions, instance);
             nanos = begun.elapsed().as_nanos() as u64;
             status
         });
         if status != NOT_CALLED {
-            self.environment.host().called(&Called { function, time: cause.time, status, nanos });
+            let call = Called { function, clock: cause.clock, time: cause.time, status, nanos };
+            self.environment.host().called(&call, &|| arguments(&state, outcome.is_ok()));
         }
         outcome
     }
@@ -145,7 +165,8 @@ impl Shared {
             return Err(self.refusal(function, cause));
         }
         if self.environment.is_watched() && self.health() == Health::Healthy {
-            return self.call_watched(function, cause, c);
+            let c = |(): &mut (), functions: &Functions, instance| c(functions, instance);
+            return self.call_watched(function, cause, (), c, |(), _| String::new());
         }
         self.enter(function, cause, c)
     }
@@ -180,10 +201,12 @@ impl Shared {
         }
         let status = Status::from_raw(raw).unwrap_or(Status::Error);
         if status > Status::Warning {
+            let failure = Failure { function, status, clock, time, refused: false };
             if status.ends(self.interface) {
+                self.remember(failure);
                 self.fail(status);
             }
-            return Err(Failure { function, status, clock, time, refused: false });
+            return Err(failure);
         }
         if let Some(host) = thread_host() {
             host.warned(function);
@@ -199,8 +222,27 @@ impl Shared {
         cause: Cause,
         c: impl FnOnce(&Fmi3Functions, RawInstance) -> RawStatus,
     ) -> Result<Outcome, Failure> {
+        self.call_fmi3_with(
+            function,
+            cause,
+            (),
+            |(), functions, instance| c(functions, instance),
+            |(), _| String::new(),
+        )
+    }
+
+    /// [`Shared::call_with`] of such a function.
+    #[inline]
+    pub(super) fn call_fmi3_with<S>(
+        &self,
+        function: Function,
+        cause: Cause,
+        state: S,
+        c: impl FnOnce(&mut S, &Fmi3Functions, RawInstance) -> RawStatus,
+        arguments: impl Fn(&S, bool) -> String,
+    ) -> Result<Outcome, Failure> {
         match self.library.functions().fmi3() {
-            Some(own) => self.call(function, cause, |_, instance| c(own, instance)),
+            Some(own) => self.call_with(function, cause, state, |state, _, i| c(state, own, i), arguments),
             None => Err(self.refusal(function, cause)),
         }
     }
@@ -229,6 +271,11 @@ impl Shared {
     fn refused(&self, function: Function, clock: Option<ValueReference>, time: Option<f64>) -> Failure {
         let status = if self.health() == Health::Fatal { Status::Fatal } else { Status::Error };
         Failure { function, status, clock, time, refused: true }
+    }
+
+    /// Nothing but the end of the instance follows on this failure.
+    pub(super) fn remember(&self, failure: Failure) {
+        let _only_the_first = self.failure.set(failure);
     }
 
     /// No more calls but, unless fatal, `fmi3FreeInstance`.
@@ -261,6 +308,9 @@ impl Shared {
             result = result.and(self.free_states(true));
         }
         if self.health() < Health::Fatal {
+            if let Some(failure) = self.failure.get() {
+                self.environment.host().is_freed_after(failure);
+            }
             self.environment.worsen(Health::Freed);
             visit(&*self.environment, Function::FreeInstance, || {
                 // SAFETY: the instance is alive, not fatal, nothing else is calling it, and nothing will: it counts as

@@ -3,7 +3,7 @@
 //! One step is a sequence of types: [`Stepper::begin`] lends a [`BeforeStep`], [`BeforeStep::step`] turns it into an
 //! [`AfterStep`]. So nothing can be read after something was set without a step in between.
 
-use super::abi::RawStep;
+use super::abi::{Functions, RawStep};
 use super::batch::Batch;
 use super::environment::Health;
 use super::function::Function;
@@ -105,10 +105,18 @@ impl<'a> BeforeStep<'a> {
         let Stepper { part, raw, .. } = &mut *stepper;
         raw.begin(point, size);
         let cause = Cause { clock: None, time: Some(point) };
-        let stepped = part.shared.call(Function::DoStep, cause, |f, i| {
+        let make = |raw: &mut &mut RawStep, f: &Functions, i| {
             // SAFETY: the instance is alive and in Step Mode, and `self` holds the only reference to what makes its steps.
             unsafe { f.do_step(i, raw) }
-        });
+        };
+        let shown = |raw: &&mut RawStep, _| {
+            let early =
+                if raw.early_return != 0 { format!(", earlyReturn at {:?}", raw.reached) } else { String::new() };
+            let event = if raw.event_handling_needed != 0 { ", eventHandlingNeeded" } else { "" };
+            let over = if raw.terminate_simulation != 0 { ", terminateSimulation" } else { "" };
+            format!("{size:?}{early}{event}{over}")
+        };
+        let stepped = part.shared.call_with(Function::DoStep, cause, raw, make, shown);
         match stepped {
             Ok(outcome) => Ok(AfterStep { stepper, outcome }),
             Err(failure) => Err(NoStep::new(stepper, failure)),

@@ -1,12 +1,15 @@
 //! Values of any type, one variable at a time: start values, initial outputs. Allocates; not for the hot path
 //! (that is [`super::Batch`]).
 
+use super::abi::Functions;
+use super::arguments;
+use super::batch_bytes::{binary_at, string_at};
 use super::function::Function;
 use super::shared::{Cause, Shared};
 use super::status::{Failure, Outcome, Status};
-use super::types::RawBool;
+use super::types::{RawBool, RawString};
 use crate::fmu::description::{ValueReference, Values, VariableType};
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::ptr;
 
 /// Hands the list of types that cross the boundary as plain arrays of what Rust holds too to the macro `$with`.
@@ -45,31 +48,38 @@ impl Shared {
             (() $($variant:ident $type:ident $get:ident $Get:ident $set:ident $Set:ident;)*) => {
                 match (variable_type, values) {
                     $((VariableType::$variant, Values::$variant(v)) => {
-                        self.call(Function::$Set, Cause::default(), |f, i| {
+                        let make = |(): &mut (), f: &Functions, i| {
                             // SAFETY: as many references and values as said, alive until the call returns.
                             unsafe { (f.$set)(i, &reference.0, 1, v.as_ptr(), v.len()) }
-                        })
+                        };
+                        let shown = |_: &(), _| arguments::of_variables(&[reference.0], v.iter());
+                        self.call_with(Function::$Set, Cause::default(), (), make, shown)
                     })*
                     (VariableType::Enumeration, Values::Int64(_)) => {
                         self.set_values(reference, VariableType::Int64, values)
                     }
                     (VariableType::Boolean, Values::Boolean(v)) => {
-                        let v: Vec<RawBool> = v.iter().map(|&b| RawBool::from(b)).collect();
-                        self.call(Function::SetBoolean, Cause::default(), |f, i| {
+                        let bytes: Vec<RawBool> = v.iter().map(|&b| RawBool::from(b)).collect();
+                        let make = |(): &mut (), f: &Functions, i| {
                             // SAFETY: as above; the bytes are 0 or 1.
-                            unsafe { (f.set_boolean)(i, &reference.0, 1, v.as_ptr(), v.len()) }
-                        })
+                            unsafe { (f.set_boolean)(i, &reference.0, 1, bytes.as_ptr(), bytes.len()) }
+                        };
+                        let shown = |_: &(), _| arguments::of_variables(&[reference.0], v.iter());
+                        self.call_with(Function::SetBoolean, Cause::default(), (), make, shown)
                     }
                     (VariableType::String, Values::String(v)) => self.set_strings(reference, v),
                     (VariableType::Binary, Values::Binary(v)) => {
                         let (sizes, pointers): (Vec<_>, Vec<_>) = v.iter().map(|b| (b.len(), b.as_ptr())).unzip();
-                        self.call(Function::SetBinary, Cause::default(), |f, i| {
+                        let make = |(): &mut (), f: &Functions, i| {
                             // SAFETY: as above; each pointer has as many bytes behind it as its size says. The FMU
                             // copies what it wants to keep.
                             unsafe {
                                 (f.set_binary)(i, &reference.0, 1, sizes.as_ptr(), pointers.as_ptr(), sizes.len())
                             }
-                        })
+                        };
+                        let binaries = || v.iter().map(|bytes| arguments::Binary(bytes));
+                        let shown = |_: &(), _| arguments::of_variables(&[reference.0], binaries());
+                        self.call_with(Function::SetBinary, Cause::default(), (), make, shown)
                     }
                     _ => Err(Shared::unsuitable(set_function(variable_type))),
                 }
@@ -82,11 +92,14 @@ impl Shared {
         let owned: Result<Vec<CString>, _> = values.iter().map(|s| CString::new(s.as_str())).collect();
         let owned = owned.map_err(|_| Shared::unsuitable(Function::SetString))?;
         let pointers: Vec<_> = owned.iter().map(|s| s.as_ptr()).collect();
-        self.call(Function::SetString, Cause::default(), |f, i| {
+        let make = |(): &mut (), f: &Functions, i| {
             // SAFETY: as many pointers as said, to NUL-terminated strings that live until the call returns; the FMU
             // copies what it wants to keep.
             unsafe { (f.set_string)(i, &reference.0, 1, pointers.as_ptr(), pointers.len()) }
-        })
+        };
+        let strings = || values.iter().map(|text| arguments::string(text.as_bytes()));
+        let shown = |_: &(), _| arguments::of_variables(&[reference.0], strings());
+        self.call_with(Function::SetString, Cause::default(), (), make, shown)
     }
 
     pub(super) fn get_values(
@@ -100,20 +113,28 @@ impl Shared {
                 match variable_type {
                     $(VariableType::$variant => {
                         let mut v = vec![$type::default(); elements];
-                        self.call(Function::$Get, Cause::default(), |f, i| {
+                        let make = |v: &mut &mut Vec<$type>, f: &Functions, i| {
                             // SAFETY: room for as many values as said, alive until the call returns; any bits that
                             // the FMU writes are a value of this type.
                             unsafe { (f.$get)(i, &reference.0, 1, v.as_mut_ptr(), v.len()) }
-                        })?;
+                        };
+                        let shown = |v: &&mut Vec<$type>, is_read| {
+                            arguments::of_read(&[reference.0], v.iter(), is_read)
+                        };
+                        self.call_with(Function::$Get, Cause::default(), &mut v, make, shown)?;
                         Ok(Values::$variant(v))
                     })*
                     VariableType::Enumeration => self.get_values(reference, VariableType::Int64, elements),
                     VariableType::Boolean => {
                         let mut v: Vec<RawBool> = vec![0; elements];
-                        self.call(Function::GetBoolean, Cause::default(), |f, i| {
+                        let make = |v: &mut &mut Vec<RawBool>, f: &Functions, i| {
                             // SAFETY: as above; read as bytes.
                             unsafe { (f.get_boolean)(i, &reference.0, 1, v.as_mut_ptr(), v.len()) }
-                        })?;
+                        };
+                        let shown = |v: &&mut Vec<RawBool>, is_read| {
+                            arguments::of_read(&[reference.0], arguments::booleans(v), is_read)
+                        };
+                        self.call_with(Function::GetBoolean, Cause::default(), &mut v, make, shown)?;
                         Ok(Values::Boolean(v.into_iter().map(|b| b != 0).collect()))
                     }
                     VariableType::String => self.get_strings(reference, elements).map(Values::String),
@@ -127,34 +148,37 @@ impl Shared {
 
     fn get_strings(&self, reference: ValueReference, elements: usize) -> Result<Vec<String>, Failure> {
         let mut pointers = vec![ptr::null(); elements];
-        self.call(Function::GetString, Cause::default(), |f, i| {
+        // SAFETY: of a call that has succeeded, and the next one comes later.
+        let value = |string: RawString| unsafe { string_at(string.cast()) };
+        let make = |pointers: &mut &mut Vec<RawString>, f: &Functions, i| {
             // SAFETY: room for as many pointers as said.
             unsafe { (f.get_string)(i, &reference.0, 1, pointers.as_mut_ptr(), pointers.len()) }
-        })?;
-        let copy = |&p: &_| {
-            // SAFETY: not null, so by the standard a NUL-terminated string that lives until the next call to the
-            // instance, and it is copied here, before any.
-            (!ptr::eq(p, ptr::null())).then(|| unsafe { CStr::from_ptr(p) }.to_string_lossy().into_owned())
         };
-        Ok(pointers.iter().map(|p| copy(p).unwrap_or_default()).collect())
+        let shown = |pointers: &&mut Vec<RawString>, is_read: bool| {
+            let strings = pointers.iter().map(|string| arguments::string(if is_read { value(*string) } else { &[] }));
+            arguments::of_read(&[reference.0], strings, is_read)
+        };
+        self.call_with(Function::GetString, Cause::default(), &mut pointers, make, shown)?;
+        Ok(pointers.iter().map(|string| String::from_utf8_lossy(value(*string)).into_owned()).collect())
     }
 
     fn get_binaries(&self, reference: ValueReference, elements: usize) -> Result<Vec<Vec<u8>>, Failure> {
         let mut sizes = vec![0; elements];
         let mut pointers = vec![ptr::null(); elements];
-        self.call(Function::GetBinary, Cause::default(), |f, i| {
+        // SAFETY: of a call that has succeeded, and the next one comes later.
+        let value = |value: *const u8, size: usize| unsafe { binary_at(value, size) };
+        let both = (&mut sizes, &mut pointers);
+        let make = |(sizes, pointers): &mut (&mut Vec<usize>, &mut Vec<*const u8>), f: &Functions, i| {
             // SAFETY: room for as many sizes and pointers as said.
             unsafe { (f.get_binary)(i, &reference.0, 1, sizes.as_mut_ptr(), pointers.as_mut_ptr(), elements) }
-        })?;
-        let copy = |(&p, &size): (&*const u8, &usize)| {
-            if p.is_null() || size == 0 {
-                return Vec::new();
-            }
-            // SAFETY: not null, so by the standard `size` bytes that live until the next call to the instance, and they
-            // are copied here, before any.
-            unsafe { std::slice::from_raw_parts(p, size) }.to_vec()
         };
-        Ok(pointers.iter().zip(&sizes).map(copy).collect())
+        let shown = |(sizes, pointers): &(&mut Vec<usize>, &mut Vec<*const u8>), is_read: bool| {
+            let binaries = (0..elements)
+                .map(|place| arguments::Binary(if is_read { value(pointers[place], sizes[place]) } else { &[] }));
+            arguments::of_read(&[reference.0], binaries, is_read)
+        };
+        self.call_with(Function::GetBinary, Cause::default(), both, make, shown)?;
+        Ok(pointers.iter().zip(&sizes).map(|(bytes, size)| value(*bytes, *size).to_vec()).collect())
     }
 }
 

@@ -205,6 +205,10 @@ pub enum TaskWord {
     Deferred,
     /// Pending ticks thrown away.
     Discarded,
+    /// Of the overruns of a task that makes steps: ticks from outside that found 16 waiting for a communication point.
+    RefusedTicks,
+    /// What it has discarded of ticks from outside, and of datagrams for them.
+    DiscardedTicks,
     /// Kernel's id of the thread.
     Tid,
     /// Activations on another core than planned.

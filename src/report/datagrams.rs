@@ -30,12 +30,12 @@ pub(super) fn fates(clock: &ClockResult) -> Option<String> {
             format!("{received}, {}", plural(clock.activations, "activation")),
             vec![limited, dropped, waits, discarded],
         ),
-        // Its overruns are those of steps too, and its activations are nothing but steps.
+        // Its overruns and what it discards are those of steps too, and its activations are nothing but steps.
         Some(steps) => {
             let ticks = plural(steps.deferred, "tick");
             (
                 format!("{received} for a clock between its steps, {ticks} from outside of them"),
-                vec![limited, dropped, discarded],
+                vec![limited, dropped, (steps.refused_ticks, waits.1), (steps.discarded_ticks, discarded.1)],
             )
         }
     };
@@ -84,11 +84,12 @@ mod tests {
         let mut run = sample(1);
         let clock = &mut run.clocks[0];
         (clock.activated_by, clock.activations, clock.overruns) = ("every 500 ms".into(), 942, 7);
-        clock.steps = Some(StepCounts { deferred: 120, ..StepCounts::default() });
-        clock.datagrams = Some(DatagramCounts { received: 300, rate_limited: 179, dropped: 0 });
+        clock.discarded = 5;
+        clock.steps = Some(StepCounts { deferred: 120, refused_ticks: 4, discarded_ticks: 3, ..StepCounts::default() });
+        clock.datagrams = Some(DatagramCounts { received: 306, rate_limited: 179, dropped: 0 });
         let text: Vec<String> = lines(&run).collect();
-        let words = "ecu.crank_isr: 300 datagrams for a clock between its steps, 120 ticks from outside of them, 179 dropped beyond \
-                     max_rate";
+        let words = "ecu.crank_isr: 306 datagrams for a clock between its steps, 120 ticks from outside of them, 179 dropped beyond \
+                     max_rate, 4 dropped since 16 waited already, 3 discarded, from before the start or at the end";
         assert_eq!(text, [words]);
     }
 }

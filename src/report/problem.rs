@@ -228,6 +228,13 @@ pub enum Kind {
         /// What came of that.
         effect: Broken,
     },
+    /// A stimulus feeds numbers that are none.
+    StimulusNan {
+        /// Where the first one is, and what gets it.
+        words: String,
+        /// How many cells are like that, as far as the stimulus was read.
+        count: u64,
+    },
     /// Somebody has changed a stimulus while it was read.
     StimulusChanged {
         /// What was done.
@@ -506,6 +513,8 @@ impl Problem {
                 "{who} was cut off (vecud was killed, or the machine lost power): this is what was known of it after \
                  {after_s:.1} s (checkpoint.json); recordings may go further"
             ),
+            Kind::StimulusNan { words, count: 1 } => words.clone(),
+            Kind::StimulusNan { words, count } => format!("{words}; {count} cells are like that"),
             Kind::StimulusBroken { words, effect } => match effect {
                 Broken::Ended => words.clone(),
                 Broken::EndedTheRun => format!("{words}; the run ended where it would have needed that row"),

@@ -21,6 +21,13 @@ pub struct StepCounts {
     pub events: u64,
     /// Ticks from outside of the steps that were handled at the next communication point.
     pub deferred: u64,
+    /// Ticks from outside of the steps that found 16 waiting; they are among the overruns. Reports of earlier versions have none.
+    #[serde(default)]
+    pub refused_ticks: u64,
+    /// Ticks from outside of the steps, and datagrams for them, from before the start or too late for a communication point; they are
+    /// among the discarded. Reports of earlier versions have none.
+    #[serde(default)]
+    pub discarded_ticks: u64,
     /// The furthest that a step without early return was away from its communication point by the FMU's word
     /// (`lastSuccessfulTime`), s.
     pub max_deviation_s: f64,
@@ -71,6 +78,12 @@ impl StepCounts {
         if self.deferred > 0 {
             text += &format!(", {} deferred", plural(self.deferred, "tick"));
         }
+        if self.refused_ticks > 0 {
+            text += &format!(", {} lost since 16 waited already", plural(self.refused_ticks, "tick"));
+        }
+        if self.discarded_ticks > 0 {
+            text += &format!(", {} discarded", plural(self.discarded_ticks, "tick"));
+        }
         if self.max_deviation_s > ROUNDING {
             text += &format!(", up to {} off the communication point", duration((self.max_deviation_s * 1e9) as u64));
         }
@@ -92,11 +105,19 @@ mod tests {
         run.clocks[0].steps = Some(usual);
         assert_eq!(lines(&run).count(), 0);
         assert_eq!(figures(&run.clocks[0]), Some(plural(activations, "step")));
-        let (early_returns, rejected_steps, events, deferred, max_deviation_s) = (1, 2000, 3, 2, 0.0005);
-        run.clocks[0].steps =
-            Some(StepCounts { steps: 1001, early_returns, rejected_steps, events, deferred, max_deviation_s });
+        run.clocks[0].steps = Some(StepCounts {
+            steps: 1001,
+            early_returns: 1,
+            rejected_steps: 2000,
+            events: 3,
+            deferred: 2,
+            refused_ticks: 4,
+            discarded_ticks: 1,
+            max_deviation_s: 0.0005,
+        });
         let text: Vec<String> = lines(&run).collect();
-        let words = "1,001 steps, 1 early return, 2,000 rejected, 3 events, 2 ticks deferred, up to 500 µs off the communication point";
+        let words = "1,001 steps, 1 early return, 2,000 rejected, 3 events, 2 ticks deferred, 4 ticks lost since 16 waited already, \
+                     1 tick discarded, up to 500 µs off the communication point";
         assert_eq!(text, [format!("{}.{}: {words}", run.clocks[0].fmu, run.clocks[0].clock)]);
     }
 }

@@ -33,8 +33,13 @@ pub fn set_of_only_fmu(rig: &mut Rig, option: &str, settings: &[String]) -> Resu
     if problems.is_empty() { Ok(()) } else { Err(RigError { problems }) }
 }
 
-/// A value as a rig file has it.
+/// A value as a rig file has it. Without quotes, too, an integer that TOML has none for, of a UInt64 above 2^63 - 1.
 fn parsed(value: &str, place: Place) -> Option<RigValue> {
+    let is_large =
+        value.bytes().all(|c| c.is_ascii_digit()) && value.parse::<u64>().is_ok_and(|own| own > i64::MAX as u64);
+    if is_large {
+        return Some(RigValue::String(value.to_owned()));
+    }
     value.parse::<Value>().ok().and_then(|value| convert(&value, &|_| place))
 }
 

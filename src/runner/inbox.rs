@@ -163,7 +163,7 @@ impl Inbox {
         }
         let Some((ring, command)) = first else { return Ok(Step::Nothing { left, wants_event_mode: false }) };
         if !self.fits(world, command) {
-            ring.finish(Outcome { verdict: Verdict::Resized, time });
+            self.finish(ring, Outcome { verdict: Verdict::Resized, time });
             return Ok(Step::Done { tuned: false });
         }
         let variables = &world.plan.fmus[self.fmu.0].control.variables;
@@ -186,7 +186,7 @@ impl Inbox {
             let variable = &variables[item.variable];
             let result = self.set(world, setting, variable, item);
             if let Err(halt) = result {
-                ring.finish(Outcome { verdict: failed(&halt), time });
+                self.finish(ring, Outcome { verdict: failed(&halt), time });
                 return Err(halt);
             }
             tuned |= matches!(variable.kind, ControlKind::Value { tunable: true, .. });
@@ -195,8 +195,14 @@ impl Inbox {
         if self.half {
             return Ok(Step::Nothing { left: true, wants_event_mode: false });
         }
-        ring.finish(Outcome { verdict: Verdict::Applied, time });
+        self.finish(ring, Outcome { verdict: Verdict::Applied, time });
         Ok(Step::Done { tuned })
+    }
+
+    /// The oldest command is over, whatever has become of it: nothing of the next one is set yet.
+    fn finish(&mut self, ring: Ring, outcome: Outcome) {
+        self.half = false;
+        ring.finish(outcome);
     }
 
     /// Whether the variables are there and still have as many elements as the sender thought.

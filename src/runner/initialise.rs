@@ -20,12 +20,13 @@ use crate::fmu::description::{Abi, Interface};
 use crate::plan::{self, CallWatch, CoSimulationPlan, FmuId, InterfacePlan, TaskId};
 use crate::record::board::{Board, Global, OutsideCall};
 use crate::record::findings::{Finding, Occurrence};
-use crate::record::log::CALL;
+use crate::record::log::{self, CALL};
 use crate::schedule::Learned;
 use crate::snapshot::Snapshot;
 use crate::sys::crash::code;
 use crate::sys::thread::current_tid;
 use crate::sys::wake::monotonic_now;
+use crate::time::Instant;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -49,13 +50,23 @@ pub struct Ready {
 }
 
 /// A call as a line of the log.
-fn told_call(call: &Called, abi: Abi) -> String {
-    let time = call.time.map(|time| format!("{time:?}")).unwrap_or_default();
+fn told_call(call: &Called, arguments: String, abi: Abi) -> String {
+    /// Beside them there is room for everything else.
+    const LONGEST: usize = log::LONGEST - 100;
+    let clock = call.clock.map(|clock| clock.0.to_string());
+    let time = call.time.map(|time| format!("{time:?}"));
+    let all: Vec<String> = [clock, time, Some(arguments)].into_iter().flatten().filter(|one| !one.is_empty()).collect();
+    let mut all = all.join(", ");
+    if all.len() > LONGEST {
+        let end = (0..=LONGEST).rev().find(|end| all.is_char_boundary(*end));
+        all.truncate(end.unwrap_or(0));
+        all.push('…');
+    }
     let status = match Status::from_raw(call.status) {
         Some(status) => format!("{status:?}"),
         None => call.status.to_string(),
     };
-    format!("{}({time}) -> {status}", call.function.name_in(abi))
+    format!("{}({all}) -> {status}", call.function.name_in(abi))
 }
 
 /// What an instance tells its importer from any thread: goes to the board, and nothing waits.
@@ -64,6 +75,8 @@ struct Ear {
     fmu: FmuId,
     abi: Abi,
     watch: CallWatch,
+    /// When the run begins.
+    start: Instant,
 }
 
 impl InstanceHost for Ear {
@@ -78,7 +91,7 @@ impl InstanceHost for Ear {
         self.watch != CallWatch::default()
     }
 
-    fn called(&self, call: &Called) {
+    fn called(&self, call: &Called, arguments: &dyn Fn() -> String) {
         if self.watch.times {
             self.board.call_times(self.fmu).add(call.function as u32, call.nanos);
         }
@@ -87,8 +100,16 @@ impl InstanceHost for Ear {
             while !self.board.log().has_room() {
                 std::thread::sleep(Duration::from_micros(100));
             }
-            let line = told_call(call, self.abi);
+            let line = told_call(call, arguments(), self.abi);
             self.board.log().push(Some(self.fmu.0), 0, monotonic_now(), CALL, line.as_bytes());
+        }
+    }
+
+    /// Whoever has made the call hears of it when the instance is freed already.
+    fn is_freed_after(&self, failure: &Failure) {
+        if !failure.refused {
+            let (status, function) = (failure.status as u64, failure.function as u64);
+            self.board.fmu(self.fmu).fail(status, function, None, self.start, None);
         }
     }
 
@@ -303,7 +324,7 @@ fn made_for(plan: &plan::FmuPlan) -> MadeFor {
 
 fn instantiate(world: &World, fmu: FmuId, library: &Arc<Library>) -> Result<Instance<Instantiated>, Refusal> {
     let plan = &world.plan.fmus[fmu.0];
-    let ear = Arc::new(Ear { board: world.board, fmu, abi: plan.abi, watch: plan.watch });
+    let ear = Arc::new(Ear { board: world.board, fmu, abi: plan.abi, watch: plan.watch, start: world.plan.start });
     let resources = plan.resources.as_deref();
     // With logging on, since without it even errors are silent; narrowed to the listed categories right after.
     library.instantiate(&made_for(plan), &plan.name, &plan.token, resources, true, ear).map_err(|failure| {

@@ -303,7 +303,10 @@ impl Source {
         cells.count_shared(TaskWord::Received, 1);
         let after = world.plan.stop.is_some_and(|stop| arrival >= world.wall(stop));
         if closed || after || arrival < world.start() {
-            cells.count_shared(TaskWord::Discarded, 1);
+            match self.clock {
+                None => cells.count_shared(TaskWord::Discarded, 1),
+                Some(_) => world.discard_ticks(self.task, 1),
+            }
             return;
         }
         if !self.bucket.accept(arrival) {

@@ -225,6 +225,7 @@ impl Sequence<'_> {
                 Err(activations) => (activations, Vec::new(), false),
             },
         };
+        world.leave_ticks();
         self.board.set_phase(Phase::Stopping);
         self.board.global(Global::Complete).store(i64::MAX as u64, SeqCst);
         activations.iter().for_each(|activation| activation.settle(world));

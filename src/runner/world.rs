@@ -469,11 +469,40 @@ impl World {
         let instance = &self.instances[fmu.0];
         let Some(task) = instance.steps else { return };
         if instance.failed.load(SeqCst) {
-            self.board.task(task).count_shared(TaskWord::Discarded, 1);
+            self.discard_ticks(task, 1);
             return;
         }
         let outcome = instance.ticks[clock].push(stamp);
+        if outcome == Tick::Full {
+            self.board.task(task).count_shared(TaskWord::RefusedTicks, 1);
+        }
         self.count(task, stamp, outcome);
+    }
+
+    /// So many ticks for clocks that tick between the steps of `task` are thrown away.
+    pub fn discard_ticks(&self, task: TaskId, number: u64) {
+        self.board.task(task).count_shared(TaskWord::Discarded, number);
+        self.board.task(task).count_shared(TaskWord::DiscardedTicks, number);
+    }
+
+    /// The run is over, and nobody ticks a clock any more: ticks that no communication point has come for belong to the saved state,
+    /// or are thrown away.
+    ///
+    /// Not before: others tick such clocks until the last of them has left, and the thread that makes the steps may be the first.
+    pub fn leave_ticks(&self) {
+        for instance in &self.instances {
+            let Some(task) = instance.steps else { continue };
+            let mut left = Vec::new();
+            for (clock, queue) in instance.ticks.iter().enumerate() {
+                left.extend(std::iter::from_fn(|| queue.pop()).map(|tick| (clock, tick.time)));
+                queue.waiting(0);
+            }
+            if self.saves {
+                instance.between.lock().unwrap_or_else(PoisonError::into_inner).ticks = left;
+            } else {
+                self.discard_ticks(task, left.len() as u64);
+            }
+        }
     }
 
     /// Asks for the memory that [`World::tick`] changes.

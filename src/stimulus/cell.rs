@@ -29,6 +29,15 @@ pub(super) fn word(text: &str, fed: &FedValue) -> Result<u64, String> {
     }
 }
 
+/// Whether a word of this type is a number that is none.
+pub(super) fn is_nan(word: u64, variable_type: VariableType) -> bool {
+    match variable_type {
+        VariableType::Float64 => f64::from_bits(word).is_nan(),
+        VariableType::Float32 => f32::from_bits(word as u32).is_nan(),
+        _ => false,
+    }
+}
+
 /// Whether a cell is a tick: whatever is neither empty nor false nor 0.
 pub(super) fn is_tick(text: &str) -> bool {
     !text.is_empty() && boolean(text) != Some(false) && text.parse::<f64>() != Ok(0.0)

@@ -166,6 +166,8 @@ pub struct Rows<R> {
     ahead: Option<Result<bool, ReadError>>,
     last: Option<f64>,
     row: Row,
+    /// The first cell that feeds NaN, of which file, and how many there were.
+    nan: Option<(ReadError, u64)>,
 }
 
 impl<R: BufRead> Rows<R> {
@@ -179,7 +181,7 @@ impl<R: BufRead> Rows<R> {
         }
         let (files, plan, joins) = (vec![file.to_owned()], plan.clone(), kind == Kind::Recording);
         let (cells, row) = (recording::Row::default(), Row { may_jump: kind == Kind::Trajectory, ..Row::default() });
-        Ok(Rows { recording, files, plan, joins, cells, ahead: None, last: None, row })
+        Ok(Rows { recording, files, plan, joins, cells, ahead: None, last: None, row, nan: None })
     }
 
     /// Goes on in these files, whose names are known, when the first one ends.
@@ -207,6 +209,12 @@ impl<R: BufRead> Rows<R> {
                     was read, and inputs keep their last values";
         let file = self.files.last().expect("the first one");
         self.recording.broke_off().then(|| problem(file, ReadError::of_file(what)))
+    }
+
+    /// The first cell so far that feeds a number that is none (NaN), and how many such cells there were.
+    pub fn nan(&self) -> Option<(Problem, u64)> {
+        let (first, count) = self.nan.as_ref()?;
+        Some((problem(&self.files[first.file as usize], first.clone()), *count))
     }
 
     fn next(&mut self) -> Result<bool, ReadError> {
@@ -246,14 +254,21 @@ impl<R: BufRead> Rows<R> {
 
     /// Adds what is in the cells to the row.
     fn take_cells(&mut self) -> Result<(), ReadError> {
-        let Rows { plan, cells, row, .. } = self;
+        let Rows { plan, cells, row, nan, .. } = self;
         for (fed, value) in plan.values.iter().zip(&mut row.values) {
             let text = cells.cell(fed.cell);
-            if !text.is_empty() {
-                *value = Some(cell::word(text, fed).map_err(|message| {
-                    cells.wrong_cell(fed.cell, format!("column {} (\"{}\"): {message}", fed.cell + 1, fed.column))
-                })?);
+            if text.is_empty() {
+                continue;
             }
+            let of_cell = |message: String| {
+                cells.wrong_cell(fed.cell, format!("column {} (\"{}\"): {message}", fed.cell + 1, fed.column))
+            };
+            let word = cell::word(text, fed).map_err(of_cell)?;
+            if cell::is_nan(word, fed.variable_type) {
+                let first = || (of_cell(format!("NaN is no number, and is what {} gets", fed.to)), 0);
+                nan.get_or_insert_with(first).1 += 1;
+            }
+            *value = Some(word);
         }
         let ticks = plan.ticks.iter().zip(&mut row.ticks);
         ticks.for_each(|(fed, ticks)| *ticks |= cell::is_tick(cells.cell(fed.cell)));

@@ -112,10 +112,12 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
             calls: fmus::calls(plan, board, FmuId(fmu)),
         })
         .collect();
-    let mut problems: Vec<Problem> = died.iter().map(|died| died.problem.clone()).collect();
+    // What has failed could note that: it comes before what did not return, or ended the process.
+    let failures = fmus.iter().enumerate().filter_map(|(fmu, own)| fmus::failure(plan, board, FmuId(fmu), own));
+    let mut problems: Vec<Problem> = failures.collect();
+    problems.extend(died.iter().map(|died| died.problem.clone()));
     problems.extend(given_up(plan, facts, died.as_ref()));
     problems.extend(lasting(plan, board, facts));
-    problems.extend(fmus.iter().enumerate().filter_map(|(fmu, own)| fmus::failure(plan, board, FmuId(fmu), own)));
     for (task, clock) in clocks.iter().enumerate() {
         let (subject, measured) =
             (tasks::subject(plan, TaskId(task)), tasks::measured(board, TaskId(task), clock, facts));
@@ -134,7 +136,7 @@ pub fn collect(prepared: &Prepared, board: Board, told: &Told, facts: &Facts) ->
         problems.push(Problem::told(severity, line.as_str(), &fmus, &clocks));
     }
     let stimuli = stimuli::results(plan, board);
-    stimuli::problems(&stimuli, board, &facts.stimuli, &mut problems);
+    stimuli::problems(plan, &stimuli, board, &facts.stimuli, &mut problems);
     irregularities(prepared, board, &fmus, &clocks, facts, &mut problems);
     let connections = promise::connections(plan, board, &mut problems);
     let promise = promise::promise(plan, board, facts.late_samples, &mut problems);

@@ -53,6 +53,8 @@ pub enum Error {
     NoCache(io::Error),
     /// Somebody has asked for the end before there was anything to run.
     Interrupted,
+    /// Somebody has asked for the end of a validation.
+    ValidationInterrupted,
     /// The operating system.
     System(String),
 }
@@ -137,6 +139,9 @@ impl fmt::Display for Error {
                 write!(f, "no folder for the cache: {error}, or set VECUD_CACHE to another folder")
             }
             Error::Interrupted => f.write_str("interrupted before the run; nothing was written"),
+            Error::ValidationInterrupted => {
+                f.write_str("interrupted before everything was looked at; of what was, nothing is told")
+            }
             Error::Command(message) | Error::System(message) => f.write_str(message),
         }
     }

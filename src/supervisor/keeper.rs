@@ -192,7 +192,7 @@ impl Sight {
             late_samples: self.late_samples,
             dropped: self.dropped.clone(),
             repetition: self.repetition,
-            stimuli: vec![Fault { problem: None, change: None }; plan.stimuli.len()],
+            stimuli: vec![Fault { problem: None, nan: None, change: None }; plan.stimuli.len()],
             machine: machine::look(&plan.cores()),
             cores: self.cores.counts(),
             threads: self.threads.clone(),

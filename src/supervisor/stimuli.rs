@@ -82,7 +82,8 @@ struct Reading {
 impl Reading {
     /// What is in the file from here on is nobody's.
     fn end(&mut self) {
-        if self.rows.take().is_some() {
+        if let Some(rows) = self.rows.take() {
+            self.fault.nan = rows.nan();
             self.fault.change = self.source.change();
         }
     }
@@ -117,7 +118,8 @@ impl Feeder {
                     (None, Some(problem))
                 }
             };
-            let (carried, fault) = (vec![None; plan.stimuli[stimulus].values.len()], Fault { problem, change: None });
+            let (carried, fault) =
+                (vec![None; plan.stimuli[stimulus].values.len()], Fault { problem, nan: None, change: None });
             readings.push(Reading { source: source.clone(), rows, carried, fault });
         }
         while turn(shared, &mut readings, begin, stop) {}

@@ -87,6 +87,8 @@ fn steps(cells: TaskCells) -> StepCounts {
         rejected_steps: cells.get(TaskWord::RejectedSteps),
         events: cells.get(TaskWord::Events),
         deferred: cells.get(TaskWord::Deferred),
+        refused_ticks: cells.get(TaskWord::RefusedTicks),
+        discarded_ticks: cells.get(TaskWord::DiscardedTicks),
         max_deviation_s: if deviation.is_finite() && deviation >= 0.0 { deviation } else { 0.0 },
     }
 }

@@ -39,6 +39,66 @@ fn each_datagram_is_a_tick_at_the_next_communication_point() {
     });
 }
 
+/// What becomes of each datagram for a clock that nothing else ticks.
+#[track_caller]
+fn every_datagram_has_a_fate(run: &Outcome) -> u64 {
+    let count = |what| run.count("s", "step", what);
+    let fates = ["deferred", "rate_limited", "kernel_dropped", "refused_ticks", "discarded_ticks"].map(count);
+    assert_eq!(fates.iter().sum::<u64>(), count("received"), "{fates:?}: {}", run.clock("s", "step"));
+    // They are those of releases too.
+    assert!(count("overruns") >= count("refused_ticks") && count("discarded") >= count("discarded_ticks"));
+    count("received")
+}
+
+/// The first tick that finds 16 waiting ends the run: the thread of the steps leaves at once, and more come before nothing is taken
+/// in any more.
+#[test]
+fn what_comes_when_the_steps_are_over_is_counted() {
+    real_time("what_comes_when_the_steps_are_over_is_counted", || {
+        for _ in 0..3 {
+            let to = address();
+            let rig = Rig::of_text(&format!(
+                "[rig]\nstop_time = 100\noverrun = 'stop'\n[record]\n[fmu.s]\npath = '{}'\n{}",
+                step_clocks().display(),
+                udp("s.called", to, "max_rate = 1e6")
+            ));
+            let child = rig.start(rig.command());
+            rig.wait_until_it_runs();
+            std::thread::sleep(Duration::from_millis(60));
+            let (_, run) =
+                ends::flood(to, &rig.folder().join("nothing"), || rig.finish(child, Duration::from_secs(10)));
+            let run = run.exits(3);
+            assert!(every_datagram_has_a_fate(&run) > 16);
+            let refused = run.count("s", "step", "refused_ticks");
+            assert!(refused > 0);
+            let line = run.stdout.lines().find(|line| line.contains("s.step: ") && line.contains("datagrams")).unwrap();
+            assert!(line.contains(" dropped since 16 waited already"), "{line}");
+        }
+    });
+}
+
+/// More than wait for a communication point, and some from after the stop time.
+#[test]
+fn a_flood_between_steps_is_counted() {
+    real_time("a_flood_between_steps_is_counted", || {
+        for more in ["", "max_rate = 100000"] {
+            let to = address();
+            let rig = Rig::of_text(&format!(
+                "[rig]\nstop_time = 0.3\n[record]\n[fmu.s]\npath = '{}'\n{}",
+                step_clocks().display(),
+                udp("s.called", to, more)
+            ));
+            let child = rig.start(rig.command());
+            rig.wait_until_it_runs();
+            let (_, run) =
+                ends::flood(to, &rig.folder().join("nothing"), || rig.finish(child, Duration::from_secs(10)));
+            let run = run.exits(0);
+            assert!(every_datagram_has_a_fate(&run) > 1000);
+            assert!(run.count("s", "step", "deferred") > 0);
+        }
+    });
+}
+
 #[test]
 fn the_plan_says_what_ticks_and_that_real_time_alone_has_it() {
     let rig = Rig::of_text(&format!(

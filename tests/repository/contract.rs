@@ -44,9 +44,16 @@ fn full() -> Run {
     };
     let clock = &mut run.clocks[0];
     clock.datagrams = Some(DatagramCounts { received: 9, rate_limited: 3, dropped: 2 });
-    let (early_returns, rejected_steps, events) = (1, 1, 1);
-    clock.steps =
-        Some(StepCounts { steps: 9, early_returns, rejected_steps, events, deferred: 4, max_deviation_s: 0.5 });
+    clock.steps = Some(StepCounts {
+        steps: 9,
+        early_returns: 1,
+        rejected_steps: 1,
+        events: 1,
+        deferred: 4,
+        refused_ticks: 1,
+        discarded_ticks: 1,
+        max_deviation_s: 0.5,
+    });
     clock.arrival_latency = Some(Distribution::of([1, 2]));
     clock.over_time = Some(OverTime {
         interval_s: 0.1,

@@ -46,6 +46,27 @@ fn inputs_of_an_fmu_without_event_mode_jump_between_steps() {
     assert_eq!(rows, ["0.0,1.0,0", "0.01,1.0,1", "0.015,1.0,2", "0.015,2.0,2", "0.02,2.0,3", "0.03,2.0,4"]);
 }
 
+/// No step follows that could use it: with and without Event Mode the last row has what was there before.
+#[test]
+fn a_jump_at_the_stop_time_is_not_seen() {
+    let place = Place::new()
+        .with("events.csv", "time,u,d\n0,1,4\n0.02,1,4\n0.02,5,7\n")
+        .with("stepper.csv", "time,a\n0,1\n0.02,1\n0.02,2\n");
+    let columns = ["--output-variable=u", "--output-variable=d", "--output-variable=d_seen"];
+    let arguments = [&["--input-file=events.csv", "--stop-time=0.02"], &columns[..]].concat();
+    let simulated = place.simulate(fmu("events"), &arguments).exits(0);
+    let rows: Vec<_> = simulated.stdout.lines().skip(1).collect();
+    assert_eq!(rows, ["0.0,1.0,4,4", "0.01,1.0,4,4", "0.02,1.0,4,4"]);
+    let longer =
+        place.simulate(fmu("events"), &[&["--input-file=events.csv", "--stop-time=0.03"], &columns[..]].concat());
+    let rows: Vec<_> = longer.stdout.lines().skip(3).collect();
+    assert_eq!(rows, ["0.02,1.0,4,4", "0.02,5.0,7,7", "0.03,5.0,7,7"]);
+    let arguments = ["--input-file=stepper.csv", "--stop-time=0.02", "--output-variable=a", "--output-variable=n"];
+    let simulated = place.simulate(fmu("stepper"), &arguments).exits(0);
+    let rows: Vec<_> = simulated.stdout.lines().skip(1).collect();
+    assert_eq!(rows, ["0.0,1.0,0", "0.01,1.0,1", "0.02,1.0,2"]);
+}
+
 /// Longer than what is read ahead.
 #[test]
 fn a_file_may_have_more_rows_than_are_read_ahead() {
@@ -70,5 +91,30 @@ fn what_does_not_fit_is_told_with_its_place() {
         let refused = place.simulate(fmu("events"), &["--input-file=in.csv"]).exits(2);
         assert!(refused.stderr.contains(words), "{text}: {}", refused.stderr);
         assert_eq!(refused.stdout, "");
+    }
+}
+
+/// Infinities are numbers.
+#[test]
+fn what_is_no_number_is_fed_and_told_with_its_place() {
+    for (text, words) in [
+        (
+            "time,u,d\n0,1,0\n0.01,nan,0\n0.02,NaN,0\n0.03,2,1\n",
+            Some(":3:6: column 2 (\"u\"): NaN is no number, and is what events.u gets; 2 cells are like that"),
+        ),
+        ("time,u\n0,NaN\n0.02,1\n", Some(":2:3: column 2 (\"u\"): NaN is no number, and is what events.u gets\n")),
+        ("time,u\n0,1\n0.02,inf\n", None),
+        ("time,u\n0,Infinity\n0.02,1\n", None),
+        ("time,u\n0,.5\n0.02,1\n", None),
+    ] {
+        let place = Place::new().with("in.csv", text);
+        let arguments = ["--input-file=in.csv", "--stop-time=0.04", "--output-variable=u"];
+        let simulated = place.simulate(fmu("events"), &arguments).exits(0);
+        let told = simulated.stderr.lines().filter(|line| line.contains("in.csv")).count();
+        assert_eq!(told, usize::from(words.is_some()), "{}", simulated.stderr);
+        let has_nan = simulated.rows().iter().any(|row| row[1] == "NaN");
+        assert_eq!(has_nan, words.is_some(), "{}", simulated.stdout);
+        let is_warned = |words: &str| simulated.stderr.contains("warning: ") && simulated.stderr.contains(words);
+        assert!(words.is_none_or(is_warned), "{}", simulated.stderr);
     }
 }

@@ -102,7 +102,7 @@ fn calls_are_counted_and_logged() {
     assert_eq!((row("fmi3DoStep"), row("fmi3Terminate")), (100, 1));
     let log = std::fs::read_to_string(place.path("log")).unwrap();
     assert_eq!(log.lines().filter(|line| line.contains("fmi3DoStep(") && line.ends_with("-> Ok")).count(), 100);
-    assert!(log.contains("fmi3DoStep(0.99)"), "{log}");
+    assert!(log.contains("fmi3DoStep(0.99, 0.01) -> Ok"), "{log}");
     assert!(!simulated.stderr.contains("-> Ok"));
 }
 
@@ -145,4 +145,79 @@ fn the_course_of_the_rows_can_be_drawn() {
     let arguments = ["--plot", "plot.html", "--reference-file", "a.csv"];
     place.simulate(fmu("stepper"), &arguments).exits(0);
     assert!(std::fs::read_to_string(place.path("plot.html")).unwrap().contains("a.csv"));
+}
+
+/// Above the integers of TOML, however it is given.
+#[test]
+fn a_uint64_has_its_whole_range() {
+    const LARGEST: &str = "18446744073709551615";
+    let place = Place::new()
+        .with("start.toml", &format!("d = \"{LARGEST}\"\n"))
+        .with("in.csv", &format!("time,d\n0,{LARGEST}\n"));
+    for (option, value) in [
+        ("--start-value", format!("d={LARGEST}")),
+        ("--start-value", format!("d = \"{LARGEST}\"")),
+        ("--start", "start.toml".to_owned()),
+        ("--input-file", "in.csv".to_owned()),
+    ] {
+        let arguments = [option, &value, "--stop-time=0.02", "--output-variable=d", "--output-variable=d_seen"];
+        let simulated = place.simulate(fmu("events"), &arguments).exits(0);
+        let is_it = |row: &Vec<&str>| row[1..] == [LARGEST, LARGEST];
+        assert!(simulated.rows().iter().all(is_it), "{option} {value}: {}", simulated.stdout);
+    }
+    let arguments = ["--sweep", &format!("d=1,{LARGEST}"), "--stop-time=0.01", "--output-variable=d_seen"];
+    let swept = place.simulate(fmu("events"), &arguments).exits(0);
+    assert_eq!(swept.rows().iter().filter(|row| row[0] == LARGEST && row[2] == LARGEST).count(), 2, "{}", swept.stdout);
+    let refused = place.simulate(fmu("events"), &["--start-value", "d=18446744073709551616"]).exits(2);
+    assert!(refused.stderr.contains("is 18446744073709551616, but UInt64 holds 0 to"), "{}", refused.stderr);
+}
+
+/// With what each call was made, and what it has given.
+#[test]
+fn logged_calls_have_their_arguments() {
+    let place = Place::new().with("in.csv", "time,u,d\n0,1,0\n0.01,2.5,0\n0.02,2.5,7\n");
+    let arguments =
+        ["--log-fmi-calls", "--log-file=log", "--input-file=in.csv", "--stop-time=0.03", "--tolerance=1e-4"];
+    place.simulate(fmu("events"), &[&arguments[..], &["--start-value=iterations=2"]].concat()).exits(0);
+    let log = std::fs::read_to_string(place.path("log")).unwrap();
+    for line in [
+        "fmi3SetUInt64([32], [2]) -> Ok",
+        "fmi3EnterInitializationMode(tolerance 0.0001, start 0.0, stop 0.03) -> Ok",
+        "fmi3SetFloat64([10], [2.5]) -> Ok",
+        "fmi3SetUInt64([11], [7]) -> Ok",
+        "fmi3EnterEventMode(0.02) -> Ok",
+        "fmi3DoStep(0.02, 0.01) -> Ok",
+        "fmi3GetUInt64([20, 21, 22, 23, 26], [0, 0, 4, 7, 1]) -> Ok",
+    ] {
+        assert!(log.lines().any(|own| own.ends_with(line)), "no {line}: {log}");
+    }
+}
+
+/// Texts and binaries are shown too, and all that is long is cut before the status.
+#[test]
+fn logged_calls_have_arguments_of_any_type_and_any_length() {
+    let place = Place::new();
+    let text = "x".repeat(1000);
+    let arguments =
+        ["--interface-type=se", "--log-fmi-calls", "--log-file=log", "--stop-time=0.01", "--output-variable=*"];
+    let start = format!("text_in=\"{text}\"");
+    let all = [
+        &arguments[..],
+        &["--start-value", &start, "--start-value=Boolean_in=true", "--start-value=Binary_in=[\"0x01\", \"0x0203\"]"],
+    ]
+    .concat();
+    place.simulate(fmu("all_types"), &all).exits(0);
+    let log = std::fs::read_to_string(place.path("log")).unwrap();
+    let has = |parts: &[&str]| {
+        let line = |line: &&str| parts.iter().all(|part| line.contains(part)) && line.ends_with(" -> Ok");
+        assert!(log.lines().any(|own| line(&own)), "no {parts:?}: {log}");
+    };
+    has(&["fmi3SetString([", &format!("\"{}…\"", &text[..40])]);
+    has(&["fmi3SetBoolean([", "[true, true, true, true]"]);
+    has(&["fmi3SetBinary([", "[0x01, 0x0203]"]);
+    has(&["fmi3GetBinary([", "0x"]);
+    has(&["fmi3GetString([", "\""]);
+    has(&["fmi3GetBoolean([", "true"]);
+    has(&["fmi3GetInt8([", "-128"]);
+    has(&["fmi3ActivateModelPartition(", ", 0.009)"]);
 }

@@ -3,6 +3,7 @@
 use super::program::Rig;
 use super::run;
 use std::fs;
+use std::process::Command;
 
 /// An FMU `m` of this version (2 or 1) from sources, x' = u. `step`: C code at the begin of each step, `initialised`: where
 /// Initialization Mode ends, which of FMI 1.0 is its initialisation.
@@ -87,5 +88,64 @@ fn log_messages_are_printed_with_their_arguments_and_the_names_of_variables() {
         let outcome = run(&integrator(version, &format!("{logger} {arguments});"), ""), "virtual").exits(0);
         let log = outcome.fmu("m")["log"].to_string();
         assert!(log.contains("[cat] u is 2 in step 1 of ten, #12.35%"), "{log}");
+    }
+}
+
+/// What has no arguments is told as it stands where it asks for none; where it does, nobody can look whether they are there. What
+/// lies in the place of a missing text here is no address.
+#[test]
+fn a_log_message_without_its_arguments_crashes_in_the_call_that_logs() {
+    for (version, fmi, logger) in [
+        (2, "fmi2", "m->functions->logger(m->functions->componentEnvironment, \"m\", fmi2OK, \"cat\","),
+        (1, "fmi", "m->functions.logger(m, \"m\", fmiOK, \"cat\","),
+    ] {
+        let outcome = run(&integrator(version, &format!("{logger} \"5 %, or 10 %\");"), ""), "virtual").exits(0);
+        assert!(outcome.fmu("m")["log"].to_string().contains("[cat] 5 %, or 10 %"), "{}", outcome.fmu("m"));
+        let crashes = run(&integrator(version, &format!("{logger} \"x is %s\", (char *)1);"), ""), "virtual").exits(1);
+        crashes.problem(&["fmu `m`", &format!("crashed (SIGSEGV): clock m.step was in {fmi}DoStep at 0 s")]);
+    }
+}
+
+/// What comes first is the cause: a call that has failed, wherever that is, and then the end that does not come.
+#[test]
+fn a_call_that_fails_is_named_before_an_end_that_hangs() {
+    for (version, fmi, component, functions) in [
+        (2, "fmi2", "fmi2Component c", ["fmi2SetReal", "fmi2EnterInitializationMode", "fmi2DoStep", "fmi2Terminate"]),
+        (1, "fmi", "fmiComponent c", ["fmiSetReal", "fmiInitializeSlave", "fmiDoStep", "fmiTerminateSlave"]),
+    ] {
+        let end = if version == 2 { "fmi2FreeInstance" } else { "fmiFreeSlaveInstance" };
+        for function in functions {
+            let rig = integrator(version, "", "");
+            let source = rig.folder().join("m/sources/all.c");
+            let mut text = fs::read_to_string(&source).unwrap();
+            for (name, code) in [(function, format!("return {fmi}Error;")), (end, "for (;;);".to_owned())] {
+                let place = text.find(&format!("{name}({component}")).unwrap_or_else(|| panic!("no {name}"));
+                let body = place + text[place..].find('{').unwrap() + 1;
+                text.insert_str(body, &format!(" {code} "));
+            }
+            fs::write(&source, text).unwrap();
+            let failed = format!("fmu `m`: {function} returned {fmi}Error");
+            let run = run(&rig, "virtual").exits(1);
+            let problems = run.problems();
+            let place = |words: &str| problems.iter().position(|problem| problem.contains(words));
+            let hangs = format!("fmu `m` has been in {end}");
+            let (first, then) = (place(&failed), place(&hangs));
+            assert!(first.is_some() && then.is_some() && first < then, "{function}: {problems:#?}");
+            assert_eq!(run.status("m"), "hung");
+            // Which waits for longer.
+            if function != functions[1] {
+                continue;
+            }
+            let simulate = Command::new(env!("CARGO_BIN_EXE_vecud"))
+                .args(["simulate", "--stop-time", "0.1", "--start-value", "u=2", "--output-interval", "0.01"])
+                .arg(rig.folder().join("m"))
+                .env("VECUD_CACHE", super::program::cache())
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&simulate.stderr);
+            let failed = said.find(&format!("{function} returned {fmi}Error"));
+            let hangs = said.find(&format!("in {end}"));
+            assert!(failed.is_some() && hangs.is_some() && failed < hangs, "{function}: {said}");
+        }
     }
 }

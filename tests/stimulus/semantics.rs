@@ -220,3 +220,20 @@ fn so_it_is_in_turns_without_privileges() {
         });
     }
 }
+
+/// What is no number is fed all the same; who wants none has a failed run.
+#[test]
+fn what_is_no_number_is_told_with_its_place() {
+    let file = "time,a.in_f64\n0,1\n0.01,nan\n0.02,3\n";
+    for (nan, code) in [("note", 0), ("stop", 1)] {
+        let rig = Rig::new(&format!("mode = 'virtual'\nstop_time = 0.05\nnan = '{nan}'"))
+            .tracer("a", "")
+            .more("[[stimulus]]\nfile = 'drive.csv'\n[record]\nsignals = ['a.in_f64']");
+        std::fs::write(drive(&rig), file).unwrap();
+        let run = run(&rig, &[]).exits(code);
+        let words = ":3:6: column 2 (\"a.in_f64\"): NaN is no number, and is what a.in_f64 gets";
+        run.problem(&["drive.csv", words]);
+        assert_eq!(run.signals().column("a.in_f64").iter().filter(|value| **value == "NaN").count(), 10);
+        assert_eq!(run.report()["verdict"], if code == 0 { "pass" } else { "fail" });
+    }
+}

@@ -55,13 +55,20 @@ fn ctrl_c_ends_it_whatever_the_fmu_does() {
     let fmu = failing("FAIL_HANG");
     // Builds it.
     fmu.validate(&["--timeout", "0.2"]).exits(3);
-    let mut child =
-        command(&fmu.path(), &["--timeout", "600"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(1500));
-    kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
-    let asked = Instant::now();
-    assert_eq!(child.wait().unwrap().code(), Some(2));
-    assert!(asked.elapsed() < Duration::from_secs(15), "{:?}", asked.elapsed());
+    for more in [&[][..], &["--json"]] {
+        let mut command = command(&fmu.path(), &[&["--timeout", "600"], more].concat());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(1500));
+        kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
+        let asked = Instant::now();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(asked.elapsed() < Duration::from_secs(15), "{:?}", asked.elapsed());
+        assert_eq!(output.stdout, b"");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("interrupted before everything was looked at"), "{said}");
+        assert!(!said.contains("run"), "{said}");
+    }
 }
 
 /// A slow FMU is no hanging one: it lives as long as it may.

@@ -16,6 +16,8 @@ void vecud_logged_fmi1(int status, const char *category, const char *message);
 static const char *printed(char room[ROOM], const char *format, va_list arguments)
 {
     if (!vecud_is_printable(format)) return format;
+    /* Nobody can look how many arguments there are: an FMU that leaves out what a `%s` asks for has whatever lies there taken for the
+       address of a text, and may crash in here. That is inside its own call, and the report of the crash says which one that was. */
     return vsnprintf(room, ROOM, format, arguments) < 0 ? format : room;
 }
 

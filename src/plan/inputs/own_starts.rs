@@ -70,8 +70,8 @@ impl<'a> OwnStarts<'a> {
         let variable = &self.description.variables[index];
         let values = self.value(index).filter(|_| settable(variable).is_ok())?;
         let items = self.description.items_of(variable);
-        let line = rig_value(values, items).ok_or_else(|| "has a number that TOML does not have".to_owned());
-        Some(line.and_then(|value| check(variable, items, &value).map(|()| start_line(&variable.name, &value))))
+        let value = rig_value(values, items);
+        Some(check(variable, items, &value).map(|()| start_line(&variable.name, &value)))
     }
 }
 
@@ -115,23 +115,26 @@ fn place(variable_type: VariableType, reference: ValueReference) -> (VariableTyp
     }
 }
 
-/// Values as a rig has them; `None`: there is one among them that TOML has no number for.
-fn rig_value(values: &Values, items: &[EnumerationItem]) -> Option<RigValue> {
-    fn all<T: Clone>(values: &[T], to: impl Fn(T) -> Option<RigValue>) -> Option<Vec<RigValue>> {
+/// Values as a rig has them.
+fn rig_value(values: &Values, items: &[EnumerationItem]) -> RigValue {
+    fn all<T: Clone>(values: &[T], to: impl Fn(T) -> RigValue) -> Vec<RigValue> {
         values.iter().cloned().map(to).collect()
     }
     let integer = |value: i64| match items.iter().find(|item| item.value == value) {
-        Some(item) => Some(RigValue::String(item.name.clone())),
-        None => Some(RigValue::Integer(value)),
+        Some(item) => RigValue::String(item.name.clone()),
+        None => RigValue::Integer(value),
     };
+    // TOML's integers end at 2^63 - 1.
+    let large =
+        |value: u64| i64::try_from(value).map_or_else(|_| RigValue::String(value.to_string()), RigValue::Integer);
     let hexadecimal = |bytes: Vec<u8>| {
         let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        Some(RigValue::String(format!("0x{digits}")))
+        RigValue::String(format!("0x{digits}"))
     };
     let mut all = match values {
         // By its own shortest decimal, which reads back as the same number.
-        Values::Float32(v) => all(v, |own| own.to_string().parse().ok().map(RigValue::Float)),
-        Values::Float64(v) => all(v, |own| Some(RigValue::Float(own))),
+        Values::Float32(v) => all(v, |own| RigValue::Float(own.to_string().parse().unwrap_or(own.into()))),
+        Values::Float64(v) => all(v, RigValue::Float),
         Values::Int8(v) => all(v, |own| integer(own.into())),
         Values::UInt8(v) => all(v, |own| integer(own.into())),
         Values::Int16(v) => all(v, |own| integer(own.into())),
@@ -139,14 +142,14 @@ fn rig_value(values: &Values, items: &[EnumerationItem]) -> Option<RigValue> {
         Values::Int32(v) => all(v, |own| integer(own.into())),
         Values::UInt32(v) => all(v, |own| integer(own.into())),
         Values::Int64(v) => all(v, integer),
-        Values::UInt64(v) => all(v, |own| integer(i64::try_from(own).ok()?)),
-        Values::Boolean(v) | Values::Clock(v) => all(v, |own| Some(RigValue::Boolean(own))),
-        Values::String(v) => all(v, |own| Some(RigValue::String(own))),
+        Values::UInt64(v) => all(v, large),
+        Values::Boolean(v) | Values::Clock(v) => all(v, RigValue::Boolean),
+        Values::String(v) => all(v, RigValue::String),
         Values::Binary(v) => all(v, hexadecimal),
-    }?;
+    };
     // One value fills an array, too.
     match all.len() {
-        1 => all.pop(),
-        _ => Some(RigValue::Array(all.into_iter().map(At::unplaced).collect())),
+        1 => all.remove(0),
+        _ => RigValue::Array(all.into_iter().map(At::unplaced).collect()),
     }
 }

@@ -210,6 +210,13 @@ fn number(v: &Variable, items: &[EnumerationItem], value: &RigValue) -> Result<E
             (Some(bytes), _) => Ok(ElementValue::Binary(bytes)),
             (None, _) => not(format!("\"{s}\"")),
         },
+        // TOML's integers end at 2^63 - 1.
+        (VariableType::UInt64, RigValue::String(s)) if !s.is_empty() && s.bytes().all(|c| c.is_ascii_digit()) => {
+            match s.parse::<u64>() {
+                Ok(value) => Ok(ElementValue::Integer(value.into())),
+                Err(_) => Err(format!("is {s}, but UInt64 holds 0 to {}", u64::MAX)),
+            }
+        }
         (VariableType::Enumeration, RigValue::String(s)) => match items.iter().find(|item| item.name == *s) {
             Some(item) => Ok(ElementValue::Integer(i128::from(item.value))),
             None => {

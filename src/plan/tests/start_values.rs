@@ -15,6 +15,7 @@ const FMU: &str = r#"
 <UInt64 name="n" valueReference="9" causality="structuralParameter" variability="fixed" start="3"/>
 <Float64 name="pi" valueReference="10" causality="output" variability="constant" start="3.14"/>
 <Float64 name="state" valueReference="11" causality="output" initial="exact" start="2"/>
+<UInt64 name="u64" valueReference="12" causality="parameter" variability="fixed" start="3"/>
 "#;
 
 fn with(start: &str) -> Result<Vec<(String, VariableType, Values)>, String> {
@@ -44,6 +45,20 @@ fn numbers_take_the_type_of_the_variable() {
     gives("on = true", Values::Boolean(vec![true]));
     gives("text = 'grün'", Values::String(vec!["grün".to_owned()]));
     gives("state = 4", Values::Float64(vec![4.0]));
+}
+
+/// Above what TOML has integers for.
+#[test]
+fn a_uint64_takes_a_string_of_digits() {
+    gives("u64 = '18446744073709551615'", Values::UInt64(vec![u64::MAX]));
+    gives("u64 = '7'", Values::UInt64(vec![7]));
+    let refuses = |value: &str, why: &str| {
+        refused(&format!("u64 = '{value}'"), &format!("rig.toml:4:7: the start value of x.u64 {why}"));
+    };
+    refuses("18446744073709551616", "is 18446744073709551616, but UInt64 holds 0 to 18446744073709551615");
+    refuses("-1", "must be a whole number, not the string \"-1\"");
+    refuses("", "must be a whole number, not the string \"\"");
+    refused("f64 = '7'", "rig.toml:4:7: the start value of x.f64 must be a number, not the string \"7\"");
 }
 
 #[test]

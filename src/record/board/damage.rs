@@ -128,6 +128,8 @@ const TASK_WORDS: [(TaskWord, Range); TaskWord::Count as usize] = [
     (TaskWord::Retimed, Count),
     (TaskWord::Deferred, Count),
     (TaskWord::Discarded, Count),
+    (TaskWord::RefusedTicks, Count),
+    (TaskWord::DiscardedTicks, Count),
     (TaskWord::Tid, UpTo(PIDS)),
     (TaskWord::WrongCore, Count),
     (TaskWord::Demoted, UpTo(1)),

@@ -41,10 +41,12 @@ fn start_value(rig: &Rig, description: &ModelDescription, name: &str, value: &st
     let is_given = rig.fmus[0].start.iter().any(|(given, _)| variable.names().any(|known| known == given.value));
     let is_meant =
         variable.causality == Causality::Input && variable.clocks.is_empty() && variable.dimensions.is_empty();
-    let value = match (variable.variable_type, value) {
-        (VariableType::Boolean, "0") => "false",
-        (VariableType::Boolean, "1") => "true",
-        _ => value,
+    let value = match (variable.variable_type, value.parse::<f64>()) {
+        (VariableType::Boolean, Ok(number)) => (number != 0.0).to_string(),
+        (VariableType::Boolean, Err(_)) => value.to_ascii_lowercase(),
+        // As a rig writes them, of which a file has more ways: `.5`, `NaN`, `Infinity`.
+        (VariableType::Float64 | VariableType::Float32, Ok(number)) => format!("{number:?}").to_ascii_lowercase(),
+        _ => value.to_owned(),
     };
     (is_meant && !is_given).then(|| format!("{name}={value}"))
 }

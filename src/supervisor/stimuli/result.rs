@@ -1,6 +1,6 @@
 //! What the report says of stimuli.
 
-use crate::plan::Plan;
+use crate::plan::{OnNan, Plan};
 use crate::record::board::Board;
 use crate::report::{Broken, Kind, Problem, Severity, StimulusResult, Subject};
 use crate::rig;
@@ -11,6 +11,8 @@ use crate::stimulus::State;
 pub struct Fault {
     /// Why it cannot be read any further, or has ended early.
     pub problem: Option<rig::Problem>,
+    /// The first cell that feeds NaN, and how many do.
+    pub nan: Option<(rig::Problem, u64)>,
     /// What somebody has done to it meanwhile.
     pub change: Option<String>,
 }
@@ -38,7 +40,7 @@ pub fn results(plan: &Plan, board: Board) -> Vec<StimulusResult> {
 }
 
 /// What went wrong with them.
-pub fn problems(results: &[StimulusResult], board: Board, faults: &[Fault], problems: &mut Vec<Problem>) {
+pub fn problems(plan: &Plan, results: &[StimulusResult], board: Board, faults: &[Fault], problems: &mut Vec<Problem>) {
     for (stimulus, (own, fault)) in results.iter().zip(faults).enumerate() {
         let subject = Subject::Stimulus(own.file.clone());
         if let Some(error) = &fault.problem {
@@ -49,6 +51,11 @@ pub fn problems(results: &[StimulusResult], board: Board, faults: &[Fault], prob
                 _ => (Severity::Warning, Broken::NotNeeded),
             };
             let kind = Kind::StimulusBroken { words: error.to_string(), effect };
+            problems.push(Problem { severity, subject: subject.clone(), kind });
+        }
+        if let Some((first, count)) = &fault.nan {
+            let severity = if plan.nan == OnNan::Stop { Severity::Failure } else { Severity::Warning };
+            let kind = Kind::StimulusNan { words: first.to_string(), count: *count };
             problems.push(Problem { severity, subject: subject.clone(), kind });
         }
         if let Some(words) = fault.change.clone() {

@@ -4,7 +4,7 @@
 //! A clock with times of its own ticks at the communication point that is made for it. A tick from outside of the steps, at τ,
 //! ticks at the first communication point strictly after τ; one that comes when that point is over goes to the next.
 
-use crate::exchange::{TickQueue, TickStamp};
+use crate::exchange::TickStamp;
 use crate::ffi::{EventMode, Failure, Function, OutputClocks, Qualifier};
 use crate::fmu::description::{IntervalVariability, ValueReference};
 use crate::plan::{FmuId, TaskId};
@@ -224,19 +224,9 @@ impl StepClocks {
         Ok(())
     }
 
-    /// The run is over: its clocks, and the ticks that have come too late for it, which are counted unless the state is saved.
-    pub fn leave(&mut self, world: &World) -> (Vec<Timeline>, Vec<(usize, Instant)>) {
-        let queues = world.instances[self.fmu.0].ticks.iter().enumerate();
-        let of = |(clock, queue): (usize, &TickQueue)| {
-            let ticks: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|tick| (clock, tick.time)).collect();
-            queue.waiting(0);
-            ticks
-        };
-        let left: Vec<_> = queues.flat_map(of).collect();
-        if !world.saves {
-            world.board.task(self.task).count_shared(TaskWord::Discarded, left.len() as u64);
-        }
-        (self.inputs.iter().map(|input| input.timeline.clone()).collect(), left)
+    /// When its input clocks tick by themselves, for a run that goes on after this one.
+    pub fn timelines(&self) -> Vec<Timeline> {
+        self.inputs.iter().map(|input| input.timeline.clone()).collect()
     }
 }
 

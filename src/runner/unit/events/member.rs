@@ -275,7 +275,8 @@ impl Member {
         self.stepping.note();
         world.tasks[self.stepping.task().0].forget_ticked();
         self.record_last(calls, world, host, world.begin);
-        let (clocks, ticks) = self.clocks.leave(world);
+        // Ticks may still come until all threads have left (`World::leave_ticks`).
+        let (clocks, ticks) = (self.clocks.timelines(), Vec::new());
         let ahead = self.stepping.reached.filter(|reached| Some(*reached) != point);
         let Member { next_event, wants_event, .. } = *self;
         world.instances[host.fmu().0].expect(BetweenSteps { next_event, wants_event, ahead, clocks, ticks });
