@@ -821,7 +821,7 @@ pub struct StimulusPlan {
     pub cells: usize,
     /// Columns whose values inputs get.
     pub values: Vec<FedValue>,
-    /// Columns that tick clocks.
+    /// Columns that tick clocks: those of tasks first, then those that tick between steps.
     pub ticks: Vec<FedClock>,
     /// Columns that feed nothing.
     pub left_out: usize,
@@ -851,8 +851,19 @@ pub struct FedClock {
     pub cell: usize,
     /// Name of the column.
     pub column: String,
-    /// What it ticks.
+    /// What it ticks, or what makes the steps of the FMU whose clock it ticks.
     pub task: TaskId,
+    /// The clock that it ticks between the steps of its FMU; `None`: it ticks the task itself.
+    pub clock: Option<StepClock>,
+}
+
+impl FedClock {
+    /// So far ahead of every activation the ticks of a clock between steps have to be known, s: two steps, of which one is for what
+    /// is lost by rounding. `None`: it ticks a task.
+    pub fn ahead(&self, tasks: &[TaskPlan]) -> Option<f64> {
+        let step = tasks[self.clock.and(Some(self.task))?.0].release.shortest_known()?;
+        Some(2.0 * step.seconds())
+    }
 }
 
 /// An element of an input that a stimulus feeds.

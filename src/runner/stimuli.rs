@@ -4,16 +4,18 @@
 //! newest one and is counted. When a file cannot be read any more, the run ends at the first activation that would have
 //! needed what is missing, in both modes.
 
+mod between_steps;
 mod ticks;
 mod virtual_time;
 
+pub use between_steps::StepFeed;
 pub use ticks::{Fed, TickFeed};
 pub use virtual_time::VirtualStimuli;
 
 use super::world::{Ending, World};
 use crate::ffi::Batch;
 use crate::fmu::description::VariableType;
-use crate::plan::{FedElement, Plan, TaskId};
+use crate::plan::{FedElement, Release, StimulusPlan, TaskId};
 use crate::stimulus::{Follower, Look};
 use crate::time::Instant;
 
@@ -111,17 +113,22 @@ pub fn set_floor(world: &World, time: Instant) {
     (0..world.plan.stimuli.len()).for_each(|stimulus| world.board.stimulus(stimulus).set_floor(seconds));
 }
 
-/// Simulation time from which on ticks of stimuli are not known yet; `None`: all are, or there are none.
+/// Simulation time from which on ticks of stimuli for tasks are not known yet; `None`: all are, or there are none.
 pub fn ticks_known_until(world: &World) -> Option<Instant> {
-    let ticking = |stimulus: &usize| !world.plan.stimuli[*stimulus].ticks.is_empty();
+    let ticking = |stimulus: &usize| ticks_tasks(&world.plan.stimuli[*stimulus]);
     let untils = (0..world.plan.stimuli.len()).filter(ticking).map(|stimulus| world.board.stimulus(stimulus).until());
     untils.filter(|until| until.is_finite()).filter_map(Instant::from_f64).min()
 }
 
-/// The stimulus that ticks a task, and which of its columns of ticks does.
-fn ticked_by(plan: &Plan, task: TaskId) -> Option<(usize, usize)> {
-    match plan.tasks[task.0].release {
-        crate::plan::Release::Stimulus { stimulus, tick } => Some((stimulus, tick)),
+/// Whether a stimulus ticks tasks.
+fn ticks_tasks(stimulus: &StimulusPlan) -> bool {
+    stimulus.ticks.iter().any(|tick| tick.clock.is_none())
+}
+
+/// The stimulus that releases something like this, and which of its columns of ticks does.
+fn ticked_by(release: &Release) -> Option<(usize, usize)> {
+    match release {
+        Release::Stimulus { stimulus, tick } => Some((*stimulus, *tick)),
         _ => None,
     }
 }

@@ -152,6 +152,14 @@ pub struct Row {
     pub ticks: Vec<bool>,
 }
 
+impl Row {
+    /// Up to which time everything is known with this row, s. Where another row of the same time may follow, what there is at that
+    /// time is known with a later one.
+    pub fn known_until(&self) -> f64 {
+        if self.may_jump { self.time.next_down() } else { self.time }
+    }
+}
+
 /// The rows of a file.
 pub struct Rows<R> {
     recording: Recording<R>,

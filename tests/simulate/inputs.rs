@@ -72,3 +72,20 @@ fn what_does_not_fit_is_told_with_its_place() {
         assert_eq!(refused.stdout, "");
     }
 }
+
+/// A column of a triggered clock ticks it, with the values of the row, between steps and in Scheduled Execution.
+#[test]
+fn a_column_of_a_clock_ticks_it() {
+    let place = Place::new().with("in.csv", "time,called,message\n0,0,1\n0.0215,1,5\n0.03,,6\n0.05,1,7\n");
+    let arguments = ["--input-file=in.csv", "--stop-time=0.06", "--output-interval=0.01"];
+    let columns = ["--output-variable=n_called", "--output-variable=last_message"];
+    let simulated = place.simulate(fmu("step_clocks"), &[&arguments[..], &columns].concat()).exits(0);
+    let rows = simulated.rows();
+    let has = |row: [&str; 3]| rows.iter().any(|own| own[..] == row);
+    assert!(has(["0.0215", "0", "0.0"]) && has(["0.0215", "1", "5.0"]), "{rows:?}");
+    assert!(has(["0.05", "1", "5.0"]) && has(["0.05", "2", "7.0"]) && has(["0.06", "2", "7.0"]), "{rows:?}");
+    let place = Place::new().with("in.csv", "time,AperiodicClock,BIn\n0,0,1\n0.0215,1,5\n");
+    let arguments = ["--input-file=in.csv", "--stop-time=0.05", "--output-variable=BOut"];
+    let simulated = place.simulate(fmu("three_input_clocks"), &arguments).exits(0);
+    assert!(simulated.column("time").contains(&0.0215));
+}

@@ -5,13 +5,15 @@ use super::elements::{Named, Selection, find};
 use super::start_values::Starts;
 use crate::fmu::description::{Causality, IntervalVariability, VariableType};
 use crate::plan::clocks::candidates::{Candidate, is_input_clock, named};
+use crate::plan::clocks::released::released;
 use crate::plan::connections::links::Links;
 use crate::plan::described::{DescribedFmu, VariableId};
 use crate::plan::findings::Findings;
-use crate::plan::priorities::Order;
 use crate::plan::resolved::Resolved;
 use crate::plan::tasks::batches::{has_input_clock, start_of};
-use crate::plan::{BatchItem, FedClock, FedElement, FedValue, Release, StimulusInput, StimulusPlan, TaskId};
+use crate::plan::{
+    BatchItem, FedClock, FedElement, FedValue, FmuPlan, Release, StimulusInput, StimulusPlan, TaskId, TaskPlan,
+};
 use crate::rig::{At, Endpoint, Interpolation, Place, Problem, Rig, RigStimulus, suggestion};
 use std::collections::{BTreeSet, HashMap};
 
@@ -85,11 +87,12 @@ pub fn resolve(
             left_out: 0,
             rows: SLOW_ROWS,
         };
-        let mut ticked = Vec::new();
+        // Columns that tick, and the candidates that they do.
+        let mut ticks: Vec<(FedClock, usize)> = Vec::new();
         // Nobody has opened the file: there is no run either.
         let Some(opened) = opened.get(stimulus) else {
             all.plans.push(plan);
-            all.ticked.push(ticked);
+            all.ticked.push(Vec::new());
             continue;
         };
         plan.file = opened.file.display().to_string();
@@ -136,16 +139,15 @@ pub fn resolve(
                     });
                 }
                 ColumnTarget::Clock { candidate } => {
-                    ticked.push(candidate);
                     // Its task is known when tasks are sorted.
-                    plan.ticks.push(FedClock {
-                        cell: used.cell,
-                        column: used.column.to_owned(),
-                        task: TaskId(usize::MAX),
-                    });
+                    let (cell, column, task) = (used.cell, used.column.to_owned(), TaskId(usize::MAX));
+                    ticks.push((FedClock { cell, column, task, clock: None }, candidate));
                 }
             }
         }
+        ticks.sort_by_key(|(_, candidate)| candidates[*candidate].in_steps);
+        let (ticks, ticked) = ticks.into_iter().unzip();
+        plan.ticks = ticks;
         finish(&mut plan, own, opened, findings);
         all.plans.push(plan);
         all.ticked.push(ticked);
@@ -343,12 +345,9 @@ fn clock(
         let wanted = IntervalVariability::Triggered.name_in(described.abi());
         return Err(Foreign(format!("{to} is a {kind} clock: a stimulus ticks only {wanted} clocks")));
     }
-    if !described.is_scheduled() {
+    if !described.is_scheduled() && !described.handles_events() {
         let fmu = described.name();
-        return Err(Wrong(format!(
-            "{to} ticks between the steps of {fmu} (Co-Simulation), which a stimulus cannot do yet: give its times in a \
-             [[trigger]], as at"
-        )));
+        return Err(Wrong(format!("{fmu} has no Event Mode (hasEventMode), in which alone clocks tick between steps")));
     }
     let meant = |d: &usize| candidates[*d].is_of(fmu, index, element);
     let targets: Vec<usize> = (0..candidates.len()).filter(meant).collect();
@@ -434,11 +433,14 @@ impl Stimuli {
         }
     }
 
-    /// What the plan says of stimuli, with the tasks that they tick.
-    pub fn plans(&self, order: &Order) -> Vec<StimulusPlan> {
+    /// What the plan says of stimuli, with the tasks and the clocks between steps that they tick.
+    pub fn plans(&self, tasks: &[TaskPlan], fmus: &[FmuPlan]) -> Vec<StimulusPlan> {
         let mut plans = self.plans.clone();
-        for (plan, ticked) in plans.iter_mut().zip(&self.ticked) {
-            plan.ticks.iter_mut().zip(ticked).for_each(|(tick, candidate)| tick.task = order.task(*candidate));
+        for (stimulus, plan) in plans.iter_mut().enumerate() {
+            for (tick, own) in plan.ticks.iter_mut().enumerate() {
+                let release = Release::Stimulus { stimulus, tick };
+                (own.task, own.clock) = released(&release, tasks, fmus).expect("it releases something");
+            }
         }
         plans
     }

@@ -1,6 +1,6 @@
 //! What feeds the inputs of a simulation: a file whose columns have the names of variables. Inputs that are continuous are on the line
 //! between two rows, all others keep the value of the row before. Where two rows have one time, and where something discrete
-//! changes, is an event.
+//! changes, is an event. Columns of triggered clocks tick them.
 
 use crate::fmu::description::{Causality, ModelDescription, Variability, Variable, VariableType};
 use crate::rig::{self, At, Endpoint, Interpolation, Place, Rig, RigStimulus};
@@ -28,7 +28,9 @@ pub fn feed(rig: &mut Rig, description: &ModelDescription, file: &Path, start: I
             rig.stimuli.push(stimulus(file, place, interpolation, Some(columns)));
         }
     }
-    let course = source.course(start, |column| !is_continuous(description, column)).map_err(refuse)?;
+    // A clock that ticks has an event of its own.
+    let is_discrete = |column: &str| !is_continuous(description, column) && !is_clock(description, column);
+    let course = source.course(start, is_discrete).map_err(refuse)?;
     let values = course.start.iter().filter_map(|(name, value)| start_value(rig, description, name, value));
     let values: Vec<String> = values.collect();
     rig::set_of_only_fmu(rig, "--input-file", &values).map_err(Error::Rig)?;
@@ -39,8 +41,10 @@ pub fn feed(rig: &mut Rig, description: &ModelDescription, file: &Path, start: I
 fn start_value(rig: &Rig, description: &ModelDescription, name: &str, value: &str) -> Option<String> {
     let variable = description.variables.iter().find(|variable| variable.names().any(|known| known == name))?;
     let is_given = rig.fmus[0].start.iter().any(|(given, _)| variable.names().any(|known| known == given.value));
-    let is_meant =
-        variable.causality == Causality::Input && variable.clocks.is_empty() && variable.dimensions.is_empty();
+    let is_meant = variable.causality == Causality::Input
+        && variable.variable_type != VariableType::Clock
+        && variable.clocks.is_empty()
+        && variable.dimensions.is_empty();
     let value = match (variable.variable_type, value) {
         (VariableType::Boolean, "0") => "false",
         (VariableType::Boolean, "1") => "true",
@@ -61,10 +65,20 @@ fn stimulus(
 
 /// Whether a column is one of a variable, or of an element of an array, whose values are on a line.
 fn is_continuous(description: &ModelDescription, column: &str) -> bool {
-    let array = column.split_once('[').map(|(array, _)| array);
-    let named = |variable: &&Variable| variable.names().any(|name| name == column || Some(name) == array);
-    description.variables.iter().find(named).is_some_and(|variable| {
+    named(description, column).is_some_and(|variable| {
         let is_float = matches!(variable.variable_type, VariableType::Float32 | VariableType::Float64);
         is_float && variable.variability == Variability::Continuous
     })
+}
+
+/// Whether a column ticks a clock.
+fn is_clock(description: &ModelDescription, column: &str) -> bool {
+    named(description, column).is_some_and(|variable| variable.variable_type == VariableType::Clock)
+}
+
+/// The variable of a column that has its name, or that of one of its elements.
+fn named<'d>(description: &'d ModelDescription, column: &str) -> Option<&'d Variable> {
+    let array = column.split_once('[').map(|(array, _)| array);
+    let is_named = |variable: &&Variable| variable.names().any(|name| name == column || Some(name) == array);
+    description.variables.iter().find(is_named)
 }

@@ -15,7 +15,7 @@ use crate::runner::unit::stepping::Stepping;
 use crate::runner::unit::way::{Came, Way};
 use crate::runner::values::Publishing;
 use crate::runner::world::World;
-use crate::schedule::Learned;
+use crate::schedule::{Due, Learned};
 use crate::snapshot::BetweenSteps;
 use crate::time::{Fraction, Instant};
 
@@ -95,6 +95,11 @@ impl Member {
             return calls.read(|batch| self.stepper.get(batch));
         }
         Ok(())
+    }
+
+    /// Brings what stimuli tick before the release `due` is over. `false`: that cannot be read, and the run ends.
+    pub fn take_fed(&mut self, world: &World, due: &Due) -> bool {
+        self.clocks.take_fed(world, (due.time, self.stepping.end_of(due)))
     }
 
     /// Whether it has something to be handled in Event Mode at this communication point, which it is at.
