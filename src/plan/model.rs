@@ -842,6 +842,24 @@ pub struct FedValue {
     pub variable_type: VariableType,
     /// Names and values of an enumeration's items.
     pub items: Vec<(String, i64)>,
+    /// Bytes that a string or binary may have; `None` for numbers.
+    pub capacity: Option<usize>,
+    /// The place of its first word among those of a row.
+    pub first: usize,
+}
+
+impl FedValue {
+    /// Its words in a row: one of a number, those of a string or binary as they are exchanged.
+    pub fn words(&self) -> Range<usize> {
+        self.first..self.first + self.capacity.map_or(1, bytes::words)
+    }
+}
+
+impl StimulusPlan {
+    /// Words that the values of a row take.
+    pub fn words(&self) -> usize {
+        self.values.last().map_or(0, |last| last.words().end)
+    }
 }
 
 /// A column that ticks a clock.

@@ -458,6 +458,8 @@ pub struct RigStimulus {
     pub jumps: bool,
     /// `interpolation`.
     pub interpolation: Interpolation,
+    /// `max_size`: bytes that a String or Binary may have.
+    pub max_size: Option<At<usize>>,
     /// `columns`: what is fed and the name of the column that feeds it; `None`: columns have the names of what they feed.
     pub columns: Option<Vec<(At<Endpoint>, At<String>)>>,
 }

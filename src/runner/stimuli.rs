@@ -13,6 +13,7 @@ pub use ticks::{Fed, TickFeed};
 pub use virtual_time::VirtualStimuli;
 
 use super::world::{Ending, World};
+use crate::exchange::bytes;
 use crate::ffi::Batch;
 use crate::fmu::description::VariableType;
 use crate::plan::{FedElement, Release, StimulusPlan, TaskId};
@@ -34,7 +35,7 @@ struct Item {
     /// Elements that no column feeds have their start values: it is set as soon as one element has a value, else when all
     /// have.
     partial: bool,
-    /// Columns, and the elements of the batch that they are for.
+    /// Where values begin in a row, and the elements of the batch that they are for.
     elements: Vec<(usize, usize, VariableType)>,
     /// The input is among those that are set.
     enabled: bool,
@@ -54,7 +55,8 @@ impl Stimulated {
             for (item, input) in planned.items.iter().enumerate() {
                 let first = batches[batch].elements(item).start;
                 let own = input.stimuli.iter().filter(|fed| fed.stimulus == stimulus);
-                let element = |fed: &FedElement| (fed.value, first + fed.element, planned.variable_type);
+                let place = |fed: &FedElement| plan.values[fed.value].first;
+                let element = |fed: &FedElement| (place(fed), first + fed.element, planned.variable_type);
                 let elements: Vec<_> = own.map(element).collect();
                 if !elements.is_empty() {
                     items.push(Item { batch, item, partial: input.start.is_some(), elements, enabled: false });
@@ -79,11 +81,18 @@ impl Stimulated {
         for input in &mut self.items {
             let values = &mut set[input.batch].0;
             let mut known = 0;
-            for (column, element, variable_type) in &input.elements {
-                if let Some(word) = self.follower.value(*column, *variable_type) {
-                    values.set_word(*element, word);
-                    known += 1;
-                }
+            for (place, element, variable_type) in &input.elements {
+                let is_known = match variable_type {
+                    VariableType::String | VariableType::Binary => {
+                        let words = self.follower.bytes(*place);
+                        words.map(|words| values.fill_bytes(*element, |room| bytes::unpack(words, room))).is_some()
+                    }
+                    _ => {
+                        let word = self.follower.value(*place, *variable_type);
+                        word.map(|word| values.set_word(*element, word)).is_some()
+                    }
+                };
+                known += usize::from(is_known);
             }
             if !input.enabled && known > 0 && (input.partial || known == input.elements.len()) {
                 values.enable(input.item);

@@ -50,6 +50,7 @@ const LEFT: u64 = u64::MAX;
 /// How many of what a feed has room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
+    /// Words of values in a row.
     values: usize,
     /// Rings of ticks that come with the rows; the others follow.
     ticks: usize,
@@ -63,7 +64,7 @@ impl Shape {
     pub fn of(plan: &StimulusPlan) -> Shape {
         let between_steps = plan.ticks.iter().filter(|tick| tick.clock.is_some()).count();
         let ticks = plan.ticks.len() - between_steps;
-        Shape { values: plan.values.len(), ticks, between_steps, rows: plan.rows }
+        Shape { values: plan.words(), ticks, between_steps, rows: plan.rows }
     }
 
     /// Words that a feed takes.
@@ -219,7 +220,7 @@ impl Feed<'_> {
         first.wrapping_add(given_up)
     }
 
-    /// Appends a row, for which there is room. `carried` has of each column the newest value, this row's included, where
+    /// Appends a row, for which there is room. `carried` has of each word of values the newest one, this row's included, where
     /// there has been one. Ticks count when they are in [`begin`, `stop`).
     pub fn push(&self, row: &Row, carried: &[Option<u64>], begin: f64, stop: f64) {
         let written = self.words[WRITTEN].load(Relaxed);
@@ -359,7 +360,7 @@ impl Feed<'_> {
         f64::from_bits(self.row(row)[0].load(Relaxed))
     }
 
-    /// The newest value of a column at the time of a row.
+    /// A word of values as it is newest at the time of a row.
     pub(super) fn value(&self, row: u64, value: usize) -> u64 {
         self.row(row)[1 + value].load(Relaxed)
     }
@@ -369,7 +370,7 @@ impl Feed<'_> {
         row < self.words[WRITTEN].load(Acquire)
     }
 
-    /// The time of the row in which a column has its first value; infinite while there was none.
+    /// The time of the first row that has this word of values; infinite while there was none.
     pub(super) fn known_from(&self, value: usize) -> f64 {
         f64::from_bits(self.words[HEADER + value].load(Relaxed))
     }

@@ -87,7 +87,7 @@ struct Reading {
 enum Part {
     /// Values, and the ticks of tasks.
     Rows {
-        /// The newest value of each column.
+        /// Of each word of values the newest one.
         carried: Vec<Option<u64>>,
     },
     /// The ticks of one clock between steps.
@@ -101,7 +101,7 @@ enum Part {
 impl Part {
     /// All that is read of a file, each at a pace of its own.
     fn all_of(stimulus: &StimulusPlan, plan: &Plan) -> impl Iterator<Item = Part> {
-        let rows = Part::Rows { carried: vec![None; stimulus.values.len()] };
+        let rows = Part::Rows { carried: vec![None; stimulus.words()] };
         let ticks = stimulus.ticks.iter().enumerate().filter_map(|(tick, own)| {
             let ahead = AHEAD + 2.0 * own.ahead(&plan.tasks)?;
             Some(Part::Ticks { tick, ahead })

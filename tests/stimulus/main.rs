@@ -8,6 +8,7 @@ mod life;
 mod program;
 mod replay;
 mod semantics;
+mod texts;
 
 use program::{Outcome, Rig};
 use std::fmt::Write as _;

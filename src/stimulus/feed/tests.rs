@@ -12,6 +12,8 @@ fn plan(values: usize, rows: usize, interpolation: Interpolation) -> StimulusPla
         to: format!("ecu.u{value}"),
         variable_type: VariableType::Float64,
         items: Vec::new(),
+        capacity: None,
+        first: value,
     };
     StimulusPlan {
         file: "drive.csv".to_owned(),

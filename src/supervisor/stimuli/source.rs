@@ -4,7 +4,7 @@ use crate::files;
 use crate::plan::{StimulusInput, StimulusPlan};
 use crate::recording::series;
 use crate::rig::{Problem, RigStimulus};
-use crate::stimulus::{self, Course, Kind, Rows};
+use crate::stimulus::{self, Column, Course, Kind, Rows};
 use crate::time::Instant;
 use std::fs::{self, File};
 use std::io::{self, BufReader, ErrorKind, Read};
@@ -90,9 +90,9 @@ impl Source {
     }
 
     /// What is to be known of a trajectory.
-    pub fn course(&self, start: Instant, is_discrete: impl Fn(&str) -> bool) -> Result<Course, Problem> {
+    pub fn course(&self, start: Instant, column: impl Fn(&str) -> Column) -> Result<Course, Problem> {
         let first = &self.files[0];
-        stimulus::course(first.reader(), &first.path, start.seconds(), is_discrete)
+        stimulus::course(first.reader(), &first.path, start.seconds(), column)
     }
 
     /// What has become of it since it was opened, where that is something else.
