@@ -743,7 +743,7 @@ pub struct ConnectionPlan {
     pub to_elements: Vec<Range<usize>>,
     /// Bytes that an element may have, for strings and binaries; else 0. Longer values are not passed on.
     pub capacity: usize,
-    /// What the input gets between two values. Where it is linear, the slopes of the elements travel with their values.
+    /// What the input gets between two values. What is not held travels with its [derivatives](Extrapolation::orders).
     pub extrapolation: Extrapolation,
 }
 

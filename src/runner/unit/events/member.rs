@@ -190,8 +190,8 @@ impl Member {
     pub fn set(&mut self, calls: &mut Calls, host: &PartitionHost, time: Instant) -> Result<(), Halt> {
         let mut before = self.stepper.begin();
         let follow = |batch: &Batch, slopes: &Slopes| {
-            // Only FMI 3.0 has Event Mode, where nothing but lines can be handed over.
-            let _is_on_lines = host.follow_lines(time, batch, slopes);
+            // Only FMI 3.0 has Event Mode, where nothing but curves can be handed over.
+            let _is_on_curves = host.follow_curves(time, batch, slopes);
         };
         calls.set_continuous(|batch| before.set(batch), follow)
     }
